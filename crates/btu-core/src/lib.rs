@@ -1,1 +1,13 @@
-//! btu-core
+//! The domain of BTU, without any I/O, clock, thread or unsafe code.
+//!
+//! A [`plan::Plan`] expands to [`cell::Cell`]s, a [`schedule`] orders them as runs, runs become
+//! [`sample`]s in a [`journal`], and samples become scores. Time, chance and I/O are arguments.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod cell;
+pub mod disclosure;
+pub mod journal;
+pub mod plan;
+pub mod sample;
+pub mod units;

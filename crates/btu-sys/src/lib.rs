@@ -1,1 +1,5 @@
-//! btu-sys
+//! Safe wrappers of the Linux facilities that BTU measures with.
+//!
+//! The only crate that may contain `unsafe`. It knows sockets, packets, namespaces, clocks and
+//! counters, and no word of the domain.
+#![allow(unsafe_code, reason = "this crate exists to hold the unsafe code, block by block")]

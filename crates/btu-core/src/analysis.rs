@@ -1,0 +1,143 @@
+//! What the samples mean: cells, scores, penalties, remarks. A pure function of a journal.
+
+use crate::cell::ActivityName;
+use crate::cell::Application;
+use crate::cell::Cell;
+use crate::sample::Flag;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// Everything that a report shows, computed from one journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The runs that count, one per cell and pass, in order of pass and position.
+    pub runs: Vec<ScoredRun>,
+    /// Each activity alone, one per pass.
+    pub activity_runs: Vec<AloneRun>,
+    /// Every cell over its passes, in the order of the plan (case, application, activity).
+    pub cells: Vec<CellSummary>,
+    /// One entry per application of the plan.
+    pub applications: Vec<ApplicationScore>,
+    /// The score (maly1996, eq. 7), Mb/s.
+    pub btu_mbps: Estimate,
+    /// The same formula over the baselines, Mb/s.
+    pub btu_idle_mbps: Estimate,
+    /// (GM of slowdowns - 1) x 100, percent.
+    pub penalty_percent: Estimate,
+    /// maly1996 eq. 9-11 literally, percent.
+    pub penalty_classic_percent: Estimate,
+    /// Passes in which every cell was measured.
+    pub complete_passes: u32,
+    /// True when the run came to its end.
+    pub complete: bool,
+    /// True where the matrix is smaller than the edition's, or cells are missing.
+    pub partial: bool,
+    /// Why the result must not be ranked; empty for a rankable one.
+    pub not_rankable_reasons: Vec<String>,
+    /// Remarks on the run as a whole.
+    pub warnings: Vec<Flag>,
+    /// The smallest relative change of the score that this run could have shown; `None` under 3 passes.
+    pub detectable_change: Option<f64>,
+}
+
+/// A figure with its interval, or the reason why there is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: Option<f64>,
+    /// Why there is no figure.
+    pub reason: Option<String>,
+    /// 95 % interval over passes.
+    pub ci95: Option<[f64; 2]>,
+    /// Why there is no interval.
+    pub ci95_reason: Option<String>,
+    /// Whole-pass bootstrap, 95 %, beside the interval.
+    pub bootstrap95: Option<[f64; 2]>,
+}
+
+/// One run that counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredRun {
+    /// The point of the matrix.
+    pub cell: Cell,
+    /// Number of the pass.
+    pub pass: u32,
+    /// Delivered bits.
+    pub bits: u64,
+    /// COMM's time; the cap where the run was capped.
+    pub elapsed: Nanos,
+    /// bits / elapsed, Mb/s.
+    pub goodput_mbps: f64,
+    /// Base rate over loaded rate of the activity, same pass; `None` for baselines.
+    pub slowdown: Option<f64>,
+    /// The loaded rate, units per second.
+    pub activity_rate_per_s: Option<f64>,
+    /// Remarks.
+    pub flags: Vec<Flag>,
+    /// Attempts made, invalid ones included.
+    pub attempts: u32,
+}
+
+/// One activity alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AloneRun {
+    /// The activity.
+    pub activity: ActivityName,
+    /// Number of the pass.
+    pub pass: u32,
+    /// Work units.
+    pub units: f64,
+    /// Window.
+    pub elapsed: Nanos,
+    /// Units per second.
+    pub rate_per_s: Option<f64>,
+}
+
+/// A cell over its passes: goodput and time by geometric mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellSummary {
+    /// The point of the matrix.
+    pub cell: Cell,
+    /// Passes measured.
+    pub n: u32,
+    /// Geometric mean of the times for `reference_bits`, seconds.
+    pub seconds: f64,
+    /// Geometric mean of the goodputs, Mb/s.
+    pub goodput_mbps: f64,
+    /// 95 % interval of the goodput, Student t on logs; `None` under 3 passes.
+    pub goodput_ci95: Option<[f64; 2]>,
+    /// Smallest, median and largest goodput, Mb/s.
+    pub goodput_range: [f64; 3],
+    /// Robust coefficient of variation of the goodputs (1.4826 MAD / median).
+    pub robust_cv: f64,
+    /// Geometric mean of the slowdowns; `None` for baselines.
+    pub slowdown: Option<f64>,
+    /// Retransmitted segments, all passes.
+    pub retransmissions: Option<u64>,
+    /// Writes per segment, median.
+    pub writes_per_segment: Option<f64>,
+    /// CPU seconds per GB of the test host's data threads, median.
+    pub cpu_s_per_gb: Option<f64>,
+    /// Remarks on the cell and on its runs, without repetition.
+    pub flags: Vec<Flag>,
+}
+
+/// The score of one application class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationScore {
+    /// The class.
+    pub application: Application,
+    /// eq. 6, Mb/s.
+    pub btu_mbps: Estimate,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Estimate,
+    /// (GM over activities of the slowdowns - 1) x 100, percent.
+    pub penalty_percent: Estimate,
+    /// eq. 10, percent.
+    pub penalty_classic_percent: Estimate,
+    /// Seconds that the class needs for 32 Mb at its BTU.
+    pub seconds_for_32_mb: Option<f64>,
+}
+
+/// The amount of the seed's cells: 32 Mb (maly1996, 4.2).
+pub const REFERENCE_AMOUNT: Bytes = Bytes::new(4_000_000);

@@ -1,0 +1,63 @@
+//! The lines of a journal: every run, every check, in the order in which they ended.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cell::ActivityName;
+use crate::sample::ActivitySample;
+use crate::sample::CellSample;
+use crate::sample::Flag;
+use crate::sample::VerificationSample;
+
+/// One line of `samples.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// An activity without COMM.
+    Alone(AloneSample),
+    /// One run of one cell.
+    Cell(Box<CellSample>),
+    /// A check of the emulation.
+    Verification(VerificationSample),
+}
+
+/// An activity alone: the base of the slowdowns of its pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AloneSample {
+    /// The activity z.
+    pub activity: ActivityName,
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// Place in the random order of the pass, from 1.
+    pub position: u32,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: String,
+    /// What it did.
+    pub sample: ActivitySample,
+    /// What a reader should know of the run.
+    pub flags: Vec<Flag>,
+}
+
+/// One line of `events.jsonl`: what happened to the run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// When, UTC, RFC 3339.
+    pub at: String,
+    /// Snake case, stable: `started`, `resumed`, `interrupted`, `finished`, `warning`.
+    pub event: String,
+    /// A sentence for people.
+    pub detail: String,
+}
+
+/// A journal that was read back, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    /// The plan that was run.
+    pub plan: crate::plan::Plan,
+    /// Facts of the hosts.
+    pub hosts: crate::disclosure::Disclosure,
+    /// The lines of `samples.jsonl`.
+    pub records: Vec<Record>,
+    /// The lines of `events.jsonl`.
+    pub events: Vec<EventRecord>,
+}

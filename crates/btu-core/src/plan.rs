@@ -1,0 +1,109 @@
+//! What will be measured, and how: only legal values.
+//!
+//! A plan comes from an edition (an immutable, hashed file) plus a preset plus what the user asked
+//! for. Who holds a [`Plan`] checks nothing.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cell::ActivityName;
+use crate::cell::Application;
+use crate::cell::Case;
+use crate::units::Bytes;
+use crate::units::Nanos;
+use crate::units::Ratio;
+
+/// Everything that `btu run` needs to know before it starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// `btu-26` or `btu-96`.
+    pub edition: String,
+    /// BLAKE3 of the edition's file, hexadecimal.
+    pub edition_hash: String,
+    /// `quick`, `official`, `faithful`, or `custom` for a plan of the user's own.
+    pub preset: String,
+    /// `local`, `lab`, `cloud` or `wan`.
+    pub testbed_class: String,
+    /// Seed of every random choice of the run.
+    pub seed: u64,
+    /// The cases x, in the paper's order.
+    pub cases: Vec<Case>,
+    /// The applications y, in order of message size.
+    pub applications: Vec<Application>,
+    /// The activities z, without `none`.
+    pub activities: Vec<ActivityName>,
+    /// True where cases, applications or activities are fewer than the edition's.
+    pub partial: bool,
+    /// How much each cell sends.
+    pub amount: Amount,
+    /// How long an activity runs before COMM starts.
+    pub lead_in: Nanos,
+    /// Window of an activity alone, once per pass.
+    pub alone_window: Nanos,
+    /// How many passes.
+    pub passes: PassRule,
+    /// Time that repeats of disturbed runs may take in all.
+    pub repeat_allowance: Nanos,
+    /// The emulated link.
+    pub link: LinkPlan,
+    /// Socket settings.
+    pub sockets: SocketPlan,
+    /// Sizes of the host activities.
+    pub activity: ActivityPlan,
+}
+
+/// How much a cell sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// A fixed amount of bits per cell, shared by its connections (btu-96).
+    FixedBits(u64),
+    /// As much as passes in a window (btu-26).
+    Window(Nanos),
+}
+
+/// How many passes a run makes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassRule {
+    /// Always made.
+    pub min: u32,
+    /// Never exceeded.
+    pub max: u32,
+    /// No pass beyond `min` starts if it would end after this time.
+    pub budget: Nanos,
+    /// Passes end early once the composite's relative half width is at most this.
+    pub half_width: Ratio,
+}
+
+/// The emulated link of the impaired cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkPlan {
+    /// DL, each way.
+    pub delay: Nanos,
+    /// DR, a counter pattern such as `1@200,3@400/400`.
+    pub drop: String,
+    /// A rate element for all cells, such as `rate 10Mbit/s queue 100ms shared ether`.
+    pub rate: Option<String>,
+}
+
+/// Socket settings; `None` leaves the system's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketPlan {
+    /// Congestion control on the local testbed.
+    pub congestion: Option<String>,
+    /// `SO_SNDBUF` and `SO_RCVBUF` of the black boxes.
+    pub black_box_buffer: Option<Bytes>,
+    /// `TCP_WINDOW_CLAMP` of the black boxes.
+    pub black_box_window_clamp: Option<Bytes>,
+}
+
+/// Sizes of the host activities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActivityPlan {
+    /// Threads of `cpu`; `None` for one per CPU of the test role.
+    pub cpu_threads: Option<u32>,
+    /// Size of the file that `io` copies.
+    pub io_file: Bytes,
+    /// Size of one transfer of `ftp`.
+    pub ftp_transfer: Bytes,
+}

@@ -1,0 +1,167 @@
+//! The traffic of a run: its connections, and both ends of each.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cell::Direction;
+use crate::cell::Role;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// The traffic of one run, timed by the test host's clock alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommSample {
+    /// From just before the first write or go-ahead to the end of the last connection.
+    pub elapsed_ns: Nanos,
+    /// What the receiving users read, all connections together.
+    pub bytes: Bytes,
+    /// One entry per connection of the case, in the case's order.
+    pub connections: Vec<ConnectionSample>,
+}
+
+/// One connection of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionSample {
+    /// The black box at the far end.
+    pub peer: Role,
+    /// Seen from the test host.
+    pub direction: Direction,
+    /// What the receiving user read.
+    pub bytes: Bytes,
+    /// Messages written, one call each.
+    pub messages: u64,
+    /// From the common start to this connection's receipt (or last byte), by the test host's clock.
+    pub elapsed_ns: Nanos,
+    /// From the receiver's first to its last byte, by the receiver's clock.
+    pub receiver_elapsed_ns: Nanos,
+    /// The end that wrote.
+    pub sender: EndSample,
+    /// The end that read.
+    pub receiver: EndSample,
+    /// Where the counters of both ends disagree with each other; empty when the proof holds.
+    pub proof_failures: Vec<String>,
+    /// The longest time without progress at the receiver, at the sampler's resolution.
+    pub longest_pause_ns: Option<Nanos>,
+}
+
+/// One end of a connection: its thread, its socket, its kernel state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndSample {
+    /// The host of this end.
+    pub role: Role,
+    /// Send or receive calls made.
+    pub calls: u64,
+    /// Size asked for in each call.
+    pub call_bytes: Bytes,
+    /// CPU time of the data thread inside the run.
+    pub cpu_ns: Option<Nanos>,
+    /// Time the data thread was runnable but not running.
+    pub run_delay_ns: Option<Nanos>,
+    /// Voluntary context switches.
+    pub voluntary_switches: Option<u64>,
+    /// Involuntary context switches.
+    pub involuntary_switches: Option<u64>,
+    /// CPUs on which the data thread was seen (start, samples, end), ascending.
+    pub cpus: Vec<u32>,
+    /// Effective socket options, read back after the run.
+    pub options: SocketOptions,
+    /// Kernel state at the end of the run, less its state before the first byte where it counts.
+    pub tcp_info: Option<TcpInfo>,
+    /// The sampler's series of this end.
+    pub series: Option<Series>,
+}
+
+/// Effective socket options, read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketOptions {
+    /// `TCP_CONGESTION`.
+    pub congestion: Option<String>,
+    /// `TCP_NODELAY`.
+    pub nodelay: Option<bool>,
+    /// `SO_SNDBUF` as the kernel counts it.
+    pub send_buffer_bytes: Option<u64>,
+    /// `SO_RCVBUF` as the kernel counts it.
+    pub receive_buffer_bytes: Option<u64>,
+    /// `TCP_MAXSEG`.
+    pub mss_bytes: Option<u64>,
+    /// `TCP_WINDOW_CLAMP`; zero means none.
+    pub window_clamp_bytes: Option<u64>,
+}
+
+/// The fields of the kernel's `TCP_INFO` that BTU keeps. Counters are differences over the run,
+/// the rest is the state at its end. A field that the running kernel does not have is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpInfo {
+    /// Payload bytes acknowledged, +1 for a FIN.
+    pub bytes_acked: Option<u64>,
+    /// Payload bytes received, +1 for a FIN.
+    pub bytes_received: Option<u64>,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: Option<u64>,
+    /// Payload bytes retransmitted.
+    pub bytes_retrans: Option<u64>,
+    /// Segments with data sent.
+    pub data_segs_out: Option<u64>,
+    /// Segments with data received.
+    pub data_segs_in: Option<u64>,
+    /// All segments sent.
+    pub segs_out: Option<u64>,
+    /// All segments received.
+    pub segs_in: Option<u64>,
+    /// Retransmitted segments.
+    pub total_retrans: Option<u64>,
+    /// Retransmission timeouts.
+    pub total_rto: Option<u64>,
+    /// Duplicate SACKs: retransmissions that were not needed.
+    pub dsack_dups: Option<u64>,
+    /// Reordering events seen.
+    pub reord_seen: Option<u64>,
+    /// Segments received out of order.
+    pub rcv_ooopack: Option<u64>,
+    /// Time with data outstanding, in microseconds.
+    pub busy_us: Option<u64>,
+    /// Time limited by the peer's window, in microseconds.
+    pub rwnd_limited_us: Option<u64>,
+    /// Time limited by the own send buffer, in microseconds.
+    pub sndbuf_limited_us: Option<u64>,
+    /// Smoothed round trip time at the end, in microseconds.
+    pub rtt_us: Option<u64>,
+    /// Its variance, in microseconds.
+    pub rttvar_us: Option<u64>,
+    /// Smallest round trip time seen, in microseconds.
+    pub min_rtt_us: Option<u64>,
+    /// Congestion window at the end, in segments.
+    pub cwnd_segments: Option<u64>,
+    /// Slow-start threshold at the end, in segments.
+    pub ssthresh_segments: Option<u64>,
+    /// Segment size at the end.
+    pub snd_mss_bytes: Option<u64>,
+    /// Delivery rate at the end, bytes per second.
+    pub delivery_rate_byte_s: Option<u64>,
+    /// The peer's window at the end.
+    pub snd_wnd_bytes: Option<u64>,
+    /// The own window at the end.
+    pub rcv_wnd_bytes: Option<u64>,
+}
+
+/// What the sampler saw of one end, 100 times a second: columns of equal length.
+///
+/// Times are nanoseconds since the run's start; each column is delta-coded (the first value, then
+/// differences), which keeps a line of the journal short.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// When each sample was taken.
+    pub t_ns: Vec<i64>,
+    /// User bytes written or read so far.
+    pub user_bytes: Vec<i64>,
+    /// Congestion window, segments.
+    pub cwnd_segments: Vec<i64>,
+    /// Unacknowledged segments.
+    pub unacked_segments: Vec<i64>,
+    /// Smoothed round trip time, microseconds.
+    pub rtt_us: Vec<i64>,
+    /// Retransmitted segments so far.
+    pub total_retrans: Vec<i64>,
+    /// Peer's window, bytes.
+    pub snd_wnd_bytes: Vec<i64>,
+}

@@ -1,0 +1,34 @@
+//! The test host around one run: what else moved while the run lasted.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::units::Nanos;
+
+/// Differences of host-wide counters over one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Length of the observation.
+    pub elapsed_ns: Nanos,
+    /// CPU time taken by the hypervisor, all CPUs together.
+    pub steal_ns: Option<Nanos>,
+    /// CPU time used by processes that are not ours, all CPUs together.
+    pub foreign_cpu_ns: Option<Nanos>,
+    /// CPU time idle, all CPUs together.
+    pub idle_ns: Option<Nanos>,
+    /// CPU time in softirqs, all CPUs together.
+    pub softirq_ns: Option<Nanos>,
+    /// Counters of the test role's network namespace that moved (`TcpExt.TCPTimeouts`).
+    pub counters: Vec<CounterDelta>,
+    /// Settings that changed during the run: the drift guard's findings.
+    pub drift: Vec<String>,
+}
+
+/// How far one counter moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterDelta {
+    /// Group and name, as the kernel writes them.
+    pub name: String,
+    /// By how much.
+    pub delta: i64,
+}
