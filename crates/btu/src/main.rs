@@ -1,1 +1,46 @@
-fn main() {}
+//! The program: reads the command line, hands over to a verb, turns its end into an exit code.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod doctor;
+mod exit;
+mod link;
+mod list;
+mod output;
+mod report;
+mod run;
+mod score;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::cli::Verb;
+use crate::exit::Exit;
+use crate::exit::Failure;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(output::internal_error));
+    let ended = std::panic::catch_unwind(|| dispatch(Cli::parse()));
+    match ended {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            output::failure(&failure);
+            failure.exit.into()
+        }
+        Err(_panic) => Exit::Internal.into(),
+    }
+}
+
+/// Runs one verb.
+fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.verb {
+        Verb::Doctor(args) => doctor::doctor(&args).map(Into::into),
+        Verb::Link(args) => link::link(&args),
+        Verb::List(args) => list::list(&args).map(Into::into),
+        Verb::Report(args) => report::report(&args).map(Into::into),
+        Verb::Run(args) => run::run(&args).map(Into::into),
+        Verb::Score(args) => score::score(&args).map(Into::into),
+    }
+}

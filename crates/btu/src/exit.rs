@@ -1,0 +1,59 @@
+//! How the program ends: the one table of exit codes, and failures that carry theirs.
+
+use std::process::ExitCode;
+
+/// Exit codes that scripts may rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The work is done (also where the result is not rankable).
+    Done = 0,
+    /// A threshold failed, or a check found a violation.
+    Threshold = 1,
+    /// Command line, plan or input is wrong.
+    Usage = 2,
+    /// The environment lacks something.
+    Environment = 3,
+    /// A cell met its cap: the result is incomplete.
+    Incomplete = 6,
+    /// A fault of the program itself.
+    Internal = 70,
+    /// Ended by SIGINT.
+    Interrupted = 130,
+    /// Ended by SIGTERM.
+    Terminated = 143,
+}
+
+/// Why a verb could not do its work, with the exit code and what the reader can do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The exit code.
+    pub(crate) exit: Exit,
+    /// Operation, operand, cause.
+    pub(crate) cause: anyhow::Error,
+    /// What the reader can do.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// Wrong command line, plan or input.
+    pub(crate) fn usage(cause: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Usage, cause: cause.into(), hint: None }
+    }
+
+    /// The environment lacks something.
+    pub(crate) fn environment(cause: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Environment, cause: cause.into(), hint: None }
+    }
+
+    /// Adds what the reader can do.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
