@@ -1,0 +1,89 @@
+//! The clocks of a run, and waiting for a point on them to the microsecond.
+//!
+//! Every duration is a difference of `CLOCK_MONOTONIC`; `CLOCK_MONOTONIC_RAW` is not corrected in
+//! rate and must not be compared across hosts. Points are nanoseconds since the clock's own start.
+
+use nix::sys::time::TimeSpec;
+use nix::sys::time::TimeValLike;
+use nix::time::ClockId;
+use nix::time::ClockNanosleepFlags;
+
+/// Nanoseconds on `CLOCK_MONOTONIC`: the clock of every measurement.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    now_ns(ClockId::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds since 1970, UTC: for time stamps that people read, and to notice clock steps.
+#[inline]
+pub fn realtime_ns() -> u64 {
+    now_ns(ClockId::CLOCK_REALTIME)
+}
+
+/// Nanoseconds on `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
+pub fn boottime_ns() -> u64 {
+    now_ns(ClockId::CLOCK_BOOTTIME)
+}
+
+/// Sleeps until `monotonic_ns()` has reached `deadline_ns`; returns at once where that is past.
+pub fn sleep_until(deadline_ns: u64) {
+    let deadline = TimeSpec::nanoseconds(i64::try_from(deadline_ns).unwrap_or(i64::MAX));
+    let absolute = ClockNanosleepFlags::TIMER_ABSTIME;
+    while nix::time::clock_nanosleep(ClockId::CLOCK_MONOTONIC, absolute, &deadline)
+        == Err(nix::errno::Errno::EINTR)
+    {}
+}
+
+/// Sleeps until `margin_ns` before the deadline, then spins: ends within about a microsecond of it.
+///
+/// The margin has to cover the timer slack of the thread plus a wake-up, about 60 us.
+pub fn wait_until(deadline_ns: u64, margin_ns: u64) {
+    let wake = deadline_ns.saturating_sub(margin_ns);
+    if monotonic_ns() < wake {
+        sleep_until(wake);
+    }
+    spin_until(deadline_ns);
+}
+
+/// Burns CPU until `monotonic_ns()` has reached `deadline_ns`.
+pub fn spin_until(deadline_ns: u64) {
+    while monotonic_ns() < deadline_ns {
+        std::hint::spin_loop();
+    }
+}
+
+/// The time on one clock; zero where the clock does not exist, which Linux rules out for these.
+#[inline]
+pub(crate) fn now_ns(clock: ClockId) -> u64 {
+    let now = nix::time::clock_gettime(clock).map_or(0, |now| now.num_nanoseconds());
+    u64::try_from(now).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_monotonic_clock_never_goes_back() {
+        let readings: Vec<u64> = (0..1000).map(|_| monotonic_ns()).collect();
+        assert!(readings.is_sorted());
+        assert!(readings[0] > 0);
+    }
+
+    #[test]
+    fn a_wait_never_ends_before_its_deadline() {
+        for wait in [sleep_until, spin_until, |deadline| wait_until(deadline, 60_000)] {
+            let deadline = monotonic_ns() + 300_000;
+            wait(deadline);
+            assert!(monotonic_ns() >= deadline);
+        }
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_does_not_wait() {
+        let sleeps = || crate::cpu::ThreadUse::now().voluntary_switches;
+        let before = sleeps();
+        wait_until(1, 60_000);
+        assert_eq!(sleeps(), before);
+    }
+}

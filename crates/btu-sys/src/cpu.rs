@@ -1,0 +1,183 @@
+//! The CPUs that a thread may use, and what it used of them.
+
+mod set;
+
+use std::fs;
+use std::io;
+
+use nix::sched::CpuSet as KernelSet;
+use nix::sys::resource::UsageWho;
+use nix::sys::resource::getrusage;
+use nix::time::ClockId;
+use nix::unistd::Pid;
+
+use crate::clock;
+use crate::error::Error;
+use crate::error::Result;
+
+pub use set::CpuListError;
+pub use set::CpuSet;
+
+/// What one thread used so far, read inside that thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct ThreadUse {
+    /// CPU time, exact.
+    pub cpu_ns: u64,
+    /// Time runnable but not running; `None` where the kernel keeps no schedstat.
+    pub run_delay_ns: Option<u64>,
+    /// Switches because the thread had to wait.
+    pub voluntary_switches: u64,
+    /// Switches because somebody else was given the CPU.
+    pub involuntary_switches: u64,
+}
+
+impl ThreadUse {
+    /// What the calling thread used until now.
+    pub fn now() -> Self {
+        let switches = getrusage(UsageWho::RUSAGE_THREAD).ok();
+        let count = |value: i64| u64::try_from(value).unwrap_or(0);
+        Self {
+            cpu_ns: thread_cpu_ns(),
+            run_delay_ns: sched_stat().ok().map(|stat| stat.wait_ns),
+            voluntary_switches: switches.map_or(0, |u| count(u.voluntary_context_switches())),
+            involuntary_switches: switches.map_or(0, |u| count(u.involuntary_context_switches())),
+        }
+    }
+
+    /// What was used since `earlier`, a reading of the same thread.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            run_delay_ns: self
+                .run_delay_ns
+                .zip(earlier.run_delay_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
+        }
+    }
+}
+
+/// The scheduler's account of one thread (`/proc/thread-self/schedstat`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SchedStat {
+    /// Time on a CPU.
+    pub run_ns: u64,
+    /// Time runnable but not running.
+    pub wait_ns: u64,
+    /// How often it was given a CPU.
+    pub slices: u64,
+}
+
+/// CPU time of the calling thread.
+#[inline]
+pub fn thread_cpu_ns() -> u64 {
+    clock::now_ns(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// CPU time of the whole process, threads that ended included.
+pub fn process_cpu_ns() -> u64 {
+    clock::now_ns(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// The scheduler's account of the calling thread.
+pub fn sched_stat() -> Result<SchedStat> {
+    let path = "/proc/thread-self/schedstat";
+    let text =
+        fs::read_to_string(path).map_err(|cause| Error::new(format!("read {path}"), cause))?;
+    let mut fields = text.split_ascii_whitespace().map_while(|field| field.parse().ok());
+    let mut next = || {
+        let cause = || io::Error::new(io::ErrorKind::InvalidData, "fewer than three numbers");
+        fields.next().ok_or_else(|| Error::new(format!("read {path}"), cause()))
+    };
+    Ok(SchedStat { run_ns: next()?, wait_ns: next()?, slices: next()? })
+}
+
+/// The CPU on which the calling thread runs at this moment.
+pub fn current() -> Option<u32> {
+    // SAFETY: takes no arguments and touches no memory of ours.
+    let cpu = unsafe { libc::sched_getcpu() };
+    u32::try_from(cpu).ok()
+}
+
+/// The CPUs that the calling thread may use.
+pub fn allowed() -> Result<CpuSet> {
+    let set = nix::sched::sched_getaffinity(Pid::from_raw(0))
+        .map_err(|cause| Error::new("sched_getaffinity of this thread", cause))?;
+    Ok((0..KernelSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).map(narrow).collect())
+}
+
+/// Restricts the calling thread to the CPUs of `set`; threads that it starts later inherit them.
+pub fn pin(set: &CpuSet) -> Result<()> {
+    let operation = || format!("pin this thread to CPUs {set}");
+    let mut kernel = KernelSet::new();
+    for cpu in set.iter() {
+        let index = usize::try_from(cpu).unwrap_or(usize::MAX);
+        kernel.set(index).map_err(|cause| Error::new(operation(), cause))?;
+    }
+    nix::sched::sched_setaffinity(Pid::from_raw(0), &kernel)
+        .map_err(|cause| Error::new(operation(), cause))
+}
+
+/// Lets the timers of the calling thread end up to `slack_ns` late (the default is 50 us; the least is 1).
+pub fn set_timer_slack(slack_ns: u64) -> Result<()> {
+    nix::sys::prctl::set_timerslack(slack_ns.max(1))
+        .map_err(|cause| Error::new(format!("set the timer slack to {slack_ns} ns"), cause))
+}
+
+/// CPU numbers are small: the kernel's largest set has 1024.
+fn narrow(cpu: usize) -> u32 {
+    u32::try_from(cpu).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_runs_on_its_cpu_only() {
+        let all = allowed().unwrap();
+        for cpu in all.iter() {
+            let one = CpuSet::of([cpu]);
+            pin(&one).unwrap();
+            assert_eq!(allowed().unwrap(), one);
+            assert_eq!(current(), Some(cpu));
+        }
+        pin(&all).unwrap();
+        assert_eq!(allowed().unwrap(), all);
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_named() {
+        let text = pin(&CpuSet::of([1023])).unwrap_err().to_string();
+        assert_eq!(text, "pin this thread to CPUs 1023");
+        assert!(pin(&CpuSet::of([70_000])).is_err());
+    }
+
+    #[test]
+    fn work_is_charged_to_the_thread_that_does_it() {
+        let before = ThreadUse::now();
+        while thread_cpu_ns() < before.cpu_ns + 2_000_000 {
+            std::hint::spin_loop();
+        }
+        let used = ThreadUse::now().since(&before);
+        assert!(used.cpu_ns >= 2_000_000, "{used:?}");
+        assert!(process_cpu_ns() >= used.cpu_ns);
+    }
+
+    #[test]
+    fn a_sleep_is_a_voluntary_switch() {
+        let before = ThreadUse::now();
+        clock::sleep_until(clock::monotonic_ns() + 1_000_000);
+        assert!(ThreadUse::now().since(&before).voluntary_switches >= 1);
+    }
+
+    #[test]
+    fn the_timer_slack_can_be_set() {
+        set_timer_slack(1).unwrap();
+        assert_eq!(nix::sys::prctl::get_timerslack(), Ok(1));
+    }
+}
