@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod cpu;
 mod error;
+pub mod namespace;
 
 pub use error::Error;
 pub use error::Result;

@@ -1,0 +1,97 @@
+//! Why this machine forbids namespaces: the settings that can, each with its remedy.
+
+use std::fmt;
+use std::fs;
+use std::io;
+
+use super::status_field;
+
+/// A setting of this machine that forbids namespaces to ordinary users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Ubuntu 23.10 and later: the namespace comes, the rights in it do not.
+    AppArmor,
+    /// Debian's own switch is off.
+    CloneSysctl,
+    /// The limit on user namespaces is zero, as on RHEL 7.
+    Limit,
+    /// Namespaces are nested too deep, or the user has reached the limit.
+    Nesting,
+    /// A seccomp filter, as container engines install one.
+    Seccomp,
+    /// None of the known settings: the kernel's own answer is all there is.
+    Unknown,
+}
+
+impl Refusal {
+    /// The likeliest cause of `answer` on this machine.
+    pub fn of(answer: &io::Error) -> Self {
+        match answer.raw_os_error() {
+            Some(libc::ENOSPC | libc::EUSERS) => {
+                if known(Self::Limit) {
+                    Self::Limit
+                } else {
+                    Self::Nesting
+                }
+            }
+            Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
+                refusals().into_iter().next().unwrap_or(Self::Unknown)
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What a reader can do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::AppArmor => {
+                "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, \
+                 or an AppArmor profile with \"userns,\" for this program"
+            }
+            Self::CloneSysctl => "as root: sysctl kernel.unprivileged_userns_clone=1",
+            Self::Limit => "as root: sysctl user.max_user_namespaces=15000",
+            Self::Nesting => "start it outside of other namespaces, or end programs that hold some",
+            Self::Seccomp => {
+                "start the container with a seccomp profile that allows unshare, \
+                 or with --privileged"
+            }
+            Self::Unknown => "start it as root",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::AppArmor => "forbidden by kernel.apparmor_restrict_unprivileged_userns=1",
+            Self::CloneSysctl => "forbidden by kernel.unprivileged_userns_clone=0",
+            Self::Limit => "forbidden by user.max_user_namespaces=0",
+            Self::Nesting => "the limit on namespaces is reached",
+            Self::Seccomp => "a seccomp filter is active and may forbid it",
+            Self::Unknown => "refused",
+        })
+    }
+}
+
+/// Every setting of this machine that can forbid namespaces, the surest first.
+pub fn refusals() -> Vec<Refusal> {
+    use Refusal::AppArmor;
+    use Refusal::CloneSysctl;
+    use Refusal::Limit;
+    use Refusal::Seccomp;
+    [Limit, CloneSysctl, AppArmor, Seccomp].into_iter().filter(|cause| known(*cause)).collect()
+}
+
+fn known(cause: Refusal) -> bool {
+    match cause {
+        Refusal::AppArmor => sysctl_is("kernel/apparmor_restrict_unprivileged_userns", "1"),
+        Refusal::CloneSysctl => sysctl_is("kernel/unprivileged_userns_clone", "0"),
+        Refusal::Limit => sysctl_is("user/max_user_namespaces", "0"),
+        Refusal::Seccomp => status_field("Seccomp:").is_some_and(|mode| mode == "2"),
+        Refusal::Nesting | Refusal::Unknown => false,
+    }
+}
+
+fn sysctl_is(name: &str, value: &str) -> bool {
+    fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|found| found.trim() == value)
+}

@@ -1,0 +1,11 @@
+//! Integration tests of the wrappers: what the kernel really does.
+#![forbid(unsafe_code)]
+
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+#[cfg(test)]
+#[path = "../../../../tests/isolated.rs"]
+mod isolated;
+mod namespace;
