@@ -1,5 +1,7 @@
 //! The lines of a journal: every run, every check, in the order in which they ended.
 
+pub mod codec;
+
 use serde::Deserialize;
 use serde::Serialize;
 

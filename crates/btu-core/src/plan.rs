@@ -3,6 +3,12 @@
 //! A plan comes from an edition (an immutable, hashed file) plus a preset plus what the user asked
 //! for. Who holds a [`Plan`] checks nothing.
 
+mod edition;
+mod error;
+mod raw;
+mod resolve;
+mod text;
+
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -12,6 +18,12 @@ use crate::cell::Case;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::units::Ratio;
+
+pub use edition::EDITIONS;
+pub use edition::Edition;
+pub use error::PlanError;
+pub use resolve::Choices;
+pub use resolve::Vocabulary;
 
 /// Everything that `btu run` needs to know before it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +48,8 @@ pub struct Plan {
     pub partial: bool,
     /// How much each cell sends.
     pub amount: Amount,
+    /// How much a host activity does beside COMM.
+    pub work: Work,
     /// How long an activity runs before COMM starts.
     pub lead_in: Nanos,
     /// Window of an activity alone, once per pass.
@@ -56,10 +70,20 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// A fixed amount of bits per cell, shared by its connections (btu-96).
-    FixedBits(u64),
+    /// A fixed amount per cell, shared by its connections (btu-96).
+    Fixed(Bytes),
     /// As much as passes in a window (btu-26).
     Window(Nanos),
+}
+
+/// How much a host activity does beside COMM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// A fixed number of units that alone takes about as long as COMM does (btu-96).
+    Calibrated,
+    /// It runs at full rate from before COMM starts until after it ends (btu-26).
+    Steady,
 }
 
 /// How many passes a run makes.
@@ -106,4 +130,151 @@ pub struct ActivityPlan {
     pub io_file: Bytes,
     /// Size of one transfer of `ftp`.
     pub ftp_transfer: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: Vocabulary<'_> = Vocabulary { activities: &["cpu", "ftp", "idle", "io"] };
+
+    fn resolve(choices: &Choices<'_>) -> Result<Plan, String> {
+        Plan::resolve(choices, &WORDS, 7).map_err(|error| error.to_string())
+    }
+
+    fn own(text: &str) -> Result<Plan, String> {
+        resolve(&Choices { plan: Some(("night.toml", text)), ..Choices::default() })
+    }
+
+    #[test]
+    fn every_preset_of_every_edition_is_legal_and_complete() {
+        let names = [
+            ("btu-26", false, "quick"),
+            ("btu-26", true, "official"),
+            ("btu-96", false, "faithful"),
+        ];
+        for (edition, official, preset) in names {
+            let choices = Choices { edition: Some(edition), official, ..Choices::default() };
+            let plan = resolve(&choices).unwrap();
+            assert_eq!((plan.preset.as_str(), plan.partial), (preset, false));
+            assert_eq!(
+                (plan.cases.len(), plan.applications.len(), plan.activities.len()),
+                (6, 5, 3)
+            );
+        }
+    }
+
+    #[test]
+    fn the_canonical_text_repeats_the_plan() {
+        for edition in ["btu-26", "btu-96"] {
+            let plan = resolve(&Choices { edition: Some(edition), ..Choices::default() }).unwrap();
+            assert_eq!(own(&plan.to_toml()), Ok(plan));
+        }
+        let partial = Choices { cases: Some(&["RECV".to_owned()]), ..Choices::default() };
+        let partial = resolve(&partial).unwrap();
+        assert!(partial.partial);
+        assert_eq!(own(&partial.to_toml()), Ok(partial));
+    }
+
+    #[test]
+    fn a_changed_figure_makes_a_plan_custom() {
+        let plan = own("[time]\nwindow = \"250ms\"").unwrap();
+        assert_eq!(
+            (plan.preset.as_str(), plan.amount),
+            ("custom", Amount::Window(Nanos::from_millis(250)))
+        );
+        let again = own(&plan.to_toml()).unwrap();
+        assert_eq!(again, plan);
+        assert_eq!(own("[time]\nwindow = \"120ms\"").unwrap().preset, "quick");
+    }
+
+    #[test]
+    fn an_own_application_is_measured_but_custom() {
+        let plan =
+            own("[matrix]\napplications = [\"video\", { name = \"rpc\", message = \"300B\" }]")
+                .unwrap();
+        let names: Vec<&str> = plan.applications.iter().map(|a| a.name.as_str()).collect();
+        assert_eq!(names, ["rpc", "video"]);
+        assert!(plan.partial);
+    }
+
+    #[test]
+    fn errors_name_place_key_value_and_legal_values() {
+        let cases = [
+            (
+                "[time]\nwindow = \"120\"",
+                "night.toml:2:10: time.window = \"120\": \"120\" has no unit; write ns, us, ms or s",
+            ),
+            (
+                "[matrix]\ncases = [\"SEND\", \"SND\"]",
+                "night.toml:2:18: matrix.cases = \"SND\": unknown case \"SND\"; write SEND, RECV, SEND+DL, SEND_RECV, 2RECV+DL or 2SEND+DR",
+            ),
+            (
+                "[matrix]\nactivities = [\"gpu\"]",
+                "night.toml:2:15: matrix.activities = \"gpu\": unknown activity; write cpu, ftp, idle, io",
+            ),
+            (
+                "edition = \"btu-27\"",
+                "night.toml:1:11: edition = \"btu-27\": unknown edition; write btu-26 or btu-96",
+            ),
+            (
+                "preset = \"fast\"",
+                "night.toml:1:10: preset = \"fast\": unknown preset; write official or quick",
+            ),
+            ("[passes]\nmin = 4\nmax = 2", "night.toml: passes: min = 4 is more than max = 2"),
+            (
+                "[time]\nwindow = \"1s\"\namount = \"4MB\"",
+                "night.toml:3:10: time.amount = \"4MB\": window is given, too; leave one of them out",
+            ),
+            (
+                "testbed_class = \"moon\"",
+                "night.toml:1:17: testbed_class = \"moon\": unknown testbed class; write local, lab, cloud, wan",
+            ),
+        ];
+        for (text, message) in cases {
+            assert_eq!(own(text), Err(message.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_the_legal_ones() {
+        let error = own("[time]\nwindwo = \"1s\"").unwrap_err();
+        assert!(
+            error.starts_with("night.toml:2:1: unknown field `windwo`, expected one of"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_command_line_restricts_and_contradictions_are_named() {
+        let unknown = Choices { cases: Some(&["SND".to_owned()]), ..Choices::default() };
+        assert!(
+            resolve(&unknown)
+                .unwrap_err()
+                .starts_with("command line: --cases = \"SND\": unknown name; write SEND,")
+        );
+        let faithful = Choices { edition: Some("btu-96"), official: true, ..Choices::default() };
+        assert_eq!(
+            resolve(&faithful).unwrap_err(),
+            "--official: edition btu-96 has one preset, faithful; leave --official out"
+        );
+        let both = Choices {
+            edition: Some("btu-96"),
+            plan: Some(("p.toml", "edition = \"btu-26\"")),
+            ..Choices::default()
+        };
+        assert_eq!(
+            resolve(&both).unwrap_err(),
+            "--edition btu-96 contradicts p.toml:1:11: edition = \"btu-26\"; leave one of them out"
+        );
+    }
+
+    #[test]
+    fn a_plan_for_other_figures_is_refused() {
+        let error = own("edition_hash = \"00\"").unwrap_err();
+        assert!(
+            error.starts_with("night.toml:1:16: edition_hash = \"00\": this program's btu-26 is "),
+            "{error}"
+        );
+    }
 }

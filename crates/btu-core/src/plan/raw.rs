@@ -1,0 +1,129 @@
+//! Plans and editions as they are written: every value optional, with its place in the file.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A text value and where it stands.
+pub(super) type Text = Option<Spanned<String>>;
+
+/// A plan of the user's own, or the canonical plan of a result.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPlan {
+    pub(super) edition: Text,
+    pub(super) edition_hash: Text,
+    pub(super) preset: Text,
+    pub(super) testbed_class: Text,
+    pub(super) seed: Option<u64>,
+    #[serde(default)]
+    pub(super) matrix: RawMatrix,
+    #[serde(default)]
+    pub(super) time: RawTime,
+    #[serde(default)]
+    pub(super) passes: RawPasses,
+    #[serde(default)]
+    pub(super) link: RawLink,
+    #[serde(default)]
+    pub(super) sockets: RawSockets,
+    #[serde(default)]
+    pub(super) activity: RawActivity,
+}
+
+/// An edition's file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawEdition {
+    pub(super) name: Spanned<String>,
+    pub(super) matrix: RawMatrix,
+    #[serde(default)]
+    pub(super) time: RawTime,
+    #[serde(default)]
+    pub(super) link: RawLink,
+    #[serde(default)]
+    pub(super) sockets: RawSockets,
+    #[serde(default)]
+    pub(super) activity: RawActivity,
+    pub(super) preset: BTreeMap<String, RawPreset>,
+}
+
+/// What a preset adds to its edition.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPreset {
+    #[serde(default)]
+    pub(super) time: RawTime,
+    #[serde(default)]
+    pub(super) passes: RawPasses,
+    #[serde(default)]
+    pub(super) activity: RawActivity,
+}
+
+/// The axes of the matrix.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMatrix {
+    pub(super) cases: Option<Vec<Spanned<String>>>,
+    pub(super) applications: Option<Vec<Spanned<RawApplication>>>,
+    pub(super) activities: Option<Vec<Spanned<String>>>,
+}
+
+/// An application class of the edition by name, or one of the user's own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum RawApplication {
+    Named(String),
+    Own { name: String, message: String },
+}
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? })*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name {
+            $(pub(super) $field: Text,)*
+        }
+
+        impl $name {
+            /// These values where they are given, else those of `base`.
+            pub(super) fn or(self, base: &Self) -> Self {
+                Self { $($field: self.$field.or_else(|| base.$field.clone()),)* }
+            }
+        }
+    )* };
+}
+
+tables! {
+    /// How long and how much.
+    RawTime { window, amount, work, lead_in, alone, repeat_allowance }
+    /// The emulated link.
+    RawLink { delay, drop, rate }
+    /// Socket settings.
+    RawSockets { congestion, black_box_buffer, black_box_window_clamp }
+    /// Sizes of the host activities.
+    RawActivity { cpu_threads, io_file, ftp_transfer }
+}
+
+/// How many passes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPasses {
+    pub(super) min: Option<Spanned<u32>>,
+    pub(super) max: Option<Spanned<u32>>,
+    pub(super) budget: Text,
+    pub(super) half_width: Text,
+}
+
+impl RawPasses {
+    /// These values where they are given, else those of `base`.
+    pub(super) fn or(self, base: &Self) -> Self {
+        Self {
+            min: self.min.or_else(|| base.min.clone()),
+            max: self.max.or_else(|| base.max.clone()),
+            budget: self.budget.or_else(|| base.budget.clone()),
+            half_width: self.half_width.or_else(|| base.half_width.clone()),
+        }
+    }
+}

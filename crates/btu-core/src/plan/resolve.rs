@@ -1,0 +1,437 @@
+//! From an edition, a preset and what the user asked for to a legal plan.
+
+use toml::Spanned;
+
+use super::ActivityPlan;
+use super::Amount;
+use super::Edition;
+use super::LinkPlan;
+use super::PassRule;
+use super::Plan;
+use super::PlanError;
+use super::SocketPlan;
+use super::Work;
+use super::error::Source;
+use super::raw::RawActivity;
+use super::raw::RawApplication;
+use super::raw::RawEdition;
+use super::raw::RawMatrix;
+use super::raw::RawPasses;
+use super::raw::RawPlan;
+use super::raw::RawPreset;
+use super::raw::RawTime;
+use super::text::Reader;
+use crate::cell::ActivityName;
+use crate::cell::Application;
+use crate::cell::Case;
+use crate::units::Bytes;
+
+/// What the user asked for; `None` leaves the edition's own.
+#[derive(Clone, Debug, Default)]
+pub struct Choices<'c> {
+    /// `--edition`.
+    pub edition: Option<&'c str>,
+    /// `--official`.
+    pub official: bool,
+    /// `--cases`.
+    pub cases: Option<&'c [String]>,
+    /// `--applications`.
+    pub applications: Option<&'c [String]>,
+    /// `--activities`.
+    pub activities: Option<&'c [String]>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// `--plan`: the file's name and its text.
+    pub plan: Option<(&'c str, &'c str)>,
+}
+
+/// The names that only the engine knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Vocabulary<'v> {
+    /// Host activities of this build.
+    pub activities: &'v [&'v str],
+}
+
+impl Plan {
+    /// The plan of these choices. `fresh_seed` is used where nothing else names a seed.
+    ///
+    /// # Errors
+    /// The first value that is not legal, with its place and the legal values.
+    pub fn resolve(
+        choices: &Choices<'_>,
+        words: &Vocabulary<'_>,
+        fresh_seed: u64,
+    ) -> Result<Self, PlanError> {
+        let (name, text) = choices.plan.unwrap_or(("plan", ""));
+        let source = Source { name, text };
+        let own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        let edition = edition(choices, &own, &source)?;
+        let base: RawEdition = parse_edition(&edition)?;
+        let (preset_name, preset) = preset(choices, &own, &base, &edition, &source)?;
+        let untouched = RawPlan { matrix: own.matrix.clone(), ..RawPlan::default() };
+        let reader = Reader { source, words };
+        let mut plan = assemble(own, &base, &preset, &edition, &reader)?;
+        let unchanged = assemble(untouched, &base, &preset, &edition, &reader)?;
+        plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
+        let changed = !plan.same_settings(&unchanged);
+        plan.preset = if changed { "custom".to_owned() } else { preset_name };
+        plan.restrict(choices, words)?;
+        Ok(plan)
+    }
+
+    /// True where everything but the matrix, the seed and the names is equal.
+    fn same_settings(&self, other: &Self) -> bool {
+        let alike = Self { seed: other.seed, preset: other.preset.clone(), ..self.clone() };
+        alike == Self { partial: self.partial, ..other.clone() }
+    }
+
+    /// Keeps only the parts of the matrix that the command line names.
+    fn restrict(&mut self, choices: &Choices<'_>, words: &Vocabulary<'_>) -> Result<(), PlanError> {
+        let (cases, applications, activities) =
+            (self.cases.len(), self.applications.len(), self.activities.len());
+        if let Some(names) = choices.cases {
+            let kept = select("--cases", names, &Case::ALL, |case| case.name())?;
+            self.cases.retain(|case| kept.contains(case));
+        }
+        if let Some(names) = choices.applications {
+            self.applications = select("--applications", names, &self.applications, |a| &a.name)?;
+        }
+        if let Some(names) = choices.activities {
+            let legal: Vec<ActivityName> =
+                words.activities.iter().copied().map(ActivityName::new).collect();
+            self.activities = select("--activities", names, &legal, ActivityName::as_str)?;
+        }
+        self.partial |= self.cases.len() < cases
+            || self.applications.len() < applications
+            || self.activities.len() < activities;
+        Ok(())
+    }
+}
+
+/// The named members of `legal`, in the order of `legal`.
+fn select<T: Clone>(
+    option: &str,
+    names: &[String],
+    legal: &[T],
+    name_of: impl Fn(&T) -> &str,
+) -> Result<Vec<T>, PlanError> {
+    let all = || legal.iter().map(&name_of).collect::<Vec<_>>().join(", ");
+    let unknown =
+        names.iter().find(|name| !legal.iter().any(|item| name_of(item) == name.as_str()));
+    if let Some(name) = unknown {
+        return Err(PlanError::Illegal {
+            place: "command line".to_owned(),
+            key: option.to_owned(),
+            value: format!("\"{name}\""),
+            cause: format!("unknown name; write {}", all()),
+        });
+    }
+    let kept: Vec<T> =
+        legal.iter().filter(|i| names.iter().any(|n| n == name_of(i))).cloned().collect();
+    if kept.is_empty() {
+        return Err(PlanError::Contradiction(format!("{option}: names nothing; write {}", all())));
+    }
+    Ok(kept)
+}
+
+/// The edition that the choices name, or the default one.
+fn edition(
+    choices: &Choices<'_>,
+    own: &RawPlan,
+    source: &Source<'_>,
+) -> Result<Edition, PlanError> {
+    let named = own.edition.as_ref();
+    if let (Some(option), Some(file)) = (choices.edition, named)
+        && option != file.get_ref()
+    {
+        let place = source.place(file.span());
+        return Err(PlanError::Contradiction(format!(
+            "--edition {option} contradicts {place}: edition = \"{}\"; leave one of them out",
+            file.get_ref()
+        )));
+    }
+    let name = choices.edition.or(named.map(|n| n.get_ref().as_str())).unwrap_or("btu-26");
+    let place = match named {
+        Some(text) => source.place(text.span()),
+        None => "command line".to_owned(),
+    };
+    let found = Edition::named(name).ok_or_else(|| PlanError::Illegal {
+        place,
+        key: "edition".to_owned(),
+        value: format!("\"{name}\""),
+        cause: format!("unknown edition; write {}", edition_names()),
+    })?;
+    same_hash(&found, own, source)?;
+    Ok(found)
+}
+
+/// A plan made for other figures under the same name must not run in silence.
+fn same_hash(edition: &Edition, own: &RawPlan, source: &Source<'_>) -> Result<(), PlanError> {
+    match &own.edition_hash {
+        Some(hash) if *hash.get_ref() != edition.hash() => Err(PlanError::Illegal {
+            place: source.place(hash.span()),
+            key: "edition_hash".to_owned(),
+            value: format!("\"{}\"", hash.get_ref()),
+            cause: format!("this program's {} is {}", edition.name, edition.hash()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The file of an edition.
+fn parse_edition(edition: &Edition) -> Result<RawEdition, PlanError> {
+    let file = format!("editions/{}.toml", edition.name);
+    let source = Source { name: &file, text: edition.text };
+    let raw: RawEdition = toml::from_str(edition.text).map_err(|error| source.syntax(&error))?;
+    debug_assert_eq!(raw.name.get_ref(), edition.name);
+    Ok(raw)
+}
+
+/// Name and values of the preset: `--official`, the plan's, or the edition's default.
+fn preset(
+    choices: &Choices<'_>,
+    own: &RawPlan,
+    base: &RawEdition,
+    edition: &Edition,
+    source: &Source<'_>,
+) -> Result<(String, RawPreset), PlanError> {
+    let name = if choices.official {
+        let Some(official) = edition.official_preset else {
+            return Err(PlanError::Contradiction(format!(
+                "--official: edition {} has one preset, {}; leave --official out",
+                edition.name, edition.default_preset
+            )));
+        };
+        official
+    } else {
+        match own.preset.as_ref().map(|p| p.get_ref().as_str()) {
+            None | Some("custom") => edition.default_preset,
+            Some(named) => named,
+        }
+    };
+    let values = base.preset.get(name).cloned().ok_or_else(|| PlanError::Illegal {
+        place: own.preset.as_ref().map_or(source.name.to_owned(), |p| source.place(p.span())),
+        key: "preset".to_owned(),
+        value: format!("\"{name}\""),
+        cause: format!("unknown preset; write {}", preset_names(base)),
+    })?;
+    Ok((name.to_owned(), values))
+}
+
+/// Lays the user's values over the preset's over the edition's, and reads them.
+fn assemble(
+    own: RawPlan,
+    base: &RawEdition,
+    preset: &RawPreset,
+    edition: &Edition,
+    reader: &Reader<'_>,
+) -> Result<Plan, PlanError> {
+    let time = amount_or(own.time, &preset.time.clone().or(&base.time));
+    let link = own.link.or(&base.link);
+    let sockets = own.sockets.or(&base.sockets);
+    let activity = own.activity.or(&preset.activity.clone().or(&base.activity));
+    let passes = own.passes.or(&preset.passes);
+    let applications = reader.applications(&own.matrix, &base.matrix)?;
+    let (cases, activities) = reader.axes(&own.matrix, &base.matrix)?;
+    let partial = !contains_all(&cases, &reader.axes(&RawMatrix::default(), &base.matrix)?.0)
+        || !contains_all(&activities, &reader.axes(&RawMatrix::default(), &base.matrix)?.1)
+        || !contains_all(&applications, &reader.applications(&RawMatrix::default(), &base.matrix)?);
+    Ok(Plan {
+        edition: edition.name.to_owned(),
+        edition_hash: edition.hash(),
+        preset: String::new(),
+        testbed_class: reader.testbed_class(own.testbed_class.as_ref())?,
+        seed: own.seed.unwrap_or(0),
+        cases,
+        applications,
+        activities,
+        partial,
+        amount: amount(&time, reader)?,
+        work: work(&time, reader)?,
+        lead_in: reader.required("time.lead_in", time.lead_in.as_ref())?,
+        alone_window: reader.positive("time.alone", time.alone.as_ref())?,
+        passes: pass_rule(&passes, reader)?,
+        repeat_allowance: reader
+            .required("time.repeat_allowance", time.repeat_allowance.as_ref())?,
+        link: LinkPlan {
+            delay: reader.required("link.delay", link.delay.as_ref())?,
+            drop: reader.pattern("link.drop", link.drop.as_ref())?,
+            rate: reader.rate_element("link.rate", link.rate.as_ref())?,
+        },
+        sockets: SocketPlan {
+            congestion: reader.word("sockets.congestion", sockets.congestion.as_ref())?,
+            black_box_buffer: reader
+                .optional("sockets.black_box_buffer", sockets.black_box_buffer.as_ref())?,
+            black_box_window_clamp: reader.optional(
+                "sockets.black_box_window_clamp",
+                sockets.black_box_window_clamp.as_ref(),
+            )?,
+        },
+        activity: activity_plan(&activity, reader)?,
+    })
+}
+
+/// A window of the user's replaces an amount of the edition, and the other way round.
+fn amount_or(own: RawTime, base: &RawTime) -> RawTime {
+    let mut base = base.clone();
+    if own.window.is_some() || own.amount.is_some() {
+        (base.window, base.amount) = (None, None);
+    }
+    own.or(&base)
+}
+
+fn amount(time: &RawTime, reader: &Reader<'_>) -> Result<Amount, PlanError> {
+    match (&time.window, &time.amount) {
+        (Some(window), None) => reader.positive("time.window", Some(window)).map(Amount::Window),
+        (None, Some(amount)) => match reader.value::<Bytes>("time.amount", amount)? {
+            Bytes::ZERO => Err(reader.illegal("time.amount", amount, "must be more than nothing")),
+            amount => Ok(Amount::Fixed(amount)),
+        },
+        (Some(_), Some(amount)) => Err(reader.illegal(
+            "time.amount",
+            amount,
+            "window is given, too; leave one of them out",
+        )),
+        (None, None) => Err(reader.missing("time.window", "write window = \"120ms\"")),
+    }
+}
+
+fn work(time: &RawTime, reader: &Reader<'_>) -> Result<Work, PlanError> {
+    let Some(text) = &time.work else {
+        return Err(reader.missing("time.work", "write work = \"steady\""));
+    };
+    match text.get_ref().as_str() {
+        "calibrated" => Ok(Work::Calibrated),
+        "steady" => Ok(Work::Steady),
+        _ => Err(reader.illegal("time.work", text, "write \"steady\" or \"calibrated\"")),
+    }
+}
+
+fn pass_rule(passes: &RawPasses, reader: &Reader<'_>) -> Result<PassRule, PlanError> {
+    let count = |key: &str, value: &Option<Spanned<u32>>| match value {
+        Some(value) if *value.get_ref() > 0 => Ok(*value.get_ref()),
+        Some(value) => Err(reader.illegal_number(key, value, "at least one pass is made")),
+        None => Err(reader.missing(key, "write a number of passes")),
+    };
+    let (min, max) = (count("passes.min", &passes.min)?, count("passes.max", &passes.max)?);
+    if max < min {
+        let text = format!("passes: min = {min} is more than max = {max}");
+        return Err(PlanError::Contradiction(format!("{}: {text}", reader.source.name)));
+    }
+    Ok(PassRule {
+        min,
+        max,
+        budget: reader.positive("passes.budget", passes.budget.as_ref())?,
+        half_width: reader.required("passes.half_width", passes.half_width.as_ref())?,
+    })
+}
+
+fn activity_plan(activity: &RawActivity, reader: &Reader<'_>) -> Result<ActivityPlan, PlanError> {
+    let threads = match &activity.cpu_threads {
+        None => None,
+        Some(text) => match text.get_ref().parse::<u32>() {
+            Ok(count) if count > 0 => Some(count),
+            _ => {
+                return Err(reader.illegal(
+                    "activity.cpu_threads",
+                    text,
+                    "write a number above zero",
+                ));
+            }
+        },
+    };
+    Ok(ActivityPlan {
+        cpu_threads: threads,
+        io_file: reader.required("activity.io_file", activity.io_file.as_ref())?,
+        ftp_transfer: reader.required("activity.ftp_transfer", activity.ftp_transfer.as_ref())?,
+    })
+}
+
+fn contains_all<T: PartialEq>(kept: &[T], all: &[T]) -> bool {
+    all.iter().all(|item| kept.contains(item))
+}
+
+fn edition_names() -> String {
+    super::EDITIONS.iter().map(|e| e.name).collect::<Vec<_>>().join(" or ")
+}
+
+fn preset_names(base: &RawEdition) -> String {
+    base.preset.keys().cloned().collect::<Vec<_>>().join(" or ")
+}
+
+impl Reader<'_> {
+    /// Cases and activities of the plan, in the edition's order.
+    fn axes(
+        &self,
+        own: &RawMatrix,
+        base: &RawMatrix,
+    ) -> Result<(Vec<Case>, Vec<ActivityName>), PlanError> {
+        let mut cases = Vec::new();
+        for text in own.cases.as_ref().or(base.cases.as_ref()).into_iter().flatten() {
+            cases.push(self.value::<Case>("matrix.cases", text)?);
+        }
+        let mut activities = Vec::new();
+        for text in own.activities.as_ref().or(base.activities.as_ref()).into_iter().flatten() {
+            activities.push(self.activity(text)?);
+        }
+        cases.sort();
+        cases.dedup();
+        self.not_empty("matrix.cases", cases.is_empty())?;
+        self.not_empty("matrix.activities", activities.is_empty())?;
+        Ok((cases, activities))
+    }
+
+    /// The application classes of the plan, by message size.
+    fn applications(
+        &self,
+        own: &RawMatrix,
+        base: &RawMatrix,
+    ) -> Result<Vec<Application>, PlanError> {
+        let known = self.own_applications(base.applications.as_deref().unwrap_or_default(), &[])?;
+        let mut classes = match &own.applications {
+            Some(listed) => self.own_applications(listed, &known)?,
+            None => known,
+        };
+        classes.sort_by(|a, b| (a.message_bytes, &a.name).cmp(&(b.message_bytes, &b.name)));
+        self.not_empty("matrix.applications", classes.is_empty())?;
+        Ok(classes)
+    }
+
+    fn own_applications(
+        &self,
+        listed: &[Spanned<RawApplication>],
+        known: &[Application],
+    ) -> Result<Vec<Application>, PlanError> {
+        listed.iter().map(|entry| self.application(entry, known)).collect()
+    }
+
+    fn application(
+        &self,
+        entry: &Spanned<RawApplication>,
+        known: &[Application],
+    ) -> Result<Application, PlanError> {
+        let illegal = |value: &str, cause: String| PlanError::Illegal {
+            place: self.source.place(entry.span()),
+            key: "matrix.applications".to_owned(),
+            value: format!("\"{value}\""),
+            cause,
+        };
+        match entry.get_ref() {
+            RawApplication::Named(name) => {
+                let names: Vec<&str> = known.iter().map(|k| k.name.as_str()).collect();
+                let legal = format!(
+                    "unknown application; write {} or {{ name = \"mine\", message = \"300B\" }}",
+                    names.join(", ")
+                );
+                known.iter().find(|k| k.name == *name).cloned().ok_or_else(|| illegal(name, legal))
+            }
+            RawApplication::Own { name, message } => match message.parse() {
+                Ok(Bytes::ZERO) => {
+                    Err(illegal(message, "a message has at least one byte".to_owned()))
+                }
+                Ok(message_bytes) => Ok(Application { name: name.clone(), message_bytes }),
+                Err(cause) => Err(illegal(message, cause.to_string())),
+            },
+        }
+    }
+}
