@@ -10,4 +10,5 @@ pub mod disclosure;
 pub mod journal;
 pub mod plan;
 pub mod sample;
+pub mod schedule;
 pub mod units;
