@@ -8,6 +8,8 @@ pub mod clock;
 pub mod cpu;
 mod error;
 pub mod namespace;
+pub mod netlink;
+pub mod sysctl;
 
 pub use error::Error;
 pub use error::Result;

@@ -8,4 +8,7 @@ mod skip;
 #[cfg(test)]
 #[path = "../../../../tests/isolated.rs"]
 mod isolated;
+#[cfg(test)]
 mod namespace;
+#[cfg(test)]
+mod netlink;

@@ -1,0 +1,212 @@
+//! Links, addresses, routes and neighbours of one network namespace, through rtnetlink.
+//!
+//! Blocking, one request at a time, no program started. The socket belongs to the namespace in
+//! which it was opened; afterwards any thread may use it.
+
+mod exchange;
+mod message;
+
+use std::fmt;
+use std::net::IpAddr;
+
+use netlink_packet_core::NLM_F_ACK;
+use netlink_packet_core::NLM_F_CREATE;
+use netlink_packet_core::NLM_F_EXCL;
+use netlink_packet_core::NLM_F_REPLACE;
+use netlink_packet_route::RouteNetlinkMessage;
+
+use crate::Error;
+use crate::Result;
+use crate::namespace::NetNs;
+
+use exchange::Exchange;
+
+/// A hardware address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mac(pub [u8; 6]);
+
+/// One end of a new veth pair.
+#[derive(Clone, Copy, Debug)]
+pub struct VethEnd<'a> {
+    /// Where it appears.
+    pub namespace: &'a NetNs,
+    /// Its name there, at most 15 bytes.
+    pub name: &'a str,
+    /// Its hardware address.
+    pub mac: Mac,
+    /// Its largest packet, from the IP header on.
+    pub mtu: u32,
+}
+
+/// A link as the kernel reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The number by which other calls name it.
+    pub index: u32,
+    /// Its hardware address; zero for the loopback.
+    pub mac: Mac,
+    /// Its largest packet, from the IP header on.
+    pub mtu: u32,
+    /// True once it was brought up.
+    pub up: bool,
+    /// What passed.
+    pub counters: LinkCounters,
+}
+
+/// What passed over a link. With offloads a super-packet counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Received.
+    pub rx_packets: u64,
+    /// Received, Ethernet header included.
+    pub rx_bytes: u64,
+    /// Dropped on the way in.
+    pub rx_dropped: u64,
+    /// Sent.
+    pub tx_packets: u64,
+    /// Sent, Ethernet header included.
+    pub tx_bytes: u64,
+    /// Dropped on the way out.
+    pub tx_dropped: u64,
+}
+
+/// A network: an address and how many of its bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// Any address of it.
+    pub address: IpAddr,
+    /// The bits that count.
+    pub length: u8,
+}
+
+/// A route to add.
+#[derive(Clone, Copy, Debug)]
+pub struct Route<'a> {
+    /// Where it leads.
+    pub destination: Prefix,
+    /// The link, by index.
+    pub link: u32,
+    /// The next hop; none for a network on the link itself.
+    pub gateway: Option<IpAddr>,
+    /// The source address of packets that leave by this route.
+    pub source: Option<IpAddr>,
+    /// Congestion control of TCP connections over this route (`congctl`).
+    pub congestion: Option<&'a str>,
+    /// Whether packets leave, or are for this host.
+    pub kind: RouteKind,
+}
+
+/// Whether a route leads away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteKind {
+    /// Its packets are for this host (table `local`).
+    Local,
+    /// Its packets leave over the link (table `main`).
+    Unicast,
+}
+
+/// A connection to the routing part of the kernel, in one network namespace.
+#[derive(Debug)]
+pub struct Netlink {
+    exchange: Exchange,
+}
+
+impl Netlink {
+    /// Opens a connection in `namespace`.
+    pub fn open(namespace: &NetNs) -> Result<Self> {
+        let exchange = namespace
+            .inside(Exchange::open)
+            .map_err(|cause| Error::new("open a netlink socket", std::io::Error::other(cause)))??;
+        Ok(Self { exchange })
+    }
+
+    /// Makes a veth pair. Both ends go to their own namespaces at once, so that no name shows in
+    /// the namespace of this connection.
+    pub fn add_veth(&mut self, near: &VethEnd<'_>, far: &VethEnd<'_>) -> Result<()> {
+        let what = || format!("add veth {} - {}", near.name, far.name);
+        self.create(what, RouteNetlinkMessage::NewLink(message::veth(near, far)))
+    }
+
+    /// The link of this name.
+    pub fn link(&mut self, name: &str) -> Result<Link> {
+        let what = || format!("look up link {name}");
+        let reply = self.exchange.answer(
+            &what,
+            NLM_F_ACK,
+            RouteNetlinkMessage::GetLink(message::link_by_name(name)),
+        )?;
+        let found = reply.iter().find_map(message::link_of);
+        found.ok_or_else(|| {
+            Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"))
+        })
+    }
+
+    /// Brings a link up.
+    pub fn set_up(&mut self, link: u32) -> Result<()> {
+        let what = || format!("set link {link} up");
+        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message::up(link)))
+    }
+
+    /// Gives an address to a link, without the route that the kernel would add of itself.
+    pub fn add_address(&mut self, link: u32, address: IpAddr, prefix_length: u8) -> Result<()> {
+        let what = || format!("add address {address}/{prefix_length} to link {link}");
+        let message = message::address(link, address, prefix_length);
+        self.create(what, RouteNetlinkMessage::NewAddress(message))
+    }
+
+    /// Adds a route, or replaces the one to the same destination.
+    pub fn set_route(&mut self, route: &Route<'_>) -> Result<()> {
+        let what = || format!("set {route}");
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.acknowledged(what, flags, RouteNetlinkMessage::NewRoute(message::route(route)))
+    }
+
+    /// Adds a neighbour that never expires, so that no ARP or ND passes for it.
+    pub fn add_neighbour(&mut self, link: u32, address: IpAddr, mac: Mac) -> Result<()> {
+        let what = || format!("add neighbour {address} at {mac} to link {link}");
+        let message = message::neighbour(link, address, mac);
+        self.create(what, RouteNetlinkMessage::NewNeighbour(message))
+    }
+
+    fn create(&mut self, what: impl Fn() -> String, message: RouteNetlinkMessage) -> Result<()> {
+        self.acknowledged(what, NLM_F_CREATE | NLM_F_EXCL, message)
+    }
+
+    fn acknowledged(
+        &mut self,
+        what: impl Fn() -> String,
+        flags: u16,
+        message: RouteNetlinkMessage,
+    ) -> Result<()> {
+        self.exchange.answer(&what, NLM_F_ACK | flags, message).map(|_| ())
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, byte) in self.0.iter().enumerate() {
+            let separator = if place == 0 { "" } else { ":" };
+            write!(out, "{separator}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.address, self.length)
+    }
+}
+
+impl fmt::Display for Route<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "route to {} over link {}", self.destination, self.link)?;
+        if let Some(gateway) = self.gateway {
+            write!(out, " via {gateway}")?;
+        }
+        match self.congestion {
+            Some(name) => write!(out, " with congestion control {name}"),
+            None => Ok(()),
+        }
+    }
+}
