@@ -11,4 +11,5 @@ pub mod journal;
 pub mod plan;
 pub mod sample;
 pub mod schedule;
+pub mod stats;
 pub mod units;

@@ -1,0 +1,62 @@
+//! Statistics of repeated measurements: means, quantiles, intervals, comparisons.
+//!
+//! Times and rates are ratio quantities whose errors multiply, so everything here works in
+//! logarithms where it can. Bare `f64` lives in this module alone; what leaves it is a quantity of
+//! the caller. No function drops a value.
+
+mod bimodal;
+mod bootstrap;
+mod compare;
+mod interval;
+mod isotonic;
+mod mean;
+mod outlier;
+mod quantile;
+#[cfg(test)]
+mod simulation;
+
+pub use bimodal::Split;
+pub use bimodal::bimodality_coefficient;
+pub use bimodal::two_groups;
+pub use bootstrap::RESAMPLES;
+pub use bootstrap::whole_pass_bootstrap;
+pub use compare::Comparison;
+pub use compare::detectable_change;
+pub use compare::holm;
+pub use compare::mann_whitney;
+pub use compare::welch_on_logs;
+pub use interval::Interval;
+pub use interval::student_on_logs;
+pub use isotonic::isotonic;
+pub use mean::Means;
+pub use mean::arithmetic_mean;
+pub use mean::geometric_mean;
+pub use mean::harmonic_mean;
+pub use outlier::Severity;
+pub use outlier::outliers_on_logs;
+pub use quantile::mad;
+pub use quantile::median;
+pub use quantile::quantile;
+pub use quantile::robust_cv;
+
+/// A number of values as a float.
+#[expect(clippy::cast_precision_loss, reason = "samples in memory are far fewer than 2^53")]
+pub(crate) fn count(n: usize) -> f64 {
+    n as f64
+}
+
+/// The natural logarithms, or `None` where a value is not positive and finite.
+pub(crate) fn logs(values: &[f64]) -> Option<Vec<f64>> {
+    let positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
+    positive.then(|| values.iter().map(|value| value.ln()).collect())
+}
+
+/// Mean and standard deviation (n - 1) of at least two values.
+pub(crate) fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = arithmetic_mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, (squares / (count(values.len()) - 1.0)).sqrt()))
+}
