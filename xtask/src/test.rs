@@ -1,0 +1,100 @@
+//! `cargo xtask test`: every test of the workspace, with the count of what could not run and why.
+
+mod packages;
+mod tally;
+mod user;
+
+use std::io::BufRead;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+
+use crate::chore::Chore;
+use crate::chore::Verdict;
+use crate::repo::Repo;
+use crate::skips;
+use crate::skips::Who;
+use tally::Tally;
+
+pub(crate) const CHORE: Chore = Chore {
+    name: "test",
+    about: "all tests, and what was skipped; --as-uid N runs the rootless ones as that user",
+    run,
+};
+
+const SUMMARY: &str = "target/test-summary.jsonl";
+
+fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
+    match args {
+        [] => all(repo),
+        [flag, uid] if flag == "--as-uid" => {
+            user::run(repo, uid.parse().with_context(|| format!("--as-uid {uid}"))?)
+        }
+        _ => bail!("usage: cargo xtask test [--as-uid N]"),
+    }
+}
+
+/// Every test, as whoever calls; root also installs the programs that the tests talk to.
+fn all(repo: &Repo) -> Result<Verdict> {
+    let user = if is_root() { Who::Root } else { Who::Ordinary };
+    if user == Who::Root {
+        packages::install(repo)?;
+    } else {
+        println!("test: not root: nothing is installed, tests of missing programs are skipped");
+    }
+    let journal = repo.path("target/skips.jsonl");
+    forget(&journal)?;
+    forget(&repo.path(SUMMARY))?;
+    let mut command = repo.command("cargo");
+    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    let tally = tallied(command.env("BTU_SKIPS", &journal).env("INSTA_UPDATE", "no"))?;
+    close(repo, tally, &journal, user)
+}
+
+/// Adds the skips to the tally, prints both, and judges.
+fn close(repo: &Repo, mut tally: Tally, journal: &Path, user: Who) -> Result<Verdict> {
+    let skips = skips::read(journal)?;
+    tally.skip(skips.len());
+    skips::print(&skips, user);
+    let unlisted = skips.iter().filter(|s| !s.listed(user)).count();
+    if unlisted > 0 {
+        println!("test: {unlisted} skipped for a reason that is not listed");
+    }
+    let total = tally.append(&repo.path(SUMMARY))?;
+    println!("\n{total}");
+    Ok(Verdict::of(tally.is_green() && unlisted == 0))
+}
+
+/// Runs a command that prints as cargo's test runner does, shows its lines and counts.
+fn tallied(command: &mut Command) -> Result<Tally> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("start the tests")?;
+    let stdout = child.stdout.take().context("read the tests' output")?;
+    let mut tally = Tally::default();
+    for line in BufReader::new(stdout).lines() {
+        let line = line.context("read the tests' output")?;
+        println!("{line}");
+        tally.read(&line);
+    }
+    let status = child.wait().context("wait for the tests")?;
+    tally.ended(status.success());
+    Ok(tally)
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+fn forget(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,197 @@
+//! Each extension is one file, one line in its slice, and one section of a page.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use anyhow::Result;
+
+use super::Workspace;
+
+/// A folder of entries, the file and slice that list them, and the page that explains them.
+struct Registry {
+    folder: &'static str,
+    listed_in: &'static str,
+    slice: &'static str,
+    page: &'static str,
+    since: Since,
+}
+
+/// Whether the folder exists already.
+#[derive(PartialEq, Eq)]
+enum Since {
+    Later,
+    Now,
+}
+
+static REGISTRIES: &[Registry] = &[
+    Registry {
+        folder: "crates/btu-core/src/link",
+        listed_in: "crates/btu-core/src/link.rs",
+        slice: "ELEMENTS",
+        page: "docs/link-elements.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-core/src/anomaly",
+        listed_in: "crates/btu-core/src/anomaly.rs",
+        slice: "RULES",
+        page: "docs/anomaly-rules.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-core/src/traffic",
+        listed_in: "crates/btu-core/src/traffic.rs",
+        slice: "MODELS",
+        page: "docs/traffic-models.md",
+        since: Since::Later,
+    },
+    Registry {
+        folder: "crates/btu-engine/src/activity",
+        listed_in: "crates/btu-engine/src/activity.rs",
+        slice: "ACTIVITIES",
+        page: "docs/activities.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-engine/src/file",
+        listed_in: "crates/btu-engine/src/file.rs",
+        slice: "FILE_PROTOCOLS",
+        page: "docs/file-protocols.md",
+        since: Since::Later,
+    },
+    Registry {
+        folder: "crates/btu-engine/src/message",
+        listed_in: "crates/btu-engine/src/message.rs",
+        slice: "MESSAGE_LAYERS",
+        page: "docs/message-layers.md",
+        since: Since::Later,
+    },
+    Registry {
+        folder: "crates/btu-engine/src/probe",
+        listed_in: "crates/btu-engine/src/probe.rs",
+        slice: "PROBES",
+        page: "docs/probes.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-engine/src/transport",
+        listed_in: "crates/btu-engine/src/transport.rs",
+        slice: "TRANSPORTS",
+        page: "docs/transports.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-report/src/format",
+        listed_in: "crates/btu-report/src/format.rs",
+        slice: "FORMATS",
+        page: "docs/formats.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-report/src/section",
+        listed_in: "crates/btu-report/src/section.rs",
+        slice: "SECTIONS",
+        page: "docs/report-sections.md",
+        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-testbed/src/backend",
+        listed_in: "crates/btu-testbed/src/backend.rs",
+        slice: "BACKENDS",
+        page: "docs/backends.md",
+        since: Since::Now,
+    },
+];
+
+pub(super) fn check(workspace: &Workspace<'_>) -> Vec<String> {
+    REGISTRIES.iter().flat_map(|registry| check_one(workspace, registry)).collect()
+}
+
+fn check_one(workspace: &Workspace<'_>, registry: &Registry) -> Vec<String> {
+    let folder = workspace.repo.path(registry.folder);
+    if !folder.is_dir() {
+        let missing = format!("{}: missing folder", registry.folder);
+        return if registry.since == Since::Later { vec![] } else { vec![missing] };
+    }
+    entries(&folder)
+        .and_then(|entries| violations(workspace, registry, &entries))
+        .unwrap_or_else(|error| vec![format!("{error:#}")])
+}
+
+fn violations(
+    workspace: &Workspace<'_>,
+    registry: &Registry,
+    entries: &[String],
+) -> Result<Vec<String>> {
+    let file = workspace.sources.iter().find(|s| s.path == registry.listed_in);
+    let Some(slice) = file.and_then(|f| slice(&f.code, registry.slice)) else {
+        return Ok(vec![format!("{}: no slice {}", registry.listed_in, registry.slice)]);
+    };
+    let page = workspace.repo.read(registry.page)?;
+    let mut found = Vec::new();
+    for entry in entries {
+        if !slice.contains(&format!("{entry}::")) {
+            let Registry { folder, slice, .. } = registry;
+            found.push(format!("{folder}/{entry}.rs: {slice} does not name it"));
+        }
+        if !has_section(&page, entry) {
+            found.push(format!("{}: no section `{}`", registry.page, title(entry)));
+        }
+    }
+    Ok(found)
+}
+
+/// The names of the entries: one file each.
+fn entries(folder: &Path) -> Result<Vec<String>> {
+    let listed = fs::read_dir(folder).with_context(|| format!("list {}", folder.display()))?;
+    let mut names = Vec::new();
+    for entry in listed {
+        let path = entry?.path();
+        if let Some(stem) = path.file_stem().and_then(|s| s.to_str())
+            && path.extension().is_some_and(|e| e == "rs")
+            && stem != "tests"
+        {
+            names.push(stem.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The text between the brackets of `static NAME: ... = &[ ... ];`.
+fn slice<'a>(code: &'a str, name: &str) -> Option<&'a str> {
+    let after = code.split(&format!("static {name}:")).nth(1)?;
+    let (_, list) = after.split_once('=')?;
+    list.split_once(';').map(|(list, _)| list)
+}
+
+fn has_section(page: &str, entry: &str) -> bool {
+    page.lines()
+        .any(|line| line.trim_start_matches('#').trim() == title(entry) && line.starts_with('#'))
+}
+
+/// How users write the name of an entry.
+fn title(entry: &str) -> String {
+    entry.replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_ends_at_its_semicolon() {
+        let code = "pub static A: &[&dyn T] = &[&tcp::Tcp, &unix::Unix];\nuse udp::Udp;";
+        let list = slice(code, "A").unwrap();
+        assert!(list.contains("tcp::") && list.contains("unix::") && !list.contains("udp::"));
+        assert!(slice(code, "B").is_none());
+    }
+
+    #[test]
+    fn a_section_is_a_heading_with_the_name_of_the_entry() {
+        let page = "# Activities\n\n## few-units\n\ncpu\n";
+        assert!(has_section(page, "few_units"));
+        assert!(!has_section(page, "cpu"));
+    }
+}
