@@ -4,12 +4,17 @@
 //! counters, and no word of the domain.
 #![allow(unsafe_code, reason = "this crate exists to hold the unsafe code, block by block")]
 
+pub mod alloc;
 pub mod clock;
 pub mod cpu;
+pub mod disk;
 mod error;
+pub mod memory;
 pub mod namespace;
 pub mod netlink;
+pub mod socket;
 pub mod sysctl;
+pub mod tcp_info;
 
 pub use error::Error;
 pub use error::Result;

@@ -1,0 +1,279 @@
+//! Sockets of a measurement: their options, one call per message, and how they end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use socket2::Domain;
+use socket2::Protocol;
+use socket2::SockRef;
+use socket2::Socket;
+use socket2::Type;
+
+use crate::error::Error;
+use crate::error::Result;
+
+/// Options to set before `connect` or `listen`; `None` leaves the system's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `TCP_CONGESTION`, such as `cubic`.
+    pub congestion: Option<String>,
+    /// `TCP_NODELAY`.
+    pub nodelay: Option<bool>,
+    /// `SO_SNDBUF`; the kernel doubles it.
+    pub send_buffer: Option<usize>,
+    /// `SO_RCVBUF`; the kernel doubles it.
+    pub receive_buffer: Option<usize>,
+    /// `TCP_WINDOW_CLAMP`.
+    pub window_clamp: Option<u32>,
+}
+
+/// Options as the kernel has them; `None` where it has no such option.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effective {
+    /// `TCP_CONGESTION`.
+    pub congestion: Option<String>,
+    /// `TCP_NODELAY`.
+    pub nodelay: Option<bool>,
+    /// `SO_SNDBUF`.
+    pub send_buffer: Option<u64>,
+    /// `SO_RCVBUF`.
+    pub receive_buffer: Option<u64>,
+    /// `TCP_MAXSEG`.
+    pub mss: Option<u64>,
+    /// `TCP_WINDOW_CLAMP`; zero means none.
+    pub window_clamp: Option<u64>,
+}
+
+impl Settings {
+    /// Sets every option that is named.
+    pub fn apply(&self, socket: &impl AsFd) -> Result<()> {
+        let fd = socket.as_fd();
+        let reference = SockRef::from(&fd);
+        if let Some(name) = &self.congestion {
+            named(reference.set_tcp_congestion(name.as_bytes()), || {
+                format!("set TCP_CONGESTION to {name}")
+            })?;
+        }
+        if let Some(on) = self.nodelay {
+            named(reference.set_tcp_nodelay(on), || format!("set TCP_NODELAY to {on}"))?;
+        }
+        if let Some(size) = self.send_buffer {
+            named(reference.set_send_buffer_size(size), || format!("set SO_SNDBUF to {size}"))?;
+        }
+        if let Some(size) = self.receive_buffer {
+            named(reference.set_recv_buffer_size(size), || format!("set SO_RCVBUF to {size}"))?;
+        }
+        if let Some(size) = self.window_clamp {
+            named(set_window_clamp(fd, size), || format!("set TCP_WINDOW_CLAMP to {size}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Effective {
+    /// Reads the options back.
+    pub fn of(socket: &impl AsFd) -> Self {
+        let fd = socket.as_fd();
+        let reference = SockRef::from(&fd);
+        let text = |raw: Vec<u8>| {
+            let name = raw.split(|byte| *byte == 0).next().unwrap_or_default();
+            String::from_utf8_lossy(name).into_owned()
+        };
+        let wide = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
+        Self {
+            congestion: reference.tcp_congestion().ok().map(text),
+            nodelay: reference.tcp_nodelay().ok(),
+            send_buffer: reference.send_buffer_size().ok().map(wide),
+            receive_buffer: reference.recv_buffer_size().ok().map(wide),
+            mss: reference.tcp_mss().ok().map(u64::from),
+            window_clamp: window_clamp(fd).ok().map(u64::from),
+        }
+    }
+}
+
+/// A listening TCP socket with its options, which accepted sockets inherit. Port 0 chooses a free one.
+pub fn listen(address: SocketAddr, settings: &Settings) -> Result<TcpListener> {
+    let socket = named(tcp_socket(address), || "make a TCP socket".to_owned())?;
+    settings.apply(&socket)?;
+    named(socket.set_reuse_address(true), || "set SO_REUSEADDR".to_owned())?;
+    named(socket.bind(&address.into()), || format!("bind {address}"))?;
+    named(socket.listen(BACKLOG), || format!("listen on {address}"))?;
+    Ok(socket.into())
+}
+
+/// A TCP connection with its options, made within `timeout`.
+pub fn connect(address: SocketAddr, settings: &Settings, timeout: Duration) -> Result<TcpStream> {
+    let socket = named(tcp_socket(address), || "make a TCP socket".to_owned())?;
+    settings.apply(&socket)?;
+    named(socket.connect_timeout(&address.into(), timeout), || format!("connect to {address}"))?;
+    Ok(socket.into())
+}
+
+/// One `send` of `data`, without a signal where the peer is gone.
+#[inline]
+pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
+    let (fd, start, length) = (socket.as_raw_fd(), data.as_ptr().cast(), data.len());
+    // SAFETY: `start` and `length` describe a live slice, which the kernel only reads.
+    let sent = unsafe { libc::send(fd, start, length, libc::MSG_NOSIGNAL) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// One `recv` into `space`; 0 is the end of the stream.
+#[inline]
+pub fn recv(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
+    let (fd, start, length) = (socket.as_raw_fd(), space.as_mut_ptr().cast(), space.len());
+    // SAFETY: `start` and `length` describe a live slice that we hold exclusively.
+    let received = unsafe { libc::recv(fd, start, length, 0) };
+    usize::try_from(received).map_err(|_| io::Error::last_os_error())
+}
+
+/// Ends a socket in both directions: every blocked call on it returns. A listening socket stops accepting.
+pub fn abort(socket: &impl AsFd) {
+    let fd = socket.as_fd();
+    // A socket that is not connected any more has nothing left to end.
+    let _ = SockRef::from(&fd).shutdown(std::net::Shutdown::Both);
+}
+
+/// Bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`).
+pub fn unacknowledged(socket: &impl AsFd) -> Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    let fd = socket.as_fd().as_raw_fd();
+    // SAFETY: SIOCOUTQ (the number of TIOCOUTQ) writes one int to the pointer, which is valid.
+    let outcome = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
+    if outcome < 0 {
+        return Err(Error::last("read SIOCOUTQ"));
+    }
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Adds operation and operand to an error.
+fn named<T>(outcome: io::Result<T>, operation: impl FnOnce() -> String) -> Result<T> {
+    outcome.map_err(|cause| Error::new(operation(), cause))
+}
+
+/// A TCP socket of the address's family; closed on exec.
+fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
+    Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
+}
+
+fn set_window_clamp(socket: BorrowedFd<'_>, size: u32) -> io::Result<()> {
+    let (start, length) = ((&raw const size).cast(), option_length::<u32>());
+    let (fd, level, name) = (socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
+    // SAFETY: `start` and `length` describe a live u32, which the kernel only reads.
+    let outcome = unsafe { libc::setsockopt(fd, level, name, start, length) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn window_clamp(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let (mut size, mut length) = (0_u32, option_length::<u32>());
+    let (fd, level, name) = (socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
+    let start = (&raw mut size).cast();
+    // SAFETY: `start` and `length` describe a live u32 that we hold exclusively.
+    let outcome = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(size) }
+}
+
+/// The length of an option of type `T`, as the kernel counts it.
+fn option_length<T>() -> libc::socklen_t {
+    libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
+}
+
+const BACKLOG: i32 = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connected pair over loopback, both ends with these options.
+    fn pair(settings: &Settings) -> (TcpStream, TcpStream) {
+        let listener = listen("127.0.0.1:0".parse().unwrap(), settings).unwrap();
+        let address = listener.local_addr().unwrap();
+        let near = connect(address, settings, Duration::from_secs(5)).unwrap();
+        let (far, _) = listener.accept().unwrap();
+        (near, far)
+    }
+
+    #[test]
+    fn options_read_back_as_the_kernel_has_them() {
+        let settings = Settings {
+            nodelay: Some(true),
+            send_buffer: Some(4096),
+            receive_buffer: Some(4096),
+            window_clamp: Some(4096),
+            ..Settings::default()
+        };
+        let (near, far) = pair(&settings);
+        for end in [Effective::of(&near), Effective::of(&far)] {
+            assert_eq!(end.nodelay, Some(true));
+            assert_eq!((end.send_buffer, end.receive_buffer), (Some(8192), Some(8192)));
+            assert_eq!(end.window_clamp, Some(4096));
+            assert!(end.congestion.is_some_and(|name| !name.is_empty()));
+        }
+    }
+
+    #[test]
+    fn the_system_keeps_what_nobody_set() {
+        let (near, _far) = pair(&Settings::default());
+        let end = Effective::of(&near);
+        assert_eq!(end.nodelay, Some(false));
+        assert!(end.mss.is_some_and(|mss| mss > 500));
+    }
+
+    #[test]
+    fn one_call_moves_one_message() {
+        let (near, far) = pair(&Settings::default());
+        assert_eq!(send(near.as_fd(), b"bits").unwrap(), 4);
+        let mut space = [0; 16];
+        assert_eq!(recv(far.as_fd(), &mut space).unwrap(), 4);
+        assert_eq!(&space[..4], b"bits");
+    }
+
+    #[test]
+    fn an_abort_ends_a_blocked_receive() {
+        let (near, _far) = pair(&Settings::default());
+        let blocked = std::thread::spawn({
+            let near = near.try_clone().unwrap();
+            move || recv(near.as_fd(), &mut [0; 16]).unwrap()
+        });
+        abort(&near);
+        assert_eq!(blocked.join().unwrap(), 0);
+        assert_eq!(send(near.as_fd(), b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn an_abort_ends_a_blocked_accept() {
+        let listener = listen("127.0.0.1:0".parse().unwrap(), &Settings::default()).unwrap();
+        let blocked = std::thread::spawn({
+            let listener = listener.try_clone().unwrap();
+            move || listener.accept().unwrap_err()
+        });
+        abort(&listener);
+        assert_eq!(blocked.join().unwrap().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn unread_bytes_are_unacknowledged_only_while_the_window_is_full() {
+        let (near, far) = pair(&Settings { receive_buffer: Some(4096), ..Settings::default() });
+        near.set_nonblocking(true).unwrap();
+        while send(near.as_fd(), &[0; 4096]).is_ok() {}
+        assert!(unacknowledged(&near).unwrap() > 0);
+        drop(far);
+    }
+
+    #[test]
+    fn errors_name_operation_and_operand() {
+        let address: SocketAddr = "192.0.2.1:1".parse().unwrap();
+        let fault = listen(address, &Settings::default()).unwrap_err();
+        assert_eq!(fault.to_string(), "bind 192.0.2.1:1");
+        assert_eq!(fault.kind(), io::ErrorKind::AddrNotAvailable);
+        let settings = Settings { congestion: Some("nosuch".to_owned()), ..Settings::default() };
+        let fault = listen("127.0.0.1:0".parse().unwrap(), &settings).unwrap_err();
+        assert_eq!(fault.to_string(), "set TCP_CONGESTION to nosuch");
+    }
+}
