@@ -12,6 +12,7 @@ mod error;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;
+pub mod process;
 pub mod socket;
 pub mod sysctl;
 pub mod tcp_info;

@@ -1,0 +1,221 @@
+//! The parent's side of a compartment: makes it, gives orders, hears what happened, takes it down.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+use std::panic::AssertUnwindSafe;
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
+use nix::sys::socket::AddressFamily;
+use nix::sys::socket::SockFlag;
+use nix::sys::socket::SockType;
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+use super::Ended;
+use super::Event;
+use super::ProcessError;
+use super::Program;
+use super::ReplacedFile;
+use super::init::Init;
+use super::init::STEPS;
+use super::message;
+use super::message::Answer;
+use super::message::Order;
+
+/// A fresh PID and mount namespace with an init of ours. Dropping it kills all that runs inside
+/// and waits until it is gone; the death of this process, by whatever cause, does the same.
+pub struct Compartment {
+    init: Pid,
+    control: OwnedFd,
+    proc_is_fresh: bool,
+}
+
+impl Compartment {
+    /// Forks init, which knows `programs` from then on; none of them runs yet.
+    ///
+    /// Needs `CAP_SYS_ADMIN` in the current user namespace, and a process with one thread.
+    pub fn create(programs: &[Program<'_>], files: &[ReplacedFile]) -> Result<Self, ProcessError> {
+        if programs.iter().any(|program| program.argv.is_empty()) {
+            return Err(ProcessError::NoProgram);
+        }
+        only_one_thread()?;
+        let (control, theirs) = socket_pair()?;
+        // SAFETY: the process has one thread, so the copy can go on as a whole process; the child
+        // branch below never returns into code of the parent.
+        match unsafe { fork_into_namespaces() } {
+            Err(source) => {
+                Err(ProcessError::Call { operation: "fork into a PID namespace", source })
+            }
+            Ok(None) => {
+                drop(control);
+                live_as_init(programs, files, theirs.as_fd())
+            }
+            Ok(Some(init)) => {
+                drop(theirs);
+                Self { init, control, proc_is_fresh: false }.prepared()
+            }
+        }
+    }
+
+    /// Hears whether init could prepare the namespaces.
+    fn prepared(mut self) -> Result<Self, ProcessError> {
+        match self.hear()? {
+            Some(Answer::Ready(fresh)) => self.proc_is_fresh = fresh == 1,
+            Some(Answer::Unprepared(step, errno)) => {
+                let step = STEPS.get(usize::from(step)).copied().unwrap_or("an unknown step");
+                let source = io::Error::from_raw_os_error(errno);
+                return Err(ProcessError::Prepare { step, source });
+            }
+            Some(_) | None => return Err(self.init_gone()),
+        }
+        Ok(self)
+    }
+
+    /// Executes the program with this index; its [`Event::Started`] or [`Event::Refused`] follows.
+    pub fn start(&self, program: usize) -> Result<(), ProcessError> {
+        self.order(Order::Start(index(program)))
+    }
+
+    /// Sends a signal to the program with this index, if it runs.
+    pub fn signal(&self, program: usize, signal: i32) -> Result<(), ProcessError> {
+        self.order(Order::Signal(index(program), signal))
+    }
+
+    /// Waits for what happens next. Poll the descriptor first where waiting would be wrong.
+    pub fn next_event(&self) -> Result<Event, ProcessError> {
+        loop {
+            match self.hear()? {
+                None => return Err(self.init_gone()),
+                Some(answer) => {
+                    if let Some(event) = event(answer) {
+                        return Ok(event);
+                    }
+                }
+            }
+        }
+    }
+
+    /// True where `/proc` inside shows the processes inside only.
+    pub const fn proc_is_fresh(&self) -> bool {
+        self.proc_is_fresh
+    }
+
+    fn order(&self, order: Order) -> Result<(), ProcessError> {
+        message::send(&self.control, order.encode())
+            .map_err(ProcessError::call("give init an order"))
+    }
+
+    fn hear(&self) -> Result<Option<Answer>, ProcessError> {
+        let heard = message::receive(&self.control)
+            .map_err(|source| ProcessError::Call { operation: "hear from init", source })?;
+        Ok(heard.and_then(Answer::decode))
+    }
+
+    fn init_gone(&self) -> ProcessError {
+        let how = match nix::sys::wait::waitpid(self.init, None) {
+            Ok(WaitStatus::Signaled(_, signal, _)) => format!("killed by {signal}"),
+            Ok(WaitStatus::Exited(_, status)) => format!("status {status}"),
+            Ok(other) => format!("{other:?}"),
+            Err(errno) => errno.to_string(),
+        };
+        ProcessError::InitGone(how)
+    }
+}
+
+impl AsFd for Compartment {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+}
+
+impl Drop for Compartment {
+    /// Init is dead only once everything in its namespace is (`zap_pid_ns_processes`).
+    fn drop(&mut self) {
+        let _ = nix::sys::signal::kill(self.init, Signal::SIGKILL);
+        while nix::sys::wait::waitpid(self.init, None) == Err(Errno::EINTR) {}
+    }
+}
+
+impl fmt::Debug for Compartment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Compartment").field("init", &self.init).finish_non_exhaustive()
+    }
+}
+
+fn event(answer: Answer) -> Option<Event> {
+    let byte = |value: i32| u8::try_from(value).unwrap_or(u8::MAX);
+    let ended = |program: u8, ended: Ended| Event::Ended { program: program.into(), ended };
+    match answer {
+        Answer::Ready(_) | Answer::Unprepared(..) => None,
+        Answer::Started(program) => Some(Event::Started { program: program.into() }),
+        Answer::Refused(program, errno) => {
+            let cause = io::Error::from_raw_os_error(errno);
+            Some(Event::Refused { program: program.into(), cause })
+        }
+        Answer::Exited(program, status) => Some(ended(program, Ended::Exited(byte(status)))),
+        Answer::Signalled(program, signal) => Some(ended(program, Ended::Signalled(byte(signal)))),
+    }
+}
+
+fn index(program: usize) -> u8 {
+    u8::try_from(program).unwrap_or(u8::MAX)
+}
+
+/// The child's whole life. Nothing of the parent may be unwound or run at exit in the copy.
+fn live_as_init(programs: &[Program<'_>], files: &[ReplacedFile], control: BorrowedFd<'_>) -> ! {
+    let life = || Init::new(programs, control).serve(files);
+    let status = match std::panic::catch_unwind(AssertUnwindSafe(life)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(_)) => 1,
+        Err(_panic) => 2,
+    };
+    // SAFETY: ends the process at once; takes a number only.
+    unsafe { libc::_exit(status) }
+}
+
+/// `fork` and new PID and mount namespaces in one step: `unshare` would move all later children of
+/// this process, and forbid it new threads. `None` in the child.
+///
+/// # Safety
+/// The calling process must have one thread: locks that others hold stay locked in the copy.
+unsafe fn fork_into_namespaces() -> io::Result<Option<Pid>> {
+    let flags = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::SIGCHLD;
+    let flags = libc::c_long::from(flags);
+    // SAFETY: without CLONE_VM and with no stack given, the child gets a copy of everything, as
+    // with fork; the caller sees to the locks.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) };
+    match i32::try_from(pid) {
+        Ok(0) => Ok(None),
+        Ok(pid) if pid > 0 => Ok(Some(Pid::from_raw(pid))),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A thread that was joined may stay in the kernel's list for a moment more.
+fn only_one_thread() -> Result<(), ProcessError> {
+    let mut threads = thread_count();
+    for _ in 0..1000 {
+        if threads == 1 {
+            return Ok(());
+        }
+        thread::yield_now();
+        threads = thread_count();
+    }
+    Err(ProcessError::Threads(threads))
+}
+
+fn thread_count() -> usize {
+    fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
+fn socket_pair() -> Result<(OwnedFd, OwnedFd), ProcessError> {
+    let (family, kind) = (AddressFamily::Unix, SockType::SeqPacket);
+    nix::sys::socket::socketpair(family, kind, None, SockFlag::SOCK_CLOEXEC)
+        .map_err(ProcessError::call("make a socket pair"))
+}
