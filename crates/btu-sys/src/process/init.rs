@@ -175,7 +175,8 @@ fn dead_children() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&child, nix::sys::signalfd::SfdFlags::SFD_CLOEXEC)
 }
 
-/// Forks and executes one program. `Command` gives it an empty signal mask and the default SIGPIPE.
+/// Forks and executes one program. `Command` passes our signal mask on, in which everything is
+/// blocked, so the program gets an empty one.
 fn spawn(program: &Program<'_>) -> io::Result<Pid> {
     let (name, arguments) = program.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(name);
@@ -191,6 +192,7 @@ fn spawn(program: &Program<'_>) -> io::Result<Pid> {
     let (network, privileges) = (program.network, program.privileges);
     let network = network.map(|fd| fd.try_clone_to_owned()).transpose()?;
     let enter = move || -> io::Result<()> {
+        SigSet::empty().thread_set_mask()?;
         if let Some(network) = &network {
             nix::sched::setns(network, CloneFlags::CLONE_NEWNET)?;
         }
