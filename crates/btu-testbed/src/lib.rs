@@ -1,1 +1,7 @@
-//! btu-testbed
+//! The testbed of BTU: roles, topology, the link emulator and its backends, capture.
+//!
+//! It moves packets and knows no workload. Link elements themselves are pure and live in
+//! `btu-core`; here they meet namespaces, sockets and clocks.
+#![forbid(unsafe_code)]
+
+pub mod segment;
