@@ -11,5 +11,6 @@ pub mod journal;
 pub mod plan;
 pub mod sample;
 pub mod schedule;
+pub mod score;
 pub mod stats;
 pub mod units;

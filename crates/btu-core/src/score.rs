@@ -1,0 +1,162 @@
+//! The score and the penalty: equations (5) to (11) of maly1996.
+//!
+//! Goodputs and slowdowns come in per cell; repeats of a cell are folded by their geometric mean
+//! first. Every mean over cases, activities and applications is geometric, because only then is the
+//! ratio of two hosts the same whatever the reference (maly1996, section 5, "Statistics").
+
+mod classic;
+mod table;
+
+use crate::stats::geometric_mean;
+use crate::units::Bytes;
+
+pub use classic::Classic;
+pub use table::ClassResult;
+pub use table::TableError;
+pub use table::TableScore;
+pub use table::score_table;
+
+/// One run of one cell, or one cell over its repeats: what the score takes from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The case x.
+    pub case: String,
+    /// The application y.
+    pub application: String,
+    /// The activity z; `none` for a baseline.
+    pub activity: String,
+    /// bits / seconds, Mb/s.
+    pub goodput_mbps: f64,
+    /// z_COMM(x, y) / z_base; `None` for baselines, and where it was not measured.
+    pub slowdown: Option<f64>,
+}
+
+/// The figures of one application class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassScore {
+    /// The class y.
+    pub application: String,
+    /// eq. 6, Mb/s; `None` without loaded cells.
+    pub btu_mbps: Option<f64>,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Option<f64>,
+    /// `GM_z` of the slowdowns; `None` where none was measured.
+    pub slowdown: Option<f64>,
+    /// eq. 10.
+    pub classic: Classic,
+}
+
+/// The figures of one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// One entry per application, in order of appearance.
+    pub applications: Vec<ClassScore>,
+    /// eq. 7, Mb/s; `None` without loaded cells.
+    pub btu_mbps: Option<f64>,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Option<f64>,
+    /// `GM_y GM_z` of the slowdowns; [`penalty_percent`] makes the penalty of it.
+    pub slowdown: Option<f64>,
+    /// eq. 11.
+    pub classic: Classic,
+}
+
+/// The score of runs; those of one cell are its repeats, and enter by their geometric mean.
+pub fn score(runs: &[Figure]) -> Score {
+    let cells = fold_repeats(runs);
+    let names = distinct(cells.iter().map(|cell| cell.application.as_str()));
+    let of = |name: &&str| class_score(name, &cells);
+    let applications: Vec<ClassScore> = names.iter().map(of).collect();
+    let over = |figure: fn(&ClassScore) -> Option<f64>| mean_of(applications.iter().map(figure));
+    Score {
+        //= maly1996#5 eq. 7
+        btu_mbps: over(|class| class.btu_mbps),
+        btu_idle_mbps: over(|class| class.btu_idle_mbps),
+        slowdown: over(|class| class.slowdown),
+        //= maly1996#5 eq. 11
+        classic: Classic::fold(applications.iter().map(|class| class.classic)),
+        applications,
+    }
+}
+
+/// eq. 5 as written: M / `GM_x` `COMM_z(x, y)`, in Mb/s. With equal M this is the geometric mean of the
+/// goodputs, the form [`score`] uses, because M differs between cells of a window.
+//= maly1996#5 eq. 5
+pub fn btu_from_times(amount: Bytes, seconds: &[f64]) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "an amount of a cell is far below 2^53 bits")]
+    let megabits = amount.bits() as f64 / 1e6;
+    geometric_mean(seconds).map(|time| megabits / time)
+}
+
+/// How much longer the host's work takes: (slowdown - 1) x 100.
+pub fn penalty_percent(slowdown: f64) -> f64 {
+    (slowdown - 1.0) * 100.0
+}
+
+/// One figure per cell, by the geometric mean over its repeats, in order of appearance.
+pub fn fold_repeats(runs: &[Figure]) -> Vec<Figure> {
+    let mut cells: Vec<(&Figure, Vec<&Figure>)> = Vec::new();
+    for run in runs {
+        match cells.iter_mut().find(|(first, _)| first.is_repeat_of(run)) {
+            Some((_, repeats)) => repeats.push(run),
+            None => cells.push((run, vec![run])),
+        }
+    }
+    cells.into_iter().map(|(first, repeats)| first.with_means_of(&repeats)).collect()
+}
+
+impl Figure {
+    fn is_repeat_of(&self, other: &Self) -> bool {
+        (&self.case, &self.application, &self.activity)
+            == (&other.case, &other.application, &other.activity)
+    }
+
+    fn with_means_of(&self, repeats: &[&Self]) -> Self {
+        let goodputs = mean_of(repeats.iter().map(|run| Some(run.goodput_mbps)));
+        Self {
+            goodput_mbps: goodputs.unwrap_or(0.0),
+            slowdown: mean_of(repeats.iter().map(|run| run.slowdown)),
+            ..self.clone()
+        }
+    }
+}
+
+fn class_score(name: &str, cells: &[Figure]) -> ClassScore {
+    let of_class = || cells.iter().filter(move |cell| cell.application == name);
+    let activities = distinct(of_class().map(|cell| cell.activity.as_str()));
+    let over_cases = |activity: &str, figure: fn(&Figure) -> Option<f64>| {
+        mean_of(of_class().filter(|cell| cell.activity == activity).map(figure))
+    };
+    let loaded: Vec<&str> = activities.into_iter().filter(|name| *name != "none").collect();
+    //= maly1996#5 eq. 5
+    let btus = loaded.iter().map(|activity| over_cases(activity, |cell| Some(cell.goodput_mbps)));
+    let slowdowns: Vec<f64> =
+        loaded.iter().filter_map(|activity| over_cases(activity, |cell| cell.slowdown)).collect();
+    ClassScore {
+        application: name.to_owned(),
+        //= maly1996#5 eq. 6
+        btu_mbps: mean_of(btus),
+        btu_idle_mbps: over_cases("none", |cell| Some(cell.goodput_mbps)),
+        slowdown: geometric_mean(&slowdowns),
+        classic: Classic::of_slowdowns(&slowdowns),
+    }
+}
+
+/// The geometric mean of the figures that are there.
+fn mean_of(figures: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    geometric_mean(&figures.flatten().collect::<Vec<f64>>())
+}
+
+/// The names in order of appearance, each once.
+fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The score of a table of cells that somebody else measured.
+//!
+//! The formulas can so be checked from outside: `{"activities_base": {"cpu": 812.5, ...},
+//! "cells": [{"case", "application", "activity", "repeat", "bits", "seconds", "goodput_mbps"?,
+//! "slowdown"?, "activity_rate"?}]}`. A `result.json` has these keys too, and is read as it is.
+
+mod read;
+
+use serde::Serialize;
+
+use super::ClassScore;
+use super::Figure;
+use super::Score;
+use super::fold_repeats;
+use super::penalty_percent;
+use super::score;
+use crate::stats::Means;
+
+pub use read::TableError;
+
+/// What a table scores. A figure that the table cannot give is `null`, with its reason beside it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableScore {
+    /// eq. 7, Mb/s.
+    pub btu_mbps: Option<f64>,
+    /// Why there is no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub btu_mbps_reason: Option<String>,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub btu_idle_mbps_reason: Option<String>,
+    /// (GM of slowdowns - 1) x 100.
+    pub penalty_percent: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_percent_reason: Option<String>,
+    /// eq. 11.
+    pub penalty_classic_percent: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_classic_percent_reason: Option<String>,
+    /// One entry per application, in order of appearance.
+    pub applications: Vec<ClassResult>,
+    /// Arithmetic mean of the loaded cells' goodputs, Mb/s.
+    pub goodput_am_mbps: Option<f64>,
+    /// Geometric mean.
+    pub goodput_gm_mbps: Option<f64>,
+    /// Harmonic mean.
+    pub goodput_hm_mbps: Option<f64>,
+    /// Cells, repeats folded.
+    pub cells: usize,
+    /// Rows that were read.
+    pub rows: usize,
+    /// True where not every case x application x activity of the table is there.
+    pub partial: bool,
+    /// What a reader should know of the table.
+    pub warnings: Vec<String>,
+}
+
+/// The figures of one application class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassResult {
+    /// The class y, as the table names it.
+    pub name: String,
+    /// eq. 6, Mb/s.
+    pub btu_mbps: Option<f64>,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Option<f64>,
+    /// (GM of slowdowns - 1) x 100.
+    pub penalty_percent: Option<f64>,
+    /// eq. 10.
+    pub penalty_classic_percent: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_classic_percent_reason: Option<String>,
+}
+
+/// The score of a table in JSON. Contradictions are errors that name the cell.
+pub fn score_table(text: &str) -> Result<TableScore, TableError> {
+    let table = read::table(text)?;
+    let cells = fold_repeats(&table.runs);
+    let result = score(&cells);
+    let mut warnings = table.warnings;
+    let partial = is_partial(&cells);
+    if partial {
+        warnings.push("PARTIAL: not every case x application x activity is in the table".into());
+    }
+    warnings.extend(missing_slowdowns(&cells));
+    Ok(TableScore { rows: table.runs.len(), partial, warnings, ..from_score(&result, &cells) })
+}
+
+fn from_score(result: &Score, cells: &[Figure]) -> TableScore {
+    let loaded: Vec<f64> =
+        cells.iter().filter(|cell| cell.activity != "none").map(|cell| cell.goodput_mbps).collect();
+    let means = Means::of(&loaded);
+    let because = |figure: Option<f64>, why: &str| figure.is_none().then(|| why.to_owned());
+    TableScore {
+        btu_mbps: result.btu_mbps,
+        btu_mbps_reason: because(result.btu_mbps, "no loaded cells"),
+        btu_idle_mbps: result.btu_idle_mbps,
+        btu_idle_mbps_reason: because(result.btu_idle_mbps, "no cells with activity none"),
+        penalty_percent: result.slowdown.map(penalty_percent),
+        penalty_percent_reason: because(result.slowdown, "no loaded cell gives its slowdown"),
+        penalty_classic_percent: result.classic.percent(),
+        penalty_classic_percent_reason: result.classic.reason(),
+        applications: result.applications.iter().map(class_result).collect(),
+        goodput_am_mbps: means.map(|means| means.am),
+        goodput_gm_mbps: means.map(|means| means.gm),
+        goodput_hm_mbps: means.map(|means| means.hm),
+        cells: cells.len(),
+        rows: 0,
+        partial: false,
+        warnings: Vec::new(),
+    }
+}
+
+fn class_result(class: &ClassScore) -> ClassResult {
+    ClassResult {
+        name: class.application.clone(),
+        btu_mbps: class.btu_mbps,
+        btu_idle_mbps: class.btu_idle_mbps,
+        penalty_percent: class.slowdown.map(penalty_percent),
+        penalty_classic_percent: class.classic.percent(),
+        penalty_classic_percent_reason: class.classic.reason(),
+    }
+}
+
+/// True where the loaded cells are fewer than cases x applications x activities.
+fn is_partial(cells: &[Figure]) -> bool {
+    let loaded = || cells.iter().filter(|cell| cell.activity != "none");
+    let kinds = |name: fn(&Figure) -> &str| super::distinct(loaded().map(name)).len();
+    let full = kinds(|c| &c.case) * kinds(|c| &c.application) * kinds(|c| &c.activity);
+    loaded().count() < full
+}
+
+fn missing_slowdowns(cells: &[Figure]) -> Option<String> {
+    let loaded = cells.iter().filter(|cell| cell.activity != "none");
+    let (with, without): (Vec<&Figure>, Vec<&Figure>) =
+        loaded.partition(|cell| cell.slowdown.is_some());
+    let mixed = !with.is_empty() && !without.is_empty();
+    mixed.then(|| {
+        let all = with.len() + without.len();
+        let first = without.first().map_or_else(String::new, |cell| cell.name());
+        let missing = without.len();
+        format!(
+            "{missing} of {all} loaded cells give neither slowdown nor activity_rate, the first is \
+             {first}; the penalty is over the others"
+        )
+    })
+}
+
+impl Figure {
+    /// `SEND/audio/cpu`.
+    fn name(&self) -> String {
+        format!("{}/{}/{}", self.case, self.application, self.activity)
+    }
+}
+
+#[cfg(test)]
+mod tests;

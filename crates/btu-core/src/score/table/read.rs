@@ -1,0 +1,351 @@
+//! A table of cells in JSON: from text to figures, each error with its place.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::cell::Case;
+use crate::score::Figure;
+
+/// A table that cannot be scored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// Two figures of one cell cannot both be true.
+    #[error("{place}: {cause}")]
+    Contradiction {
+        /// `cells[3] (SEND/audio/cpu, repeat 2)`.
+        place: String,
+        /// The figures, and what was expected of them.
+        cause: String,
+    },
+    /// A key that must be there is not.
+    #[error("{place}: {key} is missing; {remedy}")]
+    Missing {
+        /// The object.
+        place: String,
+        /// The key.
+        key: String,
+        /// What to write.
+        remedy: String,
+    },
+    /// The text is no JSON.
+    #[error("line {line}, column {column}: {cause}")]
+    Syntax {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What the parser says.
+        cause: String,
+    },
+    /// A key that no table has.
+    #[error("{place}: unknown key \"{key}\"; legal keys: {legal}")]
+    UnknownKey {
+        /// The object.
+        place: String,
+        /// The key.
+        key: String,
+        /// The keys that a table may have there.
+        legal: String,
+    },
+    /// A value is not legal.
+    #[error("{place}: {value}: {legal}")]
+    Value {
+        /// `cells[3].seconds`.
+        place: String,
+        /// What was written.
+        value: String,
+        /// What would be legal.
+        legal: String,
+    },
+}
+
+/// The rows of a table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) runs: Vec<Figure>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads a table, or a whole `result.json`.
+pub(super) fn table(text: &str) -> Result<Table, TableError> {
+    let document: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+    let object =
+        Object { place: "the document".into(), map: as_object("the document", &document)? };
+    let is_result = object.map.contains_key("schema_version");
+    if !is_result {
+        object.refuse_others(TABLE_KEYS)?;
+    }
+    let bases = Bases::read(&object)?;
+    let Some(Value::Array(rows)) = object.map.get("cells") else {
+        return Err(object.missing("cells", "write \"cells\": [{\"case\": \"SEND\", ...}]"));
+    };
+    let mut reader = Reader { bases, is_result, seen: BTreeSet::new(), left_out: 0 };
+    let runs: Vec<Option<Figure>> =
+        rows.iter().enumerate().map(|(at, row)| reader.row(at, row)).collect::<Result<_, _>>()?;
+    let runs: Vec<Figure> = runs.into_iter().flatten().collect();
+    if runs.is_empty() {
+        let (place, value) = ("cells".to_owned(), format!("{} rows that count", runs.len()));
+        return Err(TableError::Value { place, value, legal: "at least one row".into() });
+    }
+    Ok(Table { runs, warnings: reader.warnings() })
+}
+
+fn syntax(error: &serde_json::Error) -> TableError {
+    let text = error.to_string();
+    let cause = text.split(" at line ").next().unwrap_or_default().to_owned();
+    TableError::Syntax { line: error.line(), column: error.column(), cause }
+}
+
+/// The rates of the activities alone.
+#[derive(Debug, Default)]
+struct Bases {
+    /// For all repeats: `activities_base`.
+    common: BTreeMap<String, f64>,
+    /// Of one repeat: `activities` of a `result.json`.
+    of_repeat: BTreeMap<(String, u64), f64>,
+}
+
+impl Bases {
+    fn read(document: &Object<'_>) -> Result<Self, TableError> {
+        let mut bases = Self::default();
+        if let Some(value) = document.value("activities_base") {
+            let map = as_object("activities_base", value)?;
+            let rates = Object { place: "activities_base".into(), map };
+            for name in map.keys() {
+                let rate = rates.positive(name, "units per second")?;
+                bases.common.extend(rate.map(|rate| (name.clone(), rate)));
+            }
+        }
+        let runs = document.value("activities").and_then(Value::as_array);
+        for (at, run) in runs.into_iter().flatten().enumerate() {
+            let place = format!("activities[{at}]");
+            let run = Object { map: as_object(&place, run)?, place };
+            let rate = run.positive("rate_per_s", "units per second")?;
+            let key = (run.text("activity")?, run.repeat()?.unwrap_or(1));
+            bases.of_repeat.extend(rate.map(|rate| (key, rate)));
+        }
+        Ok(bases)
+    }
+
+    /// The base of the same repeat, else the common one.
+    fn of(&self, activity: &str, repeat: u64) -> Option<f64> {
+        let own = self.of_repeat.get(&(activity.to_owned(), repeat));
+        own.or_else(|| self.common.get(activity)).copied()
+    }
+}
+
+/// Reads the rows one by one.
+#[derive(Debug)]
+struct Reader {
+    bases: Bases,
+    is_result: bool,
+    seen: BTreeSet<(String, u64)>,
+    left_out: usize,
+}
+
+impl Reader {
+    /// The figure of one row; `None` for one that counts for no composite.
+    fn row(&mut self, at: usize, row: &Value) -> Result<Option<Figure>, TableError> {
+        let place = format!("cells[{at}]");
+        let mut cell = Object { map: as_object(&place, row)?, place };
+        if !self.is_result {
+            cell.refuse_others(CELL_KEYS)?;
+        }
+        let (case, application) = (cell.text("case")?, cell.text("application")?);
+        let activity = cell.text("activity")?;
+        case.parse::<Case>().map_err(|error| cell.illegal("case", &case, &error.to_string()))?;
+        let name = format!("{case}/{application}/{activity}");
+        let repeat = self.repeat(&mut cell, &name)?;
+        let goodput_mbps = cell.goodput()?;
+        let slowdown = self.slowdown(&cell, &activity, repeat)?;
+        if cell.is_of_incomplete_pass() {
+            self.left_out += 1;
+            return Ok(None);
+        }
+        Ok(Some(Figure { case, application, activity, goodput_mbps, slowdown }))
+    }
+
+    /// The number of the repeat; rows without one are counted. Names the cell in its place.
+    fn repeat(&mut self, cell: &mut Object<'_>, name: &str) -> Result<u64, TableError> {
+        let given = cell.repeat()?;
+        let next = (1..).find(|n| !self.seen.contains(&(name.to_owned(), *n))).unwrap_or(u64::MAX);
+        let repeat = given.unwrap_or(next);
+        cell.place = format!("{} ({name}, repeat {repeat})", cell.place);
+        if !self.seen.insert((name.to_owned(), repeat)) {
+            return Err(cell.contradiction("this cell and repeat stand in the table twice"));
+        }
+        Ok(repeat)
+    }
+
+    fn slowdown(
+        &self,
+        cell: &Object<'_>,
+        activity: &str,
+        repeat: u64,
+    ) -> Result<Option<f64>, TableError> {
+        let given = cell.positive("slowdown", "base rate / loaded rate")?;
+        let rate = cell.positive("activity_rate", "units per second")?;
+        if activity == "none" {
+            return cell.baseline(given, rate).map(|()| None);
+        }
+        let Some(rate) = rate else { return Ok(given) };
+        match (given, self.bases.of(activity, repeat)) {
+            (given, Some(base)) => cell.agreed_slowdown(given, base / rate, base, rate).map(Some),
+            (Some(given), None) => Ok(Some(given)),
+            (None, None) => Err(cell.missing(
+                "slowdown",
+                &format!("activity_rate needs activities_base.{activity} to be compared with"),
+            )),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let left_out = format!("{} rows of an incomplete pass are left out", self.left_out);
+        if self.left_out > 0 { vec![left_out] } else { Vec::new() }
+    }
+}
+
+/// A JSON object and where it stands.
+#[derive(Debug)]
+struct Object<'v> {
+    place: String,
+    map: &'v Map<String, Value>,
+}
+
+impl Object<'_> {
+    /// The value of a key; `null` is as good as absent.
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, key: &str) -> Result<String, TableError> {
+        match self.value(key) {
+            Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+            Some(other) => Err(self.illegal(key, &other.to_string(), "a name is expected")),
+            None => Err(self.missing(key, "write its name")),
+        }
+    }
+
+    /// A number above zero, where there is one.
+    fn positive(&self, key: &str, unit: &str) -> Result<Option<f64>, TableError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let number = value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
+        let legal = format!("a number above 0 is expected ({unit})");
+        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), &legal))
+    }
+
+    fn needed(&self, key: &str, unit: &str) -> Result<f64, TableError> {
+        self.positive(key, unit)?
+            .ok_or_else(|| self.missing(key, &format!("write a number above 0 ({unit})")))
+    }
+
+    fn repeat(&self) -> Result<Option<u64>, TableError> {
+        let Some(value) = self.value("repeat") else { return Ok(None) };
+        let number = value.as_u64().filter(|number| *number > 0);
+        let legal = "a whole number from 1 is expected";
+        number.map(Some).ok_or_else(|| self.illegal("repeat", &value.to_string(), legal))
+    }
+
+    /// bits / seconds in Mb/s; a goodput that stands beside them must agree.
+    fn goodput(&self) -> Result<f64, TableError> {
+        let (bits, seconds) = (self.needed("bits", "bits")?, self.needed("seconds", "seconds")?);
+        let computed = bits / seconds / 1e6;
+        match self.positive("goodput_mbps", "Mb/s")? {
+            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
+                "goodput_mbps = {given}, but bits / seconds = {bits} / {seconds} s = {computed} Mb/s"
+            ))),
+            _ => Ok(computed),
+        }
+    }
+
+    fn agreed_slowdown(
+        &self,
+        given: Option<f64>,
+        computed: f64,
+        base: f64,
+        rate: f64,
+    ) -> Result<f64, TableError> {
+        match given {
+            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
+                "slowdown = {given}, but base / activity_rate = {base} / {rate} = {computed}"
+            ))),
+            _ => Ok(computed),
+        }
+    }
+
+    /// A baseline has no activity that could be slower or have a rate.
+    fn baseline(&self, slowdown: Option<f64>, rate: Option<f64>) -> Result<(), TableError> {
+        if let Some(slowdown) = slowdown.filter(|slowdown| !agree(*slowdown, 1.0)) {
+            let cause = format!("slowdown = {slowdown}, but activity none cannot be slowed");
+            return Err(self.contradiction(&cause));
+        }
+        let cause = |rate| format!("activity_rate = {rate}, but activity none does nothing");
+        rate.map_or(Ok(()), |rate: f64| Err(self.contradiction(&cause(rate))))
+    }
+
+    /// True for a run that its own result leaves out of every composite.
+    fn is_of_incomplete_pass(&self) -> bool {
+        let flags = self.value("flags").and_then(Value::as_array).into_iter().flatten();
+        let mut names = flags.map(|flag| flag.get("name").unwrap_or(flag));
+        names.any(|name| name == crate::analysis::INCOMPLETE_PASS)
+    }
+
+    fn refuse_others(&self, legal: &[&str]) -> Result<(), TableError> {
+        let unknown = self.map.keys().find(|key| !legal.contains(&key.as_str()));
+        unknown.map_or(Ok(()), |key| {
+            let (place, key) = (self.place.clone(), key.clone());
+            Err(TableError::UnknownKey { place, key, legal: legal.join(", ") })
+        })
+    }
+
+    fn illegal(&self, key: &str, value: &str, legal: &str) -> TableError {
+        let (place, value) = (format!("{}.{key}", self.place), value.to_owned());
+        TableError::Value { place, value, legal: legal.to_owned() }
+    }
+
+    fn missing(&self, key: &str, remedy: &str) -> TableError {
+        let (place, key) = (self.place.clone(), key.to_owned());
+        TableError::Missing { place, key, remedy: remedy.to_owned() }
+    }
+
+    fn contradiction(&self, cause: &str) -> TableError {
+        TableError::Contradiction { place: self.place.clone(), cause: cause.to_owned() }
+    }
+}
+
+fn as_object<'v>(place: &str, value: &'v Value) -> Result<&'v Map<String, Value>, TableError> {
+    value.as_object().ok_or_else(|| {
+        let mut text = value.to_string();
+        text.truncate(text.char_indices().nth(40).map_or(text.len(), |(at, _)| at));
+        let legal = "an object {\"key\": value} is expected".to_owned();
+        TableError::Value { place: place.to_owned(), value: text, legal }
+    })
+}
+
+/// True for two figures that are one figure, printed and read back.
+fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= AGREEMENT * b.abs()
+}
+
+/// The largest relative difference of two ways to the same figure.
+const AGREEMENT: f64 = 1e-6;
+
+const TABLE_KEYS: &[&str] = &["activities_base", "activities", "cells", "name", "note", "$schema"];
+
+const CELL_KEYS: &[&str] = &[
+    "case",
+    "application",
+    "activity",
+    "repeat",
+    "bits",
+    "seconds",
+    "goodput_mbps",
+    "slowdown",
+    "activity_rate",
+    "message_bytes",
+    "flags",
+    "note",
+];

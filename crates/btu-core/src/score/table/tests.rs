@@ -1,0 +1,152 @@
+//! Tables from outside: good ones, and one of each kind of bad ones.
+
+use super::*;
+
+fn row(fields: &str) -> String {
+    format!(r#"{{"case": "SEND", "application": "telnet", {fields}}}"#)
+}
+
+fn table(rows: &[String]) -> String {
+    format!(r#"{{"activities_base": {{"cpu": 100.0}}, "cells": [{}]}}"#, rows.join(",\n"))
+}
+
+fn error(fields: &str) -> String {
+    score_table(&table(&[row(fields)])).unwrap_err().to_string()
+}
+
+/// Repeats of 1 and 4 Mb/s at base 100: rates 50 and 12.5 are slowdowns 2 and 8.
+#[test]
+fn rates_and_repeats_are_folded() {
+    let text = table(&[
+        row(r#""activity": "cpu", "repeat": 1, "bits": 2e6, "seconds": 2, "activity_rate": 50"#),
+        row(r#""activity": "cpu", "repeat": 2, "bits": 8000000, "seconds": 2, "slowdown": 8,
+              "activity_rate": 12.5, "goodput_mbps": 4.0"#),
+    ]);
+    let found = score_table(&text).unwrap();
+    assert!((found.btu_mbps.unwrap() - 2.0).abs() < 1e-12);
+    assert!((found.penalty_percent.unwrap() - 300.0).abs() < 1e-9);
+    assert!((found.penalty_classic_percent.unwrap() - 300.0).abs() < 1e-9);
+    assert_eq!(found.btu_idle_mbps, None);
+    assert_eq!(found.btu_idle_mbps_reason.as_deref(), Some("no cells with activity none"));
+    assert_eq!((found.cells, found.rows, found.partial), (1, 2, false));
+}
+
+#[test]
+fn rows_without_a_number_are_repeats_in_order() {
+    let twice = row(r#""activity": "none", "bits": 1e6, "seconds": 1"#);
+    assert_eq!(score_table(&table(&[twice.clone(), twice])).unwrap().cells, 1);
+}
+
+#[test]
+fn an_application_of_no_edition_is_scored() {
+    let text = r#"{"cells": [{"case": "RECV", "application": "chat", "activity": "io",
+        "bits": 3e6, "seconds": 1, "slowdown": 0.9}]}"#;
+    let found = score_table(text).unwrap();
+    assert_eq!(found.applications[0].name, "chat");
+    let reason = found.penalty_classic_percent_reason.unwrap();
+    assert_eq!(reason, "undefined (1 of 1 terms <= 0)");
+}
+
+#[test]
+fn a_goodput_that_is_not_bits_over_seconds_is_refused() {
+    let found = error(
+        r#""activity": "none", "repeat": 3, "bits": 1e6, "seconds": 1, "goodput_mbps": 1.00001"#,
+    );
+    assert_eq!(
+        found,
+        "cells[0] (SEND/telnet/none, repeat 3): goodput_mbps = 1.00001, but bits / seconds = \
+         1000000 / 1 s = 1 Mb/s"
+    );
+    let close = row(r#""activity": "none", "bits": 1e6, "seconds": 1, "goodput_mbps": 1.0000005"#);
+    let found = score_table(&table(&[close])).unwrap();
+    assert_eq!(found.btu_idle_mbps, Some(1.0), "bits / seconds wins");
+}
+
+#[test]
+fn contradictions_name_their_cell() {
+    let cpu = r#""activity": "cpu", "bits": 1, "seconds": 1"#;
+    let none = r#""activity": "none", "bits": 1, "seconds": 1"#;
+    for (fields, want) in [
+        (format!(r#"{cpu}, "slowdown": 3, "activity_rate": 50"#), "slowdown = 3, but base"),
+        (format!(r#"{none}, "slowdown": 2"#), "activity none cannot be slowed"),
+        (format!(r#"{none}, "activity_rate": 2"#), "activity none does nothing"),
+    ] {
+        let found = error(&fields);
+        assert!(found.starts_with("cells[0] (SEND/telnet/") && found.contains(want), "{found}");
+    }
+    let twice = row(&format!(r#"{cpu}, "repeat": 1"#));
+    let found = score_table(&table(&[twice.clone(), twice])).unwrap_err().to_string();
+    assert!(found.contains("cells[1] (SEND/telnet/cpu, repeat 1): this cell"), "{found}");
+}
+
+#[test]
+fn bad_values_name_place_value_and_what_is_legal() {
+    for (fields, want) in [
+        (
+            r#""activity": "none", "bits": 0, "seconds": 1"#,
+            "cells[0] (SEND/telnet/none, repeat 1).bits: 0: a number above 0",
+        ),
+        (r#""activity": "none", "bits": 1, "seconds": "1s""#, ".seconds: \"1s\": a number above 0"),
+        (r#""activity": "none", "bits": 1"#, "seconds is missing"),
+        (r#""activity": "", "bits": 1, "seconds": 1"#, "cells[0].activity: \"\": a name"),
+        (r#""bits": 1, "seconds": 1"#, "cells[0]: activity is missing"),
+        (r#""activity": "cpu", "repeat": 0, "bits": 1, "seconds": 1"#, "whole number from 1"),
+        (
+            r#""activity": "cpu", "bits": 1, "seconds": 1, "slow": 2"#,
+            "unknown key \"slow\"; legal keys: case, ",
+        ),
+        (r#""activity": "io", "bits": 1, "seconds": 1, "activity_rate": 2"#, "activities_base.io"),
+    ] {
+        let found = error(fields);
+        assert!(found.contains(want), "{found}\n  misses: {want}");
+    }
+}
+
+#[test]
+fn bad_documents_are_refused_with_their_place() {
+    for (text, want) in [
+        ("{\"cells\": [\n  }", "line 2, column 3: expected value"),
+        ("[]", "the document: []: an object"),
+        ("{}", "the document: cells is missing"),
+        (r#"{"cells": []}"#, "cells: 0 rows that count: at least one row"),
+        (r#"{"cells": [5]}"#, "cells[0]: 5: an object"),
+        (r#"{"cell": []}"#, "unknown key \"cell\""),
+        (r#"{"activities_base": {"cpu": -1}, "cells": []}"#, "activities_base.cpu: -1: a number"),
+        (
+            r#"{"cells": [{"case": "SENT", "application": "a", "activity": "b", "bits": 1, "seconds": 1}]}"#,
+            "cells[0].case: SENT: unknown case \"SENT\"; write SEND, RECV",
+        ),
+    ] {
+        let found = score_table(text).unwrap_err().to_string();
+        assert!(found.contains(want), "{found}\n  misses: {want}");
+    }
+}
+
+#[test]
+fn a_table_with_holes_is_partial_and_says_which_slowdowns_it_lacks() {
+    let text = r#"{"cells": [
+        {"case": "SEND", "application": "a", "activity": "cpu", "bits": 1e6, "seconds": 1, "slowdown": 2},
+        {"case": "RECV", "application": "a", "activity": "cpu", "bits": 1e6, "seconds": 1, "slowdown": null},
+        {"case": "SEND", "application": "b", "activity": "cpu", "bits": 1e6, "seconds": 1, "slowdown": 2}]}"#;
+    let found = score_table(text).unwrap();
+    assert!(found.partial && found.warnings[0].starts_with("PARTIAL"));
+    assert!(found.warnings[1].starts_with("1 of 3 loaded cells"), "{:?}", found.warnings);
+    assert!((found.penalty_percent.unwrap() - 100.0).abs() < 1e-9);
+}
+
+/// A result's own bases belong to one pass each, and its rows of an incomplete pass do not count.
+#[test]
+fn a_result_is_read_with_its_own_rules() {
+    let text = r#"{"schema_version": "1.0.0", "rankable": false,
+        "activities": [{"activity": "cpu", "repeat": 1, "rate_per_s": 100, "units": 50},
+                       {"activity": "cpu", "repeat": 2, "rate_per_s": 200, "units": 100}],
+        "activities_base": {"cpu": 141.4213562373095},
+        "cells": [
+        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 1, "bits": 1e6, "seconds": 1, "slowdown": 2, "activity_rate": 50, "flags": []},
+        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 2, "bits": 1e6, "seconds": 1, "slowdown": 4, "activity_rate": 50, "flags": ["steal"]},
+        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 3, "bits": 9e6, "seconds": 1, "slowdown": 9, "flags": [{"name": "incomplete-pass", "detail": ""}]}]}"#;
+    let found = score_table(text).unwrap();
+    assert!((found.btu_mbps.unwrap() - 1.0).abs() < 1e-12);
+    assert!((found.penalty_percent.unwrap() - (8.0_f64.sqrt() - 1.0) * 100.0).abs() < 1e-9);
+    assert_eq!(found.warnings, ["1 rows of an incomplete pass are left out"]);
+}
