@@ -14,3 +14,4 @@ pub mod schedule;
 pub mod score;
 pub mod stats;
 pub mod units;
+pub mod verdict;

@@ -19,7 +19,7 @@ pub use table::score_table;
 /// One run of one cell, or one cell over its repeats: what the score takes from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The case x.
+    /// The case `x`.
     pub case: String,
     /// The application y.
     pub application: String,
@@ -27,7 +27,7 @@ pub struct Figure {
     pub activity: String,
     /// bits / seconds, Mb/s.
     pub goodput_mbps: f64,
-    /// z_COMM(x, y) / z_base; `None` for baselines, and where it was not measured.
+    /// `z_COMM(x, y) / z_base`; `None` for baselines, and where it was not measured.
     pub slowdown: Option<f64>,
 }
 

@@ -127,7 +127,9 @@ proptest! {
         unit in 1e-3..1e3f64,
     ) {
         let mut scaled = host.clone();
-        scaled.iter_mut().for_each(|run| run.goodput_mbps *= unit);
+        for run in &mut scaled {
+            run.goodput_mbps *= unit;
+        }
         let (before, after) = (score(&host), score(&scaled));
         prop_assert!(close(after.btu_mbps, before.btu_mbps.unwrap() * unit));
         prop_assert!(close(after.slowdown, before.slowdown.unwrap()));

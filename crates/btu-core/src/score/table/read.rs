@@ -171,7 +171,8 @@ impl Reader {
     /// The number of the repeat; rows without one are counted. Names the cell in its place.
     fn repeat(&mut self, cell: &mut Object<'_>, name: &str) -> Result<u64, TableError> {
         let given = cell.repeat()?;
-        let next = (1..).find(|n| !self.seen.contains(&(name.to_owned(), *n))).unwrap_or(u64::MAX);
+        let next =
+            (1..u64::MAX).find(|n| !self.seen.contains(&(name.to_owned(), *n))).unwrap_or(u64::MAX);
         let repeat = given.unwrap_or(next);
         cell.place = format!("{} ({name}, repeat {repeat})", cell.place);
         if !self.seen.insert((name.to_owned(), repeat)) {
