@@ -4,4 +4,5 @@
 //! `btu-core`; here they meet namespaces, sockets and clocks.
 #![forbid(unsafe_code)]
 
+pub mod around;
 pub mod segment;

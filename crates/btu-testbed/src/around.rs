@@ -1,0 +1,294 @@
+//! The namespaces of one link around a command: its near end, its far end, the emulator's between.
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::UdpSocket;
+
+use btu_sys::namespace::NamespaceError;
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Mac;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::Prefix;
+use btu_sys::netlink::Route;
+use btu_sys::netlink::RouteKind;
+use btu_sys::netlink::VethEnd;
+use btu_sys::sysctl;
+
+/// How deep a link lies inside others: 1 for the outermost.
+///
+/// Level L has the addresses 198.19.(200 + L).0/30 of the benchmarking range (RFC 2544): far .1,
+/// near .2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u8);
+
+/// Where the far end lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FarEnd {
+    /// In a namespace of its own, joined to nothing else.
+    Alone,
+    /// In the namespace of the caller, which is the near end of an enclosing link and will forward
+    /// what comes for other levels.
+    Here,
+}
+
+/// The namespaces and devices of one link. They go with the last descriptor.
+#[derive(Debug)]
+pub struct Around {
+    level: Level,
+    near: NetNs,
+    wire: NetNs,
+    far: NetNs,
+}
+
+/// What kept the namespaces of a link from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum AroundError {
+    /// A namespace was refused.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// A device, an address, a route or a setting was refused.
+    #[error("{end} end of the link")]
+    End {
+        /// `near`, `wire` or `far`.
+        end: &'static str,
+        /// Which request, and the kernel's answer.
+        source: btu_sys::Error,
+    },
+    /// Another link of this level has its far end in this namespace.
+    #[error("level {0} is taken: another link already starts in this namespace")]
+    Taken(Level),
+}
+
+impl Level {
+    /// The outermost link.
+    pub const OUTERMOST: Self = Self(1);
+    /// Addresses are left for this many.
+    pub const DEEPEST: u8 = 55;
+
+    /// Level `number`; `None` where no addresses are left for it.
+    pub const fn new(number: u8) -> Option<Self> {
+        if number >= 1 && number <= Self::DEEPEST { Some(Self(number)) } else { None }
+    }
+
+    /// The level inside this one; `None` below the deepest.
+    pub const fn inner(self) -> Option<Self> {
+        Self::new(self.0 + 1)
+    }
+
+    /// Its number, from 1.
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// The address of the near end, where the command runs.
+    pub const fn near(self) -> Ipv4Addr {
+        Ipv4Addr::new(198, 19, 200 + self.0, 2)
+    }
+
+    /// The address of the far end.
+    pub const fn far(self) -> Ipv4Addr {
+        Ipv4Addr::new(198, 19, 200 + self.0, 1)
+    }
+
+    /// True where the calling thread's namespace is the near end of this level.
+    pub fn is_here(self) -> bool {
+        UdpSocket::bind((self.near(), 0)).is_ok()
+    }
+
+    fn network(self) -> Prefix {
+        let address = Ipv4Addr::new(198, 19, 200 + self.0, 0);
+        Prefix { address: address.into(), length: 30 }
+    }
+
+    fn mac(self, end: u8) -> Mac {
+        Mac([0x02, b'b', b't', b'u', self.0, end])
+    }
+}
+
+impl Around {
+    /// Makes the namespaces, two veth pairs, addresses, routes and permanent neighbours.
+    ///
+    /// Needs `btu_sys::namespace::is_privileged`, or a user namespace entered before.
+    pub fn create(level: Level, far: FarEnd, mtu: u32) -> Result<Self, AroundError> {
+        let near = NetNs::create()?;
+        let wire = NetNs::create()?;
+        let far_ns = match far {
+            FarEnd::Alone => NetNs::create()?,
+            FarEnd::Here => NetNs::current()?,
+        };
+        let around = Self { level, near, wire, far: far_ns };
+        around.set_rules(far)?;
+        around.add_devices(mtu)?;
+        around.address_near()?;
+        around.address_far()?;
+        Ok(around)
+    }
+
+    /// Its level.
+    pub const fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Where the command runs.
+    pub const fn near(&self) -> &NetNs {
+        &self.near
+    }
+
+    /// Where the emulator runs: the devices [`NEAR_PORT`] and [`FAR_PORT`].
+    pub const fn wire(&self) -> &NetNs {
+        &self.wire
+    }
+
+    /// What the command reaches through the link.
+    pub const fn far(&self) -> &NetNs {
+        &self.far
+    }
+
+    /// Settings that must stand before a device exists. The far end forwards, so that a packet for
+    /// an address that does not exist is answered (ICMP) instead of lost in silence.
+    fn set_rules(&self, far: FarEnd) -> Result<(), AroundError> {
+        inside(&self.wire, "wire", || rules(QUIET))?;
+        inside(&self.near, "near", || rules(QUIET))?;
+        inside(&self.far, "far", || {
+            if far == FarEnd::Alone {
+                rules(QUIET)?;
+            }
+            rules(FORWARDING)
+        })
+    }
+
+    fn add_devices(&self, mtu: u32) -> Result<(), AroundError> {
+        let pairs = [
+            ("near", &self.near, self.near_device(), NEAR_PORT, 2),
+            ("far", &self.far, self.far_device(), FAR_PORT, 1),
+        ];
+        for (end, namespace, device, port, number) in pairs {
+            let mut netlink = Netlink::open(&self.wire).map_err(at(end))?;
+            let mac = self.level.mac(number);
+            let outer = VethEnd { namespace, name: &device, mac, mtu };
+            let inner_mac = self.level.mac(number + 0x10);
+            let inner = VethEnd { namespace: &self.wire, name: port, mac: inner_mac, mtu };
+            netlink.add_veth(&outer, &inner).map_err(|cause| self.taken_or(end, cause))?;
+            let link = netlink.link(port).map_err(at(end))?;
+            netlink.set_up(link.index).map_err(at(end))?;
+        }
+        Ok(())
+    }
+
+    fn address_near(&self) -> Result<(), AroundError> {
+        let configure = || -> btu_sys::Result<()> {
+            let mut netlink = Netlink::open(&self.near)?;
+            let link = self.address(&mut netlink, &self.near_device(), self.level.near(), 1)?;
+            netlink.set_route(&Route {
+                destination: EVERYWHERE,
+                gateway: Some(self.level.far().into()),
+                ..self.route(link, self.level.near())
+            })
+        };
+        configure().map_err(at("near"))
+    }
+
+    /// All levels lie in one network, so an outer far end reaches inner levels without NAT.
+    fn address_far(&self) -> Result<(), AroundError> {
+        let configure = || -> btu_sys::Result<()> {
+            let mut netlink = Netlink::open(&self.far)?;
+            let link = self.address(&mut netlink, &self.far_device(), self.level.far(), 2)?;
+            netlink.set_route(&Route {
+                destination: ALL_LEVELS,
+                gateway: Some(self.level.near().into()),
+                ..self.route(link, self.level.far())
+            })
+        };
+        configure().map_err(at("far"))
+    }
+
+    /// Brings loopback and device up, and gives the device its address and its one neighbour.
+    fn address(
+        &self,
+        netlink: &mut Netlink,
+        device: &str,
+        own: Ipv4Addr,
+        peer: u8,
+    ) -> btu_sys::Result<u32> {
+        let loopback = netlink.link("lo")?;
+        netlink.set_up(loopback.index)?;
+        let link = netlink.link(device)?.index;
+        netlink.set_up(link)?;
+        netlink.add_address(link, own.into(), self.level.network().length)?;
+        netlink.set_route(&self.route(link, own))?;
+        let address = if peer == 1 { self.level.far() } else { self.level.near() };
+        netlink.add_neighbour(link, address.into(), self.level.mac(peer))?;
+        Ok(link)
+    }
+
+    /// The route to the other end.
+    fn route(&self, link: u32, own: Ipv4Addr) -> Route<'static> {
+        Route {
+            destination: self.level.network(),
+            link,
+            gateway: None,
+            source: Some(own.into()),
+            congestion: None,
+            kind: RouteKind::Unicast,
+        }
+    }
+
+    fn near_device(&self) -> String {
+        format!("btu{}", self.level.0)
+    }
+
+    fn far_device(&self) -> String {
+        format!("btu{}far", self.level.0)
+    }
+
+    fn taken_or(&self, end: &'static str, source: btu_sys::Error) -> AroundError {
+        let exists = source.kind() == io::ErrorKind::AlreadyExists;
+        if exists { AroundError::Taken(self.level) } else { AroundError::End { end, source } }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+fn inside(
+    namespace: &NetNs,
+    end: &'static str,
+    work: impl FnOnce() -> btu_sys::Result<()> + Send,
+) -> Result<(), AroundError> {
+    namespace.inside(work)?.map_err(at(end))
+}
+
+fn rules(rules: &[(&str, &str)]) -> btu_sys::Result<()> {
+    rules.iter().try_for_each(|(name, value)| match sysctl::write(name, value) {
+        // A kernel without IPv6 has no setting to switch it off.
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound && name.contains("ipv6") => Ok(()),
+        result => result,
+    })
+}
+
+fn at(end: &'static str) -> impl Fn(btu_sys::Error) -> AroundError {
+    move |source| AroundError::End { end, source }
+}
+
+/// The emulator's device towards the near end.
+pub const NEAR_PORT: &str = "near";
+/// The emulator's device towards the far end.
+pub const FAR_PORT: &str = "far";
+
+const EVERYWHERE: Prefix = Prefix { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), length: 0 };
+const ALL_LEVELS: Prefix =
+    Prefix { address: IpAddr::V4(Ipv4Addr::new(198, 19, 192, 0)), length: 18 };
+
+/// No IPv6 chatter on the link, and no packet refused for the way it came.
+const QUIET: &[(&str, &str)] = &[
+    ("net.ipv6.conf.all.disable_ipv6", "1"),
+    ("net.ipv6.conf.default.disable_ipv6", "1"),
+    ("net.ipv4.conf.all.rp_filter", "0"),
+    ("net.ipv4.conf.default.rp_filter", "0"),
+];
+const FORWARDING: &[(&str, &str)] = &[("net.ipv4.ip_forward", "1")];
