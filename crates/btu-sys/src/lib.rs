@@ -16,6 +16,7 @@ pub mod process;
 pub mod socket;
 pub mod sysctl;
 pub mod tcp_info;
+pub mod trial;
 
 pub use error::Error;
 pub use error::Result;

@@ -168,6 +168,14 @@ impl Netlink {
         self.create(what, RouteNetlinkMessage::NewNeighbour(message))
     }
 
+    /// Puts a queueing discipline with its default settings at the root of a link.
+    pub fn set_root_qdisc(&mut self, link: u32, kind: &str) -> Result<()> {
+        let what = || format!("set qdisc {kind} on link {link}");
+        let message = message::root_qdisc(link, kind);
+        let flags = NLM_F_CREATE | NLM_F_REPLACE;
+        self.acknowledged(what, flags, RouteNetlinkMessage::NewQueueDiscipline(message))
+    }
+
     fn create(&mut self, what: impl Fn() -> String, message: RouteNetlinkMessage) -> Result<()> {
         self.acknowledged(what, NLM_F_CREATE | NLM_F_EXCL, message)
     }

@@ -4,8 +4,6 @@ use std::fmt;
 use std::fs;
 use std::io;
 
-use super::status_field;
-
 /// A setting of this machine that forbids namespaces to ordinary users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -26,16 +24,16 @@ pub enum Refusal {
 impl Refusal {
     /// The likeliest cause of `answer` on this machine.
     pub fn of(answer: &io::Error) -> Self {
+        Self::given(answer, &|path| fs::read_to_string(path).ok())
+    }
+
+    /// The likeliest cause of `answer` on a machine whose files below `/proc` read like this.
+    pub fn given(answer: &io::Error, file: &dyn Fn(&str) -> Option<String>) -> Self {
         match answer.raw_os_error() {
-            Some(libc::ENOSPC | libc::EUSERS) => {
-                if known(Self::Limit) {
-                    Self::Limit
-                } else {
-                    Self::Nesting
-                }
-            }
+            Some(libc::ENOSPC | libc::EUSERS) if known(Self::Limit, file) => Self::Limit,
+            Some(libc::ENOSPC | libc::EUSERS) => Self::Nesting,
             Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
-                refusals().into_iter().next().unwrap_or(Self::Unknown)
+                SUREST_FIRST.into_iter().find(|cause| known(*cause, file)).unwrap_or(Self::Unknown)
             }
             _ => Self::Unknown,
         }
@@ -75,23 +73,25 @@ impl fmt::Display for Refusal {
 
 /// Every setting of this machine that can forbid namespaces, the surest first.
 pub fn refusals() -> Vec<Refusal> {
-    use Refusal::AppArmor;
-    use Refusal::CloneSysctl;
-    use Refusal::Limit;
-    use Refusal::Seccomp;
-    [Limit, CloneSysctl, AppArmor, Seccomp].into_iter().filter(|cause| known(*cause)).collect()
+    let file = |path: &str| fs::read_to_string(path).ok();
+    SUREST_FIRST.into_iter().filter(|cause| known(*cause, &file)).collect()
 }
 
-fn known(cause: Refusal) -> bool {
+fn known(cause: Refusal, file: &dyn Fn(&str) -> Option<String>) -> bool {
+    let sysctl_is = |name: &str, value: &str| {
+        file(&format!("/proc/sys/{name}")).is_some_and(|found| found.trim() == value)
+    };
     match cause {
         Refusal::AppArmor => sysctl_is("kernel/apparmor_restrict_unprivileged_userns", "1"),
         Refusal::CloneSysctl => sysctl_is("kernel/unprivileged_userns_clone", "0"),
         Refusal::Limit => sysctl_is("user/max_user_namespaces", "0"),
-        Refusal::Seccomp => status_field("Seccomp:").is_some_and(|mode| mode == "2"),
+        Refusal::Seccomp => file("/proc/thread-self/status").is_some_and(|status| {
+            let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
+            mode.is_some_and(|mode| mode.trim() == "2")
+        }),
         Refusal::Nesting | Refusal::Unknown => false,
     }
 }
 
-fn sysctl_is(name: &str, value: &str) -> bool {
-    fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|found| found.trim() == value)
-}
+const SUREST_FIRST: [Refusal; 4] =
+    [Refusal::Limit, Refusal::CloneSysctl, Refusal::AppArmor, Refusal::Seccomp];

@@ -29,6 +29,9 @@ use netlink_packet_route::route::RouteMetric;
 use netlink_packet_route::route::RouteProtocol;
 use netlink_packet_route::route::RouteScope;
 use netlink_packet_route::route::RouteType;
+use netlink_packet_route::tc::TcAttribute;
+use netlink_packet_route::tc::TcHandle;
+use netlink_packet_route::tc::TcMessage;
 
 use super::Link;
 use super::LinkCounters;
@@ -174,6 +177,14 @@ pub(super) fn neighbour(link: u32, address: IpAddr, mac: Mac) -> NeighbourMessag
         NeighbourAttribute::Destination(destination),
         NeighbourAttribute::LinkLayerAddress(mac.0.to_vec()),
     ];
+    message
+}
+
+pub(super) fn root_qdisc(link: u32, kind: &str) -> TcMessage {
+    let mut message = TcMessage::default();
+    message.header.index = i32::try_from(link).unwrap_or(i32::MAX);
+    message.header.parent = TcHandle::ROOT;
+    message.attributes = vec![TcAttribute::Kind(kind.to_owned())];
     message
 }
 
