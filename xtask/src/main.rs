@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "a chore's result is what it prints")]
 
+mod bench;
 mod chore;
 mod ci;
 mod cite;
@@ -20,7 +21,8 @@ use chore::Chore;
 use chore::Verdict;
 use repo::Repo;
 
-static CHORES: &[Chore] = &[ci::CHORE, cite::CHORE, deps::CHORE, test::CHORE, tidy::CHORE];
+static CHORES: &[Chore] =
+    &[bench::CHORE, ci::CHORE, cite::CHORE, deps::CHORE, test::CHORE, tidy::CHORE];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,0 +1,39 @@
+//! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions.
+
+mod contender;
+mod options;
+mod paired;
+mod peers;
+mod private;
+mod process;
+
+use anyhow::Result;
+
+use crate::chore::Chore;
+use crate::chore::Verdict;
+use crate::repo::Repo;
+use options::Options;
+
+pub(crate) const CHORE: Chore =
+    Chore { name: "bench", about: "peers: speed of the loops beside others", run };
+
+/// One bench: a file of its own and a line in [`BENCHES`].
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Repo, &Options) -> Result<Verdict>,
+}
+
+static BENCHES: &[Bench] = &[peers::BENCH];
+
+fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
+    let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));
+    let Some(bench) = bench else {
+        println!("cargo xtask bench NAME [{}]\n", options::USAGE);
+        for bench in BENCHES {
+            println!("  {:<9} {}", bench.name, bench.about);
+        }
+        return Ok(Verdict::of(args.is_empty()));
+    };
+    (bench.run)(repo, &Options::parse(&args[1..])?)
+}

@@ -1,0 +1,155 @@
+//! The programs that a bench compares: how each is started and what it says about its rate.
+
+use std::path::Path;
+
+use anyhow::Context;
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::process::End;
+
+/// One bulk measurement: one stream, one write per message, reads of the message size.
+pub(super) struct Load {
+    pub(super) message_bytes: u64,
+    pub(super) seconds: u64,
+}
+
+/// Rate at the receiver, and the CPU time of both processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    pub(super) bits_per_second: f64,
+    pub(super) cpu_seconds_per_gigabyte: f64,
+}
+
+/// A program with a server and a client.
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    /// The Debian package, or empty for our own.
+    pub(super) package: &'static str,
+    port: u16,
+    server: fn(&Path, &Load) -> Vec<String>,
+    client: fn(&Path, &Load) -> Vec<String>,
+    read: fn(&Output<'_>) -> Option<f64>,
+}
+
+/// What both ends printed.
+struct Output<'a> {
+    client: &'a str,
+}
+
+pub(super) static OURS: Contender = Contender {
+    name: "btu",
+    package: "",
+    port: 7411,
+    server: |program, load| {
+        words(program, &format!("--listen 127.0.0.1:7411 --message {}", load.message_bytes))
+    },
+    client: |program, load| {
+        let Load { message_bytes, seconds } = load;
+        words(
+            program,
+            &format!("--connect 127.0.0.1:7411 --message {message_bytes} --seconds {seconds}"),
+        )
+    },
+    read: |output| comm(output.client),
+};
+
+pub(super) static PEERS: &[Contender] = &[
+    Contender {
+        name: "iperf3",
+        package: "iperf3",
+        port: 5201,
+        server: |program, _| words(program, "-s -1 -B 127.0.0.1"),
+        client: |program, load| {
+            let Load { message_bytes, seconds } = load;
+            words(program, &format!("-c 127.0.0.1 -l {message_bytes} -t {seconds} -J -i 0"))
+        },
+        read: |output| iperf3(output.client),
+    },
+    Contender {
+        name: "nuttcp",
+        package: "nuttcp",
+        port: 5000,
+        server: |program, _| words(program, "-1 --nofork"),
+        client: |program, load| {
+            let Load { message_bytes, seconds } = load;
+            words(program, &format!("-l {message_bytes} -T {seconds} -fparse 127.0.0.1"))
+        },
+        read: |output| nuttcp(output.client),
+    },
+    Contender {
+        name: "qperf",
+        package: "qperf",
+        port: 19765,
+        server: |program, _| words(program, ""),
+        client: |program, load| {
+            let Load { message_bytes, seconds } = load;
+            words(program, &format!("127.0.0.1 -t {seconds} -m {message_bytes} -uu tcp_bw"))
+        },
+        read: |output| qperf(output.client),
+    },
+];
+
+impl Contender {
+    /// One measurement: the server on one CPU, the client, which sends, on another.
+    pub(super) fn measure(&self, program: &Path, load: &Load, cpus: [usize; 2]) -> Result<Rate> {
+        let server = End::start(cpus[1], &(self.server)(program, load))?;
+        server.listens(self.port)?;
+        let mut client = End::start(cpus[0], &(self.client)(program, load))?;
+        let text = client.output()?;
+        let bits_per_second = (self.read)(&Output { client: &text })
+            .with_context(|| format!("{}: no rate in `{}`", self.name, text.trim()))?;
+        let cpu = client.cpu_seconds()? + server.cpu_seconds()?;
+        let seconds = f64::from(u32::try_from(load.seconds)?);
+        let gigabytes = bits_per_second * seconds / 8e9;
+        Ok(Rate { bits_per_second, cpu_seconds_per_gigabyte: cpu / gigabytes })
+    }
+}
+
+fn words(program: &Path, args: &str) -> Vec<String> {
+    let program = program.display().to_string();
+    std::iter::once(program).chain(args.split_whitespace().map(String::from)).collect()
+}
+
+/// Our own example prints one JSON document: the receiver's bits over the receiver's time.
+fn comm(text: &str) -> Option<f64> {
+    #[derive(Deserialize)]
+    struct Comm {
+        goodput_bit_s: f64,
+    }
+    serde_json::from_str::<Comm>(text).ok().map(|comm| comm.goodput_bit_s)
+}
+
+fn iperf3(text: &str) -> Option<f64> {
+    let document: serde_json::Value = serde_json::from_str(text).ok()?;
+    document.pointer("/end/sum_received/bits_per_second")?.as_f64()
+}
+
+/// `megabytes=242.6 real_seconds=1.00 rate_Mbps=2033.2 ...`
+fn nuttcp(text: &str) -> Option<f64> {
+    let rate = text.split_whitespace().find_map(|word| word.strip_prefix("rate_Mbps="))?;
+    rate.parse::<f64>().ok().map(|megabits| megabits * 1e6)
+}
+
+/// `bw  =  285299500 bytes/sec`
+fn qperf(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.trim_start().starts_with("bw"))?;
+    let bytes = line.split_whitespace().find_map(|word| word.parse::<f64>().ok())?;
+    Some(bytes * 8.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_contender_s_rate_is_read_in_bits_per_second() {
+        let iperf3_text = r#"{"end":{"sum_received":{"bits_per_second":634764701.5}}}"#;
+        assert_eq!(iperf3(iperf3_text), Some(634_764_701.5));
+        let nuttcp_text = "megabytes=242.6 real_seconds=1.00 rate_Mbps=2033.25 tx_cpu=96";
+        assert_eq!(nuttcp(nuttcp_text), Some(2_033_250_000.0));
+        assert_eq!(qperf("tcp_bw:\n    bw  =  1000 bytes/sec\n"), Some(8000.0));
+        assert_eq!(comm(r#"{"goodput_bit_s": 5e9, "more": 1}"#), Some(5e9));
+        assert_eq!(qperf("failed"), None);
+    }
+}

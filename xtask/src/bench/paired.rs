@@ -1,0 +1,162 @@
+//! Paired ratios: their median, its bootstrap interval, and what they show about a target.
+
+use std::fmt;
+
+const RESAMPLES: usize = 4000;
+
+/// A target for the ratio ours / theirs.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// "Met" and "missed" want the whole interval on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    Met,
+    Missed,
+    Not,
+}
+
+/// The median of paired ratios with its 95 % interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    pub(super) low: f64,
+    pub(super) median: f64,
+    pub(super) high: f64,
+}
+
+impl Interval {
+    /// Percentile bootstrap over the pairs. `None` without pairs.
+    pub(super) fn of(ratios: &[f64], seed: u64) -> Option<Self> {
+        let mut chance = Chance(seed);
+        let mut medians: Vec<f64> = (0..RESAMPLES)
+            .map(|_| {
+                let resample: Vec<f64> =
+                    ratios.iter().map(|_| ratios[chance.below(ratios.len())]).collect();
+                median(&resample)
+            })
+            .collect::<Option<_>>()?;
+        medians.sort_by(f64::total_cmp);
+        let tail = RESAMPLES * 25 / 1000;
+        Some(Self {
+            low: medians[tail],
+            median: median(ratios)?,
+            high: medians[RESAMPLES - 1 - tail],
+        })
+    }
+
+    pub(super) fn against(&self, target: Target) -> Shown {
+        let (met, missed) = match target {
+            Target::AtLeast(bound) => (self.low >= bound, self.high < bound),
+            Target::AtMost(bound) => (self.high <= bound, self.low > bound),
+        };
+        match (met, missed) {
+            (true, _) => Shown::Met,
+            (_, true) => Shown::Missed,
+            _ => Shown::Not,
+        }
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} [{:.3}, {:.3}]", self.median, self.low, self.high)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(bound) => write!(f, ">= {bound:.2}"),
+            Self::AtMost(bound) => write!(f, "<= {bound:.2}"),
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Met => "met",
+            Self::Missed => "missed",
+            Self::Not => "not shown at this n",
+        })
+    }
+}
+
+/// Middle value, or the mean of the two in the middle.
+pub(super) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)?;
+    if sorted.len() % 2 == 1 { Some(upper) } else { Some(f64::midpoint(sorted[middle - 1], upper)) }
+}
+
+/// `SplitMix64` (Steele, Lea, Flood 2014): small, and the same everywhere for one seed.
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// An index below `n`. The bias of the remainder is below 2^-50 for these n.
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        let n = u64::try_from(n.max(1)).unwrap_or(u64::MAX);
+        usize::try_from(self.next() % n).unwrap_or(0)
+    }
+
+    /// Fisher-Yates.
+    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_two_in_the_middle() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn a_verdict_wants_the_whole_interval_on_one_side() {
+        let interval = Interval { low: 0.95, median: 1.0, high: 1.05 };
+        assert_eq!(interval.against(Target::AtLeast(0.9)), Shown::Met);
+        assert_eq!(interval.against(Target::AtLeast(1.0)), Shown::Not);
+        assert_eq!(interval.against(Target::AtLeast(1.1)), Shown::Missed);
+        assert_eq!(interval.against(Target::AtMost(0.9)), Shown::Missed);
+        assert_eq!(interval.against(Target::AtMost(1.1)), Shown::Met);
+    }
+
+    #[test]
+    fn the_interval_holds_the_median_and_depends_on_the_seed_alone() {
+        let ratios = [0.9, 1.1, 1.0, 0.97, 1.03, 0.99, 1.2, 1.01];
+        let interval = Interval::of(&ratios, 7).unwrap();
+        assert!(interval.low <= interval.median && interval.median <= interval.high);
+        assert!(interval.low > 0.9 - 1e-9 && interval.high < 1.2 + 1e-9);
+        assert_eq!(interval.to_string(), Interval::of(&ratios, 7).unwrap().to_string());
+        assert!(Interval::of(&[], 7).is_none());
+    }
+
+    #[test]
+    fn a_shuffle_is_a_permutation() {
+        let mut items: Vec<u32> = (0..50).collect();
+        Chance(3).shuffle(&mut items);
+        assert_ne!(items, (0..50).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..50).collect::<Vec<_>>());
+    }
+}

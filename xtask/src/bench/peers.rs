@@ -1,0 +1,275 @@
+//! Our COMM loop beside iperf3, nuttcp and qperf: paired ratios from complete blocks in random
+//! order, the same placement, congestion control, message size and read size for all.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use serde::Serialize;
+
+use super::Bench;
+use super::contender::Contender;
+use super::contender::Load;
+use super::contender::OURS;
+use super::contender::PEERS;
+use super::contender::Rate;
+use super::options::Options;
+use super::paired::Chance;
+use super::paired::Interval;
+use super::paired::Shown;
+use super::paired::Target;
+use super::paired::median;
+use super::private;
+use crate::chore::Verdict;
+use crate::repo::Repo;
+
+pub(super) const BENCH: Bench =
+    Bench { name: "peers", about: "the COMM loop beside iperf3, nuttcp and qperf", run };
+
+const RAW: &str = "target/bench/peers.json";
+
+/// The least that the paired ratio of rates must be; a size that is not listed takes the last.
+static RATE_TARGETS: &[(u64, f64)] =
+    &[(100, 0.97), (1024, 0.97), (1250, 0.97), (4096, 1.00), (u64::MAX, 0.97)];
+
+const CPU_TARGET: Target = Target::AtMost(1.00);
+
+/// One raw value, as stored.
+#[derive(Clone, Debug, Serialize)]
+struct Measured {
+    contender: &'static str,
+    message_bytes: u64,
+    block: u64,
+    goodput_bit_s: f64,
+    cpu_s_per_gb: f64,
+    /// Steal was above 1 % of the machine's time meanwhile.
+    disturbed: bool,
+}
+
+/// A contender whose program was found.
+struct Present {
+    contender: &'static Contender,
+    program: PathBuf,
+}
+
+fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
+    if !options.inside {
+        let built = repo.step("cargo build --release --locked -p btu-engine --example comm")?;
+        return if built {
+            private::enter(repo, BENCH.name, options)
+        } else {
+            bail!("the example comm of btu-engine did not build")
+        };
+    }
+    private::prepare(repo)?;
+    let present = contenders(repo)?;
+    let measured = measure(&present, options)?;
+    store(repo, &measured)?;
+    Ok(judge(&measured, options))
+}
+
+/// Ours first. A peer that is not installed is named and left out.
+fn contenders(repo: &Repo) -> Result<Vec<Present>> {
+    let ours = repo.path("target/release/examples/comm");
+    let mut present = vec![Present { contender: &OURS, program: ours }];
+    for peer in PEERS {
+        match Command::new("which").arg(peer.name).output().context("run which")? {
+            found if found.status.success() => {
+                let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+                present.push(Present { contender: peer, program: path.into() });
+            }
+            _ => println!("peers: {} left out: install the package {}", peer.name, peer.package),
+        }
+    }
+    if present.len() == 1 {
+        bail!("no peer is installed");
+    }
+    Ok(present)
+}
+
+fn measure(present: &[Present], options: &Options) -> Result<Vec<Measured>> {
+    let mut chance = Chance(options.seed);
+    let mut measured = Vec::new();
+    for &message_bytes in &options.sizes {
+        let load = Load { message_bytes, seconds: options.seconds };
+        for each in present {
+            once(each, &Load { seconds: 1, ..load })?;
+        }
+        for block in 0..options.blocks {
+            let mut order: Vec<&Present> = present.iter().collect();
+            chance.shuffle(&mut order);
+            for each in order {
+                let (rate, disturbed) = once(each, &load)?;
+                measured.push(Measured {
+                    contender: each.contender.name,
+                    message_bytes,
+                    block,
+                    goodput_bit_s: rate.bits_per_second,
+                    cpu_s_per_gb: rate.cpu_seconds_per_gigabyte,
+                    disturbed,
+                });
+            }
+        }
+        println!("peers: {message_bytes} B: {} blocks done", options.blocks);
+    }
+    Ok(measured)
+}
+
+/// Sender and receiver on two CPUs where there are two.
+fn once(each: &Present, load: &Load) -> Result<(Rate, bool)> {
+    let two = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
+    let before = MachineTime::now()?;
+    let rate = each.contender.measure(&each.program, load, [0, usize::from(two)])?;
+    Ok((rate, MachineTime::now()?.stolen_since(&before) > 0.01))
+}
+
+/// The first line of `/proc/stat`.
+struct MachineTime {
+    total: f64,
+    steal: f64,
+}
+
+impl MachineTime {
+    fn now() -> Result<Self> {
+        let stat = std::fs::read_to_string("/proc/stat").context("read /proc/stat")?;
+        let line = stat.lines().next().unwrap_or_default();
+        let fields: Vec<f64> =
+            line.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect();
+        let steal = *fields.get(7).context("read /proc/stat: no steal time")?;
+        Ok(Self { total: fields.iter().take(8).sum(), steal })
+    }
+
+    fn stolen_since(&self, before: &Self) -> f64 {
+        let total = self.total - before.total;
+        if total > 0.0 { (self.steal - before.steal) / total } else { 0.0 }
+    }
+}
+
+fn store(repo: &Repo, measured: &[Measured]) -> Result<()> {
+    let path = repo.path(RAW);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+    }
+    std::fs::write(&path, serde_json::to_string_pretty(measured)?)
+        .with_context(|| format!("write {}", path.display()))?;
+    println!("peers: raw values in {RAW}");
+    Ok(())
+}
+
+fn judge(measured: &[Measured], options: &Options) -> Verdict {
+    let disturbed = measured.iter().filter(|m| m.disturbed).count();
+    println!(
+        "\nseed {}, {} blocks of {} s, sender and receiver on different CPUs, {}, {disturbed} of \
+         {} measurements disturbed by steal\n",
+        options.seed,
+        options.blocks,
+        options.seconds,
+        private::CONGESTION,
+        measured.len()
+    );
+    println!("| message | peer | ours | peer's | rate ours/peer [95 %] | must | |");
+    println!("|---|---|---|---|---|---|---|");
+    let missed = rows(measured, options, &RATE);
+    println!("\n| message | peer | ours s/GB | peer's | CPU ours/peer [95 %] | must | |");
+    println!("|---|---|---|---|---|---|---|");
+    let missed = missed + rows(measured, options, &CPU);
+    println!("\npeers: {missed} targets missed");
+    Verdict::of(missed == 0)
+}
+
+/// A quantity of which ratios are taken.
+struct Quantity {
+    of: fn(&Measured) -> f64,
+    target: fn(u64) -> Target,
+    show: fn(f64) -> String,
+}
+
+static RATE: Quantity = Quantity {
+    of: |m| m.goodput_bit_s,
+    target: |bytes| {
+        let listed = RATE_TARGETS.iter().find(|(b, _)| *b == bytes).or(RATE_TARGETS.last());
+        Target::AtLeast(listed.map_or(1.0, |(_, bound)| *bound))
+    },
+    show: |rate| format!("{:.2} Gb/s", rate / 1e9),
+};
+
+static CPU: Quantity =
+    Quantity { of: |m| m.cpu_s_per_gb, target: |_| CPU_TARGET, show: |s| format!("{s:.3}") };
+
+/// Prints a row per size and peer and returns how many targets were missed.
+fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize {
+    let mut missed = 0;
+    for &bytes in &options.sizes {
+        let ours = by_block(measured, OURS.name, bytes, quantity);
+        for peer in PEERS {
+            let theirs = by_block(measured, peer.name, bytes, quantity);
+            let ratios: Vec<f64> =
+                ours.iter().filter_map(|(block, ours)| Some(ours / theirs.get(block)?)).collect();
+            let Some(interval) = Interval::of(&ratios, options.seed) else { continue };
+            let target = (quantity.target)(bytes);
+            let shown = interval.against(target);
+            missed += usize::from(shown == Shown::Missed);
+            let middle = |of: &BTreeMap<u64, f64>| {
+                median(&of.values().copied().collect::<Vec<_>>())
+                    .map_or(String::new(), quantity.show)
+            };
+            println!(
+                "| {bytes} B | {} | {} | {} | {interval} | {target} | {shown} |",
+                peer.name,
+                middle(&ours),
+                middle(&theirs)
+            );
+        }
+    }
+    missed
+}
+
+fn by_block(
+    measured: &[Measured],
+    contender: &str,
+    bytes: u64,
+    quantity: &Quantity,
+) -> BTreeMap<u64, f64> {
+    let own = measured.iter().filter(|m| m.contender == contender && m.message_bytes == bytes);
+    own.map(|m| (m.block, (quantity.of)(m))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(contender: &'static str, block: u64, rate: f64) -> Measured {
+        Measured {
+            contender,
+            message_bytes: 100,
+            block,
+            goodput_bit_s: rate,
+            cpu_s_per_gb: 1.0,
+            disturbed: false,
+        }
+    }
+
+    fn options() -> Options {
+        Options { sizes: vec![100], ..Options::parse(&[]).unwrap() }
+    }
+
+    #[test]
+    fn a_slower_loop_misses_its_target_and_an_equal_one_does_not() {
+        let blocks = |factor: f64| -> Vec<Measured> {
+            (0..10)
+                .flat_map(|b| [measured("btu", b, factor * 1e9), measured("qperf", b, 1e9)])
+                .collect()
+        };
+        assert_eq!(rows(&blocks(0.5), &options(), &RATE), 1);
+        assert_eq!(rows(&blocks(1.0), &options(), &RATE), 0);
+    }
+
+    #[test]
+    fn a_size_has_its_own_target_or_the_last() {
+        assert_eq!((RATE.target)(4096).to_string(), ">= 1.00");
+        assert_eq!((RATE.target)(7).to_string(), ">= 0.97");
+    }
+}
