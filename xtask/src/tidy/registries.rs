@@ -26,8 +26,8 @@ enum Since {
 
 static REGISTRIES: &[Registry] = &[
     Registry {
-        folder: "crates/btu-core/src/link",
-        listed_in: "crates/btu-core/src/link.rs",
+        folder: "crates/btu-core/src/link/element",
+        listed_in: "crates/btu-core/src/link/element.rs",
         slice: "ELEMENTS",
         page: "docs/link-elements.md",
         since: Since::Now,
