@@ -12,11 +12,13 @@ mod error;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;
+pub mod packet;
 pub mod process;
 pub mod socket;
 pub mod sysctl;
 pub mod tcp_info;
 pub mod trial;
+pub mod wait;
 
 pub use error::Error;
 pub use error::Result;

@@ -12,3 +12,5 @@ mod isolated;
 mod namespace;
 #[cfg(test)]
 mod netlink;
+#[cfg(test)]
+mod packet;

@@ -1,0 +1,224 @@
+//! Whole frames from and to one link, with their `virtio_net_hdr` and the kernel's arrival stamp.
+//!
+//! An `AF_PACKET` socket with `PACKET_VNET_HDR` sees super-packets as the offloading kernel hands
+//! them over, and can send them again unharmed. Two receive forms: `recvmsg` calls where the
+//! kernel grants a large socket buffer (root), else a mapped ring, since an ordinary user's socket
+//! buffer holds only a few super-packets.
+
+mod call;
+mod ring;
+
+use std::fmt;
+use std::io;
+use std::io::IoSlice;
+use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::FromRawFd;
+use std::os::fd::OwnedFd;
+
+use crate::Error;
+use crate::Result;
+
+use call::Calls;
+use ring::Ring;
+
+/// Size of the `virtio_net_hdr` before each frame.
+pub const VNET_HDR_LEN: usize = 10;
+
+/// The largest frame that a kernel with `gso_max_size` 65536 hands over, and some room.
+pub const MAX_FRAME: usize = 68 * 1024;
+
+/// How frames reach user space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveForm {
+    /// One `recvmsg` per frame, out of the socket's buffer.
+    Calls,
+    /// A `TPACKET_V2` ring that the kernel copies frames into.
+    Ring,
+}
+
+/// A frame that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// The `virtio_net_hdr`.
+    pub vnet: [u8; VNET_HDR_LEN],
+    /// From the Ethernet header on.
+    pub frame: &'a [u8],
+    /// When the kernel took it from the link, nanoseconds of `CLOCK_REALTIME`.
+    pub stamp_ns: u64,
+}
+
+/// Frames that did not reach user space since the previous reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Frames that found ring or socket buffer full, or of a kind that has no `virtio_net_hdr`.
+    pub dropped: u64,
+    /// Frames longer than [`MAX_FRAME`], lost as well.
+    pub truncated: u64,
+}
+
+/// A socket on one link.
+#[derive(Debug)]
+pub struct PacketSocket {
+    socket: OwnedFd,
+    receive: Receive,
+}
+
+#[derive(Debug)]
+enum Receive {
+    Calls(Calls),
+    Ring(Ring),
+}
+
+impl PacketSocket {
+    /// Opens a socket on `link` (an interface index of the calling thread's namespace). Without a
+    /// `form`, calls where the kernel grants [`CALLS_BUFFER`], else the ring.
+    pub fn open(link: u32, form: Option<ReceiveForm>) -> Result<Self> {
+        let what = |step: &str| format!("{step} of a packet socket on link {link}");
+        let socket = new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
+        let set = |name, value| set_packet_option(&socket, name, &value);
+        let options = [
+            (libc::PACKET_VNET_HDR, "PACKET_VNET_HDR"),
+            (libc::PACKET_IGNORE_OUTGOING, "PACKET_IGNORE_OUTGOING"),
+            (libc::PACKET_QDISC_BYPASS, "PACKET_QDISC_BYPASS"),
+        ];
+        for (option, name) in options {
+            set(option, 1).map_err(|cause| Error::new(what(name), cause))?;
+        }
+        let calls = form != Some(ReceiveForm::Ring)
+            && (call::force_buffer(&socket) || form == Some(ReceiveForm::Calls));
+        let receive = if calls {
+            Calls::new(&socket).map(Receive::Calls)
+        } else {
+            Ring::new(&socket).map(Receive::Ring)
+        };
+        let receive = receive.map_err(|cause| Error::new(what("receive buffer"), cause))?;
+        bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;
+        Ok(Self { socket, receive })
+    }
+
+    /// The next frame, if there is one. In a ring its place is given back at the next call.
+    pub fn receive(&mut self) -> io::Result<Option<Received<'_>>> {
+        match &mut self.receive {
+            Receive::Calls(calls) => calls.receive(self.socket.as_fd()),
+            Receive::Ring(ring) => Ok(ring.receive()),
+        }
+    }
+
+    /// Sends one frame: its `virtio_net_hdr`, its headers, its payload.
+    pub fn send(
+        &self,
+        vnet: &[u8; VNET_HDR_LEN],
+        headers: &[u8],
+        payload: &[u8],
+    ) -> io::Result<()> {
+        let parts = [IoSlice::new(vnet), IoSlice::new(headers), IoSlice::new(payload)];
+        nix::sys::uio::writev(&self.socket, &parts)?;
+        Ok(())
+    }
+
+    /// What was lost since the previous call.
+    pub fn losses(&mut self) -> io::Result<Losses> {
+        let dropped = u64::from(read_statistics(&self.socket)?.tp_drops);
+        let own = match &mut self.receive {
+            Receive::Calls(calls) => calls.take_losses(),
+            Receive::Ring(ring) => ring.take_losses(),
+        };
+        Ok(Losses { dropped: dropped + own.dropped, truncated: own.truncated })
+    }
+
+    /// The receive form in use.
+    pub fn form(&self) -> ReceiveForm {
+        match &self.receive {
+            Receive::Calls(_) => ReceiveForm::Calls,
+            Receive::Ring(_) => ReceiveForm::Ring,
+        }
+    }
+
+    /// Bytes that may wait for user space.
+    pub fn buffer_bytes(&self) -> usize {
+        match &self.receive {
+            Receive::Calls(calls) => calls.buffer_bytes(),
+            Receive::Ring(ring) => ring.bytes(),
+        }
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl fmt::Display for ReceiveForm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Calls => "recvmsg",
+            Self::Ring => "ring",
+        })
+    }
+}
+
+/// The buffer that makes the calls form lossless; `SO_RCVBUFFORCE` is refused to ordinary users.
+pub const CALLS_BUFFER: usize = 64 << 20;
+
+/// A socket that receives nothing until it is bound.
+fn new_socket() -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointers.
+    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was made by the call above and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Receives every protocol of `link` from now on.
+fn bind(socket: &OwnedFd, link: u32) -> io::Result<()> {
+    let narrow = |value: i32| u16::try_from(value).unwrap_or_default();
+    let address = libc::sockaddr_ll {
+        sll_family: narrow(libc::AF_PACKET),
+        sll_protocol: narrow(libc::ETH_P_ALL).to_be(),
+        sll_ifindex: i32::try_from(link).unwrap_or(i32::MAX),
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    let pointer = (&raw const address).cast();
+    // SAFETY: pointer and size describe one live sockaddr_ll, which the kernel only reads.
+    done(unsafe { libc::bind(socket.as_raw_fd(), pointer, size_of_u32::<libc::sockaddr_ll>()) })
+}
+
+/// `setsockopt` at level `SOL_PACKET`; `T` must be the option's C type.
+fn set_packet_option<T: Copy>(socket: &OwnedFd, name: i32, value: &T) -> io::Result<()> {
+    set_option(socket, libc::SOL_PACKET, name, value)
+}
+
+fn set_option<T: Copy>(socket: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let (fd, pointer) = (socket.as_raw_fd(), std::ptr::from_ref(value).cast());
+    // SAFETY: pointer and size describe one live value, which the kernel only reads.
+    done(unsafe { libc::setsockopt(fd, level, name, pointer, size_of_u32::<T>()) })
+}
+
+/// Counters since the previous reading (`PACKET_STATISTICS` resets them).
+fn read_statistics(socket: &OwnedFd) -> io::Result<libc::tpacket_stats> {
+    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut length = size_of_u32::<libc::tpacket_stats>();
+    let pointer = (&raw mut statistics).cast();
+    let (fd, level) = (socket.as_raw_fd(), libc::SOL_PACKET);
+    // SAFETY: pointer and length describe one live structure that we hold exclusively.
+    let status =
+        unsafe { libc::getsockopt(fd, level, libc::PACKET_STATISTICS, pointer, &raw mut length) };
+    done(status).map(|()| statistics)
+}
+
+fn done(status: i32) -> io::Result<()> {
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Sizes of small C structures.
+fn size_of_u32<T>() -> u32 {
+    u32::try_from(size_of::<T>()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,154 @@
+//! Frames pass unharmed between packet sockets and the kernel, in both receive forms.
+
+use std::net::UdpSocket;
+
+use btu_sys::clock;
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Mac;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::VethEnd;
+use btu_sys::packet::PacketSocket;
+use btu_sys::packet::ReceiveForm;
+use btu_sys::packet::VNET_HDR_LEN;
+use btu_sys::wait::Waiter;
+
+use crate::isolated::isolated;
+
+/// Two packet sockets, at the two ends of a veth pair.
+struct Pair {
+    near: PacketSocket,
+    far: PacketSocket,
+    far_waiter: Waiter,
+    _near_namespace: NetNs,
+}
+
+impl Pair {
+    fn new(form: ReceiveForm) -> Self {
+        let (near, far) = (NetNs::create().unwrap(), NetNs::create().unwrap());
+        let end = |namespace, last| VethEnd {
+            namespace,
+            name: "wire",
+            mac: Mac([2, 0, 0, 0, 0, last]),
+            mtu: 1500,
+        };
+        let mut neutral = Netlink::open(&NetNs::create().unwrap()).unwrap();
+        neutral.add_veth(&end(&near, 1), &end(&far, 2)).unwrap();
+        let open = |namespace: &NetNs| {
+            let mut netlink = Netlink::open(namespace).unwrap();
+            let link = netlink.link("wire").unwrap().index;
+            netlink.set_up(link).unwrap();
+            namespace.inside(|| PacketSocket::open(link, Some(form)).unwrap()).unwrap()
+        };
+        let (near_socket, far_socket) = (open(&near), open(&far));
+        let far_waiter = Waiter::new().unwrap();
+        far_waiter.add(&far_socket).unwrap();
+        Self { near: near_socket, far: far_socket, far_waiter, _near_namespace: near }
+    }
+
+    /// The next frame at the far end that has our `EtherType`; the kernel sends some of its own.
+    fn next(&mut self) -> (Vec<u8>, u64) {
+        loop {
+            self.far_waiter.wait(Some(5_000_000_000)).unwrap();
+            let received = self.far.receive().unwrap().expect("a frame within 5 s");
+            if received.frame[12..14] == OURS {
+                return (received.frame.to_vec(), received.stamp_ns);
+            }
+        }
+    }
+}
+
+/// "Local experimental" of IEEE 802.
+const OURS: [u8; 2] = [0x88, 0xb5];
+
+fn frame(number: u16) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+    frame.extend(OURS);
+    frame.extend(number.to_be_bytes());
+    frame.resize(60 + usize::from(number % 1400), 7);
+    frame
+}
+
+fn frames_arrive_in_order_and_whole(form: ReceiveForm) {
+    let mut pair = Pair::new(form);
+    assert_eq!(pair.near.form(), form);
+    for number in 0..3000_u16 {
+        let sent = frame(number);
+        let before = clock::realtime_ns();
+        let (headers, payload) = sent.split_at(20);
+        pair.near.send(&[0; VNET_HDR_LEN], headers, payload).unwrap();
+        let (received, stamp) = pair.next();
+        assert_eq!(received, sent);
+        assert!(stamp >= before.saturating_sub(1_000_000), "the stamp is of this frame");
+        assert!(stamp <= clock::realtime_ns() + 1_000_000);
+    }
+    assert_eq!(pair.far.losses().unwrap().dropped, 0);
+    let echo = pair.near.receive().unwrap();
+    assert!(echo.is_none_or(|echo| echo.frame[12..14] != OURS), "a socket sees its own output");
+}
+
+#[test]
+fn calls_receive_what_was_sent() {
+    isolated("packet::calls_receive_what_was_sent", || {
+        frames_arrive_in_order_and_whole(ReceiveForm::Calls);
+    });
+}
+
+#[test]
+fn a_ring_receives_what_was_sent() {
+    isolated("packet::a_ring_receives_what_was_sent", || {
+        frames_arrive_in_order_and_whole(ReceiveForm::Ring);
+    });
+}
+
+#[test]
+fn what_a_full_ring_loses_is_counted() {
+    isolated("packet::what_a_full_ring_loses_is_counted", || {
+        let mut pair = Pair::new(ReceiveForm::Ring);
+        for number in 0..2000 {
+            pair.near.send(&[0; VNET_HDR_LEN], &frame(number), &[]).unwrap();
+        }
+        let mut kept = 0;
+        while let Some(received) = pair.far.receive().unwrap() {
+            kept += u64::from(received.frame[12..14] == OURS);
+        }
+        let lost = pair.far.losses().unwrap().dropped;
+        assert!(kept >= 1000 && kept + lost >= 2000, "{kept} kept, {lost} lost");
+    });
+}
+
+#[test]
+fn an_unprivileged_user_gets_the_ring() {
+    isolated("packet::an_unprivileged_user_gets_the_ring", || {
+        let namespace = NetNs::create().unwrap();
+        let open = || PacketSocket::open(1, None).unwrap().form();
+        let form = namespace.inside(open).unwrap();
+        let may_force = is_root_outside();
+        let expected = if may_force { ReceiveForm::Calls } else { ReceiveForm::Ring };
+        assert_eq!(form, expected);
+    });
+}
+
+/// True for root of the initial user namespace, the only one for whom `SO_RCVBUFFORCE` works.
+fn is_root_outside() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap();
+    let fields: Vec<&str> = map.split_whitespace().collect();
+    fields == ["0", "0", "4294967295"] && btu_sys::namespace::is_privileged()
+}
+
+#[test]
+fn the_kernel_says_what_is_left_to_do() {
+    isolated("packet::the_kernel_says_what_is_left_to_do", || {
+        let namespace = NetNs::create().unwrap();
+        let mut netlink = Netlink::open(&namespace).unwrap();
+        let loopback = netlink.link("lo").unwrap().index;
+        netlink.set_up(loopback).unwrap();
+        let form = Some(ReceiveForm::Ring);
+        let mut socket = namespace.inside(|| PacketSocket::open(loopback, form).unwrap()).unwrap();
+        let sender = namespace.inside(|| UdpSocket::bind("127.0.0.1:0").unwrap()).unwrap();
+        let target = sender.local_addr().unwrap();
+        sender.send_to(&[3; 1000], target).unwrap();
+        let received = socket.receive().unwrap().expect("loopback delivers at once");
+        assert_eq!(received.frame.len(), 14 + 20 + 8 + 1000);
+        assert_eq!(received.vnet[0] & 1, 1, "the checksum is still to be completed");
+    });
+}
