@@ -1,1 +1,6 @@
-//! btu-engine
+//! Transports, measuring loops, host activities, file protocols and probes.
+#![forbid(unsafe_code)]
+
+pub mod disclosure;
+pub mod files;
+pub mod probe;

@@ -1,0 +1,156 @@
+//! What is disclosed of a host: everything that changes what it delivers and that needs no root.
+//!
+//! One file per group, one line per fact. A fact that this machine does not give stays in the
+//! disclosure with its reason, so that two hosts can be compared key by key.
+
+mod cpu;
+mod disk;
+mod memory;
+mod network;
+mod nic;
+mod power;
+mod pressure;
+mod system;
+
+use std::collections::BTreeMap;
+
+use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
+
+use crate::files::Files;
+
+/// One group of facts.
+pub trait Group: Sync {
+    /// Its name in `hosts.json`.
+    fn name(&self) -> &'static str;
+    /// Every fact of the group, available or not.
+    fn facts(&self, files: &Files) -> BTreeMap<String, Fact>;
+}
+
+/// Every group, in the order of the report.
+pub static GROUPS: &[&dyn Group] = &[
+    &system::System,
+    &cpu::Cpu,
+    &power::Power,
+    &memory::Memory,
+    &disk::Disk,
+    &network::NetworkStack,
+    &nic::Nic,
+    &pressure::Pressure,
+];
+
+/// The facts of the host whose files are given.
+pub fn host_facts(files: &Files) -> HostFacts {
+    GROUPS.iter().map(|group| (group.name().to_owned(), group.facts(files))).collect()
+}
+
+/// Where a fact comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// All files of a directory.
+    Directory(&'static str),
+    /// A whole file.
+    File(&'static str),
+    /// The distinct values of a file of every CPU, below `/sys/devices/system/cpu/cpuN/`.
+    PerCpu(&'static str),
+    /// A `key: value` line of a file.
+    Line(&'static str, char, &'static str),
+}
+
+/// The facts of a table of sources.
+fn table(files: &Files, rows: &[(&str, Source)]) -> BTreeMap<String, Fact> {
+    rows.iter().map(|(name, source)| ((*name).to_owned(), source.read(files))).collect()
+}
+
+impl Source {
+    fn read(self, files: &Files) -> Fact {
+        match self {
+            Self::Directory(path) => files.directory(path),
+            Self::File(path) => files.fact(path),
+            Self::PerCpu(path) => per_cpu(files, path),
+            Self::Line(path, separator, key) => match files.pairs(path, separator) {
+                Ok(pairs) => pairs.get(key).map_or_else(
+                    || Fact::unavailable(format!("{path} has no line \"{key}\"")),
+                    |text| crate::files::value(text),
+                ),
+                Err(error) => crate::files::unavailable(&error),
+            },
+        }
+    }
+}
+
+/// One value where all CPUs agree, else the list of values by CPU.
+fn per_cpu(files: &Files, path: &str) -> Fact {
+    let cpus = files.names("/sys/devices/system/cpu").into_iter().filter(|name| is_cpu(name));
+    let mut values = BTreeMap::new();
+    let mut reason = Fact::unavailable("no CPU is listed in /sys/devices/system/cpu");
+    for cpu in cpus {
+        match files.text(&format!("/sys/devices/system/cpu/{cpu}/{path}")) {
+            Ok(text) => drop(values.insert(cpu, text)),
+            Err(error) => reason = crate::files::unavailable(&error),
+        }
+    }
+    let first = values.values().next().cloned();
+    match first {
+        None => reason,
+        Some(first) if values.values().all(|value| *value == first) => crate::files::value(&first),
+        Some(_) => Fact::known(serde_json::Map::from_iter(
+            values.into_iter().map(|(cpu, text)| (cpu, serde_json::Value::String(text))),
+        )),
+    }
+}
+
+/// `cpu0`, `cpu17`, but not `cpufreq`.
+fn is_cpu(name: &str) -> bool {
+    let number = name.strip_prefix("cpu").unwrap_or_default();
+    !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(entries: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in entries {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let files = Files::below(dir.path());
+        (dir, files)
+    }
+
+    #[test]
+    fn an_empty_machine_gives_every_key_with_a_reason() {
+        let (_dir, files) = tree(&[]);
+        let empty = host_facts(&files);
+        let here = host_facts(&Files::host());
+        for (group, facts) in &here {
+            for key in facts.keys() {
+                let fact = &empty[group].get(key);
+                let reason = fact.is_none_or(|fact| fact.value.is_some() || fact.reason.is_some());
+                assert!(reason, "{group}.{key}");
+            }
+        }
+        assert!(empty["cpu"]["online"].reason.as_ref().unwrap().starts_with("ENOENT"));
+    }
+
+    #[test]
+    fn cpus_that_agree_are_one_value_and_others_a_list() {
+        let governor = |n: u32| format!("sys/devices/system/cpu/cpu{n}/cpufreq/scaling_governor");
+        let (_dir, files) = tree(&[(&governor(0), "powersave\n"), (&governor(1), "powersave\n")]);
+        let power = |files: &Files| host_facts(files)["cpu_power"]["governor"].clone();
+        assert_eq!(power(&files), Fact::known("powersave"));
+        let (_dir, files) = tree(&[(&governor(0), "powersave\n"), (&governor(1), "performance\n")]);
+        assert_eq!(power(&files).value.unwrap()["cpu1"], "performance");
+    }
+
+    #[test]
+    fn this_host_discloses_its_kernel_and_its_cpus() {
+        let facts = host_facts(&Files::host());
+        assert!(facts["system"]["kernel"].value.is_some());
+        assert!(facts["cpu"]["online"].value.is_some());
+        assert!(facts["memory"]["total"].value.is_some());
+    }
+}

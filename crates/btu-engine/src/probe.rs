@@ -1,0 +1,75 @@
+//! Watching the host around a run: counters that moved, CPU time that others took, settings that
+//! changed. Read just before and just after, never inside.
+
+mod cpu;
+mod drift;
+mod protocol;
+
+use std::collections::BTreeMap;
+
+use btu_core::sample::HostSample;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+
+use crate::files::Files;
+
+/// One kind of observation.
+pub trait Probe: Sync {
+    /// Its name in lists.
+    fn name(&self) -> &'static str;
+    /// What it gives, for lists.
+    fn summary(&self) -> &'static str;
+    /// Reads its figures as they are now, in the network namespace of the calling thread.
+    /// A figure that the host does not give is left out.
+    fn read(&self, files: &Files) -> Reading;
+    /// Writes what two readings say into the sample.
+    fn fold(&self, before: &Reading, after: &Reading, sample: &mut HostSample);
+}
+
+/// Figures of one probe at one moment.
+pub type Reading = BTreeMap<String, Figure>;
+
+/// A counter, or a setting in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Only ever grows.
+    Count(i64),
+    /// Should not change.
+    Setting(String),
+}
+
+/// Every probe.
+pub static PROBES: &[&dyn Probe] = &[&cpu::CpuTime, &drift::Drift, &protocol::Protocol];
+
+/// A reading of every probe.
+#[derive(Debug)]
+pub struct Observation {
+    started: Nanos,
+    readings: Vec<Reading>,
+}
+
+/// Reads every probe. Cheap: a handful of small files.
+pub fn observe(files: &Files) -> Observation {
+    let readings = PROBES.iter().map(|probe| probe.read(files)).collect();
+    Observation { started: Nanos::new(clock::monotonic_ns()), readings }
+}
+
+impl Observation {
+    /// What happened since.
+    pub fn finish(&self, files: &Files) -> HostSample {
+        let elapsed_ns = Nanos::new(clock::monotonic_ns()).since(self.started);
+        let mut sample = HostSample { elapsed_ns, ..HostSample::default() };
+        for (probe, before) in PROBES.iter().zip(&self.readings) {
+            probe.fold(before, &probe.read(files), &mut sample);
+        }
+        sample
+    }
+}
+
+/// How far a counter moved; `None` where either reading lacks it.
+fn moved(name: &str, before: &Reading, after: &Reading) -> Option<i64> {
+    match (before.get(name), after.get(name)) {
+        (Some(Figure::Count(before)), Some(Figure::Count(after))) => Some(after - before),
+        _ => None,
+    }
+}
