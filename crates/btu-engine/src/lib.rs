@@ -1,6 +1,19 @@
 //! Transports, measuring loops, host activities, file protocols and probes.
+//!
+//! The engine does what it is told on the host where it runs: it knows no plan and no other host.
+//! A black box listens as the *far side* of COMM, the test host connects as its *near side*, and
+//! the times of the near side are the result.
 #![forbid(unsafe_code)]
 
+pub mod cellrun;
+pub mod comm;
 pub mod disclosure;
+mod error;
 pub mod files;
+mod place;
 pub mod probe;
+pub mod transport;
+
+pub use error::EngineError;
+pub use place::Party;
+pub use place::Place;

@@ -1,0 +1,161 @@
+//! The data thread of one end: handshake, the timed loop, and what the thread itself can account for.
+
+use std::io;
+
+use btu_core::units::Bytes;
+use btu_sys::clock;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::memory::Buffer;
+
+use super::Amount;
+use super::end::Account;
+use super::end::Part;
+use super::end::Shared;
+use super::lineup::Lineup;
+use super::lineup::Start;
+use super::stream::Incoming;
+use super::stream::Outgoing;
+use crate::error::sentence;
+use crate::transport;
+
+/// What a data thread has to do.
+#[derive(Debug)]
+pub(super) struct Task<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) part: Part,
+    pub(super) message: Bytes,
+    pub(super) amount: Amount,
+    /// The CPUs of this thread; empty for those that it was born with.
+    pub(super) cpus: CpuSet,
+}
+
+/// Which end of the connection this thread serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Far,
+    Near,
+}
+
+impl Task<'_> {
+    /// The whole life of a data thread. Counts itself ready and done, whatever happens.
+    pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
+        let mut account = Account::default();
+        let buffer = self.settle();
+        let prepared = buffer.and_then(|buffer| self.shake_hands(side).map(|()| buffer));
+        let outcome = match prepared {
+            Ok(buffer) => self.start_and_work(side, lineup, buffer, &mut account),
+            Err(cause) => {
+                lineup.count_ready();
+                Err(cause)
+            }
+        };
+        account.fault = outcome.err().map(|fault| sentence(&fault));
+        account.options = self.shared.connection.options();
+        lineup.count_done();
+        account
+    }
+
+    /// Goes to its CPUs and makes its buffer, every page of it present.
+    fn settle(&self) -> Result<Buffer, Fault> {
+        if !self.cpus.is_empty() {
+            cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))?;
+        }
+        let buffer = Buffer::prefaulted(self.message.len());
+        let mut buffer = buffer.map_err(|cause| Fault("map a buffer", other(cause)))?;
+        buffer.fill(FILL);
+        Ok(buffer)
+    }
+
+    /// The far end says that it is there; the near end hears it.
+    fn shake_hands(&self, side: Side) -> Result<(), Fault> {
+        match side {
+            Side::Far => self.say(READY).map_err(|cause| Fault("say ready", cause)),
+            Side::Near => self.hear().map_err(|cause| Fault("wait for ready", cause)),
+        }
+    }
+
+    fn start_and_work(
+        &self,
+        side: Side,
+        lineup: &Lineup,
+        buffer: Buffer,
+        account: &mut Account,
+    ) -> Result<(), Fault> {
+        account.before = self.shared.connection.tcp_info();
+        match side {
+            Side::Far => lineup.count_ready(),
+            Side::Near if lineup.wait_for_start() == Start::Given => {}
+            Side::Near => return Err(Fault("start", io::Error::other("the run was cancelled"))),
+        }
+        if (side, self.part) == (Side::Far, Part::Writer) {
+            self.hear().map_err(|cause| Fault("wait for the go-ahead", cause))?;
+            // Only now is it sure that 'ready' was acknowledged.
+            account.before = self.shared.connection.tcp_info();
+        }
+        let (cpu, used) = (cpu::current(), ThreadUse::now());
+        let outcome = match self.part {
+            Part::Reader => self.read(side, buffer, account),
+            Part::Writer => self.write(&buffer, account),
+        };
+        account.used = Some(ThreadUse::now().since(&used));
+        account.cpus.extend(cpu.into_iter().chain(cpu::current()));
+        account.after = self.shared.connection.tcp_info();
+        account.unacknowledged = self.shared.connection.unacknowledged();
+        outcome
+    }
+
+    /// Writes the amount, then waits until the user at the other end has all of it.
+    fn write(&self, block: &[u8], account: &mut Account) -> Result<(), Fault> {
+        let Shared { connection, progress, cue, .. } = self.shared;
+        let order = Outgoing { block, messages: self.amount.messages(), stop: cue, progress };
+        self.shared.mark_start(clock::monotonic_ns());
+        let sent = connection.send_messages(&order);
+        account.messages = progress.bytes() / self.message.count().max(1);
+        sent.map_err(|cause| Fault("send", cause))?;
+        connection.close_sending().map_err(|cause| Fault("end the stream", cause))?;
+        self.hear().map_err(|cause| Fault("wait for the receipt", cause))?;
+        account.ended_ns = Some(clock::monotonic_ns());
+        Ok(())
+    }
+
+    /// Reads to the end of the stream, then gives the receipt.
+    fn read(&self, side: Side, mut space: Buffer, account: &mut Account) -> Result<(), Fault> {
+        let Shared { connection, progress, cue, first_ns, .. } = self.shared;
+        let expected = self.amount.expected(self.message);
+        let space = &mut *space;
+        let order = Incoming { space, expected, nearly_over: cue, progress, first_ns };
+        if side == Side::Near {
+            self.shared.mark_start(clock::monotonic_ns());
+            self.say(GO).map_err(|cause| Fault("give the go-ahead", cause))?;
+        }
+        let received =
+            connection.receive_messages(order).map_err(|cause| Fault("receive", cause))?;
+        account.ended_ns = (received.last_ns > 0).then_some(received.last_ns);
+        self.say(RECEIPT).map_err(|cause| Fault("give the receipt", cause))
+    }
+
+    fn say(&self, byte: u8) -> io::Result<()> {
+        transport::send_exact(&*self.shared.connection, &[byte])
+    }
+
+    fn hear(&self) -> io::Result<()> {
+        transport::recv_exact(&*self.shared.connection, &mut [0])
+    }
+}
+
+/// What a data thread could not do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Fault(&'static str, #[source] io::Error);
+
+fn other(cause: btu_sys::Error) -> io::Error {
+    io::Error::other(cause)
+}
+
+const READY: u8 = b'r';
+const GO: u8 = b'g';
+const RECEIPT: u8 = b'.';
+/// What messages are made of: no zero page, nothing that a link would compress away to less.
+const FILL: u8 = 0xb7;

@@ -1,0 +1,128 @@
+//! The near side: the host under test connects, starts all connections together, and times them.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use btu_core::units::Nanos;
+
+use super::NearFlow;
+use super::NearJob;
+use super::data::Side;
+use super::end::EndReport;
+use super::end::Part;
+use super::end::Shared;
+use super::lineup::Lineup;
+use super::lineup::Start;
+use super::side::Ends;
+use super::supervisor::Ending;
+use crate::error::EngineError;
+
+/// A near side that is connected and waits for its start. Dropped before that, it goes away quietly.
+#[derive(Debug)]
+pub struct NearSide {
+    lineup: Arc<Lineup>,
+    thread: Option<JoinHandle<Result<NearReport, EngineError>>>,
+}
+
+/// What the host under test saw of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearReport {
+    /// The connections, in the case's order.
+    pub flows: Vec<NearFlow>,
+    /// This end of each.
+    pub ends: Vec<EndReport>,
+    /// True where the watchdog had to end the run.
+    pub gave_up: bool,
+    /// When it would give up.
+    pub cap: Nanos,
+}
+
+impl NearSide {
+    /// Connects everything and waits until all data threads are ready.
+    pub fn connect(job: NearJob) -> Result<Self, EngineError> {
+        let lineup = Arc::new(Lineup::default());
+        let (tell, told) = mpsc::channel();
+        let thread = {
+            let (place, lineup) = (job.place.clone(), Arc::clone(&lineup));
+            place.spawn("comm-near", move || work(&job, &lineup, tell))?
+        };
+        let side = Self { lineup, thread: Some(thread) };
+        match told.recv() {
+            Ok(()) => Ok(side),
+            // The thread ended before it was ready: it holds the reason.
+            Err(mpsc::RecvError) => side.report().and_then(|_| Err(ended_early())),
+        }
+    }
+
+    /// Starts the clock, waits for the end.
+    pub fn go(self) -> Result<NearReport, EngineError> {
+        self.lineup.decide(Start::Given);
+        self.report()
+    }
+
+    fn report(mut self) -> Result<NearReport, EngineError> {
+        let thread = self.thread.take();
+        thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| Err(ended_early()))
+    }
+}
+
+impl Drop for NearSide {
+    fn drop(&mut self) {
+        self.lineup.decide(Start::Cancelled);
+        if let Some(thread) = self.thread.take() {
+            // Its report is of no use to anybody any more.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl NearReport {
+    /// The common start: the first write or go-ahead of any connection.
+    pub fn started(&self) -> Option<Nanos> {
+        self.ends.iter().filter_map(|end| end.started).min()
+    }
+
+    /// From the common start to the end of the later connection; the cap where not all of them ended.
+    pub fn elapsed(&self) -> Nanos {
+        let ended: Option<Vec<Nanos>> = self.ends.iter().map(|end| end.ended).collect();
+        let last = ended.and_then(|ended| ended.into_iter().max());
+        let faultless = !self.gave_up && self.ends.iter().all(|end| end.fault.is_none());
+        let whole = self.started().zip(last).filter(|_| faultless);
+        whole.map_or(self.cap, |(started, last)| last.since(started))
+    }
+}
+
+fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, EngineError> {
+    let shared: Result<Vec<_>, _> =
+        job.flows.iter().enumerate().map(|(flow, _)| open(job, flow)).collect();
+    let parts = job.flows.iter().map(|flow| Part::near(flow.direction)).collect();
+    let (terms, place) = (&job.terms, &job.place);
+    let ends = Ends { side: Side::Near, terms, place, parts, shared: shared? };
+    // A receiver that is gone wants no report either: nothing to do about it.
+    let ready = move || {
+        let _ = tell.send(());
+    };
+    let (reports, ending) = ends.run(lineup, ready)?;
+    let gave_up = ending == Ending::ByWatchdog;
+    Ok(NearReport { flows: job.flows.clone(), ends: reports, gave_up, cap: job.terms.cap })
+}
+
+fn open(job: &NearJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
+    let NearFlow { peer, address, .. } = job.flows[flow];
+    let connection = job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT)?;
+    let shared = Shared::new(connection);
+    if let Some(preamble) = &job.terms.preamble {
+        let spoken = preamble.near(flow, &*shared.connection);
+        spoken.map_err(EngineError::peer(format!("preamble to {peer} at {address}")))?;
+    }
+    Ok(shared)
+}
+
+fn ended_early() -> EngineError {
+    EngineError::Refused("the near side ended before it was ready".to_owned())
+}
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

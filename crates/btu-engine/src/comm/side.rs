@@ -1,0 +1,148 @@
+//! The data threads of one side under their supervisor, from the handshake to the report.
+
+use std::sync::Arc;
+use std::thread;
+use std::thread::ScopedJoinHandle;
+
+use btu_core::cell::Role;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
+
+use super::Pinning;
+use super::Terms;
+use super::data::Side;
+use super::data::Task;
+use super::end::Account;
+use super::end::EndReport;
+use super::end::Part;
+use super::end::Shared;
+use super::lineup::Lineup;
+use super::lineup::Start;
+use super::series::longest_pause;
+use super::supervisor;
+use super::supervisor::Ending;
+use super::supervisor::Limits;
+use super::supervisor::Watch;
+use crate::error::EngineError;
+use crate::place::Place;
+
+/// The connected ends of one side.
+#[derive(Debug)]
+pub(super) struct Ends<'a> {
+    pub(super) side: Side,
+    pub(super) terms: &'a Terms,
+    pub(super) place: &'a Place,
+    pub(super) parts: Vec<Part>,
+    pub(super) shared: Vec<Arc<Shared>>,
+}
+
+impl Ends<'_> {
+    /// Runs every end to its end. `ready` is called once all threads wait for the start.
+    pub(super) fn run(
+        &self,
+        lineup: &Lineup,
+        ready: impl FnOnce(),
+    ) -> Result<(Vec<EndReport>, Ending), EngineError> {
+        let cpus = self.place.cpus()?;
+        let given: Vec<CpuSet> =
+            (0..self.shared.len()).map(|end| self.cpus_of(end, &cpus)).collect();
+        keep_clear(&cpus, &given)?;
+        let mut watches = self.watches();
+        let (accounts, ending) = thread::scope(|scope| {
+            let threads = given.into_iter().enumerate().map(|(end, cpus)| {
+                let task = self.task(end, cpus);
+                let name = format!("comm-{}-{end}", self.place.role);
+                let work = move || task.run(self.side, lineup);
+                let started = thread::Builder::new().name(name.clone()).spawn_scoped(scope, work);
+                started.map_err(|source| EngineError::Thread { name, source })
+            });
+            let threads: Result<Vec<_>, _> = threads.collect();
+            if threads.is_err() {
+                lineup.decide(Start::Cancelled);
+                self.abort();
+            }
+            let threads = threads?;
+            let ending = self.supervise(lineup, ready, &mut watches);
+            Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), ending))
+        })?;
+        let reports =
+            accounts.into_iter().zip(&watches).map(|(account, watch)| self.report(account, watch));
+        Ok((reports.collect(), ending))
+    }
+
+    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &mut [Watch]) -> Ending {
+        let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(HANDSHAKE);
+        let ready_in_time = lineup.wait_ready(self.shared.len(), deadline);
+        if !ready_in_time || lineup.has_ended_early() {
+            lineup.decide(Start::Cancelled);
+        }
+        ready();
+        if self.side == Side::Near && lineup.wait_decided() == Start::Cancelled {
+            self.abort();
+        }
+        supervisor::watch(watches, lineup, &Limits::new(self.terms, self.grace()))
+    }
+
+    fn watches(&self) -> Vec<Watch> {
+        let ends = self.shared.iter().zip(&self.parts);
+        ends.map(|(shared, part)| Watch::new(shared, *part, self.terms)).collect()
+    }
+
+    fn task(&self, end: usize, cpus: CpuSet) -> Task<'_> {
+        let Terms { message, amount, .. } = *self.terms;
+        Task { shared: &self.shared[end], part: self.parts[end], message, amount, cpus }
+    }
+
+    /// One CPU in turn, or none in particular.
+    fn cpus_of(&self, end: usize, cpus: &CpuSet) -> CpuSet {
+        match self.terms.pinning {
+            Pinning::OneEach => cpus.nth_round(end).into_iter().collect(),
+            Pinning::WholePlace => CpuSet::default(),
+        }
+    }
+
+    /// The near side gives up first, so that its cap is what ends a run.
+    fn grace(&self) -> Nanos {
+        match self.side {
+            Side::Far => Nanos::from_secs(1),
+            Side::Near => Nanos::ZERO,
+        }
+    }
+
+    fn abort(&self) {
+        self.shared.iter().for_each(|shared| shared.connection.abort());
+    }
+
+    fn report(&self, account: Account, watch: &Watch) -> EndReport {
+        let role: Role = self.place.role;
+        let mut report = EndReport::new(role, self.terms.message, &watch.shared, account);
+        report.sample.series = watch.sampler.series();
+        if watch.part == Part::Reader {
+            report.read_elapsed = report.elapsed_from(watch.shared.first());
+            report.longest_pause = report.sample.series.as_ref().and_then(longest_pause);
+        }
+        report
+    }
+}
+
+/// Keeps the calling thread off the CPUs of the data threads where others exist.
+fn keep_clear(cpus: &CpuSet, given: &[CpuSet]) -> Result<(), EngineError> {
+    let taken: CpuSet = given.iter().flat_map(CpuSet::iter).collect();
+    let others: CpuSet = cpus.iter().filter(|cpu| !taken.contains(*cpu)).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    Ok(cpu::pin(&others)?)
+}
+
+fn account_of(thread: ScopedJoinHandle<'_, Account>) -> Account {
+    thread.join().unwrap_or_else(|_| Account {
+        fault: Some("the data thread panicked".to_owned()),
+        ..Account::default()
+    })
+}
+
+/// How long the 'ready' of the far end may take.
+const HANDSHAKE: Nanos = Nanos::from_secs(10);

@@ -1,0 +1,205 @@
+//! The timed loops of COMM: one call per message, nothing else.
+//!
+//! Between two calls there is no clock, no allocation, no lock, no virtual call: two counters are
+//! stored where the sampler finds them and one flag is read.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_sys::clock;
+
+use crate::transport::Channel;
+use crate::transport::retried;
+
+/// How far a data thread is. Only that thread writes; on a cache line (and its neighbour) of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Progress {
+    calls: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// What a data thread looks at once per message. Written once per run.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Cue {
+    given: AtomicBool,
+}
+
+/// Messages to write.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    /// One message.
+    pub block: &'a [u8],
+    /// How many; `u64::MAX` for as many as there is time for.
+    pub messages: u64,
+    /// Given when no further message may be started.
+    pub stop: &'a Cue,
+    /// Where the thread shows how far it is.
+    pub progress: &'a Progress,
+}
+
+/// A stream to read to its end.
+#[derive(Debug)]
+pub struct Incoming<'a> {
+    /// Room for one message: the size of each read.
+    pub space: &'a mut [u8],
+    /// How many bytes will come; `u64::MAX` where nobody knows.
+    pub expected: u64,
+    /// Given shortly before the end is due: from then on each read is followed by a look at the clock.
+    pub nearly_over: &'a Cue,
+    /// Where the thread shows how far it is.
+    pub progress: &'a Progress,
+    /// Where the time of the first byte is shown, 0 before.
+    pub first_ns: &'a AtomicU64,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Whole messages.
+    pub messages: u64,
+    /// Calls that it took.
+    pub calls: u64,
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Bytes.
+    pub bytes: u64,
+    /// Calls that returned bytes.
+    pub calls: u64,
+    /// When the last byte was there, on the monotonic clock; 0 where none came.
+    pub last_ns: u64,
+}
+
+impl Progress {
+    /// Calls made so far.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Relaxed)
+    }
+
+    /// User bytes moved so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
+    #[inline]
+    fn show(&self, calls: u64, bytes: u64) {
+        self.calls.store(calls, Relaxed);
+        self.bytes.store(bytes, Relaxed);
+    }
+}
+
+impl Cue {
+    /// Gives the cue; it cannot be taken back.
+    pub fn give(&self) {
+        self.given.store(true, Relaxed);
+    }
+
+    /// True once it was given.
+    #[inline]
+    pub fn is_given(&self) -> bool {
+        self.given.load(Relaxed)
+    }
+}
+
+/// Writes messages, each with one blocking call of exactly its size.
+pub fn send_messages<C: Channel>(channel: &C, order: &Outgoing<'_>) -> io::Result<Sent> {
+    let size = order.block.len();
+    let (mut sent, mut bytes) = (Sent::default(), 0);
+    while sent.messages < order.messages && !order.stop.is_given() {
+        match channel.send(order.block) {
+            Ok(taken) if taken == size => sent.calls += 1,
+            outcome => sent.calls += finish_message(channel, order.block, outcome)?,
+        }
+        sent.messages += 1;
+        bytes += size as u64;
+        order.progress.show(sent.calls, bytes);
+    }
+    Ok(sent)
+}
+
+/// Reads to the end of the stream with reads of the message size.
+pub fn receive_messages<C: Channel>(channel: &C, order: Incoming<'_>) -> io::Result<Received> {
+    let Incoming { space, expected, nearly_over, progress, first_ns } = order;
+    let mut got = Received::default();
+    if !read_once(channel, space, progress, &mut got)? {
+        return Ok(got);
+    }
+    first_ns.store(clock::monotonic_ns(), Relaxed);
+    while got.bytes < expected && !nearly_over.is_given() {
+        if !read_once(channel, space, progress, &mut got)? {
+            break;
+        }
+    }
+    got.last_ns = clock::monotonic_ns();
+    while read_once(channel, space, progress, &mut got)? {
+        got.last_ns = clock::monotonic_ns();
+    }
+    Ok(got)
+}
+
+/// One read; false at the end of the stream.
+#[inline]
+fn read_once<C: Channel>(
+    channel: &C,
+    space: &mut [u8],
+    progress: &Progress,
+    got: &mut Received,
+) -> io::Result<bool> {
+    let bytes = match channel.recv(space) {
+        Ok(bytes) => bytes,
+        Err(cause) => interrupted_read(channel, space, cause)?,
+    };
+    if bytes == 0 {
+        return Ok(false);
+    }
+    got.bytes += bytes as u64;
+    got.calls += 1;
+    progress.show(got.calls, got.bytes);
+    Ok(true)
+}
+
+/// Sends what is left of a message after a short or interrupted call; returns the calls that it took.
+#[cold]
+fn finish_message<C: Channel>(
+    channel: &C,
+    block: &[u8],
+    outcome: io::Result<usize>,
+) -> io::Result<u64> {
+    let (mut done, mut calls, mut last) = (0, 1, outcome);
+    loop {
+        match last {
+            Ok(taken) => done += taken,
+            Err(cause) if is_passing(&cause) => {}
+            Err(cause) => return Err(cause),
+        }
+        if done >= block.len() {
+            return Ok(calls);
+        }
+        last = channel.send(&block[done..]);
+        calls += 1;
+    }
+}
+
+#[cold]
+fn interrupted_read<C: Channel>(
+    channel: &C,
+    space: &mut [u8],
+    cause: io::Error,
+) -> io::Result<usize> {
+    if cause.kind() != io::ErrorKind::Interrupted {
+        return Err(cause);
+    }
+    retried(|| channel.recv(space))
+}
+
+/// Errors after which the same call may be made again.
+fn is_passing(cause: &io::Error) -> bool {
+    const NO_BUFFERS: i32 = 105; // ENOBUFS
+    cause.kind() == io::ErrorKind::Interrupted || cause.raw_os_error() == Some(NO_BUFFERS)
+}

@@ -1,0 +1,157 @@
+//! One thread per side that watches the data threads: it samples them, ends their window, and ends
+//! them where they would never end by themselves.
+
+use std::sync::Arc;
+
+use btu_core::units::Nanos;
+use btu_sys::clock;
+
+use super::Amount;
+use super::Terms;
+use super::end::Part;
+use super::end::Shared;
+use super::lineup::Lineup;
+use super::series::PERIOD;
+use super::series::Sampler;
+
+/// The watch over one end.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) shared: Arc<Shared>,
+    pub(super) part: Part,
+    pub(super) sampler: Sampler,
+}
+
+/// How long the ends of one side may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// When a sender starts no further message, after its own start.
+    window: Option<Nanos>,
+    /// When an end is given up, after its own start.
+    cap: Nanos,
+    /// When an end that never started is given up, after the watch began.
+    start: Nanos,
+}
+
+/// Whether the watchdog had to end the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    ByItself,
+    ByWatchdog,
+}
+
+impl Limits {
+    /// The limits of `terms`; `grace` is how much later than the other side this one gives up.
+    pub(super) fn new(terms: &Terms, grace: Nanos) -> Self {
+        let window = match terms.amount {
+            Amount::Messages(_) => None,
+            Amount::Window(window) => Some(window),
+        };
+        Self { window, cap: terms.cap.saturating_add(grace), start: START_LIMIT }
+    }
+}
+
+impl Watch {
+    pub(super) fn new(shared: &Arc<Shared>, part: Part, terms: &Terms) -> Self {
+        let sampler = Sampler::reserve(terms.cap);
+        Self { shared: Arc::clone(shared), part, sampler }
+    }
+
+    /// When the cue of this end is due.
+    fn cue_at(&self, limits: &Limits) -> Option<Nanos> {
+        let window = limits.window.filter(|_| !self.shared.cue.is_given())?;
+        let begun = match self.part {
+            Part::Reader => self.shared.first()?,
+            Part::Writer => self.shared.started()?,
+        };
+        let early = match self.part {
+            // A reader has to look at the clock before the sender has stopped.
+            Part::Reader => Nanos::new((window.count() / 50).min(1_000_000)),
+            Part::Writer => Nanos::ZERO,
+        };
+        Some(begun.saturating_add(window.since(early)))
+    }
+
+    /// When this end is given up.
+    fn given_up_at(&self, limits: &Limits, since: Nanos) -> Nanos {
+        let started = self.shared.started().map(|started| started.saturating_add(limits.cap));
+        started.unwrap_or(since.saturating_add(limits.start))
+    }
+}
+
+/// Watches until all threads are done. Allocates nothing.
+pub(super) fn watch(watches: &mut [Watch], lineup: &Lineup, limits: &Limits) -> Ending {
+    let since = now();
+    let (mut next, mut ending) = (since.saturating_add(PERIOD), Ending::ByItself);
+    loop {
+        let wake = next_event(watches, limits, since, ending).min(next);
+        let done = lineup.wait_done(watches.len(), wake);
+        let now = now();
+        if done || now >= next {
+            for watch in &mut *watches {
+                watch.sampler.take(&watch.shared, now);
+            }
+            next = following(next, now);
+        }
+        if done {
+            return ending;
+        }
+        give_cues(watches, limits, now);
+        if ending == Ending::ByItself && end_overdue(watches, limits, since, now) {
+            ending = Ending::ByWatchdog;
+        }
+    }
+}
+
+/// The earliest thing to do besides sampling.
+fn next_event(watches: &[Watch], limits: &Limits, since: Nanos, ending: Ending) -> Nanos {
+    let cues = watches.iter().filter_map(|watch| watch.cue_at(limits));
+    let ends = watches.iter().map(|watch| watch.given_up_at(limits, since));
+    let ends = ends.filter(|_| ending == Ending::ByItself);
+    cues.chain(ends).min().unwrap_or(Nanos::MAX)
+}
+
+fn give_cues(watches: &[Watch], limits: &Limits, now: Nanos) {
+    for watch in watches {
+        if watch.cue_at(limits).is_some_and(|due| due <= now) {
+            watch.shared.cue.give();
+        }
+    }
+}
+
+/// Ends every connection of this side once one of them is overdue.
+fn end_overdue(watches: &[Watch], limits: &Limits, since: Nanos, now: Nanos) -> bool {
+    let overdue = watches.iter().any(|watch| watch.given_up_at(limits, since) <= now);
+    if overdue {
+        for watch in watches {
+            watch.shared.connection.abort();
+        }
+    }
+    overdue
+}
+
+/// The next point of the absolute schedule after `now`: missed points are not made up for.
+fn following(last: Nanos, now: Nanos) -> Nanos {
+    let missed = now.since(last).count() / PERIOD.count();
+    last.saturating_add(PERIOD * (missed + 1))
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// How long a connection may stand without a start: longer than any lead-in.
+const START_LIMIT: Nanos = Nanos::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schedule_is_absolute() {
+        let at = |ms| Nanos::from_millis(ms);
+        assert_eq!(following(at(10), at(10)), at(20));
+        assert_eq!(following(at(10), at(19)), at(20));
+        assert_eq!(following(at(10), at(47)), at(50));
+    }
+}

@@ -1,0 +1,73 @@
+//! Why the engine could not do what it was told.
+
+use std::io;
+use std::path::PathBuf;
+
+use btu_sys::namespace::NamespaceError;
+
+/// An operation that did not work: operation and operand in the text, the cause as its source.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A file or a directory.
+    #[error("{operation} {}", path.display())]
+    File {
+        /// What was tried.
+        operation: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why it did not work.
+        source: io::Error,
+    },
+    /// A namespace could not be entered.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The other end of a connection.
+    #[error("{operation}")]
+    Peer {
+        /// What was tried, and with whom.
+        operation: String,
+        /// Why it did not work.
+        source: io::Error,
+    },
+    /// A file transfer.
+    #[error("ftp {operation}")]
+    Ftp {
+        /// The command and its operand.
+        operation: String,
+        /// What the library or the server said.
+        source: Box<suppaftp::FtpError>,
+    },
+    /// A system call.
+    #[error(transparent)]
+    System(#[from] btu_sys::Error),
+    /// A thread could not be started.
+    #[error("start thread {name}")]
+    Thread {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// What was asked for is refused, with the reason and the remedy.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl EngineError {
+    /// Closes over the operation for `map_err`.
+    pub(crate) fn peer(operation: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let operation = operation.into();
+        move |source| Self::Peer { operation, source }
+    }
+
+    /// The error and its causes on one line, for records that keep text.
+    pub fn sentence(&self) -> String {
+        sentence(self)
+    }
+}
+
+/// An error and its causes on one line, joined by ": ".
+pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -1,0 +1,118 @@
+//! TCP over blocking sockets: one `send` or `recv` per call.
+
+use std::io;
+use std::net::Shutdown;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::ops::RangeInclusive;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use btu_core::sample::SocketOptions;
+use btu_core::units::Bytes;
+use btu_sys::socket;
+use btu_sys::socket::Effective;
+use btu_sys::socket::Settings;
+use btu_sys::tcp_info::TcpInfo;
+
+use super::Channel;
+use super::Connection;
+use super::Listener;
+use super::Transport;
+use crate::error::EngineError;
+
+/// The transport `tcp`.
+#[derive(Debug)]
+pub struct Tcp;
+
+impl Transport for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn about(&self) -> &'static str {
+        "TCP, blocking calls, one per message"
+    }
+
+    fn message_sizes(&self) -> RangeInclusive<Bytes> {
+        Bytes::new(1)..=Bytes::new(1 << 30)
+    }
+
+    fn available(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn listen(
+        &self,
+        address: SocketAddr,
+        settings: &Settings,
+    ) -> Result<Box<dyn Listener>, EngineError> {
+        Ok(Box::new(socket::listen(address, settings)?))
+    }
+
+    fn connect(
+        &self,
+        address: SocketAddr,
+        settings: &Settings,
+        timeout: Duration,
+    ) -> Result<Box<dyn Connection>, EngineError> {
+        Ok(Box::new(socket::connect(address, settings, timeout)?))
+    }
+}
+
+impl Listener for TcpListener {
+    fn address(&self) -> Result<SocketAddr, EngineError> {
+        self.local_addr().map_err(EngineError::peer("read the address of a listening socket"))
+    }
+
+    fn accept(&self) -> Result<Box<dyn Connection>, EngineError> {
+        let accepted = super::retried(|| Self::accept(self));
+        let (stream, _) = accepted.map_err(EngineError::peer("accept a connection"))?;
+        Ok(Box::new(stream))
+    }
+
+    fn abort(&self) {
+        socket::abort(self);
+    }
+}
+
+impl Channel for TcpStream {
+    #[inline]
+    fn send(&self, data: &[u8]) -> io::Result<usize> {
+        socket::send(self.as_fd(), data)
+    }
+
+    #[inline]
+    fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
+        socket::recv(self.as_fd(), space)
+    }
+
+    fn close_sending(&self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+
+    fn abort(&self) {
+        socket::abort(self);
+    }
+
+    fn options(&self) -> SocketOptions {
+        let found = Effective::of(self);
+        SocketOptions {
+            congestion: found.congestion,
+            nodelay: found.nodelay,
+            send_buffer_bytes: found.send_buffer,
+            receive_buffer_bytes: found.receive_buffer,
+            mss_bytes: found.mss,
+            window_clamp_bytes: found.window_clamp,
+        }
+    }
+
+    fn tcp_info(&self) -> Option<TcpInfo> {
+        TcpInfo::of(self).ok()
+    }
+
+    fn unacknowledged(&self) -> Option<u64> {
+        socket::unacknowledged(self).ok()
+    }
+}

@@ -1,0 +1,99 @@
+//! COMM over loopback: every case, the proof of delivery, and every way in which a run can go wrong.
+
+use btu_core::cell::Case;
+use btu_core::cell::Direction;
+use btu_core::sample::CommSample;
+use btu_core::sample::Outcome;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::comm::Amount;
+
+use crate::local;
+
+/// The sample of a run that has to be complete and proved.
+fn complete(case: Case, message: u64, amount: Amount) -> CommSample {
+    let run = local::run(case, local::terms(message, amount));
+    assert_eq!(run.outcome, Outcome::Complete, "{case} of {message} B");
+    let comm = run.comm.unwrap();
+    for connection in &comm.connections {
+        assert_eq!(connection.proof_failures, Vec::<String>::new(), "{case} of {message} B");
+    }
+    comm
+}
+
+#[test]
+fn every_case_carries_its_messages_over_its_connections() {
+    for case in Case::ALL {
+        let comm = complete(case, 1250, Amount::Messages(200));
+        let seen: Vec<_> = comm.connections.iter().map(|c| (c.peer, c.direction)).collect();
+        let due: Vec<_> = case.flows().iter().map(|flow| (flow.peer, flow.direction)).collect();
+        assert_eq!(seen, due);
+        assert_eq!(comm.bytes, Bytes::new(1250 * 200) * due.len() as u64);
+        assert!(comm.connections.iter().all(|c| c.messages == 200 && c.sender.calls == 200));
+    }
+}
+
+#[test]
+fn every_bit_is_proved_from_one_byte_to_a_mebibyte_in_both_directions() {
+    for message in [1, 2, 3, 100, 1024, 1250, 4096, 65_536, 100_000, 1 << 20] {
+        for case in [Case::Send, Case::Recv] {
+            let messages = (4 << 20) / message;
+            let comm = complete(case, message, Amount::Messages(messages.min(3000)));
+            assert_eq!(comm.bytes, Bytes::new(message) * messages.min(3000));
+        }
+    }
+}
+
+#[test]
+fn a_window_ends_with_the_receipt_of_everything_that_was_written() {
+    let window = Nanos::from_millis(60);
+    for case in [Case::Send, Case::Recv, Case::SendRecv] {
+        let comm = complete(case, 1024, Amount::Window(window));
+        for connection in &comm.connections {
+            assert_eq!(connection.bytes, Bytes::new(1024) * connection.messages);
+            assert!(connection.elapsed_ns <= comm.elapsed_ns);
+            assert!(connection.messages > 0);
+        }
+        assert!(comm.elapsed_ns >= window - Nanos::from_millis(2), "{}", comm.elapsed_ns);
+    }
+}
+
+#[test]
+fn the_run_lasts_as_long_as_its_later_connection() {
+    let comm = complete(Case::SendRecv, 4096, Amount::Messages(500));
+    let later = comm.connections.iter().map(|c| c.elapsed_ns).max();
+    assert_eq!(later, Some(comm.elapsed_ns));
+}
+
+#[test]
+fn both_ends_account_for_their_thread_and_their_socket() {
+    let comm = complete(Case::Send, 4096, Amount::Window(Nanos::from_millis(80)));
+    let connection = &comm.connections[0];
+    for end in [&connection.sender, &connection.receiver] {
+        assert_eq!(end.call_bytes, Bytes::new(4096));
+        assert!(end.cpu_ns.is_some_and(|cpu| cpu > Nanos::ZERO));
+        assert_eq!(end.cpus.len(), 1, "a pinned thread was seen on {:?}", end.cpus);
+        assert!(end.options.congestion.is_some());
+        assert!(end.options.send_buffer_bytes.is_some_and(|size| size > 0));
+        assert!(end.tcp_info.as_ref().is_some_and(|info| info.cwnd_segments.is_some()));
+        let series = end.series.as_ref().unwrap();
+        let lengths = [&series.t_ns, &series.user_bytes, &series.rtt_us].map(Vec::len);
+        assert!(lengths.iter().all(|length| *length == lengths[0] && *length > 1), "{lengths:?}");
+        assert!(series.t_ns.iter().all(|step| *step >= 0));
+    }
+    assert!(connection.longest_pause_ns.is_some());
+    assert!(connection.receiver.calls > 0);
+    assert!(connection.receiver_elapsed_ns > Nanos::ZERO);
+    assert!(connection.receiver_elapsed_ns <= connection.elapsed_ns);
+}
+
+#[test]
+fn directions_are_those_of_the_test_host() {
+    let comm = complete(Case::SendRecv, 100, Amount::Messages(50));
+    let roles = |direction| {
+        let connection = comm.connections.iter().find(|c| c.direction == direction).unwrap();
+        (connection.sender.role.name(), connection.receiver.role.name())
+    };
+    assert_eq!(roles(Direction::Send), ("test", "active"));
+    assert_eq!(roles(Direction::Receive), ("active", "test"));
+}

@@ -1,0 +1,43 @@
+//! Three hosts on the loopback of this machine, for tests that need no namespaces.
+
+use btu_core::cell::Case;
+use btu_core::cell::Role;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::cellrun;
+use btu_engine::cellrun::CellOrder;
+use btu_engine::cellrun::CellRun;
+use btu_engine::comm::Amount;
+use btu_engine::comm::Pinning;
+use btu_engine::comm::Terms;
+use btu_engine::transport;
+use btu_sys::socket::Settings;
+
+/// A host on loopback.
+pub(crate) fn party(role: Role) -> Party {
+    Party {
+        place: Place::here(role),
+        address: "127.0.0.1".parse().unwrap(),
+        sockets: Settings::default(),
+    }
+}
+
+/// Terms of a run that is given up after ten seconds.
+pub(crate) fn terms(message: u64, amount: Amount) -> Terms {
+    Terms {
+        transport: transport::by_name("tcp").unwrap(),
+        message: Bytes::new(message),
+        amount,
+        cap: Nanos::from_secs(10),
+        pinning: Pinning::OneEach,
+        preamble: None,
+    }
+}
+
+/// Runs a case over loopback.
+pub(crate) fn run(case: Case, terms: Terms) -> CellRun {
+    let (near, fars) = (party(Role::Test), [party(Role::Active), party(Role::Passive)]);
+    cellrun::run(&CellOrder { flows: case.flows(), terms, near: &near, fars: &fars })
+}
