@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod cell;
 pub mod disclosure;
 pub mod journal;
+pub mod link;
 pub mod plan;
 pub mod sample;
 pub mod schedule;

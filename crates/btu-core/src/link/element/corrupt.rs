@@ -1,0 +1,95 @@
+//! `corrupt`: chooses a bit of a wire packet, for the backend to flip.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::units::Nanos;
+
+use super::Element;
+use super::ElementKind;
+use super::ElementSpec;
+use super::LinkError;
+use super::Packet;
+use super::Port;
+use super::Site;
+use crate::link::chance::mix;
+use crate::link::queue::Queue;
+use crate::link::select::Part;
+use crate::link::select::Select;
+use crate::link::select::Selection;
+use crate::link::select::sort_out;
+
+pub(super) static KIND: ElementKind = ElementKind {
+    name: "corrupt",
+    forms: "corrupt k@n[,k@n]*/P [phase N] [continuous] [per flow] | corrupt SHARE (0.1%) \
+            | corrupt list FILE",
+    help: "flips one bit of a wire packet, anywhere from its IP header on",
+    parse: |words| Ok(Arc::new(CorruptSpec { selection: Selection::parse(words)? })),
+};
+
+#[derive(Debug)]
+struct CorruptSpec {
+    selection: Selection,
+}
+
+/// The bit depends on the packet's position alone, so that chosen packets cost no second draw.
+#[derive(Debug)]
+struct Corrupt {
+    select: Box<dyn Select>,
+    key: u64,
+    seen: u64,
+    passed: Queue,
+}
+
+impl ElementSpec for CorruptSpec {
+    fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
+        let (key, passed) = (site.stream.key(), Queue::new(site.handles));
+        Ok(Box::new(Corrupt { select: self.selection.build(site.stream), key, seen: 0, passed }))
+    }
+}
+
+impl fmt::Display for CorruptSpec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "corrupt {}", self.selection)
+    }
+}
+
+impl Element for Corrupt {
+    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
+        let Self { select, key, seen, passed } = self;
+        sort_out(select.as_mut(), packet, |part| match part {
+            Part::Passed(run) => {
+                *seen += u64::from(run.count());
+                passed.push(run, port);
+            }
+            Part::Hit(run) => {
+                *seen += 1;
+                port.corrupted(&run);
+                passed.push(run.flipped(bit_of(&run, mix(*key, *seen))), port);
+            }
+        });
+    }
+
+    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
+        self.passed.pop(now)
+    }
+
+    fn next_wakeup(&self) -> Option<Nanos> {
+        self.passed.next_departure()
+    }
+
+    fn held(&self) -> u64 {
+        self.passed.wire_packets()
+    }
+
+    fn restart(&mut self) {
+        self.seen = 0;
+        self.select.restart();
+    }
+}
+
+/// A bit of the only wire packet of `run`, evenly.
+fn bit_of(run: &Packet, random: u64) -> u32 {
+    let bit = (u128::from(random) * u128::from(run.l3().bits())) >> 64;
+    u32::try_from(bit).unwrap_or(u32::MAX)
+}

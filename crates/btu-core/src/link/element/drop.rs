@@ -1,0 +1,96 @@
+//! `drop`: loses wire packets chosen by counter, list or chance.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::units::Nanos;
+
+use super::Element;
+use super::ElementKind;
+use super::ElementSpec;
+use super::LinkError;
+use super::Packet;
+use super::Port;
+use super::Site;
+use crate::link::queue::Queue;
+use crate::link::select::Part;
+use crate::link::select::Select;
+use crate::link::select::Selection;
+use crate::link::select::sort_out;
+
+pub(super) static KIND: ElementKind = ElementKind {
+    name: "drop",
+    forms: "drop k@n[,k@n]*/P [phase N] [continuous] [per flow] | drop SHARE (1%) | drop list FILE",
+    help: "loses wire packets by a recurring pattern, by chance, or at listed positions",
+    parse: |words| Ok(Arc::new(DropSpec { selection: Selection::parse(words)? })),
+};
+
+#[derive(Debug)]
+struct DropSpec {
+    selection: Selection,
+}
+
+/// Loses the wire packets that its selection chooses.
+#[derive(Debug)]
+pub(super) struct Loss {
+    select: Box<dyn Select>,
+    seen: u64,
+    passed: Queue,
+}
+
+impl Loss {
+    pub(super) fn new(select: Box<dyn Select>, handles: usize) -> Self {
+        Self { select, seen: 0, passed: Queue::new(handles) }
+    }
+}
+
+impl ElementSpec for DropSpec {
+    fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
+        let handles = site.handles;
+        let select = self.selection.build(site.stream);
+        Ok(Box::new(Loss::new(select, handles)))
+    }
+}
+
+impl fmt::Display for DropSpec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "drop {}", self.selection)
+    }
+}
+
+impl Element for Loss {
+    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
+        let Self { select, seen, passed } = self;
+        sort_out(select.as_mut(), packet, |part| match part {
+            Part::Passed(run) => {
+                *seen += u64::from(run.count());
+                passed.push(run, port);
+            }
+            Part::Hit(lost) => {
+                *seen += 1;
+                port.dropped(&lost, *seen);
+            }
+        });
+    }
+
+    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
+        self.passed.pop(now)
+    }
+
+    fn next_wakeup(&self) -> Option<Nanos> {
+        self.passed.next_departure()
+    }
+
+    fn held(&self) -> u64 {
+        self.passed.wire_packets()
+    }
+
+    fn restart(&mut self) {
+        self.seen = 0;
+        self.select.restart();
+    }
+
+    fn expected_drops(&self) -> Option<u64> {
+        self.select.expected()
+    }
+}

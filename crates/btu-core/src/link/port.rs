@@ -1,0 +1,101 @@
+//! Where an element tells the chain what became of its packets.
+
+use super::packet::Packet;
+use super::slots::Slots;
+
+/// What one element did since the start of the run, in wire packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Held already when the run started.
+    pub carried: u64,
+    /// Came in.
+    pub entered: u64,
+    /// Left towards the next element.
+    pub left: u64,
+    /// Dropped because the element is there to drop.
+    pub dropped: u64,
+    /// Dropped by the element's full or managed queue.
+    pub queue_dropped: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Marked with a bit to flip.
+    pub corrupted: u64,
+    /// Lost for want of the emulator's own memory.
+    pub overflow: u64,
+}
+
+impl Counters {
+    /// True where every wire packet is accounted for, `held` being still inside.
+    pub const fn conserve(&self, held: u64) -> bool {
+        self.carried + self.entered + self.duplicated
+            == self.left + self.dropped + self.queue_dropped + self.overflow + held
+    }
+}
+
+/// The account of one element during one call. Each wire packet that an element does not hand on
+/// must be reported here exactly once, else its buffer is never free again.
+#[derive(Debug)]
+pub struct Port<'c> {
+    pub(super) counters: &'c mut Counters,
+    pub(super) slots: &'c mut Slots,
+    pub(super) positions: &'c mut Positions,
+}
+
+/// The first positions at which something was dropped.
+#[derive(Debug)]
+pub(super) struct Positions {
+    kept: Vec<u64>,
+    limit: usize,
+}
+
+impl Port<'_> {
+    /// A drop element dropped `packet`, whose first wire packet was the element's `position`-th of
+    /// the run.
+    pub fn dropped(&mut self, packet: &Packet, position: u64) {
+        self.counters.dropped += u64::from(packet.count());
+        self.positions.keep(position, packet.count());
+        self.slots.give_back(packet);
+    }
+
+    /// The element's queue had no place for `packet`, or its queue management chose it.
+    pub fn queue_dropped(&mut self, packet: &Packet) {
+        self.counters.queue_dropped += u64::from(packet.count());
+        self.slots.give_back(packet);
+    }
+
+    /// The element will hand `packet` on once more than it came in.
+    pub fn duplicated(&mut self, packet: &Packet) {
+        self.counters.duplicated += u64::from(packet.count());
+        self.slots.keep(packet);
+    }
+
+    /// The element marked a wire packet with a bit to flip.
+    pub fn corrupted(&mut self, packet: &Packet) {
+        self.counters.corrupted += u64::from(packet.count());
+    }
+
+    /// The element's own memory was full, which nobody asked for.
+    pub fn overflow(&mut self, packet: &Packet) {
+        self.counters.overflow += u64::from(packet.count());
+        self.slots.give_back(packet);
+    }
+}
+
+impl Positions {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { kept: Vec::with_capacity(limit), limit }
+    }
+
+    pub(super) fn as_slice(&self) -> &[u64] {
+        &self.kept
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.kept.clear();
+    }
+
+    fn keep(&mut self, first: u64, count: u32) {
+        let room = self.limit - self.kept.len();
+        self.kept.extend((first..first + u64::from(count)).take(room));
+    }
+}

@@ -1,0 +1,216 @@
+//! Selection by a counter of wire packets.
+
+use std::sync::Arc;
+
+use super::Flow;
+use super::Pattern;
+use super::Select;
+use super::Start;
+
+/// A pattern with one counter for the direction.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pattern: Pattern,
+    start: Start,
+    counter: Counter,
+}
+
+/// A pattern with one counter per flow. The table has a fixed size: flows beyond [`FLOWS`] in one
+/// run share the last counter.
+#[derive(Debug)]
+pub(super) struct CountedPerFlow {
+    pattern: Pattern,
+    start: Start,
+    flows: Vec<(Flow, Counter)>,
+}
+
+/// Given positions, with one counter for the direction.
+#[derive(Debug)]
+pub(super) struct Listed {
+    positions: Arc<[u64]>,
+    seen: u64,
+    passed: usize,
+}
+
+/// Packets seen so far, in all and before this run, and the next one that is hit.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    seen: u64,
+    before: u64,
+    next: u64,
+}
+
+impl Counter {
+    fn new(pattern: &Pattern, start: Start) -> Self {
+        Self { seen: 0, before: 0, next: pattern.next_hit(0) + start.phase }
+    }
+
+    fn first_hit(&mut self, pattern: &Pattern, start: Start, count: u32) -> Option<u32> {
+        let before_hit = self.next - self.seen - 1;
+        let Some(passed) = u32::try_from(before_hit).ok().filter(|passed| *passed < count) else {
+            self.seen += u64::from(count);
+            return None;
+        };
+        self.seen = self.next;
+        self.next = pattern.next_hit(self.seen - start.phase) + start.phase;
+        Some(passed)
+    }
+
+    fn expected(&self, pattern: &Pattern, start: Start) -> u64 {
+        let hits = |packets: u64| pattern.count(packets.saturating_sub(start.phase));
+        hits(self.seen) - hits(self.before)
+    }
+
+    fn restart(&mut self, pattern: &Pattern, start: Start) {
+        if start.continuous {
+            self.before = self.seen;
+        } else {
+            *self = Self::new(pattern, start);
+        }
+    }
+}
+
+impl Counted {
+    pub(super) fn new(pattern: Pattern, start: Start) -> Self {
+        let counter = Counter::new(&pattern, start);
+        Self { pattern, start, counter }
+    }
+}
+
+impl CountedPerFlow {
+    pub(super) fn new(pattern: Pattern, start: Start) -> Self {
+        Self { pattern, start, flows: Vec::with_capacity(FLOWS) }
+    }
+
+    /// Most directions carry few flows: the first ones are found first.
+    fn place(&mut self, flow: Flow) -> usize {
+        if let Some(place) = self.flows.iter().position(|(known, _)| *known == flow) {
+            return place;
+        }
+        if self.flows.len() < FLOWS {
+            self.flows.push((flow, Counter::new(&self.pattern, self.start)));
+        }
+        self.flows.len() - 1
+    }
+}
+
+impl Listed {
+    pub(super) const fn new(positions: Arc<[u64]>) -> Self {
+        Self { positions, seen: 0, passed: 0 }
+    }
+}
+
+impl Select for Counted {
+    fn first_hit(&mut self, _flow: Flow, count: u32) -> Option<u32> {
+        self.counter.first_hit(&self.pattern, self.start, count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.counter.expected(&self.pattern, self.start))
+    }
+
+    fn restart(&mut self) {
+        self.counter.restart(&self.pattern, self.start);
+    }
+}
+
+impl Select for CountedPerFlow {
+    fn first_hit(&mut self, flow: Flow, count: u32) -> Option<u32> {
+        let place = self.place(flow);
+        self.flows[place].1.first_hit(&self.pattern, self.start, count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        let counters = self.flows.iter();
+        Some(counters.map(|(_, counter)| counter.expected(&self.pattern, self.start)).sum())
+    }
+
+    fn restart(&mut self) {
+        if self.start.continuous {
+            for (_, counter) in &mut self.flows {
+                counter.restart(&self.pattern, self.start);
+            }
+        } else {
+            self.flows.clear();
+        }
+    }
+}
+
+impl Select for Listed {
+    fn first_hit(&mut self, _flow: Flow, count: u32) -> Option<u32> {
+        let next = self.positions.get(self.passed).map(|next| next - self.seen - 1);
+        let passed = next.and_then(|next| u32::try_from(next).ok()).filter(|next| *next < count);
+        self.passed += usize::from(passed.is_some());
+        self.seen += passed.map_or(u64::from(count), |passed| u64::from(passed) + 1);
+        passed
+    }
+
+    fn expected(&self) -> Option<u64> {
+        u64::try_from(self.positions.partition_point(|position| *position <= self.seen)).ok()
+    }
+
+    fn restart(&mut self) {
+        (self.seen, self.passed) = (0, 0);
+    }
+}
+
+/// Counters per direction where each flow has its own.
+const FLOWS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern() -> Pattern {
+        "1@2/5".parse().expect("a legal pattern")
+    }
+
+    fn hits(select: &mut dyn Select, flow: u32, packets: u32) -> Vec<u32> {
+        (1..=packets).filter(|_| select.first_hit(Flow(flow), 1) == Some(0)).collect()
+    }
+
+    #[test]
+    fn each_flow_has_its_own_counter() {
+        let mut select = CountedPerFlow::new(pattern(), Start::default());
+        let mut hit = Vec::new();
+        for i in 1..=10 {
+            for flow in 0..3 {
+                if select.first_hit(Flow(flow), 1).is_some() {
+                    hit.push((flow, i));
+                }
+            }
+        }
+        assert_eq!(hit, [(0, 2), (1, 2), (2, 2), (0, 7), (1, 7), (2, 7)]);
+        assert_eq!(select.expected(), Some(6));
+    }
+
+    #[test]
+    fn flows_beyond_the_table_share_a_counter() {
+        let mut select = CountedPerFlow::new(pattern(), Start::default());
+        for flow in 0..9_000 {
+            select.first_hit(Flow(flow), 1);
+        }
+        assert_eq!(select.flows.len(), FLOWS);
+        assert!(select.expected() > Some(0));
+    }
+
+    #[test]
+    fn a_phase_moves_the_pattern_and_its_formula() {
+        let mut select = Counted::new(pattern(), Start { phase: 3, continuous: false });
+        assert_eq!(hits(&mut select, 0, 12), [5, 10]);
+        assert_eq!(select.expected(), Some(2));
+    }
+
+    #[test]
+    fn only_a_continuous_pattern_goes_on_in_the_next_run() {
+        let mut fresh = Counted::new(pattern(), Start::default());
+        let mut continuous = Counted::new(pattern(), Start { phase: 0, continuous: true });
+        for select in [&mut fresh, &mut continuous] {
+            assert_eq!(hits(select, 0, 3), [2]);
+            select.restart();
+        }
+        assert_eq!(hits(&mut fresh, 0, 6), [2]);
+        assert_eq!(hits(&mut continuous, 0, 6), [4]);
+        assert_eq!(continuous.expected(), Some(1));
+    }
+}

@@ -1,0 +1,125 @@
+//! A backend in virtual time: buffers, arrivals and departures, with an account of its own.
+
+use std::collections::BTreeSet;
+
+use super::super::*;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// One chain and what went in and out.
+pub(super) struct Bench {
+    pub(super) chain: Chain,
+    pub(super) pushed: u64,
+    pub(super) out: Vec<Packet>,
+    pub(super) released: BTreeSet<Slot>,
+}
+
+/// What became of a wire packet that got through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fate {
+    pub(super) slot: Slot,
+    pub(super) segment: u32,
+    pub(super) arrival: Nanos,
+    pub(super) left: Nanos,
+    pub(super) flip: Option<u32>,
+}
+
+/// Headers of the super-packets here: IPv4 and TCP with timestamps.
+const HEADER: u64 = 52;
+
+/// A packet of 1500 bytes.
+pub(super) fn full(slot: u32, arrival: Nanos) -> Packet {
+    segments(slot, 1, arrival)
+}
+
+/// A super-packet of `count` full segments.
+pub(super) fn segments(slot: u32, count: u32, arrival: Nanos) -> Packet {
+    let payload = Bytes::new(1448 * u64::from(count));
+    Packet::segmented(Slot(slot), Bytes::new(HEADER), Bytes::new(1448), payload, arrival)
+}
+
+pub(super) fn spec(texts: &[&str]) -> ChainSpec {
+    ChainSpec::as_given(texts, &Reader::PLAN).expect("legal elements")
+}
+
+pub(super) fn chain(spec: &ChainSpec, seed: u64, lines: &mut Lines) -> Chain {
+    let limits = Limits { slots: 1 << 17, handles: 1 << 17, positions: 1000 };
+    let place = Place { seed, link: "test", direction: "up", wire: Wire::Ethernet, limits };
+    Chain::new(spec, &place, lines).expect("a chain")
+}
+
+impl Bench {
+    pub(super) fn new(texts: &[&str]) -> Self {
+        Self::seeded(texts, 1)
+    }
+
+    pub(super) fn seeded(texts: &[&str], seed: u64) -> Self {
+        Self::of(chain(&spec(texts), seed, &mut Lines::default()))
+    }
+
+    pub(super) fn of(chain: Chain) -> Self {
+        Self { chain, pushed: 0, out: Vec::new(), released: BTreeSet::new() }
+    }
+
+    pub(super) fn push(&mut self, packet: Packet) {
+        self.pushed += u64::from(packet.count());
+        self.chain.push(packet);
+    }
+
+    /// Starts a new run: what is inside is the first of what has to come out.
+    pub(super) fn reset(&mut self) {
+        self.chain.reset();
+        self.pushed = self.chain.held();
+        self.out.clear();
+    }
+
+    /// Pops one run, sends it and takes back the buffers.
+    pub(super) fn pop(&mut self, now: Nanos) -> Option<Packet> {
+        let packet = self.chain.pop(now);
+        if let Some(packet) = packet {
+            assert!(packet.at() <= now, "left at {now}, due {}", packet.at());
+            self.out.push(packet);
+            self.chain.done(&packet);
+        }
+        while let Some(slot) = self.chain.take_released() {
+            assert!(self.released.insert(slot), "{slot:?} released twice");
+        }
+        packet
+    }
+
+    /// Wakes up whenever the chain wants to, and not otherwise.
+    pub(super) fn run_until(&mut self, end: Nanos) {
+        while let Some(now) = self.chain.next_wakeup().filter(|now| *now <= end) {
+            let before = self.chain.next_wakeup();
+            while self.pop(now).is_some() {}
+            assert_ne!(before, self.chain.next_wakeup(), "the chain wakes up for nothing");
+        }
+        self.check();
+    }
+
+    /// Each wire packet is accounted for, by the chain's own books and by ours.
+    pub(super) fn check(&self) {
+        assert!(self.chain.conserves(), "{:?}", self.chain);
+        let sample = self.chain.sample();
+        let out: u64 = self.out.iter().map(|packet| u64::from(packet.count())).sum();
+        assert_eq!(
+            self.pushed + sample.duplicated,
+            out + sample.dropped + sample.queue_dropped + sample.overflow + sample.held
+        );
+    }
+
+    /// The wire packets that left, one by one, in order of departure.
+    pub(super) fn fates(&self) -> Vec<Fate> {
+        let each = |packet: &Packet| {
+            let packet = *packet;
+            (0..packet.count()).map(move |index| Fate {
+                slot: packet.slot(),
+                segment: packet.first() + index,
+                arrival: packet.arrival(),
+                left: packet.at(),
+                flip: packet.flip(),
+            })
+        };
+        self.out.iter().flat_map(each).collect()
+    }
+}
