@@ -1,11 +1,30 @@
 //! What the samples mean: cells, scores, penalties, remarks. A pure function of a journal.
 
+mod count;
+mod estimate;
+mod fold;
+mod progress;
+mod rank;
+mod summary;
+#[cfg(test)]
+mod synthetic;
+#[cfg(test)]
+mod tests;
+
 use crate::cell::ActivityName;
 use crate::cell::Application;
 use crate::cell::Cell;
 use crate::sample::Flag;
 use crate::units::Bytes;
 use crate::units::Nanos;
+
+pub use count::CountedRun;
+pub use fold::analyse;
+pub use progress::composite_half_width;
+pub use progress::is_settled;
+pub use progress::pass_composites;
+pub use progress::running_score;
+pub use progress::settled_cells;
 
 /// Everything that a report shows, computed from one journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +45,8 @@ pub struct Analysis {
     pub penalty_percent: Estimate,
     /// maly1996 eq. 9-11 literally, percent.
     pub penalty_classic_percent: Estimate,
+    /// The score of each complete pass, Mb/s: what two results are compared by.
+    pub pass_btu_mbps: Vec<f64>,
     /// Passes in which every cell was measured.
     pub complete_passes: u32,
     /// True when the run came to its end.
@@ -145,3 +166,9 @@ pub const REFERENCE_AMOUNT: Bytes = Bytes::new(4_000_000);
 /// Name of the flag of a run whose pass was cut short while others are complete: it stands in the
 /// tables and counts for no composite.
 pub const INCOMPLETE_PASS: &str = "incomplete-pass";
+
+/// The time that [`REFERENCE_AMOUNT`] takes at a goodput in Mb/s: the second axis of the seed's
+/// Figure 2.
+fn reference_seconds(mbps: f64) -> f64 {
+    count::megabits(REFERENCE_AMOUNT.bits()) / mbps
+}

@@ -3,6 +3,7 @@
 //! A plan comes from an edition (an immutable, hashed file) plus a preset plus what the user asked
 //! for. Who holds a [`Plan`] checks nothing.
 
+mod cap;
 mod edition;
 mod error;
 mod raw;

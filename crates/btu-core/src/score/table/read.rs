@@ -130,10 +130,11 @@ impl Bases {
         Ok(bases)
     }
 
-    /// The base of the same repeat, else the common one.
+    /// The base of the same repeat; the common one where repeats have none of their own.
     fn of(&self, activity: &str, repeat: u64) -> Option<f64> {
         let own = self.of_repeat.get(&(activity.to_owned(), repeat));
-        own.or_else(|| self.common.get(activity)).copied()
+        let common = self.common.get(activity).filter(|_| self.of_repeat.is_empty());
+        own.or(common).copied()
     }
 }
 
@@ -196,6 +197,7 @@ impl Reader {
         match (given, self.bases.of(activity, repeat)) {
             (given, Some(base)) => cell.agreed_slowdown(given, base / rate, base, rate).map(Some),
             (Some(given), None) => Ok(Some(given)),
+            (None, None) if self.is_result => Ok(None),
             (None, None) => Err(cell.missing(
                 "slowdown",
                 &format!("activity_rate needs activities_base.{activity} to be compared with"),

@@ -1,0 +1,206 @@
+//! Which run of a cell and pass counts, and with what figures.
+
+use std::collections::BTreeMap;
+
+use super::AloneRun;
+use super::ScoredRun;
+use crate::cell::ActivityName;
+use crate::cell::Cell;
+use crate::journal::Record;
+use crate::plan::Plan;
+use crate::sample::ActivitySample;
+use crate::sample::CellSample;
+use crate::sample::Flag;
+use crate::sample::Outcome;
+use crate::score::Figure;
+use crate::units::BitRate;
+use crate::units::Nanos;
+use crate::verdict;
+use crate::verdict::Verdict;
+
+/// A run that counts: its record, and what the score takes from it.
+#[derive(Clone, Debug)]
+pub struct CountedRun<'j> {
+    /// As the journal holds it.
+    pub sample: &'j CellSample,
+    /// Its figures.
+    pub scored: ScoredRun,
+    /// What the emulation was worth.
+    pub verdict: Verdict,
+    /// Why the figures are bounds instead of measurements.
+    pub censored: Option<String>,
+    /// Why the run should not count, though it is the best there is.
+    pub invalid: Vec<String>,
+}
+
+/// Each activity alone, one entry per pass; runs of one pass are summed.
+pub(super) fn alone_runs(records: &[Record]) -> Vec<AloneRun> {
+    let mut sums: BTreeMap<(u32, &ActivityName), (f64, Nanos)> = BTreeMap::new();
+    for record in records {
+        if let Record::Alone(alone) = record {
+            let sum = sums.entry((alone.pass, &alone.activity)).or_default();
+            *sum = (sum.0 + alone.sample.units, sum.1 + alone.sample.elapsed_ns);
+        }
+    }
+    sums.into_iter().map(|((pass, activity), sum)| alone_run(pass, activity, sum)).collect()
+}
+
+fn alone_run(pass: u32, activity: &ActivityName, (units, elapsed): (f64, Nanos)) -> AloneRun {
+    let measured = elapsed > Nanos::ZERO && units > 0.0;
+    let rate_per_s = measured.then(|| units / elapsed.seconds());
+    AloneRun { activity: activity.clone(), pass, units, elapsed, rate_per_s }
+}
+
+/// The runs that count, one per cell and pass, in order of pass and position.
+pub(super) fn counted_runs<'j>(
+    plan: &Plan,
+    records: &'j [Record],
+    bases: &[AloneRun],
+) -> Vec<CountedRun<'j>> {
+    let mut attempts: BTreeMap<(u32, &Cell), Vec<&CellSample>> = BTreeMap::new();
+    for record in records {
+        if let Record::Cell(sample) = record {
+            attempts.entry((sample.pass, &sample.cell)).or_default().push(sample);
+        }
+    }
+    let emulator_rate = verdict::emulator_rate(records);
+    let counted = |attempts: Vec<&'j CellSample>| count(plan, &attempts, bases, emulator_rate);
+    let mut runs: Vec<CountedRun<'j>> = attempts.into_values().filter_map(counted).collect();
+    runs.sort_by_key(|run| (run.sample.pass, run.sample.position));
+    runs
+}
+
+/// The last valid attempt; else the last one, which then says why it should not count.
+fn count<'j>(
+    plan: &Plan,
+    attempts: &[&'j CellSample],
+    bases: &[AloneRun],
+    emulator_rate: Option<BitRate>,
+) -> Option<CountedRun<'j>> {
+    let judged = |sample: &&'j CellSample| {
+        let verdict = verdict::run(sample, plan, emulator_rate);
+        (*sample, invalid_causes(sample, &verdict), verdict)
+    };
+    let mut attempts: Vec<&CellSample> = attempts.to_vec();
+    attempts.sort_by_key(|sample| sample.attempt);
+    let made = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+    let mut judged: Vec<_> = attempts.iter().map(judged).collect();
+    let last_valid = judged.iter().rposition(|(_, invalid, _)| invalid.is_empty());
+    let chosen = last_valid.or(judged.len().checked_sub(1))?;
+    let (sample, invalid, verdict) = judged.swap_remove(chosen);
+    let (scored, censored) = figures(plan, sample, bases, made);
+    let mut run = CountedRun { sample, scored, verdict, censored, invalid };
+    run.flag_itself();
+    Some(run)
+}
+
+/// What the conductor found, and what the samples say when they are judged again.
+fn invalid_causes(sample: &CellSample, verdict: &Verdict) -> Vec<String> {
+    let judged = verdict.causes().iter().filter(|_| verdict.is_invalid());
+    let mut causes: Vec<String> = sample.invalid.clone();
+    causes.extend(judged.filter(|cause| !sample.invalid.contains(cause)).cloned());
+    causes
+}
+
+/// The figures of one run, and why they are bounds where they are.
+fn figures(
+    plan: &Plan,
+    sample: &CellSample,
+    bases: &[AloneRun],
+    attempts: u32,
+) -> (ScoredRun, Option<String>) {
+    let (bits, elapsed, capped) = traffic(plan, sample);
+    let work = sample.activity_sample.as_ref().filter(|_| !sample.cell.activity.is_none());
+    let (rate, idle) = work.map_or((None, None), |work| loaded_rate(sample, work));
+    let base = bases
+        .iter()
+        .find(|base| base.pass == sample.pass && base.activity == sample.cell.activity)
+        .and_then(|base| base.rate_per_s);
+    let scored = ScoredRun {
+        cell: sample.cell.clone(),
+        pass: sample.pass,
+        bits,
+        elapsed,
+        goodput_mbps: megabits(bits) / elapsed.seconds(),
+        slowdown: base.zip(rate).map(|(base, rate)| base / rate),
+        activity_rate_per_s: rate,
+        flags: sample.flags.clone(),
+        attempts,
+    };
+    (scored, capped.or(idle))
+}
+
+/// Delivered bits and the time they took. A run that was capped, failed or delivered nothing has the
+/// cap as its time and at least one message as its amount, so that its goodput is a bound above what
+/// it reached and never zero (report: "censored").
+fn traffic(plan: &Plan, sample: &CellSample) -> (u64, Nanos, Option<String>) {
+    let comm = sample.comm.as_ref();
+    let bits = comm.map_or(0, |comm| comm.bytes.bits());
+    let elapsed = comm.map_or(Nanos::ZERO, |comm| comm.elapsed_ns);
+    let cause = match &sample.outcome {
+        Outcome::Complete if bits > 0 && elapsed > Nanos::ZERO => return (bits, elapsed, None),
+        Outcome::Complete => "nothing arrived".to_owned(),
+        Outcome::Capped { reason } => format!("capped: {reason}"),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+    };
+    let least = sample.cell.application.message_bytes.bits().max(1);
+    (bits.max(least), elapsed.max(plan.time_cap()), Some(cause))
+}
+
+/// The rate of the activity beside COMM. No unit at all counts as one: the slowdown is then a bound
+/// below what it was, and never infinite.
+fn loaded_rate(sample: &CellSample, work: &ActivitySample) -> (Option<f64>, Option<String>) {
+    if work.elapsed_ns == Nanos::ZERO {
+        return (None, None);
+    }
+    let idle = (work.units <= 0.0).then(|| {
+        let window = work.elapsed_ns.millis();
+        format!("{} finished no unit of work in {window:.0} ms", sample.cell.activity)
+    });
+    let units = if work.units > 0.0 { work.units } else { 1.0 };
+    (Some(units / work.elapsed_ns.seconds()), idle)
+}
+
+/// 10^6 bit.
+#[expect(clippy::cast_precision_loss, reason = "bits of one run are far below 2^53")]
+pub(super) fn megabits(bits: u64) -> f64 {
+    bits as f64 / 1e6
+}
+
+impl CountedRun<'_> {
+    /// The run as the score sees it.
+    pub(super) fn figure(&self) -> Figure {
+        Figure {
+            case: self.scored.cell.case.name().to_owned(),
+            application: self.scored.cell.application.name.clone(),
+            activity: self.scored.cell.activity.as_str().to_owned(),
+            goodput_mbps: self.scored.goodput_mbps,
+            slowdown: self.scored.slowdown,
+        }
+    }
+
+    /// Adds a remark, unless one of that name is there already.
+    pub(super) fn flag(&mut self, flag: Flag) {
+        if !self.scored.flags.iter().any(|known| known.name == flag.name) {
+            self.scored.flags.push(flag);
+        }
+    }
+
+    fn flag_itself(&mut self) {
+        if let Some(cause) = self.censored.clone() {
+            let counted = "counts with its cap: a bound, not a measurement";
+            self.flag(Flag::new("censored", format!("{cause}; {counted}")));
+        }
+        if !self.invalid.is_empty() {
+            let name = if self.verdict.is_invalid() { "emulation-late" } else { "invalid" };
+            let causes = self.invalid.join("; ");
+            let attempts = self.scored.attempts;
+            let detail = format!("still invalid after {attempts} attempts: {causes}");
+            self.flag(Flag::new(name, detail));
+        }
+        if let Some(work) = self.sample.activity_sample.as_ref().filter(|w| !w.failures.is_empty())
+        {
+            self.flag(Flag::new("activity-failed", work.failures.join("; ")));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A composite with its interval: Student's t on the logs of the per-pass composites.
+
+use super::Estimate;
+use crate::stats::Interval;
+use crate::stats::geometric_mean;
+use crate::stats::student_on_logs;
+use crate::stats::whole_pass_bootstrap;
+
+/// One composite, pass by pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Composite {
+    /// Over everything that counts.
+    pub(super) value: Option<f64>,
+    /// Why there is no value.
+    pub(super) reason: Option<String>,
+    /// Of each complete pass.
+    pub(super) passes: Vec<f64>,
+}
+
+impl Composite {
+    /// The estimate on the scale of the composite itself.
+    pub(super) fn estimate(&self, seed: u64) -> Estimate {
+        self.estimate_as(seed, |value| value)
+    }
+
+    /// The estimate of a rising function of the composite.
+    pub(super) fn estimate_as(&self, seed: u64, show: impl Fn(f64) -> f64) -> Estimate {
+        let n = self.passes.len();
+        let bounds = |interval: Interval| [show(interval.low), show(interval.high)];
+        let enough = self.value.filter(|_| n >= LEAST_PASSES);
+        let student = enough.and_then(|_| student_on_logs(&self.passes)).map(bounds);
+        let bootstrap = enough.and_then(|_| whole_pass_bootstrap(&self.passes, seed)).map(bounds);
+        let printed = if n >= BOOTSTRAP_PASSES { bootstrap } else { student };
+        Estimate {
+            value: self.value.map(&show),
+            reason: self.reason.clone().filter(|_| self.value.is_none()),
+            ci95: printed,
+            ci95_reason: printed.is_none().then(|| no_interval(n)),
+            bootstrap95: bootstrap,
+        }
+    }
+}
+
+/// The composite of a set of passes: the geometric mean of theirs, or that of all runs where no
+/// pass is complete.
+pub(super) fn composite(
+    passes: Vec<Option<f64>>,
+    over_all: Option<f64>,
+    why_none: &str,
+) -> Composite {
+    let passes: Vec<f64> = passes.into_iter().flatten().collect();
+    let value = geometric_mean(&passes).or(over_all);
+    let reason = value.is_none().then(|| why_none.to_owned());
+    Composite { value, reason, passes }
+}
+
+fn no_interval(passes: usize) -> String {
+    match passes {
+        0 => "no complete pass, no interval".to_owned(),
+        1 => "1 pass, no interval".to_owned(),
+        n => format!("{n} passes, no interval"),
+    }
+}
+
+/// Passes from which an interval is printed: below, Student's t is wider than any use.
+const LEAST_PASSES: usize = 3;
+
+/// Passes from which the bootstrap is the printed interval.
+const BOOTSTRAP_PASSES: usize = 10;

@@ -1,0 +1,123 @@
+//! Why a result must not be ranked. Every reason is a sentence; none is hidden.
+
+use super::CountedRun;
+use crate::journal::Journal;
+use crate::journal::Record;
+
+/// What the reasons are drawn from.
+#[derive(Debug)]
+pub(super) struct Grounds<'g> {
+    pub(super) journal: &'g Journal,
+    pub(super) runs: &'g [CountedRun<'g>],
+    pub(super) complete: bool,
+    pub(super) complete_passes: u32,
+    pub(super) missing_cells: usize,
+}
+
+impl Grounds<'_> {
+    /// All reasons, the general ones first; empty for a rankable result.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let general = [
+            self.preset(),
+            self.partial(),
+            self.unfinished(),
+            self.too_few_passes(),
+            self.build(),
+            self.verification(),
+        ];
+        let of_runs = [
+            self.runs_that("are censored (a cap or a failure counts as time)", |run| {
+                run.censored.clone()
+            }),
+            self.runs_that("are invalid after their repeat", |run| {
+                (!run.invalid.is_empty()).then(|| run.invalid.join("; "))
+            }),
+            self.runs_that("fail the proof of their byte counts", proof_failure),
+            self.runs_that("had an activity that did not work as asked", |run| {
+                run.flag_detail("activity-failed")
+            }),
+            self.runs_that("used a tmpfs for io", |run| run.flag_detail("tmpfs")),
+            self.limited_black_box(),
+        ];
+        general.into_iter().chain(of_runs).flatten().collect()
+    }
+
+    fn preset(&self) -> Option<String> {
+        match self.journal.plan.preset.as_str() {
+            "quick" => Some("preset quick: windows too short to rank; use --official".to_owned()),
+            "custom" => Some("preset custom: a plan of the user's own".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn partial(&self) -> Option<String> {
+        let all = self.journal.plan.cells().len();
+        match (self.journal.plan.partial, self.missing_cells) {
+            (true, _) => Some("partial: the matrix is smaller than the edition's".to_owned()),
+            (false, 0) => None,
+            (false, missing) => Some(format!("partial: {missing} of {all} cells have no run")),
+        }
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        (!self.complete).then(|| "the run did not come to its end".to_owned())
+    }
+
+    fn too_few_passes(&self) -> Option<String> {
+        let (made, wanted) = (self.complete_passes, self.journal.plan.passes.min);
+        (made < wanted).then(|| format!("{made} of {wanted} passes are complete"))
+    }
+
+    /// Only a build that says it is a release build may be ranked.
+    fn build(&self) -> Option<String> {
+        let profile = self.journal.hosts.tool.get("profile").and_then(|fact| fact.value.as_ref());
+        match profile.and_then(serde_json::Value::as_str) {
+            Some("release") => None,
+            Some(other) => Some(format!("{other} build of the program, not a release build")),
+            None => Some("the journal does not say how the program was built".to_owned()),
+        }
+    }
+
+    fn verification(&self) -> Option<String> {
+        let found = self.journal.records.iter().find_map(|record| match record {
+            Record::Verification(check) => Some(check).filter(|check| !check.mismatches.is_empty()),
+            _ => None,
+        })?;
+        let (link, when) = (&found.link, &found.when);
+        Some(format!("emulation of {link} {when} the run: {}", found.mismatches.join("; ")))
+    }
+
+    /// On the local testbed the black boxes share the machine, so this is shown and does not count.
+    fn limited_black_box(&self) -> Option<String> {
+        if self.journal.plan.testbed_class == "local" {
+            return None;
+        }
+        self.runs_that("were limited by a black box", |run| run.flag_detail("blackbox-limited"))
+    }
+
+    /// How many runs have a fault, and the first of them.
+    fn runs_that(
+        &self,
+        what: &str,
+        fault: impl Fn(&CountedRun<'_>) -> Option<String>,
+    ) -> Option<String> {
+        let faults: Vec<(&CountedRun<'_>, String)> =
+            self.runs.iter().filter_map(|run| Some((run, fault(run)?))).collect();
+        let (first, cause) = faults.first()?;
+        let (n, all, pass) = (faults.len(), self.runs.len(), first.scored.pass);
+        let cell = &first.scored.cell;
+        Some(format!("{n} of {all} runs {what}; the first is {cell}, pass {pass}: {cause}"))
+    }
+}
+
+fn proof_failure(run: &CountedRun<'_>) -> Option<String> {
+    let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
+    connections.flat_map(|one| &one.proof_failures).next().cloned()
+}
+
+impl CountedRun<'_> {
+    /// The sentence of a remark, if the run has it.
+    fn flag_detail(&self, name: &str) -> Option<String> {
+        self.scored.flags.iter().find(|flag| flag.name == name).map(|flag| flag.detail.clone())
+    }
+}

@@ -1,0 +1,40 @@
+//! When a cell has taken too long: its time is then this cap.
+
+use super::Amount;
+use super::Plan;
+use crate::units::BitRate;
+use crate::units::Nanos;
+
+impl Plan {
+    /// The longest time of one cell. A windowed cell may drain for 5 windows after its own; a fixed
+    /// amount may crawl at a hundredth of the 10 Mb/s Ethernet it was made for.
+    pub fn time_cap(&self) -> Nanos {
+        match self.amount {
+            Amount::Fixed(amount) => SLOWEST.time_for(amount),
+            Amount::Window(window) => window * (1 + DRAIN_WINDOWS),
+        }
+    }
+}
+
+const DRAIN_WINDOWS: u64 = 5;
+
+const SLOWEST: BitRate = BitRate::new(100_000);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Choices;
+    use crate::plan::Vocabulary;
+
+    /// btu-26 quick: 6 x 120 ms. btu-96: 32 Mb at 100 kb/s.
+    #[test]
+    fn the_caps_of_the_editions() {
+        for (edition, cap) in
+            [("btu-26", Nanos::from_millis(720)), ("btu-96", Nanos::from_secs(320))]
+        {
+            let choices = Choices { edition: Some(edition), ..Choices::default() };
+            let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+            assert_eq!(Plan::resolve(&choices, &words, 1).unwrap().time_cap(), cap);
+        }
+    }
+}
