@@ -8,6 +8,7 @@ mod edition;
 mod error;
 mod raw;
 mod resolve;
+mod stored;
 mod text;
 
 use serde::Deserialize;
