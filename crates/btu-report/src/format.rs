@@ -1,0 +1,80 @@
+//! The forms of a report: to add one, write a file and name it in [`FORMATS`].
+
+mod csv;
+mod json;
+mod markdown;
+mod text;
+
+use std::fmt;
+
+use btu_core::analysis::Analysis;
+use btu_core::journal::Journal;
+
+use crate::document::Document;
+
+pub use text::headline_text;
+
+/// A form of a report.
+///
+/// A format is a pure function: the same run gives the same bytes on every machine. It escapes
+/// whatever it shows, because texts come from other machines; control characters are already gone
+/// from a [`Document`], but not from the journal.
+pub trait Format: fmt::Debug + Sync {
+    /// Name, as in `--format`.
+    fn name(&self) -> &'static str;
+
+    /// Ending of a file of this format, without the dot.
+    fn extension(&self) -> &'static str;
+
+    /// One line for lists.
+    fn summary(&self) -> &'static str;
+
+    /// The report as the bytes of a file.
+    fn render(&self, report: &Report<'_>) -> Vec<u8>;
+}
+
+/// What a format renders: some show the document, some the run itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Composed for people.
+    pub document: &'a Document,
+    /// What was measured.
+    pub journal: &'a Journal,
+    /// What it means.
+    pub analysis: &'a Analysis,
+}
+
+/// Every format, the default first.
+pub static FORMATS: &[&dyn Format] = &[&text::Text, &markdown::Markdown, &csv::Csv, &json::Json];
+
+/// There is no format of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format \"{name}\"; write {known}", known = known())]
+pub struct UnknownFormat {
+    /// What was asked for.
+    pub name: String,
+}
+
+/// The report in the format of this name or file ending.
+///
+/// # Errors
+/// There is no such format.
+pub fn render(
+    format: &str,
+    document: &Document,
+    journal: &Journal,
+    analysis: &Analysis,
+) -> Result<Vec<u8>, UnknownFormat> {
+    let found = FORMATS.iter().find(|f| f.name() == format || f.extension() == format);
+    let found = found.ok_or_else(|| UnknownFormat { name: format.to_owned() })?;
+    Ok(found.render(&Report { document, journal, analysis }))
+}
+
+fn known() -> String {
+    FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The parts as one text.
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect()
+}

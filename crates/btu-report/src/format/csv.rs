@@ -1,0 +1,184 @@
+//! One row per run, every attempt included, for spreadsheets and statistics programs.
+
+use btu_core::analysis::Analysis;
+use btu_core::analysis::ScoredRun;
+use btu_core::journal::AloneSample;
+use btu_core::journal::Record;
+use btu_core::sample::ActivitySample;
+use btu_core::sample::CellSample;
+use btu_core::sample::CommSample;
+use btu_core::sample::Flag;
+use btu_core::sample::Outcome;
+
+use super::Format;
+use super::Report;
+
+/// For spreadsheets.
+#[derive(Debug)]
+pub(super) struct Csv;
+
+impl Format for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extension(&self) -> &'static str {
+        "csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one row per run, every attempt included"
+    }
+
+    fn render(&self, report: &Report<'_>) -> Vec<u8> {
+        let rows = report.journal.records.iter().filter_map(|record| match record {
+            Record::Alone(sample) => Some(alone_row(sample)),
+            Record::Cell(sample) => Some(cell_row(sample, report.analysis)),
+            Record::Verification(_) => None,
+        });
+        let header = COLUMNS.map(ToOwned::to_owned);
+        std::iter::once(header).chain(rows).map(|row| line(&row)).collect::<String>().into_bytes()
+    }
+}
+
+const COLUMNS: [&str; 20] = [
+    "kind",
+    "case",
+    "application",
+    "message_bytes",
+    "activity",
+    "repeat",
+    "position",
+    "attempt",
+    "started_at",
+    "outcome",
+    "invalid",
+    "bits",
+    "seconds",
+    "goodput_mbps",
+    "slowdown",
+    "activity_units",
+    "activity_seconds",
+    "activity_rate_per_s",
+    "retransmissions",
+    "flags",
+];
+
+fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()] {
+    let comm = sample.comm.as_ref();
+    let [units, window, rate] = activity_fields(sample.activity_sample.as_ref());
+    [
+        "cell".to_owned(),
+        sample.cell.case.name().to_owned(),
+        text(&sample.cell.application.name),
+        sample.cell.application.message_bytes.count().to_string(),
+        text(sample.cell.activity.as_str()),
+        sample.pass.to_string(),
+        sample.position.to_string(),
+        sample.attempt.to_string(),
+        text(&sample.started_at),
+        text(&outcome(&sample.outcome)),
+        text(&sample.invalid.join("; ")),
+        or_empty(comm.map(|comm| comm.bytes.bits())),
+        or_empty(comm.map(|comm| comm.elapsed_ns.seconds())),
+        or_empty(comm.and_then(goodput_mbps)),
+        or_empty(counted(sample, analysis).and_then(|run| run.slowdown)),
+        units,
+        window,
+        rate,
+        or_empty(retransmissions(sample)),
+        text(&flags(&sample.flags)),
+    ]
+}
+
+fn alone_row(sample: &AloneSample) -> [String; COLUMNS.len()] {
+    let [units, window, rate] = activity_fields(Some(&sample.sample));
+    let mut row: [String; COLUMNS.len()] = std::array::from_fn(|_| String::new());
+    "alone".clone_into(&mut row[0]);
+    row[4] = text(sample.activity.as_str());
+    row[5] = sample.pass.to_string();
+    row[6] = sample.position.to_string();
+    row[8] = text(&sample.started_at);
+    [row[15], row[16], row[17]] = [units, window, rate];
+    row[19] = text(&flags(&sample.flags));
+    row
+}
+
+fn activity_fields(sample: Option<&ActivitySample>) -> [String; 3] {
+    let of = |figure: fn(&ActivitySample) -> Option<f64>| or_empty(sample.and_then(figure));
+    [of(|s| Some(s.units)), of(|s| Some(s.elapsed_ns.seconds())), of(ActivitySample::rate_per_s)]
+}
+
+/// The run of the analysis that this attempt became: the last attempt of its cell and pass.
+fn counted<'a>(sample: &CellSample, analysis: &'a Analysis) -> Option<&'a ScoredRun> {
+    analysis.runs.iter().find(|run| {
+        run.pass == sample.pass && run.attempts == sample.attempt && run.cell == sample.cell
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bits of a run are far below 2^53")]
+fn goodput_mbps(comm: &CommSample) -> Option<f64> {
+    let seconds = comm.elapsed_ns.seconds();
+    (seconds > 0.0).then(|| comm.bytes.bits() as f64 / seconds / 1e6)
+}
+
+fn retransmissions(sample: &CellSample) -> Option<u64> {
+    let connections = &sample.comm.as_ref()?.connections;
+    connections.iter().map(|c| c.sender.tcp_info.as_ref()?.total_retrans).sum()
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Complete => "complete".to_owned(),
+        Outcome::Capped { reason } => format!("capped: {reason}"),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+    }
+}
+
+fn flags(flags: &[Flag]) -> String {
+    flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A text that no spreadsheet takes for a formula, and no terminal for a command.
+fn text(foreign: &str) -> String {
+    let harmless: String = foreign.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let formula = harmless.trim_start().starts_with(['=', '+', '-', '@', '|', '%']);
+    if formula { format!("'{harmless}") } else { harmless }
+}
+
+/// A row, quoted where it must be (RFC 4180), ended by a newline.
+fn line(row: &[String]) -> String {
+    let fields: Vec<String> = row.iter().map(|field| quoted(field)).collect();
+    fields.join(",") + "\n"
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', ';']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_defused() {
+        assert_eq!(text("=cmd()"), "'=cmd()");
+        assert_eq!(text(" @x"), "' @x");
+        assert_eq!(text("\t=x"), "' =x");
+        assert_eq!(text("SEND+DL"), "SEND+DL");
+    }
+
+    #[test]
+    fn a_field_with_a_comma_or_a_quote_is_quoted() {
+        let row = ["a,b".to_owned(), "say \"x\"".to_owned()];
+        assert_eq!(line(&row), "\"a,b\",\"say \"\"x\"\"\"\n");
+    }
+}

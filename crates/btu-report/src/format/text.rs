@@ -1,0 +1,223 @@
+//! Plain text for terminals: 80 columns, no escape codes, levels 1 and 2 first.
+
+use comfy_table::CellAlignment;
+use comfy_table::ColumnConstraint;
+use comfy_table::ContentArrangement;
+use comfy_table::LineStyle;
+use comfy_table::TableStyle;
+use comfy_table::Width;
+
+use super::Format;
+use super::Report;
+use super::joined;
+use crate::document::Align;
+use crate::document::BarChart;
+use crate::document::Block;
+use crate::document::Card;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Pair;
+use crate::document::Part;
+use crate::document::Table;
+
+/// For terminals.
+#[derive(Debug)]
+pub(super) struct Text;
+
+impl Format for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn extension(&self) -> &'static str {
+        "txt"
+    }
+
+    fn summary(&self) -> &'static str {
+        "plain text, 80 columns"
+    }
+
+    fn render(&self, report: &Report<'_>) -> Vec<u8> {
+        let parts = report.document.sections.iter().filter_map(part);
+        parts.collect::<Vec<_>>().join("\n").into_bytes()
+    }
+}
+
+/// Levels 1 and 2 for a terminal: what a run prints at its end.
+pub fn headline_text(document: &Document) -> String {
+    let brief = document.sections.iter().filter(|part| part.level <= Level::Applications);
+    let blocks = brief.flat_map(|part| &part.blocks);
+    let shown = blocks.filter(|block| matches!(block, Block::Card(_) | Block::Table(_)));
+    shown.map(block).collect::<Vec<_>>().join("\n")
+}
+
+const WIDTH: usize = 80;
+
+/// The section, unless all of its blocks are pictures.
+fn part(part: &Part) -> Option<String> {
+    let blocks: Vec<String> = part.blocks.iter().map(block).filter(|b| !b.is_empty()).collect();
+    let body = blocks.join("\n");
+    match part.level {
+        _ if blocks.is_empty() => None,
+        Level::Headline => Some(body),
+        _ => Some(format!("{}\n{}\n\n{body}", part.title, "=".repeat(part.title.len()))),
+    }
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Bars(chart) => bars(chart),
+        Block::Card(content) => card(content),
+        Block::Code { text } => indented(text),
+        Block::Details { summary, blocks } => {
+            let inner: Vec<String> = blocks.iter().map(self::block).collect();
+            format!("{summary}\n{}\n{}", "-".repeat(summary.chars().count()), inner.join("\n"))
+        }
+        Block::Facts { rows } => facts(rows),
+        // Colours do not exist here: the tables of the next section hold the figures.
+        Block::Heatmap(_) => String::new(),
+        Block::List { items } => items.iter().map(|item| hanging("* ", item)).collect(),
+        Block::Paragraph { text } => hanging("", text),
+        Block::Table(content) => table(content),
+    }
+}
+
+/// Level 1. What must not be missed stands in the line of the score.
+fn card(card: &Card) -> String {
+    let mut out = String::new();
+    let words: Vec<&str> = card.badges.iter().map(|badge| badge.word).collect();
+    for (place, figure) in card.figures.iter().enumerate() {
+        let lead = format!("{:<10}{:>7} {:<6}", figure.name, figure.value, figure.unit);
+        let badges = if place == 0 { format!("{}; ", words.join(", ")) } else { String::new() };
+        out += &hanging(&lead, &format!("{badges}{}", figure.interval));
+    }
+    out += "\n";
+    out += &hanging("", &card.sentence);
+    let reasons = card.reasons.iter().map(|reason| hanging("* not rankable: ", reason));
+    out.extend(reasons);
+    out += "\n";
+    out + &facts(&card.facts)
+}
+
+/// The chart as one line per bar; the figures stand in the section's table.
+fn bars(chart: &BarChart) -> String {
+    let values = chart.bars.iter().filter_map(|bar| bar.value);
+    let longest = values.fold(0.0_f64, f64::max);
+    let label = chart.bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
+    let lines = chart.bars.iter().map(|bar| {
+        let drawn = "#".repeat(cells_of(bar.value.unwrap_or(0.0), longest));
+        format!("  {:<label$}  {drawn} {}\n", bar.label, bar.text)
+    });
+    format!("{} ({})\n{}", chart.title, chart.axis, lines.collect::<String>())
+}
+
+/// Length of a bar in characters.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a value between 0 and the length of a line"
+)]
+fn cells_of(value: f64, longest: f64) -> usize {
+    const LONGEST: f64 = 48.0;
+    if longest > 0.0 { (LONGEST * value / longest).round().clamp(0.0, LONGEST) as usize } else { 0 }
+}
+
+fn facts(rows: &[Pair]) -> String {
+    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(28);
+    let line = |row: &Pair| hanging(&format!("{:<widest$}  ", row.name), &row.value);
+    rows.iter().map(line).collect()
+}
+
+fn table(content: &Table) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
+    table.set_header(content.columns.iter().map(|column| column.title.as_str()));
+    let (measured, means) = content.rows.split_at(content.rows.len() - content.summary_rows);
+    table.add_rows(measured.iter().map(|row| row.iter().map(String::as_str)));
+    table.add_row_if(|_, _| !means.is_empty(), [RULE]);
+    table.add_rows(means.iter().map(|row| row.iter().map(String::as_str)));
+    let widest = table.column_max_content_widths();
+    for ((column, described), widest) in table.column_iter_mut().zip(&content.columns).zip(widest) {
+        column.set_padding((0, 1));
+        let name = ColumnConstraint::LowerBoundary(Width::Fixed(widest.min(28) + 1));
+        column.set_constraint(name);
+        if described.align == Align::Right {
+            column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    if let Some(last) = table.column_iter_mut().last() {
+        last.set_padding((0, 0));
+    }
+    titled(&content.title, &ruled(&table))
+}
+
+fn titled(title: &str, body: &str) -> String {
+    if title.is_empty() { body.to_owned() } else { hanging("", title) + body }
+}
+
+/// The lines of the table, with a rule above its means.
+fn ruled(table: &comfy_table::Table) -> String {
+    let is_rule = |line: &str| line.starts_with("--") || line.contains(RULE);
+    let widest = table.lines().filter(|line| !is_rule(line)).map(|l| l.trim_end().chars().count());
+    let rule = "-".repeat(widest.max().unwrap_or(0));
+    let lines = table.lines().map(|line| if is_rule(&line) { rule.clone() } else { line });
+    joined(lines.map(|line| format!("{}\n", line.trim_end())))
+}
+
+/// Where a rule stands above the means: a character that no cleaned text holds.
+const RULE: &str = "\u{1}";
+
+/// Only the headings are underlined.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-'));
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// The text broken into lines; those after the first stand below the end of `lead`.
+fn hanging(lead: &str, text: &str) -> String {
+    let indent = lead.chars().count();
+    let mut out = lead.to_owned();
+    let mut used = indent;
+    for word in text.split(' ').filter(|word| !word.is_empty()).flat_map(|w| pieces(w, indent)) {
+        let length = word.chars().count();
+        if used > indent && used + 1 + length > WIDTH {
+            out += "\n";
+            out += &" ".repeat(indent);
+            used = indent;
+        } else if used > indent {
+            out += " ";
+            used += 1;
+        }
+        out += &word;
+        used += length;
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+/// A word cut to pieces that fit a line.
+fn pieces(word: &str, indent: usize) -> Vec<String> {
+    let fits = WIDTH.saturating_sub(indent).max(8);
+    let chars: Vec<char> = word.chars().collect();
+    chars.chunks(fits).map(|piece| piece.iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_hangs_below_its_lead() {
+        let text = hanging("* ", &"word ".repeat(20));
+        assert!(text.lines().all(|line| line.len() <= WIDTH));
+        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("  word")));
+    }
+
+    #[test]
+    fn a_word_longer_than_the_line_is_cut() {
+        assert!(hanging("", &"x".repeat(200)).lines().all(|line| line.len() <= WIDTH));
+    }
+}

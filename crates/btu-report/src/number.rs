@@ -1,0 +1,85 @@
+//! Numbers as text: the one place where a float becomes digits.
+//!
+//! Rust prints floats the same way on every machine and in every locale; what is settled here is
+//! how many digits a reader needs, and what stands where there is no number.
+
+/// What stands where there is no number.
+pub(crate) const NONE: &str = "-";
+
+/// At least three significant digits, never more than six decimals: `5412`, `87.3`, `0.0412`.
+pub(crate) fn figure(value: f64) -> String {
+    fixed(value, decimals_for(value))
+}
+
+/// The same, or a dash.
+pub(crate) fn figure_or_none(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), figure)
+}
+
+/// A percentage without its sign: one decimal below 100, none above.
+pub(crate) fn percent(value: f64) -> String {
+    fixed(value, usize::from(value.abs() < 99.95))
+}
+
+/// The same, or a dash.
+pub(crate) fn percent_or_none(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), percent)
+}
+
+/// A ratio such as a slowdown: two decimals.
+pub(crate) fn ratio(value: f64) -> String {
+    fixed(value, if value.abs() < 99.95 { 2 } else { 0 })
+}
+
+/// The same, or a dash.
+pub(crate) fn ratio_or_none(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), ratio)
+}
+
+/// `[lo, hi]` in the given form, or a dash.
+pub(crate) fn interval(bounds: Option<[f64; 2]>, form: fn(f64) -> String) -> String {
+    bounds.map_or_else(|| NONE.to_owned(), |[lo, hi]| format!("[{}, {}]", form(lo), form(hi)))
+}
+
+/// Exactly this many decimals; zero has no sign, and what is not finite is a dash.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    let text = format!("{value:.decimals$}");
+    let is_zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
+    if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// Decimals that leave three significant digits.
+fn decimals_for(value: f64) -> usize {
+    const STEPS: [f64; 6] = [99.95, 9.995, 0.9995, 0.099_95, 0.009_995, 0.000_999_5];
+    STEPS.iter().position(|step| value.abs() >= *step).unwrap_or(STEPS.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_three_significant_digits_and_keeps_its_whole_part() {
+        let shown = |values: &[f64]| values.iter().map(|v| figure(*v)).collect::<Vec<_>>();
+        assert_eq!(
+            shown(&[5412.4, 99.96, 87.34, 9.996, 2.868, 0.0412, 0.000_412, 0.0]),
+            ["5412", "100", "87.3", "10.0", "2.87", "0.0412", "0.000412", "0.000000"]
+        );
+    }
+
+    #[test]
+    fn no_number_is_a_dash_and_zero_has_no_sign() {
+        assert_eq!(figure(f64::NAN), "-");
+        assert_eq!(percent(-0.04), "0.0");
+        assert_eq!(percent(-3.24), "-3.2");
+    }
+
+    #[test]
+    fn intervals_show_both_ends() {
+        assert_eq!(interval(Some([1.0, 2.0]), percent), "[1.0, 2.0]");
+        assert_eq!(interval(None, percent), "-");
+    }
+}

@@ -1,0 +1,255 @@
+//! `result.json`: the figures of one run for programs, every number with its unit in its key.
+//!
+//! A figure that does not exist is `null`, and a key of the same name with `_reason` says why.
+//! Within a major `schema_version` keys are only added.
+
+mod build;
+mod cells;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Deserialize;
+use serde::Serialize;
+
+pub use build::result;
+
+pub(crate) use build::host_line;
+pub(crate) use build::moment;
+
+/// Version of the shape of `result.json`, semantic.
+pub const SCHEMA_VERSION: &str = "1.0.0";
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultDocument {
+    /// Version of this shape, semantic; keys are only added within a major version.
+    pub schema_version: String,
+    /// Version of the program that measured; null where the journal does not say.
+    pub tool_version: Option<String>,
+    /// Edition of the benchmark: only results of one edition may be compared.
+    pub edition: String,
+    /// BLAKE3 of the edition's file, hexadecimal.
+    pub edition_hash: String,
+    /// `local`, `lab`, `cloud` or `wan`.
+    pub testbed_class: String,
+    /// `quick`, `official`, `faithful` or `custom`.
+    pub preset: String,
+    /// Seed of every random choice of the run.
+    pub seed: u64,
+    /// The host under test in one line.
+    pub host: String,
+    /// When the run began, UTC, RFC 3339.
+    pub started_at: Option<String>,
+    /// When the run ended, UTC, RFC 3339.
+    pub finished_at: Option<String>,
+    /// Price of the host as its user gave it.
+    pub price: Option<String>,
+    /// Other figures of the host as its user gave them: NAME=VALUE@SOURCE.
+    pub marks: Vec<String>,
+    /// Passes in which every cell was measured.
+    pub passes: u32,
+    /// False when the run was interrupted.
+    pub complete: bool,
+    /// True where the matrix is smaller than the edition's, or cells are missing.
+    pub partial: bool,
+    /// Whether the result may stand in a ranking.
+    pub rankable: bool,
+    /// Why it may not; empty for a rankable result.
+    pub not_rankable_reasons: Vec<String>,
+
+    /// The score: what the busy host delivers to its applications, Mb/s (maly1996, eq. 7).
+    pub btu_mbps: Option<f64>,
+    /// Why there is no score.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_mbps_reason: Option<String>,
+    /// 95 % interval of the score over passes, Mb/s.
+    pub btu_ci95_mbps: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_ci95_mbps_reason: Option<String>,
+    /// 95 % whole-pass bootstrap beside the interval, Mb/s.
+    pub btu_bootstrap95_mbps: Option<[f64; 2]>,
+    /// The same formula over the baselines, Mb/s: what the idle host delivers.
+    pub btu_idle_mbps: Option<f64>,
+    /// Why there is no idle score.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_idle_mbps_reason: Option<String>,
+    /// How much slower the host's own work runs beside the traffic, percent.
+    pub penalty_percent: Option<f64>,
+    /// Why there is no penalty.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_percent_reason: Option<String>,
+    /// 95 % interval of the penalty over passes, percent.
+    pub penalty_ci95_percent: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_ci95_percent_reason: Option<String>,
+    /// The penalty by maly1996 eq. 9-11 to the letter, percent.
+    pub penalty_classic_percent: Option<f64>,
+    /// Why it is undefined.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_classic_percent_reason: Option<String>,
+    /// The smallest relative change of the score that this run could have shown.
+    pub detectable_change: Option<f64>,
+
+    /// One entry per application class.
+    pub applications: Vec<ApplicationResult>,
+    /// Every run that counts, loaded and baseline, in order of pass and position.
+    pub cells: Vec<CellResult>,
+    /// Every cell over its passes.
+    pub cell_summaries: Vec<CellSummaryResult>,
+    /// Every activity alone, once per pass.
+    pub activities: Vec<ActivityResult>,
+    /// Work units per second of each activity alone, geometric mean of the passes.
+    pub activities_base: BTreeMap<String, f64>,
+    /// Remarks on the run and on its cells, each with its sentence.
+    pub remarks: Vec<Remark>,
+}
+
+/// The score of one application class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ApplicationResult {
+    /// `telnet`, `ftp`, `audio`, `netscape`, `video`.
+    pub name: String,
+    /// Size of one message, one write each.
+    pub message_bytes: u64,
+    /// Score of the class, Mb/s (maly1996, eq. 6).
+    pub btu_mbps: Option<f64>,
+    /// Why there is no score.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_mbps_reason: Option<String>,
+    /// 95 % interval over passes, Mb/s.
+    pub btu_ci95_mbps: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_ci95_mbps_reason: Option<String>,
+    /// The same over the baselines, Mb/s.
+    pub btu_idle_mbps: Option<f64>,
+    /// Why there is no idle score.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_idle_mbps_reason: Option<String>,
+    /// Penalty of the class, percent.
+    pub penalty_percent: Option<f64>,
+    /// Why there is no penalty.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_percent_reason: Option<String>,
+    /// 95 % interval over passes, percent.
+    pub penalty_ci95_percent: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_ci95_percent_reason: Option<String>,
+    /// Penalty by maly1996 eq. 10 to the letter, percent.
+    pub penalty_classic_percent: Option<f64>,
+    /// Why it is undefined.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub penalty_classic_percent_reason: Option<String>,
+    /// Seconds that the class needs for 32 Mb at its score.
+    pub seconds_for_32_mb: Option<f64>,
+}
+
+/// One run of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellResult {
+    /// The case: `SEND`, `RECV`, `SEND+DL`, `SEND_RECV`, `2RECV+DL`, `2SEND+DR`.
+    pub case: String,
+    /// The application class.
+    pub application: String,
+    /// The host activity; `none` for a baseline.
+    pub activity: String,
+    /// Number of the pass, from 1.
+    pub repeat: u32,
+    /// Bits that the receiving users read.
+    pub bits: u64,
+    /// Time of the traffic by the test host's clock; the cap where the run was capped.
+    pub seconds: f64,
+    /// bits / seconds, Mb/s.
+    pub goodput_mbps: f64,
+    /// Rate of the activity alone over its rate in this run; null for baselines.
+    pub slowdown: Option<f64>,
+    /// Work units per second of the activity in this run; null for baselines.
+    pub activity_rate_per_s: Option<f64>,
+    /// Attempts made, invalid ones included.
+    pub attempts: u32,
+    /// Names of the remarks on this run.
+    pub flags: Vec<String>,
+}
+
+/// A cell over its passes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellSummaryResult {
+    /// The case.
+    pub case: String,
+    /// The application class.
+    pub application: String,
+    /// The host activity; `none` for a baseline.
+    pub activity: String,
+    /// Passes measured.
+    pub n: u32,
+    /// Seconds for 32 Mb, geometric mean of the passes.
+    pub seconds: f64,
+    /// Geometric mean of the passes, Mb/s.
+    pub goodput_mbps: f64,
+    /// 95 % interval of the goodput, Mb/s; null under three passes.
+    pub goodput_ci95_mbps: Option<[f64; 2]>,
+    /// Smallest goodput of the passes, Mb/s.
+    pub goodput_min_mbps: f64,
+    /// Median goodput of the passes, Mb/s.
+    pub goodput_median_mbps: f64,
+    /// Largest goodput of the passes, Mb/s.
+    pub goodput_max_mbps: f64,
+    /// Robust coefficient of variation of the goodputs.
+    pub robust_cv: f64,
+    /// Geometric mean of the slowdowns; null for baselines.
+    pub slowdown: Option<f64>,
+    /// Retransmitted segments, all passes.
+    pub retransmissions: Option<u64>,
+    /// Writes per segment, median.
+    pub writes_per_segment: Option<f64>,
+    /// CPU seconds per GB of the test host's data threads, median.
+    pub cpu_s_per_gb: Option<f64>,
+    /// Names of the remarks on this cell and its runs.
+    pub flags: Vec<String>,
+}
+
+/// One activity alone, in one pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ActivityResult {
+    /// The activity.
+    pub activity: String,
+    /// Number of the pass, from 1.
+    pub repeat: u32,
+    /// Work units done.
+    pub units: f64,
+    /// Length of the window.
+    pub seconds: f64,
+    /// Work units per second; null for no time.
+    pub rate_per_s: Option<f64>,
+}
+
+/// A remark with its sentence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Remark {
+    /// The cell as `CASE/APPLICATION/ACTIVITY`; null for a remark on the run as a whole.
+    pub cell: Option<String>,
+    /// Kebab case, stable.
+    pub name: String,
+    /// What was seen, with its number and its limit.
+    pub detail: String,
+}
+
+impl ResultDocument {
+    /// The document as its file: pretty JSON and a newline.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+/// JSON Schema (2020-12) of `result.json`, as published.
+pub fn result_schema() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<ResultDocument>().to_value()
+}

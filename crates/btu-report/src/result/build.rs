@@ -1,0 +1,146 @@
+//! From a journal and its analysis to `result.json`.
+
+use btu_core::analysis::Analysis;
+use btu_core::analysis::ApplicationScore;
+use btu_core::analysis::Estimate;
+use btu_core::disclosure::Disclosure;
+use btu_core::disclosure::Fact;
+use btu_core::journal::Journal;
+
+use super::ApplicationResult;
+use super::ResultDocument;
+use super::SCHEMA_VERSION;
+use super::cells;
+
+/// The result of a run, for programs.
+pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
+    let plan = &journal.plan;
+    let btu = Shown::of(&analysis.btu_mbps);
+    let idle = Shown::of(&analysis.btu_idle_mbps);
+    let penalty = Shown::of(&analysis.penalty_percent);
+    let classic = Shown::of(&analysis.penalty_classic_percent);
+    ResultDocument {
+        schema_version: SCHEMA_VERSION.to_owned(),
+        tool_version: fact_text(journal.hosts.tool.get("version")),
+        edition: plan.edition.clone(),
+        edition_hash: plan.edition_hash.clone(),
+        testbed_class: plan.testbed_class.clone(),
+        preset: plan.preset.clone(),
+        seed: plan.seed,
+        host: host_line(&journal.hosts),
+        started_at: moment(journal, "started"),
+        finished_at: moment(journal, "finished"),
+        price: journal.hosts.price.clone(),
+        marks: journal.hosts.marks.clone(),
+        passes: analysis.complete_passes,
+        complete: analysis.complete,
+        partial: analysis.partial,
+        rankable: analysis.not_rankable_reasons.is_empty(),
+        not_rankable_reasons: analysis.not_rankable_reasons.clone(),
+        btu_mbps: btu.value,
+        btu_mbps_reason: btu.reason,
+        btu_ci95_mbps: btu.interval,
+        btu_ci95_mbps_reason: btu.interval_reason,
+        btu_bootstrap95_mbps: finite_pair(analysis.btu_mbps.bootstrap95),
+        btu_idle_mbps: idle.value,
+        btu_idle_mbps_reason: idle.reason,
+        penalty_percent: penalty.value,
+        penalty_percent_reason: penalty.reason,
+        penalty_ci95_percent: penalty.interval,
+        penalty_ci95_percent_reason: penalty.interval_reason,
+        penalty_classic_percent: classic.value,
+        penalty_classic_percent_reason: classic.reason,
+        detectable_change: analysis.detectable_change.filter(|v| v.is_finite()),
+        applications: analysis.applications.iter().map(application).collect(),
+        cells: analysis.runs.iter().map(cells::cell).collect(),
+        cell_summaries: analysis.cells.iter().map(cells::summary).collect(),
+        activities: analysis.activity_runs.iter().map(cells::activity).collect(),
+        activities_base: cells::bases(&analysis.activity_runs),
+        remarks: cells::remarks(analysis),
+    }
+}
+
+/// The host under test in one line: processor, CPUs, kernel; what is not known is left out.
+pub(crate) fn host_line(hosts: &Disclosure) -> String {
+    let find = |names: &[(&str, &str)]| {
+        names.iter().find_map(|(group, name)| test_fact(hosts, group, name))
+    };
+    let parts = [
+        find(&[("cpu", "model"), ("cpu", "model_name")]),
+        find(&[("cpu", "online_cpus"), ("cpu", "cpus"), ("cpu", "online")])
+            .map(|n| format!("CPUs {n}")),
+        find(&[("system", "kernel"), ("system", "release"), ("system", "uname")])
+            .map(|k| format!("kernel {k}")),
+    ];
+    let line = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if line.is_empty() { "host not disclosed".to_owned() } else { line }
+}
+
+/// When the first event of this name happened.
+pub(crate) fn moment(journal: &Journal, event: &str) -> Option<String> {
+    journal.events.iter().find(|record| record.event == event).map(|record| record.at.clone())
+}
+
+fn test_fact(hosts: &Disclosure, group: &str, name: &str) -> Option<String> {
+    fact_text(hosts.hosts.get("test")?.get(group)?.get(name))
+}
+
+fn fact_text(fact: Option<&Fact>) -> Option<String> {
+    match fact?.value.as_ref()? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn application(score: &ApplicationScore) -> ApplicationResult {
+    let btu = Shown::of(&score.btu_mbps);
+    let idle = Shown::of(&score.btu_idle_mbps);
+    let penalty = Shown::of(&score.penalty_percent);
+    let classic = Shown::of(&score.penalty_classic_percent);
+    ApplicationResult {
+        name: score.application.name.clone(),
+        message_bytes: score.application.message_bytes.count(),
+        btu_mbps: btu.value,
+        btu_mbps_reason: btu.reason,
+        btu_ci95_mbps: btu.interval,
+        btu_ci95_mbps_reason: btu.interval_reason,
+        btu_idle_mbps: idle.value,
+        btu_idle_mbps_reason: idle.reason,
+        penalty_percent: penalty.value,
+        penalty_percent_reason: penalty.reason,
+        penalty_ci95_percent: penalty.interval,
+        penalty_ci95_percent_reason: penalty.interval_reason,
+        penalty_classic_percent: classic.value,
+        penalty_classic_percent_reason: classic.reason,
+        seconds_for_32_mb: score.seconds_for_32_mb.filter(|v| v.is_finite()),
+    }
+}
+
+/// An estimate as JSON can show it: finite, and never missing without a reason.
+struct Shown {
+    value: Option<f64>,
+    reason: Option<String>,
+    interval: Option<[f64; 2]>,
+    interval_reason: Option<String>,
+}
+
+impl Shown {
+    fn of(estimate: &Estimate) -> Self {
+        let value = estimate.value.filter(|v| v.is_finite());
+        let interval = finite_pair(estimate.ci95);
+        Self {
+            value,
+            reason: reason_unless(value.is_some(), estimate.reason.as_ref()),
+            interval,
+            interval_reason: reason_unless(interval.is_some(), estimate.ci95_reason.as_ref()),
+        }
+    }
+}
+
+fn reason_unless(present: bool, reason: Option<&String>) -> Option<String> {
+    (!present).then(|| reason.cloned().unwrap_or_else(|| "not computed".to_owned()))
+}
+
+fn finite_pair(pair: Option<[f64; 2]>) -> Option<[f64; 2]> {
+    pair.filter(|ends| ends.iter().all(|v| v.is_finite()))
+}

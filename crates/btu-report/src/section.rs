@@ -1,0 +1,99 @@
+//! The sections of a report, in reading order: to add one, write a file and name it in [`SECTIONS`].
+
+mod anomalies;
+mod applications;
+mod disclosure;
+mod emulation;
+mod headline;
+mod heatmap;
+mod reading;
+mod repeat;
+mod tables;
+
+use std::fmt;
+
+use btu_core::analysis::Analysis;
+use btu_core::journal::Journal;
+
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Part;
+use crate::result::host_line;
+use crate::result::moment;
+
+/// A section of the report.
+///
+/// A section is a pure function of a run: it reads no file and no clock, and gives the same blocks
+/// for the same run. It writes what it knows in plain words; what a format may not show is the
+/// format's own matter. It may meet a run without any cell: then it says so or gives no blocks.
+pub trait Section: fmt::Debug + Sync {
+    /// Stable name, usable as an anchor.
+    fn name(&self) -> &'static str;
+
+    /// Heading.
+    fn title(&self) -> &'static str;
+
+    /// Depth of detail.
+    fn level(&self) -> Level;
+
+    /// The content; without any block the section is left out.
+    fn compose(&self, run: &Run<'_>) -> Vec<Block>;
+}
+
+/// What a section writes about.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// What was measured.
+    pub journal: &'a Journal,
+    /// What it means.
+    pub analysis: &'a Analysis,
+}
+
+/// Every section, in reading order.
+pub static SECTIONS: &[&dyn Section] = &[
+    &headline::Headline,
+    &applications::Applications,
+    &heatmap::Heatmaps,
+    &tables::Tables,
+    &anomalies::Anomalies,
+    &emulation::Emulation,
+    &disclosure::Disclosed,
+    &repeat::Repeat,
+    &reading::Reading,
+];
+
+/// The report on a run, before it has a form.
+pub fn compose(journal: &Journal, analysis: &Analysis) -> Document {
+    let run = Run { journal, analysis };
+    let sections = SECTIONS.iter().map(|section| part(*section, &run));
+    let document = Document {
+        title: format!("BTU report: {}", host_line(&journal.hosts)),
+        caption: caption(journal),
+        sections: sections.filter(|part| !part.blocks.is_empty()).collect(),
+    };
+    document.cleaned()
+}
+
+fn part(section: &dyn Section, run: &Run<'_>) -> Part {
+    Part {
+        name: section.name(),
+        title: section.title(),
+        level: section.level(),
+        blocks: section.compose(run),
+    }
+}
+
+/// What a picture must say of itself when it is cut out of its report.
+fn caption(journal: &Journal) -> String {
+    let plan = &journal.plan;
+    let hash: String = plan.edition_hash.chars().take(12).collect();
+    let when = moment(journal, "started").map_or_else(String::new, |at| format!(" | {at}"));
+    format!(
+        "{} {} ({hash}) | testbed {} | {}{when}",
+        plan.edition,
+        plan.preset,
+        plan.testbed_class,
+        host_line(&journal.hosts)
+    )
+}

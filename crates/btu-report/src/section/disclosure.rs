@@ -1,0 +1,101 @@
+//! What was measured on: every fact of every host, or why it is not known.
+
+use std::collections::BTreeMap;
+
+use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
+use serde_json::Value;
+
+use super::Run;
+use super::Section;
+use crate::document::Block;
+use crate::document::Level;
+use crate::document::Pair;
+
+/// All facts, by host and group.
+#[derive(Debug)]
+pub(super) struct Disclosed;
+
+impl Section for Disclosed {
+    fn name(&self) -> &'static str {
+        "disclosure"
+    }
+
+    fn title(&self) -> &'static str {
+        "Disclosure"
+    }
+
+    fn level(&self) -> Level {
+        Level::Appendix
+    }
+
+    fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        let hosts = &run.journal.hosts;
+        let mut blocks = vec![Block::Facts { rows: comparability(run) }];
+        blocks.extend(group("Placement of the roles", &hosts.placement));
+        blocks.extend(group("Program", &hosts.tool));
+        for (role, facts) in &hosts.hosts {
+            blocks.extend(host(role, facts));
+        }
+        blocks
+    }
+}
+
+/// What must be equal before two results may be compared.
+fn comparability(run: &Run<'_>) -> Vec<Pair> {
+    let plan = &run.journal.plan;
+    vec![
+        Pair::new("Edition", format!("{}, {}", plan.edition, plan.edition_hash)),
+        Pair::new("Preset", &plan.preset),
+        Pair::new("Testbed class", &plan.testbed_class),
+        Pair::new(
+            "Matrix",
+            if plan.partial { "smaller than the edition's" } else { "the edition's" },
+        ),
+        Pair::new("Link", format!("delay {}, drop {}", plan.link.delay, plan.link.drop)),
+        Pair::new(
+            "Congestion control",
+            plan.sockets.congestion.as_deref().unwrap_or("the system's own"),
+        ),
+        Pair::new("Seed", plan.seed.to_string()),
+    ]
+}
+
+fn host(role: &str, facts: &HostFacts) -> Vec<Block> {
+    let groups = facts.iter();
+    groups
+        .filter_map(|(name, facts)| group(&format!("Host {role}: {}", words(name)), facts))
+        .collect()
+}
+
+fn group(title: &str, facts: &BTreeMap<String, Fact>) -> Option<Block> {
+    let rows = facts.iter().map(|(name, fact)| Pair::new(words(name), text(fact)));
+    let block = Block::Facts { rows: rows.collect() };
+    (!facts.is_empty()).then(|| Block::details(title, vec![block]))
+}
+
+/// A key as words.
+fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+fn text(fact: &Fact) -> String {
+    match (&fact.value, &fact.reason) {
+        (Some(value), _) => plain(value),
+        (None, Some(reason)) => format!("not available ({reason})"),
+        (None, None) => "not available".to_owned(),
+    }
+}
+
+/// A JSON value as one would write it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let pairs = fields.iter().map(|(name, value)| format!("{name} = {}", plain(value)));
+            pairs.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

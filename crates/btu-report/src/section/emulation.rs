@@ -1,0 +1,189 @@
+//! What the link emulator was asked to do, and what it really did.
+
+use std::collections::BTreeMap;
+
+use btu_core::cell::Case;
+use btu_core::journal::Journal;
+use btu_core::journal::Record;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::VerificationSample;
+use btu_core::stats::median;
+
+use super::Run;
+use super::Section;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Level;
+use crate::document::Table;
+use crate::number;
+
+/// Checks before and after the run, and the record of each impaired run.
+#[derive(Debug)]
+pub(super) struct Emulation;
+
+impl Section for Emulation {
+    fn name(&self) -> &'static str {
+        "emulation"
+    }
+
+    fn title(&self) -> &'static str {
+        "The emulated link"
+    }
+
+    fn level(&self) -> Level {
+        Level::Appendix
+    }
+
+    fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        let checks = checks(run.journal);
+        let achieved = achieved(run.journal);
+        if checks.rows.is_empty() && achieved.rows.is_empty() {
+            return Vec::new();
+        }
+        let mut blocks = vec![Block::paragraph(asked(run.journal))];
+        blocks.extend(mismatches(run.journal));
+        let tables = [checks, achieved].into_iter().filter(|table| !table.rows.is_empty());
+        blocks.extend(tables.map(Block::Table));
+        blocks
+    }
+}
+
+fn asked(journal: &Journal) -> String {
+    let link = &journal.plan.link;
+    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(" Rate: {rate}."));
+    format!(
+        "Asked for: a delay of {} each way in the +DL cases, drops by the counter pattern {} in \
+         the +DR case.{rate} FTP takes the direct path and is never delayed or dropped.",
+        link.delay, link.drop
+    )
+}
+
+fn verifications(journal: &Journal) -> impl Iterator<Item = &VerificationSample> {
+    journal.records.iter().filter_map(|record| match record {
+        Record::Verification(check) => Some(check),
+        _ => None,
+    })
+}
+
+fn mismatches(journal: &Journal) -> Option<Block> {
+    let items: Vec<_> = verifications(journal)
+        .flat_map(|check| {
+            check.mismatches.iter().map(|what| format!("{}, {}: {what}", check.link, check.when))
+        })
+        .collect();
+    (!items.is_empty()).then_some(Block::List { items })
+}
+
+/// The checks before the first and after the last cell.
+fn checks(journal: &Journal) -> Table {
+    Table {
+        title: "Checks with no other traffic: median round trips in ms, drops, bulk rate"
+            .to_owned(),
+        columns: vec![
+            Column::left("link"),
+            Column::left("when"),
+            Column::right("direct"),
+            Column::right("emulated"),
+            Column::right("delayed"),
+            Column::right("asked"),
+            Column::right("drops/due"),
+            Column::right("Mb/s"),
+            Column::left("verdict"),
+        ],
+        rows: verifications(journal).map(check_row).collect(),
+        summary_rows: 0,
+    }
+}
+
+fn check_row(check: &VerificationSample) -> Vec<String> {
+    let millis = |quantiles: Option<btu_core::sample::Quantiles>| {
+        quantiles.map_or_else(|| number::NONE.to_owned(), |q| number::fixed(q.p50 / 1e3, 3))
+    };
+    let verdict = if check.mismatches.is_empty() { "ok" } else { "differs" };
+    vec![
+        check.link.clone(),
+        check.when.clone(),
+        millis(check.direct_rtt_us),
+        millis(check.emulated_rtt_us),
+        millis(check.delayed_rtt_us),
+        number::fixed(2.0 * check.delay_asked_us / 1e3, 3),
+        format!("{}/{}", check.pattern_dropped, check.pattern_expected),
+        number::figure_or_none(check.bulk_bit_s.map(|rate| rate / 1e6)),
+        verdict.to_owned(),
+    ]
+}
+
+/// What the emulator did in all runs of one case, link and direction together.
+#[derive(Default)]
+struct Achieved {
+    packets: u64,
+    dropped: u64,
+    expected: Option<u64>,
+    other: u64,
+    late: u64,
+    delay_asked_us: Option<f64>,
+    worst_p99_us: Option<f64>,
+    medians_us: Vec<f64>,
+}
+
+impl Achieved {
+    fn add(&mut self, sample: &DirectionSample) {
+        self.packets += sample.packets;
+        self.dropped += sample.dropped;
+        self.other += sample.queue_dropped + sample.overflow + sample.socket_drops;
+        self.late += sample.late;
+        self.expected = match (self.expected, sample.pattern_drops) {
+            (None, None) => None,
+            (sum, more) => Some(sum.unwrap_or(0) + more.unwrap_or(0)),
+        };
+        self.delay_asked_us = sample.delay_asked_us.or(self.delay_asked_us);
+        if let Some(error) = sample.delay_error_us.filter(|error| error.n > 0) {
+            self.medians_us.push(error.p50);
+            self.worst_p99_us = Some(self.worst_p99_us.unwrap_or(error.p99).max(error.p99));
+        }
+    }
+
+    fn row(&self, case: Case, link: &str, direction: &str) -> Vec<String> {
+        let asked = self.delay_asked_us.map(|us| us / 1e3);
+        let error = median(&self.medians_us);
+        vec![
+            format!("{case} {} {direction}", link.trim_start_matches("test-")),
+            self.packets.to_string(),
+            self.expected.map_or_else(|| number::NONE.to_owned(), |n| n.to_string()),
+            self.dropped.to_string(),
+            self.other.to_string(),
+            asked.map_or_else(|| number::NONE.to_owned(), |ms| number::fixed(ms, 3)),
+            error.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
+            self.worst_p99_us.map_or_else(|| number::NONE.to_owned(), |us| number::fixed(us, 1)),
+            self.late.to_string(),
+        ]
+    }
+}
+
+/// Every impaired run, summed by case, link and direction.
+fn achieved(journal: &Journal) -> Table {
+    let mut sums: BTreeMap<(Case, &str, &str), Achieved> = BTreeMap::new();
+    for record in &journal.records {
+        let Record::Cell(sample) = record else { continue };
+        for direction in &sample.emulation {
+            let key = (sample.cell.case, direction.link.as_str(), direction.direction.as_str());
+            sums.entry(key).or_default().add(direction);
+        }
+    }
+    Table {
+        title: "Done in the impaired runs: packets, drops, delay in ms, its error in us".to_owned(),
+        columns: vec![
+            Column::left("case, link, way"),
+            Column::right("packets"),
+            Column::right("due"),
+            Column::right("dropped"),
+            Column::right("lost"),
+            Column::right("delay"),
+            Column::right("error"),
+            Column::right("p99"),
+            Column::right("late"),
+        ],
+        rows: sums.iter().map(|((case, link, way), sum)| sum.row(*case, link, way)).collect(),
+        summary_rows: 0,
+    }
+}

@@ -1,0 +1,158 @@
+//! Level 1: one score, one penalty, and what a reader must know beside them.
+
+use btu_core::analysis::Analysis;
+use btu_core::analysis::Estimate;
+use btu_core::journal::Journal;
+
+use super::Run;
+use super::Section;
+use crate::document::Badge;
+use crate::document::Block;
+use crate::document::Card;
+use crate::document::Figure;
+use crate::document::Level;
+use crate::document::Pair;
+use crate::document::Tone;
+use crate::number;
+use crate::result::host_line;
+use crate::result::moment;
+
+/// One number for buyers.
+#[derive(Debug)]
+pub(super) struct Headline;
+
+impl Section for Headline {
+    fn name(&self) -> &'static str {
+        "result"
+    }
+
+    fn title(&self) -> &'static str {
+        "Result"
+    }
+
+    fn level(&self) -> Level {
+        Level::Headline
+    }
+
+    fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        vec![Block::Card(Card {
+            figures: figures(run.analysis),
+            badges: badges(run.analysis),
+            reasons: run.analysis.not_rankable_reasons.clone(),
+            sentence: sentence(run.analysis),
+            facts: facts(run),
+        })]
+    }
+}
+
+fn figures(analysis: &Analysis) -> Vec<Figure> {
+    let passes = analysis.complete_passes;
+    vec![
+        Figure {
+            name: "BTU",
+            value: number::figure_or_none(analysis.btu_mbps.value),
+            unit: "Mb/s",
+            interval: interval(&analysis.btu_mbps, number::figure, passes),
+            meaning: "delivered to applications while the host works",
+        },
+        Figure {
+            name: "Penalty",
+            value: number::percent_or_none(analysis.penalty_percent.value),
+            unit: "%",
+            interval: interval(&analysis.penalty_percent, number::percent, passes),
+            meaning: "longer that the host's own work takes beside traffic",
+        },
+        Figure {
+            name: "BTU idle",
+            value: number::figure_or_none(analysis.btu_idle_mbps.value),
+            unit: "Mb/s",
+            interval: interval(&analysis.btu_idle_mbps, number::figure, passes),
+            meaning: "the same traffic with no other work on the host",
+        },
+    ]
+}
+
+/// The interval in words, or why there is none.
+fn interval(estimate: &Estimate, form: fn(f64) -> String, passes: u32) -> String {
+    match (estimate.value, estimate.ci95) {
+        (None, _) => estimate.reason.clone().unwrap_or_else(|| "not computed".to_owned()),
+        (_, Some([lo, hi])) => {
+            format!("95 % interval {} to {}, {passes} passes", form(lo), form(hi))
+        }
+        (_, None) => {
+            let reason = estimate.ci95_reason.clone();
+            reason.unwrap_or_else(|| format!("{passes} passes, no interval"))
+        }
+    }
+}
+
+/// The words that stand beside the score, worst first.
+fn badges(analysis: &Analysis) -> Vec<Badge> {
+    let rankable = analysis.not_rankable_reasons.is_empty();
+    let watch = |word| Badge { word, tone: Tone::Watch };
+    [
+        (!analysis.complete).then(|| watch("INCOMPLETE")),
+        analysis.partial.then(|| watch("PARTIAL")),
+        (!rankable).then(|| watch("NOT RANKABLE")),
+        rankable.then_some(Badge { word: "RANKABLE", tone: Tone::Good }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The result as one would say it.
+fn sentence(analysis: &Analysis) -> String {
+    let (Some(btu), Some(idle)) = (analysis.btu_mbps.value, analysis.btu_idle_mbps.value) else {
+        return "Too little was measured for a sentence about this host.".to_owned();
+    };
+    let share = number::fixed(100.0 * btu / idle, 0);
+    let delivered =
+        format!("While it works, this host delivers {share} % of what it delivers idle");
+    match analysis.penalty_percent.value {
+        Some(penalty) if penalty >= 0.05 => format!(
+            "{delivered}; traffic makes its own work take {} % longer.",
+            number::percent(penalty)
+        ),
+        Some(_) => format!("{delivered}; its own work was not slowed by the traffic."),
+        None => format!("{delivered}."),
+    }
+}
+
+fn facts(run: &Run<'_>) -> Vec<Pair> {
+    let (plan, analysis) = (&run.journal.plan, run.analysis);
+    let hash: String = plan.edition_hash.chars().take(12).collect();
+    let mut facts = vec![
+        Pair::new("Host", host_line(&run.journal.hosts)),
+        Pair::new("Edition", format!("{}, preset {} (hash {hash})", plan.edition, plan.preset)),
+        Pair::new("Testbed", testbed(&plan.testbed_class)),
+        Pair::new("Measured", measured(run.journal, analysis)),
+    ];
+    facts.extend(smallest_change(analysis).map(|text| Pair::new("Resolution", text)));
+    facts.extend(run.journal.hosts.price.iter().map(|price| Pair::new("Price", price)));
+    facts.extend(run.journal.hosts.marks.iter().map(|mark| Pair::new("Mark", mark)));
+    facts.extend(run.journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
+    facts
+}
+
+fn testbed(class: &str) -> String {
+    match class {
+        "local" => "local: all three hosts are namespaces of this machine; \
+                    never ranked against results over a real network"
+            .to_owned(),
+        other => format!("{other}: real hosts"),
+    }
+}
+
+fn measured(journal: &Journal, analysis: &Analysis) -> String {
+    let from = moment(journal, "started").unwrap_or_else(|| "at an unknown time".to_owned());
+    let to = moment(journal, "finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let passes = analysis.complete_passes;
+    let noun = if passes == 1 { "pass" } else { "passes" };
+    format!("{from}{to}; {passes} complete {noun}, {} runs", journal.records.len())
+}
+
+fn smallest_change(analysis: &Analysis) -> Option<String> {
+    let change = number::percent(100.0 * analysis.detectable_change?);
+    Some(format!("this run could have shown a change of the score of {change} % or more"))
+}

@@ -1,0 +1,157 @@
+//! A result's directory, read back into a journal.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use btu_core::analysis::Analysis;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::Journal;
+use btu_core::journal::codec;
+use btu_core::journal::codec::CorruptedLine;
+use btu_core::journal::codec::Lines;
+use btu_core::plan::Plan;
+use btu_core::plan::PlanError;
+use btu_core::sample::Flag;
+use serde::de::DeserializeOwned;
+
+/// What to do about a line that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Keep every line that can be read; the result is then not rankable.
+    Salvage,
+    /// Refuse the journal, naming the line.
+    #[default]
+    Strict,
+}
+
+/// A journal, and what a reader must know of its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// The journal.
+    pub journal: Journal,
+    /// What did not stop the reading: a torn last line, lines left out.
+    pub warnings: Vec<Flag>,
+    /// True where lines were left out.
+    pub salvaged: bool,
+}
+
+/// A result cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A line in the middle is damaged.
+    #[error("{}: {source}", directory.display())]
+    Corrupted {
+        /// The result.
+        directory: PathBuf,
+        /// Which line, and what follows it.
+        source: CorruptedLine,
+    },
+    /// `hosts.json` is not what it should be.
+    #[error("parse {}", path.display())]
+    Hosts {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what is wrong.
+        source: serde_json::Error,
+    },
+    /// The directory holds no result.
+    #[error("{}: not a result: it has no plan.toml", directory.display())]
+    NoResult {
+        /// What was given.
+        directory: PathBuf,
+    },
+    /// `plan.toml` is not what it should be.
+    #[error("{}: {source}", directory.display())]
+    Plan {
+        /// The result.
+        directory: PathBuf,
+        /// Which value.
+        source: PlanError,
+    },
+    /// A file cannot be read.
+    #[error("read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Reads the result in `directory`.
+///
+/// # Errors
+/// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
+pub fn open(directory: &Path, mode: OpenMode) -> Result<Opened, StoreError> {
+    if !directory.join("plan.toml").is_file() {
+        return Err(StoreError::NoResult { directory: directory.to_owned() });
+    }
+    let samples = lines(directory, "samples.jsonl", mode)?;
+    let events = lines(directory, "events.jsonl", mode)?;
+    let mut warnings = warnings_of("samples.jsonl", &samples);
+    warnings.extend(warnings_of("events.jsonl", &events));
+    Ok(Opened {
+        warnings,
+        salvaged: !samples.unreadable.is_empty() || !events.unreadable.is_empty(),
+        journal: Journal {
+            plan: plan(directory)?,
+            hosts: hosts(directory)?,
+            records: samples.records,
+            events: events.records,
+        },
+    })
+}
+
+impl Opened {
+    /// The analysis with what the files themselves add to it.
+    #[must_use]
+    pub fn annotate(&self, mut analysis: Analysis) -> Analysis {
+        analysis.warnings.extend(self.warnings.iter().cloned());
+        if self.salvaged {
+            analysis.not_rankable_reasons.push("journal salvaged: lines are missing".to_owned());
+        }
+        analysis
+    }
+}
+
+fn plan(directory: &Path) -> Result<Plan, StoreError> {
+    let text = text(&directory.join("plan.toml"))?;
+    Plan::stored("plan.toml", &text)
+        .map_err(|source| StoreError::Plan { directory: directory.to_owned(), source })
+}
+
+fn hosts(directory: &Path) -> Result<Disclosure, StoreError> {
+    let path = directory.join("hosts.json");
+    let text = text(&path)?;
+    serde_json::from_str(&text).map_err(|source| StoreError::Hosts { path, source })
+}
+
+fn lines<R: DeserializeOwned>(
+    directory: &Path,
+    file: &str,
+    mode: OpenMode,
+) -> Result<Lines<R>, StoreError> {
+    let path = directory.join(file);
+    let bytes = std::fs::read(&path).map_err(|source| StoreError::Read { path, source })?;
+    match mode {
+        OpenMode::Salvage => Ok(codec::salvage(&bytes)),
+        OpenMode::Strict => codec::read(file, &bytes)
+            .map_err(|source| StoreError::Corrupted { directory: directory.to_owned(), source }),
+    }
+}
+
+fn text(path: &Path) -> Result<String, StoreError> {
+    let read = |source| StoreError::Read { path: path.to_owned(), source };
+    std::fs::read_to_string(path).map_err(read)
+}
+
+fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
+    let torn = lines.torn.as_ref().map(|torn| {
+        let (number, length) = (torn.number, torn.bytes.len());
+        Flag::new("torn-line", format!("{file}:{number}: torn last line ({length} bytes) left out"))
+    });
+    let unreadable = lines.unreadable.iter().map(|number| {
+        Flag::new("unreadable-line", format!("{file}:{number}: cannot be read, left out"))
+    });
+    torn.into_iter().chain(unreadable).collect()
+}

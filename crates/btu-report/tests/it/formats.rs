@@ -1,0 +1,80 @@
+//! One journal in every format.
+
+use btu_core::journal::Journal;
+use btu_report::FORMATS;
+use btu_report::compose;
+use btu_report::headline_text;
+use btu_report::render;
+
+use crate::fixture;
+use crate::judged::judged;
+
+fn rendered(format: &str, journal: &Journal) -> String {
+    let analysis = judged(journal);
+    let document = compose(journal, &analysis);
+    String::from_utf8(render(format, &document, journal, &analysis).unwrap()).unwrap()
+}
+
+#[test]
+fn a_journal_reads_the_same_as_ever_in_every_format() {
+    for format in FORMATS {
+        // What programs read is long: a small matrix shows every key.
+        let for_programs = matches!(format.name(), "csv" | "json");
+        let journal = if for_programs { fixture::small_journal() } else { fixture::journal() };
+        let name = format!("report.{}", format.extension());
+        insta::assert_snapshot!(name, without_hash(&rendered(format.name(), &journal), &journal));
+    }
+}
+
+/// A snapshot is about the report, not about the edition's bytes.
+fn without_hash(text: &str, journal: &Journal) -> String {
+    let hash = &journal.plan.edition_hash;
+    text.replace(hash, "EDITION-HASH").replace(&hash[..12], "EDITION")
+}
+
+#[test]
+fn a_journal_rendered_twice_gives_the_same_bytes() {
+    for format in FORMATS {
+        let [first, second] = [(); 2].map(|()| rendered(format.name(), &fixture::journal()));
+        assert!(first == second, "{}", format.name());
+    }
+}
+
+#[test]
+fn a_result_without_any_run_renders_in_every_format() {
+    let journal = fixture::empty_journal();
+    let analysis = judged(&journal);
+    let document = compose(&journal, &analysis);
+    for format in FORMATS {
+        let bytes = render(format.name(), &document, &journal, &analysis).unwrap();
+        assert!(!bytes.is_empty(), "{}", format.name());
+    }
+}
+
+#[test]
+fn text_fits_80_columns_and_has_no_escape_codes() {
+    let text = rendered("text", &fixture::journal());
+    // Text to copy is indented, and never broken.
+    let prose = text.lines().filter(|line| !line.starts_with("    "));
+    let long: Vec<&str> = prose.filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+    assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn the_headline_has_levels_1_and_2_and_the_verdict_beside_the_score() {
+    let journal = fixture::journal();
+    let text = headline_text(&compose(&journal, &judged(&journal)));
+    let score = text.lines().find(|line| line.starts_with("BTU ")).unwrap();
+    assert!(score.contains("NOT RANKABLE"), "{score}");
+    assert!(text.contains("telnet") && text.contains("video"));
+    assert!(text.lines().count() < 40, "{text}");
+}
+
+#[test]
+fn an_unknown_format_names_the_known_ones() {
+    let journal = fixture::empty_journal();
+    let analysis = judged(&journal);
+    let error = render("pdf", &compose(&journal, &analysis), &journal, &analysis).unwrap_err();
+    assert!(error.to_string().starts_with("unknown format \"pdf\"; write text, md, "), "{error}");
+}

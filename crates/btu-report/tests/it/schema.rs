@@ -1,0 +1,142 @@
+//! `result.json` against its published schema.
+
+use btu_core::score::score_table;
+use btu_report::result;
+use btu_report::result_schema;
+use serde_json::Value;
+
+use crate::fixture;
+use crate::judged::judged;
+
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
+
+#[test]
+fn the_published_schema_is_the_generated_one() {
+    let generated = serde_json::to_string_pretty(&result_schema()).unwrap() + "\n";
+    if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+        std::fs::create_dir_all(std::path::Path::new(PUBLISHED).parent().unwrap()).unwrap();
+        std::fs::write(PUBLISHED, &generated).unwrap();
+    }
+    let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
+    assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
+}
+
+#[test]
+fn results_are_valid_whole_and_empty() {
+    let schema = result_schema();
+    for journal in [fixture::journal(), fixture::empty_journal()] {
+        let text = result(&journal, &judged(&journal)).to_json();
+        let findings = violations(&serde_json::from_str(&text).unwrap(), &schema, &schema, "$");
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
+
+#[test]
+fn the_checker_finds_a_missing_key_and_a_wrong_type() {
+    let schema = result_schema();
+    let journal = fixture::journal();
+    let mut document = serde_json::to_value(result(&journal, &judged(&journal))).unwrap();
+    document.as_object_mut().unwrap().remove("btu_mbps");
+    document["cells"][3]["bits"] = Value::from("many");
+    let findings = violations(&document, &schema, &schema, "$");
+    assert_eq!(findings, ["$: no btu_mbps", "$.cells[3].bits: not integer"]);
+}
+
+#[test]
+fn every_key_of_the_contract_is_required() {
+    let schema = result_schema();
+    let required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    for key in [
+        "schema_version",
+        "edition",
+        "edition_hash",
+        "testbed_class",
+        "preset",
+        "rankable",
+        "not_rankable_reasons",
+        "btu_mbps",
+        "btu_ci95_mbps",
+        "btu_idle_mbps",
+        "penalty_percent",
+        "penalty_ci95_percent",
+        "penalty_classic_percent",
+        "applications",
+        "cells",
+        "activities",
+        "activities_base",
+        "complete",
+    ] {
+        assert!(required.contains(&key), "{key}");
+    }
+}
+
+#[test]
+fn a_figure_that_is_null_has_a_reason() {
+    let journal = fixture::empty_journal();
+    let document = serde_json::to_value(result(&journal, &judged(&journal))).unwrap();
+    for key in ["btu_mbps", "btu_ci95_mbps", "btu_idle_mbps", "penalty_percent"] {
+        assert!(document[key].is_null());
+        assert!(document[format!("{key}_reason")].is_string(), "{key}");
+    }
+}
+
+#[test]
+fn the_score_of_a_result_is_its_own_score() {
+    let journal = fixture::journal();
+    let document = result(&journal, &judged(&journal));
+    let table = score_table(&document.to_json()).unwrap();
+    let close = |a: Option<f64>, b: Option<f64>| (a.unwrap() / b.unwrap() - 1.0).abs() < 1e-9;
+    assert!(close(table.btu_mbps, document.btu_mbps));
+    assert!(close(table.btu_idle_mbps, document.btu_idle_mbps));
+    assert!(close(table.penalty_percent, document.penalty_percent));
+    assert!(close(table.penalty_classic_percent, document.penalty_classic_percent));
+}
+
+/// What in `value` is not as `schema` says: types, required keys, items, references.
+fn violations(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = root.pointer(reference.trim_start_matches('#')).unwrap();
+        return violations(value, target, root, at);
+    }
+    let wrong_type = !of_type(value, &schema["type"]);
+    let mut found: Vec<String> = wrong_type
+        .then(|| format!("{at}: not {}", schema["type"].as_str().unwrap_or("legal")))
+        .into_iter()
+        .collect();
+    if let (Some(fields), Some(required)) = (value.as_object(), schema["required"].as_array()) {
+        let missing =
+            required.iter().filter_map(Value::as_str).filter(|k| !fields.contains_key(*k));
+        found.extend(missing.map(|key| format!("{at}: no {key}")));
+    }
+    for (key, field) in value.as_object().into_iter().flatten() {
+        let inner = [&schema["properties"][key], &schema["additionalProperties"]];
+        if let Some(inner) = inner.into_iter().find(|schema| schema.is_object()) {
+            found.extend(violations(field, inner, root, &format!("{at}.{key}")));
+        }
+    }
+    for (place, item) in value.as_array().into_iter().flatten().enumerate() {
+        if schema["items"].is_object() {
+            found.extend(violations(item, &schema["items"], root, &format!("{at}[{place}]")));
+        }
+    }
+    found
+}
+
+fn of_type(value: &Value, types: &Value) -> bool {
+    let is = |name: &str| match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    };
+    match types {
+        Value::String(name) => is(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(is),
+        _ => true,
+    }
+}

@@ -1,0 +1,89 @@
+//! Results on disk: whole, torn, corrupted, missing.
+
+use std::fs;
+use std::path::Path;
+
+use btu_core::journal::codec;
+use btu_report::OpenMode;
+use btu_report::open;
+use tempfile::TempDir;
+
+use crate::fixture;
+use crate::judged::judged;
+
+/// The fixture as a directory.
+fn stored() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let journal = fixture::journal();
+    let lines = |records: &[btu_core::journal::Record]| {
+        records.iter().map(|record| codec::line(record).unwrap()).collect::<String>()
+    };
+    let events: String = journal.events.iter().map(|event| codec::line(event).unwrap()).collect();
+    write(&directory, "plan.toml", journal.plan.to_toml().as_bytes());
+    write(&directory, "hosts.json", serde_json::to_string(&journal.hosts).unwrap().as_bytes());
+    write(&directory, "samples.jsonl", lines(&journal.records).as_bytes());
+    write(&directory, "events.jsonl", events.as_bytes());
+    directory
+}
+
+fn write(directory: &TempDir, file: &str, bytes: &[u8]) {
+    fs::write(directory.path().join(file), bytes).unwrap();
+}
+
+fn samples(directory: &TempDir) -> Vec<u8> {
+    fs::read(directory.path().join("samples.jsonl")).unwrap()
+}
+
+#[test]
+fn a_stored_journal_is_read_back_as_it_was() {
+    let opened = open(stored().path(), OpenMode::Strict).unwrap();
+    assert_eq!(opened.journal, fixture::journal());
+    assert!(opened.warnings.is_empty() && !opened.salvaged);
+}
+
+#[test]
+fn a_torn_last_line_is_a_warning() {
+    let directory = stored();
+    let mut bytes = samples(&directory);
+    let whole = fixture::journal().records.len();
+    bytes.truncate(bytes.len() - 20);
+    write(&directory, "samples.jsonl", &bytes);
+    let opened = open(directory.path(), OpenMode::Strict).unwrap();
+    assert_eq!(opened.journal.records.len(), whole - 1);
+    let detail = &opened.warnings[0].detail;
+    assert!(detail.starts_with(&format!("samples.jsonl:{whole}: torn last line (")), "{detail}");
+}
+
+#[test]
+fn a_corrupted_line_is_an_error_that_counts_what_follows() {
+    let directory = stored();
+    let mut bytes = samples(&directory);
+    let third_line = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(1).unwrap().0 + 1;
+    bytes[third_line] = b'#';
+    write(&directory, "samples.jsonl", &bytes);
+    let error = open(directory.path(), OpenMode::Strict).unwrap_err().to_string();
+    let follow = fixture::journal().records.len() - 3;
+    assert!(error.contains("samples.jsonl:3: corrupted line ("), "{error}");
+    assert!(error.ends_with(&format!("{follow} valid lines follow it")), "{error}");
+
+    let opened = open(directory.path(), OpenMode::Salvage).unwrap();
+    assert_eq!(opened.journal.records.len(), follow + 2);
+    let analysis = opened.annotate(judged(&opened.journal));
+    let reasons = &analysis.not_rankable_reasons;
+    assert!(reasons.iter().any(|reason| reason.starts_with("journal salvaged")), "{reasons:?}");
+    assert_eq!(analysis.warnings[0].name, "unreadable-line");
+}
+
+#[test]
+fn what_is_no_result_is_named() {
+    let error = open(Path::new("/nonexistent"), OpenMode::Strict).unwrap_err().to_string();
+    assert_eq!(error, "/nonexistent: not a result: it has no plan.toml");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let directory = stored();
+    fs::remove_file(directory.path().join("hosts.json")).unwrap();
+    let error = open(directory.path(), OpenMode::Strict).unwrap_err().to_string();
+    assert!(error.starts_with("read ") && error.ends_with("hosts.json"), "{error}");
+}
