@@ -27,22 +27,30 @@ pub(super) struct Contender {
     /// The Debian package, or empty for our own.
     pub(super) package: &'static str,
     port: u16,
+    speaks: Speaks,
     server: fn(&Path, &Load) -> Vec<String>,
     client: fn(&Path, &Load) -> Vec<String>,
-    read: fn(&Output<'_>) -> Option<f64>,
+    read: fn(&str) -> Option<f64>,
 }
 
-/// What both ends printed.
-struct Output<'a> {
-    client: &'a str,
+/// Which end says what the receiver got.
+#[derive(PartialEq, Eq)]
+enum Speaks {
+    Client,
+    Server,
 }
 
 pub(super) static OURS: Contender = Contender {
     name: "btu",
     package: "",
     port: 7411,
+    speaks: Speaks::Server,
     server: |program, load| {
-        words(program, &format!("--listen 127.0.0.1:7411 --message {}", load.message_bytes))
+        let Load { message_bytes, seconds } = load;
+        words(
+            program,
+            &format!("--listen 127.0.0.1:7411 --message {message_bytes} --seconds {seconds}"),
+        )
     },
     client: |program, load| {
         let Load { message_bytes, seconds } = load;
@@ -51,7 +59,7 @@ pub(super) static OURS: Contender = Contender {
             &format!("--connect 127.0.0.1:7411 --message {message_bytes} --seconds {seconds}"),
         )
     },
-    read: |output| comm(output.client),
+    read: comm,
 };
 
 pub(super) static PEERS: &[Contender] = &[
@@ -59,45 +67,49 @@ pub(super) static PEERS: &[Contender] = &[
         name: "iperf3",
         package: "iperf3",
         port: 5201,
+        speaks: Speaks::Client,
         server: |program, _| words(program, "-s -1 -B 127.0.0.1"),
         client: |program, load| {
             let Load { message_bytes, seconds } = load;
             words(program, &format!("-c 127.0.0.1 -l {message_bytes} -t {seconds} -J -i 0"))
         },
-        read: |output| iperf3(output.client),
+        read: iperf3,
     },
     Contender {
         name: "nuttcp",
         package: "nuttcp",
         port: 5000,
+        speaks: Speaks::Client,
         server: |program, _| words(program, "-1 --nofork"),
         client: |program, load| {
             let Load { message_bytes, seconds } = load;
             words(program, &format!("-l {message_bytes} -T {seconds} -fparse 127.0.0.1"))
         },
-        read: |output| nuttcp(output.client),
+        read: nuttcp,
     },
     Contender {
         name: "qperf",
         package: "qperf",
         port: 19765,
+        speaks: Speaks::Client,
         server: |program, _| words(program, ""),
         client: |program, load| {
             let Load { message_bytes, seconds } = load;
             words(program, &format!("127.0.0.1 -t {seconds} -m {message_bytes} -uu tcp_bw"))
         },
-        read: |output| qperf(output.client),
+        read: qperf,
     },
 ];
 
 impl Contender {
     /// One measurement: the server on one CPU, the client, which sends, on another.
     pub(super) fn measure(&self, program: &Path, load: &Load, cpus: [usize; 2]) -> Result<Rate> {
-        let server = End::start(cpus[1], &(self.server)(program, load))?;
+        let mut server = End::start(cpus[1], &(self.server)(program, load))?;
         server.listens(self.port)?;
         let mut client = End::start(cpus[0], &(self.client)(program, load))?;
-        let text = client.output()?;
-        let bits_per_second = (self.read)(&Output { client: &text })
+        let said = client.output()?;
+        let text = if self.speaks == Speaks::Client { said } else { server.output()? };
+        let bits_per_second = (self.read)(&text)
             .with_context(|| format!("{}: no rate in `{}`", self.name, text.trim()))?;
         let cpu = client.cpu_seconds()? + server.cpu_seconds()?;
         let seconds = f64::from(u32::try_from(load.seconds)?);

@@ -11,6 +11,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
     ("ping", "iputils-ping"),
+    ("python3", "python3"),
     ("tshark", "tshark"),
 ];
 
