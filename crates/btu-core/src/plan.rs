@@ -6,6 +6,7 @@
 mod cap;
 mod edition;
 mod error;
+mod estimate;
 mod raw;
 mod resolve;
 mod stored;

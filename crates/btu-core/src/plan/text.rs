@@ -13,6 +13,9 @@ use super::Vocabulary;
 use super::Work;
 use super::error::Source;
 use crate::cell::ActivityName;
+use crate::link;
+use crate::link::ChainSpec;
+use crate::link::Pattern;
 use crate::units::Nanos;
 
 /// Reads the values of one file.
@@ -90,7 +93,7 @@ impl Reader<'_> {
         text: Option<&Spanned<String>>,
     ) -> Result<String, PlanError> {
         let given = text.ok_or_else(|| self.missing(key, "write drop = \"1@200,3@400/400\""))?;
-        Ok(given.get_ref().clone())
+        self.value::<Pattern>(key, given).map(|pattern| pattern.to_string())
     }
 
     /// A `rate` element of a link, in its canonical text.
@@ -103,7 +106,9 @@ impl Reader<'_> {
         if !given.get_ref().starts_with("rate ") {
             return Err(self.illegal(key, given, "write \"rate 10Mbit/s queue 100ms\""));
         }
-        Ok(Some(given.get_ref().clone()))
+        let chain = ChainSpec::as_given(&[given.get_ref()], &link::Reader::PLAN);
+        let chain = chain.map_err(|cause| self.illegal(key, given, &cause.to_string()))?;
+        Ok(Some(chain.texts().concat()))
     }
 
     /// An activity of this build.

@@ -1,0 +1,317 @@
+//! Decides what runs next: verification, passes, repeats, the end. Pure: time is an argument.
+
+mod ledger;
+mod progress;
+
+use std::collections::VecDeque;
+
+use btu_core::cell::ActivityName;
+use btu_core::cell::Cell;
+use btu_core::journal::AloneSample;
+use btu_core::journal::Record;
+use btu_core::plan::Plan;
+use btu_core::plan::Work;
+use btu_core::sample::CellSample;
+use btu_core::sample::Outcome;
+use btu_core::sample::VerificationSample;
+use btu_core::schedule::Slot;
+use btu_core::schedule::Step;
+use btu_core::units::Nanos;
+
+use ledger::Ledger;
+pub use progress::Progress;
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An activity ran alone.
+    Alone(AloneSample),
+    /// A cell was run.
+    Cell(Box<CellSample>),
+    /// The user or the system asked for an early end.
+    Interrupted,
+    /// The run begins, or goes on after a resume.
+    Started,
+    /// The emulation was checked.
+    Verified(Vec<VerificationSample>),
+}
+
+/// What is to be done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Append a line to the journal and make it durable.
+    Append(Box<Record>),
+    /// The run is over.
+    Finish(Ending),
+    /// Run something and come back with its event.
+    Run(Task),
+}
+
+/// Something that takes time on the testbed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// An activity without COMM.
+    Alone(AloneRun),
+    /// A cell.
+    Cell(CellRun),
+    /// The check of the emulation.
+    Verify(When),
+}
+
+/// An activity alone: one per pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AloneRun {
+    /// The activity z.
+    pub activity: ActivityName,
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// Place in the pass, from 1.
+    pub position: u32,
+    /// With calibrated work: the time that the fixed work should take alone.
+    pub calibrate_to: Option<Nanos>,
+}
+
+/// One run of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellRun {
+    /// The point of the matrix.
+    pub cell: Cell,
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// Place in the pass, from 1.
+    pub position: u32,
+    /// 1 for the first try.
+    pub attempt: u32,
+    /// With calibrated work: the units that the activity has to do.
+    pub fixed_units: Option<f64>,
+}
+
+/// When the emulation is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// After the last cell.
+    After,
+    /// Before the first cell.
+    Before,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every pass is done.
+    Complete,
+    /// The emulation does not do what the plan asks.
+    EmulationMismatch(Vec<String>),
+    /// Stopped early; can be resumed.
+    Interrupted,
+}
+
+/// The conductor of one run.
+#[derive(Debug)]
+pub struct Conductor {
+    plan: Plan,
+    ledger: Ledger,
+    pass: u32,
+    queue: VecDeque<Slot>,
+    started: Nanos,
+    allowance: Nanos,
+    ended: bool,
+}
+
+impl Conductor {
+    /// A conductor that repeats nothing of what `records` hold already.
+    pub fn new(plan: Plan, records: Vec<Record>, now: Nanos) -> Self {
+        let allowance = plan.repeat_allowance;
+        let ledger = Ledger::new(records);
+        Self {
+            plan,
+            ledger,
+            pass: 0,
+            queue: VecDeque::new(),
+            started: now,
+            allowance,
+            ended: false,
+        }
+    }
+
+    /// Takes what happened and says what to do. After [`Action::Finish`] nothing more is said.
+    pub fn handle(&mut self, now: Nanos, event: Event) -> Vec<Action> {
+        if self.ended {
+            return Vec::new();
+        }
+        let mut actions = Vec::new();
+        match event {
+            Event::Started if self.emulates() => actions.push(verify(When::Before)),
+            Event::Started => self.next(now, &mut actions),
+            Event::Interrupted => self.finish(Ending::Interrupted, &mut actions),
+            Event::Verified(samples) => self.verified(now, samples, &mut actions),
+            Event::Alone(sample) => {
+                self.keep(Record::Alone(sample), &mut actions);
+                self.next(now, &mut actions);
+            }
+            Event::Cell(sample) => self.measured(now, *sample, &mut actions),
+        }
+        actions
+    }
+
+    /// How far the run is.
+    pub fn progress(&self, now: Nanos) -> Progress {
+        let waiting = u64::try_from(self.queue.len()).unwrap_or(u64::MAX);
+        Progress::of(&self.plan, &self.ledger, self.pass, waiting, now.since(self.started))
+    }
+
+    /// True where some cell of the plan passes through the emulator.
+    fn emulates(&self) -> bool {
+        let impaired =
+            |case: &btu_core::cell::Case| case.impairment() != btu_core::cell::Impairment::None;
+        self.plan.link.rate.is_some() || self.plan.cases.iter().any(impaired)
+    }
+
+    fn verified(
+        &mut self,
+        now: Nanos,
+        samples: Vec<VerificationSample>,
+        actions: &mut Vec<Action>,
+    ) {
+        let before = samples.iter().any(|sample| sample.when == WHEN_BEFORE);
+        let wrong: Vec<String> = samples.iter().flat_map(|s| s.mismatches.clone()).collect();
+        for sample in samples {
+            self.keep(Record::Verification(sample), actions);
+        }
+        match (wrong.is_empty(), before) {
+            (false, true) => self.finish(Ending::EmulationMismatch(wrong), actions),
+            (_, true) => self.next(now, actions),
+            (_, false) => self.finish(Ending::Complete, actions),
+        }
+    }
+
+    /// Keeps a run of a cell; repeats it once where it is invalid or was disturbed.
+    fn measured(&mut self, now: Nanos, sample: CellSample, actions: &mut Vec<Action>) {
+        let again = self.repeat(&sample);
+        self.keep(Record::Cell(Box::new(sample)), actions);
+        match again {
+            Some(run) => actions.push(Action::Run(Task::Cell(run))),
+            None => self.next(now, actions),
+        }
+    }
+
+    /// The repeat of a run, if it is due: invalid and failed runs once, disturbed ones while the
+    /// allowance lasts.
+    fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
+        let must = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
+        let disturbed = sample.flags.iter().any(|flag| DISTURBANCES.contains(&flag.name.as_str()));
+        let cost = sample.host.elapsed_ns;
+        if sample.attempt > 1 || !(must || disturbed && cost <= self.allowance) {
+            return None;
+        }
+        if !must {
+            self.allowance = self.allowance - cost;
+        }
+        let slot = Slot {
+            pass: sample.pass,
+            position: sample.position,
+            step: Step::Cell(sample.cell.clone()),
+        };
+        Some(self.cell_run(&slot, sample.cell.clone(), sample.attempt + 1))
+    }
+
+    /// Starts the next step that the journal does not hold yet, the next pass, or the end.
+    fn next(&mut self, now: Nanos, actions: &mut Vec<Action>) {
+        loop {
+            while let Some(slot) = self.queue.pop_front() {
+                if let Some(task) = self.task(&slot) {
+                    actions.push(Action::Run(task));
+                    return;
+                }
+            }
+            if !self.another_pass(now) {
+                break;
+            }
+            self.pass += 1;
+            self.queue = self.plan.pass_order(self.pass).into();
+        }
+        if self.emulates() {
+            actions.push(verify(When::After));
+        } else {
+            self.finish(Ending::Complete, actions);
+        }
+    }
+
+    /// The task of a slot, or `None` where the journal holds it.
+    fn task(&self, slot: &Slot) -> Option<Task> {
+        match &slot.step {
+            Step::Alone(activity) => {
+                let done = self.ledger.alone(activity, slot.pass).is_some();
+                (!done).then(|| Task::Alone(self.alone_run(slot, activity)))
+            }
+            Step::Cell(cell) => {
+                let attempt = self.ledger.due_attempt(cell, slot.pass)?;
+                Some(Task::Cell(self.cell_run(slot, cell.clone(), attempt)))
+            }
+        }
+    }
+
+    fn alone_run(&self, slot: &Slot, activity: &ActivityName) -> AloneRun {
+        let calibrated = self.plan.work == Work::Calibrated;
+        AloneRun {
+            activity: activity.clone(),
+            pass: slot.pass,
+            position: slot.position,
+            calibrate_to: calibrated.then(|| self.ledger.baseline_time(slot.pass)).flatten(),
+        }
+    }
+
+    fn cell_run(&self, slot: &Slot, cell: Cell, attempt: u32) -> CellRun {
+        let calibrated = self.plan.work == Work::Calibrated;
+        let alone = calibrated.then(|| self.ledger.alone(&cell.activity, slot.pass)).flatten();
+        CellRun {
+            pass: slot.pass,
+            position: slot.position,
+            attempt,
+            fixed_units: alone.map(|alone| alone.sample.units),
+            cell,
+        }
+    }
+
+    /// The stop rule: the least number of passes, then more while the score is not yet sure and
+    /// the next pass fits into the budget.
+    fn another_pass(&self, now: Nanos) -> bool {
+        let rule = &self.plan.passes;
+        if self.pass < rule.min {
+            return true;
+        }
+        let elapsed = now.since(self.started);
+        let per_pass = Nanos::new(elapsed.count() / u64::from(self.pass.max(1)));
+        let fits = elapsed.saturating_add(per_pass) <= rule.budget;
+        self.pass < rule.max && fits && !self.ledger.is_settled(&self.plan)
+    }
+
+    fn keep(&mut self, record: Record, actions: &mut Vec<Action>) {
+        self.ledger.keep(record.clone());
+        actions.push(Action::Append(Box::new(record)));
+    }
+
+    fn finish(&mut self, ending: Ending, actions: &mut Vec<Action>) {
+        self.ended = true;
+        actions.push(Action::Finish(ending));
+    }
+}
+
+impl When {
+    /// `before` or `after`, as samples say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::After => "after",
+            Self::Before => WHEN_BEFORE,
+        }
+    }
+}
+
+fn verify(when: When) -> Action {
+    Action::Run(Task::Verify(when))
+}
+
+const WHEN_BEFORE: &str = "before";
+
+/// Flags that a repeat may cure: something else used the machine.
+const DISTURBANCES: [&str; 2] = ["foreign-cpu", "steal"];

@@ -1,0 +1,256 @@
+//! The result directory of a run: created once, appended to after each run, resumed after a crash.
+
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Read;
+use std::io::Seek;
+use std::io::SeekFrom;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
+use btu_core::journal::Record;
+use btu_core::journal::codec;
+use btu_core::journal::codec::CorruptedLine;
+use btu_core::journal::codec::TornLine;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A result directory that this process writes to. Locked against a second writer.
+#[derive(Debug)]
+pub struct JournalDir {
+    path: PathBuf,
+    samples: File,
+    events: File,
+}
+
+/// What a resumed journal holds.
+#[derive(Debug)]
+pub struct Stored {
+    /// The canonical plan, as text.
+    pub plan: String,
+    /// The facts of the hosts.
+    pub hosts: Disclosure,
+    /// The whole lines of `samples.jsonl`.
+    pub records: Vec<Record>,
+    /// The torn last line, moved to `samples.torn`.
+    pub torn: Option<TornLine>,
+}
+
+/// Why a result directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A line in the middle cannot be read; nothing after it is passed over in silence.
+    #[error("{}", path.display())]
+    Corrupted {
+        /// The directory.
+        path: PathBuf,
+        /// Which line, and what follows it.
+        source: CorruptedLine,
+    },
+    /// A file operation failed.
+    #[error("{operation} {}", path.display())]
+    Io {
+        /// `create`, `write`, `read`.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another process writes to it.
+    #[error("{}: another process writes to this result", path.display())]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is something in it already.
+    #[error("{}: the directory is not empty", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It holds no journal.
+    #[error("{}: no result of a run is there (no {file})", path.display())]
+    NotAResult {
+        /// The directory.
+        path: PathBuf,
+        /// The file that is missing.
+        file: &'static str,
+    },
+    /// `hosts.json` cannot be read.
+    #[error("{}: not readable ({cause})", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+}
+
+impl JournalDir {
+    /// Makes a new result directory with its plan and hosts.
+    ///
+    /// # Errors
+    /// The directory is not empty, or a file cannot be written.
+    pub fn create(
+        path: &Path,
+        plan: &str,
+        given: Option<&str>,
+        hosts: &Disclosure,
+    ) -> Result<Self, JournalError> {
+        std::fs::create_dir_all(path).map_err(io_error("create", path))?;
+        let mut entries = std::fs::read_dir(path).map_err(io_error("read", path))?;
+        if entries.next().is_some() {
+            return Err(JournalError::NotEmpty { path: path.to_owned() });
+        }
+        let journal = Self::open(path)?;
+        journal.write(PLAN, plan.as_bytes())?;
+        if let Some(given) = given {
+            journal.write(PLAN_GIVEN, given.as_bytes())?;
+        }
+        let hosts = serde_json::to_vec_pretty(hosts).map_err(|cause| JournalError::Unreadable {
+            path: path.join(HOSTS),
+            cause: cause.to_string(),
+        })?;
+        journal.write(HOSTS, &hosts)?;
+        Ok(journal)
+    }
+
+    /// Opens the directory of a run that did not come to its end.
+    ///
+    /// # Errors
+    /// It is no result directory, another process writes to it, or a line is corrupted.
+    pub fn resume(path: &Path) -> Result<(Self, Stored), JournalError> {
+        for file in [PLAN, HOSTS, SAMPLES] {
+            if !path.join(file).is_file() {
+                return Err(JournalError::NotAResult { path: path.to_owned(), file });
+            }
+        }
+        let mut journal = Self::open(path)?;
+        let plan = read_text(&path.join(PLAN))?;
+        let hosts = serde_json::from_str(&read_text(&path.join(HOSTS))?).map_err(|cause| {
+            JournalError::Unreadable { path: path.join(HOSTS), cause: cause.to_string() }
+        })?;
+        let (records, torn) = mend(path, SAMPLES, &mut journal.samples)?;
+        mend::<EventRecord>(path, EVENTS, &mut journal.events)?;
+        if let Some(torn) = &torn {
+            journal.append_torn(torn)?;
+        }
+        Ok((journal, Stored { plan, hosts, records, torn }))
+    }
+
+    /// Where the result is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a record and makes it durable.
+    ///
+    /// # Errors
+    /// The disk refuses; the journal then ends with its last whole line.
+    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+        append(&mut self.samples, &self.path.join(SAMPLES), record)
+    }
+
+    /// Appends an event and makes it durable.
+    ///
+    /// # Errors
+    /// As [`JournalDir::append`].
+    pub fn note(&mut self, event: &EventRecord) -> Result<(), JournalError> {
+        append(&mut self.events, &self.path.join(EVENTS), event)
+    }
+
+    /// Writes a whole file of the directory: a new one beside it, then a rename.
+    ///
+    /// # Errors
+    /// The disk refuses; an older file of that name then stays as it was.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
+        let (target, fresh) = (self.path.join(name), self.path.join(format!(".{name}.new")));
+        let written = File::create(&fresh)
+            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
+            .and_then(|()| std::fs::rename(&fresh, &target));
+        written.map_err(|cause| {
+            drop(std::fs::remove_file(&fresh));
+            io_error("write", &target)(cause)
+        })
+    }
+
+    fn open(path: &Path) -> Result<Self, JournalError> {
+        let samples = open_append(&path.join(SAMPLES))?;
+        match samples.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(JournalError::Locked { path: path.to_owned() });
+            }
+            Err(std::fs::TryLockError::Error(cause)) => return Err(io_error("lock", path)(cause)),
+        }
+        let events = open_append(&path.join(EVENTS))?;
+        Ok(Self { path: path.to_owned(), samples, events })
+    }
+
+    /// Keeps a torn line for whoever wants to look at it.
+    fn append_torn(&self, torn: &TornLine) -> Result<(), JournalError> {
+        let path = self.path.join(SAMPLES_TORN);
+        let mut file = open_append(&path)?;
+        file.write_all(&torn.bytes)
+            .and_then(|()| file.write_all(b"\n"))
+            .map_err(io_error("write", &path))
+    }
+}
+
+/// One line, one write, then to the disk. What was written of a failed line is cut off again.
+fn append<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<(), JournalError> {
+    let line = codec::line(record).map_err(|cause| JournalError::Unreadable {
+        path: path.to_owned(),
+        cause: cause.to_string(),
+    })?;
+    let whole = file.metadata().map_err(io_error("read", path))?.len();
+    file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|cause| {
+        drop(file.set_len(whole));
+        io_error("write", path)(cause)
+    })
+}
+
+/// Reads a journal file and cuts a torn last line off.
+fn mend<R: DeserializeOwned>(
+    dir: &Path,
+    name: &str,
+    file: &mut File,
+) -> Result<(Vec<R>, Option<TornLine>), JournalError> {
+    let path = dir.join(name);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| file.read_to_end(&mut bytes))
+        .map_err(io_error("read", &path))?;
+    let lines = codec::read(name, &bytes)
+        .map_err(|source| JournalError::Corrupted { path: dir.to_owned(), source })?;
+    if let Some(torn) = &lines.torn {
+        let whole = u64::try_from(torn.offset).unwrap_or(u64::MAX);
+        file.set_len(whole).map_err(io_error("truncate", &path))?;
+    }
+    Ok((lines.records, lines.torn))
+}
+
+fn open_append(path: &Path) -> Result<File, JournalError> {
+    let options = OpenOptions::new().create(true).append(true).read(true).clone();
+    options.open(path).map_err(io_error("open", path))
+}
+
+fn read_text(path: &Path) -> Result<String, JournalError> {
+    std::fs::read_to_string(path).map_err(io_error("read", path))
+}
+
+fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    move |source| JournalError::Io { operation, path: path.to_owned(), source }
+}
+
+const PLAN: &str = "plan.toml";
+const PLAN_GIVEN: &str = "plan.given.toml";
+const HOSTS: &str = "hosts.json";
+const SAMPLES: &str = "samples.jsonl";
+const SAMPLES_TORN: &str = "samples.torn";
+const EVENTS: &str = "events.jsonl";

@@ -1,0 +1,193 @@
+//! What runs, in which order, how often, and when it ends.
+
+use std::collections::BTreeMap;
+
+use btu_control::Conductor;
+use btu_control::Ending;
+use btu_control::JournalDir;
+use btu_control::Task;
+use btu_control::Watcher;
+use btu_control::When;
+use btu_control::drive;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::Record;
+use btu_core::plan::Plan;
+use btu_core::sample::Outcome;
+use btu_core::units::Nanos;
+
+use crate::simulated::Simulated;
+use crate::simulated::disturbed;
+use crate::simulated::plan;
+
+/// Runs a plan on the simulated testbed, keeping what `records` hold already.
+fn run(plan: &Plan, testbed: &mut Simulated, records: Vec<Record>) -> (Ending, Vec<Record>) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("result");
+    let mut journal =
+        JournalDir::create(&place, &plan.to_toml(), None, &Disclosure::default()).unwrap();
+    let mut watcher = testbed.watcher();
+    let mut conductor = Conductor::new(plan.clone(), records.clone(), watcher.now());
+    let ending = drive(&mut conductor, testbed, &mut journal, &mut watcher).unwrap();
+    drop(journal);
+    let (_, stored) = JournalDir::resume(&place).unwrap();
+    (ending, records.into_iter().chain(stored.records).collect())
+}
+
+/// How often each cell was measured in each pass.
+fn measured(records: &[Record]) -> BTreeMap<(String, u32), usize> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        if let Record::Cell(sample) = record {
+            *counts.entry((sample.cell.id(), sample.pass)).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn a_quick_run_measures_every_cell_once_in_each_of_three_passes() {
+    let mut testbed = Simulated::new();
+    let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(ending, Ending::Complete);
+    let counts = measured(&records);
+    assert_eq!(counts.len(), 360);
+    assert!(counts.values().all(|count| *count == 1));
+    assert_eq!(testbed.tasks.first(), Some(&Task::Verify(When::Before)));
+    assert_eq!(testbed.tasks.last(), Some(&Task::Verify(When::After)));
+}
+
+#[test]
+fn a_plan_without_impaired_cases_checks_no_emulation() {
+    let mut plan = plan("btu-26");
+    plan.cases.truncate(2);
+    let mut testbed = Simulated::new();
+    run(&plan, &mut testbed, Vec::new());
+    assert!(!testbed.tasks.iter().any(|task| matches!(task, Task::Verify(_))));
+}
+
+#[test]
+fn an_invalid_cell_is_repeated_once_and_no_more() {
+    let mut testbed = Simulated::new();
+    testbed.spoil = Box::new(|run, sample| {
+        if run.pass == 2 && run.cell.id() == "SEND+DL/audio/cpu" {
+            sample.invalid.push("lateness p99 900 us, limit 500 us".into());
+        }
+    });
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    let repeated: Vec<_> = measured(&records).into_iter().filter(|(_, n)| *n > 1).collect();
+    assert_eq!(repeated, [(("SEND+DL/audio/cpu".to_owned(), 2), 2)]);
+}
+
+#[test]
+fn a_cell_that_cannot_come_up_is_tried_twice() {
+    let mut testbed = Simulated::new();
+    testbed.spoil = Box::new(|run, sample| {
+        if run.cell.id() == "RECV/ftp/none" {
+            sample.outcome = Outcome::Failed { reason: "connect 198.18.12.2: refused".into() };
+        }
+    });
+    let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(ending, Ending::Complete);
+    assert_eq!(measured(&records)[&("RECV/ftp/none".to_owned(), 1)], 2);
+}
+
+#[test]
+fn disturbed_cells_are_repeated_while_the_allowance_lasts() {
+    let mut testbed = Simulated::new();
+    testbed.spoil = Box::new(|_, sample| sample.flags.push(disturbed()));
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    let repeats = measured(&records).values().filter(|count| **count == 2).count();
+    assert_eq!(repeats, 25, "5 s of repeats of 200 ms each");
+}
+
+#[test]
+fn an_emulation_that_misses_its_figures_ends_the_run_before_the_first_cell() {
+    let mut testbed = Simulated::new();
+    testbed.mismatch = Some("delay: asked 5 ms, measured 9 ms".into());
+    let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(ending, Ending::EmulationMismatch(vec!["delay: asked 5 ms, measured 9 ms".into()]));
+    assert!(measured(&records).is_empty());
+}
+
+#[test]
+fn an_interrupted_run_resumes_wherever_it_stopped_and_repeats_nothing() {
+    let plan = plan("btu-26");
+    for stop_after in [0, 1, 2, 57, 124, 300, 370] {
+        let mut first = Simulated::new();
+        first.stop_after = stop_after;
+        let (ending, records) = run(&plan, &mut first, Vec::new());
+        assert_eq!(ending, Ending::Interrupted);
+        let mut second = Simulated::new();
+        let (ending, records) = run(&plan, &mut second, records);
+        assert_eq!(ending, Ending::Complete);
+        let counts = measured(&records);
+        assert_eq!((counts.len(), counts.values().max()), (360, Some(&1)), "after {stop_after}");
+    }
+}
+
+#[test]
+fn a_repeat_that_was_due_when_the_run_stopped_is_made_after_the_resume() {
+    let plan = plan("btu-26");
+    let mut first = Simulated::new();
+    first.stop_after = 3;
+    first.spoil = Box::new(|_, sample| sample.invalid.push("clock step".into()));
+    let (_, records) = run(&plan, &mut first, Vec::new());
+    let (_, records) = run(&plan, &mut Simulated::new(), records);
+    assert!(measured(&records).values().filter(|count| **count == 2).count() >= 1);
+}
+
+#[test]
+fn more_passes_are_made_only_while_they_fit() {
+    let mut plan = plan("btu-26");
+    (plan.passes.min, plan.passes.max) = (2, 9);
+    let mut testbed = Simulated::new();
+    let mut noise = 0;
+    testbed.spoil = Box::new(move |run, sample| {
+        noise = (noise * 31 + 7) % 101;
+        let time = Nanos::from_millis(50 + 100 * u64::from(run.pass % 3) + noise);
+        sample.comm.as_mut().unwrap().elapsed_ns = time;
+    });
+    let (_, records) = run(&plan, &mut testbed, Vec::new());
+    let passes = measured(&records).keys().map(|(_, pass)| *pass).max();
+    assert_eq!(passes, Some(3), "26 s a pass, 90 s of budget");
+}
+
+#[test]
+fn a_score_that_is_sure_ends_the_passes_early() {
+    let mut plan = plan("btu-26");
+    (plan.passes.min, plan.passes.max) = (3, 9);
+    plan.passes.budget = Nanos::from_secs(10_000);
+    let (_, records) = run(&plan, &mut Simulated::new(), Vec::new());
+    assert_eq!(measured(&records).keys().map(|(_, pass)| *pass).max(), Some(3));
+}
+
+#[test]
+fn calibrated_work_aims_at_the_baselines_and_is_then_fixed() {
+    let mut testbed = Simulated::new();
+    run(&plan("btu-96"), &mut testbed, Vec::new());
+    let aims = testbed.tasks.iter().filter_map(|task| match task {
+        Task::Alone(run) => Some(run.calibrate_to),
+        _ => None,
+    });
+    let near = |aim: Option<Nanos>| {
+        aim.is_some_and(|t| t.since(Nanos::from_millis(199)) < Nanos::from_millis(2))
+    };
+    assert!(aims.into_iter().all(near));
+    let loaded = testbed.cells().into_iter().filter(|run| !run.cell.activity.is_none());
+    assert!(loaded.into_iter().all(|run| run.fixed_units == Some(100.0)));
+}
+
+#[test]
+fn progress_counts_down_to_the_end() {
+    let mut testbed = Simulated::new();
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan("btu-26");
+    let mut journal =
+        JournalDir::create(&dir.path().join("r"), &plan.to_toml(), None, &Disclosure::default())
+            .unwrap();
+    let mut watcher = testbed.watcher();
+    let mut conductor = Conductor::new(plan, Vec::new(), Nanos::ZERO);
+    drive(&mut conductor, &mut testbed, &mut journal, &mut watcher).unwrap();
+    let last = watcher.last.unwrap();
+    assert_eq!((last.done, last.total, last.left), (369, 369, Some(Nanos::ZERO)));
+}

@@ -1,0 +1,80 @@
+//! The result directory: created once, torn lines mended, corrupted ones refused.
+
+use std::io::Write;
+use std::path::Path;
+
+use btu_control::JournalDir;
+use btu_control::JournalError;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::Record;
+use btu_core::sample::VerificationSample;
+
+fn record(link: &str) -> Record {
+    Record::Verification(VerificationSample { link: link.into(), ..VerificationSample::default() })
+}
+
+fn create(path: &Path) -> JournalDir {
+    JournalDir::create(path, "edition = \"btu-26\"\n", None, &Disclosure::default()).unwrap()
+}
+
+#[test]
+fn what_is_appended_is_there_after_a_resume() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = create(dir.path());
+    journal.append(&record("a")).unwrap();
+    journal.append(&record("b")).unwrap();
+    drop(journal);
+    let (_, stored) = JournalDir::resume(dir.path()).unwrap();
+    assert_eq!(stored.records, [record("a"), record("b")]);
+}
+
+#[test]
+fn a_torn_last_line_is_set_aside_and_the_rest_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    create(dir.path()).append(&record("a")).unwrap();
+    let samples = dir.path().join("samples.jsonl");
+    std::fs::OpenOptions::new()
+        .append(true)
+        .open(&samples)
+        .unwrap()
+        .write_all(b"{\"kind\":\"ce")
+        .unwrap();
+    let (mut journal, stored) = JournalDir::resume(dir.path()).unwrap();
+    assert_eq!((stored.records.len(), stored.torn.map(|t| t.number)), (1, Some(2)));
+    journal.append(&record("b")).unwrap();
+    drop(journal);
+    assert_eq!(JournalDir::resume(dir.path()).unwrap().1.records, [record("a"), record("b")]);
+    assert_eq!(std::fs::read(dir.path().join("samples.torn")).unwrap(), b"{\"kind\":\"ce\n");
+}
+
+#[test]
+fn a_corrupted_middle_is_refused_by_line() {
+    let dir = tempfile::tempdir().unwrap();
+    create(dir.path()).append(&record("a")).unwrap();
+    let samples = dir.path().join("samples.jsonl");
+    let mut text = std::fs::read(&samples).unwrap();
+    let whole = text.clone();
+    text.extend(b"garbage\n");
+    text.extend(whole);
+    std::fs::write(&samples, text).unwrap();
+    let Err(JournalError::Corrupted { source, .. }) = JournalDir::resume(dir.path()) else {
+        panic!()
+    };
+    assert_eq!((source.line, source.valid_after), (2, 1));
+}
+
+#[test]
+fn a_directory_with_something_in_it_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("thesis.txt"), "years of work").unwrap();
+    let made = JournalDir::create(dir.path(), "", None, &Disclosure::default());
+    assert!(matches!(made, Err(JournalError::NotEmpty { .. })));
+    assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::NotAResult { .. })));
+}
+
+#[test]
+fn a_second_writer_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let _first = create(dir.path());
+    assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::Locked { .. })));
+}

@@ -1,0 +1,11 @@
+//! The conductor in virtual time, and the journal on a real disk.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails says so by panicking"
+)]
+
+mod conductor;
+mod journal;
+mod simulated;
