@@ -138,17 +138,17 @@ fn table(content: &Table) -> String {
     table.add_row_if(|_, _| !means.is_empty(), [RULE]);
     table.add_rows(means.iter().map(|row| row.iter().map(String::as_str)));
     let widest = table.column_max_content_widths();
-    for ((column, described), widest) in table.column_iter_mut().zip(&content.columns).zip(widest) {
-        column.set_padding((0, 1));
-        let name = ColumnConstraint::LowerBoundary(Width::Fixed(widest.min(28) + 1));
-        column.set_constraint(name);
+    let last = content.columns.len().saturating_sub(1);
+    for (place, (column, described)) in table.column_iter_mut().zip(&content.columns).enumerate() {
+        column.set_padding((0, u16::from(place < last)));
+        if place < last {
+            let name = ColumnConstraint::LowerBoundary(Width::Fixed(widest[place].min(28) + 1));
+            column.set_constraint(name);
+        }
         if described.align == Align::Right {
             column.set_cell_alignment(CellAlignment::Right);
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
-    }
-    if let Some(last) = table.column_iter_mut().last() {
-        last.set_padding((0, 0));
     }
     titled(&content.title, &ruled(&table))
 }

@@ -117,7 +117,7 @@ fn cell_sample(cell: Cell, pass: u32, position: u32) -> CellSample {
         outcome: Outcome::Complete,
         comm: Some(comm(&cell, bytes, seconds)),
         activity_sample: (!cell.activity.is_none()).then(|| work(&cell.activity, seconds, slow)),
-        emulation: emulation(&cell, pass),
+        emulation: emulation(&cell, pass, seconds),
         host: HostSample::default(),
         invalid: Vec::new(),
         flags: flags(&cell),
@@ -181,7 +181,7 @@ fn work(activity: &ActivityName, seconds: f64, slowdown: f64) -> ActivitySample 
     }
 }
 
-fn emulation(cell: &Cell, pass: u32) -> Vec<DirectionSample> {
+fn emulation(cell: &Cell, pass: u32, seconds: f64) -> Vec<DirectionSample> {
     let delayed = cell.case.impairment() == Impairment::Delay;
     if cell.case.impairment() == Impairment::None {
         return Vec::new();
@@ -196,6 +196,8 @@ fn emulation(cell: &Cell, pass: u32) -> Vec<DirectionSample> {
         pattern_drops: (!delayed).then_some(40),
         delay_asked_us: delayed.then_some(5000.0),
         delay_error_us: delayed.then_some(error),
+        lateness_us: delayed.then_some(error),
+        elapsed_ns: Nanos::new(whole((seconds + 0.05) * 1e9)),
         late: u64::from(delayed),
         ..DirectionSample::default()
     };

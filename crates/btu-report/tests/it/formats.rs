@@ -1,5 +1,6 @@
 //! One journal in every format.
 
+use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 use btu_report::FORMATS;
 use btu_report::compose;
@@ -7,10 +8,9 @@ use btu_report::headline_text;
 use btu_report::render;
 
 use crate::fixture;
-use crate::judged::judged;
 
 fn rendered(format: &str, journal: &Journal) -> String {
-    let analysis = judged(journal);
+    let analysis = analyse(journal);
     let document = compose(journal, &analysis);
     String::from_utf8(render(format, &document, journal, &analysis).unwrap()).unwrap()
 }
@@ -43,7 +43,7 @@ fn a_journal_rendered_twice_gives_the_same_bytes() {
 #[test]
 fn a_result_without_any_run_renders_in_every_format() {
     let journal = fixture::empty_journal();
-    let analysis = judged(&journal);
+    let analysis = analyse(&journal);
     let document = compose(&journal, &analysis);
     for format in FORMATS {
         let bytes = render(format.name(), &document, &journal, &analysis).unwrap();
@@ -64,7 +64,7 @@ fn text_fits_80_columns_and_has_no_escape_codes() {
 #[test]
 fn the_headline_has_levels_1_and_2_and_the_verdict_beside_the_score() {
     let journal = fixture::journal();
-    let text = headline_text(&compose(&journal, &judged(&journal)));
+    let text = headline_text(&compose(&journal, &analyse(&journal)));
     let score = text.lines().find(|line| line.starts_with("BTU ")).unwrap();
     assert!(score.contains("NOT RANKABLE"), "{score}");
     assert!(text.contains("telnet") && text.contains("video"));
@@ -74,7 +74,7 @@ fn the_headline_has_levels_1_and_2_and_the_verdict_beside_the_score() {
 #[test]
 fn an_unknown_format_names_the_known_ones() {
     let journal = fixture::empty_journal();
-    let analysis = judged(&journal);
+    let analysis = analyse(&journal);
     let error = render("pdf", &compose(&journal, &analysis), &journal, &analysis).unwrap_err();
     assert!(error.to_string().starts_with("unknown format \"pdf\"; write text, md, "), "{error}");
 }

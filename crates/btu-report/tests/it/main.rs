@@ -3,6 +3,5 @@
 
 mod fixture;
 mod formats;
-mod judged;
 mod schema;
 mod store;

@@ -1,12 +1,12 @@
 //! `result.json` against its published schema.
 
+use btu_core::analysis::analyse;
 use btu_core::score::score_table;
 use btu_report::result;
 use btu_report::result_schema;
 use serde_json::Value;
 
 use crate::fixture;
-use crate::judged::judged;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
 
@@ -25,7 +25,7 @@ fn the_published_schema_is_the_generated_one() {
 fn results_are_valid_whole_and_empty() {
     let schema = result_schema();
     for journal in [fixture::journal(), fixture::empty_journal()] {
-        let text = result(&journal, &judged(&journal)).to_json();
+        let text = result(&journal, &analyse(&journal)).to_json();
         let findings = violations(&serde_json::from_str(&text).unwrap(), &schema, &schema, "$");
         assert!(findings.is_empty(), "{findings:#?}");
     }
@@ -35,7 +35,7 @@ fn results_are_valid_whole_and_empty() {
 fn the_checker_finds_a_missing_key_and_a_wrong_type() {
     let schema = result_schema();
     let journal = fixture::journal();
-    let mut document = serde_json::to_value(result(&journal, &judged(&journal))).unwrap();
+    let mut document = serde_json::to_value(result(&journal, &analyse(&journal))).unwrap();
     document.as_object_mut().unwrap().remove("btu_mbps");
     document["cells"][3]["bits"] = Value::from("many");
     let findings = violations(&document, &schema, &schema, "$");
@@ -74,7 +74,7 @@ fn every_key_of_the_contract_is_required() {
 #[test]
 fn a_figure_that_is_null_has_a_reason() {
     let journal = fixture::empty_journal();
-    let document = serde_json::to_value(result(&journal, &judged(&journal))).unwrap();
+    let document = serde_json::to_value(result(&journal, &analyse(&journal))).unwrap();
     for key in ["btu_mbps", "btu_ci95_mbps", "btu_idle_mbps", "penalty_percent"] {
         assert!(document[key].is_null());
         assert!(document[format!("{key}_reason")].is_string(), "{key}");
@@ -84,7 +84,7 @@ fn a_figure_that_is_null_has_a_reason() {
 #[test]
 fn the_score_of_a_result_is_its_own_score() {
     let journal = fixture::journal();
-    let document = result(&journal, &judged(&journal));
+    let document = result(&journal, &analyse(&journal));
     let table = score_table(&document.to_json()).unwrap();
     let close = |a: Option<f64>, b: Option<f64>| (a.unwrap() / b.unwrap() - 1.0).abs() < 1e-9;
     assert!(close(table.btu_mbps, document.btu_mbps));
