@@ -79,7 +79,7 @@ fn terms() -> Result<Terms, Box<dyn Error>> {
     };
     let pinning = Pinning::WholePlace;
     let cap = Nanos::from_secs(600);
-    Ok(Terms { transport: &Tcp, message, amount, cap, pinning, preamble: None })
+    Ok(Terms { pinning, ..Terms::new(&Tcp, message, amount, cap) })
 }
 
 /// The value that follows an option, if it is there.

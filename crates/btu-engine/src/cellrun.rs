@@ -1,12 +1,21 @@
 //! One run of one cell with both sides in this process: the local form of the testbed.
 
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Flow;
 use btu_core::cell::Role;
+use btu_core::sample::ActivitySample;
 use btu_core::sample::CommSample;
 use btu_core::sample::Outcome;
+use btu_core::units::Nanos;
+use btu_sys::clock;
 
+use crate::activity;
+use crate::activity::Pace;
+use crate::activity::Prepared;
+use crate::activity::Running;
 use crate::comm;
 use crate::comm::EndReport;
 use crate::comm::FarFlow;
@@ -19,6 +28,7 @@ use crate::comm::NearSide;
 use crate::comm::Terms;
 use crate::error::EngineError;
 use crate::place::Party;
+use crate::place::Place;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -31,6 +41,17 @@ pub struct CellOrder<'a> {
     pub near: &'a Party,
     /// The black boxes, in any order; each is reached at its address.
     pub fars: &'a [Party],
+    /// What the host under test does meanwhile; `None` for a baseline.
+    pub load: Option<Load<'a>>,
+}
+
+/// A host activity beside COMM.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    /// The activity.
+    pub activity: &'a dyn Prepared,
+    /// How it accompanies COMM.
+    pub pace: Pace,
 }
 
 /// What came of it.
@@ -38,6 +59,8 @@ pub struct CellOrder<'a> {
 pub struct CellRun {
     /// The traffic; `None` where no connection came up.
     pub comm: Option<CommSample>,
+    /// What the activity did inside COMM's window; `None` for a baseline.
+    pub activity: Option<ActivitySample>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -50,40 +73,92 @@ struct BlackBoxes {
     seats: Vec<(usize, usize)>,
 }
 
-/// Runs one cell. Never fails as a call: what went wrong is part of the result.
-pub fn run(order: &CellOrder<'_>) -> CellRun {
-    match connect(order) {
-        Ok((boxes, near)) => finish(boxes, near.go()),
-        Err(cause) => failed(&cause),
-    }
+/// Runs one cell; `None` where it was cancelled. What goes wrong is part of the result.
+///
+/// A steady activity is at full rate before COMM starts and until after it ends, and its work
+/// counts only inside COMM's window: otherwise one would outlive the other and measure idleness.
+pub fn run(order: &CellOrder<'_>) -> Option<CellRun> {
+    let run = attempt(order).unwrap_or_else(|cause| CellRun {
+        comm: None,
+        activity: None,
+        outcome: Outcome::Failed { reason: cause.sentence() },
+    });
+    (!order.terms.cancel.load(Relaxed)).then_some(run)
 }
 
-fn connect(order: &CellOrder<'_>) -> Result<(BlackBoxes, NearSide), EngineError> {
+fn attempt(order: &CellOrder<'_>) -> Result<CellRun, EngineError> {
     let boxes = BlackBoxes::listen(order)?;
+    let beside = order.load.map(|load| Beside::start(load, &order.near.place)).transpose()?;
     let near = NearSide::connect(NearJob {
         flows: boxes.near_flows(order.flows),
         terms: order.terms.clone(),
         sockets: order.near.sockets.clone(),
         place: order.near.place.clone(),
     })?;
-    Ok((boxes, near))
+    if let Some(beside) = &beside {
+        beside.lead_in(&order.terms.cancel);
+    }
+    let near = near.go()?;
+    let activity = beside.map(|beside| beside.finish(&near, order));
+    if near.ends.iter().any(|end| end.fault.is_some()) {
+        boxes.cancel();
+    }
+    let (comm, ended) = comm::join(&near, &boxes.finish()?);
+    let outcome = with_activity(ended, activity.as_ref());
+    Ok(CellRun { comm: Some(comm), activity, outcome })
 }
 
-fn finish(boxes: BlackBoxes, near: Result<NearReport, EngineError>) -> CellRun {
-    let complete =
-        near.as_ref().is_ok_and(|report| report.ends.iter().all(|end| end.fault.is_none()));
-    if !complete {
-        boxes.sides.iter().for_each(|(_, side)| side.cancel());
+/// A run beside an activity that failed is not the run that was asked for.
+fn with_activity(outcome: Outcome, activity: Option<&ActivitySample>) -> Outcome {
+    let failures = activity.map(|sample| sample.failures.join("; ")).unwrap_or_default();
+    if failures.is_empty() || !outcome.is_complete() {
+        return outcome;
     }
-    let joined = near.and_then(|near| Ok(comm::join(&near, &boxes.finish()?)));
-    match joined {
-        Ok((comm, outcome)) => CellRun { comm: Some(comm), outcome },
-        Err(cause) => failed(&cause),
-    }
+    Outcome::Failed { reason: format!("activity: {failures}") }
 }
 
-fn failed(cause: &EngineError) -> CellRun {
-    CellRun { comm: None, outcome: Outcome::Failed { reason: cause.sentence() } }
+/// The activity of a run in progress.
+#[derive(Debug)]
+struct Beside {
+    running: Running,
+    pace: Pace,
+    since: Nanos,
+}
+
+impl Beside {
+    /// Starts the threads; a steady activity begins to work, a fixed amount waits for COMM.
+    fn start(load: Load<'_>, place: &Place) -> Result<Self, EngineError> {
+        let units = match load.pace {
+            Pace::Fixed { units } => Some(units),
+            Pace::Steady { .. } => None,
+        };
+        let running = Running::start(load.activity, place, units)?;
+        if units.is_none() {
+            running.release();
+        }
+        Ok(Self { running, pace: load.pace, since: Nanos::new(clock::monotonic_ns()) })
+    }
+
+    /// Lets the rest of the lead-in pass, or starts the fixed amount.
+    fn lead_in(&self, cancel: &AtomicBool) {
+        match self.pace {
+            Pace::Fixed { .. } => self.running.release(),
+            Pace::Steady { lead_in } => {
+                let passed = Nanos::new(clock::monotonic_ns()).since(self.since);
+                activity::sleep(lead_in.since(passed), cancel);
+            }
+        }
+    }
+
+    /// Stops it, and counts what it did while COMM ran, or until its fixed amount was done.
+    fn finish(self, near: &NearReport, order: &CellOrder<'_>) -> ActivitySample {
+        let started = near.started().unwrap_or(self.since);
+        let Pace::Fixed { units } = self.pace else {
+            return self.running.stop().over(started, started.saturating_add(near.elapsed()));
+        };
+        let deadline = started.saturating_add(order.terms.cap);
+        activity::finish_fixed(self.running, units, deadline, &order.terms.cancel)
+    }
 }
 
 impl BlackBoxes {
@@ -126,6 +201,13 @@ impl BlackBoxes {
                 address: self.sides[*side].1.addresses()[*place],
             })
             .collect()
+    }
+
+    /// Ends every connection of every black box.
+    fn cancel(&self) {
+        for (_, side) in &self.sides {
+            side.cancel();
+        }
     }
 
     /// The far ends, in the order of the case.

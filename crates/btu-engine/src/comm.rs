@@ -20,7 +20,6 @@ mod data;
 mod end;
 mod far;
 mod join;
-mod lineup;
 mod near;
 mod proof;
 mod series;
@@ -31,6 +30,7 @@ mod supervisor;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
@@ -79,6 +79,8 @@ pub struct Terms {
     pub cap: Nanos,
     /// On which CPUs the data threads run.
     pub pinning: Pinning,
+    /// Set by whoever wants the run to end now: it is then over within a few hundredths of a second.
+    pub cancel: Arc<AtomicBool>,
     /// Spoken on each new connection before anything else, such as the token of a test.
     pub preamble: Option<Arc<dyn Preamble>>,
 }
@@ -162,9 +164,22 @@ impl Amount {
     }
 }
 
+impl Terms {
+    /// A run with one CPU per data thread, no preamble, and nobody who could cancel it.
+    pub fn new(
+        transport: &'static dyn Transport,
+        message: Bytes,
+        amount: Amount,
+        cap: Nanos,
+    ) -> Self {
+        let (pinning, cancel) = (Pinning::OneEach, Arc::default());
+        Self { transport, message, amount, cap, pinning, cancel, preamble: None }
+    }
+}
+
 impl fmt::Debug for Terms {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { transport, message, amount, cap, pinning, preamble } = self;
+        let Self { transport, message, amount, cap, pinning, preamble, cancel } = self;
         out.debug_struct("Terms")
             .field("transport", &transport.name())
             .field("message", message)
@@ -172,6 +187,7 @@ impl fmt::Debug for Terms {
             .field("cap", cap)
             .field("pinning", pinning)
             .field("preamble", preamble)
+            .field("cancel", cancel)
             .finish()
     }
 }

@@ -94,9 +94,12 @@ fn per_cpu(files: &Files, path: &str) -> Fact {
     match first {
         None => reason,
         Some(first) if values.values().all(|value| *value == first) => crate::files::value(&first),
-        Some(_) => Fact::known(serde_json::Map::from_iter(
-            values.into_iter().map(|(cpu, text)| (cpu, serde_json::Value::String(text))),
-        )),
+        Some(_) => Fact::known(
+            values
+                .into_iter()
+                .map(|(cpu, text)| (cpu, serde_json::Value::String(text)))
+                .collect::<serde_json::Map<_, _>>(),
+        ),
     }
 }
 

@@ -54,6 +54,15 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Closes over the path for `map_err`.
+    pub(crate) fn file(
+        operation: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { operation, path, source }
+    }
+
     /// Closes over the operation for `map_err`.
     pub(crate) fn peer(operation: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let operation = operation.into();

@@ -5,11 +5,13 @@
 //! the times of the near side are the result.
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod cellrun;
 pub mod comm;
 pub mod disclosure;
 mod error;
 pub mod files;
+mod lineup;
 mod place;
 pub mod probe;
 pub mod transport;

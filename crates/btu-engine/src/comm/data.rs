@@ -13,11 +13,11 @@ use super::Amount;
 use super::end::Account;
 use super::end::Part;
 use super::end::Shared;
-use super::lineup::Lineup;
-use super::lineup::Start;
 use super::stream::Incoming;
 use super::stream::Outgoing;
 use crate::error::sentence;
+use crate::lineup::Lineup;
+use crate::lineup::Start;
 use crate::transport;
 
 /// What a data thread has to do.

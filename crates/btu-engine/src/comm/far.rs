@@ -12,9 +12,9 @@ use super::data::Side;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
-use super::lineup::Lineup;
 use super::side::Ends;
 use crate::error::EngineError;
+use crate::lineup::Lineup;
 use crate::transport::Listener;
 
 /// A far side that listens. Dropped, it stops at once.

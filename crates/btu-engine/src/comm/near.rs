@@ -14,11 +14,11 @@ use super::data::Side;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
-use super::lineup::Lineup;
-use super::lineup::Start;
 use super::side::Ends;
 use super::supervisor::Ending;
 use crate::error::EngineError;
+use crate::lineup::Lineup;
+use crate::lineup::Start;
 
 /// A near side that is connected and waits for its start. Dropped before that, it goes away quietly.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, 
         let _ = tell.send(());
     };
     let (reports, ending) = ends.run(lineup, ready)?;
-    let gave_up = ending == Ending::ByWatchdog;
+    let gave_up = ending == Ending::Overdue;
     Ok(NearReport { flows: job.flows.clone(), ends: reports, gave_up, cap: job.terms.cap })
 }
 

@@ -18,14 +18,14 @@ use super::end::Account;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
-use super::lineup::Lineup;
-use super::lineup::Start;
 use super::series::longest_pause;
 use super::supervisor;
 use super::supervisor::Ending;
 use super::supervisor::Limits;
 use super::supervisor::Watch;
 use crate::error::EngineError;
+use crate::lineup::Lineup;
+use crate::lineup::Start;
 use crate::place::Place;
 
 /// The connected ends of one side.
@@ -82,7 +82,8 @@ impl Ends<'_> {
         if self.side == Side::Near && lineup.wait_decided() == Start::Cancelled {
             self.abort();
         }
-        supervisor::watch(watches, lineup, &Limits::new(self.terms, self.grace()))
+        let limits = Limits::new(self.terms, self.grace());
+        supervisor::watch(watches, lineup, &limits, &self.terms.cancel)
     }
 
     fn watches(&self) -> Vec<Watch> {

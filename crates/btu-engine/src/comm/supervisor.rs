@@ -2,6 +2,8 @@
 //! them where they would never end by themselves.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
 use btu_sys::clock;
@@ -10,9 +12,9 @@ use super::Amount;
 use super::Terms;
 use super::end::Part;
 use super::end::Shared;
-use super::lineup::Lineup;
 use super::series::PERIOD;
 use super::series::Sampler;
+use crate::lineup::Lineup;
 
 /// The watch over one end.
 #[derive(Debug)]
@@ -33,11 +35,12 @@ pub(super) struct Limits {
     start: Nanos,
 }
 
-/// Whether the watchdog had to end the run.
+/// What ended the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    ByItself,
-    ByWatchdog,
+    Cancelled,
+    Natural,
+    Overdue,
 }
 
 impl Limits {
@@ -80,9 +83,14 @@ impl Watch {
 }
 
 /// Watches until all threads are done. Allocates nothing.
-pub(super) fn watch(watches: &mut [Watch], lineup: &Lineup, limits: &Limits) -> Ending {
+pub(super) fn watch(
+    watches: &mut [Watch],
+    lineup: &Lineup,
+    limits: &Limits,
+    cancel: &AtomicBool,
+) -> Ending {
     let since = now();
-    let (mut next, mut ending) = (since.saturating_add(PERIOD), Ending::ByItself);
+    let (mut next, mut ending) = (since.saturating_add(PERIOD), Ending::Natural);
     loop {
         let wake = next_event(watches, limits, since, ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
@@ -97,8 +105,8 @@ pub(super) fn watch(watches: &mut [Watch], lineup: &Lineup, limits: &Limits) -> 
             return ending;
         }
         give_cues(watches, limits, now);
-        if ending == Ending::ByItself && end_overdue(watches, limits, since, now) {
-            ending = Ending::ByWatchdog;
+        if ending == Ending::Natural {
+            ending = end_overdue(watches, limits, cancel, [since, now]);
         }
     }
 }
@@ -107,7 +115,7 @@ pub(super) fn watch(watches: &mut [Watch], lineup: &Lineup, limits: &Limits) -> 
 fn next_event(watches: &[Watch], limits: &Limits, since: Nanos, ending: Ending) -> Nanos {
     let cues = watches.iter().filter_map(|watch| watch.cue_at(limits));
     let ends = watches.iter().map(|watch| watch.given_up_at(limits, since));
-    let ends = ends.filter(|_| ending == Ending::ByItself);
+    let ends = ends.filter(|_| ending == Ending::Natural);
     cues.chain(ends).min().unwrap_or(Nanos::MAX)
 }
 
@@ -119,15 +127,23 @@ fn give_cues(watches: &[Watch], limits: &Limits, now: Nanos) {
     }
 }
 
-/// Ends every connection of this side once one of them is overdue.
-fn end_overdue(watches: &[Watch], limits: &Limits, since: Nanos, now: Nanos) -> bool {
+/// Ends every connection of this side once one of them is overdue, or the run is not wanted any more.
+fn end_overdue(
+    watches: &[Watch],
+    limits: &Limits,
+    cancel: &AtomicBool,
+    [since, now]: [Nanos; 2],
+) -> Ending {
     let overdue = watches.iter().any(|watch| watch.given_up_at(limits, since) <= now);
-    if overdue {
-        for watch in watches {
-            watch.shared.connection.abort();
-        }
+    let ending = match (cancel.load(Relaxed), overdue) {
+        (true, _) => Ending::Cancelled,
+        (false, true) => Ending::Overdue,
+        (false, false) => return Ending::Natural,
+    };
+    for watch in watches {
+        watch.shared.connection.abort();
     }
-    overdue
+    ending
 }
 
 /// The next point of the absolute schedule after `now`: missed points are not made up for.

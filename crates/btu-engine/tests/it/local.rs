@@ -9,8 +9,8 @@ use btu_engine::Place;
 use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::CellRun;
+use btu_engine::cellrun::Load;
 use btu_engine::comm::Amount;
-use btu_engine::comm::Pinning;
 use btu_engine::comm::Terms;
 use btu_engine::transport;
 use btu_sys::socket::Settings;
@@ -26,18 +26,17 @@ pub(crate) fn party(role: Role) -> Party {
 
 /// Terms of a run that is given up after ten seconds.
 pub(crate) fn terms(message: u64, amount: Amount) -> Terms {
-    Terms {
-        transport: transport::by_name("tcp").unwrap(),
-        message: Bytes::new(message),
-        amount,
-        cap: Nanos::from_secs(10),
-        pinning: Pinning::OneEach,
-        preamble: None,
-    }
+    let tcp = transport::by_name("tcp").unwrap();
+    Terms::new(tcp, Bytes::new(message), amount, Nanos::from_secs(10))
 }
 
-/// Runs a case over loopback.
+/// Runs a case over loopback, with nothing beside it.
 pub(crate) fn run(case: Case, terms: Terms) -> CellRun {
+    run_beside(None, case, terms).expect("nobody cancels this run")
+}
+
+/// Runs a case over loopback beside an activity; `None` where it was cancelled.
+pub(crate) fn run_beside(load: Option<Load<'_>>, case: Case, terms: Terms) -> Option<CellRun> {
     let (near, fars) = (party(Role::Test), [party(Role::Active), party(Role::Passive)]);
-    cellrun::run(&CellOrder { flows: case.flows(), terms, near: &near, fars: &fars })
+    cellrun::run(&CellOrder { flows: case.flows(), terms, near: &near, fars: &fars, load })
 }

@@ -1,5 +1,14 @@
 //! Tests of the engine on this machine.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its fixtures too")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, its fixtures too"
+)]
 
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod activity;
 mod comm;
 mod local;

@@ -1,4 +1,4 @@
-//! The start and the end of the data threads of one side: all ready, all off, all done.
+//! The start and the end of a group of threads: all ready, all off, all done.
 
 use std::sync::Condvar;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use btu_sys::clock;
 
 /// Counts threads through a run. A thread that fails counts as ready and done, so that nobody waits for it.
 #[derive(Debug, Default)]
-pub(super) struct Lineup {
+pub(crate) struct Lineup {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -25,7 +25,7 @@ struct State {
 
 /// Whether the run has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// It will not take place.
     Cancelled,
     /// Off.
@@ -36,51 +36,51 @@ pub(super) enum Start {
 }
 
 impl Lineup {
-    /// A data thread is ready and waits for the start.
-    pub(super) fn wait_for_start(&self) -> Start {
+    /// A thread is ready and waits for the start.
+    pub(crate) fn wait_for_start(&self) -> Start {
         self.count_ready();
         let state = self.lock();
         let waited = self.changed.wait_while(state, |state| state.start == Start::Pending);
         waited.unwrap_or_else(PoisonError::into_inner).start
     }
 
-    /// A data thread is ready and needs no start.
-    pub(super) fn count_ready(&self) {
+    /// A thread is ready and needs no start.
+    pub(crate) fn count_ready(&self) {
         self.lock().ready += 1;
         self.changed.notify_all();
     }
 
-    /// A data thread has ended.
-    pub(super) fn count_done(&self) {
+    /// A thread has ended.
+    pub(crate) fn count_done(&self) {
         self.lock().done += 1;
         self.changed.notify_all();
     }
 
     /// Waits until `threads` are ready; false where the deadline came first.
-    pub(super) fn wait_ready(&self, threads: usize, deadline: Nanos) -> bool {
+    pub(crate) fn wait_ready(&self, threads: usize, deadline: Nanos) -> bool {
         self.wait(deadline, |state| state.ready >= threads)
     }
 
     /// True where a thread ended before there was a start.
-    pub(super) fn has_ended_early(&self) -> bool {
+    pub(crate) fn has_ended_early(&self) -> bool {
         let state = self.lock();
         state.done > 0 && state.start == Start::Pending
     }
 
     /// Waits until `threads` are done; false where the deadline came first.
-    pub(super) fn wait_done(&self, threads: usize, deadline: Nanos) -> bool {
+    pub(crate) fn wait_done(&self, threads: usize, deadline: Nanos) -> bool {
         self.wait(deadline, |state| state.done >= threads)
     }
 
     /// Waits until somebody decided on the start.
-    pub(super) fn wait_decided(&self) -> Start {
+    pub(crate) fn wait_decided(&self) -> Start {
         let state = self.lock();
         let waited = self.changed.wait_while(state, |state| state.start == Start::Pending);
         waited.unwrap_or_else(PoisonError::into_inner).start
     }
 
     /// Starts or cancels the run; the first decision stands.
-    pub(super) fn decide(&self, start: Start) {
+    pub(crate) fn decide(&self, start: Start) {
         let mut state = self.lock();
         if state.start == Start::Pending {
             state.start = start;

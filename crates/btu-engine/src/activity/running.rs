@@ -1,0 +1,283 @@
+//! The threads of an activity: started together, stopped together, timed step by step.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
+
+use btu_core::sample::ActivitySample;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::cpu;
+
+use super::Prepared;
+use super::Worker;
+use super::is_cancelled;
+use super::trail::Point;
+use super::trail::Trail;
+use super::trail::Trails;
+use crate::error::EngineError;
+use crate::lineup::Lineup;
+use crate::lineup::Start;
+use crate::place::Place;
+
+/// An activity whose threads exist. Dropped, it stops.
+#[derive(Debug)]
+pub struct Running {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<Result<Way, EngineError>>>,
+    unit: String,
+}
+
+/// What the threads of an activity and their owner share.
+#[derive(Default)]
+struct Shared {
+    lineup: Lineup,
+    stop: AtomicBool,
+    breakers: Mutex<Vec<Box<dyn Fn() + Send>>>,
+}
+
+/// What a thread leaves behind.
+#[derive(Debug)]
+struct Way {
+    trail: Trail,
+    failure: Option<String>,
+}
+
+impl Running {
+    /// Makes the threads and waits until each is ready to work. They work once [`Running::release`]
+    /// is called, until they are stopped or have done their share of `units`.
+    pub fn start(
+        activity: &dyn Prepared,
+        place: &Place,
+        units: Option<f64>,
+    ) -> Result<Self, EngineError> {
+        let workers = activity.workers()?;
+        let count = workers.len();
+        let mut running =
+            Self { shared: Arc::default(), threads: Vec::new(), unit: activity.unit() };
+        let share = units.map(|units| units / count_as_float(count));
+        for worker in workers {
+            let shared = Arc::clone(&running.shared);
+            let work = move || Ok(live(worker, &shared, share));
+            running.threads.push(place.spawn("activity", work)?);
+        }
+        running.shared.lineup.wait_ready(count, within(BEGIN_LIMIT));
+        Ok(running)
+    }
+
+    /// Off.
+    pub fn release(&self) {
+        self.shared.lineup.decide(Start::Given);
+    }
+
+    /// Waits until every thread has done its share; false where the deadline came first.
+    pub fn wait_done(&self, deadline: Nanos) -> bool {
+        self.shared.lineup.wait_done(self.threads.len(), deadline)
+    }
+
+    /// Lets every thread end its step, and tells what they did.
+    pub fn stop(mut self) -> Trails {
+        self.tell_to_stop();
+        let ways = self.threads.drain(..).map(|thread| {
+            let ended = thread.join().unwrap_or_else(|_| Err(panicked()));
+            ended.unwrap_or_else(|cause| Way::failed(&cause))
+        });
+        let mut trails = Trails { unit: self.unit.clone(), ..Trails::default() };
+        for way in ways {
+            trails.failures.extend(way.failure);
+            trails.workers.push(way.trail);
+        }
+        trails
+    }
+
+    fn tell_to_stop(&self) {
+        self.shared.stop.store(true, Relaxed);
+        self.shared.lineup.decide(Start::Cancelled);
+        for end_waiting in &*self.shared.breakers() {
+            end_waiting();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.tell_to_stop();
+        for thread in self.threads.drain(..) {
+            // Its work is of no use to anybody any more.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn breakers(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Fn() + Send>>> {
+        self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+}
+
+impl Way {
+    fn failed(cause: &EngineError) -> Self {
+        Self { trail: Trail::default(), failure: Some(cause.sentence()) }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Shared").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+/// An activity alone, at full rate for `window` after `lead_in`; `None` where it was cancelled.
+pub fn alone(
+    activity: &dyn Prepared,
+    place: &Place,
+    lead_in: Nanos,
+    window: Nanos,
+    cancel: &AtomicBool,
+) -> Option<ActivitySample> {
+    let running = match Running::start(activity, place, None) {
+        Ok(running) => running,
+        Err(cause) => return Some(super::not_started(&cause)),
+    };
+    running.release();
+    sleep(lead_in, cancel);
+    let from = now();
+    sleep(window, cancel);
+    let to = now();
+    let trails = running.stop();
+    (!is_cancelled(cancel)).then(|| trails.over(from, to))
+}
+
+/// A fixed amount of work alone, timed to its end; `None` where it was cancelled. Work that is not
+/// done after `cap` is cut there, and says so.
+pub fn alone_fixed(
+    activity: &dyn Prepared,
+    place: &Place,
+    units: f64,
+    cap: Nanos,
+    cancel: &AtomicBool,
+) -> Option<ActivitySample> {
+    let running = match Running::start(activity, place, Some(units)) {
+        Ok(running) => running,
+        Err(cause) => return Some(super::not_started(&cause)),
+    };
+    running.release();
+    let sample = finish_fixed(running, units, within(cap), cancel);
+    (!is_cancelled(cancel)).then_some(sample)
+}
+
+/// Waits for the end of a fixed amount of work, until the deadline at most.
+pub(crate) fn finish_fixed(
+    running: Running,
+    units: f64,
+    deadline: Nanos,
+    cancel: &AtomicBool,
+) -> ActivitySample {
+    while !is_cancelled(cancel) && now() < deadline {
+        if running.wait_done(within(PATIENCE).min(deadline)) {
+            return running.stop().whole();
+        }
+    }
+    let mut sample = running.stop().whole();
+    sample.failures.push(format!("{:.1} of {units:.1} units done at the cap", sample.units));
+    sample
+}
+
+/// The amount of work whose time alone is `target`: 0.8 to 1.25 times it (maly1996, 4.3 asks for
+/// times that are comparable). `None` where it was cancelled or cannot be found.
+pub fn calibrate(
+    activity: &dyn Prepared,
+    place: &Place,
+    target: Nanos,
+    cancel: &AtomicBool,
+) -> Option<f64> {
+    let probe = Nanos::new((target.count() / 4).clamp(50_000_000, 2_000_000_000));
+    let mut rate = alone(activity, place, Nanos::from_millis(30), probe, cancel)?.rate_per_s()?;
+    for _ in 0..CALIBRATION_TRIES {
+        let units = rate * target.seconds();
+        if units <= 0.0 {
+            return None;
+        }
+        let sample = alone_fixed(activity, place, units, target * 4, cancel)?;
+        if (0.8..=1.25).contains(&(sample.elapsed_ns.seconds() / target.seconds())) {
+            return Some(units);
+        }
+        rate = sample.rate_per_s()?;
+    }
+    None
+}
+
+/// The whole life of a worker's thread. Counts itself ready and done, whatever happens.
+fn live(mut worker: Box<dyn Worker>, shared: &Shared, share: Option<f64>) -> Way {
+    let mut trail = Trail::reserve();
+    let begun = worker.begin();
+    shared.breakers().extend(worker.breaker());
+    let outcome = match (begun, shared.lineup.wait_for_start()) {
+        (Ok(()), Start::Given) => work(&mut *worker, shared, share, &mut trail),
+        (begun, _) => begun,
+    };
+    shared.lineup.count_done();
+    // Whatever a worker says once it was told to stop is no failure of the activity.
+    let failure = outcome.err().filter(|_| !shared.is_stopped());
+    Way { trail, failure: failure.map(|cause| cause.sentence()) }
+}
+
+fn work(
+    worker: &mut dyn Worker,
+    shared: &Shared,
+    share: Option<f64>,
+    trail: &mut Trail,
+) -> Result<(), EngineError> {
+    let mut units = 0.0;
+    let born = cpu::thread_cpu_ns();
+    let point = |units| Point {
+        at: now(),
+        units,
+        cpu: Nanos::new(cpu::thread_cpu_ns().saturating_sub(born)),
+    };
+    trail.note(point(0.0));
+    while !shared.is_stopped() && share.is_none_or(|share| units < share) {
+        units += worker.step()?;
+        trail.note(point(units));
+    }
+    Ok(())
+}
+
+/// Sleeps in short pieces, until the time is over or somebody cancels.
+pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) {
+    let end = within(time);
+    while now() < end && !is_cancelled(cancel) {
+        clock::sleep_until(within(PATIENCE).min(end).count());
+    }
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// The moment that is `time` away.
+fn within(time: Nanos) -> Nanos {
+    now().saturating_add(time)
+}
+
+fn panicked() -> EngineError {
+    EngineError::Refused("a thread of the activity panicked".to_owned())
+}
+
+fn count_as_float(count: usize) -> f64 {
+    u32::try_from(count.max(1)).map_or(f64::MAX, f64::from)
+}
+
+/// How long a worker may take to get ready.
+const BEGIN_LIMIT: Nanos = Nanos::from_secs(10);
+/// How long a cancelled run goes on.
+const PATIENCE: Nanos = Nanos::from_millis(20);
+const CALIBRATION_TRIES: u32 = 5;

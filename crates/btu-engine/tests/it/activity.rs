@@ -1,0 +1,173 @@
+//! Host activities: alone, in fixed amounts, and beside COMM.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::cell::Case;
+use btu_core::cell::Role;
+use btu_core::sample::Outcome;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::Place;
+use btu_engine::activity;
+use btu_engine::activity::ACTIVITIES;
+use btu_engine::activity::Activity;
+use btu_engine::activity::Pace;
+use btu_engine::activity::Prepared;
+use btu_engine::activity::Setup;
+use btu_engine::cellrun::Load;
+use btu_engine::comm::Amount;
+
+use crate::local;
+
+/// Small sizes, in a directory of the test's own.
+fn setup(directory: &Path) -> Setup {
+    Setup {
+        place: Place::here(Role::Test),
+        cpu_threads: None,
+        io_directory: directory.to_owned(),
+        io_file: Bytes::new(2 << 20),
+        ftp_transfer: Bytes::new(1 << 20),
+        ftp_server: None,
+    }
+}
+
+fn here() -> Place {
+    Place::here(Role::Test)
+}
+
+/// Everything that needs no server, ready to start.
+fn each(mut check: impl FnMut(&str, &dyn Prepared)) {
+    let directory = tempfile::tempdir().unwrap();
+    for activity in ACTIVITIES.iter().filter(|activity| activity.name() != "ftp") {
+        check(activity.name(), &*activity.prepare(&setup(directory.path())).unwrap());
+    }
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn every_activity_alone_has_a_rate() {
+    each(|name, prepared| {
+        let (lead_in, window) = (Nanos::from_millis(5), Nanos::from_millis(50));
+        let sample = activity::alone(prepared, &here(), lead_in, window, &NEVER).unwrap();
+        assert_eq!(sample.failures, Vec::<String>::new(), "{name}");
+        assert!(sample.rate_per_s().is_some_and(|rate| rate > 0.0), "{name}: {sample:?}");
+        assert!(sample.elapsed_ns >= window);
+        assert!(sample.threads >= 1 && !sample.unit.is_empty());
+    });
+}
+
+#[test]
+fn a_fixed_amount_is_done_whole_and_timed_to_its_end() {
+    each(|name, prepared| {
+        let cap = Nanos::from_secs(30);
+        let sample = activity::alone_fixed(prepared, &here(), 3.0, cap, &NEVER).unwrap();
+        assert_eq!(sample.failures, Vec::<String>::new(), "{name}");
+        assert!(sample.units >= 3.0 - 1e-6, "{name}: {sample:?}");
+        assert!(sample.elapsed_ns > Nanos::ZERO && sample.elapsed_ns < cap);
+    });
+}
+
+#[test]
+fn work_that_is_not_done_at_the_cap_says_so() {
+    let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
+    let cap = Nanos::from_millis(20);
+    let sample = activity::alone_fixed(&*idle, &here(), 1e9, cap, &NEVER).unwrap();
+    assert!(sample.failures[0].ends_with("units done at the cap"), "{:?}", sample.failures);
+}
+
+#[test]
+fn calibration_finds_the_amount_that_takes_the_target_time() {
+    let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
+    let target = Nanos::from_millis(100);
+    let units = activity::calibrate(&*idle, &here(), target, &NEVER).unwrap();
+    assert!((80.0..=125.0).contains(&units), "1 ms each, 100 ms: {units}");
+}
+
+#[test]
+fn the_work_beside_comm_counts_only_inside_its_window() {
+    each(|name, activity| {
+        let pace = Pace::Steady { lead_in: Nanos::from_millis(5) };
+        let terms = local::terms(1024, Amount::Window(Nanos::from_millis(60)));
+        let run = local::run_beside(Some(Load { activity, pace }), Case::Recv, terms).unwrap();
+        assert_eq!(run.outcome, Outcome::Complete, "{name}");
+        let (comm, work) = (run.comm.unwrap(), run.activity.unwrap());
+        assert_eq!(work.elapsed_ns, comm.elapsed_ns, "{name}");
+        assert!(work.units > 0.0, "{name}");
+        assert_eq!(comm.connections[0].proof_failures, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn the_no_op_is_not_slowed_down_by_comm() {
+    let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
+    let load = Load { activity: &*idle, pace: Pace::Steady { lead_in: Nanos::from_millis(10) } };
+    let terms = local::terms(65_536, Amount::Window(Nanos::from_millis(50)));
+    let run = local::run_beside(Some(load), Case::Send, terms).unwrap();
+    let rate = run.activity.unwrap().rate_per_s().unwrap();
+    assert!((rate - 1000.0).abs() < 1.0, "{rate} per second");
+}
+
+#[test]
+fn a_fixed_amount_beside_comm_is_timed_to_its_own_end() {
+    let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
+    let load = Load { activity: &*idle, pace: Pace::Fixed { units: 40.0 } };
+    let run = local::run_beside(Some(load), Case::Send, local::terms(100, Amount::Messages(10)));
+    let run = run.unwrap();
+    assert_eq!(run.outcome, Outcome::Complete);
+    let work = run.activity.unwrap();
+    assert!(work.units >= 40.0 - 1e-6 && work.elapsed_ns > run.comm.unwrap().elapsed_ns);
+}
+
+#[test]
+fn a_cancelled_cell_has_no_sample() {
+    let terms = local::terms(1024, Amount::Window(Nanos::from_secs(5)));
+    terms.cancel.store(true, Relaxed);
+    assert_eq!(local::run_beside(None, Case::Send, terms), None);
+    let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
+    let cancelled = AtomicBool::new(true);
+    let long = Nanos::from_secs(60);
+    assert_eq!(activity::alone(&*idle, &here(), long, long, &cancelled), None);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    let fault = activity::Io.prepare(&setup(Path::new("/proc"))).unwrap_err().to_string();
+    assert!(fault.starts_with("create /proc/"), "{fault}");
+}
+
+#[test]
+fn a_full_disk_is_named_and_leaves_no_file_behind() {
+    let Some(disk) = SmallDisk::mount() else {
+        skip!("not root: a small tmpfs cannot be mounted");
+    };
+    let mut setup = setup(&disk.0);
+    setup.io_file = Bytes::new(8 << 20);
+    let fault = activity::Io.prepare(&setup).unwrap_err().sentence();
+    assert!(fault.contains("No space left"), "{fault}");
+    assert!(fault.contains(&disk.0.display().to_string()), "{fault}");
+    assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 0);
+}
+
+/// A file system with room for one mebibyte.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let path = tempfile::tempdir().unwrap().keep();
+        let options = ["-t", "tmpfs", "-o", "size=1m", "btu-test"];
+        let mounted = Command::new("mount").args(options).arg(&path).output();
+        mounted.is_ok_and(|done| done.status.success()).then_some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
