@@ -7,7 +7,7 @@ mod progress;
 mod rank;
 mod summary;
 #[cfg(test)]
-mod synthetic;
+pub(crate) mod synthetic;
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod anomaly;
 pub mod cell;
 pub mod disclosure;
 pub mod journal;

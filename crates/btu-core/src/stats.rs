@@ -39,6 +39,8 @@ pub use quantile::median;
 pub use quantile::quantile;
 pub use quantile::robust_cv;
 
+pub(crate) use quantile::NORMAL_MAD;
+
 /// A number of values as a float.
 #[expect(clippy::cast_precision_loss, reason = "samples in memory are far fewer than 2^53")]
 pub(crate) fn count(n: usize) -> f64 {

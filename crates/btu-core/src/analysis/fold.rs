@@ -14,6 +14,9 @@ use super::estimate::composite;
 use super::rank::Grounds;
 use super::reference_seconds;
 use super::summary::summarise;
+use crate::anomaly;
+use crate::anomaly::Evidence;
+use crate::anomaly::Subject;
 use crate::cell::Application;
 use crate::cell::Cell;
 use crate::journal::Journal;
@@ -35,8 +38,9 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let mut runs = count::counted_runs(plan, &journal.records, &activity_runs);
     let passes = complete_passes(plan, &runs);
     flag_incomplete_passes(&mut runs, &passes);
+    let of_cells = flag_anomalies(plan, &mut runs);
     let scores = Scores::of(&runs, &passes);
-    let cells = summaries(plan, &runs);
+    let cells = summaries(plan, &runs, &of_cells);
     let complete = came_to_its_end(journal);
     let complete_passes = u32::try_from(passes.len()).unwrap_or(u32::MAX);
     let missing_cells = plan.cells().len() - cells.len();
@@ -85,6 +89,23 @@ fn flag_incomplete_passes(runs: &mut [CountedRun<'_>], complete: &[u32]) {
         let detail = format!("pass {} was cut short: in no composite", run.scored.pass);
         run.flag(Flag::new(INCOMPLETE_PASS, detail));
     }
+}
+
+/// Adds the findings of all rules to their runs, and gives back those of cells.
+fn flag_anomalies(plan: &Plan, runs: &mut [CountedRun<'_>]) -> Vec<(Cell, Flag)> {
+    let mut of_runs = Vec::new();
+    let mut of_cells = Vec::new();
+    let evidence = Evidence::new(plan, runs);
+    for (subject, flag) in anomaly::flags(&evidence) {
+        match subject {
+            Subject::Cell(at) => of_cells.push((evidence.cells[at].cell.clone(), flag)),
+            Subject::Run(at) => of_runs.push((at, flag)),
+        }
+    }
+    for (at, flag) in of_runs {
+        runs[at].flag(flag);
+    }
+    of_cells
 }
 
 /// The scores of each complete pass, and those over everything that counts.
@@ -151,11 +172,14 @@ fn classic_estimate(classic: Classic) -> Estimate {
 }
 
 /// The cells that have runs, in the order of the plan.
-fn summaries(plan: &Plan, runs: &[CountedRun<'_>]) -> Vec<CellSummary> {
+fn summaries(plan: &Plan, runs: &[CountedRun<'_>], of_cells: &[(Cell, Flag)]) -> Vec<CellSummary> {
     let of = |cell: &Cell| {
         let runs: Vec<&CountedRun<'_>> =
             runs.iter().filter(|run| run.scored.cell == *cell).collect();
-        summarise(cell, &runs)
+        let own = of_cells.iter().filter(|(subject, _)| subject == cell);
+        let mut summary = summarise(cell, &runs)?;
+        summary.flags.splice(0..0, own.map(|(_, flag)| flag.clone()));
+        Some(summary)
     };
     plan.cells().iter().filter_map(of).collect()
 }

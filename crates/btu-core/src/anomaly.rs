@@ -1,0 +1,105 @@
+//! What is abnormal in the samples: one rule per file, each a pure function with one sentence.
+//!
+//! To add a rule, write `anomaly/NAME.rs` with a `RULE` and name it in [`RULES`]. A rule sees the runs
+//! that count and says of which run or cell it found something, with the figure and its limit in the
+//! sentence. It marks; nothing is ever dropped for it.
+
+mod activity_outlier;
+mod asymmetry;
+mod blackbox_limited;
+mod clock_difference;
+mod dip;
+mod evidence;
+mod few_units;
+mod foreign_cpu;
+mod moved_thread;
+mod noisy;
+mod outlier;
+mod pattern;
+mod retransmissions;
+mod spread;
+mod stall;
+mod steal;
+#[cfg(test)]
+mod tests;
+mod two_groups;
+
+use crate::sample::Flag;
+
+pub use evidence::CellRuns;
+pub use evidence::Evidence;
+
+/// Every rule: first those that make a cell abnormal, then those that only remark on a run.
+pub static RULES: &[Rule] = &[
+    dip::RULE,
+    two_groups::RULE,
+    spread::RULE,
+    stall::RULE,
+    retransmissions::RULE,
+    asymmetry::RULE,
+    activity_outlier::RULE,
+    blackbox_limited::RULE,
+    clock_difference::RULE,
+    few_units::RULE,
+    foreign_cpu::RULE,
+    moved_thread::RULE,
+    noisy::RULE,
+    outlier::RULE,
+    pattern::RULE,
+    steal::RULE,
+];
+
+/// One rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The name of its flag: kebab case, stable.
+    pub name: &'static str,
+    /// What it looks for, with its limits, in one line.
+    pub about: &'static str,
+    /// What a hit means for the cell.
+    pub weight: Weight,
+    /// Every hit.
+    find: fn(&Evidence<'_>) -> Vec<Finding>,
+}
+
+/// What a hit means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// The cell behaves strangely: it deserves a chart and a diagnosis.
+    Abnormal,
+    /// Something a reader should know when judging the figure.
+    Remark,
+}
+
+/// A hit: of what, and the sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The run or the cell.
+    pub subject: Subject,
+    /// What was seen, with its figure and its limit.
+    pub detail: String,
+}
+
+/// What a finding is about, by its place in the evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A cell over all its passes: place in [`Evidence::cells`].
+    Cell(usize),
+    /// One run: place in [`Evidence::runs`].
+    Run(usize),
+}
+
+/// The findings of all rules, as flags, in the order of [`RULES`].
+pub fn flags(evidence: &Evidence<'_>) -> Vec<(Subject, Flag)> {
+    let of = |rule: &Rule| {
+        let name = rule.name;
+        let flag = move |found: Finding| (found.subject, Flag::new(name, found.detail));
+        (rule.find)(evidence).into_iter().map(flag)
+    };
+    RULES.iter().flat_map(of).collect()
+}
+
+/// True for the flag of a rule that makes a cell abnormal.
+pub fn is_abnormal(flag: &Flag) -> bool {
+    RULES.iter().any(|rule| rule.name == flag.name && rule.weight == Weight::Abnormal)
+}

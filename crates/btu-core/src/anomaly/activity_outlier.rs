@@ -1,0 +1,40 @@
+//! An activity that one application slows far more, or far less, than the others do.
+
+use super::Evidence;
+use super::Rule;
+use super::Weight;
+use super::evidence::CellRuns;
+use crate::stats::mad;
+use crate::stats::median;
+
+pub(super) const RULE: Rule = Rule {
+    name: "activity-outlier",
+    about: "slowdown of an activity 1.5 times and 3.5 robust standard deviations away from the \
+            median of the other applications of its case",
+    weight: Weight::Abnormal,
+    find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
+};
+
+/// The modified z score of Iglewicz and Hoaglin ("How to Detect and Handle Outliers", 1993), on
+/// logs; the cell itself is left out of its siblings.
+fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
+    let own = cell.slowdown?;
+    let siblings = evidence.cells.iter().filter(|other| other.is_sibling_of(cell));
+    let logs: Vec<f64> = siblings.filter_map(|other| other.slowdown).map(f64::ln).collect();
+    let middle = median(&logs).filter(|_| logs.len() >= LEAST_SIBLINGS)?;
+    let bound = (MOST_DEVIATIONS * crate::stats::NORMAL_MAD * mad(&logs)?).max(LEAST_RATIO.ln());
+    ((own.ln() - middle).abs() > bound).then(|| {
+        let (activity, others) = (&cell.cell.activity, middle.exp());
+        format!(
+            "{activity} runs {own:.2} times slower beside it, beside the other applications \
+             {others:.2} times (limit: a factor of {:.2})",
+            bound.exp(),
+        )
+    })
+}
+
+const LEAST_SIBLINGS: usize = 3;
+
+const MOST_DEVIATIONS: f64 = 3.5;
+
+const LEAST_RATIO: f64 = 1.5;

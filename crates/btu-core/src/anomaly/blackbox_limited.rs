@@ -1,0 +1,50 @@
+//! A black box was the limit: the figure is a lower bound for the host under test.
+
+use super::Rule;
+use super::Weight;
+use super::evidence::percent;
+use super::retransmissions::allowed;
+use crate::analysis::CountedRun;
+use crate::cell::Role;
+use crate::sample::ConnectionSample;
+use crate::sample::DirectionSample;
+use crate::verdict::Verdict;
+
+pub(super) const RULE: Rule = Rule {
+    name: "blackbox-limited",
+    about: "a data thread of a black box above 90 % of a CPU, retransmissions of a black box beyond \
+            its drop pattern, or an emulator that was late or at its limit",
+    weight: Weight::Remark,
+    find: |evidence| evidence.each_run(judge),
+};
+
+fn judge(run: &CountedRun<'_>) -> Option<String> {
+    let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
+    let mut causes: Vec<String> = connections
+        .flat_map(|one| [busy(one), resends(one, &run.sample.emulation)])
+        .flatten()
+        .collect();
+    if let Verdict::Limited(limits) = &run.verdict {
+        causes.extend(limits.iter().cloned());
+    }
+    (!causes.is_empty()).then(|| format!("a lower bound: {}", causes.join("; ")))
+}
+
+fn busy(one: &ConnectionSample) -> Option<String> {
+    let end = [&one.sender, &one.receiver].into_iter().find(|end| end.role != Role::Test)?;
+    let busy = percent(end.cpu_ns?, one.elapsed_ns).filter(|busy| *busy > MOST_BUSY)?;
+    Some(format!("the data thread of {} used {busy:.0} % > 90 % of a CPU", end.role))
+}
+
+fn resends(one: &ConnectionSample, emulation: &[DirectionSample]) -> Option<String> {
+    let info = one.sender.tcp_info.as_ref().filter(|_| one.sender.role != Role::Test)?;
+    let link = format!("test-{}", one.peer);
+    let of_link = emulation.iter().filter(|each| each.link == link);
+    let asked: u64 = of_link.map(|each| each.dropped + each.queue_dropped).sum();
+    let again = info
+        .total_retrans
+        .filter(|again| *again > allowed(asked, info.data_segs_out.unwrap_or(0)))?;
+    Some(format!("{} sent {again} segments again, {asked} drops were asked for", one.sender.role))
+}
+
+const MOST_BUSY: f64 = 90.0;

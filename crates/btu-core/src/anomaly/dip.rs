@@ -1,0 +1,44 @@
+//! A message size that is slower than smaller ones: the 1250-byte dip of maly1996, section 5.1.
+
+use super::Evidence;
+use super::Rule;
+use super::Weight;
+use super::evidence::CellRuns;
+use crate::stats::isotonic;
+
+pub(super) const RULE: Rule = Rule {
+    name: "dip",
+    about: "goodput of a message size below 70 % of what isotonic regression over the other sizes \
+            of the case and activity predicts",
+    weight: Weight::Abnormal,
+    find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
+};
+
+fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
+    let predicted = prediction(evidence, cell)?;
+    let share = cell.goodput_mbps / predicted;
+    (share < LEAST_SHARE).then(|| {
+        format!(
+            "{} messages of {} carry {:.3} Mb/s, {:.0} % < 70 % of the {predicted:.3} Mb/s that the \
+             other sizes predict",
+            cell.cell.application.name,
+            cell.cell.application.message_bytes,
+            cell.goodput_mbps,
+            share * 100.0,
+        )
+    })
+}
+
+/// What a curve that never falls has reached at the next smaller size. The size itself is left out
+/// of the fit: it would pull the prediction towards its own dip.
+fn prediction(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<f64> {
+    let size = |cell: &CellRuns<'_>| cell.cell.application.message_bytes;
+    let mut others: Vec<&CellRuns<'_>> =
+        evidence.cells.iter().filter(|other| other.is_sibling_of(cell)).collect();
+    others.sort_by_key(|other| size(other));
+    let fit = isotonic(&others.iter().map(|other| other.goodput_mbps.ln()).collect::<Vec<f64>>());
+    let smaller = others.iter().filter(|other| size(other) < size(cell)).count();
+    smaller.checked_sub(1).and_then(|at| fit.get(at)).map(|log| log.exp())
+}
+
+const LEAST_SHARE: f64 = 0.7;

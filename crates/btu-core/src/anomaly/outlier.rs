@@ -1,0 +1,73 @@
+//! A run far from the other repeats of its cell, with what may have caused it.
+
+use super::Evidence;
+use super::Finding;
+use super::Rule;
+use super::Subject;
+use super::Weight;
+use super::evidence::percent;
+use crate::analysis::CountedRun;
+use crate::cell::Role;
+use crate::sample::ConnectionSample;
+use crate::stats::Severity;
+use crate::stats::median;
+use crate::stats::outliers_on_logs;
+
+pub(super) const RULE: Rule = Rule {
+    name: "outlier",
+    about: "beyond Tukey's fences (1.5 or 3 interquartile ranges) on the logs of at least 5 repeats",
+    weight: Weight::Remark,
+    find,
+};
+
+fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for cell in &evidence.cells {
+        let Some(middle) = median(&cell.goodputs) else { continue };
+        for (at, severity) in cell.runs.iter().zip(outliers_on_logs(&cell.goodputs)) {
+            let sentence = severity.map(|severity| sentence(&evidence.runs[*at], severity, middle));
+            let found = |detail| Finding { subject: Subject::Run(*at), detail };
+            findings.extend(sentence.map(found));
+        }
+    }
+    findings
+}
+
+fn sentence(run: &CountedRun<'_>, severity: Severity, middle: f64) -> String {
+    let ranges = match severity {
+        Severity::Mild => "1.5",
+        Severity::Severe => "3",
+    };
+    let goodput = run.scored.goodput_mbps;
+    let hints = hints(run);
+    let cause = if hints.is_empty() { "no cause seen".to_owned() } else { hints.join(", ") };
+    format!(
+        "{goodput:.3} Mb/s is more than {ranges} interquartile ranges outside its repeats (median \
+         {middle:.3} Mb/s); {cause}"
+    )
+}
+
+/// What else was unusual about the run.
+fn hints(run: &CountedRun<'_>) -> Vec<String> {
+    let host = &run.sample.host;
+    let share = |time: Option<_>| time.and_then(|time| percent(time, host.elapsed_ns));
+    let connections = || run.sample.comm.iter().flat_map(|comm| &comm.connections);
+    let again: u64 = connections().filter_map(ConnectionSample::retransmissions).sum();
+    let waited = connections()
+        .flat_map(|one| [&one.sender, &one.receiver])
+        .filter(|end| end.role == Role::Test)
+        .filter_map(|end| percent(end.run_delay_ns?, run.scored.elapsed))
+        .fold(0.0, f64::max);
+    let hint = |found: Option<f64>, least: f64, what: &str| {
+        found.filter(|found| *found > least).map(|found| format!("{found:.1} % {what}"))
+    };
+    [
+        (again > 0).then(|| format!("{again} retransmissions")),
+        hint(share(host.steal_ns), 1.0, "of the window stolen by the hypervisor"),
+        hint(share(host.foreign_cpu_ns), 2.0, "of a CPU used by other programs"),
+        hint(Some(waited), 5.0, "of the window waiting for a CPU"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

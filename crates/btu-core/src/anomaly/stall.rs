@@ -1,0 +1,44 @@
+//! A stretch of a run in which nothing arrived.
+
+use super::Evidence;
+use super::Finding;
+use super::Rule;
+use super::Weight;
+use super::evidence::CellRuns;
+use crate::analysis::CountedRun;
+use crate::sample::ConnectionSample;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule = Rule {
+    name: "stall",
+    about: "no progress for longer than 200 ms and 4 round trips, in cells of at least 5 repeats of \
+            at least 1 s",
+    weight: Weight::Abnormal,
+    find,
+};
+
+fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let judged = |run: &CountedRun<'_>| {
+        let mut cells = evidence.cells.iter();
+        let known = |cell: &&CellRuns<'_>| *cell.cell == run.scored.cell;
+        cells.find(known).is_some_and(|cell| evidence.is_well_measured(cell))
+    };
+    evidence.each_run(|run| if judged(run) { judge(run) } else { None })
+}
+
+fn judge(run: &CountedRun<'_>) -> Option<String> {
+    let connections = &run.sample.comm.as_ref()?.connections;
+    let stalls = connections.iter().filter_map(|one| Some((one, one.longest_pause_ns?)));
+    let (one, pause) = stalls.max_by_key(|(_, pause)| *pause)?;
+    let bound = bound(one);
+    (pause > bound).then(|| {
+        let (pause, bound) = (pause.millis(), bound.millis());
+        format!("nothing arrived for {pause:.0} ms > {bound:.0} ms (peer {})", one.peer)
+    })
+}
+
+fn bound(one: &ConnectionSample) -> Nanos {
+    SHORTEST.max(one.round_trip() * 4)
+}
+
+const SHORTEST: Nanos = Nanos::from_millis(200);

@@ -1,0 +1,21 @@
+//! The hypervisor took CPU time from the test host.
+
+use super::Rule;
+use super::Weight;
+use super::evidence::percent;
+use crate::analysis::CountedRun;
+
+pub(super) const RULE: Rule = Rule {
+    name: "steal",
+    about: "the hypervisor stole more than 1 % of the window",
+    weight: Weight::Remark,
+    find: |evidence| evidence.each_run(judge),
+};
+
+fn judge(run: &CountedRun<'_>) -> Option<String> {
+    let host = &run.sample.host;
+    let stolen = percent(host.steal_ns?, host.elapsed_ns).filter(|stolen| *stolen > MOST)?;
+    Some(format!("the hypervisor stole {stolen:.1} % > 1 % of the window"))
+}
+
+const MOST: f64 = 1.0;
