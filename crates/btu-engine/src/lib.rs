@@ -14,6 +14,7 @@ pub mod files;
 mod lineup;
 mod place;
 pub mod probe;
+pub mod prober;
 pub mod transport;
 
 pub use error::EngineError;

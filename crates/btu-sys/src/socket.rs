@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
@@ -112,6 +113,16 @@ pub fn connect(address: SocketAddr, settings: &Settings, timeout: Duration) -> R
     let socket = named(tcp_socket(address), || "make a TCP socket".to_owned())?;
     settings.apply(&socket)?;
     named(socket.connect_timeout(&address.into(), timeout), || format!("connect to {address}"))?;
+    Ok(socket.into())
+}
+
+/// A UDP socket on `address` that asks for a receive buffer of `buffer` bytes; the kernel may give less.
+pub fn bind_udp(address: SocketAddr, buffer: usize) -> Result<UdpSocket> {
+    let domain = Domain::for_address(address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP));
+    let socket = named(socket, || "make a UDP socket".to_owned())?;
+    named(socket.set_recv_buffer_size(buffer), || format!("set SO_RCVBUF to {buffer}"))?;
+    named(socket.bind(&address.into()), || format!("bind {address}"))?;
     Ok(socket.into())
 }
 

@@ -12,3 +12,4 @@ mod skip;
 mod activity;
 mod comm;
 mod local;
+mod prober;

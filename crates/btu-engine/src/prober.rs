@@ -1,0 +1,259 @@
+//! Small traffic with a known answer: what a path between two hosts really does.
+//!
+//! The emulation of a link is checked with it before the first cell and after the last: round
+//! trips for its delay, counted packets for its drop pattern, a bulk transfer for its rate.
+
+use std::io;
+use std::net::IpAddr;
+use std::net::SocketAddr;
+use std::net::UdpSocket;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use btu_core::cell::Direction;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::socket;
+use btu_sys::socket::Settings;
+
+use crate::comm::Amount;
+use crate::comm::FarFlow;
+use crate::comm::FarJob;
+use crate::comm::FarSide;
+use crate::comm::NearFlow;
+use crate::comm::NearJob;
+use crate::comm::NearSide;
+use crate::comm::Terms;
+use crate::error::EngineError;
+use crate::place::Place;
+use crate::transport::Tcp;
+
+/// A path between two hosts, from its near to its far end.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Where the traffic starts.
+    pub near: Place,
+    /// The near host's own address on this path.
+    pub near_address: IpAddr,
+    /// Where it ends.
+    pub far: Place,
+    /// The far host's address on this path.
+    pub far_address: IpAddr,
+}
+
+/// Packets that were counted through a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How many were sent.
+    pub sent: u64,
+    /// Positions, from 1, of those that never came.
+    pub missing: Vec<u64>,
+    /// How many came more than once.
+    pub repeated: u64,
+}
+
+impl Path {
+    /// The same path, walked the other way.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            near: self.far.clone(),
+            near_address: self.far_address,
+            far: self.near.clone(),
+            far_address: self.near_address,
+        }
+    }
+
+    /// Sends `count` datagrams that the far end sends back, one after the other, after one that only
+    /// wakes the path up. A round trip of more than `patience` is `None`.
+    pub fn round_trips(
+        &self,
+        count: u32,
+        patience: Nanos,
+    ) -> Result<Vec<Option<Nanos>>, EngineError> {
+        // The far end must outlast a round trip that was lost.
+        let (far_socket, echo) = self.far_thread(patience * 4, echo)?;
+        let near = self.near_socket(patience)?;
+        let asked = self.near.spawn("probe", move || {
+            let mut trips = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+            trip(&near, far_socket, u64::MAX)?;
+            for index in 0..u64::from(count) {
+                trips.push(trip(&near, far_socket, index)?);
+            }
+            end(&near, far_socket)?;
+            Ok(trips)
+        })?;
+        let trips = joined(asked);
+        joined(echo).and(trips)
+    }
+
+    /// Sends `count` datagrams, one each `period`, and tells which of them never came. The far end
+    /// waits for `patience` after the last.
+    pub fn counted_packets(
+        &self,
+        count: u64,
+        period: Nanos,
+        patience: Nanos,
+    ) -> Result<Counted, EngineError> {
+        let (far_socket, reader) = self.far_thread(patience, move |socket| tally(socket, count))?;
+        let near = self.near_socket(patience)?;
+        let sender =
+            self.near.spawn("probe", move || send_all(&near, far_socket, count, period))?;
+        let sent = joined(sender);
+        let counted = joined(reader);
+        sent.and(counted)
+    }
+
+    /// The rate of one TCP connection over `time`, with messages of 64 KiB.
+    pub fn bulk_rate(&self, time: Nanos) -> Result<BitRate, EngineError> {
+        let (direction, sockets) = (Direction::Send, Settings::default());
+        let terms = Terms::new(&Tcp, BULK_MESSAGE, Amount::Window(time), time * 6);
+        let listen = SocketAddr::new(self.far_address, 0);
+        let far = FarSide::listen(FarJob {
+            flows: vec![FarFlow { direction, listen }],
+            terms: terms.clone(),
+            sockets: sockets.clone(),
+            place: self.far.clone(),
+        })?;
+        let flows = far.addresses().iter();
+        let flows =
+            flows.map(|address| NearFlow { peer: self.far.role, direction, address: *address });
+        let place = self.near.clone();
+        let near = NearSide::connect(NearJob { flows: flows.collect(), terms, sockets, place })?;
+        let near = near.go()?;
+        if let Some(fault) = near.ends.iter().find_map(|end| end.fault.as_ref()) {
+            return Err(EngineError::Refused(format!("bulk transfer to {listen}: {fault}")));
+        }
+        let read: Bytes = far.finish()?.iter().map(|end| end.bytes).sum();
+        Ok(read.per(near.elapsed()).unwrap_or_default())
+    }
+
+    /// Starts the far end of a probe; returns where it listens.
+    fn far_thread<T: Send + 'static>(
+        &self,
+        patience: Nanos,
+        work: impl FnOnce(&UdpSocket) -> io::Result<T> + Send + 'static,
+    ) -> Result<(SocketAddr, JoinHandle<Result<T, EngineError>>), EngineError> {
+        let socket = bind(&self.far, self.far_address, patience)?;
+        let address = socket.local_addr().map_err(EngineError::peer("read a socket's address"))?;
+        let fault = format!("answer probes at {address}");
+        let work = move || work(&socket).map_err(EngineError::peer(fault));
+        Ok((address, self.far.spawn("probe-far", work)?))
+    }
+
+    fn near_socket(&self, patience: Nanos) -> Result<UdpSocket, EngineError> {
+        bind(&self.near, self.near_address, patience)
+    }
+}
+
+/// A socket made at `place`, which stays there whoever uses it.
+fn bind(place: &Place, address: IpAddr, patience: Nanos) -> Result<UdpSocket, EngineError> {
+    joined(place.spawn("probe-bind", move || {
+        let socket = socket::bind_udp(SocketAddr::new(address, 0), RECEIVE_BUFFER)?;
+        let timeout = Some(Duration::from(patience.max(Nanos::from_millis(1))));
+        let set = socket.set_read_timeout(timeout);
+        set.map_err(EngineError::peer("set a receive timeout"))?;
+        Ok(socket)
+    })?)
+}
+
+/// One round trip; answers to earlier questions are passed over.
+fn trip(near: &UdpSocket, far: SocketAddr, index: u64) -> Result<Option<Nanos>, EngineError> {
+    let fault = || format!("probe {far}");
+    let start = clock::monotonic_ns();
+    near.send_to(&index.to_be_bytes(), far).map_err(EngineError::peer(fault()))?;
+    loop {
+        match receive(near).map_err(EngineError::peer(fault()))? {
+            None => return Ok(None),
+            Some((answer, _)) if answer == index => {
+                return Ok(Some(Nanos::new(clock::monotonic_ns() - start)));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Tells the far end of `trip` that nothing more will come.
+fn end(near: &UdpSocket, far: SocketAddr) -> Result<(), EngineError> {
+    let sent = near.send_to(&END.to_be_bytes(), far);
+    sent.map(drop).map_err(EngineError::peer(format!("probe {far}")))
+}
+
+/// Sends everything back, until the end is announced or nothing comes for a while.
+fn echo(socket: &UdpSocket) -> io::Result<()> {
+    while let Some((index, from)) = receive(socket)? {
+        if index == END {
+            break;
+        }
+        socket.send_to(&index.to_be_bytes(), from)?;
+    }
+    Ok(())
+}
+
+fn send_all(
+    near: &UdpSocket,
+    far: SocketAddr,
+    count: u64,
+    period: Nanos,
+) -> Result<(), EngineError> {
+    let start = clock::monotonic_ns();
+    for index in 0..count {
+        clock::wait_until(start + index * period.count(), SPIN.count());
+        let sent = near.send_to(&index.to_be_bytes(), far);
+        sent.map_err(EngineError::peer(format!("probe {far}")))?;
+    }
+    Ok(())
+}
+
+/// Counts what comes, until the last came or nothing did for a while.
+fn tally(socket: &UdpSocket, count: u64) -> io::Result<Counted> {
+    let mut seen = vec![false; usize::try_from(count).unwrap_or(0)];
+    let mut repeated = 0;
+    while let Some((index, _)) = receive(socket)? {
+        let place = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
+        if place.is_some_and(|place| std::mem::replace(place, true)) {
+            repeated += 1;
+        }
+        if index + 1 == count {
+            break;
+        }
+    }
+    let positions = (1..).zip(seen).filter(|(_, came)| !came);
+    Ok(Counted {
+        sent: count,
+        missing: positions.map(|(position, _)| position).collect(),
+        repeated,
+    })
+}
+
+/// The next number and its sender; `None` where the patience ended first.
+fn receive(socket: &UdpSocket) -> io::Result<Option<(u64, SocketAddr)>> {
+    let mut datagram = [0; 8];
+    loop {
+        match socket.recv_from(&mut datagram) {
+            Ok((8, from)) => return Ok(Some((u64::from_be_bytes(datagram), from))),
+            // Not ours.
+            Ok(_) => {}
+            Err(cause) => match cause.kind() {
+                io::ErrorKind::Interrupted => {}
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => return Ok(None),
+                _ => return Err(cause),
+            },
+        }
+    }
+}
+
+fn joined<T>(thread: JoinHandle<Result<T, EngineError>>) -> Result<T, EngineError> {
+    let panicked = || EngineError::Refused("a probe panicked".to_owned());
+    thread.join().unwrap_or_else(|_| Err(panicked()))
+}
+
+const BULK_MESSAGE: Bytes = Bytes::new(65_536);
+/// The number that ends a series of round trips.
+const END: u64 = u64::MAX - 1;
+/// Room for thousands of small datagrams, so that a late reader loses none.
+const RECEIVE_BUFFER: usize = 4 << 20;
+/// How long before a packet is due its sender stops sleeping.
+const SPIN: Nanos = Nanos::from_micros(60);
