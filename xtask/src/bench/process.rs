@@ -15,6 +15,9 @@ use anyhow::bail;
 /// The kernel counts CPU time of others in ticks of this length (`USER_HZ` is 100 everywhere).
 const TICK_SECONDS: f64 = 0.01;
 
+/// How long a forking server may take to reap a child whose connection is over.
+const LEAVE: Duration = Duration::from_secs(1);
+
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One end; killed if it still runs when it goes out of scope.
@@ -58,11 +61,28 @@ impl End {
         Ok(text)
     }
 
-    /// User and system seconds so far; an ended process keeps them until it is reaped.
+    /// User and system seconds so far, with those of its children once it has reaped them. An
+    /// ended process keeps them until we reap it.
     pub(super) fn cpu_seconds(&self) -> Result<f64> {
+        self.has_reaped();
         let path = format!("/proc/{}/stat", self.child.id());
         let stat = std::fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
         ticks(&stat).map(|t| t * TICK_SECONDS).with_context(|| format!("read {path}"))
+    }
+}
+
+impl End {
+    /// Waits until a server that forks per connection (qperf) has taken leave of its children.
+    fn has_reaped(&self) {
+        let id = self.child.id();
+        let children = format!("/proc/{id}/task/{id}/children");
+        let started = Instant::now();
+        while started.elapsed() < LEAVE {
+            match std::fs::read_to_string(&children) {
+                Ok(text) if !text.trim().is_empty() => thread::sleep(Duration::from_millis(2)),
+                _ => return,
+            }
+        }
     }
 }
 
@@ -74,13 +94,13 @@ impl Drop for End {
     }
 }
 
-/// Fields 14 and 15 of `/proc/PID/stat`, after the name, which may hold anything.
+/// Fields 14 to 17 of `/proc/PID/stat`, after the name, which may hold anything: user and system
+/// time of the process and of its reaped children.
 fn ticks(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let user: f64 = fields.next()?.parse().ok()?;
-    let system: f64 = fields.next()?.parse().ok()?;
-    Some(user + system)
+    let times: Vec<f64> =
+        fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse().ok()).collect();
+    (times.len() == 4).then(|| times.iter().sum())
 }
 
 fn listening(port: u16) -> Result<bool> {
@@ -103,8 +123,8 @@ mod tests {
 
     #[test]
     fn cpu_time_is_found_behind_a_name_with_spaces_and_brackets() {
-        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 100 0 0 0 25 17 0 0 20 0 1 0";
-        assert_eq!(ticks(stat), Some(42.0));
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 100 0 0 0 25 17 3 5 20 0 1 0";
+        assert_eq!(ticks(stat), Some(50.0));
     }
 
     #[test]
