@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions.
 
 mod contender;
+mod counts;
 mod options;
 mod paired;
 mod peers;
@@ -15,7 +16,7 @@ use crate::repo::Repo;
 use options::Options;
 
 pub(crate) const CHORE: Chore =
-    Chore { name: "bench", about: "peers: speed of the loops beside others", run };
+    Chore { name: "bench", about: "peers, counts: speed of the loops", run };
 
 /// One bench: a file of its own and a line in [`BENCHES`].
 struct Bench {
@@ -24,7 +25,7 @@ struct Bench {
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
-static BENCHES: &[Bench] = &[peers::BENCH];
+static BENCHES: &[Bench] = &[counts::BENCH, peers::BENCH];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));

@@ -61,6 +61,15 @@ impl End {
         Ok(text)
     }
 
+    /// Waits for its end, which must be a good one.
+    pub(super) fn succeeded(&mut self) -> Result<()> {
+        let status = self.child.wait().with_context(|| format!("wait for {}", self.line))?;
+        if !status.success() {
+            bail!("{}: {status}", self.line);
+        }
+        Ok(())
+    }
+
     /// User and system seconds so far, with those of its children once it has reaped them. An
     /// ended process keeps them until we reap it.
     pub(super) fn cpu_seconds(&self) -> Result<f64> {
