@@ -131,7 +131,7 @@ fn violations(
     let page = workspace.repo.read(registry.page)?;
     let mut found = Vec::new();
     for entry in entries {
-        if !slice.contains(&format!("{entry}::")) {
+        if !names(slice, entry) {
             let Registry { folder, slice, .. } = registry;
             found.push(format!("{folder}/{entry}.rs: {slice} does not name it"));
         }
@@ -166,6 +166,20 @@ fn slice<'a>(code: &'a str, name: &str) -> Option<&'a str> {
     list.split_once(';').map(|(list, _)| list)
 }
 
+/// By its module, or by its type where the module re-exports one: `tcp::Tcp`, `Tcp`.
+fn names(slice: &str, entry: &str) -> bool {
+    let mut words = slice.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word == entry || word == camel(entry))
+}
+
+fn camel(entry: &str) -> String {
+    let parts = entry.split('_').filter_map(|part| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+    });
+    parts.collect()
+}
+
 /// Users write the name of `drop_ge` as `drop ge`, that of `few_units` as `few-units`.
 fn has_section(page: &str, entry: &str) -> bool {
     let headings = page.lines().filter(|line| line.starts_with('#'));
@@ -176,6 +190,13 @@ fn has_section(page: &str, entry: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_is_named_by_its_module_or_by_its_type() {
+        assert!(names("&[&drop_ge::KIND]", "drop_ge"));
+        assert!(names("&[&Tcp, &UnixStream]", "unix_stream"));
+        assert!(!names("&[&udp_fast::Fast]", "udp"));
+    }
 
     #[test]
     fn a_slice_ends_at_its_semicolon() {
