@@ -5,4 +5,5 @@
 #![forbid(unsafe_code)]
 
 pub mod around;
+pub mod backend;
 pub mod segment;

@@ -90,6 +90,37 @@ pub fn read(vnet: Vnet, frame: &[u8]) -> Frame {
 }
 
 impl Shape {
+    /// Size of the headers that every wire packet has, from the IP header on; zero where the frame
+    /// is one packet in one piece.
+    pub fn headers(&self) -> u32 {
+        if self.layout.segment == 0 { 0 } else { narrow(self.layout.payload - self.layout.l3) }
+    }
+
+    /// Payload of every wire packet but the last.
+    pub fn segment(&self) -> u32 {
+        if self.layout.segment == 0 { self.l3_full } else { narrow(self.layout.segment) }
+    }
+
+    /// Payload of all wire packets together.
+    pub fn payload(&self) -> u32 {
+        if self.layout.segment == 0 {
+            self.l3_full
+        } else {
+            narrow(self.layout.end - self.layout.payload)
+        }
+    }
+
+    /// The same number for all packets of one flow: a hash (FNV-1a) of addresses and ports.
+    pub fn flow(&self, frame: &[u8]) -> u32 {
+        let ports = match self.layout.transport {
+            Transport::Other(_) => self.layout.l4..self.layout.l4,
+            Transport::Tcp | Transport::Udp => self.layout.l4..self.layout.l4 + 4,
+        };
+        let key = [self.layout.addresses(), ports].map(|range| frame.get(range));
+        let bytes = key.into_iter().flatten().flatten();
+        bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    }
+
     /// Size from the IP header on of wire packet `index`.
     pub fn l3_of(&self, index: u32) -> u32 {
         if index + 1 == self.count { self.l3_last } else { self.l3_full }

@@ -8,16 +8,15 @@ use super::checksum::Sum;
 use super::vnet::NEEDS_CSUM;
 use super::vnet::Vnet;
 
-/// One wire packet with bit `choice` (modulo its length) behind the IP header flipped; the frame
-/// starts with its Ethernet header. Returns the header to send it with.
-pub fn corrupted(vnet: Vnet, frame: &mut [u8], choice: u64) -> Vnet {
+/// Flips one bit of a wire packet, counted from the first of its IP header, and modulo its length;
+/// the frame starts with its Ethernet header. Returns the header to send it with.
+pub fn corrupted(vnet: Vnet, frame: &mut [u8], bit: u32) -> Vnet {
     let Frame::Counted(shape) = super::read(vnet, frame) else { return vnet };
     complete_checksum(vnet, &mut frame[..shape.layout.end]);
-    let body = &mut frame[shape.layout.l4..shape.layout.end];
-    let bits = u64::try_from(body.len()).unwrap_or(u64::MAX).saturating_mul(8);
-    if let Some(bit) = choice.checked_rem(bits) {
-        let byte = usize::try_from(bit / 8).unwrap_or(usize::MAX);
-        body[byte] ^= 1 << (bit % 8);
+    let packet = &mut frame[shape.layout.l3..shape.layout.end];
+    let bit = usize::try_from(bit).unwrap_or(usize::MAX);
+    if let Some(place) = (bit / 8).checked_rem(packet.len()) {
+        packet[place] ^= 0x80 >> (bit % 8);
     }
     Vnet::default()
 }

@@ -158,7 +158,7 @@ fn rewrite_tcp(header: &mut [u8], layout: &Layout, cut: &Cut) {
 
 impl Layout {
     /// Source and destination address, which are neighbours in both families.
-    fn addresses(&self) -> Range<usize> {
+    pub(super) fn addresses(&self) -> Range<usize> {
         match self.family {
             Family::V4 => self.l3 + 12..self.l3 + 20,
             Family::V6 => self.l3 + 8..self.l3 + 40,

@@ -1,2 +1,16 @@
 //! Integration tests of the testbed: what the kernel and the emulator really do.
 #![forbid(unsafe_code)]
+
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+#[cfg(test)]
+#[path = "../../../../tests/isolated.rs"]
+mod isolated;
+#[cfg(test)]
+mod relay;
+#[cfg(test)]
+mod traffic;
+#[cfg(test)]
+mod world;

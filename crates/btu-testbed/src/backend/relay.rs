@@ -1,0 +1,365 @@
+//! The default backend: user-space threads between packet sockets on pairs of veth devices.
+//!
+//! Needs a network namespace and nothing else: no BPF, no TUN, no root. Super-packets stay whole
+//! wherever the chain leaves them whole; due times start at the kernel's arrival stamp.
+
+mod direction;
+mod meter;
+mod pause;
+mod stamp;
+mod store;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::thread::JoinHandle;
+
+use btu_core::link::Chain;
+use btu_core::link::ChainSpec;
+use btu_core::link::Limits;
+use btu_core::link::Lines;
+use btu_core::link::Place;
+use btu_core::sample::DirectionSample;
+use btu_core::units::Bytes;
+use btu_sys::cpu;
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::LinkCounters;
+use btu_sys::netlink::Netlink;
+use btu_sys::packet::PacketSocket;
+use btu_sys::wait::Waker;
+
+use super::Backend;
+use super::BackendError;
+use super::DEFAULT_MEMORY;
+use super::Emulator;
+use super::LinkPorts;
+use super::Order;
+use super::Settings;
+
+use direction::Direction;
+use pause::Pause;
+use store::Store;
+use worker::Command;
+use worker::Link;
+use worker::Worker;
+
+/// The entry of the registry.
+#[derive(Debug)]
+pub struct RelayBackend;
+
+/// A running relay. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Relay {
+    links: Vec<LinkPorts>,
+    workers: Vec<Handle>,
+    limits: Limits,
+    settings: Settings,
+    devices: Mutex<Devices>,
+}
+
+/// The seam to one thread.
+#[derive(Debug)]
+struct Handle {
+    /// Indices of the links that it carries.
+    links: std::ops::Range<usize>,
+    commands: Option<Sender<Command>>,
+    waker: Waker,
+    thread: Option<JoinHandle<Result<(), BackendError>>>,
+}
+
+/// The kernel's own counters of the devices, whose drops are losses that nobody asked for.
+#[derive(Debug)]
+struct Devices {
+    netlink: Netlink,
+    at_start: BTreeMap<String, LinkCounters>,
+}
+
+impl Backend for RelayBackend {
+    fn name(&self) -> &'static str {
+        "relay"
+    }
+
+    fn help(&self) -> &'static str {
+        "user-space threads on AF_PACKET sockets; every element, no root needed"
+    }
+
+    fn start(
+        &self,
+        wire: &NetNs,
+        links: &[LinkPorts],
+        settings: &Settings,
+    ) -> Result<Box<dyn Emulator>, BackendError> {
+        Ok(Box::new(Relay::start(wire, links, settings)?))
+    }
+}
+
+impl Relay {
+    /// Starts the threads; packets pass unchanged until [`Emulator::configure`].
+    pub fn start(
+        wire: &NetNs,
+        links: &[LinkPorts],
+        settings: &Settings,
+    ) -> Result<Self, BackendError> {
+        let memory = settings.memory.unwrap_or(DEFAULT_MEMORY);
+        let positions = settings.positions.unwrap_or(Limits::default().positions);
+        let slots = Store::slots(memory);
+        let limits = Limits { slots, positions, ..Limits::default() };
+        let mut relay = Self {
+            links: links.to_vec(),
+            workers: Vec::new(),
+            limits,
+            settings: settings.clone(),
+            devices: Mutex::new(Devices::open(wire)?),
+        };
+        let per_thread = links.len().div_ceil(relay.threads(links.len())).max(1);
+        for first in (0..links.len()).step_by(per_thread) {
+            let handle = relay.start_worker(wire, first..(first + per_thread).min(links.len()))?;
+            relay.workers.push(handle);
+        }
+        relay.devices().begin(&relay.links)?;
+        Ok(relay)
+    }
+
+    /// One thread per link where the emulator has so many CPUs for itself, else one for all.
+    fn threads(&self, links: usize) -> usize {
+        let own = self.settings.cpus.as_ref().map_or(1, cpu::CpuSet::len);
+        if self.settings.shared_cpus || own < links { 1 } else { links }
+    }
+
+    fn start_worker(
+        &self,
+        wire: &NetNs,
+        links: std::ops::Range<usize>,
+    ) -> Result<Handle, BackendError> {
+        let chains = self.chains(&links, &[], 0, &mut Lines::default())?;
+        let (commands, orders) = mpsc::channel();
+        let waker = Waker::new()?;
+        let crew = Crew {
+            wire: wire
+                .try_clone()
+                .map_err(|cause| btu_sys::Error::new("share a namespace", cause))?,
+            ports: self.links[links.clone()].to_vec(),
+            settings: self.settings.clone(),
+            waker: waker.clone(),
+        };
+        let (ready, started) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("btu-relay".to_owned())
+            .spawn(move || crew.work(chains, orders, &ready))
+            .map_err(|cause| btu_sys::Error::new("start a thread", cause))?;
+        let mut handle = Handle { links, commands: Some(commands), waker, thread: Some(thread) };
+        match started.recv() {
+            Ok(()) => Ok(handle),
+            Err(_) => Err(handle.end()),
+        }
+    }
+
+    /// Both chains of each link; without an order packets pass unchanged.
+    fn chains(
+        &self,
+        range: &std::ops::Range<usize>,
+        orders: &[Order],
+        seed: u64,
+        lines: &mut Lines,
+    ) -> Result<Vec<[Chain; 2]>, BackendError> {
+        let unchanged = ChainSpec::default();
+        let chain_pair = |ports: &LinkPorts| {
+            let order = orders.iter().find(|order| order.link == ports.name);
+            let (up, down) =
+                order.map_or((&unchanged, &unchanged), |order| (&order.up, &order.down));
+            Ok([
+                self.chain(up, ports, "up", seed, lines)?,
+                self.chain(down, ports, "down", seed, lines)?,
+            ])
+        };
+        self.links[range.clone()].iter().map(chain_pair).collect()
+    }
+
+    fn chain(
+        &self,
+        spec: &ChainSpec,
+        ports: &LinkPorts,
+        direction: &'static str,
+        seed: u64,
+        lines: &mut Lines,
+    ) -> Result<Chain, BackendError> {
+        self.check_memory(spec, ports, direction)?;
+        let (wire, limits) = (self.settings.wire, self.limits);
+        let place = Place { seed, link: &ports.name, direction, wire, limits };
+        Ok(Chain::new(spec, &place, lines)?)
+    }
+
+    /// What a rate and a delay keep inside, a fifth more, and room for one burst.
+    fn check_memory(
+        &self,
+        spec: &ChainSpec,
+        ports: &LinkPorts,
+        direction: &'static str,
+    ) -> Result<(), BackendError> {
+        let (Some(rate), Some(delay)) = (spec.rate(), spec.constant_delay()) else { return Ok(()) };
+        let inside = rate.amount_in(delay);
+        let needed = Bytes::new(inside.count() + inside.count() / 5) + BURST;
+        let allowed = self.settings.memory.unwrap_or(DEFAULT_MEMORY);
+        if needed <= allowed {
+            return Ok(());
+        }
+        let link = ports.name.clone();
+        Err(BackendError::Memory { link, direction, rate, delay, needed, allowed })
+    }
+
+    fn devices(&self) -> MutexGuard<'_, Devices> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Emulator for Relay {
+    fn configure(&self, orders: &[Order], seed: u64) -> Result<(), BackendError> {
+        let is_known = |order: &&Order| self.links.iter().any(|ports| ports.name == order.link);
+        if let Some(order) = orders.iter().find(|order| !is_known(order)) {
+            return Err(BackendError::UnknownLink { name: order.link.clone() });
+        }
+        let mut lines = Lines::default();
+        for worker in &self.workers {
+            let chains = self.chains(&worker.links, orders, seed, &mut lines)?;
+            worker.ask(|done| Command::Configure { chains, done })?;
+        }
+        self.devices().begin(&self.links)
+    }
+
+    fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {
+        let mut samples = Vec::new();
+        for worker in &self.workers {
+            samples.extend(worker.ask(|reply| Command::Sample { reply })?);
+        }
+        self.devices().complete(&self.links, &mut samples)?;
+        Ok(samples)
+    }
+}
+
+impl Handle {
+    /// Sends a command and waits for its answer.
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, BackendError> {
+        let (reply, answer) = mpsc::channel();
+        let sent = self.commands.as_ref().is_some_and(|seam| seam.send(command(reply)).is_ok());
+        self.waker.wake();
+        let gone = || BackendError::Stopped { cause: "its thread ended".to_owned() };
+        if sent { answer.recv().map_err(|_| gone()) } else { Err(gone()) }
+    }
+
+    /// Ends the thread and says why it ended.
+    fn end(&mut self) -> BackendError {
+        self.commands = None;
+        self.waker.wake();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(Err(cause))) => cause,
+            Some(Ok(Ok(()))) | None => BackendError::Stopped { cause: "it was told to".to_owned() },
+            Some(Err(_)) => BackendError::Stopped { cause: "its thread panicked".to_owned() },
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What a thread takes along.
+struct Crew {
+    wire: NetNs,
+    ports: Vec<LinkPorts>,
+    settings: Settings,
+    waker: Waker,
+}
+
+impl Crew {
+    /// The life of a thread; dropping `ready` unsent says that it did not start.
+    fn work(
+        self,
+        chains: Vec<[Chain; 2]>,
+        orders: Receiver<Command>,
+        ready: &Sender<()>,
+    ) -> Result<(), BackendError> {
+        self.wire.enter()?;
+        if let Some(cpus) = &self.settings.cpus {
+            cpu::pin(cpus)?;
+        }
+        cpu::set_timer_slack(1)?;
+        let links = self.open_links(chains)?;
+        let stopped = |cause: std::io::Error| BackendError::Stopped { cause: cause.to_string() };
+        let pause =
+            Pause::choose(self.settings.wait, self.settings.shared_cpus).map_err(stopped)?;
+        let worker = Worker::new(links, self.waker, orders, pause)?;
+        // Whoever started the thread waits for this; if not, it ends by itself at once.
+        let _ = ready.send(());
+        worker.run().map_err(stopped)
+    }
+
+    fn open_links(&self, chains: Vec<[Chain; 2]>) -> Result<Vec<Link>, BackendError> {
+        let mut netlink = Netlink::open(&self.wire)?;
+        let memory = self.settings.memory.unwrap_or(DEFAULT_MEMORY);
+        let mut links = Vec::new();
+        for (ports, [up, down]) in self.ports.iter().zip(chains) {
+            let mut open = |device: &str| -> btu_sys::Result<PacketSocket> {
+                PacketSocket::open(netlink.link(device)?.index, self.settings.form)
+            };
+            links.push(Link {
+                near: open(&ports.near)?,
+                far: open(&ports.far)?,
+                up: Direction::new(up, Store::new(memory)?),
+                down: Direction::new(down, Store::new(memory)?),
+            });
+        }
+        Ok(links)
+    }
+}
+
+impl Devices {
+    fn open(wire: &NetNs) -> Result<Self, BackendError> {
+        Ok(Self { netlink: Netlink::open(wire)?, at_start: BTreeMap::new() })
+    }
+
+    fn begin(&mut self, links: &[LinkPorts]) -> Result<(), BackendError> {
+        for device in links.iter().flat_map(|ports| [&ports.near, &ports.far]) {
+            let counters = self.netlink.link(device)?.counters;
+            self.at_start.insert(device.clone(), counters);
+        }
+        Ok(())
+    }
+
+    /// A device's receive drops never reached the emulator; its transmit drops were refused by the
+    /// other end. Samples come in pairs, `up` and `down` of each link.
+    fn complete(
+        &mut self,
+        links: &[LinkPorts],
+        samples: &mut [DirectionSample],
+    ) -> Result<(), BackendError> {
+        for (ports, pair) in links.iter().zip(samples.chunks_exact_mut(2)) {
+            let (near, far) = (self.since_start(&ports.near)?, self.since_start(&ports.far)?);
+            pair[0].socket_drops += near.rx_dropped;
+            pair[0].send_errors += far.tx_dropped;
+            pair[1].socket_drops += far.rx_dropped;
+            pair[1].send_errors += near.tx_dropped;
+        }
+        Ok(())
+    }
+
+    fn since_start(&mut self, device: &str) -> Result<LinkCounters, BackendError> {
+        let now = self.netlink.link(device)?.counters;
+        let then = self.at_start.get(device).copied().unwrap_or_default();
+        Ok(LinkCounters {
+            rx_dropped: now.rx_dropped.saturating_sub(then.rx_dropped),
+            tx_dropped: now.tx_dropped.saturating_sub(then.tx_dropped),
+            ..now
+        })
+    }
+}
+
+/// Room for what arrives while a thread is not running.
+const BURST: Bytes = Bytes::new(64 << 20);

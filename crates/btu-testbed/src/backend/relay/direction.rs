@@ -1,0 +1,226 @@
+//! One direction of a link: from a frame that arrived to the runs that are sent.
+
+use std::io;
+
+use btu_core::link::Chain;
+use btu_core::link::Flow;
+use btu_core::link::Packet;
+use btu_core::link::Slot;
+use btu_core::sample::DirectionSample;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::packet::PacketSocket;
+use btu_sys::packet::Received;
+
+use crate::segment;
+use crate::segment::Frame;
+use crate::segment::Vnet;
+
+use super::meter::Meter;
+use super::store::Place;
+use super::store::Store;
+
+/// The chain of one direction, the bytes of what is inside it, and its account.
+#[derive(Debug)]
+pub(super) struct Direction {
+    /// The chain of this run is the last; before it those of earlier runs that still hold packets.
+    chains: Vec<Chain>,
+    store: Store,
+    meter: Meter,
+    last_arrival: Nanos,
+}
+
+/// A frame whose bytes are still where the kernel put them.
+#[derive(Clone, Copy, Debug)]
+struct Fresh<'a> {
+    slot: Slot,
+    frame: &'a [u8],
+}
+
+impl Direction {
+    pub(super) fn new(chain: Chain, store: Store) -> Self {
+        let (chains, meter) = (vec![chain], Meter::new());
+        Self { chains, store, meter, last_arrival: Nanos::ZERO }
+    }
+
+    /// Begins a new run. Packets of the old one leave when the old chain says.
+    pub(super) fn configure(&mut self, chain: Chain) {
+        self.chains.push(chain);
+        self.reclaim();
+        self.meter.reset();
+    }
+
+    /// Takes a frame that came at `stamp`, and sends what is due. Without delay that is the frame
+    /// itself, which so is never copied.
+    pub(super) fn take_in(
+        &mut self,
+        received: &Received<'_>,
+        stamp: Nanos,
+        now: Nanos,
+        out: &PacketSocket,
+    ) {
+        let vnet = Vnet::from_bytes(received.vnet);
+        let frame = segment::read(vnet, received.frame);
+        if frame == Frame::Uncounted {
+            // What is not counted is not reported either: ARP is repeated by itself.
+            let _ = out.send(&received.vnet, received.frame, &[]);
+            return;
+        }
+        let Some(slot) = self.store.take(vnet, &frame, received.frame.len()) else {
+            return self.overflow(&frame);
+        };
+        self.meter.counts.opaque += u64::from(matches!(frame, Frame::Opaque { .. }));
+        // Stamps of one device are in order, but for steps of the wall clock.
+        self.last_arrival = stamp.max(self.last_arrival).min(now);
+        let packet = handle(&frame, received.frame, slot, self.last_arrival);
+        self.current().push(packet);
+        self.send_due(now, out, Some(Fresh { slot, frame: received.frame }), PER_ARRIVAL);
+        self.store.fill(slot, received.frame);
+    }
+
+    /// Sends up to a batch of what is due at `now`; true where there was something.
+    pub(super) fn release(&mut self, now: Nanos, out: &PacketSocket) -> bool {
+        self.send_due(now, out, None, PER_BATCH)
+    }
+
+    /// When something may be due next.
+    pub(super) fn next_wakeup(&self) -> Option<Nanos> {
+        self.chains.iter().filter_map(Chain::next_wakeup).min()
+    }
+
+    /// Frames that the kernel lost before we saw them.
+    pub(super) fn count_socket_drops(&mut self, frames: u64) {
+        self.meter.counts.socket_drops += frames;
+    }
+
+    /// The record of the run so far.
+    pub(super) fn sample(&self) -> DirectionSample {
+        let mut sample = self.chains.last().map(Chain::sample).unwrap_or_default();
+        self.meter.complete(&mut sample);
+        sample
+    }
+
+    fn send_due(
+        &mut self,
+        now: Nanos,
+        out: &PacketSocket,
+        fresh: Option<Fresh<'_>>,
+        budget: usize,
+    ) -> bool {
+        let mut sent = 0;
+        while sent < budget
+            && let Some((packet, chain)) = self.pop(now)
+        {
+            self.send(&packet, chain, out, fresh);
+            sent += 1;
+        }
+        self.reclaim();
+        sent > 0
+    }
+
+    /// The next run that is due, and the chain that it leaves: the oldest that has one.
+    fn pop(&mut self, now: Nanos) -> Option<(Packet, usize)> {
+        let mut chains = self.chains.iter_mut().enumerate();
+        chains.find_map(|(index, chain)| Some((chain.pop(now)?, index)))
+    }
+
+    fn send(
+        &mut self,
+        packet: &Packet,
+        chain: usize,
+        out: &PacketSocket,
+        fresh: Option<Fresh<'_>>,
+    ) {
+        let began = now();
+        let result = match self.store.packet(packet.slot()) {
+            Some((place, stored)) => {
+                let fresh = fresh.filter(|fresh| fresh.slot == packet.slot());
+                write(out, place, fresh.map_or(stored, |fresh| fresh.frame), packet)
+            }
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        self.chains[chain].done(packet);
+        if chain + 1 < self.chains.len() {
+            return;
+        }
+        match result {
+            Ok(()) => self.meter.sent(packet.count(), packet.at(), began, now()),
+            Err(_) => self.meter.counts.send_errors += u64::from(packet.count()),
+        }
+    }
+
+    /// Takes back the places of packets that are gone, and forgets chains that are empty.
+    fn reclaim(&mut self) {
+        for chain in &mut self.chains {
+            while let Some(slot) = chain.take_released() {
+                self.store.give_back(slot);
+            }
+        }
+        if self.chains.len() > 1 {
+            let last = self.chains.len() - 1;
+            let mut index = 0;
+            self.chains.retain(|chain| {
+                index += 1;
+                index > last || chain.held() > 0
+            });
+        }
+    }
+
+    fn current(&mut self) -> &mut Chain {
+        let last = self.chains.len() - 1;
+        &mut self.chains[last]
+    }
+
+    fn overflow(&mut self, frame: &Frame) {
+        let (packets, bytes) = match frame {
+            Frame::Counted(shape) => (shape.count, shape.headers() * shape.count + shape.payload()),
+            Frame::Opaque { l3 } => (1, *l3),
+            Frame::Uncounted => (0, 0),
+        };
+        self.meter.counts.overflow += u64::from(packets);
+        self.meter.counts.overflow_bytes += u64::from(bytes);
+    }
+}
+
+/// The chain's view of a frame.
+fn handle(frame: &Frame, bytes: &[u8], slot: Slot, arrival: Nanos) -> Packet {
+    let wide = |length: u32| Bytes::new(u64::from(length));
+    match frame {
+        Frame::Counted(shape) => {
+            let (headers, segment) = (wide(shape.headers()), wide(shape.segment()));
+            Packet::segmented(slot, headers, segment, wide(shape.payload()), arrival)
+                .with_flow(Flow(shape.flow(bytes)))
+        }
+        Frame::Opaque { l3 } => Packet::single(slot, wide(*l3), arrival),
+        Frame::Uncounted => Packet::single(slot, Bytes::ZERO, arrival),
+    }
+}
+
+/// Sends a run: whole as it came, in part with new headers, or with a bit flipped.
+fn write(out: &PacketSocket, place: &Place, frame: &[u8], packet: &Packet) -> io::Result<()> {
+    let wire = packet.first()..packet.first() + packet.count();
+    let part = place.shape.filter(|shape| wire != (0..shape.count));
+    match (packet.flip(), part, place.shape) {
+        (None, None, _) | (Some(_), _, None) => out.send(&place.vnet.to_bytes(), frame, &[]),
+        (None, Some(shape), _) => {
+            let run = shape.run(place.vnet, frame, wire);
+            out.send(&run.vnet().to_bytes(), run.headers(), &frame[run.payload()])
+        }
+        (Some(bit), _, Some(shape)) => {
+            let run = shape.run(place.vnet, frame, wire);
+            let mut broken = run.to_frame(frame);
+            let vnet = segment::corrupted(run.vnet(), &mut broken, bit);
+            out.send(&vnet.to_bytes(), &broken, &[])
+        }
+    }
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// Runs sent at once after each arrival: a super-packet that a pattern cut into three leaves whole.
+const PER_ARRIVAL: usize = 3;
+/// Runs sent before arrivals are looked for again.
+const PER_BATCH: usize = 8;

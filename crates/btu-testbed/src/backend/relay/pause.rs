@@ -1,0 +1,97 @@
+//! Waiting until the next packet comes or is due.
+
+use std::io;
+
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::wait::Waiter;
+
+use crate::backend::WaitChoice;
+
+/// How a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// Sleeps until `margin` before the time, then polls.
+    Hybrid {
+        /// What a wake-up may take.
+        margin: Nanos,
+    },
+    /// Sleeps until the time.
+    Sleep,
+}
+
+impl Pause {
+    /// Chooses, and for hybrid waiting measures this thread's own wake-ups.
+    pub(super) fn choose(choice: WaitChoice, shared_cpus: bool) -> io::Result<Self> {
+        match (choice, shared_cpus) {
+            (WaitChoice::Sleep, _) | (WaitChoice::Auto, true) => Ok(Self::Sleep),
+            (WaitChoice::Hybrid, _) | (WaitChoice::Auto, false) => {
+                Ok(Self::Hybrid { margin: measured_margin()? })
+            }
+        }
+    }
+
+    /// Waits for something to read, at the longest until `due`. May return early.
+    pub(super) fn until(self, due: Option<Nanos>, waiter: &Waiter) -> io::Result<()> {
+        let now = Nanos::new(clock::monotonic_ns());
+        let longest = due.map_or(IDLE, |due| due.since(now).min(IDLE));
+        let sleep = match self {
+            Self::Hybrid { margin } => longest.since(margin),
+            Self::Sleep => longest,
+        };
+        if sleep > Nanos::ZERO {
+            waiter.wait(Some(sleep.count()))?;
+        }
+        Ok(())
+    }
+
+    /// `hybrid` or `sleep`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid { .. } => "hybrid",
+            Self::Sleep => "sleep",
+        }
+    }
+}
+
+/// What all but one of a thousand wake-ups take at most, and never more than [`WIDEST`].
+fn measured_margin() -> io::Result<Nanos> {
+    let waiter = Waiter::new().map_err(io::Error::other)?;
+    let mut late = Vec::with_capacity(WAKE_UPS);
+    for _ in 0..WAKE_UPS {
+        let due = clock::monotonic_ns() + SLEEP.count();
+        waiter.wait(Some(SLEEP.count()))?;
+        late.push(clock::monotonic_ns().saturating_sub(due));
+    }
+    late.sort_unstable();
+    let nearly_all = late.iter().rev().nth(WAKE_UPS / 1000).copied().unwrap_or_default();
+    Ok(Nanos::new(nearly_all).min(WIDEST))
+}
+
+/// The clocks are compared at least this often.
+const IDLE: Nanos = Nanos::from_millis(100);
+const WAKE_UPS: usize = 1000;
+const SLEEP: Nanos = Nanos::from_micros(30);
+const WIDEST: Nanos = Nanos::from_micros(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_cpu_is_never_spun_on_by_itself() {
+        assert_eq!(Pause::choose(WaitChoice::Auto, true).unwrap(), Pause::Sleep);
+        let hybrid = Pause::choose(WaitChoice::Auto, false).unwrap();
+        assert!(matches!(hybrid, Pause::Hybrid { margin } if margin <= WIDEST));
+    }
+
+    #[test]
+    fn sleeping_ends_no_earlier_than_due_and_polling_before() {
+        let waiter = Waiter::new().unwrap();
+        let due = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(2);
+        Pause::Hybrid { margin: Nanos::from_secs(1) }.until(Some(due), &waiter).unwrap();
+        Pause::Sleep.until(Some(due), &waiter).unwrap();
+        assert!(Nanos::new(clock::monotonic_ns()) >= due);
+        Pause::Sleep.until(Some(due), &waiter).unwrap();
+    }
+}

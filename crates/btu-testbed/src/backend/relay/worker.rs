@@ -1,0 +1,202 @@
+//! The thread that carries packets: read, pass through the chain, send, wait.
+
+use std::io;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::Sender;
+use std::sync::mpsc::TryRecvError;
+
+use btu_core::link::Chain;
+use btu_core::sample::DirectionSample;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::packet::PacketSocket;
+use btu_sys::wait::Waiter;
+use btu_sys::wait::Waker;
+
+use super::direction::Direction;
+use super::pause::Pause;
+use super::stamp::StampClock;
+
+/// What the thread is told to do.
+pub(super) enum Command {
+    /// Begin a new run with these chains, `up` and `down` per link.
+    Configure { chains: Vec<[Chain; 2]>, done: Sender<()> },
+    /// Report the run so far, two records per link.
+    Sample { reply: Sender<Vec<DirectionSample>> },
+}
+
+/// One link and its sockets.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) near: PacketSocket,
+    pub(super) far: PacketSocket,
+    pub(super) up: Direction,
+    pub(super) down: Direction,
+}
+
+/// Everything that one thread carries.
+#[derive(Debug)]
+pub(super) struct Worker {
+    links: Vec<Link>,
+    waiter: Waiter,
+    waker: Waker,
+    commands: Receiver<Command>,
+    stamps: StampClock,
+    pause: Pause,
+    run: RunStart,
+}
+
+/// Readings at the start of a run.
+#[derive(Debug)]
+struct RunStart {
+    at: Nanos,
+    used: ThreadUse,
+    clock_steps: u64,
+}
+
+impl Worker {
+    /// Made in the thread that will run it.
+    pub(super) fn new(
+        links: Vec<Link>,
+        waker: Waker,
+        commands: Receiver<Command>,
+        pause: Pause,
+    ) -> btu_sys::Result<Self> {
+        let waiter = Waiter::new()?;
+        waiter.add(&waker)?;
+        for link in &links {
+            waiter.add(&link.near)?;
+            waiter.add(&link.far)?;
+        }
+        let stamps = StampClock::new();
+        let run = RunStart { at: now(), used: ThreadUse::now(), clock_steps: 0 };
+        Ok(Self { links, waiter, waker, commands, stamps, pause, run })
+    }
+
+    /// Carries packets until nobody can command it any more.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        loop {
+            self.stamps.keep(now());
+            let mut is_busy = false;
+            for link in &mut self.links {
+                is_busy |= link.carry(&self.stamps)?;
+            }
+            match self.commands.try_recv() {
+                Ok(command) => self.obey(command)?,
+                Err(TryRecvError::Disconnected) => return Ok(()),
+                Err(TryRecvError::Empty) if is_busy => {}
+                Err(TryRecvError::Empty) => self.wait()?,
+            }
+        }
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let due = self.links.iter().filter_map(Link::next_wakeup).min();
+        self.pause.until(due, &self.waiter)?;
+        self.waker.clear();
+        Ok(())
+    }
+
+    /// Whoever asked may be gone by now; then nobody misses the answer.
+    fn obey(&mut self, command: Command) -> io::Result<()> {
+        match command {
+            Command::Configure { chains, done } => {
+                self.begin(chains)?;
+                let _ = done.send(());
+            }
+            Command::Sample { reply } => {
+                let samples = self.samples()?;
+                let _ = reply.send(samples);
+            }
+        }
+        Ok(())
+    }
+
+    /// Losses before the start belong to no run.
+    fn begin(&mut self, chains: Vec<[Chain; 2]>) -> io::Result<()> {
+        for (link, [up, down]) in self.links.iter_mut().zip(chains) {
+            link.near.losses()?;
+            link.far.losses()?;
+            link.up.configure(up);
+            link.down.configure(down);
+        }
+        let clock_steps = self.stamps.steps();
+        self.run = RunStart { at: now(), used: ThreadUse::now(), clock_steps };
+        Ok(())
+    }
+
+    fn samples(&mut self) -> io::Result<Vec<DirectionSample>> {
+        let used = ThreadUse::now().since(&self.run.used);
+        let mut samples = Vec::new();
+        for link in &mut self.links {
+            link.count_losses()?;
+            for (direction, socket) in [(&link.up, &link.near), (&link.down, &link.far)] {
+                samples.push(DirectionSample {
+                    thread_cpu_ns: Some(Nanos::new(used.cpu_ns)),
+                    run_delay_ns: used.run_delay_ns.map(Nanos::new),
+                    elapsed_ns: now().since(self.run.at),
+                    clock_steps: self.stamps.steps() - self.run.clock_steps,
+                    backend: format!("relay/{}", socket.form()),
+                    wait: self.pause.name().to_owned(),
+                    ..direction.sample()
+                });
+            }
+        }
+        Ok(samples)
+    }
+}
+
+impl Link {
+    /// Both directions once: what arrived, then what is due. True where there was anything.
+    fn carry(&mut self, stamps: &StampClock) -> io::Result<bool> {
+        let up = carry(&mut self.near, &self.far, &mut self.up, stamps)?;
+        let down = carry(&mut self.far, &self.near, &mut self.down, stamps)?;
+        Ok(up || down)
+    }
+
+    fn next_wakeup(&self) -> Option<Nanos> {
+        [self.up.next_wakeup(), self.down.next_wakeup()].into_iter().flatten().min()
+    }
+
+    fn count_losses(&mut self) -> io::Result<()> {
+        for (socket, direction) in [(&mut self.near, &mut self.up), (&mut self.far, &mut self.down)]
+        {
+            let losses = socket.losses()?;
+            direction.count_socket_drops(losses.dropped + losses.truncated);
+        }
+        Ok(())
+    }
+}
+
+/// Reads a batch from `from` and sends what is due to `to`.
+fn carry(
+    from: &mut PacketSocket,
+    to: &PacketSocket,
+    direction: &mut Direction,
+    stamps: &StampClock,
+) -> io::Result<bool> {
+    let mut is_busy = false;
+    for _ in 0..PER_READ {
+        let Some(received) = receive(from)? else { break };
+        let now = now();
+        direction.take_in(&received, stamps.monotonic(received.stamp_ns, now), now, to);
+        is_busy = true;
+    }
+    Ok(direction.release(now(), to) || is_busy)
+}
+
+/// A device that goes down reports it once and then has nothing more to read.
+fn receive(socket: &mut PacketSocket) -> io::Result<Option<btu_sys::packet::Received<'_>>> {
+    match socket.receive() {
+        Err(cause) if cause.kind() == io::ErrorKind::NetworkDown => Ok(None),
+        answer => answer,
+    }
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// Frames read from a device before what is due is looked at again.
+const PER_READ: usize = 32;

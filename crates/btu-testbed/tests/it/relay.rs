@@ -1,0 +1,109 @@
+//! The relay: exact drops, nothing lost unasked, delays that add up.
+
+use std::time::Duration;
+
+use btu_core::link::Pattern;
+use btu_sys::packet::ReceiveForm;
+
+use crate::isolated::isolated;
+use crate::traffic::round_trips;
+use crate::traffic::tcp_transfer;
+use crate::traffic::udp_count;
+use crate::world::World;
+use crate::world::assert_nothing_unasked;
+
+const PATTERN: &str = "drop 1@200,3@400/400";
+const FORMS: [ReceiveForm; 2] = [ReceiveForm::Ring, ReceiveForm::Calls];
+
+#[test]
+fn without_elements_every_byte_passes_and_nothing_is_lost() {
+    isolated("relay::without_elements_every_byte_passes_and_nothing_is_lost", || {
+        for form in FORMS {
+            let world = World::new(form);
+            world.begin(&[]);
+            let (received, _) = tcp_transfer(&world, 64 << 20);
+            assert!(received >= 63 << 20);
+            for sample in world.samples() {
+                assert_nothing_unasked(&sample);
+                assert!(sample.packets > 1000 || sample.direction == "down");
+                assert_eq!((sample.dropped, sample.clock_steps), (0, 0));
+                assert!(sample.backend.starts_with("relay/"), "{sample:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn drops_of_tcp_are_those_of_the_formula() {
+    isolated("relay::drops_of_tcp_are_those_of_the_formula", || {
+        let formula: Pattern = PATTERN.trim_start_matches("drop ").parse().unwrap();
+        for form in FORMS {
+            let world = World::new(form);
+            world.begin(&[PATTERN]);
+            let (received, _) = tcp_transfer(&world, 32 << 20);
+            assert!(received >= 31 << 20);
+            for sample in world.samples() {
+                assert_nothing_unasked(&sample);
+                assert_eq!(sample.dropped, formula.count(sample.packets), "{sample:?}");
+                assert_eq!(sample.pattern_drops, Some(sample.dropped));
+                assert!(sample.packets > 20_000 || sample.direction == "down");
+            }
+        }
+    });
+}
+
+#[test]
+fn dropped_datagrams_are_exactly_the_ones_at_the_patterns_positions() {
+    isolated("relay::dropped_datagrams_are_exactly_the_ones_at_the_patterns_positions", || {
+        for form in FORMS {
+            let world = World::new(form);
+            world.begin(&[PATTERN]);
+            let numbers = udp_count(&world, 10_000, 1000);
+            let [up, _] = world.samples();
+            assert_nothing_unasked(&up);
+            let missing: Vec<u64> = (0..10_000_u32)
+                .filter(|number| !numbers.contains(number))
+                .map(|number| u64::from(number) + 1)
+                .collect();
+            let asked: Vec<u64> =
+                up.drop_positions.iter().copied().filter(|position| *position <= 10_000).collect();
+            assert_eq!(missing, asked);
+            assert!((10_001..=10_100).contains(&up.packets), "{up:?}");
+            assert!(numbers.is_sorted());
+        }
+    });
+}
+
+#[test]
+fn a_delay_is_added_each_way_and_its_error_is_recorded() {
+    isolated("relay::a_delay_is_added_each_way_and_its_error_is_recorded", || {
+        let world = World::new(ReceiveForm::Ring);
+        world.begin(&["delay 5ms"]);
+        let trips = round_trips(&world, 50);
+        let least = trips.iter().min().unwrap();
+        assert!(*least >= Duration::from_millis(10), "{least:?}");
+        for sample in world.samples() {
+            assert_nothing_unasked(&sample);
+            assert_eq!(sample.delay_asked_us, Some(5000.0));
+            let error = sample.delay_error_us.unwrap();
+            assert!(error.n >= 50 && error.p50 >= 0.0 && error.max >= error.p50, "{error:?}");
+        }
+    });
+}
+
+#[test]
+fn a_new_run_counts_from_nothing() {
+    isolated("relay::a_new_run_counts_from_nothing", || {
+        let world = World::new(ReceiveForm::Ring);
+        world.begin(&["delay 1ms"]);
+        round_trips(&world, 10);
+        world.begin(&[]);
+        let [up, down] = world.samples();
+        assert_eq!((up.packets, down.packets, up.bytes), (0, 0, 0));
+        assert_eq!(up.lateness_us, None);
+        round_trips(&world, 10);
+        let [up, down] = world.samples();
+        assert_eq!((up.packets, down.packets), (10, 10));
+        assert_eq!(up.bytes, 10 * 29);
+    });
+}
