@@ -21,14 +21,14 @@ fn judge(run: &CountedRun<'_>) -> Option<String> {
         return None;
     }
     let mut directions = run.sample.emulation.iter();
-    let carries = |each: &DirectionSample| case.flows().iter().any(|flow| is_of(flow, each));
+    let carries = |each: &DirectionSample| case.flows().iter().any(|flow| is_of(*flow, each));
     let missed = directions.find(|each| carries(each) && each.pattern_drops == Some(0))?;
     let (link, packets) = (&missed.link, missed.packets);
     Some(format!("the drop pattern hits none of the {packets} packets of {link}"))
 }
 
 /// True for the direction in which the data of `flow` goes.
-fn is_of(flow: &Flow, each: &DirectionSample) -> bool {
+fn is_of(flow: Flow, each: &DirectionSample) -> bool {
     let direction = match flow.direction {
         Direction::Receive => "down",
         Direction::Send => "up",
