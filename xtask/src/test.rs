@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, with the count of what could not run and why.
 
 mod packages;
+mod scratch;
 mod tally;
 mod user;
 
@@ -19,6 +20,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::skips;
 use crate::skips::Who;
+use scratch::Scratch;
 use tally::Tally;
 
 pub(crate) const CHORE: Chore = Chore {
@@ -52,7 +54,9 @@ fn all(repo: &Repo) -> Result<Verdict> {
     forget(&repo.path(SUMMARY))?;
     let mut command = repo.command("cargo");
     command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    let tally = tallied(command.env("BTU_SKIPS", &journal).env("INSTA_UPDATE", "no"))?;
+    let scratch = Scratch::new("btu-test")?;
+    command.env("TMPDIR", scratch.path()).env("INSTA_UPDATE", "no").env("BTU_SKIPS", &journal);
+    let tally = tallied(&mut command)?;
     close(repo, tally, &journal, user)
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::Tally;
 use super::close;
+use super::scratch::Scratch;
 use super::tallied;
 use crate::chore::Verdict;
 use crate::repo::Repo;
@@ -38,16 +39,15 @@ pub(super) fn run(repo: &Repo, uid: u32) -> Result<Verdict> {
     close(repo, tally, &stage.path("skips.jsonl"), Who::Ordinary)
 }
 
-/// A folder below the temporary one; removed at the end.
+/// Copies of programs and tests, with a home and a temporary folder of the user.
 struct Stage {
-    root: PathBuf,
+    root: Scratch,
     uid: u32,
 }
 
 impl Stage {
     fn new(uid: u32) -> Result<Self> {
-        let root = std::env::temp_dir().join(format!("btu-as-{uid}-{}", std::process::id()));
-        let stage = Self { root, uid };
+        let stage = Self { root: Scratch::new("btu-as-user")?, uid };
         for folder in ["", "bin", "bin/deps", "home", "tmp"] {
             let path = stage.path(folder);
             fs::create_dir_all(&path).with_context(|| format!("create {}", path.display()))?;
@@ -59,7 +59,7 @@ impl Stage {
     }
 
     fn path(&self, relative: &str) -> PathBuf {
-        self.root.join(relative)
+        self.root.path().join(relative)
     }
 
     /// Programs go to `bin`, where tests look for them through `BTU_BIN`.
@@ -79,14 +79,6 @@ impl Stage {
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
         command.env("BTU_BIN", self.path("bin/btu")).env("BTU_SKIPS", self.path("skips.jsonl"));
         command
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.root) {
-            println!("test: remove {}: {error}", self.root.display());
-        }
     }
 }
 
