@@ -7,3 +7,4 @@
 pub mod around;
 pub mod backend;
 pub mod segment;
+pub mod verify;

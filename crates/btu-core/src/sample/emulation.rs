@@ -86,7 +86,7 @@ pub struct VerificationSample {
     pub when: String,
     /// The link: `test-active`.
     pub link: String,
-    /// Half round trip of the direct path, microseconds.
+    /// Round trip of the direct path, microseconds.
     pub direct_rtt_us: Option<Quantiles>,
     /// Round trip of the emulated path with no delay asked, microseconds.
     pub emulated_rtt_us: Option<Quantiles>,

@@ -1,0 +1,237 @@
+//! Checks that an emulated link does what was asked, before the first cell and after the last.
+//!
+//! The check is traffic with a known answer, and this crate knows no workload: it asks for traffic
+//! through [`Prober`]. Asked and measured stand side by side in the record; what does not fit is a
+//! sentence in its `mismatches`.
+
+mod judge;
+
+use btu_core::link::ChainSpec;
+use btu_core::link::LinkError;
+use btu_core::link::Pattern;
+use btu_core::link::Reader;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::Quantiles;
+use btu_core::sample::VerificationSample;
+use btu_core::units::BitRate;
+use btu_core::units::Nanos;
+
+use crate::backend::BackendError;
+use crate::backend::Emulator;
+use crate::backend::Order;
+
+/// A way between the two hosts of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Without the emulator.
+    Direct,
+    /// Through the emulator, towards the test host.
+    Down,
+    /// Through the emulator, away from the test host.
+    Up,
+}
+
+/// Why traffic could not be made, in words.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Makes small traffic with a known answer between the two hosts of one link.
+pub trait Prober {
+    /// `count` round trips, one after the other, from the test host over a path; `None` for each
+    /// that took longer than `patience`.
+    fn round_trips(
+        &mut self,
+        way: Way,
+        count: u32,
+        patience: Nanos,
+    ) -> Result<Vec<Option<Nanos>>, Fault>;
+
+    /// Sends `count` packets in one direction of the emulated path and gives the positions, from 1,
+    /// of those that did not come. Nothing else may travel in that direction meanwhile.
+    fn missing_packets(&mut self, way: Way, count: u64) -> Result<Vec<u64>, Fault>;
+
+    /// The rate of one TCP connection in one direction over `time`.
+    fn bulk_rate(&mut self, way: Way, time: Nanos) -> Result<BitRate, Fault>;
+}
+
+/// What to check.
+#[derive(Clone, Debug)]
+pub struct Check<'a> {
+    /// `before` or `after`.
+    pub when: &'a str,
+    /// The link's name.
+    pub link: &'a str,
+    /// The delay of the plan, each way; zero for none.
+    pub delay: Nanos,
+    /// The drop pattern of the plan.
+    pub pattern: Option<Pattern>,
+    /// Other elements that all cells have, such as a rate.
+    pub always: Vec<String>,
+    /// Seed of the plan.
+    pub seed: u64,
+    /// How much time to take.
+    pub effort: Effort,
+}
+
+/// How much time a check takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Round trips per path, if they fit into `probing`.
+    pub probes: u32,
+    /// Time for the round trips with the plan's delay; at least [`FEWEST_PROBES`] are made.
+    pub probing: Nanos,
+    /// Bulk traffic, each way.
+    pub bulk: Nanos,
+}
+
+impl Effort {
+    /// For a run of a minute: about half a second per link.
+    pub const QUICK: Self =
+        Self { probes: 200, probing: Nanos::from_millis(200), bulk: Nanos::from_millis(100) };
+    /// For a run of half an hour: some seconds per link.
+    pub const OFFICIAL: Self =
+        Self { probes: 200, probing: Nanos::from_secs(3), bulk: Nanos::from_millis(500) };
+}
+
+/// Checks one link. Whatever could not be checked is a mismatch, too.
+pub fn verify(
+    emulator: &dyn Emulator,
+    prober: &mut dyn Prober,
+    check: &Check<'_>,
+) -> VerificationSample {
+    let mut record = VerificationSample {
+        when: check.when.to_owned(),
+        link: check.link.to_owned(),
+        delay_asked_us: check.delay.micros(),
+        ..VerificationSample::default()
+    };
+    let mut round = Round { emulator, prober, check, record: &mut record };
+    if let Err(cause) = round.run() {
+        record.mismatches.push(format!("not checked to the end: {cause}"));
+    }
+    record
+}
+
+/// What kept a check from being made.
+#[derive(Debug, thiserror::Error)]
+enum Obstacle {
+    #[error("{0}")]
+    Backend(#[from] BackendError),
+    #[error("{0}")]
+    Element(#[from] LinkError),
+    #[error("{what}: {cause}")]
+    Traffic { what: &'static str, cause: Fault },
+}
+
+struct Round<'a> {
+    emulator: &'a dyn Emulator,
+    prober: &'a mut dyn Prober,
+    check: &'a Check<'a>,
+    record: &'a mut VerificationSample,
+}
+
+impl Round<'_> {
+    fn run(&mut self) -> Result<(), Obstacle> {
+        self.check_floor()?;
+        self.check_delay()?;
+        self.check_pattern()?;
+        self.measure_bulk()
+    }
+
+    /// Round trips of both paths without any delay.
+    fn check_floor(&mut self) -> Result<(), Obstacle> {
+        self.configure(&[])?;
+        self.record.direct_rtt_us = self.round_trips(Way::Direct, self.check.effort.probes)?;
+        self.record.emulated_rtt_us = self.round_trips(Way::Up, self.check.effort.probes)?;
+        self.check_losses()
+    }
+
+    /// Round trips with the plan's delay, as many as fit into the time.
+    fn check_delay(&mut self) -> Result<(), Obstacle> {
+        let delay = self.check.delay;
+        if delay == Nanos::ZERO {
+            return Ok(());
+        }
+        self.configure(&[format!("delay {delay}")])?;
+        let fitting = self.check.effort.probing.count() / (2 * delay.count());
+        let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_PROBES);
+        let count = fitting.min(self.check.effort.probes);
+        self.record.delayed_rtt_us = self.round_trips(Way::Up, count)?;
+        self.record.mismatches.extend(judge::delay(self.record, delay));
+        self.check_losses()
+    }
+
+    /// A known number of packets through the pattern, each way.
+    fn check_pattern(&mut self) -> Result<(), Obstacle> {
+        let Some(pattern) = self.check.pattern.clone() else { return Ok(()) };
+        let count = judge::packets_for(&pattern);
+        for (way, direction) in [(Way::Up, "up"), (Way::Down, "down")] {
+            self.configure(&[format!("drop {pattern}")])?;
+            let missing = self.prober.missing_packets(way, count);
+            let missing =
+                missing.map_err(|cause| Obstacle::Traffic { what: "counted packets", cause })?;
+            self.record.pattern_packets += count;
+            self.record.pattern_expected += pattern.count(count);
+            self.record.pattern_dropped += u64::try_from(missing.len()).unwrap_or(u64::MAX);
+            let found = judge::pattern(&pattern, count, &missing);
+            self.record.mismatches.extend(found.map(|text| format!("{direction}: {text}")));
+        }
+        self.check_losses()
+    }
+
+    /// The emulator's rate: the smaller of both ways.
+    fn measure_bulk(&mut self) -> Result<(), Obstacle> {
+        self.configure(&[])?;
+        let mut slowest: Option<f64> = None;
+        for way in [Way::Up, Way::Down] {
+            let rate = self.prober.bulk_rate(way, self.check.effort.bulk);
+            let rate = rate.map_err(|cause| Obstacle::Traffic { what: "bulk traffic", cause })?;
+            let rate = rate.mbps() * 1e6;
+            slowest = Some(slowest.map_or(rate, |other| other.min(rate)));
+        }
+        self.record.bulk_bit_s = slowest;
+        self.check_losses()
+    }
+
+    fn round_trips(&mut self, way: Way, count: u32) -> Result<Option<Quantiles>, Obstacle> {
+        let patience = PATIENCE + self.check.delay * 4;
+        let trips = self.prober.round_trips(way, count, patience);
+        let trips = trips.map_err(|cause| Obstacle::Traffic { what: "round trips", cause })?;
+        let lost = trips.iter().filter(|trip| trip.is_none()).count();
+        if lost > 0 {
+            let of = trips.len();
+            self.record.mismatches.push(format!("{lost} of {of} round trips were lost ({way:?})"));
+        }
+        Ok(judge::quantiles(trips.into_iter().flatten()))
+    }
+
+    /// Begins a run of the emulator with the elements of all cells and these.
+    fn configure(&self, elements: &[String]) -> Result<(), Obstacle> {
+        let all = [&self.check.always, elements].concat();
+        let spec = ChainSpec::ordered(&all, &Reader::PLAN)?;
+        let link = self.check.link.to_owned();
+        let order = Order { link, up: spec.clone(), down: spec };
+        Ok(self.emulator.configure(&[order], self.check.seed)?)
+    }
+
+    /// Losses that nobody asked for, as the emulator counted them since the last order.
+    fn check_losses(&mut self) -> Result<(), Obstacle> {
+        let samples = self.emulator.samples()?;
+        let ours = samples.iter().filter(|sample| sample.link == self.check.link);
+        let found: Vec<String> = ours.filter_map(judge::unasked).collect();
+        self.record.mismatches.extend(found);
+        Ok(())
+    }
+}
+
+/// A direction's record in short, for a sentence.
+fn direction_name(sample: &DirectionSample) -> String {
+    format!("{} {}", sample.link, sample.direction)
+}
+
+/// A round trip of more than this, and four times the delay asked for, is lost.
+const PATIENCE: Nanos = Nanos::from_millis(200);
+/// Fewer round trips than this say nothing.
+pub const FEWEST_PROBES: u32 = 10;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Asked against measured: what counts as a mismatch, as pure functions.
+
+use btu_core::link::Pattern;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::Quantiles;
+use btu_core::sample::VerificationSample;
+use btu_core::units::Nanos;
+
+/// The delay that was added, against twice the delay that was asked for. Half of the round trips
+/// must lie within 5 %, at least 200 us, of it.
+pub(super) fn delay(record: &VerificationSample, asked: Nanos) -> Option<String> {
+    let (floor, delayed) = (record.emulated_rtt_us?, record.delayed_rtt_us?);
+    let (added, wanted) = (delayed.p50 - floor.p50, 2.0 * asked.micros());
+    let tolerance = (0.05 * wanted).max(200.0);
+    ((added - wanted).abs() > tolerance).then(|| {
+        format!(
+            "delay {asked} each way should add {wanted:.0} us to a round trip, it adds {added:.0} us \
+             (allowed: {tolerance:.0} us more or less)"
+        )
+    })
+}
+
+/// The packets that did not come, against the positions of the pattern.
+pub(super) fn pattern(pattern: &Pattern, count: u64, missing: &[u64]) -> Option<String> {
+    let expected: Vec<u64> = (1..=count).filter(|position| pattern.hits(*position)).collect();
+    if expected == missing {
+        return None;
+    }
+    let beyond = missing.iter().find(|position| !expected.contains(position));
+    let spared = expected.iter().find(|position| !missing.contains(position));
+    let detail = match (beyond, spared) {
+        (Some(position), _) => format!("packet {position} was lost unasked"),
+        (None, Some(position)) => format!("packet {position} should have been dropped"),
+        (None, None) => "in another order".to_owned(),
+    };
+    Some(format!(
+        "drop {pattern} should lose {} of {count} packets, {} were lost; {detail}",
+        expected.len(),
+        missing.len()
+    ))
+}
+
+/// Enough packets for four hits, or for one where hits are rare.
+pub(super) fn packets_for(pattern: &Pattern) -> u64 {
+    let enough =
+        |hits: u64| (FEWEST..=MOST).step_by(500).find(|count| pattern.count(*count) >= hits);
+    enough(4).or_else(|| enough(1)).unwrap_or(FEWEST)
+}
+
+/// Losses that nobody asked for.
+pub(super) fn unasked(sample: &DirectionSample) -> Option<String> {
+    let lost = sample.overflow + sample.socket_drops + sample.send_errors;
+    (lost > 0).then(|| {
+        format!(
+            "{} lost {lost} packets unasked: {} for want of memory, {} before it saw them, {} in \
+             sending",
+            super::direction_name(sample),
+            sample.overflow,
+            sample.socket_drops,
+            sample.send_errors
+        )
+    })
+}
+
+/// The distribution of some times, in microseconds.
+pub(super) fn quantiles(times: impl Iterator<Item = Nanos>) -> Option<Quantiles> {
+    let mut micros: Vec<f64> = times.map(Nanos::micros).collect();
+    micros.sort_by(f64::total_cmp);
+    let n = u32::try_from(micros.len()).ok()?;
+    let at = |percent: usize| micros[(micros.len() - 1) * percent / 100];
+    (n > 0).then(|| Quantiles {
+        n: n.into(),
+        mean: micros.iter().sum::<f64>() / f64::from(n),
+        p50: at(50),
+        p99: at(99),
+        max: at(100),
+    })
+}
+
+const FEWEST: u64 = 1000;
+const MOST: u64 = 20_000;

@@ -1,0 +1,130 @@
+//! A link that keeps its word, and links that do not.
+
+use std::sync::Mutex;
+
+use super::*;
+
+/// An emulator of packets that never existed: it remembers its order and answers by arithmetic.
+#[derive(Debug, Default)]
+struct Imagined {
+    elements: Mutex<Vec<String>>,
+    socket_drops: u64,
+}
+
+impl Emulator for Imagined {
+    fn configure(&self, orders: &[Order], _seed: u64) -> Result<(), BackendError> {
+        *self.elements.lock().unwrap() = orders[0].up.texts();
+        Ok(())
+    }
+
+    fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {
+        let (link, socket_drops) = ("test-active".to_owned(), self.socket_drops);
+        Ok(vec![DirectionSample { link, socket_drops, ..DirectionSample::default() }])
+    }
+}
+
+/// Traffic through [`Imagined`], with errors of its own.
+struct Traffic<'a> {
+    emulator: &'a Imagined,
+    extra_delay: Nanos,
+    lost_trips: usize,
+    also_missing: Option<u64>,
+}
+
+impl Traffic<'_> {
+    fn element(&self, name: &str) -> Option<String> {
+        let elements = self.emulator.elements.lock().unwrap();
+        elements.iter().find_map(|text| text.strip_prefix(name).map(str::to_owned))
+    }
+}
+
+impl Prober for Traffic<'_> {
+    fn round_trips(
+        &mut self,
+        way: Way,
+        count: u32,
+        _patience: Nanos,
+    ) -> Result<Vec<Option<Nanos>>, Fault> {
+        let asked = self.element("delay ").map_or(Nanos::ZERO, |text| text.parse().unwrap());
+        let added = if asked == Nanos::ZERO { asked } else { asked * 2 + self.extra_delay };
+        let floor = Nanos::from_micros(if way == Way::Direct { 20 } else { 60 });
+        let mut trips = vec![Some(floor + added); usize::try_from(count).unwrap()];
+        trips[..self.lost_trips].fill(None);
+        Ok(trips)
+    }
+
+    fn missing_packets(&mut self, _way: Way, count: u64) -> Result<Vec<u64>, Fault> {
+        let pattern: Pattern = self.element("drop ").unwrap().parse().unwrap();
+        let hit = |position: &u64| pattern.hits(*position) || Some(*position) == self.also_missing;
+        Ok((1..=count).filter(hit).collect())
+    }
+
+    fn bulk_rate(&mut self, way: Way, _time: Nanos) -> Result<BitRate, Fault> {
+        Ok(BitRate::new(if way == Way::Up { 12_000_000_000 } else { 11_000_000_000 }))
+    }
+}
+
+fn check() -> Check<'static> {
+    Check {
+        when: "before",
+        link: "test-active",
+        delay: Nanos::from_millis(5),
+        pattern: Some("1@200,3@400/400".parse().unwrap()),
+        always: Vec::new(),
+        seed: 1,
+        effort: Effort::QUICK,
+    }
+}
+
+fn honest(emulator: &Imagined) -> Traffic<'_> {
+    Traffic { emulator, extra_delay: Nanos::ZERO, lost_trips: 0, also_missing: None }
+}
+
+#[test]
+fn a_link_that_does_what_was_asked_has_no_mismatch() {
+    let emulator = Imagined::default();
+    let record = verify(&emulator, &mut honest(&emulator), &check());
+    assert_eq!(record.mismatches, Vec::<String>::new());
+    assert_eq!(record.delayed_rtt_us.unwrap().n, 20, "0.2 s of round trips of 10 ms");
+    assert_eq!(record.direct_rtt_us.unwrap().n, 200);
+    assert_eq!((record.pattern_packets, record.pattern_expected), (2000, 18));
+    assert_eq!(record.pattern_dropped, 18);
+    assert_eq!(record.bulk_bit_s, Some(11e9));
+}
+
+#[test]
+fn a_wrong_delay_is_told_with_both_numbers() {
+    let emulator = Imagined::default();
+    let mut traffic = Traffic { extra_delay: Nanos::from_millis(1), ..honest(&emulator) };
+    let record = verify(&emulator, &mut traffic, &check());
+    let expected = "delay 5ms each way should add 10000 us to a round trip, it adds 11000 us \
+                    (allowed: 500 us more or less)";
+    assert_eq!(record.mismatches, [expected]);
+}
+
+#[test]
+fn one_packet_beside_the_pattern_is_found() {
+    let emulator = Imagined::default();
+    let mut traffic = Traffic { also_missing: Some(77), ..honest(&emulator) };
+    let record = verify(&emulator, &mut traffic, &check());
+    assert_eq!(record.mismatches.len(), 2);
+    assert!(record.mismatches[0].ends_with("packet 77 was lost unasked"), "{record:?}");
+}
+
+#[test]
+fn lost_round_trips_and_unasked_losses_are_mismatches() {
+    let emulator = Imagined { socket_drops: 3, ..Imagined::default() };
+    let mut traffic = Traffic { lost_trips: 2, ..honest(&emulator) };
+    let found = verify(&emulator, &mut traffic, &check()).mismatches.join("; ");
+    assert!(found.contains("2 of 200 round trips were lost (Direct)"), "{found}");
+    assert!(found.contains("test-active  lost 3 packets unasked"), "{found}");
+}
+
+#[test]
+fn rare_hits_get_enough_packets_and_hopeless_ones_the_least() {
+    let count = |text: &str| judge::packets_for(&text.parse().unwrap());
+    assert_eq!(count("1@200,3@400/400"), 1000);
+    assert_eq!(count("1@2000,3@4000/4000"), 4500);
+    assert_eq!(count("1@20000,3@40000/40000"), 20_000);
+    assert_eq!(count("1@900000/900000"), 1000);
+}
