@@ -7,6 +7,8 @@
 mod classic;
 mod table;
 
+use std::collections::BTreeMap;
+
 use crate::stats::geometric_mean;
 use crate::units::Bytes;
 
@@ -95,20 +97,22 @@ pub fn penalty_percent(slowdown: f64) -> f64 {
 
 /// One figure per cell, by the geometric mean over its repeats, in order of appearance.
 pub fn fold_repeats(runs: &[Figure]) -> Vec<Figure> {
-    let mut cells: Vec<(&Figure, Vec<&Figure>)> = Vec::new();
+    let mut places: BTreeMap<[&str; 3], usize> = BTreeMap::new();
+    let mut cells: Vec<Vec<&Figure>> = Vec::new();
     for run in runs {
-        match cells.iter_mut().find(|(first, _)| first.is_repeat_of(run)) {
-            Some((_, repeats)) => repeats.push(run),
-            None => cells.push((run, vec![run])),
+        let place = *places.entry(run.key()).or_insert(cells.len());
+        if place == cells.len() {
+            cells.push(Vec::new());
         }
+        cells[place].push(run);
     }
-    cells.into_iter().map(|(first, repeats)| first.with_means_of(&repeats)).collect()
+    cells.iter().filter_map(|repeats| Some(repeats.first()?.with_means_of(repeats))).collect()
 }
 
 impl Figure {
-    fn is_repeat_of(&self, other: &Self) -> bool {
-        (&self.case, &self.application, &self.activity)
-            == (&other.case, &other.application, &other.activity)
+    /// What makes two runs repeats of one cell.
+    fn key(&self) -> [&str; 3] {
+        [&self.case, &self.application, &self.activity]
     }
 
     fn with_means_of(&self, repeats: &[&Self]) -> Self {

@@ -47,18 +47,26 @@ impl Verdict {
         }
     }
 
+    fn invalid(causes: Vec<String>) -> Self {
+        if causes.is_empty() { Self::Valid } else { Self::Invalid(causes) }
+    }
+
+    fn limited(causes: Vec<String>) -> Self {
+        if causes.is_empty() { Self::Valid } else { Self::Limited(causes) }
+    }
+
     /// True where the run must be repeated and not scored.
     pub fn is_invalid(&self) -> bool {
         matches!(self, Self::Invalid(_))
     }
 
-    /// The worse of two, with the causes of that one; causes of equals are joined.
+    /// The worse of two, with the causes of that one; causes of equals are joined, each once.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Invalid(a), Self::Invalid(b)) => Self::Invalid([a, b].concat()),
+            (Self::Invalid(a), Self::Invalid(b)) => Self::Invalid(union(a, b)),
             (Self::Invalid(a), _) | (_, Self::Invalid(a)) => Self::Invalid(a),
-            (Self::Limited(a), Self::Limited(b)) => Self::Limited([a, b].concat()),
+            (Self::Limited(a), Self::Limited(b)) => Self::Limited(union(a, b)),
             (Self::Limited(a), _) | (_, Self::Limited(a)) => Self::Limited(a),
             (Self::Valid, Self::Valid) => Self::Valid,
         }
@@ -76,25 +84,29 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// Causes that all directions of one thread share are said once.
+fn union(mut causes: Vec<String>, more: Vec<String>) -> Vec<String> {
+    let new: Vec<String> = more.into_iter().filter(|cause| !causes.contains(cause)).collect();
+    causes.extend(new);
+    causes
+}
+
 /// The verdict on one direction of one link.
 pub fn direction(sample: &DirectionSample, context: &Context<'_>) -> Verdict {
-    let mut invalid = broken_promises(sample);
-    let mut limited = Vec::new();
-    match lateness(sample, context) {
-        Verdict::Invalid(causes) => invalid.extend(causes),
-        Verdict::Limited(causes) => limited.extend(causes),
-        Verdict::Valid => {}
-    }
-    limited.extend(busy_thread(sample));
-    limited.extend(near_its_rate(sample, context));
-    let named = |causes: Vec<String>| {
-        causes.into_iter().map(|cause| format!("{} {}: {cause}", sample.link, sample.direction))
+    let place = |cause: String| format!("{} {}: {cause}", sample.link, sample.direction);
+    let placed = |causes: Vec<String>| causes.into_iter().map(place).collect::<Vec<String>>();
+    let late = match lateness(sample, context) {
+        Verdict::Invalid(causes) => Verdict::Invalid(placed(causes)),
+        Verdict::Limited(causes) => Verdict::Limited(placed(causes)),
+        Verdict::Valid => Verdict::Valid,
     };
-    match (invalid.is_empty(), limited.is_empty()) {
-        (false, _) => Verdict::Invalid(named(invalid).collect()),
-        (true, false) => Verdict::Limited(named(limited).collect()),
-        (true, true) => Verdict::Valid,
-    }
+    let stepped = (sample.clock_steps > 0)
+        .then(|| format!("{} clock steps during the run", sample.clock_steps));
+    let limits = busy_thread(sample).into_iter().chain(near_its_rate(sample, context)).collect();
+    Verdict::invalid(placed(broken_promises(sample)))
+        .and(Verdict::invalid(stepped.into_iter().collect()))
+        .and(late)
+        .and(Verdict::limited(limits))
 }
 
 /// The verdict on all directions of one run, and on the record itself: an emulator that was killed
@@ -120,13 +132,12 @@ pub fn emulator_rate<'r>(
     rates.filter(|rate| *rate >= 1.0).min_by(f64::total_cmp).map(whole_rate)
 }
 
-/// Losses nobody asked for, hits beside the formula, a stepped clock, packets not understood.
+/// Losses nobody asked for, hits beside the formula, packets not understood.
 fn broken_promises(sample: &DirectionSample) -> Vec<String> {
     let unasked = [
         (sample.overflow, "packets lost for want of the emulator's memory (ring full)"),
         (sample.socket_drops, "packets lost in the receive socket before the emulator saw them"),
         (sample.send_errors, "packets that the kernel refused to send on"),
-        (sample.clock_steps, "clock steps during the run"),
     ];
     let mut causes: Vec<String> = unasked
         .into_iter()
@@ -146,8 +157,10 @@ fn broken_promises(sample: &DirectionSample) -> Vec<String> {
 /// Drops by counter patterns (`drop 1@200,3@400/400`), not by chance or by lists.
 fn pattern_hits(sample: &DirectionSample) -> u64 {
     let of_pattern = |by: &&(String, u64)| by.0.starts_with("drop ") && by.0.contains('@');
-    let by: Vec<&(String, u64)> = sample.dropped_by.iter().filter(of_pattern).collect();
-    if by.is_empty() { sample.dropped } else { by.iter().map(|(_, drops)| drops).sum() }
+    match sample.dropped_by.as_slice() {
+        [] => sample.dropped,
+        by => by.iter().filter(of_pattern).map(|(_, drops)| drops).sum(),
+    }
 }
 
 fn has_element(sample: &DirectionSample, names: &[&str]) -> bool {

@@ -133,6 +133,7 @@ fn figures(
 /// Delivered bits and the time they took. A run that was capped, failed or delivered nothing has the
 /// cap as its time and at least one message as its amount, so that its goodput is a bound above what
 /// it reached and never zero (report: "censored").
+//= maly1996#5 eq. 4
 fn traffic(plan: &Plan, sample: &CellSample) -> (u64, Nanos, Option<String>) {
     let comm = sample.comm.as_ref();
     let bits = comm.map_or(0, |comm| comm.bytes.bits());
@@ -149,6 +150,7 @@ fn traffic(plan: &Plan, sample: &CellSample) -> (u64, Nanos, Option<String>) {
 
 /// The rate of the activity beside COMM. No unit at all counts as one: the slowdown is then a bound
 /// below what it was, and never infinite.
+//= maly1996#5 eq. 8
 fn loaded_rate(sample: &CellSample, work: &ActivitySample) -> (Option<f64>, Option<String>) {
     if work.elapsed_ns == Nanos::ZERO {
         return (None, None);

@@ -123,6 +123,7 @@ fn two_passes_have_no_interval() {
     assert_eq!(found.detectable_change, None);
 }
 
+//= maly1996#5 eq. 8
 #[test]
 fn the_base_of_a_slowdown_is_that_of_its_own_pass() {
     let mut journal = passes(&[1, 1]);
@@ -185,6 +186,7 @@ fn an_emulation_that_failed_is_found_in_the_samples() {
 }
 
 /// Window 1 s, drain 5 s: the time is 6 s, the amount what arrived (here 1.2 Mbit).
+//= maly1996#5 eq. 4
 #[test]
 fn a_capped_cell_has_the_cap_as_its_time() {
     let mut journal = passes(&[1]);
@@ -280,6 +282,9 @@ fn what_must_not_be_ranked_says_why() {
     partial.plan.partial = true;
     assert_reason(&analyse(&partial), "smaller than the edition's");
     assert!(analyse(&partial).partial);
+    let mut memory = passes(&[1]);
+    memory.hosts.placement.insert("io_in_memory".into(), Fact::known(true));
+    assert_reason(&analyse(&memory), "in memory");
     let mut lying = passes(&[1]);
     let check = VerificationSample {
         when: "after".into(),

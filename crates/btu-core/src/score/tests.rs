@@ -38,6 +38,8 @@ fn close(found: Option<f64>, want: f64) -> bool {
 
 /// telnet: cpu GM(2, 8) = 4, io 1, so 2. video: cpu 16, io 4, so 8. BTU = GM(2, 8) = 4.
 /// Idle: telnet GM(9, 4) = 6, video GM(25, 36) = 30, GM = sqrt(180).
+//= maly1996#5 eq. 6
+//= maly1996#5 eq. 7
 #[test]
 fn the_small_host_has_4_mbps() {
     let score = score(&small_host());
@@ -49,6 +51,9 @@ fn the_small_host_has_4_mbps() {
 
 /// Slowdowns telnet sqrt(1.2 x 1.1), video sqrt(1.8 x 1.6). Classic terms 20 10 80 60: telnet
 /// sqrt(200), video sqrt(4800), and GM of both is the fourth root of 960,000 = 31.30.
+//= maly1996#5 eq. 9
+//= maly1996#5 eq. 10
+//= maly1996#5 eq. 11
 #[test]
 fn both_penalties_of_the_small_host() {
     let score = score(&small_host());
@@ -94,17 +99,18 @@ fn repeats_are_folded_before_cells_are() {
 }
 
 /// 32 Mb in 10 s and in 40 s: GM 20 s, 1.6 Mb/s.
+//= maly1996#5 eq. 5
 #[test]
 fn equation_5_as_written() {
     assert!(close(btu_from_times(Bytes::new(4_000_000), &[10.0, 40.0]), 1.6));
 }
 
-/// A full matrix: 6 cases, 5 applications, baselines and 3 activities.
+/// A small matrix: 2 cases, 3 applications, baselines and 3 activities.
 fn hosts(values: &[(f64, f64)]) -> Vec<Figure> {
     let mut values = values.iter();
     let mut figures = Vec::new();
-    for case in ["SEND", "RECV", "SEND+DL", "SEND_RECV", "2RECV+DL", "2SEND+DR"] {
-        for application in ["telnet", "ftp", "audio", "netscape", "video"] {
+    for case in ["SEND", "2SEND+DR"] {
+        for application in ["telnet", "audio", "video"] {
             for activity in ["none", "cpu", "ftp", "io"] {
                 let (goodput, slow) = values.next().copied().unwrap_or((1.0, 1.0));
                 figures.push(figure(case, application, activity, goodput, slow));
@@ -115,11 +121,11 @@ fn hosts(values: &[(f64, f64)]) -> Vec<Figure> {
 }
 
 fn any_host() -> impl Strategy<Value = Vec<Figure>> {
-    prop::collection::vec((1e-3..1e5f64, 0.5..20.0f64), 120).prop_map(|values| hosts(&values))
+    prop::collection::vec((1e-3..1e5f64, 0.5..20.0f64), 24).prop_map(|values| hosts(&values))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn a_change_of_unit_scales_the_score_and_leaves_the_penalty(

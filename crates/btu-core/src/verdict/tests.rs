@@ -169,6 +169,31 @@ fn drops_beside_the_formula_are_invalid() {
     assert_eq!(direction(&both, &Context::default()), Verdict::Valid);
 }
 
+/// A pattern that hit nothing yet does not stand among the elements that dropped.
+#[test]
+fn random_drops_are_no_hits_of_the_pattern() {
+    let by_chance = DirectionSample {
+        packets: 150,
+        dropped: 2,
+        dropped_by: vec![("drop 1%".into(), 2)],
+        pattern_drops: Some(0),
+        ..dropping()
+    };
+    assert_eq!(direction(&by_chance, &Context::default()), Verdict::Valid);
+}
+
+/// One thread carries both directions: it is said once that it was busy, and once that time jumped.
+#[test]
+fn what_both_directions_share_is_said_once() {
+    let busy = DirectionSample { thread_cpu_ns: Some(Nanos::from_millis(1950)), ..delayed() };
+    let down = DirectionSample { direction: "down".into(), ..busy.clone() };
+    let sample = run_of(Case::SendDelayed, vec![busy.clone(), down.clone()]);
+    assert_eq!(run(&sample, &plan("btu-26"), None).causes().len(), 1);
+    let stepped = |sample| DirectionSample { clock_steps: 1, ..sample };
+    let sample = run_of(Case::SendDelayed, vec![stepped(busy), stepped(down)]);
+    assert_eq!(run(&sample, &plan("btu-26"), None).causes(), ["1 clock steps during the run"]);
+}
+
 #[test]
 fn opaque_packets_matter_under_a_drop_element_only() {
     let opaque = |sample| DirectionSample { opaque: 2, ..sample };
@@ -214,5 +239,6 @@ fn invalid_outweighs_limited() {
     let invalid = Verdict::Invalid(vec!["b".into()]);
     assert_eq!(limited.clone().and(invalid.clone()), invalid);
     assert_eq!(Verdict::Valid.and(limited.clone()), limited);
-    assert_eq!(limited.clone().and(limited).causes().len(), 2);
+    let other = Verdict::Limited(vec!["c".into(), "a".into()]);
+    assert_eq!(limited.and(other).causes(), ["a", "c"]);
 }
