@@ -108,6 +108,7 @@ pub enum Ending {
 
 /// The conductor of one run.
 #[derive(Debug)]
+//= maly1996#4.3
 pub struct Conductor {
     plan: Plan,
     ledger: Ledger,

@@ -10,6 +10,7 @@ use crate::units::Bytes;
 
 /// A way of communicating of the test host (maly1996, 4.2, eq. 3), in the paper's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+//= maly1996#4.2 eq. 3
 pub enum Case {
     /// test -> active
     #[serde(rename = "SEND")]
@@ -55,6 +56,7 @@ pub enum Direction {
 /// A host's part in the testbed (maly1996, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+//= maly1996#3
 pub enum Role {
     /// `W_test`, the host being judged.
     Test,
@@ -75,6 +77,7 @@ pub struct Flow {
 
 /// A class of applications, known by its message size (maly1996, eq. 2).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+//= maly1996#4.2 eq. 2
 pub struct Application {
     /// `telnet`, `ftp`, `audio`, `netscape`, `video`.
     pub name: String,
@@ -226,3 +229,33 @@ const SEND: Flow = Flow { peer: Role::Active, direction: Direction::Send };
 const RECV: Flow = Flow { peer: Role::Active, direction: Direction::Receive };
 const PASSIVE_SEND: Flow = Flow { peer: Role::Passive, direction: Direction::Send };
 const PASSIVE_RECV: Flow = Flow { peer: Role::Passive, direction: Direction::Receive };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(peer: Role, direction: Direction) -> Flow {
+        Flow { peer, direction }
+    }
+
+    //= maly1996#3
+    //= maly1996#4.2 eq. 3
+    #[test]
+    fn the_cases_have_the_connections_and_impairments_of_the_paper() {
+        use Direction::{Receive, Send};
+        use Role::{Active, Passive};
+        let table: [(&str, &[Flow], Impairment); 6] = [
+            ("SEND", &[flow(Active, Send)], Impairment::None),
+            ("RECV", &[flow(Active, Receive)], Impairment::None),
+            ("SEND+DL", &[flow(Active, Send)], Impairment::Delay),
+            ("SEND_RECV", &[flow(Active, Send), flow(Active, Receive)], Impairment::None),
+            ("2RECV+DL", &[flow(Active, Receive), flow(Passive, Receive)], Impairment::Delay),
+            ("2SEND+DR", &[flow(Active, Send), flow(Passive, Send)], Impairment::Drop),
+        ];
+        for (case, (name, flows, impairment)) in Case::ALL.into_iter().zip(table) {
+            assert_eq!((case.name(), case.impairment()), (name, impairment));
+            assert_eq!(case.flows(), flows, "{name}");
+            assert_eq!(name.parse(), Ok(case));
+        }
+    }
+}

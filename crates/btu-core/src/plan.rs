@@ -167,6 +167,25 @@ mod tests {
         }
     }
 
+    //= maly1996#4.2 eq. 2
+    #[test]
+    fn the_application_classes_are_the_paper_s_in_every_edition() {
+        let classes = [
+            ("telnet", 100),
+            ("ftp", 1024),
+            ("audio", 1250),
+            ("netscape", 4096),
+            ("video", 65_536),
+        ];
+        for edition in ["btu-26", "btu-96"] {
+            let plan = resolve(&Choices { edition: Some(edition), ..Choices::default() }).unwrap();
+            let applications = plan.applications.iter();
+            let found: Vec<_> =
+                applications.map(|a| (a.name.as_str(), a.message_bytes.count())).collect();
+            assert_eq!(found, classes);
+        }
+    }
+
     #[test]
     fn the_canonical_text_repeats_the_plan() {
         for edition in ["btu-26", "btu-96"] {

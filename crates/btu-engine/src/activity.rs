@@ -31,6 +31,7 @@ pub(crate) use running::sleep;
 pub use trail::Trails;
 
 /// Every activity of this build, in the order in which `btu list` shows them.
+//= maly1996#4.2 eq. 1
 pub static ACTIVITIES: &[&dyn Activity] = &[&Cpu, &Io, &Idle];
 
 /// The activity called `name`.

@@ -109,6 +109,7 @@ fn an_emulation_that_misses_its_figures_ends_the_run_before_the_first_cell() {
     assert!(measured(&records).is_empty());
 }
 
+//= maly1996#4.3
 #[test]
 fn an_interrupted_run_resumes_wherever_it_stopped_and_repeats_nothing() {
     let plan = plan("btu-26");

@@ -122,6 +122,7 @@ fn figures(
         bits,
         elapsed,
         goodput_mbps: megabits(bits) / elapsed.seconds(),
+        //= maly1996#5 eq. 8
         slowdown: base.zip(rate).map(|(base, rate)| base / rate),
         activity_rate_per_s: rate,
         flags: sample.flags.clone(),

@@ -9,6 +9,7 @@ use std::str::FromStr;
 /// pass the end of the period; before the first n nothing is hit, so that a run that wraps does not
 /// take the first packets of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+//= maly1996#4.1
 pub struct Pattern {
     runs: Box<[Run]>,
     period: u64,
@@ -185,6 +186,7 @@ mod tests {
         (100_000, 998),
     ];
 
+    //= maly1996#4.1
     #[test]
     fn the_golden_vector_of_drop_rate_one_percent() {
         let pattern = pattern("1@200,3@400/400");

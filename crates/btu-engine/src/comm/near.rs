@@ -86,6 +86,7 @@ impl NearReport {
     }
 
     /// From the common start to the end of the later connection; the cap where not all of them ended.
+    //= maly1996#5 eq. 4
     pub fn elapsed(&self) -> Nanos {
         let ended: Option<Vec<Nanos>> = self.ends.iter().map(|end| end.ended).collect();
         let last = ended.and_then(|ended| ended.into_iter().max());

@@ -49,6 +49,7 @@ fn each(mut check: impl FnMut(&str, &dyn Prepared)) {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
+//= maly1996#4.2 eq. 1
 #[test]
 fn every_activity_alone_has_a_rate() {
     each(|name, prepared| {

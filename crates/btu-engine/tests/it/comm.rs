@@ -58,6 +58,7 @@ fn a_window_ends_with_the_receipt_of_everything_that_was_written() {
     }
 }
 
+//= maly1996#5 eq. 4
 #[test]
 fn the_run_lasts_as_long_as_its_later_connection() {
     let comm = complete(Case::SendRecv, 4096, Amount::Messages(500));
