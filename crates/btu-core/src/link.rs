@@ -7,7 +7,9 @@
 mod chain;
 mod chance;
 mod codel;
+mod distribution;
 mod element;
+mod followers;
 mod line;
 mod packet;
 mod pattern;

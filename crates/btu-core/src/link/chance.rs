@@ -85,6 +85,12 @@ impl Chance {
     }
 }
 
+/// A draw as a number in the open interval (0, 1).
+#[expect(clippy::cast_precision_loss, reason = "52 bits and a half are exact in a float")]
+pub(super) fn unit_interval(draw: u64) -> f64 {
+    ((draw >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+}
+
 /// The number of position `i` under `key`: the finaliser of `SplitMix64` (Steele et al., 2014).
 pub(super) const fn mix(key: u64, i: u64) -> u64 {
     let z = key.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -6,7 +6,11 @@ mod drop;
 mod drop_4state;
 mod drop_ge;
 mod duplicate;
+mod hold;
+mod jitter;
 mod rate;
+mod reorder;
+mod trace;
 
 use std::fmt;
 use std::sync::Arc;
@@ -119,7 +123,11 @@ pub static ELEMENTS: &[&ElementKind] = &[
     &duplicate::KIND,
     &corrupt::KIND,
     &rate::KIND,
+    &trace::KIND,
     &delay::KIND,
+    &hold::KIND,
+    &jitter::KIND,
+    &reorder::KIND,
 ];
 
 impl ElementKind {

@@ -1,7 +1,15 @@
 //! Links in virtual time.
 
 mod bench;
+mod grouping;
+mod hold;
+mod jitter;
+mod loss;
+mod marks;
 mod rate;
+mod shared;
+mod text;
+mod trace;
 
 use std::collections::BTreeSet;
 
@@ -48,7 +56,7 @@ fn a_pattern_drops_exactly_its_positions_and_frees_their_buffers() {
     assert_eq!((sample.packets, sample.dropped, sample.pattern_drops), (802, 8, Some(8)));
     assert_eq!(sample.dropped_by, [("drop 1@200,3@400/400".to_owned(), 8)]);
     assert_eq!(sample.bytes, 802 * 1500);
-    assert_eq!(bench.released, (0..802).map(Slot).collect::<BTreeSet<_>>());
+    assert_eq!(bench.released_once(), (0..802).map(Slot).collect::<BTreeSet<_>>());
 }
 
 #[test]

@@ -128,7 +128,7 @@ pub(super) fn parse_queue(words: &mut Words<'_>) -> Result<QueueLimit, LinkError
 }
 
 /// 100 ms, but at least 10 full packets.
-fn default_queue(rate: BitRate) -> QueueLimit {
+pub(super) fn default_queue(rate: BitRate) -> QueueLimit {
     let time = Nanos::from_millis(100);
     let packets = 10;
     if rate.amount_in(time) < Bytes::new(1538) * packets {

@@ -11,7 +11,7 @@ pub(super) struct Bench {
     pub(super) chain: Chain,
     pub(super) pushed: u64,
     pub(super) out: Vec<Packet>,
-    pub(super) released: BTreeSet<Slot>,
+    pub(super) released: Vec<Slot>,
 }
 
 /// What became of a wire packet that got through.
@@ -38,12 +38,22 @@ pub(super) fn segments(slot: u32, count: u32, arrival: Nanos) -> Packet {
     Packet::segmented(Slot(slot), Bytes::new(HEADER), Bytes::new(1448), payload, arrival)
 }
 
+/// The files that elements here may name.
+pub(super) fn file(name: &str) -> Result<String, String> {
+    match name {
+        "list" => Ok("# lost\n2\n3 # twice\n\n50\n".to_owned()),
+        "up" => Ok("0\n1\n1\n2\n5\n9\n10\n".to_owned()),
+        _ => Err("no such file".to_owned()),
+    }
+}
+
 pub(super) fn spec(texts: &[&str]) -> ChainSpec {
-    ChainSpec::as_given(texts, &Reader::PLAN).expect("legal elements")
+    let reader = Reader { dialect: Dialect::Plan, files: &file };
+    ChainSpec::as_given(texts, &reader).expect("legal elements")
 }
 
 pub(super) fn chain(spec: &ChainSpec, seed: u64, lines: &mut Lines) -> Chain {
-    let limits = Limits { slots: 1 << 17, handles: 1 << 17, positions: 1000 };
+    let limits = Limits { slots: 1 << 15, handles: 1 << 15, positions: 1000 };
     let place = Place { seed, link: "test", direction: "up", wire: Wire::Ethernet, limits };
     Chain::new(spec, &place, lines).expect("a chain")
 }
@@ -58,12 +68,13 @@ impl Bench {
     }
 
     pub(super) fn of(chain: Chain) -> Self {
-        Self { chain, pushed: 0, out: Vec::new(), released: BTreeSet::new() }
+        Self { chain, pushed: 0, out: Vec::new(), released: Vec::new() }
     }
 
     pub(super) fn push(&mut self, packet: Packet) {
         self.pushed += u64::from(packet.count());
         self.chain.push(packet);
+        self.take_released();
     }
 
     /// Starts a new run: what is inside is the first of what has to come out.
@@ -81,10 +92,14 @@ impl Bench {
             self.out.push(packet);
             self.chain.done(&packet);
         }
-        while let Some(slot) = self.chain.take_released() {
-            assert!(self.released.insert(slot), "{slot:?} released twice");
-        }
+        self.take_released();
         packet
+    }
+
+    fn take_released(&mut self) {
+        while let Some(slot) = self.chain.take_released() {
+            self.released.push(slot);
+        }
     }
 
     /// Wakes up whenever the chain wants to, and not otherwise.
@@ -106,6 +121,13 @@ impl Bench {
             self.pushed + sample.duplicated,
             out + sample.dropped + sample.queue_dropped + sample.overflow + sample.held
         );
+    }
+
+    /// The buffers that are free again, each of which must have been released once.
+    pub(super) fn released_once(&self) -> BTreeSet<Slot> {
+        let slots: BTreeSet<Slot> = self.released.iter().copied().collect();
+        assert_eq!(slots.len(), self.released.len(), "released twice: {:?}", self.released);
+        slots
     }
 
     /// The wire packets that left, one by one, in order of departure.
