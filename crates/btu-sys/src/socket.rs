@@ -126,6 +126,16 @@ pub fn bind_udp(address: SocketAddr, buffer: usize) -> Result<UdpSocket> {
     Ok(socket.into())
 }
 
+/// Lets one write to a UDP socket become datagrams of `size` bytes each (`UDP_SEGMENT`).
+pub fn segment_datagrams(socket: &impl AsFd, size: u16) -> Result<()> {
+    let set = nix::sys::socket::setsockopt(
+        &socket.as_fd(),
+        nix::sys::socket::sockopt::UdpGsoSegment,
+        &i32::from(size),
+    );
+    set.map_err(|cause| Error::new(format!("set UDP_SEGMENT to {size}"), cause))
+}
+
 /// One `send` of `data`, without a signal where the peer is gone.
 #[inline]
 pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {

@@ -11,6 +11,8 @@ mod isolated;
 #[cfg(test)]
 mod relay;
 #[cfg(test)]
+mod splitter;
+#[cfg(test)]
 mod traffic;
 #[cfg(test)]
 mod world;

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 use std::io::Write;
+use std::net::IpAddr;
 use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
@@ -14,16 +16,16 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
-use crate::world::World;
-use crate::world::far;
+use btu_sys::namespace::NetNs;
+use btu_testbed::around::Around;
 
 /// Sends `amount` numbered bytes from near to far; gives the bytes that arrived right, and how long
 /// it took.
-pub(crate) fn tcp_transfer(world: &World, amount: usize) -> (usize, Duration) {
-    let listener = world.far(|| TcpListener::bind((far(), 0)).unwrap());
+pub(crate) fn tcp_transfer(hosts: &Around, far: IpAddr, amount: usize) -> (usize, Duration) {
+    let listener = inside(hosts.far(), || TcpListener::bind((far, 0)).unwrap());
     let address = listener.local_addr().unwrap();
     let reader = thread::spawn(move || count_numbered(&listener.accept().unwrap().0));
-    let mut stream = world.near(|| TcpStream::connect(address).unwrap());
+    let mut stream = inside(hosts.near(), || TcpStream::connect(address).unwrap());
     let start = Instant::now();
     let block = numbered(0, BLOCK);
     for _ in 0..amount / BLOCK {
@@ -33,10 +35,24 @@ pub(crate) fn tcp_transfer(world: &World, amount: usize) -> (usize, Duration) {
     (reader.join().unwrap(), start.elapsed())
 }
 
+/// A datagram socket at the near end, of the far address's family.
+pub(crate) fn near_socket(hosts: &Around, far: IpAddr) -> UdpSocket {
+    let any: IpAddr = match far {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    inside(hosts.near(), || UdpSocket::bind((any, 0)).unwrap())
+}
+
+pub(crate) fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> T + Send) -> T {
+    namespace.inside(work).unwrap()
+}
+
 /// Every block repeats, since its size is a multiple of the period.
 const BLOCK: usize = 251 * 256;
 
-fn numbered(start: usize, length: usize) -> Vec<u8> {
+/// Bytes that say where they belong.
+pub(crate) fn numbered(start: usize, length: usize) -> Vec<u8> {
     (start..start + length).map(|index| u8::try_from(index % 251).unwrap()).collect()
 }
 
@@ -59,10 +75,10 @@ fn count_numbered(mut stream: &TcpStream) -> usize {
 ///
 /// Never more than [`AHEAD`] are on their way: a faster sender would overrun the receive buffer,
 /// which is a loss of the test's own making.
-pub(crate) fn udp_count(world: &World, count: u32, size: usize) -> Vec<u32> {
-    let receiver = world.far(|| UdpSocket::bind((far(), 0)).unwrap());
+pub(crate) fn udp_count(hosts: &Around, far: IpAddr, count: u32, size: usize) -> Vec<u32> {
+    let receiver = inside(hosts.far(), || UdpSocket::bind((far, 0)).unwrap());
     let address = receiver.local_addr().unwrap();
-    let sender = world.near(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap());
+    let sender = near_socket(hosts, far);
     let seen = Arc::new(AtomicU32::new(0));
     let reader = thread::spawn({
         let seen = Arc::clone(&seen);
@@ -105,8 +121,8 @@ fn receive_numbers(socket: &UdpSocket, seen: &AtomicU32) -> Vec<u32> {
 }
 
 /// Round trips of one byte over UDP, from near to an echo at far.
-pub(crate) fn round_trips(world: &World, count: usize) -> Vec<Duration> {
-    let echo = world.far(|| UdpSocket::bind((far(), 0)).unwrap());
+pub(crate) fn round_trips(hosts: &Around, far: IpAddr, count: usize) -> Vec<Duration> {
+    let echo = inside(hosts.far(), || UdpSocket::bind((far, 0)).unwrap());
     let address: SocketAddr = echo.local_addr().unwrap();
     let answerer = thread::spawn(move || {
         let mut space = [0; 16];
@@ -115,7 +131,7 @@ pub(crate) fn round_trips(world: &World, count: usize) -> Vec<Duration> {
             echo.send_to(&space[..length], from).unwrap();
         }
     });
-    let socket = world.near(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap());
+    let socket = near_socket(hosts, far);
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let trips = (0..count).map(|_| {
         let start = Instant::now();

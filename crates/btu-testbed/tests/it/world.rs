@@ -1,6 +1,6 @@
 //! One emulated link between two namespaces, and threads inside them.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
@@ -48,14 +48,6 @@ impl World {
     pub(crate) fn samples(&self) -> [DirectionSample; 2] {
         self.relay.samples().unwrap().try_into().unwrap()
     }
-
-    pub(crate) fn near<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.around.near().inside(work).unwrap()
-    }
-
-    pub(crate) fn far<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.around.far().inside(work).unwrap()
-    }
 }
 
 pub(crate) fn order(up: &[&str], down: &[&str]) -> Order {
@@ -64,8 +56,8 @@ pub(crate) fn order(up: &[&str], down: &[&str]) -> Order {
 }
 
 /// The address of the far end.
-pub(crate) fn far() -> Ipv4Addr {
-    Level::OUTERMOST.far()
+pub(crate) fn far() -> IpAddr {
+    Level::OUTERMOST.far().into()
 }
 
 /// Nothing may be lost that was not asked for. An ordinary user's socket buffer holds only a few
