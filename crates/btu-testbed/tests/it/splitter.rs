@@ -43,7 +43,7 @@ use crate::world::far;
 enum Treatment {
     /// Cut into runs of random length.
     Cut,
-    /// The same, and in every 50th wire packet a bit is flipped.
+    /// The same, and in about every 50th wire packet a bit is flipped.
     CutAndCorrupt,
 }
 
@@ -69,7 +69,7 @@ impl Cutter {
         waiter.add(&far).unwrap();
         let thread = thread::spawn({
             let (stop, runs) = (Arc::clone(&stop), Arc::clone(&runs));
-            let mut knife = Knife { treatment, state: 1, packets: 0, runs };
+            let mut knife = Knife { treatment, state: 1, packets: 0, spoil: 50, runs };
             move || {
                 while !stop.load(Ordering::Relaxed) {
                     waiter.wait(Some(1_000_000)).unwrap();
@@ -102,6 +102,8 @@ struct Knife {
     treatment: Treatment,
     state: u32,
     packets: u64,
+    /// The packet to spoil next.
+    spoil: u64,
     runs: Arc<AtomicU64>,
 }
 
@@ -113,11 +115,14 @@ impl Knife {
         };
         let mut first = 0;
         while first < shape.count {
-            let end = (first + 1 + self.random() % shape.count).min(shape.count);
+            let is_spoilt =
+                self.treatment == Treatment::CutAndCorrupt && self.packets >= self.spoil;
+            let length = if is_spoilt { 1 } else { 1 + self.random() % shape.count };
+            let end = (first + length).min(shape.count);
             let run = shape.run(vnet, received.frame, first..end);
             self.packets += u64::from(end - first);
-            let spoil = self.treatment == Treatment::CutAndCorrupt && end == first + 1;
-            if spoil && self.packets.is_multiple_of(50) {
+            if is_spoilt {
+                self.spoil = self.packets + 50;
                 let mut broken = run.to_frame(received.frame);
                 let bit = 8 * 60 + self.random() % 4000;
                 let vnet = segment::corrupted(run.vnet(), &mut broken, bit);
