@@ -12,6 +12,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("lftp", "lftp"),
     ("ping", "iputils-ping"),
     ("python3", "python3"),
+    ("strace", "strace"),
     ("tshark", "tshark"),
 ];
 

@@ -13,6 +13,12 @@ use crate::error::EngineError;
 #[derive(Debug)]
 pub struct Idle;
 
+/// A thread that lets time pass.
+#[derive(Debug, Default)]
+struct Sleeper {
+    counted_until: Option<u64>,
+}
+
 impl Activity for Idle {
     fn name(&self) -> &'static str {
         "idle"
@@ -33,15 +39,17 @@ impl Prepared for Idle {
     }
 
     fn workers(&self) -> Result<Vec<Box<dyn Worker>>, EngineError> {
-        Ok(vec![Box::new(Self)])
+        Ok(vec![Box::new(Sleeper::default())])
     }
 }
 
-impl Worker for Idle {
+impl Worker for Sleeper {
     fn step(&mut self) -> Result<f64, EngineError> {
-        let start = clock::monotonic_ns();
-        clock::sleep_until(start + NAP.count());
-        Ok(Nanos::new(clock::monotonic_ns() - start).millis())
+        let since = self.counted_until.unwrap_or_else(clock::monotonic_ns);
+        clock::sleep_until(clock::monotonic_ns() + NAP.count());
+        let now = clock::monotonic_ns();
+        self.counted_until = Some(now);
+        Ok(Nanos::new(now - since).millis())
     }
 }
 

@@ -132,6 +132,9 @@ impl Task<'_> {
         }
         let received =
             connection.receive_messages(order).map_err(|cause| Fault("receive", cause))?;
+        if expected < u64::MAX && received.bytes < expected {
+            return Err(Fault("receive", io::ErrorKind::UnexpectedEof.into()));
+        }
         account.ended_ns = (received.last_ns > 0).then_some(received.last_ns);
         self.say(RECEIPT).map_err(|cause| Fault("give the receipt", cause))
     }

@@ -110,7 +110,7 @@ fn the_no_op_is_not_slowed_down_by_comm() {
     let terms = local::terms(65_536, Amount::Window(Nanos::from_millis(50)));
     let run = local::run_beside(Some(load), Case::Send, terms).unwrap();
     let rate = run.activity.unwrap().rate_per_s().unwrap();
-    assert!((rate - 1000.0).abs() < 1.0, "{rate} per second");
+    assert!((rate - 1000.0).abs() < 20.0, "{rate} per second");
 }
 
 #[test]

@@ -11,5 +11,8 @@ mod skip;
 
 mod activity;
 mod comm;
+mod conformance;
+mod faults;
+mod hot_path;
 mod local;
 mod prober;

@@ -1,0 +1,190 @@
+//! What the timed loops must not do: allocate, call anything but send and recv, leak descriptors.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+
+use btu_core::cell::Case;
+use btu_engine::comm::Amount;
+use btu_engine::comm::Preamble;
+use btu_engine::comm::stream;
+use btu_engine::comm::stream::Cue;
+use btu_engine::comm::stream::Incoming;
+use btu_engine::comm::stream::Outgoing;
+use btu_engine::comm::stream::Progress;
+use btu_engine::transport::Channel;
+use btu_sys::alloc::Counting;
+use btu_sys::alloc::thread_allocations;
+
+use crate::local;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (near, listener.accept().unwrap().0)
+}
+
+/// What `work` allocates in the calling thread.
+fn allocations<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = thread_allocations();
+    let result = work();
+    (result, thread_allocations() - before)
+}
+
+#[test]
+fn the_counting_allocator_counts() {
+    assert_eq!(allocations(|| Box::new(7)).1, 1);
+    assert_eq!(allocations(|| 7).1, 0);
+}
+
+#[test]
+fn the_timed_loops_allocate_nothing() {
+    let (near, far) = pair();
+    let (out, inward) = (Progress::default(), Progress::default());
+    let sender = thread::spawn(move || {
+        let (block, stop) = (vec![0; 1250], Cue::default());
+        let order = Outgoing { block: &block, messages: 10_000, stop: &stop, progress: &out };
+        let (sent, made) = allocations(|| stream::send_messages(&near, &order));
+        near.close_sending().unwrap();
+        (sent.unwrap(), made)
+    });
+    let mut space = vec![0; 1250];
+    let order = Incoming {
+        space: &mut space,
+        expected: u64::MAX,
+        nearly_over: &Cue::default(),
+        progress: &inward,
+        first_ns: &AtomicU64::new(0),
+    };
+    let (received, made) = allocations(|| stream::receive_messages(&far, order));
+    assert_eq!((received.unwrap().bytes, made), (12_500_000, 0));
+    let (sent, made) = sender.join().unwrap();
+    assert_eq!((sent.messages, sent.calls, made), (10_000, 10_000, 0));
+}
+
+/// The run that `only_one_call_per_message_reaches_the_kernel` looks at from outside.
+#[test]
+fn ten_thousand_messages_are_ten_thousand_sends() {
+    let run = local::run(Case::Send, local::terms(1250, Amount::Messages(10_000)));
+    let comm = run.comm.unwrap();
+    assert_eq!(comm.connections[0].sender.calls, 10_000);
+}
+
+#[test]
+fn only_one_call_per_message_reaches_the_kernel() {
+    if !crate::skip::installed("strace") {
+        skip!("program missing: strace");
+    }
+    let traces = tempfile::tempdir().unwrap();
+    let test = "hot_path::ten_thousand_messages_are_ten_thousand_sends";
+    let traced = Command::new("strace")
+        .args(["-ff", "-qq", "-o"])
+        .arg(traces.path().join("thread"))
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .output()
+        .unwrap();
+    assert!(traced.status.success(), "{}", String::from_utf8_lossy(&traced.stderr));
+    let threads = fs::read_dir(traces.path()).unwrap();
+    let calls = threads.map(|file| Calls::of(&fs::read_to_string(file.unwrap().path()).unwrap()));
+    let calls: Vec<Calls> = calls.collect();
+    let most = |count: fn(&Calls) -> usize| calls.iter().max_by_key(|calls| count(calls)).unwrap();
+    let (sender, reader) = (most(|calls| calls.sends), most(|calls| calls.receives));
+    assert_eq!((sender.sends, sender.between_sends), (10_000, 0));
+    assert_eq!(reader.between_receives, 0, "{reader:?}");
+}
+
+/// System calls of one thread, and how many others lie between its first and its last of a kind.
+#[derive(Debug)]
+struct Calls {
+    sends: usize,
+    receives: usize,
+    between_sends: usize,
+    between_receives: usize,
+}
+
+impl Calls {
+    /// Messages and reads have the size of a message; handshakes have one byte.
+    fn of(trace: &str) -> Self {
+        let (sends, between_sends) = span(trace, "sendto(", ", 1250, ");
+        let (receives, between_receives) = span(trace, "recvfrom(", ", 1250, ");
+        Self { sends, receives, between_sends, between_receives }
+    }
+}
+
+/// How many calls are `name` with this argument, and how many others lie among them.
+fn span(trace: &str, name: &str, argument: &str) -> (usize, usize) {
+    let is_one = |line: &&str| line.starts_with(name) && line.contains(argument);
+    let count = trace.lines().filter(is_one).count();
+    let after_first = trace.lines().skip_while(|line| !is_one(line));
+    let mut seen = 0;
+    let others = after_first.take_while(|line| {
+        seen += usize::from(is_one(line));
+        seen < count
+    });
+    (count, others.filter(|line| !is_one(line)).count())
+}
+
+/// Looks at every descriptor of the process while the data connections are open.
+#[derive(Debug, Default)]
+struct Walk {
+    known: BTreeSet<String>,
+    leaks: Mutex<Vec<String>>,
+    seen: AtomicU64,
+}
+
+impl Walk {
+    fn look(&self) {
+        for number in descriptors().difference(&self.known) {
+            let Ok(text) = fs::read_to_string(format!("/proc/self/fdinfo/{number}")) else {
+                continue; // closed by another test meanwhile
+            };
+            let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+            let flags = u32::from_str_radix(flags.unwrap().trim(), 8).unwrap();
+            self.seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if flags & CLOSE_ON_EXEC == 0 {
+                let target = fs::read_link(format!("/proc/self/fd/{number}"));
+                self.leaks.lock().unwrap().push(format!("{number}: {target:?}"));
+            }
+        }
+    }
+}
+
+impl Preamble for Walk {
+    fn near(&self, _flow: usize, _channel: &dyn Channel) -> std::io::Result<()> {
+        self.look();
+        Ok(())
+    }
+
+    fn far(&self, _flow: usize, _channel: &dyn Channel) -> std::io::Result<()> {
+        self.look();
+        Ok(())
+    }
+}
+
+fn descriptors() -> BTreeSet<String> {
+    let names = fs::read_dir("/proc/self/fd").unwrap();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn no_descriptor_survives_an_exec_while_a_run_is_active() {
+    let walk = Arc::new(Walk { known: descriptors(), ..Walk::default() });
+    let mut terms = local::terms(100, Amount::Messages(100));
+    terms.preamble = Some(Arc::clone(&walk) as Arc<dyn Preamble>);
+    assert!(local::run(Case::SendRecv, terms).outcome.is_complete());
+    assert_eq!(*walk.leaks.lock().unwrap(), Vec::<String>::new());
+    assert!(walk.seen.load(std::sync::atomic::Ordering::Relaxed) >= 4);
+}
+
+/// `O_CLOEXEC` as fdinfo shows it.
+const CLOSE_ON_EXEC: u32 = 0o2_000_000;
