@@ -101,6 +101,15 @@ pub enum Event {
     },
 }
 
+/// What a wait ended with.
+#[derive(Debug)]
+pub enum Happening {
+    /// Something happened in the compartment.
+    Inside(Event),
+    /// This process was sent a signal.
+    Signal(Arrived),
+}
+
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {

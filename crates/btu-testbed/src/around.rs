@@ -105,6 +105,14 @@ impl Level {
     fn mac(self, end: u8) -> Mac {
         Mac([0x02, b'b', b't', b'u', self.0, end])
     }
+
+    fn near_device(self) -> String {
+        format!("btu{}", self.0)
+    }
+
+    fn far_device(self) -> String {
+        format!("btu{}far", self.0)
+    }
 }
 
 impl Around {
@@ -123,6 +131,9 @@ impl Around {
         around.add_devices(mtu)?;
         around.address_near()?;
         around.address_far()?;
+        if far == FarEnd::Here {
+            around.keep_outer_levels()?;
+        }
         Ok(around)
     }
 
@@ -161,8 +172,8 @@ impl Around {
 
     fn add_devices(&self, mtu: u32) -> Result<(), AroundError> {
         let pairs = [
-            ("near", &self.near, self.near_device(), NEAR_PORT, 2),
-            ("far", &self.far, self.far_device(), FAR_PORT, 1),
+            ("near", &self.near, self.level.near_device(), NEAR_PORT, 2),
+            ("far", &self.far, self.level.far_device(), FAR_PORT, 1),
         ];
         for (end, namespace, device, port, number) in pairs {
             let mut netlink = Netlink::open(&self.wire).map_err(at(end))?;
@@ -180,7 +191,8 @@ impl Around {
     fn address_near(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.near)?;
-            let link = self.address(&mut netlink, &self.near_device(), self.level.near(), 1)?;
+            let link =
+                self.address(&mut netlink, &self.level.near_device(), self.level.near(), 1)?;
             netlink.set_route(&Route {
                 destination: EVERYWHERE,
                 gateway: Some(self.level.far().into()),
@@ -194,12 +206,31 @@ impl Around {
     fn address_far(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.far)?;
-            let link = self.address(&mut netlink, &self.far_device(), self.level.far(), 2)?;
+            let link = self.address(&mut netlink, &self.level.far_device(), self.level.far(), 2)?;
             netlink.set_route(&Route {
                 destination: ALL_LEVELS,
                 gateway: Some(self.level.near().into()),
                 ..self.route(link, self.level.far())
             })
+        };
+        configure().map_err(at("far"))
+    }
+
+    /// The route to all levels would lead the outer ones inwards, where the caller's namespace is
+    /// the near end of the next one.
+    fn keep_outer_levels(&self) -> Result<(), AroundError> {
+        let configure = || -> btu_sys::Result<()> {
+            let Some(next) = Level::new(self.level.0 - 1) else { return Ok(()) };
+            let mut netlink = Netlink::open(&self.far)?;
+            let link = netlink.link(&next.near_device())?.index;
+            for outer in (1..next.0).map(Level) {
+                netlink.set_route(&Route {
+                    destination: outer.network(),
+                    gateway: Some(next.far().into()),
+                    ..self.route(link, next.near())
+                })?;
+            }
+            Ok(())
         };
         configure().map_err(at("far"))
     }
@@ -233,14 +264,6 @@ impl Around {
             congestion: None,
             kind: RouteKind::Unicast,
         }
-    }
-
-    fn near_device(&self) -> String {
-        format!("btu{}", self.level.0)
-    }
-
-    fn far_device(&self) -> String {
-        format!("btu{}far", self.level.0)
     }
 
     fn taken_or(&self, end: &'static str, source: btu_sys::Error) -> AroundError {

@@ -21,7 +21,7 @@ pub(crate) enum Verb {
     /// Say what this machine can and cannot do for BTU, each line with its remedy
     Doctor(crate::doctor::DoctorArgs),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
-    Link(crate::link::LinkArgs),
+    Link(Box<crate::link::LinkArgs>),
     /// List cases, applications, activities, transports, link elements, backends, rules, formats
     List(crate::list::ListArgs),
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON

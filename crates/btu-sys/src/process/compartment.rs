@@ -8,8 +8,12 @@ use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
 use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::poll::PollFd;
+use nix::poll::PollFlags;
+use nix::poll::PollTimeout;
 use nix::sys::signal::Signal;
 use nix::sys::socket::AddressFamily;
 use nix::sys::socket::SockFlag;
@@ -19,9 +23,11 @@ use nix::unistd::Pid;
 
 use super::Ended;
 use super::Event;
+use super::Happening;
 use super::ProcessError;
 use super::Program;
 use super::ReplacedFile;
+use super::SignalQueue;
 use super::init::Init;
 use super::init::STEPS;
 use super::message;
@@ -87,7 +93,30 @@ impl Compartment {
         self.order(Order::Signal(index(program), signal))
     }
 
-    /// Waits for what happens next. Poll the descriptor first where waiting would be wrong.
+    /// Waits for an event inside or a signal from outside; `None` where `timeout` passed first.
+    pub fn wait(
+        &self,
+        signals: &SignalQueue,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Happening>, ProcessError> {
+        let timeout = timeout.map_or(PollTimeout::NONE, |span| {
+            PollTimeout::try_from(span).unwrap_or(PollTimeout::MAX)
+        });
+        let readable = PollFlags::POLLIN;
+        let mut polled =
+            [PollFd::new(signals.as_fd(), readable), PollFd::new(self.as_fd(), readable)];
+        match nix::poll::poll(&mut polled, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(ProcessError::call("wait for the compartment")(errno)),
+        }
+        let [signalled, heard] = polled.map(|one| one.any().unwrap_or(false));
+        if let Some(arrived) = signals.next().ok().flatten().filter(|_| signalled) {
+            return Ok(Some(Happening::Signal(arrived)));
+        }
+        heard.then(|| self.next_event().map(Happening::Inside)).transpose()
+    }
+
+    /// Waits for what happens next inside.
     pub fn next_event(&self) -> Result<Event, ProcessError> {
         loop {
             match self.hear()? {

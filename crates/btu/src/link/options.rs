@@ -148,7 +148,7 @@ pub(crate) enum Net {
 /// What moves the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
-    /// User space: AF_PACKET on the inner ends of two veth pairs
+    /// User space: packet sockets on the inner ends of two veth pairs
     Relay,
 }
 

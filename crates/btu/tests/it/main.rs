@@ -1,1 +1,13 @@
 //! The program as its users see it.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails says so by panicking"
+)]
+
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod link;

@@ -1,0 +1,123 @@
+//! The running emulator of one link: started from the options, stopped with its record.
+
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::sample::DirectionSample;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
+use btu_testbed::around;
+use btu_testbed::around::Around;
+use btu_testbed::backend;
+use btu_testbed::backend::BACKENDS;
+use btu_testbed::backend::BackendError;
+use btu_testbed::backend::LinkPorts;
+use btu_testbed::backend::Order;
+use btu_testbed::backend::Settings;
+use btu_testbed::backend::WaitChoice;
+
+use super::elements::Elements;
+use super::options::Backend;
+use super::options::EmulatorArgs;
+use super::options::LinkArgs;
+use super::options::Wait;
+use crate::exit::Failure;
+
+/// An emulator that carries packets until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Emulator {
+    running: Box<dyn backend::Emulator>,
+}
+
+impl Emulator {
+    /// Starts the backend on the devices of `around`, with the elements in force on return.
+    pub(crate) fn start(
+        args: &LinkArgs,
+        elements: &Elements,
+        around: &Around,
+    ) -> Result<Self, Failure> {
+        let name = match args.emulator.backend {
+            Backend::Relay => "relay",
+        };
+        let backend = BACKENDS.iter().find(|backend| backend.name() == name);
+        let backend = backend
+            .ok_or_else(|| Failure::environment(anyhow!("--backend {name}: not in this build")))?;
+        let link = format!("level-{}", around.level());
+        let ports = LinkPorts {
+            name: link.clone(),
+            near: around::NEAR_PORT.to_owned(),
+            far: around::FAR_PORT.to_owned(),
+        };
+        let settings = settings(&args.emulator, elements)?;
+        let running = backend.start(around.wire(), &[ports], &settings).map_err(refused)?;
+        let order = Order { link, up: elements.up.clone(), down: elements.down.clone() };
+        running.configure(&[order], args.seed).map_err(refused)?;
+        Ok(Self { running })
+    }
+
+    /// Stops it and gives the record of both directions, `up` first.
+    ///
+    /// Call it when nobody sends any more. What was sent may still wait in a socket of the
+    /// emulator: the record is complete once it no longer grows.
+    pub(crate) fn stop(self) -> Result<Vec<DirectionSample>, Failure> {
+        let mut samples = self.running.samples().map_err(refused)?;
+        let mut unchanged = 0;
+        let end = Instant::now() + DRAIN_AT_MOST;
+        while unchanged < DRAINED && Instant::now() < end {
+            thread::sleep(DRAIN_POLL);
+            let next = self.running.samples().map_err(refused)?;
+            unchanged = if seen(&next) == seen(&samples) { unchanged + 1 } else { 0 };
+            samples = next;
+        }
+        samples.sort_by_key(|sample| sample.direction != "up");
+        Ok(samples)
+    }
+}
+
+/// How many packets have arrived.
+fn seen(samples: &[DirectionSample]) -> u64 {
+    samples.iter().map(|sample| sample.packets).sum()
+}
+
+fn settings(args: &EmulatorArgs, elements: &Elements) -> Result<Settings, Failure> {
+    let wait = match args.wait {
+        Wait::Auto => WaitChoice::Auto,
+        Wait::Hybrid => WaitChoice::Hybrid,
+        Wait::Sleep => WaitChoice::Sleep,
+    };
+    let cpus = args.cpus.as_deref().map(chosen_cpus).transpose()?;
+    let enough = cpu::allowed().is_ok_and(|allowed| allowed.iter().count() >= SPARE_CPUS);
+    Ok(Settings {
+        shared_cpus: cpus.is_none() && !enough,
+        cpus,
+        wait,
+        wire: elements.wire,
+        ..Settings::default()
+    })
+}
+
+fn chosen_cpus(list: &str) -> Result<CpuSet, Failure> {
+    let chosen = list.parse().with_context(|| format!("--cpus {list}"));
+    chosen.map_err(Failure::usage)
+}
+
+/// What memory and spelling allow is the user's business, everything else the machine's.
+fn refused(cause: BackendError) -> Failure {
+    match cause {
+        BackendError::Memory { .. } => {
+            Failure::environment(cause).hint("ask for a lower rate or a shorter delay")
+        }
+        BackendError::Link(_) => Failure::usage(cause),
+        other => Failure::environment(other),
+    }
+}
+
+/// With so many CPUs one may spin without the command missing it.
+const SPARE_CPUS: usize = 4;
+/// So many equal readings in a row mean that no packet is on its way in.
+const DRAINED: u32 = 5;
+const DRAIN_POLL: Duration = Duration::from_millis(1);
+const DRAIN_AT_MOST: Duration = Duration::from_secs(1);

@@ -1,0 +1,127 @@
+//! `--reach HOST:PORT`: the far end listens in the service's place and carries the bytes on.
+
+use std::io;
+use std::net::IpAddr;
+use std::net::Shutdown;
+use std::net::SocketAddr;
+use std::net::SocketAddrV4;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::net::ToSocketAddrs;
+use std::thread;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_sys::netlink::Netlink;
+use btu_sys::process::ReplacedFile;
+use btu_testbed::around::Around;
+
+use crate::exit::Failure;
+
+/// A service outside, and where a command behind the link finds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    written: String,
+    name: String,
+    outside: SocketAddrV4,
+}
+
+impl Target {
+    /// Looks the host up, in the caller's network.
+    pub(crate) fn resolve(written: &str) -> Result<Self, Failure> {
+        let (name, port) = written.rsplit_once(':').unwrap_or((written, ""));
+        if name.is_empty() || !port.parse::<u16>().is_ok_and(|port| port > 0) {
+            return Err(Failure::usage(anyhow!(
+                "--reach {written}: write HOST:PORT, port 1-65535"
+            )));
+        }
+        let found =
+            written.to_socket_addrs().with_context(|| format!("--reach {written}: look up {name}"));
+        let addresses = found.map_err(Failure::environment)?;
+        let mut ipv4 = addresses.filter_map(|address| match address {
+            SocketAddr::V4(address) => Some(address),
+            SocketAddr::V6(_) => None,
+        });
+        let outside = ipv4.next().ok_or_else(|| {
+            Failure::environment(anyhow!("--reach {written}: {name} has no IPv4 address"))
+        })?;
+        Ok(Self { written: written.to_owned(), name: name.to_owned(), outside })
+    }
+
+    /// Where it appears: under its own address, or the far end's for services of this host.
+    fn inside(&self, around: &Around) -> SocketAddrV4 {
+        let own = self.outside.ip();
+        let of_this_host = own.is_loopback() || own.is_unspecified();
+        let address = if of_this_host { around.level().far() } else { *own };
+        SocketAddrV4::new(address, self.outside.port())
+    }
+
+    /// `reach example.org:80: TCP ends at the far end, ...`
+    pub(crate) fn announcement(&self, around: &Around) -> String {
+        let inside = self.inside(around);
+        format!(
+            "reach {} at {inside}: TCP ends at the far end and goes on from there",
+            self.written
+        )
+    }
+}
+
+/// `/etc/hosts` with the names of the targets, so that they mean the same behind the link.
+pub(crate) fn hosts_file(targets: &[Target], around: &Around) -> Option<ReplacedFile> {
+    let named = targets.iter().filter(|target| target.name.parse::<IpAddr>().is_err());
+    let lines: Vec<String> = named
+        .filter(|target| target.name != "localhost")
+        .map(|target| format!("{} {}\n", target.inside(around).ip(), target.name))
+        .collect();
+    let path = std::path::PathBuf::from("/etc/hosts");
+    let old = std::fs::read_to_string(&path).ok()?;
+    (!lines.is_empty()).then(|| ReplacedFile { path, content: (lines.concat() + &old).into() })
+}
+
+/// Listens at the far end for every target. Call it on a thread of the outer network: connections
+/// go out from there.
+pub(crate) fn serve(targets: &[Target], around: &Around) -> Result<(), Failure> {
+    for target in targets {
+        let listener = listen(target, around)
+            .with_context(|| format!("--reach {}: listen at the far end", target.written));
+        let listener = listener.map_err(Failure::environment)?;
+        let outside = target.outside;
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                thread::spawn(move || TcpStream::connect(outside).map(|far| splice(near, far)));
+            }
+        });
+    }
+    Ok(())
+}
+
+fn listen(target: &Target, around: &Around) -> anyhow::Result<TcpListener> {
+    let inside = target.inside(around);
+    if *inside.ip() != around.level().far() {
+        let mut netlink = Netlink::open(around.far())?;
+        let loopback = netlink.link("lo")?;
+        match netlink.add_address(loopback.index, (*inside.ip()).into(), 32) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            added => added?,
+        }
+    }
+    Ok(around.far().inside(|| TcpListener::bind(inside))??)
+}
+
+/// Carries bytes both ways until each side has closed; a reset of one side closes the other.
+fn splice(near: TcpStream, far: TcpStream) {
+    let (Ok(near_copy), Ok(far_copy)) = (near.try_clone(), far.try_clone()) else { return };
+    let back = thread::spawn(move || carry(far_copy, near_copy));
+    carry(near, far);
+    drop(back.join());
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream) {
+    let ended = if io::copy(&mut from, &mut to).is_ok() {
+        to.shutdown(Shutdown::Write)
+    } else {
+        from.shutdown(Shutdown::Both).and(to.shutdown(Shutdown::Both))
+    };
+    // Refused where the other side was faster.
+    drop(ended);
+}

@@ -1,0 +1,253 @@
+//! One link from its first namespace to its last packet, with the command inside.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::anyhow;
+use btu_core::sample::DirectionSample;
+use btu_sys::process::Compartment;
+use btu_sys::process::Event;
+use btu_sys::process::Foreground;
+use btu_sys::process::Happening;
+use btu_sys::process::Origin;
+use btu_sys::process::Privileges;
+use btu_sys::process::ProcessError;
+use btu_sys::process::Program;
+use btu_sys::process::ReplacedFile;
+use btu_sys::process::SignalQueue;
+use btu_sys::process::Stdin;
+use btu_sys::process::Stdout;
+use btu_testbed::around::FarEnd;
+
+use super::elements::Elements;
+use super::emulator::Emulator;
+use super::far::Listeners;
+use super::network;
+use super::network::Network;
+use super::options::LinkArgs;
+use super::reach;
+use super::reach::Target;
+use super::resolver;
+use super::statement;
+use crate::exit::Failure;
+
+/// A link that works, with the command ready to start.
+#[derive(Debug)]
+pub(crate) struct Session {
+    network: Network,
+    compartment: Compartment,
+    signals: SignalQueue,
+    emulator: Emulator,
+    foreground: Option<Foreground>,
+    reached: Vec<Target>,
+    far: Option<String>,
+    notes: Vec<String>,
+}
+
+/// What is left of a link.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The command's exit status; 128 + n for signal n.
+    pub(crate) status: u8,
+    /// `up`, then `down`.
+    pub(crate) directions: Vec<DirectionSample>,
+    /// What happened beside the packets.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Session {
+    /// Makes everything that must stand before the command starts.
+    pub(crate) fn prepare(
+        args: &LinkArgs,
+        elements: &Elements,
+        command: &[OsString],
+    ) -> Result<Self, Failure> {
+        let targets: Vec<Target> = args
+            .surroundings
+            .reach
+            .iter()
+            .map(|text| Target::resolve(text))
+            .collect::<Result<_, _>>()?;
+        let foreground = Foreground::of_this_process();
+        let network = Network::create(args.mtu)?;
+        if network.far_end == FarEnd::Here && !targets.is_empty() {
+            let cause = anyhow!("--reach: only the outermost link is joined to the outside");
+            return Err(Failure::usage(cause).hint("give it to the enclosing btu link"));
+        }
+        // Init is a copy of this process, so it comes before the emulator's threads.
+        let programs = programs(args, command, &network);
+        let files = files(&targets, &network);
+        let compartment = Compartment::create(&programs, &files).map_err(Failure::environment)?;
+        let signals = SignalQueue::open().map_err(|cause| {
+            Failure::environment(anyhow!(cause).context("queue the signals of this process"))
+        })?;
+        reach::serve(&targets, &network.around)?;
+        let emulator = Emulator::start(args, elements, &network.around)?;
+        Ok(Self {
+            network,
+            compartment,
+            signals,
+            emulator,
+            foreground,
+            reached: targets,
+            far: args.surroundings.far.clone(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// The first words: what was understood.
+    pub(crate) fn announcement(&self, elements: &Elements) -> String {
+        let level = self.network.around.level();
+        let link = format!("link {} - {}", level.near(), level.far());
+        let understood = statement::understood(elements);
+        let reached = self.reached.iter().map(|target| target.announcement(&self.network.around));
+        let lines: Vec<String> =
+            std::iter::once(format!("{link}: {understood}")).chain(reached).collect();
+        lines.join("\n")
+    }
+
+    /// Runs the far end's server and the command, until the command ends.
+    pub(crate) fn run(mut self) -> Result<Ended, Failure> {
+        let status = match self.start_far()? {
+            Some(status) => status,
+            None => self.run_command()?,
+        };
+        // First the processes, then the link: no packet is lost that still could be counted.
+        drop(self.compartment);
+        if let Some(foreground) = &self.foreground {
+            foreground.restore();
+        }
+        let directions = self.emulator.stop()?;
+        Ok(Ended { status, directions, notes: self.notes })
+    }
+
+    fn run_command(&mut self) -> Result<u8, Failure> {
+        self.compartment.start(COMMAND).map_err(Failure::environment)?;
+        loop {
+            match self.wait(None)? {
+                Some(Happening::Inside(Event::Ended { program: COMMAND, ended })) => {
+                    return Ok(ended.exit_code());
+                }
+                Some(Happening::Inside(event)) => self.note(event)?,
+                // What the terminal sends reaches the command directly: it is in our group.
+                Some(Happening::Signal(signal)) if signal.origin == Origin::Kernel => {}
+                Some(Happening::Signal(signal)) => {
+                    self.compartment
+                        .signal(COMMAND, signal.signal)
+                        .map_err(Failure::environment)?;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Starts the server and waits until it listens, at most a second: some never do. The status
+    /// of the whole where a signal came before the command ran.
+    fn start_far(&mut self) -> Result<Option<u8>, Failure> {
+        if self.far.is_none() {
+            return Ok(None);
+        }
+        let before = Listeners::of(self.network.around.far());
+        self.compartment.start(FAR).map_err(Failure::environment)?;
+        let deadline = Instant::now() + FAR_PATIENCE;
+        while Instant::now() < deadline {
+            if Listeners::of(self.network.around.far()).has_more_than(&before) {
+                break;
+            }
+            match self.wait(Some(FAR_POLL))? {
+                Some(Happening::Inside(Event::Ended { program: FAR, ended })) => {
+                    return self.far_ended_early(ended.exit_code());
+                }
+                Some(Happening::Inside(event)) => self.note(event)?,
+                Some(Happening::Signal(signal)) => {
+                    let number = u8::try_from(signal.signal).unwrap_or_default();
+                    return Ok(Some(128 + number));
+                }
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// A server that made itself a daemon ends with 0.
+    fn far_ended_early(&self, status: u8) -> Result<Option<u8>, Failure> {
+        if status == 0 {
+            return Ok(None);
+        }
+        let far = self.far.as_deref().unwrap_or_default();
+        Err(Failure::environment(anyhow!("--far '{far}': ended with status {status} at once")))
+    }
+
+    fn wait(&self, timeout: Option<Duration>) -> Result<Option<Happening>, Failure> {
+        self.compartment.wait(&self.signals, timeout).map_err(|cause| match cause {
+            gone @ ProcessError::InitGone(_) => Failure::environment(gone),
+            other => Failure::environment(anyhow!(other).context("watch the command")),
+        })
+    }
+
+    /// Everything but the command's end.
+    fn note(&mut self, event: Event) -> Result<(), Failure> {
+        match event {
+            Event::Started { .. } => {}
+            Event::Refused { program, cause } => {
+                let which = if program == COMMAND { "the command" } else { "--far" };
+                return Err(Failure::usage(anyhow!(cause).context(format!("execute {which}"))));
+            }
+            Event::Ended { ended, .. } => {
+                let far = self.far.as_deref().unwrap_or_default();
+                let status = ended.exit_code();
+                self.notes.push(format!("far end: '{far}' ended first, with status {status}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The command, and the far end's server if there is one.
+fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> Vec<Program<'n>> {
+    let level = network.around.level();
+    let variable = |name: &str, value: String| (OsString::from(name), OsString::from(value));
+    let environment = vec![
+        variable(network::NEAR, level.near().to_string()),
+        variable(network::FAR, network.target(args.surroundings.far.is_some())),
+        variable(network::LEVEL, level.to_string()),
+    ];
+    let privileges = if args.surroundings.plain { Privileges::Plain } else { Privileges::Ambient };
+    let near = Program {
+        argv: command.to_vec(),
+        environment,
+        network: Some(network.around.near().as_fd()),
+        stdout: if args.output.json { Stdout::Stderr } else { Stdout::Inherited },
+        stdin: Stdin::Inherited,
+        privileges,
+    };
+    let far = args.surroundings.far.as_ref().map(|text| Program {
+        argv: ["/bin/sh", "-c", text].map(OsString::from).to_vec(),
+        network: Some(network.around.far().as_fd()),
+        stdout: Stdout::Stderr,
+        stdin: Stdin::Null,
+        ..near.clone()
+    });
+    std::iter::once(near).chain(far).collect()
+}
+
+/// Files that would mean something else behind the link.
+fn files(targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
+    let hosts = reach::hosts_file(targets, &network.around);
+    let path = std::path::PathBuf::from("/etc/resolv.conf");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let resolver = resolver::is_on_loopback(&text).then(|| {
+        let content = format!("nameserver {}\n", network.around.level().far());
+        ReplacedFile { path, content: content.into() }
+    });
+    hosts.into_iter().chain(resolver).collect()
+}
+
+/// Indices of the programs.
+const COMMAND: usize = 0;
+const FAR: usize = 1;
+/// How long a server may take until it listens.
+const FAR_PATIENCE: Duration = Duration::from_secs(1);
+const FAR_POLL: Duration = Duration::from_millis(2);

@@ -1,0 +1,120 @@
+//! Nothing of a link outlives it, however it ends (check E16).
+
+use std::fs;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+use super::need_namespaces;
+use super::users;
+use super::users::User;
+use super::users::btu;
+use super::users::link;
+
+/// Namespaces of a command, as the kernel names them: `net:[4026532000]`.
+#[derive(Debug)]
+struct Inside {
+    namespaces: Vec<String>,
+    /// Stands in the arguments of each process.
+    marker: String,
+}
+
+impl Inside {
+    /// Processes that live in one of the namespaces, or carry the marker.
+    fn survivors(&self) -> Vec<String> {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let alive = processes.filter_map(|entry| {
+            let folder = entry.path();
+            let number = entry.file_name().into_string().ok()?;
+            number.parse::<u32>().ok()?;
+            let arguments = fs::read_to_string(folder.join("cmdline")).unwrap_or_default();
+            let lives_there = ["net", "pid"].iter().any(|kind| {
+                fs::read_link(folder.join("ns").join(kind))
+                    .is_ok_and(|found| self.namespaces.iter().any(|own| *own == *found))
+            });
+            let ours = lives_there || arguments.contains(&self.marker);
+            ours.then(|| format!("{number} {}", arguments.replace('\0', " ")))
+        });
+        alive.collect()
+    }
+
+    fn are_gone_within(&self, span: Duration) {
+        let end = Instant::now() + span;
+        while !self.survivors().is_empty() {
+            assert!(Instant::now() < end, "still there: {:#?}", self.survivors());
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A `ping`, which clears the parent-death signal; a daemon that left session and parent; and the
+/// marker in the arguments of all.
+fn survivors_script(marker: &str) -> String {
+    format!(
+        "ping -q -i 0.2 -W {marker} $BTU_LINK_FAR >/dev/null & \
+         sh -c 'setsid sleep {marker} &'; \
+         readlink /proc/self/ns/net /proc/self/ns/pid; echo ready; sleep {marker}"
+    )
+}
+
+/// Kills the program the hard way once everything runs, and looks for what is left.
+fn nothing_survives(user: User, command: &mut std::process::Command, marker: String) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let namespaces: Vec<String> = lines.take_while(|line| line != "ready").collect();
+    assert!(namespaces.len() >= 2, "{user:?}: {namespaces:?}");
+    let inside = Inside { namespaces, marker };
+    assert!(inside.survivors().len() >= 3, "the test sees nothing: {:?}", inside.survivors());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    inside.are_gone_within(Duration::from_secs(5));
+}
+
+#[test]
+fn kill_9_leaves_no_process_namespace_or_device() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    for (user, number) in users::users().into_iter().zip(1..) {
+        let marker = format!("{}{number}", 700_000 + std::process::id());
+        let mut command = link(user, &["--delay", "1ms"], &survivors_script(&marker));
+        nothing_survives(user, &mut command, marker);
+    }
+    let devices: Vec<String> = fs::read_dir("/sys/class/net")
+        .map(|all| all.flatten().filter_map(|one| one.file_name().into_string().ok()).collect())
+        .unwrap_or_default();
+    assert!(!devices.iter().any(|name| name.starts_with("btu")), "{devices:?}");
+}
+
+#[test]
+fn kill_9_of_an_outer_link_takes_the_inner_one_along() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    for (user, number) in users::users().into_iter().zip(3..) {
+        let marker = format!("{}{number}", 700_000 + std::process::id());
+        let program = btu(user).get_program().to_os_string();
+        let mut command = btu(user);
+        command.args(["link", "--"]).arg(program).args(["link", "--", "bash", "-c"]);
+        command.arg(survivors_script(&marker));
+        nothing_survives(user, &mut command, marker);
+    }
+}
+
+#[test]
+fn the_commands_end_ends_what_it_left_behind() {
+    need_namespaces!();
+    for (user, number) in users::users().into_iter().zip(5..) {
+        let marker = format!("{}{number}", 700_000 + std::process::id());
+        let script =
+            format!("setsid sleep {marker} & readlink /proc/self/ns/net /proc/self/ns/pid; exit 5");
+        let output = users::expect_status(&mut link(user, &[], &script), 5);
+        let namespaces = users::text(&output.stdout).lines().map(str::to_owned).collect();
+        let inside = Inside { namespaces, marker };
+        assert!(inside.survivors().is_empty(), "{:?}", inside.survivors());
+    }
+}

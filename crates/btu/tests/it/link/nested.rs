@@ -1,0 +1,74 @@
+//! Links inside links.
+
+use super::counted::fastest;
+use super::need_namespaces;
+use super::users;
+use super::users::User;
+use super::users::btu;
+use super::users::expect_status;
+use super::users::link;
+use super::users::text;
+
+/// Three links, one inside the other, each with these options, around a ping to the outermost end.
+fn three_deep(user: User, options: &[&str]) -> f64 {
+    let program = btu(user).get_program().to_os_string();
+    let mut command = btu(user);
+    for level in 0..3 {
+        if level > 0 {
+            command.arg(&program);
+        }
+        command.arg("link").args(options).arg("--");
+    }
+    command.args(["sh", "-c", "ping -c 20 -i 0.01 $BTU_LINK_FAR; echo level $BTU_LINK_LEVEL"]);
+    let output = text(&expect_status(&mut command, 0).stdout);
+    assert!(output.contains("level 3"), "{output}");
+    assert!(output.contains("PING 198.19.201.1"), "the outermost far end is meant: {output}");
+    fastest(&output)
+}
+
+#[test]
+fn three_delays_of_ten_milliseconds_add_up_to_sixty() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    for user in users::users() {
+        let floor = three_deep(user, &["--quiet"]);
+        let delayed = three_deep(user, &["--quiet", "--delay", "10ms"]);
+        let added = delayed - floor.min(delayed);
+        // One-sided: delay is never undercut. Above, only gross errors count on a busy machine.
+        assert!(delayed >= 60.0, "{delayed} ms in all");
+        assert!((59.4..90.0).contains(&added), "{floor} ms, then {delayed} ms");
+    }
+}
+
+#[test]
+fn a_second_link_of_one_level_is_refused_with_the_reason() {
+    need_namespaces!();
+    let program = btu(User::Same).get_program().to_string_lossy().into_owned();
+    let script = format!(
+        "exec 3< <({program} link --quiet -- sh -c 'echo up; read never'); read up <&3; \
+         {program} link -- true"
+    );
+    let mut command = link(User::Same, &["--quiet"], &script);
+    command.stdin(std::process::Stdio::piped());
+    let stderr = text(&expect_status(&mut command, 3).stderr);
+    assert!(stderr.contains("level 2 is taken"), "{stderr}");
+}
+
+#[test]
+fn the_level_of_another_network_is_not_believed() {
+    need_namespaces!();
+    let mut command = link(User::Same, &["--quiet"], "echo $BTU_LINK_LEVEL");
+    let output = expect_status(command.env("BTU_LINK_LEVEL", "7"), 0);
+    assert_eq!(text(&output.stdout), "1\n");
+}
+
+#[test]
+fn an_inner_link_leaves_reaching_to_the_outermost() {
+    need_namespaces!();
+    let program = btu(User::Same).get_program().to_string_lossy().into_owned();
+    let script = format!("{program} link --reach 127.0.0.1:80 -- true");
+    let stderr = text(&expect_status(&mut link(User::Same, &["--quiet"], &script), 2).stderr);
+    assert!(stderr.contains("give it to the enclosing btu link"), "{stderr}");
+}

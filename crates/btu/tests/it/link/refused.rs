@@ -1,0 +1,60 @@
+//! What `btu link` refuses, and how it says so.
+
+use super::users::User;
+use super::users::btu;
+use super::users::expect_status;
+use super::users::text;
+
+/// Options, and what the message must contain: the place, the value, what would be legal.
+const ILLEGAL: &[(&[&str], &[&str])] = &[
+    (&["--delay", "10"], &["--delay", "\"10\"", "ms"]),
+    (&["--delay", "fast"], &["--delay", "\"fast\"", "ms"]),
+    (&["--drop", "3@500/400"], &["--drop", "3@500", "period of 400"]),
+    (&["--drop", "1@2"], &["--drop", "\"1@2\"", "/P"]),
+    (&["--drop", "1"], &["--drop", "drop SHARE (1%)"]),
+    (&["--rate", "10mbps"], &["--rate", "mbps", "bytes per second", "10Mbit/s"]),
+    (&["--rate", "10"], &["--rate", "\"10\"", "Mbit/s"]),
+    (&["--queue", "10ms"], &["--queue", "--rate or --trace"]),
+    (&["--rtt", "20ms", "--delay", "5ms"], &["--rtt contradicts --delay"]),
+    (&["--up", "delay 5ms", "--delay", "5ms"], &["--up 'delay 5ms' contradicts --delay"]),
+    (&["--up", "slow 5ms"], &["--up", "\"slow 5ms\"", "no such element", "delay"]),
+    (&["--chain", "drop 1%; delay 1", "--seed", "3"], &["--chain", "\"delay 1\"", "ms"]),
+    (&["--chain", "drop 1%", "--delay", "1ms"], &["--chain", "stands alone"]),
+    (&["--wire", "token-ring"], &["--wire", "token-ring", "ethernet, ip or atm"]),
+    (&["--mtu", "70000"], &["--mtu", "70000", "576..=65535"]),
+    (&["--wait", "forever"], &["--wait", "forever", "auto, hybrid, sleep"]),
+    (&["--cpus", "x"], &["--cpus", "x"]),
+    (&["--reach", "example.org"], &["--reach example.org", "HOST:PORT"]),
+    (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
+    (&["--seed", "x"], &["--seed", "'x'"]),
+    (&["--dealy", "1ms"], &["--dealy", "--delay"]),
+];
+
+#[test]
+fn illegal_options_are_named_with_what_is_legal() {
+    for (options, wanted) in ILLEGAL {
+        let mut command = btu(User::Same);
+        let command = command.arg("link").args(*options).args(["--", "true"]);
+        let stderr = text(&expect_status(command, 2).stderr);
+        for part in *wanted {
+            assert!(stderr.contains(part), "{options:?} does not say {part:?}:\n{stderr}");
+        }
+    }
+}
+
+#[test]
+fn without_a_command_and_a_terminal_there_is_nothing_to_do() {
+    let mut command = btu(User::Same);
+    command.args(["link", "--delay", "1ms"]).stdin(std::process::Stdio::null());
+    let stderr = text(&expect_status(&mut command, 2).stderr);
+    assert!(stderr.contains("no command given"), "{stderr}");
+}
+
+#[test]
+fn networks_that_are_not_built_in_are_refused_with_the_alternative() {
+    for net in ["nat", "pasta"] {
+        let mut command = btu(User::Same);
+        let stderr = expect_status(command.args(["link", "--net", net, "--", "true"]), 3).stderr;
+        assert!(text(&stderr).contains("--reach HOST:PORT"), "{}", text(&stderr));
+    }
+}

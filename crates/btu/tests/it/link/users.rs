@@ -1,0 +1,100 @@
+//! `btu link` started as this user and as an ordinary one.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+use std::sync::OnceLock;
+
+/// Who starts the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum User {
+    /// Whoever runs the tests.
+    Same,
+    /// User id 1000, where the tests run as root.
+    Ordinary,
+}
+
+/// Everybody as whom the program can be tried here.
+pub(super) fn users() -> Vec<User> {
+    if is_root() { vec![User::Same, User::Ordinary] } else { vec![User::Same] }
+}
+
+/// The program, in the root directory, which everybody may enter.
+pub(super) fn btu(user: User) -> Command {
+    let mut command = Command::new(shared_copy());
+    command.current_dir("/").env_remove("BTU_LINK_LEVEL");
+    if user == User::Ordinary {
+        command.uid(1000).gid(1000).env("HOME", "/tmp");
+    }
+    command
+}
+
+/// `btu link` with these options and a shell command.
+pub(super) fn link(user: User, options: &[&str], script: &str) -> Command {
+    let mut command = btu(user);
+    command.arg("link").args(options).args(["--", "bash", "-c", script]);
+    command
+}
+
+/// Why the program can make no namespaces here, if so.
+pub(super) fn no_namespaces() -> Option<String> {
+    static REASON: OnceLock<Option<String>> = OnceLock::new();
+    let try_once = || {
+        let refused = users().into_iter().find_map(|user| {
+            let output = link(user, &[], "true").output().unwrap();
+            (output.status.code() == Some(3)).then(|| text(&output.stderr))
+        });
+        refused.map(|stderr| stderr.lines().next().unwrap_or_default().to_owned())
+    };
+    REASON.get_or_init(try_once).clone()
+}
+
+/// Output as text.
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs to the end; the output is in the message where the exit code is another one.
+pub(super) fn expect_status(command: &mut Command, status: i32) -> Output {
+    let output = command.output().unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{command:?}\nstdout: {}\nstderr: {}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    output
+}
+
+pub(super) fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| {
+        use std::os::unix::fs::MetadataExt;
+        own.uid() == 0
+    })
+}
+
+/// The build directory may be closed to others.
+fn shared_copy() -> &'static Path {
+    static COPY: OnceLock<PathBuf> = OnceLock::new();
+    COPY.get_or_init(|| {
+        if let Some(given) = std::env::var_os("BTU_BIN") {
+            return PathBuf::from(given);
+        }
+        let built = Path::new(env!("CARGO_BIN_EXE_btu"));
+        if !is_root() {
+            return built.to_owned();
+        }
+        let folder = std::env::temp_dir().join(format!("btu-it-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&folder, open.clone()).unwrap();
+        let copy = folder.join("btu");
+        std::fs::copy(built, &copy).unwrap();
+        std::fs::set_permissions(&copy, open).unwrap();
+        copy
+    })
+}
