@@ -195,7 +195,9 @@ impl CountedRun<'_> {
             self.flag(Flag::new("censored", format!("{cause}; {counted}")));
         }
         if !self.invalid.is_empty() {
-            let name = if self.verdict.is_invalid() { "emulation-late" } else { "invalid" };
+            let emulated = !self.sample.emulation.is_empty() && self.sample.host.drift.is_empty();
+            let late = self.verdict.is_invalid() || emulated;
+            let name = if late { "emulation-late" } else { "invalid" };
             let causes = self.invalid.join("; ");
             let attempts = self.scored.attempts;
             let detail = format!("still invalid after {attempts} attempts: {causes}");

@@ -22,6 +22,7 @@ impl Grounds<'_> {
             self.partial(),
             self.unfinished(),
             self.too_few_passes(),
+            self.missing_base(),
             self.build(),
             self.verification(),
         ];
@@ -66,6 +67,17 @@ impl Grounds<'_> {
     fn too_few_passes(&self) -> Option<String> {
         let (made, wanted) = (self.complete_passes, self.journal.plan.passes.min);
         (made < wanted).then(|| format!("{made} of {wanted} passes are complete"))
+    }
+
+    /// Without its base in the same pass an activity has no slowdown there.
+    fn missing_base(&self) -> Option<String> {
+        let lacks = |run: &&CountedRun<'_>| {
+            run.scored.activity_rate_per_s.is_some() && run.scored.slowdown.is_none()
+        };
+        let first = self.runs.iter().find(lacks)?;
+        let (activity, pass) = (&first.scored.cell.activity, first.scored.pass);
+        let n = self.runs.iter().filter(lacks).count();
+        Some(format!("{n} runs have no slowdown: {activity} alone was not measured in pass {pass}"))
     }
 
     /// Only a build that says it is a release build may be ranked.

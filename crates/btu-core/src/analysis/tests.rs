@@ -143,6 +143,7 @@ fn without_bases_there_is_a_score_and_no_penalty() {
     assert_eq!(found.penalty_percent.value, None);
     assert!(found.penalty_percent.reason.is_some());
     assert!(found.penalty_classic_percent.reason.is_some());
+    assert_reason(&found, "4 runs have no slowdown: cpu alone was not measured in pass 1");
 }
 
 #[test]
@@ -172,6 +173,18 @@ fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
         &found,
         "1 of 8 runs are invalid after their repeat; the first is SEND/telnet/cpu",
     );
+}
+
+/// What the conductor found on an emulated path keeps its name, even where the samples look well.
+#[test]
+fn an_invalid_run_on_an_emulated_path_is_late() {
+    let mut journal = passes(&[1]);
+    let run = first(&mut journal, "SEND/telnet/cpu");
+    run.emulation.push(synthetic::direction("up"));
+    run.invalid.push("the emulator did not answer".into());
+    assert_eq!(analyse(&journal).runs[0].flags[0].name, "emulation-late");
+    first(&mut journal, "SEND/telnet/cpu").host.drift.push("MTU 1500 -> 9000".into());
+    assert_eq!(analyse(&journal).runs[0].flags[0].name, "invalid");
 }
 
 /// The samples themselves are judged again: a clock step that the conductor did not see.
