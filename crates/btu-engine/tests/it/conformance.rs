@@ -18,12 +18,11 @@ use btu_sys::socket::Settings;
 /// Calls `check` with each transport that this machine has.
 fn each(check: impl Fn(&dyn Transport)) {
     for transport in TRANSPORTS {
-        match transport.available() {
-            Ok(()) => check(*transport),
-            Err(reason) => {
-                crate::skip::record(&format!("kernel lacks: {}: {reason}", transport.name()))
-            }
+        if let Err(reason) = transport.available() {
+            crate::skip::record(&format!("kernel lacks: {}: {reason}", transport.name()));
+            continue;
         }
+        check(*transport);
     }
 }
 

@@ -86,14 +86,14 @@ fn only_one_call_per_message_reaches_the_kernel() {
     }
     let traces = tempfile::tempdir().unwrap();
     let test = "hot_path::ten_thousand_messages_are_ten_thousand_sends";
-    let traced = Command::new("strace")
+    let outcome = Command::new("strace")
         .args(["-ff", "-qq", "-o"])
         .arg(traces.path().join("thread"))
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test])
         .output()
         .unwrap();
-    assert!(traced.status.success(), "{}", String::from_utf8_lossy(&traced.stderr));
+    assert!(outcome.status.success(), "{}", String::from_utf8_lossy(&outcome.stderr));
     let threads = fs::read_dir(traces.path()).unwrap();
     let calls = threads.map(|file| Calls::of(&fs::read_to_string(file.unwrap().path()).unwrap()));
     let calls: Vec<Calls> = calls.collect();
