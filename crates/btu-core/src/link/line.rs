@@ -193,7 +193,9 @@ impl Line {
     fn start_piece(&mut self, start: Nanos, caller: &mut Caller<'_, '_>) {
         let size = self.waiting.first_size(self.wire);
         let count = if self.codel.is_some() { 1 } else { self.packets_per_piece(size) };
-        let Some((packet, lane)) = self.waiting.take(count, self.wire) else { return };
+        let Some((packet, lane)) = self.waiting.take(count) else { return };
+        let on_wire = packet.wire(self.wire);
+        self.waiting.bytes = self.waiting.bytes.saturating_sub(on_wire);
         self.lanes[lane].waiting -= u64::from(packet.count());
         if let Some(codel) = &mut self.codel {
             let sojourn = start.since(packet.at());
@@ -201,7 +203,7 @@ impl Line {
                 return self.lose(lane, packet, Cause::Codel, caller);
             }
         }
-        let end = self.busy.add(start, size, &packet, self.wire, self.limits.rate);
+        let end = self.busy.add(start, size, packet.count(), on_wire, self.limits.rate);
         if !self.lanes[lane].ready.try_push(packet.leaving(end)) {
             self.lose(lane, packet, Cause::Overflow, caller);
         }
@@ -243,8 +245,9 @@ impl Waiting {
         self.packets.front().map_or(Bytes::ZERO, |(packet, _)| wire.size(packet.first_l3()))
     }
 
-    /// Takes up to `count` wire packets of the first run; all of equal size but the last.
-    fn take(&mut self, count: u32, wire: Wire) -> Option<(Packet, usize)> {
+    /// Takes up to `count` wire packets of the first run, all of equal size but the last; their
+    /// bytes are the caller's to subtract.
+    fn take(&mut self, count: u32) -> Option<(Packet, usize)> {
         let (first, lane) = self.packets.front_mut()?;
         let lane = *lane;
         let taken = match first.split_front(count) {
@@ -252,7 +255,6 @@ impl Waiting {
             None => self.packets.pop_front()?.0,
         };
         self.wire_packets -= u64::from(taken.count());
-        self.bytes = self.bytes.saturating_sub(taken.wire(wire));
         Some((taken, lane))
     }
 
@@ -275,25 +277,14 @@ impl Waiting {
 }
 
 impl Busy {
-    /// Puts `packet` on the line at `start`; gives the time of its last bit.
-    fn add(
-        &mut self,
-        start: Nanos,
-        size: Bytes,
-        packet: &Packet,
-        wire: Wire,
-        rate: BitRate,
-    ) -> Nanos {
+    /// Puts `count` packets, `all` bytes in sum and `each` but the last, on the line at `start`;
+    /// gives the time of the last bit.
+    fn add(&mut self, start: Nanos, each: Bytes, count: u32, all: Bytes, rate: BitRate) -> Nanos {
         if start > self.end {
             (self.start, self.bits) = (start, 0);
         }
-        let bits = packet.wire(wire).bits();
-        self.piece = Piece {
-            before: self.bits,
-            packets: packet.count().into(),
-            each: size.bits().max(1),
-            bits,
-        };
+        let (before, bits) = (self.bits, all.bits());
+        self.piece = Piece { before, packets: count.into(), each: each.bits().max(1), bits };
         self.bits += bits;
         self.end = self.start.saturating_add(rate.time_for_bits(self.bits));
         self.end

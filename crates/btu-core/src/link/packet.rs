@@ -1,5 +1,7 @@
 //! The handle of a run of wire packets that share one buffer.
 
+use std::num::NonZeroU32;
+
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -37,7 +39,8 @@ pub struct Packet {
     segment: u32,
     last: u32,
     flow: Flow,
-    flip: Option<u32>,
+    /// The number of the bit, from 1, so that the handle stays small.
+    flip: Option<NonZeroU32>,
     arrival: Nanos,
     at: Nanos,
 }
@@ -103,7 +106,10 @@ impl Packet {
     /// The bit to flip, counted from the first bit of the IP header (most significant bit of a
     /// byte first); only a run of one wire packet has one.
     pub const fn flip(&self) -> Option<u32> {
-        self.flip
+        match self.flip {
+            Some(number) => Some(number.get() - 1),
+            None => None,
+        }
     }
 
     /// The kernel's stamp: when the packet came to the link.
@@ -157,7 +163,7 @@ impl Packet {
     #[must_use]
     pub(super) const fn flipped(mut self, bit: u32) -> Self {
         if self.flip.is_none() {
-            self.flip = Some(bit);
+            self.flip = NonZeroU32::new(bit.saturating_add(1));
         }
         self
     }
@@ -215,8 +221,11 @@ impl Packet {
     }
 
     fn sum(&self, size: impl Fn(Bytes) -> Bytes) -> Bytes {
-        let full = size(self.header() + self.segment()) * u64::from(self.count - 1);
-        full + size(self.header() + self.last())
+        let last = size(self.header() + self.last());
+        if self.count == 1 {
+            return last;
+        }
+        size(self.header() + self.segment()) * u64::from(self.count - 1) + last
     }
 }
 
