@@ -200,7 +200,7 @@ impl Conductor {
     /// allowance lasts.
     fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
         let must = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
-        let disturbed = sample.flags.iter().any(|flag| DISTURBANCES.contains(&flag.name.as_str()));
+        let disturbed = btu_core::anomaly::is_disturbed(&sample.host);
         let cost = sample.host.elapsed_ns;
         if sample.attempt > 1 || !(must || disturbed && cost <= self.allowance) {
             return None;
@@ -313,6 +313,3 @@ fn verify(when: When) -> Action {
 }
 
 const WHEN_BEFORE: &str = "before";
-
-/// Flags that a repeat may cure: something else used the machine.
-const DISTURBANCES: [&str; 2] = ["foreign-cpu", "steal"];

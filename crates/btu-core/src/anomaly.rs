@@ -25,6 +25,7 @@ mod tests;
 mod two_groups;
 
 use crate::sample::Flag;
+use crate::sample::HostSample;
 
 pub use evidence::CellRuns;
 pub use evidence::Evidence;
@@ -97,6 +98,11 @@ pub fn flags(evidence: &Evidence<'_>) -> Vec<(Subject, Flag)> {
         (rule.find)(evidence).into_iter().map(flag)
     };
     RULES.iter().flat_map(of).collect()
+}
+
+/// True where something else used the test host while it was measured: a repeat may cure that.
+pub fn is_disturbed(host: &HostSample) -> bool {
+    foreign_cpu::judge(host).or_else(|| steal::judge(host)).is_some()
 }
 
 /// True for the flag of a rule that makes a cell abnormal.

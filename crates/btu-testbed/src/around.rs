@@ -14,7 +14,8 @@ use btu_sys::netlink::Prefix;
 use btu_sys::netlink::Route;
 use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
-use btu_sys::sysctl;
+
+use crate::sysctls;
 
 /// How deep a link lies inside others: 1 for the outermost.
 ///
@@ -160,13 +161,13 @@ impl Around {
     /// Settings that must stand before a device exists. The far end forwards, so that a packet for
     /// an address that does not exist is answered (ICMP) instead of lost in silence.
     fn set_rules(&self, far: FarEnd) -> Result<(), AroundError> {
-        inside(&self.wire, "wire", || rules(QUIET))?;
-        inside(&self.near, "near", || rules(QUIET))?;
+        inside(&self.wire, "wire", || sysctls::write_all(sysctls::QUIET))?;
+        inside(&self.near, "near", || sysctls::write_all(sysctls::QUIET))?;
         inside(&self.far, "far", || {
             if far == FarEnd::Alone {
-                rules(QUIET)?;
+                sysctls::write_all(sysctls::QUIET)?;
             }
-            rules(FORWARDING)
+            sysctls::write_all(FORWARDING)
         })
     }
 
@@ -286,14 +287,6 @@ fn inside(
     namespace.inside(work)?.map_err(at(end))
 }
 
-fn rules(rules: &[(&str, &str)]) -> btu_sys::Result<()> {
-    rules.iter().try_for_each(|(name, value)| match sysctl::write(name, value) {
-        // A kernel without IPv6 has no setting to switch it off.
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound && name.contains("ipv6") => Ok(()),
-        result => result,
-    })
-}
-
 fn at(end: &'static str) -> impl Fn(btu_sys::Error) -> AroundError {
     move |source| AroundError::End { end, source }
 }
@@ -307,11 +300,4 @@ const EVERYWHERE: Prefix = Prefix { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), 
 const ALL_LEVELS: Prefix =
     Prefix { address: IpAddr::V4(Ipv4Addr::new(198, 19, 192, 0)), length: 18 };
 
-/// No IPv6 chatter on the link, and no packet refused for the way it came.
-const QUIET: &[(&str, &str)] = &[
-    ("net.ipv6.conf.all.disable_ipv6", "1"),
-    ("net.ipv6.conf.default.disable_ipv6", "1"),
-    ("net.ipv4.conf.all.rp_filter", "0"),
-    ("net.ipv4.conf.default.rp_filter", "0"),
-];
-const FORWARDING: &[(&str, &str)] = &[("net.ipv4.ip_forward", "1")];
+const FORWARDING: &[sysctls::Setting] = &[("net.ipv4.ip_forward", "1")];

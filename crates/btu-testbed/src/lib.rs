@@ -6,5 +6,7 @@
 
 pub mod around;
 pub mod backend;
+pub mod local;
 pub mod segment;
+mod sysctls;
 pub mod verify;

@@ -27,7 +27,7 @@ pub(crate) enum Verb {
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON
     Report(crate::report::ReportArgs),
     /// Measure the BTU score of this machine
-    Run(crate::run::RunArgs),
+    Run(Box<crate::run::RunArgs>),
     /// Compute BTU and penalties from a table of cells that somebody else measured
     Score(crate::score::ScoreArgs),
 }

@@ -1,17 +1,115 @@
-//! The verb `list`.
+//! The verb `list`: every registry of this build.
+
+use std::fmt::Write;
+
+use btu_core::cell::Case;
+use btu_core::link::ELEMENTS;
+use btu_core::plan::EDITIONS;
+use btu_engine::activity::ACTIVITIES;
+use btu_engine::disclosure::GROUPS;
+use btu_engine::probe::PROBES;
+use btu_engine::transport::TRANSPORTS;
+use btu_report::FORMATS;
+use btu_testbed::backend::BACKENDS;
+use serde_json::Map;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::output;
 
 /// Options of `btu list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
+    /// Only these registries, such as `elements`
+    #[arg(value_name = "REGISTRY")]
+    registries: Vec<String>,
     /// Write exactly one JSON document to stdout
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
+
+/// A registry: its name, and name and summary of each entry.
+type Registry = (&'static str, Vec<(String, String)>);
 
 /// Runs the verb.
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    Err(Failure::usage(anyhow::anyhow!("list: not built yet (json: {})", args.json)))
+    let mut registries = registries();
+    if let Some(unknown) = args.registries.iter().find(|r| !registries.iter().any(|(n, _)| n == r))
+    {
+        let names: Vec<&str> = registries.iter().map(|(name, _)| *name).collect();
+        let cause = anyhow::anyhow!("unknown registry \"{unknown}\"; write {}", names.join(", "));
+        return Err(Failure::usage(cause));
+    }
+    registries.retain(|(name, _)| {
+        args.registries.is_empty() || args.registries.iter().any(|asked| asked == name)
+    });
+    if args.json {
+        output::json(&document(registries));
+    } else {
+        output::result(&text(&registries));
+    }
+    Ok(Exit::Done)
+}
+
+fn text(registries: &[Registry]) -> String {
+    let mut out = String::new();
+    for (name, entries) in registries {
+        out.push_str(name);
+        out.push('\n');
+        let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, summary) in entries {
+            let _ = writeln!(out, "  {name:width$}  {summary}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn document(registries: Vec<Registry>) -> Value {
+    let entries = |entries: Vec<(String, String)>| {
+        let entry = |(name, summary)| serde_json::json!({ "name": name, "summary": summary });
+        Value::Array(entries.into_iter().map(entry).collect())
+    };
+    Value::Object(
+        registries
+            .into_iter()
+            .map(|(n, list)| (n.to_owned(), entries(list)))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+fn registries() -> Vec<Registry> {
+    vec![
+        ("editions", EDITIONS.iter().map(|e| pair(e.name, e.summary)).collect()),
+        ("cases", Case::ALL.iter().map(|case| pair(case.name(), &flows(*case))).collect()),
+        ("activities", ACTIVITIES.iter().map(|a| pair(a.name(), a.about())).collect()),
+        ("transports", TRANSPORTS.iter().map(|t| pair(t.name(), t.about())).collect()),
+        ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
+        ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
+        ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
+        ("disclosure", GROUPS.iter().map(|g| pair(g.name(), "group of host facts")).collect()),
+        ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
+    ]
+}
+
+fn pair(name: &str, summary: &str) -> (String, String) {
+    (name.to_owned(), summary.to_owned())
+}
+
+/// `test -> active, active -> test`
+fn flows(case: Case) -> String {
+    use btu_core::cell::Direction;
+    use btu_core::cell::Impairment;
+    let arrow = |flow: &btu_core::cell::Flow| match flow.direction {
+        Direction::Receive => format!("{} -> test", flow.peer),
+        Direction::Send => format!("test -> {}", flow.peer),
+    };
+    let flows: Vec<String> = case.flows().iter().map(arrow).collect();
+    let impairment = match case.impairment() {
+        Impairment::Delay => ", delayed by DL each way",
+        Impairment::Drop => ", drop pattern DR each way",
+        Impairment::None => "",
+    };
+    format!("{}{impairment}", flows.join(", "))
 }

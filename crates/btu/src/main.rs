@@ -7,6 +7,7 @@ mod exit;
 mod link;
 mod list;
 mod output;
+mod privilege;
 mod report;
 mod run;
 mod score;

@@ -1,17 +1,64 @@
-//! The verb `run`.
+//! The verb `run`: the BTU score of this machine, from plan to report.
 
+mod facts;
+mod finish;
+mod interrupt;
+mod local;
+mod options;
+mod place;
+mod start;
+mod watch;
+
+use btu_control::Conductor;
+use btu_control::Watcher;
+use btu_control::drive;
+use btu_core::plan::Plan;
+
+use self::interrupt::Interrupt;
+use self::start::Started;
+use self::watch::Progressing;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::output;
 
-/// Options of `btu run`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunArgs {
-    /// Write exactly one JSON document to stdout
-    #[arg(long)]
-    pub(crate) json: bool,
-}
+pub(crate) use options::RunArgs;
 
 /// Runs the verb.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    Err(Failure::usage(anyhow::anyhow!("run: not built yet (json: {})", args.json)))
+    if args.dry_run {
+        return dry_run(args);
+    }
+    let interrupt = Interrupt::listen().map_err(Failure::environment)?;
+    let Started { plan, mut journal, records, mut runner } = start::start(args, &interrupt)?;
+    let mut watcher = Progressing::new(args.quiet || args.json);
+    let mut conductor = Conductor::new(plan, records, watcher.now());
+    let ending = drive(&mut conductor, &mut runner, &mut journal, &mut watcher);
+    watcher.finish();
+    drop(runner);
+    finish::finish(args, &mut journal, &ending.map_err(Failure::environment)?, &interrupt)
+}
+
+/// Prints what would be run.
+fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
+    let plan = match &args.resume {
+        Some(dir) => start::stored_plan(dir)?,
+        None => args.plan()?.plan,
+    };
+    if args.json {
+        output::json(&serde_json::json!({
+            "plan": plan,
+            "steps_per_pass": plan.pass_order(1).len(),
+            "estimate_ns": plan.estimate(),
+        }));
+    } else {
+        output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)));
+    }
+    Ok(Exit::Done)
+}
+
+/// `# 123 steps in each of 3 passes, about 75 s`
+fn outlook(plan: &Plan) -> String {
+    let steps = plan.pass_order(1).len();
+    let passes = plan.passes.min;
+    format!("# {steps} steps in each of {passes} passes, about {}", watch::span(plan.estimate()))
 }

@@ -16,7 +16,7 @@ use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 
 use crate::simulated::Simulated;
-use crate::simulated::disturbed;
+use crate::simulated::disturb;
 use crate::simulated::plan;
 
 /// Runs a plan on the simulated testbed, keeping what `records` hold already.
@@ -94,7 +94,7 @@ fn a_cell_that_cannot_come_up_is_tried_twice() {
 #[test]
 fn disturbed_cells_are_repeated_while_the_allowance_lasts() {
     let mut testbed = Simulated::new();
-    testbed.spoil = Box::new(|_, sample| sample.flags.push(disturbed()));
+    testbed.spoil = Box::new(|_, sample| disturb(sample));
     let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
     let repeats = measured(&records).values().filter(|count| **count == 2).count();
     assert_eq!(repeats, 25, "5 s of repeats of 200 ms each");

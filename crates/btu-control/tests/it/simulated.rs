@@ -18,7 +18,6 @@ use btu_core::plan::Vocabulary;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::CellSample;
 use btu_core::sample::CommSample;
-use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
 use btu_core::sample::Outcome;
 use btu_core::sample::VerificationSample;
@@ -124,8 +123,9 @@ fn sample(run: &CellRun, time: Nanos) -> CellSample {
     }
 }
 
-pub(crate) fn disturbed() -> Flag {
-    Flag::new("foreign-cpu", "12 % of a CPU, limit 2 %")
+/// Something else takes half of a CPU.
+pub(crate) fn disturb(sample: &mut CellSample) {
+    sample.host.foreign_cpu_ns = Some(Nanos::new(sample.host.elapsed_ns.count() / 2));
 }
 
 pub(crate) struct Clock {

@@ -3,17 +3,16 @@
 use super::Rule;
 use super::Weight;
 use super::evidence::percent;
-use crate::analysis::CountedRun;
+use crate::sample::HostSample;
 
 pub(super) const RULE: Rule = Rule {
     name: "steal",
     about: "the hypervisor stole more than 1 % of the window",
     weight: Weight::Remark,
-    find: |evidence| evidence.each_run(judge),
+    find: |evidence| evidence.each_run(|run| judge(&run.sample.host)),
 };
 
-fn judge(run: &CountedRun<'_>) -> Option<String> {
-    let host = &run.sample.host;
+pub(super) fn judge(host: &HostSample) -> Option<String> {
     let stolen = percent(host.steal_ns?, host.elapsed_ns).filter(|stolen| *stolen > MOST)?;
     Some(format!("the hypervisor stole {stolen:.1} % > 1 % of the window"))
 }

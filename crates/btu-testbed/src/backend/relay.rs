@@ -291,6 +291,7 @@ impl Crew {
             cpu::pin(cpus)?;
         }
         cpu::set_timer_slack(1)?;
+        cpu::prefer_latency();
         let links = self.open_links(chains)?;
         let stopped = |cause: std::io::Error| BackendError::Stopped { cause: cause.to_string() };
         let pause =

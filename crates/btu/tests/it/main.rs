@@ -11,3 +11,5 @@
 mod skip;
 
 mod link;
+mod program;
+mod run;

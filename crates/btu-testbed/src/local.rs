@@ -1,0 +1,185 @@
+//! The local testbed: three hosts on one machine, joined by links that the emulator owns.
+//!
+//! Each role is a network namespace. Between the test host and each black box lie two paths, chosen
+//! by address: a direct veth pair, and a pair of veth pairs with the emulator between, so that the
+//! emulator never limits a case that asks for no emulation. Nothing has a name outside; all is gone
+//! with the process.
+
+mod cpus;
+mod topology;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::link::ChainSpec;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::VerificationSample;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
+use btu_sys::namespace::NamespaceError;
+use btu_sys::namespace::NetNs;
+
+use crate::backend::BACKENDS;
+use crate::backend::Backend;
+use crate::backend::BackendError;
+use crate::backend::Emulator;
+use crate::backend::LinkPorts;
+use crate::backend::Order;
+use crate::backend::Settings;
+use crate::verify;
+use crate::verify::Check;
+use crate::verify::Prober;
+
+use cpus::Placement;
+use topology::PAIRS;
+use topology::Pair;
+
+/// What a local testbed should be like.
+#[derive(Clone, Debug, Default)]
+pub struct LocalConfig {
+    /// Congestion control of every route; `None` leaves the system's own.
+    pub congestion: Option<String>,
+    /// How the emulator waits.
+    pub wait: crate::backend::WaitChoice,
+}
+
+/// Which way packets take between the test host and a black box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// One veth pair.
+    Direct,
+    /// Through the emulator.
+    Emulated,
+}
+
+/// Three hosts and their links. Everything is gone when it is dropped, or when the process dies.
+#[derive(Debug)]
+pub struct LocalTestbed {
+    emulator: Box<dyn Emulator>,
+    hosts: BTreeMap<Role, Arc<NetNs>>,
+    placement: Placement,
+    facts: BTreeMap<String, Fact>,
+}
+
+/// What kept the local testbed from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    /// The emulator did not start, or did not obey.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// The CPUs of this process could not be read.
+    #[error("place the roles on CPUs")]
+    Cpus(#[source] btu_sys::Error),
+    /// A device, an address, a route or a setting was refused.
+    #[error("join {host} to the local testbed")]
+    Join {
+        /// The host.
+        host: &'static str,
+        /// Which request, and the kernel's answer.
+        source: btu_sys::Error,
+    },
+    /// A namespace was refused.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+}
+
+impl LocalTestbed {
+    /// Makes namespaces, devices and addresses, and starts the emulator.
+    ///
+    /// Needs `btu_sys::namespace::is_privileged`, or a user namespace entered before.
+    pub fn new(config: &LocalConfig) -> Result<Self, LocalError> {
+        let placement = Placement::of(&cpu::allowed().map_err(LocalError::Cpus)?);
+        let mut facts = placement.facts();
+        let mut hosts = BTreeMap::new();
+        for role in Role::ALL {
+            let host = NetNs::create()?;
+            let steering = topology::prepare(&host, role, placement.cpus(role))?;
+            facts.insert(format!("receive_steering_{role}"), steering);
+            hosts.insert(role, Arc::new(host));
+        }
+        let wire = NetNs::create()?;
+        topology::prepare_wire(&wire)?;
+        for pair in PAIRS {
+            let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
+            facts.insert(format!("congestion_route_{}", pair.peer), routes);
+        }
+        let emulator = start_emulator(&wire, &placement, config)?;
+        Ok(Self { emulator, hosts, placement, facts })
+    }
+
+    /// The network namespace of a role.
+    pub fn net(&self, role: Role) -> Arc<NetNs> {
+        Arc::clone(&self.hosts[&role])
+    }
+
+    /// The CPUs of a role.
+    pub fn cpus(&self, role: Role) -> &CpuSet {
+        self.placement.cpus(role)
+    }
+
+    /// The address of a black box on a path from the test host.
+    pub fn address(&self, black_box: Role, path: Path) -> IpAddr {
+        Pair::to(black_box).address(black_box, path)
+    }
+
+    /// The address of the test host on a path to a black box.
+    pub fn test_address(&self, black_box: Role, path: Path) -> IpAddr {
+        Pair::to(black_box).address(Role::Test, path)
+    }
+
+    /// Checks one emulated link with somebody's traffic.
+    pub fn verify(&self, prober: &mut dyn Prober, check: &Check<'_>) -> VerificationSample {
+        verify::verify(&*self.emulator, prober, check)
+    }
+
+    /// The name of the emulated link to a black box, as records have it.
+    pub fn link_name(black_box: Role) -> String {
+        Pair::to(black_box).name()
+    }
+
+    /// Gives links their elements, both ways alike, and starts counting anew; links that are not
+    /// named pass packets unchanged.
+    pub fn impair(&self, links: &[(Role, ChainSpec)], seed: u64) -> Result<(), LocalError> {
+        let order = |(black_box, chain): &(Role, ChainSpec)| Order {
+            link: Self::link_name(*black_box),
+            up: chain.clone(),
+            down: chain.clone(),
+        };
+        let orders: Vec<Order> = links.iter().map(order).collect();
+        Ok(self.emulator.configure(&orders, seed)?)
+    }
+
+    /// What the emulator did on every link since [`Self::impair`].
+    pub fn emulation(&self) -> Result<Vec<DirectionSample>, LocalError> {
+        Ok(self.emulator.samples()?)
+    }
+
+    /// How the testbed was laid out, and what could not be had.
+    pub fn facts(&self) -> &BTreeMap<String, Fact> {
+        &self.facts
+    }
+}
+
+fn start_emulator(
+    wire: &NetNs,
+    placement: &Placement,
+    config: &LocalConfig,
+) -> Result<Box<dyn Emulator>, BackendError> {
+    let settings = Settings {
+        cpus: Some(placement.emulator().clone()),
+        shared_cpus: placement.emulator_shares(),
+        wait: config.wait,
+        ..Settings::default()
+    };
+    let ports = |pair: &Pair| LinkPorts {
+        name: pair.name(),
+        near: pair.wire_port(Role::Test),
+        far: pair.wire_port(pair.peer),
+    };
+    let links: Vec<LinkPorts> = PAIRS.iter().map(ports).collect();
+    let backend: &dyn Backend = BACKENDS[0];
+    backend.start(wire, &links, &settings)
+}

@@ -1,0 +1,85 @@
+//! Which CPUs the roles and the emulator get: the test host apart from all others where possible.
+
+use std::collections::BTreeMap;
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_sys::cpu::CpuSet;
+
+/// CPUs of the test host, of both black boxes together, and of the emulator.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Placement {
+    test: CpuSet,
+    black_boxes: CpuSet,
+    emulator: CpuSet,
+}
+
+impl Placement {
+    /// One CPU: all share it. Up to three: the emulator shares with the black boxes. From four on:
+    /// half for the test host, one for the emulator, the rest for the black boxes.
+    pub(super) fn of(allowed: &CpuSet) -> Self {
+        let cpus: Vec<u32> = allowed.iter().collect();
+        let set = |part: &[u32]| CpuSet::of(part.iter().copied());
+        let (test, others) = cpus.split_at(cpus.len() / 2);
+        match (cpus.len(), others.split_last()) {
+            (4.., Some((emulator, boxes))) => {
+                Self { test: set(test), black_boxes: set(boxes), emulator: set(&[*emulator]) }
+            }
+            (2.., _) => Self { test: set(test), black_boxes: set(others), emulator: set(others) },
+            _ => Self { test: set(&cpus), black_boxes: set(&cpus), emulator: set(&cpus) },
+        }
+    }
+
+    pub(super) fn cpus(&self, role: Role) -> &CpuSet {
+        match role {
+            Role::Test => &self.test,
+            Role::Active | Role::Passive => &self.black_boxes,
+        }
+    }
+
+    pub(super) fn emulator(&self) -> &CpuSet {
+        &self.emulator
+    }
+
+    /// True where the emulator must not spin: somebody else runs on its CPUs.
+    pub(super) fn emulator_shares(&self) -> bool {
+        !self.emulator.is_disjoint(&self.black_boxes)
+    }
+
+    /// The layout for the disclosure.
+    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+        let list = |set: &CpuSet| Fact::known(set.iter().collect::<Vec<u32>>());
+        let separate = match (self.test.is_disjoint(&self.black_boxes), self.emulator_shares()) {
+            (false, _) => "no: one CPU for all roles and the emulator",
+            (true, true) => "partly: the emulator shares the black boxes' CPUs",
+            (true, false) => "yes",
+        };
+        let facts = [
+            ("cpus_black_boxes", list(&self.black_boxes)),
+            ("cpus_emulator", list(&self.emulator)),
+            ("cpus_separate", Fact::known(separate)),
+            ("cpus_test", list(&self.test)),
+        ];
+        facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placement(cpus: u32) -> [Vec<u32>; 3] {
+        let placement = Placement::of(&CpuSet::of(0..cpus));
+        [&placement.test, &placement.black_boxes, &placement.emulator]
+            .map(|set| set.iter().collect())
+    }
+
+    #[test]
+    fn the_test_host_is_apart_wherever_there_are_two_cpus() {
+        assert_eq!(placement(1), [vec![0], vec![0], vec![0]]);
+        assert_eq!(placement(2), [vec![0], vec![1], vec![1]]);
+        assert_eq!(placement(3), [vec![0], vec![1, 2], vec![1, 2]]);
+        assert_eq!(placement(4), [vec![0, 1], vec![2], vec![3]]);
+        assert_eq!(placement(8), [vec![0, 1, 2, 3], vec![4, 5, 6], vec![7]]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Devices, addresses and routes of the local testbed.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_sys::cpu::CpuSet;
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Mac;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::Prefix;
+use btu_sys::netlink::Route;
+use btu_sys::netlink::RouteKind;
+use btu_sys::netlink::VethEnd;
+
+use super::LocalError;
+use super::Path;
+use crate::sysctls;
+
+/// The test host and one black box: a direct and an emulated path.
+#[derive(Debug)]
+pub(super) struct Pair {
+    /// The black box.
+    pub(super) peer: Role,
+    /// Third byte of the addresses: digits of the two hosts.
+    net: u8,
+    /// Last byte of the black box's addresses; the test host's is 1.
+    number: u8,
+}
+
+/// The pairs that exist. 198.18.0.0/15 is the benchmarking range (RFC 2544).
+pub(super) static PAIRS: &[Pair] = &[
+    Pair { peer: Role::Active, net: 12, number: 2 },
+    Pair { peer: Role::Passive, net: 13, number: 3 },
+];
+
+/// One end of one path of a pair.
+struct End<'a> {
+    host: &'a NetNs,
+    role: Role,
+    device: String,
+    own: IpAddr,
+    peer: IpAddr,
+    peer_mac: Mac,
+}
+
+impl Pair {
+    /// The pair of a black box.
+    pub(super) fn to(black_box: Role) -> &'static Self {
+        match black_box {
+            Role::Passive => &PAIRS[1],
+            Role::Active | Role::Test => &PAIRS[0],
+        }
+    }
+
+    /// `test-active`
+    pub(super) fn name(&self) -> String {
+        format!("test-{}", self.peer)
+    }
+
+    /// The address of one of the two hosts on a path.
+    pub(super) fn address(&self, role: Role, path: Path) -> IpAddr {
+        let second = if path == Path::Direct { 18 } else { 19 };
+        let last = if role == Role::Test { 1 } else { self.number };
+        Ipv4Addr::new(198, second, self.net, last).into()
+    }
+
+    /// The emulator's device towards one of the two hosts.
+    pub(super) fn wire_port(&self, role: Role) -> String {
+        format!("{}{}", if role == Role::Test { "t" } else { "b" }, self.peer)
+    }
+
+    /// Makes both paths. Tells which congestion control their routes have.
+    pub(super) fn join(
+        &self,
+        hosts: &BTreeMap<Role, Arc<NetNs>>,
+        wire: &NetNs,
+        congestion: Option<&str>,
+    ) -> Result<Fact, LocalError> {
+        self.add_direct(hosts).map_err(at(self.peer))?;
+        for role in [Role::Test, self.peer] {
+            self.add_emulated(&hosts[&role], role, wire).map_err(at(role))?;
+        }
+        let mut fact = Fact::known(congestion.unwrap_or("the system's own"));
+        for path in [Path::Direct, Path::Emulated] {
+            for (role, peer) in [(Role::Test, self.peer), (self.peer, Role::Test)] {
+                let end = self.end(&hosts[&role], role, peer, path);
+                if let Some(refusal) = end.configure(congestion).map_err(at(role))? {
+                    fact = refusal;
+                }
+            }
+        }
+        Ok(fact)
+    }
+
+    fn add_direct(&self, hosts: &BTreeMap<Role, Arc<NetNs>>) -> btu_sys::Result<()> {
+        let (near, far) =
+            (self.device(Role::Test, Path::Direct), self.device(self.peer, Path::Direct));
+        let mac = |role| self.mac(role, Path::Direct);
+        Netlink::open(&hosts[&Role::Test])?.add_veth(
+            &VethEnd {
+                namespace: &hosts[&Role::Test],
+                name: &near,
+                mac: mac(Role::Test),
+                mtu: MTU,
+            },
+            &VethEnd { namespace: &hosts[&self.peer], name: &far, mac: mac(self.peer), mtu: MTU },
+        )
+    }
+
+    /// The pair between a host and the emulator's namespace.
+    fn add_emulated(&self, host: &NetNs, role: Role, wire: &NetNs) -> btu_sys::Result<()> {
+        let (device, port) = (self.device(role, Path::Emulated), self.wire_port(role));
+        let (mac, Mac(mut inner)) =
+            (self.mac(role, Path::Emulated), self.mac(role, Path::Emulated));
+        inner[2] = b'w';
+        let mut netlink = Netlink::open(wire)?;
+        netlink.add_veth(
+            &VethEnd { namespace: host, name: &device, mac, mtu: MTU },
+            &VethEnd { namespace: wire, name: &port, mac: Mac(inner), mtu: MTU },
+        )?;
+        let link = netlink.link(&port)?;
+        netlink.set_up(link.index)
+    }
+
+    fn end<'a>(&self, host: &'a NetNs, role: Role, peer: Role, path: Path) -> End<'a> {
+        End {
+            host,
+            role,
+            device: self.device(role, path),
+            own: self.address(role, path),
+            peer: self.address(peer, path),
+            peer_mac: self.mac(peer, path),
+        }
+    }
+
+    /// `active0` is the direct device towards the active box, `active1` the emulated one.
+    fn device(&self, role: Role, path: Path) -> String {
+        let peer = if role == Role::Test { self.peer } else { Role::Test };
+        format!("{peer}{}", u8::from(path == Path::Emulated))
+    }
+
+    fn mac(&self, role: Role, path: Path) -> Mac {
+        let end = if role == Role::Test { 1 } else { self.number };
+        Mac([0x02, b'b', b't', self.net, u8::from(path == Path::Emulated), end])
+    }
+}
+
+impl End<'_> {
+    /// Address, route and permanent neighbour. Gives the reason where the kernel refuses the
+    /// congestion control; the route then has the system's own.
+    fn configure(&self, congestion: Option<&str>) -> btu_sys::Result<Option<Fact>> {
+        let mut netlink = Netlink::open(self.host)?;
+        let link = netlink.link(&self.device)?.index;
+        netlink.set_up(link)?;
+        netlink.add_address(link, self.own, PREFIX_LENGTH)?;
+        netlink.add_neighbour(link, self.peer, self.peer_mac)?;
+        let route = Route {
+            destination: network(self.own),
+            link,
+            gateway: None,
+            source: Some(self.own),
+            congestion,
+            kind: RouteKind::Unicast,
+        };
+        let Err(refusal) = netlink.set_route(&route) else { return Ok(None) };
+        if congestion.is_none() {
+            return Err(refusal);
+        }
+        netlink.set_route(&Route { congestion: None, ..route })?;
+        let because = format!("{} on {}: {refusal}", congestion.unwrap_or_default(), self.role);
+        Ok(Some(Fact::unavailable(because)))
+    }
+}
+
+/// Settings that must stand before the host's first device exists, and its loopback. Tells whether
+/// received packets are handled on the role's own CPUs: without that, the receiver's part of the
+/// stack runs on the sender's CPU.
+pub(super) fn prepare(host: &NetNs, role: Role, cpus: &CpuSet) -> Result<Fact, LocalError> {
+    let mask = mask(cpus);
+    host.inside(|| {
+        sysctls::write_all(sysctls::QUIET)?;
+        Ok(match btu_sys::sysctl::write("net.core.rps_default_mask", &mask) {
+            Ok(()) => Fact::known(mask.as_str()),
+            Err(cause) => Fact::unavailable(format!("rps_default_mask {mask}: {cause}")),
+        })
+    })?
+    .and_then(|fact| loopback_up(host).map(|()| fact))
+    .map_err(at(role))
+}
+
+/// The emulator's namespace passes packets by hand, never by the kernel.
+pub(super) fn prepare_wire(wire: &NetNs) -> Result<(), LocalError> {
+    wire.inside(|| sysctls::write_all(sysctls::QUIET))?
+        .map_err(|source| LocalError::Join { host: "the emulator", source })
+}
+
+fn loopback_up(host: &NetNs) -> btu_sys::Result<()> {
+    let mut netlink = Netlink::open(host)?;
+    let loopback = netlink.link("lo")?;
+    netlink.set_up(loopback.index)
+}
+
+/// CPU numbers as the kernel's hexadecimal mask, 32 bits a group.
+fn mask(cpus: &CpuSet) -> String {
+    let highest = cpus.iter().max().unwrap_or(0);
+    let group = |group: u32| {
+        cpus.iter().filter(|cpu| cpu / 32 == group).fold(0_u32, |mask, cpu| mask | 1 << (cpu % 32))
+    };
+    let groups = (0..=highest / 32).rev().map(|index| format!("{:08x}", group(index)));
+    groups.collect::<Vec<_>>().join(",")
+}
+
+fn network(address: IpAddr) -> Prefix {
+    let IpAddr::V4(address) = address else { return Prefix { address, length: 128 } };
+    let [a, b, c, d] = address.octets();
+    Prefix { address: Ipv4Addr::new(a, b, c, d & !7).into(), length: PREFIX_LENGTH }
+}
+
+fn at(host: Role) -> impl Fn(btu_sys::Error) -> LocalError {
+    move |source| LocalError::Join { host: host.name(), source }
+}
+
+const PREFIX_LENGTH: u8 = 29;
+const MTU: u32 = 1500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_differ_by_address_alone() {
+        let active = Pair::to(Role::Active);
+        assert_eq!(active.address(Role::Test, Path::Direct).to_string(), "198.18.12.1");
+        assert_eq!(active.address(Role::Active, Path::Emulated).to_string(), "198.19.12.2");
+        let passive = Pair::to(Role::Passive);
+        assert_eq!(passive.address(Role::Passive, Path::Direct).to_string(), "198.18.13.3");
+    }
+
+    #[test]
+    fn cpu_masks_are_groups_of_eight_digits() {
+        assert_eq!(mask(&CpuSet::of([0])), "00000001");
+        assert_eq!(mask(&CpuSet::of([1, 33])), "00000002,00000002");
+    }
+}

@@ -1,0 +1,82 @@
+//! What happens after the last cell: analysis, files, the report in the terminal.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use btu_control::Ending;
+use btu_control::JournalDir;
+use btu_core::analysis::Analysis;
+use btu_core::analysis::analyse;
+use btu_core::journal::Journal;
+use btu_report::OpenMode;
+
+use super::interrupt::Interrupt;
+use super::options::RunArgs;
+use super::start;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+
+/// Closes a run: an event, the rendered files, level 1 and 2 on stdout, the exit code.
+pub(super) fn finish(
+    args: &RunArgs,
+    journal: &mut JournalDir,
+    ending: &Ending,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let (event, detail) = match ending {
+        Ending::Complete => ("finished", "every pass is done".to_owned()),
+        Ending::EmulationMismatch(wrong) => ("emulation_mismatch", wrong.join("; ")),
+        Ending::Interrupted => ("interrupted", "stopped before the last pass was done".to_owned()),
+    };
+    start::note(journal, event, &detail)?;
+    let stored =
+        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    let analysis = analyse(&stored.journal);
+    write_files(journal, &stored.journal, &analysis)?;
+    show(args, journal.path(), &stored.journal, &analysis)?;
+    match ending {
+        Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),
+        Ending::Complete => Ok(Exit::Done),
+        Ending::EmulationMismatch(wrong) => {
+            let cause =
+                anyhow!("the emulated link does not do what was asked: {}", wrong.join("; "));
+            Err(Failure::environment(cause).hint("is the machine busy? btu doctor tells more"))
+        }
+        Ending::Interrupted => {
+            let dir = journal.path().display();
+            output::message(&format!("interrupted; go on with: btu run --resume {dir}"));
+            Ok(interrupt.exit())
+        }
+    }
+}
+
+fn write_files(dir: &JournalDir, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
+    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
+        let bytes = render(format, journal, analysis)?;
+        dir.write(file, &bytes).map_err(start::journal_failure)?;
+    }
+    Ok(())
+}
+
+/// Level 1 and 2 for people, or the whole result for programs.
+fn show(args: &RunArgs, dir: &Path, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
+    if args.json {
+        output::bytes(&render("json", journal, analysis)?);
+        return Ok(());
+    }
+    let document = btu_report::compose(journal, analysis);
+    output::result(&btu_report::headline_text(&document));
+    output::result(&format!("\nreport: {}\n", dir.join("report.html").display()));
+    Ok(())
+}
+
+fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8>, Failure> {
+    let document = btu_report::compose(journal, analysis);
+    btu_report::render(format, &document, journal, analysis).map_err(Failure::usage)
+}
+
+/// True where a cell met its cap: its time is a lower bound.
+fn has_capped(analysis: &Analysis) -> bool {
+    analysis.runs.iter().any(|run| run.flags.iter().any(|flag| flag.name == "capped"))
+}

@@ -1,0 +1,45 @@
+//! SIGINT and SIGTERM: the first ends the run after its journal is whole, the second at once.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
+
+use signal_hook::consts::SIGINT;
+use signal_hook::consts::SIGTERM;
+use signal_hook::flag;
+
+use crate::exit::Exit;
+
+/// Whether, and by which signal, the run was asked to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupt {
+    asked: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// Listens from now on.
+    pub(crate) fn listen() -> std::io::Result<Self> {
+        let interrupt = Self { asked: Arc::default(), signal: Arc::default() };
+        for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
+            let number = usize::try_from(signal).unwrap_or(0);
+            flag::register_conditional_shutdown(signal, exit as i32, Arc::clone(&interrupt.asked))?;
+            flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
+            flag::register(signal, Arc::clone(&interrupt.asked))?;
+        }
+        Ok(interrupt)
+    }
+
+    /// The flag that running cells look at.
+    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
+        &self.asked
+    }
+
+    /// The exit code of the signal that came.
+    pub(crate) fn exit(&self) -> Exit {
+        let terminated =
+            usize::try_from(SIGTERM).is_ok_and(|n| n == self.signal.load(Ordering::Relaxed));
+        if terminated { Exit::Terminated } else { Exit::Interrupted }
+    }
+}

@@ -1,0 +1,268 @@
+//! The local testbed as a runner: engine, emulator and probes introduced to each other.
+
+mod activities;
+mod prober;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use btu_control::AloneRun;
+use btu_control::CellRun;
+use btu_control::Runner;
+use btu_control::When;
+use btu_core::cell::Case;
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::journal::AloneSample;
+use btu_core::journal::Record;
+use btu_core::link;
+use btu_core::link::ChainSpec;
+use btu_core::plan::Amount;
+use btu_core::plan::Plan;
+use btu_core::plan::Work;
+use btu_core::sample::CellSample;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::HostSample;
+use btu_core::sample::Outcome;
+use btu_core::sample::VerificationSample;
+use btu_core::units::BitRate;
+use btu_core::verdict;
+use btu_core::verdict::Verdict;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::activity;
+use btu_engine::activity::Pace;
+use btu_engine::cellrun;
+use btu_engine::cellrun::CellOrder;
+use btu_engine::cellrun::Load;
+use btu_engine::comm;
+use btu_engine::comm::Pinning;
+use btu_engine::comm::Terms;
+use btu_engine::files::Files;
+use btu_engine::probe::observe;
+use btu_sys::socket::Settings;
+use btu_testbed::local::LocalConfig;
+use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Path;
+
+use self::activities::Activities;
+use super::interrupt::Interrupt;
+use super::options::RunArgs;
+use super::place::timestamp;
+use crate::exit::Failure;
+
+/// Three hosts in this process.
+pub(crate) struct LocalRunner {
+    plan: Plan,
+    testbed: LocalTestbed,
+    activities: Activities,
+    files: Files,
+    interrupt: Interrupt,
+    emulator_rate: Option<BitRate>,
+}
+
+impl LocalRunner {
+    /// Makes the testbed. The process must have one thread: it may enter a namespace of its own.
+    pub(super) fn new(args: &RunArgs, plan: Plan, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let directory = activities::directory(args, &plan)?;
+        crate::privilege::gain()?;
+        let config =
+            LocalConfig { congestion: plan.sockets.congestion.clone(), ..LocalConfig::default() };
+        let testbed = LocalTestbed::new(&config).map_err(Failure::environment)?;
+        testbed.net(Role::Test).enter().map_err(Failure::environment)?;
+        let path = if plan.link.rate.is_some() { Path::Emulated } else { Path::Direct };
+        let activities = Activities::new(&plan, &testbed, path, directory)?;
+        Ok(Self {
+            plan,
+            testbed,
+            activities,
+            files: Files::host(),
+            interrupt: interrupt.clone(),
+            emulator_rate: None,
+        })
+    }
+
+    /// How roles, emulator and files were placed.
+    pub(super) fn placement(&self) -> BTreeMap<String, Fact> {
+        let mut facts = self.testbed.facts().clone();
+        facts.extend(self.activities.facts());
+        facts
+    }
+
+    /// Sets the links of a case up; true where it passes through the emulator.
+    fn impair(&self, case: Case, seed: u64) -> Result<bool, anyhow::Error> {
+        let texts = self.plan.chain(case);
+        let chain = ChainSpec::as_given(&texts, &link::Reader::PLAN)?;
+        let boxes = [Role::Active, Role::Passive].map(|role| (role, chain.clone()));
+        if !texts.is_empty() {
+            self.testbed.impair(&boxes, seed)?;
+        }
+        Ok(!texts.is_empty())
+    }
+
+    /// Runs COMM with or without its load and gathers what was seen.
+    fn measure(&self, run: &CellRun, emulated: bool) -> Option<cellrun::CellRun> {
+        let path = if emulated { Path::Emulated } else { Path::Direct };
+        let near = self.party(Role::Test, path);
+        let fars = [Role::Active, Role::Passive].map(|role| self.party(role, path));
+        let load = self.activities.named(&run.cell.activity).map(|activity| Load {
+            activity,
+            pace: match (self.plan.work, run.fixed_units) {
+                (Work::Calibrated, Some(units)) => Pace::Fixed { units },
+                _ => Pace::Steady { lead_in: self.plan.lead_in },
+            },
+        });
+        cellrun::run(&CellOrder {
+            flows: run.cell.case.flows(),
+            terms: self.terms(run),
+            near: &near,
+            fars: &fars,
+            load,
+        })
+    }
+
+    fn terms(&self, run: &CellRun) -> Terms {
+        let message = run.cell.application.message_bytes;
+        let flows = u64::try_from(run.cell.case.flows().len()).unwrap_or(1);
+        Terms {
+            transport: btu_engine::transport::TRANSPORTS[0],
+            message,
+            amount: match self.plan.amount {
+                Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), flows, message),
+                Amount::Window(window) => comm::Amount::Window(window),
+            },
+            cap: self.plan.cap(run.cell.case),
+            pinning: Pinning::OneEach,
+            preamble: None,
+            cancel: self.interrupt.flag().clone(),
+        }
+    }
+
+    /// A host as the engine sees it.
+    fn party(&self, role: Role, path: Path) -> Party {
+        let black_box = |value| if role == Role::Test { None } else { value };
+        let buffer = black_box(self.plan.sockets.black_box_buffer).map(btu_core::units::Bytes::len);
+        let clamp = black_box(self.plan.sockets.black_box_window_clamp);
+        Party {
+            place: place(&self.testbed, role),
+            address: self.testbed.address(role, path),
+            sockets: Settings {
+                send_buffer: buffer,
+                receive_buffer: buffer,
+                window_clamp: clamp.and_then(|clamp| u32::try_from(clamp.count()).ok()),
+                ..Settings::default()
+            },
+        }
+    }
+
+    /// A run that could not be made.
+    fn failed(run: &CellRun, started_at: String, cause: &anyhow::Error) -> CellSample {
+        sample(run, started_at, Outcome::Failed { reason: format!("{cause:#}") })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.flag().load(Ordering::Relaxed)
+    }
+}
+
+impl Runner for LocalRunner {
+    fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
+        let started_at = timestamp();
+        let place = place(&self.testbed, Role::Test);
+        let activity = self.activities.named(&run.activity)?;
+        let cancel = self.interrupt.flag();
+        let sample = match run.calibrate_to {
+            None => activity::alone(
+                activity,
+                &place,
+                self.plan.lead_in,
+                self.plan.alone_window,
+                cancel,
+            )?,
+            Some(target) => {
+                let units = activity::calibrate(activity, &place, target, cancel)?;
+                activity::alone_fixed(activity, &place, units, target * 20, cancel)?
+            }
+        };
+        Some(AloneSample {
+            activity: run.activity.clone(),
+            pass: run.pass,
+            position: run.position,
+            started_at,
+            sample,
+            flags: Vec::new(),
+        })
+    }
+
+    fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
+        let started_at = timestamp();
+        let seed = self.plan.seed;
+        let emulated = match self.impair(run.cell.case, seed) {
+            Ok(emulated) => emulated,
+            Err(cause) => return Some(Self::failed(run, started_at, &cause)),
+        };
+        let before = observe(&self.files);
+        let measured = self.measure(run, emulated);
+        let host = before.finish(&self.files);
+        let measured = measured.filter(|_| !self.is_interrupted())?;
+        let mut sample = CellSample {
+            comm: measured.comm,
+            activity_sample: measured.activity,
+            host,
+            ..sample(run, started_at, measured.outcome)
+        };
+        if emulated {
+            match self.testbed.emulation() {
+                Ok(all) => sample.emulation = used(&all, run.cell.case),
+                Err(cause) => sample.invalid.push(format!("emulator: {cause}")),
+            }
+        }
+        judge(&mut sample, &self.plan, self.emulator_rate);
+        Some(sample)
+    }
+
+    fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
+        let samples = prober::verify(&self.plan, &self.testbed, when);
+        let rates = samples.iter().cloned().map(Record::Verification).collect::<Vec<_>>();
+        self.emulator_rate = verdict::emulator_rate(&rates).or(self.emulator_rate);
+        (!self.is_interrupted()).then_some(samples)
+    }
+}
+
+/// Writes into a sample why it must not be scored.
+fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<BitRate>) {
+    if let Verdict::Invalid(causes) = verdict::run(sample, plan, emulator_rate) {
+        sample.invalid.extend(causes);
+    }
+    sample.invalid.extend(sample.host.drift.clone());
+}
+
+/// A host's network and CPUs.
+fn place(testbed: &LocalTestbed, role: Role) -> Place {
+    Place { role, net: Some(testbed.net(role)), cpus: testbed.cpus(role).clone() }
+}
+
+/// The links that a case uses.
+fn used(seen: &[DirectionSample], case: Case) -> Vec<DirectionSample> {
+    let peers: Vec<String> =
+        case.flows().iter().map(|flow| LocalTestbed::link_name(flow.peer)).collect();
+    seen.iter().filter(|direction| peers.contains(&direction.link)).cloned().collect()
+}
+
+/// A sample without measurements yet.
+fn sample(run: &CellRun, started_at: String, outcome: Outcome) -> CellSample {
+    CellSample {
+        cell: run.cell.clone(),
+        pass: run.pass,
+        position: run.position,
+        attempt: run.attempt,
+        started_at,
+        outcome,
+        comm: None,
+        activity_sample: None,
+        emulation: Vec::new(),
+        host: HostSample::default(),
+        invalid: Vec::new(),
+        flags: Vec::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! The host activities of a run, prepared once, started in every cell that wants them.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use btu_core::cell::ActivityName;
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::plan::Plan;
+use btu_engine::activity;
+use btu_engine::activity::Prepared;
+use btu_engine::activity::Setup;
+use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Path;
+
+use crate::exit::Failure;
+use crate::run::options::RunArgs;
+
+/// The prepared activities of a plan, and what they hold open.
+pub(super) struct Activities {
+    prepared: BTreeMap<ActivityName, Box<dyn Prepared>>,
+    directory: PathBuf,
+}
+
+impl Activities {
+    /// Prepares the plan's activities on the test host. FTP takes `path` to the active black box.
+    pub(super) fn new(
+        plan: &Plan,
+        testbed: &LocalTestbed,
+        path: Path,
+        directory: PathBuf,
+    ) -> Result<Self, Failure> {
+        let address = testbed.address(Role::Active, path);
+        let setup = Setup {
+            place: super::place(testbed, Role::Test),
+            cpu_threads: plan.activity.cpu_threads,
+            io_directory: directory.clone(),
+            io_file: plan.activity.io_file,
+            ftp_transfer: plan.activity.ftp_transfer,
+            ftp_server: Some(SocketAddr::new(address, 0)),
+        };
+        let mut prepared = BTreeMap::new();
+        for name in &plan.activities {
+            let Some(activity) = activity::by_name(name.as_str()) else { continue };
+            let ready = activity.prepare(&setup).map_err(Failure::environment)?;
+            prepared.insert(name.clone(), ready);
+        }
+        Ok(Self { prepared, directory })
+    }
+
+    /// The activity of this name; `None` for a baseline.
+    pub(super) fn named(&self, name: &ActivityName) -> Option<&dyn Prepared> {
+        self.prepared.get(name).map(|prepared| &**prepared)
+    }
+
+    /// What the disclosure says of them.
+    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+        let directory = Fact::known(self.directory.display().to_string());
+        BTreeMap::from([("io_directory".to_owned(), directory)])
+    }
+}
+
+/// Where `io` works: `--io-dir`, else the first place on a disk of the result's directory, /var/tmp
+/// and the home directory. A plan without `io` needs none.
+pub(super) fn directory(args: &RunArgs, plan: &Plan) -> Result<PathBuf, Failure> {
+    let here = PathBuf::from(".");
+    if !plan.activities.iter().any(|name| name.as_str() == "io") {
+        return Ok(args.io_dir.clone().unwrap_or(here));
+    }
+    let parent = args.out.as_ref().and_then(|out| out.ancestors().find(|path| path.is_dir()));
+    let parent =
+        parent.map_or(
+            here,
+            |path| if path.as_os_str().is_empty() { ".".into() } else { path.to_owned() },
+        );
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let candidates: Vec<PathBuf> =
+        [parent, PathBuf::from("/var/tmp")].into_iter().chain(home).collect();
+    let asked = args.io_dir.as_deref();
+    activity::choose_directory(asked, &candidates, args.allow_tmpfs).map_err(|error| match asked {
+        Some(_) => Failure::usage(error),
+        None => Failure::environment(error).hint("name a directory on a disk with --io-dir"),
+    })
+}

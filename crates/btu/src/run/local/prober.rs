@@ -1,0 +1,106 @@
+//! Traffic for the checks of the emulation: the engine's, asked for by the testbed.
+
+use btu_control::When;
+use btu_core::cell::Case;
+use btu_core::cell::Impairment;
+use btu_core::cell::Role;
+use btu_core::plan::Amount;
+use btu_core::plan::Plan;
+use btu_core::sample::VerificationSample;
+use btu_core::units::BitRate;
+use btu_core::units::Nanos;
+use btu_engine::prober::Path as Walk;
+use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Path;
+use btu_testbed::verify::Check;
+use btu_testbed::verify::Effort;
+use btu_testbed::verify::Fault;
+use btu_testbed::verify::Prober;
+use btu_testbed::verify::Way;
+
+/// Checks every emulated link that the plan uses.
+pub(super) fn verify(plan: &Plan, testbed: &LocalTestbed, when: When) -> Vec<VerificationSample> {
+    let mut boxes: Vec<Role> = plan
+        .cases
+        .iter()
+        .filter(|case| is_emulated(plan, **case))
+        .flat_map(|c| c.flows())
+        .map(|f| f.peer)
+        .collect();
+    boxes.sort();
+    boxes.dedup();
+    boxes.into_iter().map(|black_box| check(plan, testbed, when, black_box)).collect()
+}
+
+fn check(plan: &Plan, testbed: &LocalTestbed, when: When, black_box: Role) -> VerificationSample {
+    let uses = |wanted| plan.cases.iter().any(|case| case.impairment() == wanted);
+    let link = LocalTestbed::link_name(black_box);
+    let check = Check {
+        when: when.name(),
+        link: &link,
+        delay: if uses(Impairment::Delay) { plan.link.delay } else { Nanos::ZERO },
+        pattern: uses(Impairment::Drop).then(|| plan.link.drop.parse().ok()).flatten(),
+        always: plan.link.rate.iter().cloned().collect(),
+        seed: plan.seed,
+        effort: effort(plan),
+    };
+    let mut traffic = Traffic { testbed, black_box };
+    testbed.verify(&mut traffic, &check)
+}
+
+/// A run of a minute cannot spend seconds on a check.
+fn effort(plan: &Plan) -> Effort {
+    match plan.amount {
+        Amount::Window(window) if window < Nanos::from_secs(1) => Effort::QUICK,
+        Amount::Fixed(_) | Amount::Window(_) => Effort::OFFICIAL,
+    }
+}
+
+fn is_emulated(plan: &Plan, case: Case) -> bool {
+    !plan.chain(case).is_empty()
+}
+
+/// The engine's traffic between the test host and one black box.
+struct Traffic<'a> {
+    testbed: &'a LocalTestbed,
+    black_box: Role,
+}
+
+impl Traffic<'_> {
+    /// The path from the end at which traffic of this way starts.
+    fn walk(&self, way: Way) -> Walk {
+        let path = if way == Way::Direct { Path::Direct } else { Path::Emulated };
+        let walk = Walk {
+            near: super::place(self.testbed, Role::Test),
+            near_address: self.testbed.test_address(self.black_box, path),
+            far: super::place(self.testbed, self.black_box),
+            far_address: self.testbed.address(self.black_box, path),
+        };
+        if way == Way::Down { walk.reversed() } else { walk }
+    }
+}
+
+impl Prober for Traffic<'_> {
+    fn round_trips(
+        &mut self,
+        way: Way,
+        count: u32,
+        patience: Nanos,
+    ) -> Result<Vec<Option<Nanos>>, Fault> {
+        Ok(self.walk(way).round_trips(count, patience)?)
+    }
+
+    fn missing_packets(&mut self, way: Way, count: u64) -> Result<Vec<u64>, Fault> {
+        Ok(self.walk(way).counted_packets(count, SPACING, PATIENCE)?.missing)
+    }
+
+    fn bulk_rate(&mut self, way: Way, time: Nanos) -> Result<BitRate, Fault> {
+        Ok(self.walk(way).bulk_rate(time)?)
+    }
+}
+
+/// Between counted packets: short, but no burst that fills a socket buffer.
+const SPACING: Nanos = Nanos::from_micros(20);
+
+/// How long a late packet is waited for.
+const PATIENCE: Nanos = Nanos::from_millis(100);

@@ -1,0 +1,165 @@
+//! What `btu run` can be asked for, and the plan that follows.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use btu_core::plan::Choices;
+use btu_core::plan::Plan;
+use btu_core::plan::Vocabulary;
+
+use crate::exit::Failure;
+
+/// Options of `btu run`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct RunArgs {
+    /// Edition of the benchmark: btu-26 (default) or btu-96 (as the paper of 1996 ran it)
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    edition: Option<String>,
+    /// The official preset: windows of 2 s, 5 passes or more, up to 30 minutes
+    #[arg(long, conflicts_with_all = ["plan", "resume"])]
+    official: bool,
+    /// Run a plan of your own (its result is never ranked), or repeat a run by its plan.toml
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    plan: Option<PathBuf>,
+    /// Only these cases, separated by commas (the result is then partial)
+    #[arg(long, value_name = "CASE,...", value_delimiter = ',', conflicts_with = "resume")]
+    cases: Option<Vec<String>>,
+    /// Only these application classes, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "resume")]
+    applications: Option<Vec<String>>,
+    /// Only these host activities, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "resume")]
+    activities: Option<Vec<String>>,
+    /// Seed of the random order, instead of a fresh one
+    #[arg(long, value_name = "NUMBER", conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-EDITION-PRESET]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(super) out: Option<PathBuf>,
+    /// Go on with a run that was cut short; what it measured is not repeated
+    #[arg(long, value_name = "DIR")]
+    pub(super) resume: Option<PathBuf>,
+    /// Directory for the files of the io activity; must be on a disk
+    #[arg(long, value_name = "DIR")]
+    pub(super) io_dir: Option<PathBuf>,
+    /// Accept a tmpfs for --io-dir (the result is then not rankable)
+    #[arg(long, requires = "io_dir")]
+    pub(super) allow_tmpfs: bool,
+    /// Price of the machine: 2900USD or 2900USD@2026-11
+    #[arg(long, value_name = "PRICE", value_parser = price, conflicts_with = "resume")]
+    pub(super) price: Option<String>,
+    /// Another figure of the machine: SPECint=76.9@spec.org; repeatable
+    #[arg(long = "mark", value_name = "NAME=VALUE[@SOURCE]", value_parser = mark, conflicts_with = "resume")]
+    pub(super) marks: Vec<String>,
+    /// A note that goes into the result
+    #[arg(long, value_name = "TEXT", conflicts_with = "resume")]
+    pub(super) note: Option<String>,
+    /// Print the plan and its time estimate, and run nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// No progress on stderr
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// Write exactly one JSON document (the result) to stdout
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A plan with the file that it came from, if it came from one.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) given: Option<String>,
+}
+
+impl RunArgs {
+    /// The plan of these options; nothing but a plan's file is read.
+    pub(super) fn plan(&self) -> Result<Planned, Failure> {
+        let given = match &self.plan {
+            None => None,
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("read plan {}", path.display()))
+                    .map_err(Failure::usage)?;
+                Some((path.display().to_string(), text))
+            }
+        };
+        let choices = Choices {
+            edition: self.edition.as_deref(),
+            official: self.official,
+            cases: self.cases.as_deref(),
+            applications: self.applications.as_deref(),
+            activities: self.activities.as_deref(),
+            seed: self.seed,
+            plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
+        };
+        let plan = resolve(&choices)?;
+        Ok(Planned { plan, given: given.map(|(_, text)| text) })
+    }
+}
+
+/// The plan of a stored result.
+pub(super) fn stored(file: &str, text: &str) -> Result<Plan, Failure> {
+    resolve(&Choices { plan: Some((file, text)), ..Choices::default() })
+}
+
+fn resolve(choices: &Choices<'_>) -> Result<Plan, Failure> {
+    let activities: Vec<&str> =
+        btu_engine::activity::ACTIVITIES.iter().map(|activity| activity.name()).collect();
+    Plan::resolve(choices, &Vocabulary { activities: &activities }, fresh_seed())
+        .map_err(Failure::usage)
+}
+
+/// A seed that differs between runs and fits a TOML integer.
+fn fresh_seed() -> u64 {
+    let now = jiff::Timestamp::now().as_nanosecond();
+    let mixed = now ^ (i128::from(std::process::id()) << 32);
+    u64::try_from(mixed & 0x7fff_ffff_ffff_ffff).unwrap_or(1).max(1)
+}
+
+/// `2900USD@2026-11`: digits, a currency of three letters, an optional date.
+fn price(text: &str) -> Result<String, String> {
+    let (amount, date) = text.split_once('@').unwrap_or((text, ""));
+    let currency = amount.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &amount[..amount.len() - currency.len()];
+    let legal = currency.len() == 3
+        && currency.chars().all(|c| c.is_ascii_uppercase())
+        && number.parse::<f64>().is_ok()
+        && date.chars().all(|c| c.is_ascii_digit() || c == '-')
+        && (date.is_empty() != text.contains('@'));
+    if legal { Ok(text.to_owned()) } else { Err("write 2900USD or 2900USD@2026-11".to_owned()) }
+}
+
+/// `NAME=VALUE@SOURCE`: a name, a number, an optional source.
+fn mark(text: &str) -> Result<String, String> {
+    let legal = text.split_once('=').is_some_and(|(name, rest)| {
+        let value = rest.split_once('@').map_or(rest, |(value, _)| value);
+        !name.is_empty() && value.parse::<f64>().is_ok_and(f64::is_finite)
+    });
+    if legal {
+        Ok(text.to_owned())
+    } else {
+        Err("write NAME=VALUE or NAME=VALUE@SOURCE".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_has_a_currency() {
+        assert!(price("2900USD").is_ok() && price("2900.50EUR@2026-11").is_ok());
+        for bad in ["2900", "USD", "2900usd", "2900USD@", "2900USD@soon", "", "1.2.3USD"] {
+            assert!(price(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mark_has_a_name_and_a_number() {
+        assert!(mark("SPECint=76.9").is_ok() && mark("SPECint=76.9@spec.org").is_ok());
+        for bad in ["76.9", "=76.9", "SPECint=fast", "SPECint=", "a=inf"] {
+            assert!(mark(bad).is_err(), "{bad}");
+        }
+    }
+}

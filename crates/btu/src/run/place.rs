@@ -1,0 +1,26 @@
+//! Where a result goes, and where the io activity works.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use btu_core::plan::Plan;
+use jiff::Timestamp;
+
+/// `btu-results/20261121T203303Z-btu-26-quick`, with a number behind it where that is taken.
+pub(crate) fn default_out(plan: &Plan, now: Timestamp) -> PathBuf {
+    let stamp = now.strftime("%Y%m%dT%H%M%SZ");
+    let name = format!("{stamp}-{}-{}", plan.edition, plan.preset);
+    let taken = |path: &PathBuf| path.exists();
+    let numbered = (2..).map(|n| results().join(format!("{name}-{n}")));
+    let first = std::iter::once(results().join(&name));
+    first.chain(numbered).find(|path| !taken(path)).unwrap_or_else(|| results().join(name))
+}
+
+/// UTC, RFC 3339, to the millisecond: how journals write a moment.
+pub(crate) fn timestamp() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn results() -> &'static Path {
+    Path::new("btu-results")
+}

@@ -1,0 +1,118 @@
+//! What happens before the first cell: plan, disclosure, testbed, result directory.
+
+use std::path::Path;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_control::JournalDir;
+use btu_control::JournalError;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
+use btu_core::journal::Record;
+use btu_core::plan::Plan;
+
+use super::facts;
+use super::interrupt::Interrupt;
+use super::local::LocalRunner;
+use super::options;
+use super::options::RunArgs;
+use super::place;
+use crate::exit::Failure;
+
+/// A run that is ready for its first cell.
+pub(super) struct Started {
+    pub(super) plan: Plan,
+    pub(super) journal: JournalDir,
+    pub(super) records: Vec<Record>,
+    pub(super) runner: LocalRunner,
+}
+
+/// Prepares a new run or the rest of an old one.
+pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+    match &args.resume {
+        Some(dir) => resume(args, dir, interrupt),
+        None => fresh(args, interrupt),
+    }
+}
+
+fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let options::Planned { plan, given } = args.plan()?;
+    let mut hosts = facts::disclosure(args);
+    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    hosts.placement = runner.placement();
+    let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
+    let mut journal = JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts)
+        .map_err(journal_failure)?;
+    note(&mut journal, "started", "a new run")?;
+    Ok(Started { plan, journal, records: Vec::new(), runner })
+}
+
+fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let plan = stored_plan(dir)?;
+    let here = facts::disclosure(args);
+    let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
+    same_host(&stored.hosts, &here)?;
+    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    let torn = stored.torn.map_or_else(String::new, |torn| {
+        format!("; torn line {} ({} bytes) set aside", torn.number, torn.bytes.len())
+    });
+    note(&mut journal, "resumed", &format!("{} records kept{torn}", stored.records.len()))?;
+    Ok(Started { plan, journal, records: stored.records, runner })
+}
+
+/// The plan of a result directory.
+pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
+    let file = dir.join("plan.toml");
+    let text =
+        std::fs::read_to_string(&file)
+            .with_context(|| format!("read {}", file.display()))
+            .map_err(|error| Failure::usage(error).hint("--resume wants the directory of a run"))?;
+    options::stored(&file.display().to_string(), &text)
+}
+
+/// Half a run on one host and half on another is no result.
+fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+    let facts = |disclosure: &Disclosure| {
+        let host = disclosure.hosts.get("test").cloned().unwrap_or_default();
+        IDENTITY.map(|(group, name)| host.get(group).and_then(|facts| facts.get(name)).cloned())
+    };
+    let hosts = facts(stored).into_iter().zip(facts(here)).zip(IDENTITY);
+    let program = (stored.tool.get("hash"), here.tool.get("hash"));
+    let mut changed: Vec<String> = hosts
+        .filter(|((before, now), _)| before != now)
+        .map(|(_, (group, name))| format!("{group}.{name}"))
+        .collect();
+    if program.0 != program.1 {
+        changed.push("the program itself".to_owned());
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let cause = anyhow!("resume: not the host of the first part: {} changed", changed.join(", "));
+    Err(Failure::usage(cause).hint("start a new run with btu run"))
+}
+
+/// Appends an event of the run as a whole.
+pub(super) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
+    let record =
+        EventRecord { at: place::timestamp(), event: event.to_owned(), detail: detail.to_owned() };
+    journal.note(&record).map_err(journal_failure)
+}
+
+/// A wrong directory is the user's, a full disk is the environment's.
+pub(super) fn journal_failure(error: JournalError) -> Failure {
+    match error {
+        JournalError::NotEmpty { .. } => {
+            Failure::usage(error).hint("name another directory with --out, or go on with --resume")
+        }
+        JournalError::Corrupted { .. } => Failure::usage(error)
+            .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
+        JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
+        JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
+            .hint("what was measured so far is kept; go on with btu run --resume DIR"),
+    }
+}
+
+/// What must be equal for both parts of a resumed run.
+const IDENTITY: [(&str, &str); 4] =
+    [("cpu", "model"), ("cpu", "online"), ("system", "host_name"), ("system", "kernel")];

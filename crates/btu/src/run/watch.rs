@@ -1,0 +1,123 @@
+//! Live progress on stderr: cells done, time left, current figure. Drawn between runs only, so
+//! that nothing wakes a CPU while a cell is measured.
+
+use std::io::IsTerminal;
+use std::time::Instant;
+
+use btu_control::Progress;
+use btu_control::Task;
+use btu_control::Watcher;
+use btu_control::When;
+use btu_core::journal::Record;
+use btu_core::units::Nanos;
+use indicatif::ProgressBar;
+use indicatif::ProgressDrawTarget;
+use indicatif::ProgressStyle;
+
+use crate::output;
+
+/// A progress bar on a terminal, a line per cell elsewhere, nothing when quiet.
+pub(crate) struct Progressing {
+    started: Instant,
+    form: Form,
+}
+
+enum Form {
+    Bar(ProgressBar),
+    Lines,
+    Silent,
+}
+
+impl Progressing {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let form = match (quiet, std::io::stderr().is_terminal() && !plain) {
+            (true, _) => Form::Silent,
+            (false, true) => Form::Bar(bar()),
+            (false, false) => Form::Lines,
+        };
+        Self { started: Instant::now(), form }
+    }
+
+    /// Takes the bar away before the report is printed.
+    pub(crate) fn finish(&self) {
+        if let Form::Bar(bar) = &self.form {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watcher for Progressing {
+    fn begins(&mut self, task: &Task) {
+        match &self.form {
+            Form::Bar(bar) => bar.set_message(name(task)),
+            Form::Lines if matches!(task, Task::Verify(_)) => output::message(&name(task)),
+            Form::Lines | Form::Silent => {}
+        }
+    }
+
+    fn kept(&mut self, record: &Record, progress: &Progress) {
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_length(progress.total);
+                bar.set_prefix(figures(progress));
+                bar.set_position(progress.done);
+            }
+            Form::Lines => output::message(&line(record, progress)),
+            Form::Silent => {}
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.started.elapsed().into()
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {prefix} {wide_msg}");
+    if let Ok(style) = style {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
+/// `pass 2, 41 s left, BTU 1234 Mb/s so far`
+fn figures(progress: &Progress) -> String {
+    let left = progress.left.map_or_else(String::new, |left| format!(", {} left", span(left)));
+    let btu =
+        progress.btu_mbps.map_or_else(String::new, |btu| format!(", BTU {btu:.0} Mb/s so far"));
+    format!("pass {}{left}{btu}", progress.pass)
+}
+
+fn line(record: &Record, progress: &Progress) -> String {
+    let what = match record {
+        Record::Alone(alone) => format!("{} alone", alone.activity),
+        Record::Cell(sample) => {
+            let rate = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
+            let rate = rate
+                .map_or_else(|| "no data".to_owned(), |rate| format!("{:.1} Mb/s", rate.mbps()));
+            format!("{} {rate}", sample.cell)
+        }
+        Record::Verification(check) if check.mismatches.is_empty() => {
+            return format!("emulation of {} verified", check.link);
+        }
+        Record::Verification(check) => return check.mismatches.join("; "),
+    };
+    format!("{}/{} {what} ({})", progress.done, progress.total, figures(progress))
+}
+
+fn name(task: &Task) -> String {
+    match task {
+        Task::Alone(run) => format!("{} alone", run.activity),
+        Task::Cell(run) => run.cell.to_string(),
+        Task::Verify(When::Before) => "checking the emulation".to_owned(),
+        Task::Verify(When::After) => "checking the emulation again".to_owned(),
+    }
+}
+
+/// `41 s` or `12 min`.
+pub(crate) fn span(time: Nanos) -> String {
+    let seconds = time.seconds();
+    if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
+}

@@ -1,0 +1,75 @@
+//! The program under test, and what its tests share.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::ExitStatus;
+use std::time::Duration;
+use std::time::Instant;
+
+use serde_json::Value;
+
+/// The program as built for this test run.
+pub(crate) fn btu() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_btu"))
+}
+
+/// A plan of two cases, two applications, one activity and two short passes.
+pub(crate) fn tiny_plan(dir: &Path) -> PathBuf {
+    let path = dir.join("tiny.toml");
+    let text = r#"
+[matrix]
+cases = ["SEND", "RECV"]
+applications = ["netscape", "video"]
+activities = ["cpu"]
+[time]
+window = "20ms"
+lead_in = "5ms"
+alone = "20ms"
+[passes]
+min = 2
+max = 2
+"#;
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// A JSON file.
+pub(crate) fn read_json(path: &Path) -> Value {
+    let text = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The whole lines of a journal file.
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Sends a signal by name.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status().unwrap();
+    assert!(sent.success());
+}
+
+/// The end of a child if it comes within `time`.
+pub(crate) fn ended_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    None
+}
+
+/// Waits for a condition, at most a minute.
+pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !condition() {
+        assert!(Instant::now() < end, "waited a minute in vain");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
