@@ -2,6 +2,7 @@
 
 mod contender;
 mod counts;
+mod emulator;
 mod options;
 mod paired;
 mod peers;
@@ -15,8 +16,11 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use options::Options;
 
-pub(crate) const CHORE: Chore =
-    Chore { name: "bench", about: "peers, counts: speed of the loops", run };
+pub(crate) const CHORE: Chore = Chore {
+    name: "bench",
+    about: "peers, counts, emulator: speed of the loops and of the link",
+    run,
+};
 
 /// One bench: a file of its own and a line in [`BENCHES`].
 struct Bench {
@@ -25,7 +29,7 @@ struct Bench {
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
-static BENCHES: &[Bench] = &[counts::BENCH, peers::BENCH];
+static BENCHES: &[Bench] = &[counts::BENCH, emulator::BENCH, peers::BENCH];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));

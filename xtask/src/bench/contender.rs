@@ -124,7 +124,7 @@ fn words(program: &Path, args: &str) -> Vec<String> {
 }
 
 /// Our own example prints one JSON document: the receiver's bits over the receiver's time.
-fn comm(text: &str) -> Option<f64> {
+pub(super) fn comm(text: &str) -> Option<f64> {
     #[derive(Deserialize)]
     struct Comm {
         goodput_bit_s: f64,

@@ -38,7 +38,8 @@ pub(super) fn prepare(repo: &Repo) -> Result<()> {
     Ok(())
 }
 
-fn ip(repo: &Repo, args: &str) -> Result<()> {
+/// Runs `ip`, which benches may use; the program itself builds everything through netlink.
+pub(super) fn ip(repo: &Repo, args: &str) -> Result<()> {
     let mut command: Command = repo.command("ip");
     let output = command.args(args.split_whitespace()).output().context("run ip (iproute2)")?;
     if !output.status.success() {
