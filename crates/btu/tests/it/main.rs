@@ -10,6 +10,8 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+mod commands;
 mod link;
 mod program;
 mod run;
+mod third_party;

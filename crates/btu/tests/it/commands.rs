@@ -1,0 +1,54 @@
+//! What tests of whole commands share: starting, reading, and ending where something is missing.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The program, from `BTU_BIN` where the tests run apart from their build.
+pub(crate) fn btu() -> Command {
+    let built = || PathBuf::from(env!("CARGO_BIN_EXE_btu"));
+    Command::new(std::env::var_os("BTU_BIN").map_or_else(built, PathBuf::from))
+}
+
+/// A JSON document from a file.
+pub(crate) fn json(path: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Runs to its end and gives stdout; `Err` holds everything it said.
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        return Ok(stdout.into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}\n{stdout}\n{stderr}", output.status))
+}
+
+/// Why no namespaces can be made here, if so.
+pub(crate) fn no_namespaces() -> Option<String> {
+    static REASON: OnceLock<Option<String>> = OnceLock::new();
+    let try_once = || {
+        let output = btu().args(["link", "--", "true"]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let first = stderr.lines().next().unwrap_or_default().to_owned();
+        (output.status.code() == Some(3)).then_some(first)
+    };
+    REASON.get_or_init(try_once).clone()
+}
+
+/// Ends the test where namespaces are forbidden or one of the programs is missing.
+macro_rules! needs {
+    ($($program:literal),*) => {
+        if let Some(reason) = crate::commands::no_namespaces() {
+            skip!("no user namespaces: {reason}");
+        }
+        $(if !crate::skip::installed($program) {
+            skip!("program missing: {}", $program);
+        })*
+    };
+}
+pub(crate) use needs;
