@@ -9,6 +9,8 @@ mod skip;
 #[path = "../../../../tests/isolated.rs"]
 mod isolated;
 #[cfg(test)]
+mod local;
+#[cfg(test)]
 mod relay;
 #[cfg(test)]
 mod splitter;

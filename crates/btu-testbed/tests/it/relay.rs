@@ -11,7 +11,6 @@ use crate::traffic::tcp_transfer;
 use crate::traffic::udp_count;
 use crate::world::World;
 use crate::world::assert_nothing_unasked;
-use crate::world::far;
 
 const PATTERN: &str = "drop 1@200,3@400/400";
 const FORMS: [ReceiveForm; 2] = [ReceiveForm::Ring, ReceiveForm::Calls];
@@ -22,7 +21,7 @@ fn without_elements_every_byte_passes_and_nothing_is_lost() {
         for form in FORMS {
             let world = World::new(form);
             world.begin(&[]);
-            let (received, _) = tcp_transfer(&world.around, far(), 64 << 20);
+            let (received, _) = tcp_transfer(world.ends(), 64 << 20);
             assert!(received >= 63 << 20);
             for sample in world.samples() {
                 assert_nothing_unasked(&sample);
@@ -41,7 +40,7 @@ fn drops_of_tcp_are_those_of_the_formula() {
         for form in FORMS {
             let world = World::new(form);
             world.begin(&[PATTERN]);
-            let (received, _) = tcp_transfer(&world.around, far(), 32 << 20);
+            let (received, _) = tcp_transfer(world.ends(), 32 << 20);
             assert!(received >= 31 << 20);
             for sample in world.samples() {
                 assert_nothing_unasked(&sample);
@@ -59,7 +58,7 @@ fn dropped_datagrams_are_exactly_the_ones_at_the_patterns_positions() {
         for form in FORMS {
             let world = World::new(form);
             world.begin(&[PATTERN]);
-            let numbers = udp_count(&world.around, far(), 10_000, 1000);
+            let numbers = udp_count(world.ends(), 10_000, 1000);
             let [up, _] = world.samples();
             assert_nothing_unasked(&up);
             let missing: Vec<u64> = (0..10_000_u32)
@@ -80,7 +79,7 @@ fn a_delay_is_added_each_way_and_its_error_is_recorded() {
     isolated("relay::a_delay_is_added_each_way_and_its_error_is_recorded", || {
         let world = World::new(ReceiveForm::Ring);
         world.begin(&["delay 5ms"]);
-        let trips = round_trips(&world.around, far(), 50);
+        let trips = round_trips(world.ends(), 50);
         let least = trips.iter().min().unwrap();
         assert!(*least >= Duration::from_millis(10), "{least:?}");
         for sample in world.samples() {
@@ -97,12 +96,12 @@ fn a_new_run_counts_from_nothing() {
     isolated("relay::a_new_run_counts_from_nothing", || {
         let world = World::new(ReceiveForm::Ring);
         world.begin(&["delay 1ms"]);
-        round_trips(&world.around, far(), 10);
+        round_trips(world.ends(), 10);
         world.begin(&[]);
         let [up, down] = world.samples();
         assert_eq!((up.packets, down.packets, up.bytes), (0, 0, 0));
         assert_eq!(up.lateness_us, None);
-        round_trips(&world.around, far(), 10);
+        round_trips(world.ends(), 10);
         let [up, down] = world.samples();
         assert_eq!((up.packets, down.packets), (10, 10));
         assert_eq!(up.bytes, 10 * 29);

@@ -36,6 +36,7 @@ use crate::traffic::inside;
 use crate::traffic::near_socket;
 use crate::traffic::numbered;
 use crate::traffic::tcp_transfer;
+use crate::world::ends;
 use crate::world::far;
 
 /// What is done to each super-packet.
@@ -190,7 +191,7 @@ fn hosts() -> Around {
 fn tcp_survives(around: &Around, far: IpAddr, treatment: Treatment) -> u64 {
     let cutter = Cutter::start(around, treatment);
     let amount = 16 << 20;
-    let (received, _) = tcp_transfer(around, far, amount);
+    let (received, _) = tcp_transfer(ends(around, far), amount);
     assert!(received > amount - (1 << 20), "{received} of {amount}");
     assert!(cutter.runs.load(Ordering::Relaxed) > 100, "the kernel made no super-packets");
     checksum_errors(around.far(), "Tcp:")
@@ -230,7 +231,7 @@ fn cut_datagrams_are_as_good_as_whole() {
         let receiver = inside(around.far(), || UdpSocket::bind((far(), 0)).unwrap());
         receiver.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let address = receiver.local_addr().unwrap();
-        let sender = near_socket(&around, far());
+        let sender = near_socket(ends(&around, far()));
         if let Err(cause) = btu_sys::socket::segment_datagrams(&sender, 1000) {
             skip!("kernel part missing: {cause}");
         }

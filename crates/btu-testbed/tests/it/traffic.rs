@@ -17,15 +17,22 @@ use std::time::Duration;
 use std::time::Instant;
 
 use btu_sys::namespace::NetNs;
-use btu_testbed::around::Around;
+
+/// Two hosts, and the far one's address on the path to use.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    pub(crate) near: &'a NetNs,
+    pub(crate) far: &'a NetNs,
+    pub(crate) address: IpAddr,
+}
 
 /// Sends `amount` numbered bytes from near to far; gives the bytes that arrived right, and how long
 /// it took.
-pub(crate) fn tcp_transfer(hosts: &Around, far: IpAddr, amount: usize) -> (usize, Duration) {
-    let listener = inside(hosts.far(), || TcpListener::bind((far, 0)).unwrap());
+pub(crate) fn tcp_transfer(ends: Ends<'_>, amount: usize) -> (usize, Duration) {
+    let listener = inside(ends.far, || TcpListener::bind((ends.address, 0)).unwrap());
     let address = listener.local_addr().unwrap();
     let reader = thread::spawn(move || count_numbered(&listener.accept().unwrap().0));
-    let mut stream = inside(hosts.near(), || TcpStream::connect(address).unwrap());
+    let mut stream = inside(ends.near, || TcpStream::connect(address).unwrap());
     let start = Instant::now();
     let block = numbered(0, BLOCK);
     for _ in 0..amount / BLOCK {
@@ -36,12 +43,12 @@ pub(crate) fn tcp_transfer(hosts: &Around, far: IpAddr, amount: usize) -> (usize
 }
 
 /// A datagram socket at the near end, of the far address's family.
-pub(crate) fn near_socket(hosts: &Around, far: IpAddr) -> UdpSocket {
-    let any: IpAddr = match far {
+pub(crate) fn near_socket(ends: Ends<'_>) -> UdpSocket {
+    let any: IpAddr = match ends.address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    inside(hosts.near(), || UdpSocket::bind((any, 0)).unwrap())
+    inside(ends.near, || UdpSocket::bind((any, 0)).unwrap())
 }
 
 pub(crate) fn inside<T: Send>(namespace: &NetNs, work: impl FnOnce() -> T + Send) -> T {
@@ -58,15 +65,15 @@ pub(crate) fn numbered(start: usize, length: usize) -> Vec<u8> {
 
 fn count_numbered(mut stream: &TcpStream) -> usize {
     let mut space = vec![0; 251 * 1024];
+    let expected = numbered(0, space.len() + 251);
     let mut total = 0;
     loop {
         let count = stream.read(&mut space).unwrap();
         if count == 0 {
             return total;
         }
-        let is_right =
-            (total..).zip(&space[..count]).all(|(at, byte)| at % 251 == usize::from(*byte));
-        assert!(is_right, "wrong bytes after {total}");
+        let from = total % 251;
+        assert!(space[..count] == expected[from..from + count], "wrong bytes after {total}");
         total += count;
     }
 }
@@ -75,10 +82,10 @@ fn count_numbered(mut stream: &TcpStream) -> usize {
 ///
 /// Never more than [`AHEAD`] are on their way: a faster sender would overrun the receive buffer,
 /// which is a loss of the test's own making.
-pub(crate) fn udp_count(hosts: &Around, far: IpAddr, count: u32, size: usize) -> Vec<u32> {
-    let receiver = inside(hosts.far(), || UdpSocket::bind((far, 0)).unwrap());
+pub(crate) fn udp_count(ends: Ends<'_>, count: u32, size: usize) -> Vec<u32> {
+    let receiver = inside(ends.far, || UdpSocket::bind((ends.address, 0)).unwrap());
     let address = receiver.local_addr().unwrap();
-    let sender = near_socket(hosts, far);
+    let sender = near_socket(ends);
     let seen = Arc::new(AtomicU32::new(0));
     let reader = thread::spawn({
         let seen = Arc::clone(&seen);
@@ -121,8 +128,8 @@ fn receive_numbers(socket: &UdpSocket, seen: &AtomicU32) -> Vec<u32> {
 }
 
 /// Round trips of one byte over UDP, from near to an echo at far.
-pub(crate) fn round_trips(hosts: &Around, far: IpAddr, count: usize) -> Vec<Duration> {
-    let echo = inside(hosts.far(), || UdpSocket::bind((far, 0)).unwrap());
+pub(crate) fn round_trips(ends: Ends<'_>, count: usize) -> Vec<Duration> {
+    let echo = inside(ends.far, || UdpSocket::bind((ends.address, 0)).unwrap());
     let address: SocketAddr = echo.local_addr().unwrap();
     let answerer = thread::spawn(move || {
         let mut space = [0; 16];
@@ -131,7 +138,7 @@ pub(crate) fn round_trips(hosts: &Around, far: IpAddr, count: usize) -> Vec<Dura
             echo.send_to(&space[..length], from).unwrap();
         }
     });
-    let socket = near_socket(hosts, far);
+    let socket = near_socket(ends);
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let trips = (0..count).map(|_| {
         let start = Instant::now();

@@ -18,6 +18,8 @@ use btu_testbed::backend::Order;
 use btu_testbed::backend::Settings;
 use btu_testbed::backend::relay::Relay;
 
+use crate::traffic::Ends;
+
 /// A link with its relay.
 pub(crate) struct World {
     pub(crate) around: Around,
@@ -44,6 +46,10 @@ impl World {
         self.relay.configure(&[order(elements, elements)], 7).unwrap();
     }
 
+    pub(crate) fn ends(&self) -> Ends<'_> {
+        ends(&self.around, far())
+    }
+
     /// The records of `up` and `down`.
     pub(crate) fn samples(&self) -> [DirectionSample; 2] {
         self.relay.samples().unwrap().try_into().unwrap()
@@ -53,6 +59,11 @@ impl World {
 pub(crate) fn order(up: &[&str], down: &[&str]) -> Order {
     let spec = |texts: &[&str]| ChainSpec::as_given(texts, &Reader::PLAN).unwrap();
     Order { link: LINK.to_owned(), up: spec(up), down: spec(down) }
+}
+
+/// The two ends of a link, by an address of the far one.
+pub(crate) fn ends(around: &Around, address: IpAddr) -> Ends<'_> {
+    Ends { near: around.near(), far: around.far(), address }
 }
 
 /// The address of the far end.

@@ -1,0 +1,109 @@
+//! The local testbed: two paths to each black box, and an emulator that touches one of them only.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use btu_core::cell::Role;
+use btu_core::link::ChainSpec;
+use btu_core::link::Reader;
+use btu_testbed::local::LocalConfig;
+use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Path;
+
+use crate::isolated::isolated;
+use crate::traffic::Ends;
+use crate::traffic::round_trips;
+use crate::traffic::tcp_transfer;
+use crate::world::assert_nothing_unasked;
+
+const BLACK_BOXES: [Role; 2] = [Role::Active, Role::Passive];
+const MIB: usize = 1 << 20;
+
+fn testbed() -> LocalTestbed {
+    LocalTestbed::new(&LocalConfig::default()).unwrap()
+}
+
+/// Runs `work` between the test host and a black box over one of the paths.
+fn between<T>(
+    testbed: &LocalTestbed,
+    peer: Role,
+    path: Path,
+    work: impl FnOnce(Ends<'_>) -> T,
+) -> T {
+    let (near, far) = (testbed.net(Role::Test), testbed.net(peer));
+    let address: IpAddr = testbed.address(peer, path);
+    work(Ends { near: &near, far: &far, address })
+}
+
+#[test]
+fn no_packet_to_a_direct_address_reaches_the_emulator() {
+    isolated("local::no_packet_to_a_direct_address_reaches_the_emulator", || {
+        let testbed = testbed();
+        testbed.impair(&[], 1).unwrap();
+        for peer in BLACK_BOXES {
+            let received =
+                between(&testbed, peer, Path::Direct, |ends| tcp_transfer(ends, 16 * MIB).0);
+            assert!(received > 15 * MIB);
+        }
+        let seen: u64 = testbed.emulation().unwrap().iter().map(|sample| sample.packets).sum();
+        assert_eq!(seen, 0);
+        between(&testbed, Role::Active, Path::Emulated, |ends| round_trips(ends, 5));
+        let samples = testbed.emulation().unwrap();
+        let seen: Vec<u64> = samples.iter().map(|sample| sample.packets).collect();
+        assert_eq!(seen, [5, 5, 0, 0], "{samples:?}");
+    });
+}
+
+#[test]
+fn each_link_delays_its_own_packets_only() {
+    isolated("local::each_link_delays_its_own_packets_only", || {
+        let testbed = testbed();
+        let delay = ChainSpec::as_given(&["delay 20ms"], &Reader::PLAN).unwrap();
+        testbed.impair(&[(Role::Active, delay)], 1).unwrap();
+        let least = |peer| {
+            between(&testbed, peer, Path::Emulated, |ends| round_trips(ends, 10))
+                .into_iter()
+                .min()
+                .unwrap()
+        };
+        assert!(least(Role::Active) >= Duration::from_millis(40));
+        assert!(least(Role::Passive) < Duration::from_millis(20));
+    });
+}
+
+/// Full speed through the emulator, without and with delay: whatever is lost was asked for. The
+/// ratio to the direct path has a generous bound; `cargo xtask bench` measures it properly.
+#[test]
+fn full_speed_loses_nothing_and_is_no_trickle() {
+    isolated("local::full_speed_loses_nothing_and_is_no_trickle", || {
+        let testbed = testbed();
+        let mut best = [Duration::MAX; 2];
+        for _ in 0..3 {
+            for (path, best) in [Path::Direct, Path::Emulated].into_iter().zip(&mut best) {
+                testbed.impair(&[], 1).unwrap();
+                let (received, time) =
+                    between(&testbed, Role::Active, path, |ends| tcp_transfer(ends, 64 * MIB));
+                assert!(received > 63 * MIB);
+                *best = time.min(*best);
+                testbed.emulation().unwrap().iter().for_each(assert_nothing_unasked);
+            }
+        }
+        let ratio = best[0].as_secs_f64() / best[1].as_secs_f64();
+        let least = if cfg!(debug_assertions) { 0.05 } else { 0.2 };
+        println!("emulated over direct: {ratio:.2}, direct {:?} for 64 MiB", best[0]);
+        assert!(ratio >= least, "emulated path at {ratio:.2} of the direct one");
+    });
+}
+
+#[test]
+fn a_delayed_transfer_at_full_speed_loses_nothing() {
+    isolated("local::a_delayed_transfer_at_full_speed_loses_nothing", || {
+        let testbed = testbed();
+        let delay = ChainSpec::as_given(&["delay 5ms"], &Reader::PLAN).unwrap();
+        testbed.impair(&[(Role::Active, delay)], 1).unwrap();
+        let (received, _) =
+            between(&testbed, Role::Active, Path::Emulated, |ends| tcp_transfer(ends, 32 * MIB));
+        assert!(received > 31 * MIB);
+        testbed.emulation().unwrap().iter().for_each(assert_nothing_unasked);
+    });
+}
