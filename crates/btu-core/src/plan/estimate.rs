@@ -19,17 +19,6 @@ impl Plan {
         (cells + alone) * u64::from(self.passes.min) + VERIFICATIONS
     }
 
-    /// When a run of this case is given up, counted from its start.
-    ///
-    /// A window may be followed by a drain of five windows, but of no less than 2 s: a tail loss is
-    /// repaired by timeouts of 200 ms and their doubles, whatever the window.
-    pub fn cap(&self, case: Case) -> Nanos {
-        match self.amount {
-            Amount::Window(window) => window + (window * 5).max(Nanos::from_secs(2)),
-            Amount::Fixed(_) => (self.cell_time(case) * 20).max(Nanos::from_secs(60)),
-        }
-    }
-
     /// The link elements of a case, in order of traversal, each way; none on a plain path.
     pub fn chain(&self, case: Case) -> Vec<String> {
         let drop =

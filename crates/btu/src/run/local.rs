@@ -131,7 +131,7 @@ impl LocalRunner {
                 Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), flows, message),
                 Amount::Window(window) => comm::Amount::Window(window),
             },
-            cap: self.plan.cap(run.cell.case),
+            cap: self.plan.time_cap(),
             pinning: Pinning::OneEach,
             preamble: None,
             cancel: self.interrupt.flag().clone(),

@@ -56,8 +56,12 @@ impl Activities {
 
     /// What the disclosure says of them.
     pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+        let memory = btu_sys::disk::file_system(&self.directory).map(|found| found.in_memory);
+        let memory = memory.map_or_else(|cause| Fact::unavailable(cause.to_string()), Fact::known);
         let directory = Fact::known(self.directory.display().to_string());
-        BTreeMap::from([("io_directory".to_owned(), directory)])
+        let used = self.prepared.contains_key(&ActivityName::new("io"));
+        let facts = [("io_directory", directory), ("io_in_memory", memory)];
+        facts.into_iter().filter(|_| used).map(|(name, fact)| (name.to_owned(), fact)).collect()
     }
 }
 
