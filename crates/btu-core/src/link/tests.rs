@@ -89,3 +89,28 @@ fn a_reset_starts_the_pattern_anew_and_keeps_what_is_inside() {
     assert_eq!(bench.chain.sample().drop_positions, [2]);
     assert!(bench.chain.conserves());
 }
+
+/// The golden run, and every wire packet accounted for.
+#[test]
+fn e1_ten_million_packets_through_four_elements_are_all_accounted_for() {
+    const PACKETS: u32 = if cfg!(debug_assertions) { 100_000 } else { 10_000_000 };
+    const SLOTS: u32 = 1 << 15;
+    let texts = ["drop 1@200,3@400/400", "duplicate 0.1%", "rate 10Gbit/s queue 10ms", "delay 1ms"];
+    let mut chain = bench::chain(&bench::spec(&texts), 1, &mut Lines::default());
+    let (mut out, mut released) = (0, 0);
+    for i in 0..PACKETS {
+        let now = Nanos::from_micros(2) * u64::from(i);
+        chain.push(full(i % SLOTS, now));
+        while let Some(packet) = chain.pop(now) {
+            chain.done(&packet);
+            out += u64::from(packet.count());
+        }
+        released += std::iter::from_fn(|| chain.take_released()).count();
+    }
+    let sample = chain.sample();
+    let pattern: Pattern = "1@200,3@400/400".parse().expect("legal");
+    assert_eq!(sample.dropped, pattern.count(PACKETS.into()));
+    assert_eq!(u64::from(PACKETS) + sample.duplicated, out + sample.dropped + sample.held);
+    assert_eq!((sample.queue_dropped, sample.overflow), (0, 0));
+    assert!(chain.conserves() && released > 0);
+}

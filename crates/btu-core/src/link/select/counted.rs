@@ -16,12 +16,15 @@ pub(super) struct Counted {
 }
 
 /// A pattern with one counter per flow. The table has a fixed size: flows beyond [`FLOWS`] in one
-/// run share the last counter.
+/// run share one counter.
 #[derive(Debug)]
 pub(super) struct CountedPerFlow {
     pattern: Pattern,
     start: Start,
-    flows: Vec<(Flow, Counter)>,
+    /// Twice as many places as flows; each flow stands at its hash or at the next free place.
+    places: Vec<Option<(Flow, Counter)>>,
+    flows: usize,
+    others: Counter,
 }
 
 /// Given positions, with one counter for the direction.
@@ -79,18 +82,29 @@ impl Counted {
 
 impl CountedPerFlow {
     pub(super) fn new(pattern: Pattern, start: Start) -> Self {
-        Self { pattern, start, flows: Vec::with_capacity(FLOWS) }
+        let others = Counter::new(&pattern, start);
+        Self { pattern, start, places: vec![None; 2 * FLOWS], flows: 0, others }
     }
 
-    /// Most directions carry few flows: the first ones are found first.
-    fn place(&mut self, flow: Flow) -> usize {
-        if let Some(place) = self.flows.iter().position(|(known, _)| *known == flow) {
-            return place;
+    fn counter(&mut self, flow: Flow) -> &mut Counter {
+        let mut place = usize::try_from(flow.0).unwrap_or(0) % self.places.len();
+        while self.places[place].is_some_and(|(known, _)| known != flow) {
+            place = (place + 1) % self.places.len();
         }
-        if self.flows.len() < FLOWS {
-            self.flows.push((flow, Counter::new(&self.pattern, self.start)));
+        if self.places[place].is_none() && self.flows == FLOWS {
+            return &mut self.others;
         }
-        self.flows.len() - 1
+        let (pattern, start, flows) = (&self.pattern, self.start, &mut self.flows);
+        let new = || {
+            *flows += 1;
+            (flow, Counter::new(pattern, start))
+        };
+        &mut self.places[place].get_or_insert_with(new).1
+    }
+
+    fn counters(&self) -> impl Iterator<Item = &Counter> {
+        let flows = self.places.iter().flatten().map(|(_, counter)| counter);
+        flows.chain([&self.others])
     }
 }
 
@@ -116,22 +130,26 @@ impl Select for Counted {
 
 impl Select for CountedPerFlow {
     fn first_hit(&mut self, flow: Flow, count: u32) -> Option<u32> {
-        let place = self.place(flow);
-        self.flows[place].1.first_hit(&self.pattern, self.start, count)
+        let mut counter = *self.counter(flow);
+        let hit = counter.first_hit(&self.pattern, self.start, count);
+        *self.counter(flow) = counter;
+        hit
     }
 
     fn expected(&self) -> Option<u64> {
-        let counters = self.flows.iter();
-        Some(counters.map(|(_, counter)| counter.expected(&self.pattern, self.start)).sum())
+        Some(self.counters().map(|counter| counter.expected(&self.pattern, self.start)).sum())
     }
 
     fn restart(&mut self) {
-        if self.start.continuous {
-            for (_, counter) in &mut self.flows {
-                counter.restart(&self.pattern, self.start);
+        let Self { pattern, start, places, flows, others } = self;
+        others.restart(pattern, *start);
+        if start.continuous {
+            for (_, counter) in places.iter_mut().flatten() {
+                counter.restart(pattern, *start);
             }
         } else {
-            self.flows.clear();
+            places.fill(None);
+            *flows = 0;
         }
     }
 }
@@ -190,8 +208,10 @@ mod tests {
         for flow in 0..9_000 {
             select.first_hit(Flow(flow), 1);
         }
-        assert_eq!(select.flows.len(), FLOWS);
-        assert!(select.expected() > Some(0));
+        assert_eq!((select.flows, select.others.seen), (FLOWS, 9_000 - 4_096));
+        assert_eq!(select.expected(), Some(pattern().count(9_000 - 4_096)));
+        select.restart();
+        assert_eq!((select.flows, select.expected()), (0, Some(0)));
     }
 
     #[test]
