@@ -101,7 +101,8 @@ impl LocalTestbed {
             hosts.insert(role, Arc::new(host));
         }
         let wire = NetNs::create()?;
-        topology::prepare_wire(&wire)?;
+        let steering = topology::prepare_wire(&wire, placement.emulator())?;
+        facts.insert("receive_steering_emulator".to_owned(), steering);
         for pair in PAIRS {
             let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
             facts.insert(format!("congestion_route_{}", pair.peer), routes);

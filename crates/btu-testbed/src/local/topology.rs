@@ -177,25 +177,28 @@ impl End<'_> {
 }
 
 /// Settings that must stand before the host's first device exists, and its loopback. Tells whether
-/// received packets are handled on the role's own CPUs: without that, the receiver's part of the
-/// stack runs on the sender's CPU.
+/// received packets are handled on the role's own CPUs.
 pub(super) fn prepare(host: &NetNs, role: Role, cpus: &CpuSet) -> Result<Fact, LocalError> {
-    let mask = mask(cpus);
-    host.inside(|| {
-        sysctls::write_all(sysctls::QUIET)?;
-        Ok(match btu_sys::sysctl::write("net.core.rps_default_mask", &mask) {
-            Ok(()) => Fact::known(mask.as_str()),
-            Err(cause) => Fact::unavailable(format!("rps_default_mask {mask}: {cause}")),
-        })
-    })?
-    .and_then(|fact| loopback_up(host).map(|()| fact))
-    .map_err(at(role))
+    host.inside(|| settle(cpus))?
+        .and_then(|fact| loopback_up(host).map(|()| fact))
+        .map_err(at(role))
 }
 
-/// The emulator's namespace passes packets by hand, never by the kernel.
-pub(super) fn prepare_wire(wire: &NetNs) -> Result<(), LocalError> {
-    wire.inside(|| sysctls::write_all(sysctls::QUIET))?
+/// The same for the emulator's namespace, which passes packets by hand, never by the kernel.
+pub(super) fn prepare_wire(wire: &NetNs, cpus: &CpuSet) -> Result<Fact, LocalError> {
+    wire.inside(|| settle(cpus))?
         .map_err(|source| LocalError::Join { host: "the emulator", source })
+}
+
+/// Over a veth pair the receiver's part of the stack runs on the sender's CPU, unless packets are
+/// steered to the receiver's own: for the emulator that part copies every frame.
+fn settle(cpus: &CpuSet) -> btu_sys::Result<Fact> {
+    sysctls::write_all(sysctls::QUIET)?;
+    let mask = mask(cpus);
+    Ok(match btu_sys::sysctl::write("net.core.rps_default_mask", &mask) {
+        Ok(()) => Fact::known(mask),
+        Err(cause) => Fact::unavailable(format!("rps_default_mask {mask}: {cause}")),
+    })
 }
 
 fn loopback_up(host: &NetNs) -> btu_sys::Result<()> {
