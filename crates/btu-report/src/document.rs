@@ -9,6 +9,9 @@ use serde::Serialize;
 
 pub use clean::LONGEST_TEXT;
 
+pub(crate) use clean::Lines;
+pub(crate) use clean::harmless;
+
 /// A whole report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Document {

@@ -1,6 +1,7 @@
 //! The forms of a report: to add one, write a file and name it in [`FORMATS`].
 
 mod csv;
+mod html;
 mod json;
 mod markdown;
 mod text;
@@ -45,7 +46,8 @@ pub struct Report<'a> {
 }
 
 /// Every format, the default first.
-pub static FORMATS: &[&dyn Format] = &[&text::Text, &markdown::Markdown, &csv::Csv, &json::Json];
+pub static FORMATS: &[&dyn Format] =
+    &[&text::Text, &markdown::Markdown, &html::Html, &csv::Csv, &json::Json];
 
 /// There is no format of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,7 @@
 //! the machine: the same input gives the same bytes.
 #![forbid(unsafe_code)]
 
+mod chart;
 mod document;
 mod format;
 mod number;

@@ -51,6 +51,23 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if is_zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
+/// A coordinate of a drawing: at most one decimal, no trailing zero.
+pub(crate) fn coordinate(value: f64) -> String {
+    trimmed(&fixed(value, 1))
+}
+
+/// A round number as its axis shows it: no more digits than it needs.
+pub(crate) fn tick(value: f64) -> String {
+    trimmed(&fixed(value, 6))
+}
+
+fn trimmed(text: &str) -> String {
+    if !text.contains('.') {
+        return text.to_owned();
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Decimals that leave three significant digits.
 fn decimals_for(value: f64) -> usize {
     const STEPS: [f64; 6] = [99.95, 9.995, 0.9995, 0.099_95, 0.009_995, 0.000_999_5];
@@ -75,6 +92,7 @@ mod tests {
         assert_eq!(figure(f64::NAN), "-");
         assert_eq!(percent(-0.04), "0.0");
         assert_eq!(percent(-3.24), "-3.2");
+        assert_eq!([coordinate(12.04), tick(0.25), tick(1500.0)], ["12", "0.25", "1500"]);
     }
 
     #[test]

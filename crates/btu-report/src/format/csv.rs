@@ -12,6 +12,8 @@ use btu_core::sample::Outcome;
 
 use super::Format;
 use super::Report;
+use crate::document::Lines;
+use crate::document::harmless;
 
 /// For spreadsheets.
 #[derive(Debug)]
@@ -145,7 +147,7 @@ fn or_empty(value: Option<impl ToString>) -> String {
 
 /// A text that no spreadsheet takes for a formula, and no terminal for a command.
 fn text(foreign: &str) -> String {
-    let harmless: String = foreign.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let harmless = harmless(foreign, Lines::Joined);
     let formula = harmless.trim_start().starts_with(['=', '+', '-', '@', '|', '%']);
     if formula { format!("'{harmless}") } else { harmless }
 }

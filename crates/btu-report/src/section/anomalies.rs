@@ -32,9 +32,31 @@ impl Section for Anomalies {
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
         let mut blocks = vec![Block::paragraph(summary(run.analysis))];
         blocks.extend(of_run(run.analysis));
+        blocks.extend(by_flag(run.analysis));
         blocks.extend(of_cells(run.analysis));
         blocks
     }
+}
+
+/// Each flag, how many cells have it, and the first of them.
+fn by_flag(analysis: &Analysis) -> Option<Block> {
+    let mut flags: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for cell in &analysis.cells {
+        for (name, details) in by_name(&cell.flags) {
+            let first = || (0, format!("{}: {}", cell.cell, details.join("; ")));
+            flags.entry(name).or_insert_with(first).0 += 1;
+        }
+    }
+    let rows = flags
+        .into_iter()
+        .map(|(name, (cells, first))| vec![name.to_owned(), cells.to_string(), first]);
+    let table = Table {
+        title: "Flags of cells".to_owned(),
+        columns: vec![Column::left("flag"), Column::right("cells"), Column::left("the first")],
+        rows: rows.collect(),
+        summary_rows: 0,
+    };
+    (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
 fn summary(analysis: &Analysis) -> String {
@@ -60,12 +82,13 @@ fn of_cells(analysis: &Analysis) -> Option<Block> {
             .map(move |(name, details)| vec![cell.cell.id(), name.to_owned(), details.join("; ")])
     });
     let table = Table {
-        title: "Flagged cells".to_owned(),
+        title: String::new(),
         columns: vec![Column::left("cell"), Column::left("flag"), Column::left("what was seen")],
         rows: rows.collect(),
         summary_rows: 0,
     };
-    (!table.rows.is_empty()).then_some(Block::Table(table))
+    let is_flagged = !table.rows.is_empty();
+    is_flagged.then(|| Block::details("Every flagged cell", vec![Block::Table(table)]))
 }
 
 /// The sentences of each flag, each once.

@@ -71,7 +71,7 @@ impl Measure {
     fn bar(&self, class: &ApplicationScore) -> Bar {
         Bar {
             label: class.application.name.clone(),
-            sublabel: class.application.message_bytes.to_string(),
+            sublabel: format!("{} B", class.application.message_bytes.count()),
             value: (self.of)(class).value,
             interval: (self.of)(class).ci95,
             mark: None,
@@ -117,7 +117,7 @@ fn score_chart(analysis: &Analysis) -> BarChart {
         bar_legend: "busy host, with 95 % interval".to_owned(),
         mark_legend: Some("idle host".to_owned()),
         reading: "A bar is the rate at which messages of this class reach their reader while the \
-                  host is busy: the geometric mean over all cases and activities. The diamond is \
+                  host is busy: the geometric mean over all cases and activities. The thin bar is \
                   the same mean with nothing else running; the gap is what load costs. The right \
                   axis says how long the class needs for 32 Mb, the amount of the 1996 benchmark."
             .to_owned(),

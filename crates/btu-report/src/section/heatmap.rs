@@ -70,7 +70,7 @@ fn goodput_map(matrix: &Matrix<'_>) -> Heatmap {
             .to_owned(),
         legend: legend(&ends, number::figure),
         palette: Palette::Goodput,
-        reading: "Darker is faster; the colours are steps of equal ratio between the slowest and \
+        reading: "The stronger the colour, the faster; colours are steps of equal ratio between the slowest and \
                   the fastest cell. Compare a field with the same field of the idle host. A corner \
                   mark means that the cell is flagged, see below."
             .to_owned(),

@@ -41,12 +41,10 @@ impl Section for Tables {
         }
         let matrix = Matrix::of(run.analysis);
         let mut blocks = vec![Block::paragraph(explanation())];
-        for activity in &matrix.activities {
-            blocks.push(Block::Table(matrix.table(activity, &GOODPUT)));
-            if !activity.is_none() {
-                blocks.push(Block::Table(matrix.table(activity, &SLOWDOWN)));
-            }
-        }
+        let loaded = matrix.activities.iter().filter(|activity| !activity.is_none());
+        let goodputs = matrix.activities.iter().map(|z| Block::Table(matrix.table(z, &GOODPUT)));
+        blocks.extend(goodputs);
+        blocks.extend(loaded.map(|z| Block::Table(matrix.table(z, &SLOWDOWN))));
         let times = matrix.activities.iter().map(|z| Block::Table(matrix.table(z, &TIME)));
         blocks.push(Block::details("Times of all cells", times.collect()));
         blocks.push(Block::details("All cells with their spread", vec![full(run.analysis)]));

@@ -57,6 +57,16 @@ fn journal_of(choices: &Choices<'_>) -> Journal {
     Journal { plan, hosts: hosts(), records, events: events() }
 }
 
+/// One case, one application, one activity.
+pub(crate) fn tiny_journal() -> Journal {
+    journal_of(&Choices {
+        cases: Some(&["2SEND+DR".to_owned()]),
+        applications: Some(&["telnet".to_owned()]),
+        activities: Some(&["io".to_owned()]),
+        ..Choices::default()
+    })
+}
+
 /// A result that stopped before its first run.
 pub(crate) fn empty_journal() -> Journal {
     Journal {
@@ -108,7 +118,7 @@ fn cell_sample(cell: Cell, pass: u32, position: u32) -> CellSample {
     let seconds = 0.120 + 0.001 * f64::from(position % 7);
     let mbps = goodput(&cell, pass, position);
     let bytes = Bytes::new(whole(mbps * 1e6 * seconds / 8.0));
-    let slow = slowdown(&cell, position);
+    let slow = slowdown(&cell, pass, position);
     CellSample {
         pass,
         position,
@@ -227,19 +237,21 @@ fn goodput(cell: &Cell, pass: u32, position: u32) -> f64 {
     full * load * size / (size + 1500.0) * wobble(pass, position)
 }
 
-fn slowdown(cell: &Cell, position: u32) -> f64 {
+fn slowdown(cell: &Cell, pass: u32, position: u32) -> f64 {
     let base = match cell.activity.as_str() {
         "cpu" => 1.72,
         "ftp" => 1.44,
         _ => 1.08,
     };
     let idle_link = if cell.case.impairment() == Impairment::None { 1.0 } else { 0.7 };
-    1.0 + (base - 1.0) * idle_link * (1.0 + 0.05 * f64::from(position % 5))
+    1.0 + (base - 1.0)
+        * idle_link
+        * (1.0 + 0.05 * f64::from((position + pass) % 5) + 0.02 * f64::from(pass))
 }
 
 /// A few percent up and down, the same in every build of the fixture.
 fn wobble(pass: u32, position: u32) -> f64 {
-    1.0 + 0.01 * f64::from((pass * 37 + position * 11) % 7) - 0.03
+    1.0 + 0.01 * f64::from((pass * 37 + position * 11) % 7) - 0.03 + 0.02 * f64::from(pass)
 }
 
 fn verification(when: &str) -> VerificationSample {

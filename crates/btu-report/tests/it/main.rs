@@ -1,7 +1,15 @@
 //! One synthetic result in every format, and results that are damaged, empty or hostile.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends with a panic")]
 
+#[macro_use]
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+mod browser;
 mod fixture;
 mod formats;
+mod hostile;
+mod markup;
+mod page;
 mod schema;
 mod store;

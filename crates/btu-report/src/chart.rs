@@ -1,0 +1,12 @@
+//! Charts as SVG: readable without scripts, styled by the page's classes, named for screen readers.
+
+mod axis;
+mod bars;
+mod heatmap;
+mod svg;
+
+pub(crate) use bars::bars;
+pub(crate) use heatmap::heatmap;
+
+/// Width of every chart in its own units: text then has one size in all of them.
+const WIDTH: f64 = 960.0;

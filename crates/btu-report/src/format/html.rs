@@ -1,0 +1,164 @@
+//! One page: no network, no script, light and dark, printable.
+//!
+//! The page forbids itself everything but its own style sheet (a content security policy with the
+//! style's hash), so that a host name that found its way through the escaping could still do
+//! nothing.
+
+mod sha256;
+
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use minijinja::AutoEscape;
+use minijinja::Environment;
+use minijinja::Value;
+use minijinja::context;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+
+use super::Format;
+use super::Report;
+use crate::chart;
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Part;
+use crate::document::Table;
+
+/// For browsers.
+#[derive(Debug)]
+pub(super) struct Html;
+
+impl Format for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn extension(&self) -> &'static str {
+        "html"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one page with charts, no script, no network"
+    }
+
+    fn render(&self, report: &Report<'_>) -> Vec<u8> {
+        let document = report.document;
+        let sections: Vec<Value> =
+            document.sections.iter().map(|part| section(part, document)).collect();
+        let page = context! {
+            // Our own constants: the only texts of the page that are not escaped, with the charts.
+            policy => Value::from_safe_string(policy()),
+            style => Value::from_safe_string(STYLE.to_owned()),
+            title => document.title.as_str(),
+            caption => document.caption.as_str(),
+            sections,
+        };
+        match environment().get_template("page.html").and_then(|page_| page_.render(page)) {
+            Ok(text) => text.into_bytes(),
+            Err(error) => unreachable!("the page's template is part of the program: {error:#}"),
+        }
+    }
+}
+
+const STYLE: &str = include_str!("../../assets/style.css");
+const PAGE: &str = include_str!("../../assets/page.html");
+const STYLE_HASH: [u8; 32] = sha256::sha256(STYLE.as_bytes());
+
+/// What the page may do: apply its own style sheet, and show pictures that are part of it.
+fn policy() -> String {
+    let hash = BASE64_STANDARD.encode(STYLE_HASH);
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; \
+         form-action 'none'"
+    )
+}
+
+/// Everything is escaped, whatever a template is called, and nothing can ask not to be.
+fn environment() -> &'static Environment<'static> {
+    static ENVIRONMENT: OnceLock<Environment<'static>> = OnceLock::new();
+    ENVIRONMENT.get_or_init(|| {
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.remove_filter("safe");
+        if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+            environment.set_syntax(syntax);
+        }
+        if let Err(error) = environment.add_template("page.html", PAGE) {
+            unreachable!("the page's template is part of the program: {error:#}");
+        }
+        environment
+    })
+}
+
+fn section(part: &Part, document: &Document) -> Value {
+    context! {
+        name => part.name,
+        title => part.title,
+        level => part.level.number(),
+        blocks => blocks(&part.blocks, document),
+    }
+}
+
+/// The blocks for the template; tables that follow each other stand beside each other.
+fn blocks(blocks: &[Block], document: &Document) -> Vec<Value> {
+    let both_tables = |a: &Block, b: &Block| matches!((a, b), (Block::Table(_), Block::Table(_)));
+    let runs = blocks.chunk_by(both_tables);
+    runs.map(|run| match run {
+        [Block::Table(_), ..] => context! { kind => "tables", tables => Serde(run) },
+        [single, ..] => block(single, document),
+        [] => Value::UNDEFINED,
+    })
+    .collect()
+}
+
+/// A block for the template; charts arrive as drawings.
+fn block(block: &Block, document: &Document) -> Value {
+    match block {
+        Block::Bars(bars) => {
+            let svg = chart::bars(bars, &document.caption);
+            drawn(bars.name, &bars.table, &bars.reading, svg)
+        }
+        Block::Heatmap(map) => {
+            let svg = chart::heatmap(map, &document.caption);
+            drawn(map.name, &map.table, &map.reading, svg)
+        }
+        Block::Details { summary, blocks } => context! {
+            kind => "details",
+            summary,
+            blocks => self::blocks(blocks, document),
+        },
+        other => Value::from(Serde(other)),
+    }
+}
+
+/// A drawing with its figures and how to read them.
+fn drawn(name: &str, table: &Table, reading: &str, svg: String) -> Value {
+    let svg = Value::from_safe_string(svg);
+    context! { kind => "chart", name, table => Serde(table), reading, svg }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_asks_for_nothing_unescaped_and_nothing_inline() {
+        for word in
+            ["|safe", "| safe", "autoescape", "style=", "<script", "http://", "https://", "onclick"]
+        {
+            assert!(!PAGE.contains(word), "{word}");
+        }
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !STYLE.contains('<'));
+    }
+
+    #[test]
+    fn every_template_escapes_whatever_its_name() {
+        let mut environment = environment().clone();
+        for name in ["a.svg", "b.txt", "c"] {
+            environment.add_template(name, "{{ text }}").unwrap();
+            let shown = environment.get_template(name).unwrap().render(context! { text => "<" });
+            assert_eq!(shown.unwrap(), "&lt;", "{name}");
+        }
+    }
+}
