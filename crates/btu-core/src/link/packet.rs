@@ -52,6 +52,7 @@ impl Packet {
     }
 
     /// A super-packet: `payload` in pieces of `segment`, each behind `header` (IP and transport).
+    /// Without payload or without a size of pieces it is one wire packet.
     pub fn segmented(
         slot: Slot,
         header: Bytes,
@@ -60,7 +61,7 @@ impl Packet {
         arrival: Nanos,
     ) -> Self {
         let (segment, payload) = (small(segment), small(payload));
-        let count = payload.div_ceil(segment.max(1)).max(1);
+        let count = if segment == 0 { 1 } else { payload.div_ceil(segment).max(1) };
         let last = payload - (count - 1) * segment;
         Self {
             slot,
@@ -318,9 +319,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pure_acknowledgement_is_one_packet_without_payload() {
+    fn without_payload_or_without_a_segment_size_it_is_one_wire_packet() {
         let ack =
             Packet::segmented(Slot(0), Bytes::new(52), Bytes::new(1448), Bytes::ZERO, Nanos::ZERO);
         assert_eq!((ack.count(), ack.l3()), (1, Bytes::new(52)));
+        let whole =
+            Packet::segmented(Slot(0), Bytes::new(52), Bytes::ZERO, Bytes::new(100), Nanos::ZERO);
+        assert_eq!((whole.count(), whole.l3()), (1, Bytes::new(152)));
     }
 }

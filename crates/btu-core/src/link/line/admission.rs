@@ -39,16 +39,20 @@ impl Line {
         match self.limits.queue {
             QueueLimit::Bytes(most) => {
                 let waiting = self.waiting.bytes.bits() + unstarted_bits;
-                most.bits().saturating_sub(waiting) / each + starts_now
+                (most.bits().saturating_sub(waiting) / each).saturating_add(starts_now)
             }
             QueueLimit::Packets(most) => {
                 most.saturating_sub(self.waiting.wire_packets + unstarted) + starts_now
             }
-            QueueLimit::Time(longest) if starts_now == 1 => bits_in(longest, rate) / each + 1,
+            QueueLimit::Time(longest) if starts_now == 1 => {
+                (bits_in(longest, rate) / each).saturating_add(1)
+            }
             QueueLimit::Time(longest) => {
                 let reach = at.saturating_add(longest).since(self.busy.start);
                 let ahead = self.busy.bits + self.waiting.bytes.bits();
-                bits_in(reach, rate).checked_sub(ahead).map_or(0, |room| room / each + 1)
+                bits_in(reach, rate)
+                    .checked_sub(ahead)
+                    .map_or(0, |room| (room / each).saturating_add(1))
             }
         }
     }
