@@ -3,6 +3,8 @@
 //! Permissions, limits, kernel configuration and container filters all have a say; only the call
 //! itself knows the answer.
 
+mod nftables;
+
 use std::ffi::CString;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -11,6 +13,8 @@ use std::os::fd::OwnedFd;
 use std::thread;
 
 use nix::sys::mman::MlockAllFlags;
+
+pub use nftables::packet_counter;
 
 /// `SCHED_FIFO` at the lowest priority, for a thread that ends at once.
 pub fn realtime_priority() -> io::Result<()> {

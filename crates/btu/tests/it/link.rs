@@ -5,7 +5,7 @@ mod contained;
 mod counted;
 mod nested;
 mod refused;
-mod users;
+pub(crate) mod users;
 
 /// Ends the test where namespaces are forbidden.
 macro_rules! need_namespaces {

@@ -11,6 +11,7 @@
 mod skip;
 
 mod commands;
+mod doctor;
 mod link;
 mod program;
 mod run;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// Who starts the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum User {
+pub(crate) enum User {
     /// Whoever runs the tests.
     Same,
     /// User id 1000, where the tests run as root.
@@ -18,12 +18,12 @@ pub(super) enum User {
 }
 
 /// Everybody as whom the program can be tried here.
-pub(super) fn users() -> Vec<User> {
+pub(crate) fn users() -> Vec<User> {
     if is_root() { vec![User::Same, User::Ordinary] } else { vec![User::Same] }
 }
 
 /// The program, in the root directory, which everybody may enter.
-pub(super) fn btu(user: User) -> Command {
+pub(crate) fn btu(user: User) -> Command {
     let mut command = Command::new(shared_copy());
     command.current_dir("/").env_remove("BTU_LINK_LEVEL");
     if user == User::Ordinary {
@@ -33,14 +33,14 @@ pub(super) fn btu(user: User) -> Command {
 }
 
 /// `btu link` with these options and a shell command.
-pub(super) fn link(user: User, options: &[&str], script: &str) -> Command {
+pub(crate) fn link(user: User, options: &[&str], script: &str) -> Command {
     let mut command = btu(user);
     command.arg("link").args(options).args(["--", "bash", "-c", script]);
     command
 }
 
 /// Why the program can make no namespaces here, if so.
-pub(super) fn no_namespaces() -> Option<String> {
+pub(crate) fn no_namespaces() -> Option<String> {
     static REASON: OnceLock<Option<String>> = OnceLock::new();
     let try_once = || {
         let refused = users().into_iter().find_map(|user| {
@@ -52,13 +52,24 @@ pub(super) fn no_namespaces() -> Option<String> {
     REASON.get_or_init(try_once).clone()
 }
 
+/// The program where no user namespace can be made any more, and no privilege is left: inside one
+/// whose limit is 0.
+pub(crate) fn without_user_namespaces(arguments: &[&str]) -> Command {
+    let mut command = Command::new("unshare");
+    let poor = "echo 0 > /proc/sys/user/max_user_namespaces && \
+                exec setpriv --bounding-set=-all \"$0\" \"$@\"";
+    command.args(["--user", "--map-root-user", "sh", "-c", poor]);
+    command.arg(shared_copy()).args(arguments).current_dir("/").env_remove("BTU_LINK_LEVEL");
+    command
+}
+
 /// Output as text.
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Runs to the end; the output is in the message where the exit code is another one.
-pub(super) fn expect_status(command: &mut Command, status: i32) -> Output {
+pub(crate) fn expect_status(command: &mut Command, status: i32) -> Output {
     let output = command.output().unwrap();
     assert_eq!(
         output.status.code(),
@@ -70,7 +81,7 @@ pub(super) fn expect_status(command: &mut Command, status: i32) -> Output {
     output
 }
 
-pub(super) fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt;
         own.uid() == 0

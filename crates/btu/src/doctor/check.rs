@@ -1,0 +1,40 @@
+//! Every check of `btu doctor`, in the order in which it prints them.
+
+mod emulation;
+mod facility;
+mod host;
+mod timing;
+
+use super::finding::Check;
+
+/// Every check.
+pub(crate) static CHECKS: &[&Check] = &[
+    &emulation::NAMESPACES,
+    &emulation::CONTAINMENT,
+    &emulation::RELAY,
+    &emulation::RECEIVE_MEMORY,
+    &emulation::STAMPS,
+    &emulation::DELAY_ERROR,
+    &timing::CLOCK_SOURCE,
+    &timing::TIMERS,
+    &timing::CPUS,
+    &timing::CPU_QUOTA,
+    &timing::REALTIME,
+    &timing::LOCKED_MEMORY,
+    &facility::NETEM,
+    &facility::TBF,
+    &facility::FQ,
+    &facility::NUMGEN,
+    &facility::TUN,
+    &facility::BPF,
+    &facility::XDP,
+    &facility::IO_URING,
+    &facility::COUNTERS,
+    &host::LOAD,
+    &host::STEAL,
+    &host::GOVERNOR,
+    &host::CONGESTION_CONTROL,
+    &host::RMEM_MAX,
+    &host::IO_DIRECTORY,
+    &host::RESOLVER,
+];

@@ -1,0 +1,151 @@
+//! What the emulator itself needs: namespaces, containment, the relay, its memory and stamps.
+
+use std::io;
+
+use btu_core::units::BitRate;
+use btu_sys::namespace::Refusal;
+
+use crate::doctor::finding::Check;
+use crate::doctor::finding::Finding;
+use crate::doctor::machine::Attempt;
+
+pub(super) static NAMESPACES: Check = Check {
+    name: "namespaces",
+    title: "user and network namespaces",
+    needed: true,
+    ask: |machine| match machine.attempt(Attempt::Namespaces) {
+        Ok(()) if machine.is_root() => Finding::ok("yes, as root"),
+        Ok(()) => Finding::ok("yes, as an ordinary user"),
+        Err(cause) => {
+            let refusal = Refusal::given(&cause, &|path| machine.file(path).ok());
+            Finding::missing(
+                "no: neither the local testbed nor btu link works",
+                format!("{cause}: {refusal}"),
+                refusal.remedy(),
+            )
+        }
+    },
+};
+
+pub(super) static CONTAINMENT: Check = Check {
+    name: "containment",
+    title: "process containment with a /proc of its own",
+    needed: false,
+    ask: |machine| match machine.attempt(Attempt::FreshProc) {
+        Ok(()) => Finding::ok("yes"),
+        Err(cause) => Finding::limited(
+            "commands of btu link see the processes outside",
+            format!("mount /proc: {cause}: parts of /proc are masked here, as containers do"),
+            "start the container with --security-opt systempaths=unconfined",
+        ),
+    },
+};
+
+pub(super) static RELAY: Check = Check {
+    name: "relay",
+    title: "emulator: counted packets through the relay",
+    needed: true,
+    ask: |machine| match machine.calibration() {
+        Err(cause) => relay_refused(&cause),
+        Ok(done) => {
+            let [sent, dropped, formula] = done.counted;
+            let found = format!(
+                "{} {:.2} Gbit/s; round trip floor {:.0} us; {dropped} of {sent} packets dropped, \
+                 the pattern says {formula}",
+                done.backend,
+                BitRate::new(done.bulk_bit_s).mbps() / 1e3,
+                done.floor_rtt_us,
+            );
+            match (dropped == formula, done.unasked_loss) {
+                (true, 0) => Finding::ok(found),
+                (_, 1..) => Finding::limited(
+                    found,
+                    format!("{} packets were lost that nobody asked for", done.unasked_loss),
+                    "end other programs: the emulator was not given its CPU in time",
+                ),
+                (false, 0) => Finding::missing(
+                    found,
+                    "the drops are not those of the pattern, and the emulator lost none itself",
+                    "report it with this output; results with drops are not valid here",
+                ),
+            }
+        }
+    },
+};
+
+pub(super) static RECEIVE_MEMORY: Check = Check {
+    name: "receive-memory",
+    title: "emulator: memory for packets on their way in",
+    needed: false,
+    ask: |machine| match machine.arrival() {
+        Err(cause) => relay_refused(&cause),
+        Ok(seen) => {
+            let found = format!("{} MiB ({})", seen.memory_bytes >> 20, seen.form);
+            if seen.memory_bytes >= GOOD_MEMORY {
+                return Finding::ok(found);
+            }
+            Finding::limited(
+                found,
+                "neither a ring of 68 MiB nor a socket buffer of 64 MiB was granted, so that bulk \
+                 traffic may lose packets",
+                "as root: sysctl net.core.rmem_max=67108864; give the container more memory",
+            )
+        }
+    },
+};
+
+pub(super) static STAMPS: Check = Check {
+    name: "stamps",
+    title: "emulator: the kernel's arrival stamps",
+    needed: false,
+    ask: |machine| match machine.arrival() {
+        Err(cause) => relay_refused(&cause),
+        Ok(seen) if seen.stamp_age_ns <= STAMP_AGE_NS => {
+            Finding::ok(format!("read {} us after the arrival", seen.stamp_age_ns / 1000))
+        }
+        Ok(seen) => Finding::limited(
+            format!("{} us away from the clock", seen.stamp_age_ns / 1000),
+            "the wall clock was stepped, or the process was not given a CPU in time",
+            "let the clock settle (chronyc tracking), end other programs, and try again",
+        ),
+    },
+};
+
+pub(super) static DELAY_ERROR: Check = Check {
+    name: "delay-error",
+    title: "emulator: achieved minus asked delay",
+    needed: false,
+    ask: |machine| match machine.calibration() {
+        Err(cause) => relay_refused(&cause),
+        Ok(done) => {
+            let [at_1ms, at_5ms] = [done.error_1ms_us, done.error_5ms_us];
+            let found = format!(
+                "at 1 ms p50 {:.0} us, p99 {:.0} us; at 5 ms p50 {:.0} us, p99 {:.0} us",
+                at_1ms[0], at_1ms[1], at_5ms[0], at_5ms[1],
+            );
+            if at_5ms[1] <= LATE_P99_US {
+                return Finding::ok(found);
+            }
+            Finding::limited(
+                found,
+                "the emulator was not given its CPU in time",
+                "end other programs; use a machine with more CPUs",
+            )
+        }
+    },
+};
+
+fn relay_refused(cause: &io::Error) -> Finding {
+    Finding::missing(
+        "no link could be emulated",
+        cause.to_string(),
+        "make the line \"namespaces\" work; the kernel needs veth and AF_PACKET \
+         (modprobe veth af_packet)",
+    )
+}
+
+const GOOD_MEMORY: u64 = 64 << 20;
+/// A stamp that is farther from the wall clock is of another clock.
+const STAMP_AGE_NS: u64 = 1_000_000;
+/// The bound beyond which a run is limited: 5 % of 5 ms.
+const LATE_P99_US: f64 = 250.0;

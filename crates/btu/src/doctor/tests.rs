@@ -1,0 +1,336 @@
+//! Every line of the doctor forced to fail: the right cause and the right remedy (check E13).
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::io;
+
+use btu_sys::disk::FileSystem;
+
+use super::CHECKS;
+use super::able;
+use super::examine;
+use super::finding::Finding;
+use super::finding::Status;
+use super::machine::Arrival;
+use super::machine::Attempt;
+use super::machine::Calibration;
+use super::machine::Machine;
+use super::machine::WakeUps;
+use super::text;
+
+/// A machine that is what its description says.
+struct Described {
+    files: BTreeMap<&'static str, &'static str>,
+    refused: Vec<(Attempt, i32)>,
+    cpus: u32,
+    directory: Result<FileSystem, i32>,
+    wake_ups: Result<WakeUps, i32>,
+    arrival: Result<Arrival, i32>,
+    calibration: Result<Calibration, i32>,
+}
+
+impl Default for Described {
+    /// A machine that has everything.
+    fn default() -> Self {
+        let files = BTreeMap::from([
+            ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
+            ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+            ("/sys/fs/cgroup/cpu.max", "max 100000\n"),
+            ("/proc/loadavg", "0.10 0.05 0.01 1/100 4242\n"),
+            ("/proc/stat", "cpu  100 0 50 9000 0 0 10 0 0 0\n"),
+            ("/proc/sys/net/ipv4/tcp_congestion_control", "cubic\n"),
+            ("/proc/sys/net/core/default_qdisc", "fq_codel\n"),
+            ("/proc/sys/net/core/rmem_max", "67108864\n"),
+            ("/etc/resolv.conf", "nameserver 192.0.2.1\n"),
+        ]);
+        Self {
+            files,
+            refused: Vec::new(),
+            cpus: 8,
+            directory: Ok(FileSystem { in_memory: false, magic: 0xef53, free_bytes: 1 << 40 }),
+            wake_ups: Ok(WakeUps { p50: 12_000, p99: 60_000, max: 300_000 }),
+            arrival: Ok(Arrival {
+                form: "ring".to_owned(),
+                memory_bytes: 71_303_168,
+                stamp_age_ns: 20_000,
+            }),
+            calibration: Ok(Calibration {
+                backend: "relay/ring".to_owned(),
+                floor_rtt_us: 30.0,
+                error_1ms_us: [6.0, 30.0],
+                error_5ms_us: [6.0, 30.0],
+                bulk_bit_s: 12_000_000_000,
+                counted: [10_000, 98, 98],
+                unasked_loss: 0,
+            }),
+        }
+    }
+}
+
+impl Described {
+    fn refuse(&mut self, what: Attempt, errno: i32) {
+        self.refused.push((what, errno));
+    }
+
+    fn calibrated(&mut self) -> &mut Calibration {
+        self.calibration.as_mut().unwrap()
+    }
+}
+
+impl Machine for Described {
+    fn file(&self, path: &str) -> io::Result<String> {
+        let found = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok((*found).to_owned())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "HOME").then(|| "/home/somebody".to_owned())
+    }
+
+    fn is_root(&self) -> bool {
+        false
+    }
+
+    fn cpus(&self) -> u32 {
+        self.cpus
+    }
+
+    fn directory(&self, _path: &str) -> io::Result<FileSystem> {
+        self.directory.map_err(io::Error::from_raw_os_error)
+    }
+
+    fn attempt(&self, what: Attempt) -> io::Result<()> {
+        match self.refused.iter().find(|(refused, _)| *refused == what) {
+            Some((_, errno)) => Err(io::Error::from_raw_os_error(*errno)),
+            None => Ok(()),
+        }
+    }
+
+    fn wake_ups(&self) -> io::Result<WakeUps> {
+        self.wake_ups.map_err(io::Error::from_raw_os_error)
+    }
+
+    fn arrival(&self) -> io::Result<Arrival> {
+        self.arrival.clone().map_err(io::Error::from_raw_os_error)
+    }
+
+    fn calibration(&self) -> io::Result<Calibration> {
+        self.calibration.clone().map_err(io::Error::from_raw_os_error)
+    }
+}
+
+/// A line, what is taken from the machine, and what the line must say then.
+struct Forced {
+    check: &'static str,
+    take: fn(&mut Described),
+    status: Status,
+    cause: &'static str,
+    remedy: &'static str,
+}
+
+const EPERM: i32 = 1;
+const ENOENT: i32 = 2;
+const ENOMEM: i32 = 12;
+const EACCES: i32 = 13;
+const ENOSPC: i32 = 28;
+const ENOSYS: i32 = 38;
+const EAFNOSUPPORT: i32 = 97;
+
+#[rustfmt::skip]
+const FORCED: &[Forced] = &[
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| { m.refuse(Attempt::Namespaces, EACCES);
+            m.files.insert("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"); },
+        cause: "kernel.apparmor_restrict_unprivileged_userns=1", remedy: "AppArmor profile with \"userns,\"" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| { m.refuse(Attempt::Namespaces, ENOSPC);
+            m.files.insert("/proc/sys/user/max_user_namespaces", "0\n"); },
+        cause: "user.max_user_namespaces=0", remedy: "sysctl user.max_user_namespaces=15000" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| m.refuse(Attempt::Namespaces, ENOSPC),
+        cause: "the limit on namespaces is reached", remedy: "outside of other namespaces" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| { m.refuse(Attempt::Namespaces, EPERM);
+            m.files.insert("/proc/sys/kernel/unprivileged_userns_clone", "0\n"); },
+        cause: "kernel.unprivileged_userns_clone=0", remedy: "sysctl kernel.unprivileged_userns_clone=1" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| { m.refuse(Attempt::Namespaces, EPERM);
+            m.files.insert("/proc/thread-self/status", "Name:\tbtu\nSeccomp:\t2\n"); },
+        cause: "a seccomp filter", remedy: "seccomp profile that allows unshare" },
+    Forced { check: "namespaces", status: Status::Missing,
+        take: |m| m.refuse(Attempt::Namespaces, EPERM),
+        cause: "refused", remedy: "as root" },
+    Forced { check: "containment", status: Status::Limited,
+        take: |m| m.refuse(Attempt::FreshProc, EPERM),
+        cause: "/proc are masked", remedy: "systempaths=unconfined" },
+    Forced { check: "relay", status: Status::Missing,
+        take: |m| m.calibration = Err(ENOENT),
+        cause: "No such file", remedy: "modprobe veth af_packet" },
+    Forced { check: "relay", status: Status::Missing,
+        take: |m| m.calibrated().counted = [10_000, 97, 98],
+        cause: "not those of the pattern", remedy: "report it" },
+    Forced { check: "relay", status: Status::Limited,
+        take: |m| { m.calibrated().counted = [10_000, 140, 98]; m.calibrated().unasked_loss = 42; },
+        cause: "42 packets were lost", remedy: "end other programs" },
+    Forced { check: "receive-memory", status: Status::Limited,
+        take: |m| m.arrival.as_mut().unwrap().memory_bytes = 425_984,
+        cause: "neither a ring of 68 MiB nor a socket buffer of 64 MiB", remedy: "net.core.rmem_max=67108864" },
+    Forced { check: "receive-memory", status: Status::Missing,
+        take: |m| m.arrival = Err(ENOMEM),
+        cause: "Cannot allocate memory", remedy: "namespaces" },
+    Forced { check: "stamps", status: Status::Limited,
+        take: |m| m.arrival.as_mut().unwrap().stamp_age_ns = 3_600_000_000_000,
+        cause: "wall clock was stepped", remedy: "chronyc tracking" },
+    Forced { check: "delay-error", status: Status::Limited,
+        take: |m| m.calibrated().error_5ms_us = [40.0, 900.0],
+        cause: "not given its CPU in time", remedy: "more CPUs" },
+    Forced { check: "clock-source", status: Status::Limited,
+        take: |m| { m.files.insert("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"); },
+        cause: "takes a system call", remedy: "clocksource=tsc" },
+    Forced { check: "timers", status: Status::Limited,
+        take: |m| m.wake_ups = Ok(WakeUps { p50: 60_000, p99: 4_000_000, max: 9_000_000 }),
+        cause: "delays wake-ups", remedy: "dedicated CPUs" },
+    Forced { check: "cpus", status: Status::Limited,
+        take: |m| m.cpus = 1,
+        cause: "share one CPU", remedy: "2 CPUs or more" },
+    Forced { check: "cpu-quota", status: Status::Limited,
+        take: |m| { m.files.insert("/sys/fs/cgroup/cpu.max", "50000 100000\n"); },
+        cause: "control group", remedy: "without --cpus" },
+    Forced { check: "cpu-quota", status: Status::Limited,
+        take: |m| { m.files.remove("/sys/fs/cgroup/cpu.max");
+            m.files.insert("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n");
+            m.files.insert("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"); },
+        cause: "control group", remedy: "without --cpus" },
+    Forced { check: "realtime", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Realtime, EPERM),
+        cause: "RLIMIT_RTPRIO", remedy: "rtprio 50" },
+    Forced { check: "locked-memory", status: Status::Limited,
+        take: |m| m.refuse(Attempt::LockedMemory, ENOMEM),
+        cause: "RLIMIT_MEMLOCK", remedy: "memlock unlimited" },
+    Forced { check: "netem", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Qdisc("netem"), ENOENT),
+        cause: "no sch_netem", remedy: "modprobe sch_netem" },
+    Forced { check: "tbf", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Qdisc("tbf"), EPERM),
+        cause: "not allowed to try", remedy: "\"namespaces\"" },
+    Forced { check: "fq", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Qdisc("fq"), ENOENT),
+        cause: "no sch_fq", remedy: "modprobe sch_fq" },
+    Forced { check: "numgen", status: Status::Limited,
+        take: |m| m.refuse(Attempt::NumGen, ENOENT),
+        cause: "no nft_numgen", remedy: "modprobe nft_numgen" },
+    Forced { check: "tun", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Tun, EACCES),
+        cause: "/dev/net/tun: Permission denied", remedy: "chmod 666" },
+    Forced { check: "tun", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Tun, ENOENT),
+        cause: "/dev/net/tun: No such file", remedy: "modprobe tun" },
+    Forced { check: "bpf", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Bpf, EPERM),
+        cause: "CAP_BPF", remedy: "as root" },
+    Forced { check: "bpf", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Bpf, ENOSYS),
+        cause: "the kernel has none", remedy: "CONFIG_BPF_SYSCALL" },
+    Forced { check: "af-xdp", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Xdp, EAFNOSUPPORT),
+        cause: "socket(AF_XDP)", remedy: "CONFIG_XDP_SOCKETS" },
+    Forced { check: "af-xdp", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Xdp, EPERM),
+        cause: "socket(AF_XDP)", remedy: "as root" },
+    Forced { check: "io-uring", status: Status::Limited,
+        take: |m| { m.refuse(Attempt::IoUring, EPERM);
+            m.files.insert("/proc/sys/kernel/io_uring_disabled", "2\n"); },
+        cause: "io_uring_disabled=2", remedy: "sysctl kernel.io_uring_disabled=0" },
+    Forced { check: "io-uring", status: Status::Limited,
+        take: |m| { m.refuse(Attempt::IoUring, EPERM);
+            m.files.insert("/proc/sys/kernel/io_uring_disabled", "0\n"); },
+        cause: "seccomp", remedy: "allows io_uring_setup" },
+    Forced { check: "io-uring", status: Status::Limited,
+        take: |m| m.refuse(Attempt::IoUring, ENOSYS),
+        cause: "the kernel has none", remedy: "CONFIG_IO_URING" },
+    Forced { check: "hardware-counters", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Counter, ENOENT),
+        cause: "no performance monitoring unit", remedy: "counters are visible" },
+    Forced { check: "hardware-counters", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Counter, EACCES),
+        cause: "perf_event_paranoid", remedy: "sysctl kernel.perf_event_paranoid=2" },
+    Forced { check: "load", status: Status::Limited,
+        take: |m| { m.files.insert("/proc/loadavg", "7.50 1.00 0.50 9/100 4242\n"); },
+        cause: "other programs", remedy: "wait a minute" },
+    Forced { check: "steal", status: Status::Limited,
+        take: |m| { m.files.insert("/proc/stat", "cpu  100 0 50 700 0 0 10 140 0 0\n"); },
+        cause: "other virtual machines", remedy: "dedicated CPUs" },
+    Forced { check: "governor", status: Status::Limited,
+        take: |m| { m.files.insert("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"); },
+        cause: "clock rises", remedy: "cpupower frequency-set -g performance" },
+    Forced { check: "congestion-control", status: Status::Limited,
+        take: |m| { m.files.insert("/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n"); },
+        cause: "without fq", remedy: "default_qdisc=fq" },
+    Forced { check: "rmem-max", status: Status::Limited,
+        take: |m| { m.files.insert("/proc/sys/net/core/rmem_max", "212992\n"); },
+        cause: "made for single packets", remedy: "sysctl net.core.rmem_max=67108864" },
+    Forced { check: "io-directory", status: Status::Missing,
+        take: |m| m.directory.as_mut().unwrap().in_memory = true,
+        cause: "/var/tmp is in memory (tmpfs)", remedy: "--io-dir DIR" },
+    Forced { check: "io-directory", status: Status::Missing,
+        take: |m| m.directory.as_mut().unwrap().free_bytes = 5_000_000,
+        cause: "/home/somebody has 5 MB free", remedy: "1 GB free" },
+    Forced { check: "io-directory", status: Status::Missing,
+        take: |m| m.directory = Err(EACCES),
+        cause: "/var/tmp: Permission denied", remedy: "--io-dir DIR" },
+    Forced { check: "resolver", status: Status::Limited,
+        take: |m| { m.files.insert("/etc/resolv.conf", "nameserver 127.0.0.53\n"); },
+        cause: "on the loopback", remedy: "names the far end" },
+];
+
+fn finding<'a>(answers: &'a [super::Answer], name: &str) -> &'a Finding {
+    let found = answers.iter().find(|(check, _)| check.name == name);
+    &found.unwrap_or_else(|| panic!("no check {name}")).1
+}
+
+#[test]
+fn a_machine_that_has_everything_is_well() {
+    let answers = examine(&Described::default());
+    for (check, finding) in &answers {
+        assert_eq!(finding.status, Status::Ok, "{}: {finding:?}", check.name);
+        assert_eq!((&finding.cause, &finding.remedy), (&None, &None), "{}", check.name);
+    }
+    assert!(able(&answers));
+    assert!(text::render(&answers).ends_with("btu run and btu link work on this machine\n"));
+}
+
+#[test]
+fn every_line_names_its_cause_and_its_remedy() {
+    for forced in FORCED {
+        let mut machine = Described::default();
+        (forced.take)(&mut machine);
+        let answers = examine(&machine);
+        let finding = finding(&answers, forced.check);
+        let (cause, remedy) = (finding.cause.as_deref(), finding.remedy.as_deref());
+        assert_eq!(finding.status, forced.status, "{}: {finding:?}", forced.check);
+        assert!(cause.is_some_and(|text| text.contains(forced.cause)), "{finding:?}");
+        assert!(remedy.is_some_and(|text| text.contains(forced.remedy)), "{finding:?}");
+        let shown = text::render(&answers);
+        assert!(shown.contains(forced.cause) && shown.contains(forced.remedy), "{shown}");
+    }
+}
+
+#[test]
+fn every_line_is_forced_to_fail_and_names_are_unique() {
+    let names: BTreeSet<&str> = CHECKS.iter().map(|check| check.name).collect();
+    let forced: BTreeSet<&str> = FORCED.iter().map(|forced| forced.check).collect();
+    assert_eq!(names, forced);
+    assert_eq!(names.len(), CHECKS.len());
+}
+
+#[test]
+fn only_what_every_run_needs_makes_a_machine_unable() {
+    for forced in FORCED {
+        let mut machine = Described::default();
+        (forced.take)(&mut machine);
+        let answers = examine(&machine);
+        let needed = CHECKS.iter().any(|check| check.name == forced.check && check.needed);
+        let unable = needed && forced.status == Status::Missing;
+        assert_eq!(!able(&answers), unable, "{}", forced.check);
+    }
+}

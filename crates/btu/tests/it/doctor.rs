@@ -1,0 +1,66 @@
+//! `btu doctor` on this machine, and on one that was made poor.
+
+use serde_json::Value;
+
+use crate::link::users;
+use crate::link::users::User;
+use crate::link::users::btu;
+use crate::link::users::expect_status;
+use crate::link::users::text;
+
+fn document(user: User) -> Value {
+    let output = btu(user).args(["doctor", "--json"]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
+}
+
+#[test]
+fn every_line_that_is_not_well_has_a_cause_and_a_remedy() {
+    for user in users::users() {
+        let document = document(user);
+        let checks = document["checks"].as_array().unwrap();
+        assert!(checks.len() > 20, "{document}");
+        for check in checks {
+            let well = check["status"] == "ok";
+            assert_eq!(check["cause"].is_null(), well, "{check}");
+            assert_eq!(check["remedy"].is_null(), well, "{check}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_with_namespaces_calibrates_a_link() {
+    if let Some(reason) = users::no_namespaces() {
+        skip!("no user namespaces: {reason}");
+    }
+    for user in users::users() {
+        let document = document(user);
+        assert_eq!(document["able"], true, "{document:#}");
+        let calibration = &document["calibration"];
+        assert_eq!(calibration["counted"][0], 10_000, "{calibration}");
+        assert_eq!(calibration["counted"][2], 98, "{calibration}");
+        if calibration["unasked_loss"] == 0 {
+            assert_eq!(calibration["counted"][1], 98, "{calibration}");
+        }
+        assert!(calibration["bulk_bit_s"].as_u64().is_some_and(|rate| rate > 1_000_000));
+        assert!(document["arrival"]["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}
+
+#[test]
+fn a_machine_that_forbids_user_namespaces_is_told_so_with_the_remedy() {
+    let mut command = users::without_user_namespaces(&["doctor"]);
+    let output = command.output().unwrap();
+    if text(&output.stderr).contains("unshare:") {
+        skip!("no user namespaces: {}", text(&output.stderr).trim());
+    }
+    let output = expect_status(&mut command, 3);
+    let told = text(&output.stdout);
+    assert!(told.contains("MISSING  user and network namespaces"), "{told}");
+    assert!(told.contains("forbidden by user.max_user_namespaces=0"), "{told}");
+    assert!(told.contains("sysctl user.max_user_namespaces=15000"), "{told}");
+    assert!(told.ends_with("do not work on this machine; remedies above\n"), "{told}");
+    let refused = expect_status(&mut users::without_user_namespaces(&["link", "--", "true"]), 3);
+    let told = text(&refused.stderr);
+    assert!(told.contains("forbidden by user.max_user_namespaces=0"), "{told}");
+    assert!(told.contains("hint: as root: sysctl user.max_user_namespaces=15000"), "{told}");
+}
