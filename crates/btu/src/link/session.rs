@@ -143,8 +143,8 @@ impl Session {
         }
     }
 
-    /// Starts the server and waits until it listens, at most a second: some never do. The status
-    /// of the whole where a signal came before the command ran.
+    /// Starts the server and waits until it listens, but not for ever: some never do. The status of
+    /// the whole where a signal came before the command ran.
     fn start_far(&mut self) -> Result<Option<u8>, Failure> {
         if self.far.is_none() {
             return Ok(None);
@@ -248,6 +248,6 @@ fn files(targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
 /// Indices of the programs.
 const COMMAND: usize = 0;
 const FAR: usize = 1;
-/// How long a server may take until it listens.
-const FAR_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a server may take until it listens; an interpreter on a busy machine takes seconds.
+const FAR_PATIENCE: Duration = Duration::from_secs(5);
 const FAR_POLL: Duration = Duration::from_millis(2);
