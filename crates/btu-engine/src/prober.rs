@@ -7,6 +7,10 @@ use std::io;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -89,18 +93,25 @@ impl Path {
         joined(echo).and(trips)
     }
 
-    /// Sends `count` datagrams, one each `period`, and tells which of them never came. The far end
-    /// waits for `patience` after the last.
+    /// Sends `count` datagrams, at most one each `period`, and tells which of them never came. The
+    /// far end waits for `patience` after the last.
+    ///
+    /// The sender stays within the far end's socket buffer of what the far end has read, so that a
+    /// far end without a CPU loses nothing of its own. (Both ends are in this process.)
     pub fn counted_packets(
         &self,
         count: u64,
         period: Nanos,
         patience: Nanos,
     ) -> Result<Counted, EngineError> {
-        let (far_socket, reader) = self.far_thread(patience, move |socket| tally(socket, count))?;
         let near = self.near_socket(patience)?;
-        let sender =
-            self.near.spawn("probe", move || send_all(&near, far_socket, count, period))?;
+        let pace = Arc::new(Pace { count, period, patience, ..Pace::default() });
+        let (far_socket, reader) = self.far_thread(patience, {
+            let pace = Arc::clone(&pace);
+            move |socket| tally(socket, &pace)
+        })?;
+        let sender = Sender(pace);
+        let sender = self.near.spawn("probe", move || sender.send_all(&near, far_socket))?;
         let sent = joined(sender);
         let counted = joined(reader);
         sent.and(counted)
@@ -192,31 +203,70 @@ fn echo(socket: &UdpSocket) -> io::Result<()> {
     Ok(())
 }
 
-fn send_all(
-    near: &UdpSocket,
-    far: SocketAddr,
+/// How counted packets follow each other, and how far both ends are.
+#[derive(Debug, Default)]
+struct Pace {
     count: u64,
     period: Nanos,
-) -> Result<(), EngineError> {
-    let start = clock::monotonic_ns();
-    for index in 0..count {
-        clock::wait_until(start + index * period.count(), SPIN.count());
-        let sent = near.send_to(&index.to_be_bytes(), far);
-        sent.map_err(EngineError::peer(format!("probe {far}")))?;
-    }
-    Ok(())
+    patience: Nanos,
+    /// Packets that the far end has read or found missing.
+    read: AtomicU64,
+    /// Nothing more will be sent.
+    all_sent: AtomicBool,
 }
 
-/// Counts what comes, until the last came or nothing did for a while.
-fn tally(socket: &UdpSocket, count: u64) -> io::Result<Counted> {
+impl Pace {
+    /// Waits until packet `index` is due and the far end has room for it.
+    fn wait(&self, index: u64, due_ns: u64) {
+        clock::wait_until(due_ns, SPIN.count());
+        let give_up = clock::monotonic_ns().saturating_add(self.patience.count());
+        while index >= self.read.load(Relaxed) + AHEAD && clock::monotonic_ns() < give_up {
+            clock::sleep_until(clock::monotonic_ns() + SPIN.count());
+        }
+    }
+}
+
+/// The sending end. However it ends, the far end learns that nothing more will come.
+#[derive(Debug)]
+struct Sender(Arc<Pace>);
+
+impl Sender {
+    fn send_all(&self, near: &UdpSocket, far: SocketAddr) -> Result<(), EngineError> {
+        let start = clock::monotonic_ns();
+        for index in 0..self.0.count {
+            self.0.wait(index, start + index * self.0.period.count());
+            let sent = near.send_to(&index.to_be_bytes(), far);
+            sent.map_err(EngineError::peer(format!("probe {far}")))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.0.all_sent.store(true, Relaxed);
+    }
+}
+
+/// Counts what comes, until the last came, or nothing did for a while after all was sent.
+fn tally(socket: &UdpSocket, pace: &Pace) -> io::Result<Counted> {
+    let count = pace.count;
     let mut seen = vec![false; usize::try_from(count).unwrap_or(0)];
     let mut repeated = 0;
-    while let Some((index, _)) = receive(socket)? {
-        let place = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
-        if place.is_some_and(|place| std::mem::replace(place, true)) {
+    loop {
+        let was_over = pace.all_sent.load(Relaxed);
+        let Some((index, _)) = receive(socket)? else {
+            if was_over {
+                break;
+            }
+            continue;
+        };
+        let slot = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
+        if slot.is_some_and(|slot| std::mem::replace(slot, true)) {
             repeated += 1;
         }
-        if index + 1 == count {
+        pace.read.fetch_max(index.saturating_add(1), Relaxed);
+        if index.saturating_add(1) == count {
             break;
         }
     }
@@ -251,6 +301,8 @@ fn joined<T>(thread: JoinHandle<Result<T, EngineError>>) -> Result<T, EngineErro
 }
 
 const BULK_MESSAGE: Bytes = Bytes::new(65_536);
+/// Packets on their way at most: what a default receive buffer (208 KiB) holds of the smallest ones.
+const AHEAD: u64 = 64;
 /// The number that ends a series of round trips.
 const END: u64 = u64::MAX - 1;
 /// Room for thousands of small datagrams, so that a late reader loses none.

@@ -43,7 +43,11 @@ impl Task<'_> {
     pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
         let mut account = Account::default();
         let buffer = self.settle();
-        let prepared = buffer.and_then(|buffer| self.shake_hands(side).map(|()| buffer));
+        let prepared = buffer.and_then(|buffer| {
+            // Before 'ready': the near end may send as soon as it has heard that.
+            account.before = self.shared.connection.tcp_info();
+            self.shake_hands(side).map(|()| buffer)
+        });
         let outcome = match prepared {
             Ok(buffer) => self.start_and_work(side, lineup, buffer, &mut account),
             Err(cause) => {
@@ -83,7 +87,10 @@ impl Task<'_> {
         buffer: Buffer,
         account: &mut Account,
     ) -> Result<(), Fault> {
-        account.before = self.shared.connection.tcp_info();
+        if side == Side::Near {
+            // After 'ready': nobody counts that byte.
+            account.before = self.shared.connection.tcp_info();
+        }
         match side {
             Side::Far => lineup.count_ready(),
             Side::Near if lineup.wait_for_start() == Start::Given => {}
