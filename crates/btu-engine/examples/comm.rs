@@ -1,13 +1,18 @@
 //! COMM between two processes, one connection, for comparisons with other programs.
 //!
 //! ```text
-//! comm --listen ADDRESS --message BYTES (--seconds N | --messages N)     reads, prints JSON
-//! comm --connect ADDRESS --message BYTES (--seconds N | --messages N)    writes
+//! comm --listen ADDRESS --message BYTES (--seconds N | --messages N)     accepts
+//! comm --connect ADDRESS --message BYTES (--seconds N | --messages N)    connects and times
+//!
+//! --reverse             the end that listens writes; given to both ends
+//! --cpu N               this end runs on CPU N
+//! --congestion NAME     congestion control of this end
 //! ```
+//!
+//! Each end prints what it saw as one line of JSON; the rate is the reader's bits over its time.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
-use std::net::SocketAddr;
 
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
@@ -29,45 +34,52 @@ use btu_sys::socket::Settings;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let terms = terms()?;
+    let direction = if flag("--reverse") { Direction::Receive } else { Direction::Send };
+    let sockets = Settings { congestion: option("--congestion")?, ..Settings::default() };
     match (option("--listen")?, option("--connect")?) {
-        (Some(address), None) => read(address, terms),
-        (None, Some(address)) => write(address, terms),
+        (Some(listen), None) => {
+            let flows = vec![FarFlow { direction, listen }];
+            let place = place(Role::Active)?;
+            let far = FarSide::listen(FarJob { flows, terms, sockets, place })?;
+            far.finish()?.iter().try_for_each(report)
+        }
+        (None, Some(address)) => {
+            let flows = vec![NearFlow { peer: Role::Active, direction, address }];
+            let place = place(Role::Test)?;
+            let near = NearSide::connect(NearJob { flows, terms, sockets, place })?;
+            near.go()?.ends.iter().try_for_each(report)
+        }
         _ => Err("give one of --listen and --connect".into()),
     }
 }
 
-fn read(listen: SocketAddr, terms: Terms) -> Result<(), Box<dyn Error>> {
-    let flows = vec![FarFlow { direction: Direction::Send, listen }];
-    let place = Place::here(Role::Active);
-    let far = FarSide::listen(FarJob { flows, terms, sockets: Settings::default(), place })?;
-    for end in far.finish()? {
-        report(&end)?;
-    }
-    Ok(())
+/// This process, on one CPU if that was asked for.
+fn place(role: Role) -> Result<Place, Box<dyn Error>> {
+    let cpus = option("--cpu")?.into_iter().collect();
+    Ok(Place { cpus, ..Place::here(role) })
 }
 
-fn write(address: SocketAddr, terms: Terms) -> Result<(), Box<dyn Error>> {
-    let flows = vec![NearFlow { peer: Role::Active, direction: Direction::Send, address }];
-    let place = Place::here(Role::Test);
-    let near = NearSide::connect(NearJob { flows, terms, sockets: Settings::default(), place })?;
-    near.go()?.ends.into_iter().find_map(|end| end.fault).map_or(Ok(()), |fault| Err(fault.into()))
-}
-
-/// The receiver's bits over the receiver's time.
 #[expect(clippy::print_stdout, reason = "the result of this program")]
 fn report(end: &EndReport) -> Result<(), Box<dyn Error>> {
     if let Some(fault) = &end.fault {
         return Err(fault.as_str().into());
     }
-    let goodput = end.bytes.per(end.read_elapsed).ok_or("no time passed")?;
     let document = serde_json::json!({
         "bytes": end.bytes,
         "elapsed_ns": end.read_elapsed,
-        "goodput_bit_s": goodput,
+        "goodput_bit_s": end.bytes.per(end.read_elapsed),
         "calls": end.sample.calls,
+        "cpu_ns": end.sample.cpu_ns,
+        "cpus": end.sample.cpus,
+        "congestion": end.sample.options.congestion,
     });
     println!("{document}");
     Ok(())
+}
+
+/// True if an option without a value was given.
+fn flag(name: &str) -> bool {
+    std::env::args().any(|arg| arg == name)
 }
 
 fn terms() -> Result<Terms, Box<dyn Error>> {

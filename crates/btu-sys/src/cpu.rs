@@ -4,6 +4,7 @@ mod set;
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt;
 
 use nix::sched::CpuSet as KernelSet;
 use nix::sys::resource::UsageWho;
@@ -70,6 +71,32 @@ pub struct SchedStat {
     pub wait_ns: u64,
     /// How often it was given a CPU.
     pub slices: u64,
+}
+
+/// Where one thread is, asked from any other.
+#[derive(Debug)]
+pub struct Whereabouts {
+    stat: fs::File,
+}
+
+impl Whereabouts {
+    /// Of the calling thread.
+    pub fn of_this_thread() -> Result<Self> {
+        let path = "/proc/thread-self/stat";
+        let opened = fs::File::open(path);
+        Ok(Self { stat: opened.map_err(|cause| Error::new(format!("open {path}"), cause))? })
+    }
+
+    /// The CPU on which the thread runs, or ran last; `None` once it has ended. Allocates nothing.
+    pub fn cpu(&self) -> Option<u32> {
+        let mut space = [0; 1024];
+        let length = self.stat.read_at(&mut space, 0).ok()?;
+        let text = space.get(..length)?;
+        // The name in parentheses may hold anything; field 39 of proc_pid_stat(5) is the processor.
+        let after_name = text.iter().rposition(|byte| *byte == b')')? + 1;
+        let fields = str::from_utf8(text.get(after_name..)?).ok()?;
+        fields.split_ascii_whitespace().nth(36)?.parse().ok()
+    }
 }
 
 /// CPU time of the calling thread.
@@ -205,6 +232,19 @@ mod tests {
         }
         pin(&all).unwrap();
         assert_eq!(allowed().unwrap(), all);
+    }
+
+    #[test]
+    fn a_thread_is_seen_where_it_runs() {
+        let all = allowed().unwrap();
+        let whereabouts = Whereabouts::of_this_thread().unwrap();
+        for cpu in all.iter() {
+            pin(&CpuSet::of([cpu])).unwrap();
+            assert_eq!(whereabouts.cpu(), Some(cpu));
+        }
+        pin(&all).unwrap();
+        let of_another = std::thread::spawn(Whereabouts::of_this_thread);
+        assert_eq!(of_another.join().unwrap().unwrap().cpu(), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 use btu_sys::cpu::ThreadUse;
+use btu_sys::cpu::Whereabouts;
 use btu_sys::memory::Buffer;
 
 use super::Amount;
@@ -63,7 +64,11 @@ impl Task<'_> {
 
     /// Goes to its CPUs and makes its buffer, every page of it present.
     fn settle(&self) -> Result<Buffer, Fault> {
-        if !self.cpus.is_empty() {
+        if self.cpus.is_empty() {
+            let here = Whereabouts::of_this_thread();
+            let here = here.map_err(|cause| Fault("watch the data thread", other(cause)))?;
+            self.shared.whereabouts.get_or_init(|| here);
+        } else {
             cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))?;
         }
         let buffer = Buffer::prefaulted(self.message.len());

@@ -1,6 +1,7 @@
 //! One end of a data connection: what its thread, the supervisor and the report share.
 
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
@@ -13,6 +14,7 @@ use btu_core::sample::TcpInfo;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
+use btu_sys::cpu::Whereabouts;
 use btu_sys::tcp_info;
 
 use super::stream::Cue;
@@ -30,6 +32,8 @@ pub(super) struct Shared {
     pub(super) started_ns: AtomicU64,
     /// When the first byte came, 0 before.
     pub(super) first_ns: AtomicU64,
+    /// Where the data thread is, if it may move at all.
+    pub(super) whereabouts: OnceLock<Whereabouts>,
 }
 
 /// Whether an end writes or reads.
@@ -84,6 +88,7 @@ impl Shared {
             cue: Cue::default(),
             started_ns: AtomicU64::new(0),
             first_ns: AtomicU64::new(0),
+            whereabouts: OnceLock::new(),
         })
     }
 
@@ -191,7 +196,7 @@ fn over_run(after: &tcp_info::TcpInfo, before: Option<&tcp_info::TcpInfo>) -> Tc
     }
 }
 
-fn ascending(mut cpus: Vec<u32>) -> Vec<u32> {
+pub(super) fn ascending(mut cpus: Vec<u32>) -> Vec<u32> {
     cpus.sort_unstable();
     cpus.dedup();
     cpus

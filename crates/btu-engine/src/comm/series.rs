@@ -2,6 +2,7 @@
 
 use btu_core::sample::Series;
 use btu_core::units::Nanos;
+use btu_sys::cpu::Whereabouts;
 
 use super::end::Shared;
 
@@ -9,18 +10,21 @@ use super::end::Shared;
 #[derive(Debug)]
 pub(super) struct Sampler {
     rows: Vec<[i64; COLUMNS]>,
+    cpus: Vec<u32>,
 }
 
 impl Sampler {
     /// Room for the readings of `longest`, up to a limit.
     pub(super) fn reserve(longest: Nanos) -> Self {
         let readings = longest.count() / PERIOD.count() + 2;
-        Self { rows: Vec::with_capacity(usize::try_from(readings).unwrap_or(MOST).min(MOST)) }
+        let readings = usize::try_from(readings).unwrap_or(MOST).min(MOST);
+        Self { rows: Vec::with_capacity(readings), cpus: Vec::with_capacity(MOST_CPUS) }
     }
 
     /// Takes a reading of `end` at `now`. Once the room is used up, nothing is taken any more.
     pub(super) fn take(&mut self, end: &Shared, now: Nanos) {
         let Some(started) = end.started() else { return };
+        self.look_for_thread(end);
         if self.rows.len() == self.rows.capacity() {
             return;
         }
@@ -37,6 +41,18 @@ impl Sampler {
             read(btu_sys::tcp_info::TcpInfo::total_retrans),
             read(btu_sys::tcp_info::TcpInfo::snd_wnd),
         ]);
+    }
+
+    /// CPUs on which the data thread was seen, if it may move at all.
+    pub(super) fn cpus(&self) -> &[u32] {
+        &self.cpus
+    }
+
+    fn look_for_thread(&mut self, end: &Shared) {
+        let Some(cpu) = end.whereabouts.get().and_then(Whereabouts::cpu) else { return };
+        if self.cpus.len() < self.cpus.capacity() && !self.cpus.contains(&cpu) {
+            self.cpus.push(cpu);
+        }
     }
 
     /// The readings as the journal keeps them; `None` where the run was too short for any.
@@ -98,6 +114,8 @@ pub(super) const PERIOD: Nanos = Nanos::from_millis(10);
 /// Readings kept at most per end: 40 s.
 const MOST: usize = 4000;
 const COLUMNS: usize = 7;
+/// CPUs kept at most per data thread.
+const MOST_CPUS: usize = 64;
 
 #[cfg(test)]
 mod tests {

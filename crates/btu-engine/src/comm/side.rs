@@ -18,6 +18,7 @@ use super::end::Account;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
+use super::end::ascending;
 use super::series::longest_pause;
 use super::supervisor;
 use super::supervisor::Ending;
@@ -120,6 +121,8 @@ impl Ends<'_> {
         let role: Role = self.place.role;
         let mut report = EndReport::new(role, self.terms.message, &watch.shared, account);
         report.sample.series = watch.sampler.series();
+        report.sample.cpus.extend(watch.sampler.cpus());
+        report.sample.cpus = ascending(report.sample.cpus);
         if watch.part == Part::Reader {
             report.read_elapsed = report.elapsed_from(watch.shared.first());
             report.longest_pause = report.sample.series.as_ref().and_then(longest_pause);

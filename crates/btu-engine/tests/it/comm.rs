@@ -7,6 +7,7 @@ use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::Amount;
+use btu_engine::comm::Pinning;
 
 use crate::local;
 
@@ -97,4 +98,16 @@ fn directions_are_those_of_the_test_host() {
     };
     assert_eq!(roles(Direction::Send), ("test", "active"));
     assert_eq!(roles(Direction::Receive), ("active", "test"));
+}
+
+#[test]
+fn a_thread_that_may_move_is_seen_on_cpus_of_its_place() {
+    let allowed = btu_sys::cpu::allowed().unwrap();
+    let mut terms = local::terms(1024, Amount::Window(Nanos::from_millis(60)));
+    terms.pinning = Pinning::WholePlace;
+    let comm = local::run(Case::Send, terms).comm.unwrap();
+    for end in [&comm.connections[0].sender, &comm.connections[0].receiver] {
+        assert!(!end.cpus.is_empty() && end.cpus.is_sorted());
+        assert!(end.cpus.iter().all(|cpu| allowed.contains(*cpu)), "{:?}", end.cpus);
+    }
 }
