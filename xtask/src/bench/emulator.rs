@@ -36,6 +36,7 @@ const MESSAGE: u64 = 65536;
 const IDLE_DELAYS: &[&str] = &["100us", "1ms", "10ms", "100ms"];
 const IDLE_P50_US: f64 = 10.0;
 const IDLE_P99_US: f64 = 40.0;
+const OWN_CPUS: usize = 4;
 const LOADED_DELAY: &str = "5ms";
 const LOADED_P99_US: f64 = 0.05 * 5000.0;
 
@@ -107,14 +108,18 @@ fn goodput(repo: &Repo, seconds: u64) -> Result<f64> {
 
 /// Pings through an otherwise idle link.
 fn idle(repo: &Repo) -> Result<bool> {
-    println!("delay error of an idle link (bounds hold on CPUs of its own):");
+    let alone = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() >= OWN_CPUS);
+    println!("delay error of an idle link:");
     let mut good = true;
     for delay in IDLE_DELAYS {
         let script = "exec ping -q -n -c 300 -i 0.005 $BTU_LINK_FAR > /dev/null";
         let error = Errors::of(&link(repo, &["--delay", delay], script)?)?;
         let held = error.p50 <= IDLE_P50_US && error.p99 <= IDLE_P99_US;
         println!("  {delay:>5}: {error}; p50 <= {IDLE_P50_US} us, p99 <= {IDLE_P99_US} us: {held}");
-        good &= held;
+        good &= held || !alone;
+    }
+    if !alone {
+        println!("  not judged: the emulator has no CPUs of its own below {OWN_CPUS} CPUs");
     }
     Ok(good)
 }
