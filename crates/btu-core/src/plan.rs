@@ -7,6 +7,7 @@ mod cap;
 mod edition;
 mod error;
 mod estimate;
+mod matrix;
 mod raw;
 mod resolve;
 mod stored;

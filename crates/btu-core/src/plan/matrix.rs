@@ -1,0 +1,89 @@
+//! The matrix of a plan: its cases, applications and activities, of the user's or of the edition.
+
+use toml::Spanned;
+
+use super::PlanError;
+use super::raw::RawApplication;
+use super::raw::RawMatrix;
+use super::text::Reader;
+use crate::cell::ActivityName;
+use crate::cell::Application;
+use crate::cell::Case;
+use crate::units::Bytes;
+
+impl Reader<'_> {
+    /// Cases and activities of the plan, in the edition's order.
+    pub(super) fn axes(
+        &self,
+        own: &RawMatrix,
+        base: &RawMatrix,
+    ) -> Result<(Vec<Case>, Vec<ActivityName>), PlanError> {
+        let mut cases = Vec::new();
+        for text in own.cases.as_ref().or(base.cases.as_ref()).into_iter().flatten() {
+            cases.push(self.value::<Case>("matrix.cases", text)?);
+        }
+        let mut activities = Vec::new();
+        for text in own.activities.as_ref().or(base.activities.as_ref()).into_iter().flatten() {
+            activities.push(self.activity(text)?);
+        }
+        cases.sort();
+        cases.dedup();
+        self.not_empty("matrix.cases", cases.is_empty())?;
+        self.not_empty("matrix.activities", activities.is_empty())?;
+        Ok((cases, activities))
+    }
+
+    /// The application classes of the plan, by message size.
+    pub(super) fn applications(
+        &self,
+        own: &RawMatrix,
+        base: &RawMatrix,
+    ) -> Result<Vec<Application>, PlanError> {
+        let known = self.own_applications(base.applications.as_deref().unwrap_or_default(), &[])?;
+        let mut classes = match &own.applications {
+            Some(listed) => self.own_applications(listed, &known)?,
+            None => known,
+        };
+        classes.sort_by(|a, b| (a.message_bytes, &a.name).cmp(&(b.message_bytes, &b.name)));
+        self.not_empty("matrix.applications", classes.is_empty())?;
+        Ok(classes)
+    }
+
+    fn own_applications(
+        &self,
+        listed: &[Spanned<RawApplication>],
+        known: &[Application],
+    ) -> Result<Vec<Application>, PlanError> {
+        listed.iter().map(|entry| self.application(entry, known)).collect()
+    }
+
+    fn application(
+        &self,
+        entry: &Spanned<RawApplication>,
+        known: &[Application],
+    ) -> Result<Application, PlanError> {
+        let illegal = |value: &str, cause: String| PlanError::Illegal {
+            place: self.source.place(entry.span()),
+            key: "matrix.applications".to_owned(),
+            value: format!("\"{value}\""),
+            cause,
+        };
+        match entry.get_ref() {
+            RawApplication::Named(name) => {
+                let names: Vec<&str> = known.iter().map(|k| k.name.as_str()).collect();
+                let legal = format!(
+                    "unknown application; write {} or {{ name = \"mine\", message = \"300B\" }}",
+                    names.join(", ")
+                );
+                known.iter().find(|k| k.name == *name).cloned().ok_or_else(|| illegal(name, legal))
+            }
+            RawApplication::Own { name, message } => match message.parse() {
+                Ok(Bytes::ZERO) => {
+                    Err(illegal(message, "a message has at least one byte".to_owned()))
+                }
+                Ok(message_bytes) => Ok(Application { name: name.clone(), message_bytes }),
+                Err(cause) => Err(illegal(message, cause.to_string())),
+            },
+        }
+    }
+}
