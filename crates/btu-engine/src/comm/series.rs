@@ -55,9 +55,24 @@ impl Sampler {
         }
     }
 
-    /// The readings as the journal keeps them; `None` where the run was too short for any.
+    /// The longest time between two readings, or from the start to the first, in which no user byte
+    /// moved. `None` for fewer than two readings; the resolution is the sampler's period.
+    pub(super) fn longest_pause(&self) -> Option<Nanos> {
+        let progress = self.rows.iter().map(|row| (row[0], row[1]));
+        let pause = longest_pause(progress)?;
+        (self.rows.len() > 1).then(|| Nanos::new(u64::try_from(pause).unwrap_or(0)))
+    }
+
+    /// The readings as the journal keeps them, thinned out where they would not fit into a line of
+    /// it; `None` where the run was too short for any.
     pub(super) fn series(&self) -> Option<Series> {
-        let column = |index: usize| deltas(self.rows.iter().map(|row| row[index]));
+        let step = self.rows.len().div_ceil(KEPT).max(1);
+        let last = self.rows.len().saturating_sub(1);
+        let is_kept = |place: usize| place.is_multiple_of(step) || place == last;
+        let column = |index: usize| {
+            let rows = self.rows.iter().enumerate().filter(|(place, _)| is_kept(*place));
+            deltas(rows.map(|(_, row)| row[index]))
+        };
         (!self.rows.is_empty()).then(|| Series {
             t_ns: column(0),
             user_bytes: column(1),
@@ -70,39 +85,22 @@ impl Sampler {
     }
 }
 
-/// The longest time between two readings, or from the start to the first, in which nothing moved.
-///
-/// `None` for fewer than two readings. The resolution is the sampler's period.
-pub(super) fn longest_pause(series: &Series) -> Option<Nanos> {
-    let times = sums(&series.t_ns);
-    if times.len() < 2 {
-        return None;
-    }
-    let (mut since, mut bytes, mut longest) = (0, 0, 0);
-    for (now, moved) in times.into_iter().zip(sums(&series.user_bytes)) {
+/// The longest time without progress in readings of (time, bytes) from zero on.
+fn longest_pause(progress: impl Iterator<Item = (i64, i64)>) -> Option<i64> {
+    let (mut since, mut bytes) = (0, 0);
+    let pauses = progress.map(|(now, moved)| {
         if moved > bytes {
             (since, bytes) = (now, moved);
         }
-        longest = longest.max(now - since);
-    }
-    Some(Nanos::new(u64::try_from(longest).unwrap_or(0)))
+        now - since
+    });
+    pauses.max()
 }
 
 /// The first value, then differences.
 fn deltas(values: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut last = 0;
     values.map(|value| value - std::mem::replace(&mut last, value)).collect()
-}
-
-/// The values of a delta-coded column.
-fn sums(column: &[i64]) -> Vec<i64> {
-    column
-        .iter()
-        .scan(0, |sum, step| {
-            *sum += step;
-            Some(*sum)
-        })
-        .collect()
 }
 
 fn signed(count: u64) -> i64 {
@@ -114,6 +112,8 @@ pub(super) const PERIOD: Nanos = Nanos::from_millis(10);
 /// Readings kept at most per end: 40 s.
 const MOST: usize = 4000;
 const COLUMNS: usize = 7;
+/// Readings per end in a line of the journal: four ends take less than 16 KiB.
+const KEPT: usize = 80;
 /// CPUs kept at most per data thread.
 const MOST_CPUS: usize = 64;
 
@@ -121,33 +121,43 @@ const MOST_CPUS: usize = 64;
 mod tests {
     use super::*;
 
-    fn series(rows: &[(i64, i64)]) -> Series {
-        let t_ns = deltas(rows.iter().map(|row| row.0));
-        let user_bytes = deltas(rows.iter().map(|row| row.1));
-        Series { t_ns, user_bytes, ..Series::default() }
+    /// A sampler that took one reading each 10 ms: these bytes.
+    fn sampler(bytes: impl IntoIterator<Item = i64>) -> Sampler {
+        let mut sampler = Sampler::reserve(Nanos::ZERO);
+        sampler.rows = (1..).zip(bytes).map(|(i, sum)| [i * 10, sum, 0, 0, 0, 0, 0]).collect();
+        sampler
     }
 
     #[test]
-    fn columns_are_delta_coded_and_come_back() {
-        let values = [5, 9, 9, 4, -3];
-        assert_eq!(deltas(values.into_iter()), [5, 4, 0, -5, -7]);
-        assert_eq!(sums(&deltas(values.into_iter())), values);
+    fn columns_are_delta_coded() {
+        assert_eq!(deltas([5, 9, 9, 4, -3].into_iter()), [5, 4, 0, -5, -7]);
     }
 
     #[test]
     fn the_longest_pause_is_the_longest_time_without_progress() {
-        let rows = [(10, 100), (20, 200), (30, 200), (40, 200), (50, 300), (60, 300)];
-        assert_eq!(longest_pause(&series(&rows)), Some(Nanos::new(20)));
+        let pause = sampler([100, 200, 200, 200, 300, 300]).longest_pause();
+        assert_eq!(pause, Some(Nanos::new(20)));
     }
 
     #[test]
     fn a_start_that_does_not_start_is_a_pause() {
-        assert_eq!(longest_pause(&series(&[(10, 0), (20, 0), (30, 1)])), Some(Nanos::new(20)));
+        assert_eq!(sampler([0, 0, 1]).longest_pause(), Some(Nanos::new(20)));
     }
 
     #[test]
     fn one_reading_shows_no_pause() {
-        assert_eq!(longest_pause(&series(&[(10, 0)])), None);
-        assert_eq!(longest_pause(&Series::default()), None);
+        assert_eq!(sampler([0]).longest_pause(), None);
+        assert_eq!(sampler([]).longest_pause(), None);
+        assert_eq!(sampler([]).series(), None);
+    }
+
+    #[test]
+    fn a_long_series_is_thinned_out_and_keeps_its_end() {
+        for length in [1, 79, 80, 81, 1000, 4000] {
+            let series = sampler((1..=length).map(|i| i * 7)).series().unwrap();
+            assert!(series.t_ns.len() <= KEPT + 1, "{} of {length}", series.t_ns.len());
+            assert_eq!(series.t_ns.iter().sum::<i64>(), length * 10);
+            assert_eq!(series.user_bytes.iter().sum::<i64>(), length * 7);
+        }
     }
 }

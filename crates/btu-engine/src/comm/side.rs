@@ -1,6 +1,7 @@
 //! The data threads of one side under their supervisor, from the handshake to the report.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::ScopedJoinHandle;
 
@@ -19,7 +20,7 @@ use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
 use super::end::ascending;
-use super::series::longest_pause;
+use super::series::PERIOD;
 use super::supervisor;
 use super::supervisor::Ending;
 use super::supervisor::Limits;
@@ -74,8 +75,7 @@ impl Ends<'_> {
     }
 
     fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &mut [Watch]) -> Ending {
-        let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(HANDSHAKE);
-        let ready_in_time = lineup.wait_ready(self.shared.len(), deadline);
+        let ready_in_time = self.wait_ready(lineup);
         if !ready_in_time || lineup.has_ended_early() {
             lineup.decide(Start::Cancelled);
         }
@@ -85,6 +85,19 @@ impl Ends<'_> {
         }
         let limits = Limits::new(self.terms, self.grace());
         supervisor::watch(watches, lineup, &limits, &self.terms.cancel)
+    }
+
+    /// True once all threads are ready; false where it takes too long or nobody wants it any more.
+    fn wait_ready(&self, lineup: &Lineup) -> bool {
+        let now = || Nanos::new(clock::monotonic_ns());
+        let deadline = now().saturating_add(HANDSHAKE);
+        while now() < deadline && !self.terms.cancel.load(Relaxed) {
+            let patience = now().saturating_add(PERIOD).min(deadline);
+            if lineup.wait_ready(self.shared.len(), patience) {
+                return true;
+            }
+        }
+        false
     }
 
     fn watches(&self) -> Vec<Watch> {
@@ -125,7 +138,7 @@ impl Ends<'_> {
         report.sample.cpus = ascending(report.sample.cpus);
         if watch.part == Part::Reader {
             report.read_elapsed = report.elapsed_from(watch.shared.first());
-            report.longest_pause = report.sample.series.as_ref().and_then(longest_pause);
+            report.longest_pause = watch.sampler.longest_pause();
         }
         report
     }
