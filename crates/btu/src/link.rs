@@ -31,6 +31,7 @@ use session::Session;
 /// Runs the verb.
 pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
     let elements = elements::elements(args)?;
+    emulator::cpus(&args.emulator)?;
     refuse_what_is_not_here(args)?;
     let command = command(args)?;
     let statistics = statistics_file(args)?;
@@ -64,16 +65,17 @@ fn tell(args: &LinkArgs, document: &Document, statistics: Option<File>) -> Resul
 }
 
 fn refuse_what_is_not_here(args: &LinkArgs) -> Result<(), Failure> {
-    let refused = match args.surroundings.net {
+    let missing = match args.surroundings.net {
+        Net::Far if args.output.capture.is_some() => "--capture",
         Net::Far => return Ok(()),
-        Net::Nat => {
-            "--net nat: not available in this version; --reach HOST:PORT joins named services"
-        }
-        Net::Pasta => {
-            "--net pasta: not available in this version; --reach HOST:PORT joins named services"
-        }
+        Net::Nat => "--net nat",
+        Net::Pasta => "--net pasta",
     };
-    Err(Failure { exit: Exit::Environment, cause: anyhow!(refused), hint: None })
+    let failure = Failure::environment(anyhow!("{missing}: not available in this version"));
+    Err(failure.hint(match args.surroundings.net {
+        Net::Far => "tcpdump -w FILE as, or beside, the command sees its end of the link",
+        Net::Nat | Net::Pasta => "--reach HOST:PORT joins single services of the outside",
+    }))
 }
 
 /// The command, or the user's shell where somebody sits at a terminal.

@@ -9,6 +9,7 @@ use super::finding::Check;
 
 /// Every check.
 pub(crate) static CHECKS: &[&Check] = &[
+    &emulation::KERNEL,
     &emulation::NAMESPACES,
     &emulation::CONTAINMENT,
     &emulation::RELAY,

@@ -36,6 +36,7 @@ impl Default for Described {
             ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
             ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
             ("/sys/fs/cgroup/cpu.max", "max 100000\n"),
+            ("/proc/sys/kernel/osrelease", "6.18.44-cloud\n"),
             ("/proc/loadavg", "0.10 0.05 0.01 1/100 4242\n"),
             ("/proc/stat", "cpu  100 0 50 9000 0 0 10 0 0 0\n"),
             ("/proc/sys/net/ipv4/tcp_congestion_control", "cubic\n"),
@@ -138,6 +139,12 @@ const EAFNOSUPPORT: i32 = 97;
 
 #[rustfmt::skip]
 const FORCED: &[Forced] = &[
+    Forced { check: "kernel", status: Status::Missing,
+        take: |m| { m.files.insert("/proc/sys/kernel/osrelease", "4.19.0-27-amd64\n"); },
+        cause: "since Linux 4.20", remedy: "update the kernel" },
+    Forced { check: "kernel", status: Status::Limited,
+        take: |m| { m.files.insert("/proc/sys/kernel/osrelease", "5.10.0\n"); },
+        cause: "Linux 5.11", remedy: "update the kernel" },
     Forced { check: "namespaces", status: Status::Missing,
         take: |m| { m.refuse(Attempt::Namespaces, EACCES);
             m.files.insert("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"); },

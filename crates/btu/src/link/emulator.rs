@@ -88,7 +88,7 @@ fn settings(args: &EmulatorArgs, elements: &Elements) -> Result<Settings, Failur
         Wait::Hybrid => WaitChoice::Hybrid,
         Wait::Sleep => WaitChoice::Sleep,
     };
-    let cpus = args.cpus.as_deref().map(chosen_cpus).transpose()?;
+    let cpus = cpus(args)?;
     let enough = cpu::allowed().is_ok_and(|allowed| allowed.iter().count() >= SPARE_CPUS);
     Ok(Settings {
         shared_cpus: cpus.is_none() && !enough,
@@ -99,9 +99,22 @@ fn settings(args: &EmulatorArgs, elements: &Elements) -> Result<Settings, Failur
     })
 }
 
+/// Checks the options alone, before anything is made.
+pub(crate) fn cpus(args: &EmulatorArgs) -> Result<Option<CpuSet>, Failure> {
+    args.cpus.as_deref().map(chosen_cpus).transpose()
+}
+
+/// The CPUs of `--cpus`, all of which this process may use.
 fn chosen_cpus(list: &str) -> Result<CpuSet, Failure> {
-    let chosen = list.parse().with_context(|| format!("--cpus {list}"));
-    chosen.map_err(Failure::usage)
+    let chosen: CpuSet =
+        list.parse().with_context(|| format!("--cpus {list}")).map_err(Failure::usage)?;
+    let allowed = cpu::allowed().map_err(Failure::environment)?;
+    let foreign = chosen.iter().find(|cpu| !allowed.contains(*cpu));
+    if let Some(cpu) = foreign {
+        let cause = anyhow!("--cpus {list}: this process may not use CPU {cpu}, only {allowed}");
+        return Err(Failure::usage(cause));
+    }
+    Ok(chosen)
 }
 
 /// What memory and spelling allow is the user's business, everything else the machine's.

@@ -9,6 +9,31 @@ use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
 
+pub(super) static KERNEL: Check = Check {
+    name: "kernel",
+    title: "Linux",
+    needed: true,
+    ask: |machine| {
+        let release = machine.file("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let release = release.trim();
+        let remedy = "update the kernel to 6.2 or later";
+        match version(release) {
+            None => Finding::limited("unknown", "read kernel.osrelease: no version", "mount /proc"),
+            Some(old) if old < IGNORE_OUTGOING => Finding::missing(
+                release,
+                "packet sockets ignore their own packets only since Linux 4.20",
+                remedy,
+            ),
+            Some(old) if old < EPOLL_PWAIT2 => Finding::limited(
+                release,
+                "waits shorter than a millisecond (epoll_pwait2) came with Linux 5.11",
+                remedy,
+            ),
+            Some(_) => Finding::ok(release),
+        }
+    },
+};
+
 pub(super) static NAMESPACES: Check = Check {
     name: "namespaces",
     title: "user and network namespaces",
@@ -135,6 +160,12 @@ pub(super) static DELAY_ERROR: Check = Check {
     },
 };
 
+/// `6.18.44-x` as (6, 18).
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
 fn relay_refused(cause: &io::Error) -> Finding {
     Finding::missing(
         "no link could be emulated",
@@ -144,6 +175,9 @@ fn relay_refused(cause: &io::Error) -> Finding {
     )
 }
 
+/// `PACKET_IGNORE_OUTGOING`
+const IGNORE_OUTGOING: (u32, u32) = (4, 20);
+const EPOLL_PWAIT2: (u32, u32) = (5, 11);
 const GOOD_MEMORY: u64 = 64 << 20;
 /// A stamp that is farther from the wall clock is of another clock.
 const STAMP_AGE_NS: u64 = 1_000_000;

@@ -113,6 +113,66 @@ fn equal_seeds_give_equal_fates_and_options_have_one_order() {
 }
 
 #[test]
+fn copies_and_broken_packets_are_counted_by_their_patterns() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    let pings = "ping -q -c 10 -i 0.01 -W 1 $BTU_LINK_FAR >&2; true";
+    let done = document(User::Same, &["--up", "duplicate 1@2/2"], pings);
+    assert_eq!((&done["up"]["packets"], &done["up"]["duplicated"]), (&10.into(), &5.into()));
+    assert_eq!(done["down"]["packets"], 15, "every copy is answered: {}", done["down"]);
+    let done = document(User::Same, &["--up", "corrupt 1@2/2"], pings);
+    assert_eq!((&done["up"]["packets"], &done["up"]["corrupted"]), (&10.into(), &5.into()));
+    let answered = done["down"]["packets"].as_u64().unwrap();
+    assert!((5..10).contains(&answered), "checksums find flipped bits: {}", done["down"]);
+}
+
+#[test]
+fn an_emulator_that_was_stopped_says_so_and_strict_makes_it_a_failure() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    // Stopped packets leave 200 ms late; the median of 1 ms does not hide that.
+    let script = "echo ready; ping -q -c 3 -i 0.002 -W 2 $BTU_LINK_FAR >&2; read go; exit 0";
+    for (options, status) in [(&["--delay", "1ms"][..], 0), (&["--delay", "1ms", "--strict"], 1)] {
+        let mut child = link(User::Same, options, &format!("echo up; read go; {script}"))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        stop_while_packets_wait(&mut child);
+        let ended = child.wait_with_output().unwrap();
+        let told = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(status), "{told}");
+        assert!(told.contains("INVALID") && told.contains("lateness"), "{told}");
+    }
+}
+
+/// Stops the program, lets the command send, and lets it go on when the packets are long due.
+fn stop_while_packets_wait(child: &mut std::process::Child) {
+    use std::io::BufRead;
+    use std::io::Write;
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut next_line_is = |wanted: &str| {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), wanted);
+    };
+    next_line_is("up");
+    crate::program::signal(child.id(), "STOP");
+    input.write_all(b"go\n").unwrap();
+    next_line_is("ready");
+    // The fault itself: for this long the emulator does not run.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    crate::program::signal(child.id(), "CONT");
+    input.write_all(b"go\n").unwrap();
+}
+
+#[test]
 fn a_rate_in_the_spelling_of_tc_is_the_rate() {
     need_namespaces!();
     let canonical = |rate: &str| {

@@ -24,6 +24,7 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--mtu", "70000"], &["--mtu", "70000", "576..=65535"]),
     (&["--wait", "forever"], &["--wait", "forever", "auto, hybrid, sleep"]),
     (&["--cpus", "x"], &["--cpus", "x"]),
+    (&["--cpus", "1023"], &["--cpus 1023", "may not use CPU 1023", "only "]),
     (&["--reach", "example.org"], &["--reach example.org", "HOST:PORT"]),
     (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
     (&["--seed", "x"], &["--seed", "'x'"]),
@@ -51,10 +52,13 @@ fn without_a_command_and_a_terminal_there_is_nothing_to_do() {
 }
 
 #[test]
-fn networks_that_are_not_built_in_are_refused_with_the_alternative() {
-    for net in ["nat", "pasta"] {
+fn what_is_not_built_in_is_refused_with_the_alternative() {
+    let refused =
+        [("--net", "nat", "--reach"), ("--net", "pasta", "--reach"), ("--capture", "x", "tcpdump")];
+    for (option, value, instead) in refused {
         let mut command = btu(User::Same);
-        let stderr = expect_status(command.args(["link", "--net", net, "--", "true"]), 3).stderr;
-        assert!(text(&stderr).contains("--reach HOST:PORT"), "{}", text(&stderr));
+        let stderr = expect_status(command.args(["link", option, value, "--", "true"]), 3).stderr;
+        let told = text(&stderr);
+        assert!(told.contains("not available in this version") && told.contains(instead), "{told}");
     }
 }
