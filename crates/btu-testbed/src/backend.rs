@@ -18,6 +18,8 @@ use btu_sys::namespace::NamespaceError;
 use btu_sys::namespace::NetNs;
 use btu_sys::packet::ReceiveForm;
 
+use crate::capture::Capture;
+
 /// A way to emulate links.
 pub trait Backend: fmt::Debug + Sync {
     /// Its name on the command line and in records.
@@ -42,6 +44,13 @@ pub trait Emulator: fmt::Debug + Send + Sync {
     /// every link begin anew, links that `orders` does not name pass packets unchanged. Returns
     /// once it is in force.
     fn configure(&self, orders: &[Order], seed: u64) -> Result<(), BackendError>;
+
+    /// Records the wire packets of every link from now on, up to `limit` in each direction; what
+    /// comes beyond is counted as lost to the capture, never to the link.
+    fn start_capture(&self, limit: usize) -> Result<(), BackendError>;
+
+    /// Ends the recording and hands it over, one capture per link.
+    fn end_capture(&self) -> Result<Vec<Capture>, BackendError>;
 
     /// What each direction of each link did since the run started.
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError>;

@@ -6,6 +6,7 @@
 
 pub mod around;
 pub mod backend;
+pub mod capture;
 pub mod local;
 pub mod segment;
 mod sysctls;

@@ -40,6 +40,19 @@ pub struct Shape {
     layout: Layout,
 }
 
+/// What a TCP header says of the first wire packet of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFields {
+    /// Number of the first byte.
+    pub sequence: u32,
+    /// Number of the byte that is expected from the other end.
+    pub acknowledged: u32,
+    /// FIN is the lowest bit.
+    pub flags: u8,
+    /// Window, not scaled.
+    pub window: u16,
+}
+
 /// Where the headers of a frame are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
@@ -119,6 +132,38 @@ impl Shape {
         let key = [self.layout.addresses(), ports].map(|range| frame.get(range));
         let bytes = key.into_iter().flatten().flatten();
         bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    }
+
+    /// One past the headers that every wire packet has, from the Ethernet header on.
+    pub fn header_end(&self) -> usize {
+        self.layout.payload
+    }
+
+    /// Payload of wire packet `index`, behind the transport header.
+    pub fn payload_of(&self, index: u32) -> u32 {
+        self.l3_of(index) - narrow(self.layout.payload - self.layout.l3)
+    }
+
+    /// Payload of the wire packets before the last of a super-packet; zero for a single packet.
+    pub fn segment_of_many(&self) -> u32 {
+        narrow(self.layout.segment)
+    }
+
+    /// The TCP header's fields; `None` for other protocols.
+    pub fn tcp(&self, frame: &[u8]) -> Option<TcpFields> {
+        if self.layout.transport != Transport::Tcp {
+            return None;
+        }
+        let header: &[u8; 20] = frame.get(self.layout.l4..)?.first_chunk()?;
+        let word = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        Some(TcpFields {
+            sequence: word(4),
+            acknowledged: word(8),
+            flags: header[13],
+            window: u16::from_be_bytes([header[14], header[15]]),
+        })
     }
 
     /// Size from the IP header on of wire packet `index`.

@@ -34,6 +34,8 @@ use btu_sys::netlink::Netlink;
 use btu_sys::packet::PacketSocket;
 use btu_sys::wait::Waker;
 
+use crate::capture::Capture;
+
 use super::Backend;
 use super::BackendError;
 use super::DEFAULT_MEMORY;
@@ -230,6 +232,23 @@ impl Emulator for Relay {
             worker.ask(|done| Command::Configure { chains, done })?;
         }
         self.devices().begin(&self.links)
+    }
+
+    fn start_capture(&self, limit: usize) -> Result<(), BackendError> {
+        self.workers
+            .iter()
+            .try_for_each(|worker| worker.ask(|done| Command::Capture { limit, done }))
+    }
+
+    fn end_capture(&self) -> Result<Vec<Capture>, BackendError> {
+        let mut captures = Vec::new();
+        for worker in &self.workers {
+            captures.extend(worker.ask(|reply| Command::EndCapture { reply })?);
+        }
+        for (capture, ports) in captures.iter_mut().zip(&self.links) {
+            capture.link.clone_from(&ports.name);
+        }
+        Ok(captures)
     }
 
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {

@@ -6,6 +6,8 @@
 mod skip;
 
 #[cfg(test)]
+mod capture;
+#[cfg(test)]
 mod chain_allocation;
 #[cfg(test)]
 #[path = "../../../../tests/isolated.rs"]

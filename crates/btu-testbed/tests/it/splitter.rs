@@ -209,7 +209,7 @@ fn cut_tcp_over_ipv6_is_as_good_as_whole() {
     isolated("splitter::cut_tcp_over_ipv6_is_as_good_as_whole", || {
         let around = hosts();
         if inside(around.near(), || sysctl::read("net.ipv6.conf.all.disable_ipv6")).is_err() {
-            skip!("kernel part missing: IPv6");
+            skip!("kernel lacks: IPv6");
         }
         let far = add_ipv6(&around);
         assert_eq!(tcp_survives(&around, far, Treatment::Cut), 0);
@@ -233,7 +233,7 @@ fn cut_datagrams_are_as_good_as_whole() {
         let address = receiver.local_addr().unwrap();
         let sender = near_socket(ends(&around, far()));
         if let Err(cause) = btu_sys::socket::segment_datagrams(&sender, 1000) {
-            skip!("kernel part missing: {cause}");
+            skip!("kernel lacks: UDP_SEGMENT ({cause})");
         }
         let mut space = [0; 2000];
         for round in 0..200 {

@@ -82,7 +82,7 @@ pub(crate) fn assert_nothing_unasked(sample: &DirectionSample) {
 }
 
 /// True for root of the initial user namespace, the only one who gets large socket buffers.
-fn is_root_outside() -> bool {
+pub(crate) fn is_root_outside() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap();
     namespace::is_privileged() && map.split_whitespace().eq(["0", "0", "4294967295"])
 }

@@ -13,6 +13,8 @@ use btu_sys::clock;
 use btu_sys::packet::PacketSocket;
 use btu_sys::packet::Received;
 
+use crate::capture::Capture;
+use crate::capture::Recorder;
 use crate::segment;
 use crate::segment::Frame;
 use crate::segment::Vnet;
@@ -29,6 +31,7 @@ pub(super) struct Direction {
     store: Store,
     meter: Meter,
     last_arrival: Nanos,
+    recorder: Option<Recorder>,
 }
 
 /// A frame whose bytes are still where the kernel put them.
@@ -41,7 +44,7 @@ struct Fresh<'a> {
 impl Direction {
     pub(super) fn new(chain: Chain, store: Store) -> Self {
         let (chains, meter) = (vec![chain], Meter::new());
-        Self { chains, store, meter, last_arrival: Nanos::ZERO }
+        Self { chains, store, meter, last_arrival: Nanos::ZERO, recorder: None }
     }
 
     /// Begins a new run. Packets of the old one leave when the old chain says.
@@ -70,6 +73,7 @@ impl Direction {
         let Some(slot) = self.store.take(vnet, &frame, received.frame.len()) else {
             return self.overflow(&frame);
         };
+        self.record(vnet, &frame, received.frame, slot, stamp);
         self.meter.counts.opaque += u64::from(matches!(frame, Frame::Opaque { .. }));
         // Stamps of one device are in order, but for steps of the wall clock.
         self.last_arrival = stamp.max(self.last_arrival).min(now);
@@ -87,6 +91,17 @@ impl Direction {
     /// When something may be due next.
     pub(super) fn next_wakeup(&self) -> Option<Nanos> {
         self.chains.iter().filter_map(Chain::next_wakeup).min()
+    }
+
+    /// Records every wire packet from now on.
+    pub(super) fn start_capture(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// Ends the recording.
+    pub(super) fn end_capture(&mut self) -> Capture {
+        let is_empty = self.chains.iter().all(|chain| chain.held() == 0);
+        self.recorder.take().map(|recorder| recorder.finish(is_empty)).unwrap_or_default()
     }
 
     /// Frames that the kernel lost before we saw them.
@@ -141,6 +156,7 @@ impl Direction {
             None => Err(io::ErrorKind::NotFound.into()),
         };
         self.chains[chain].done(packet);
+        self.record_release(packet);
         if chain + 1 < self.chains.len() {
             return;
         }
@@ -170,6 +186,24 @@ impl Direction {
     fn current(&mut self) -> &mut Chain {
         let last = self.chains.len() - 1;
         &mut self.chains[last]
+    }
+
+    fn record(&mut self, vnet: Vnet, frame: &Frame, bytes: &[u8], slot: Slot, stamp: Nanos) {
+        if let (Some(recorder), Frame::Counted(shape)) = (&mut self.recorder, frame) {
+            let records = recorder.arrived(vnet, shape, bytes, stamp);
+            self.store.note_records(slot, records);
+        }
+    }
+
+    fn record_release(&mut self, packet: &Packet) {
+        if let Some(recorder) = &mut self.recorder
+            && let Some(base) =
+                self.store.packet(packet.slot()).and_then(|(place, _)| place.records)
+        {
+            let wide = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+            let first = base + wide(packet.first());
+            recorder.released(first..first + wide(packet.count()), now());
+        }
     }
 
     fn overflow(&mut self, frame: &Frame) {

@@ -55,6 +55,11 @@ impl StampClock {
         Nanos::new(u64::try_from(stamp).unwrap_or_default()).min(now)
     }
 
+    /// Wall clock minus monotonic clock, in nanoseconds.
+    pub(super) fn offset(&self) -> i64 {
+        self.offset
+    }
+
     /// Steps of the wall clock since the start.
     pub(super) fn steps(&self) -> u64 {
         self.steps

@@ -40,6 +40,8 @@ pub(super) struct Place {
     /// How it divides; `None` for an opaque one.
     pub(super) shape: Option<Shape>,
     pub(super) length: usize,
+    /// Where the records of its wire packets start, if they are recorded.
+    pub(super) records: Option<usize>,
     live: bool,
 }
 
@@ -73,7 +75,7 @@ impl Store {
             Frame::Counted(shape) => Some(*shape),
             Frame::Opaque { .. } | Frame::Uncounted => None,
         };
-        let slot = class.take(Place { vnet, shape, length, live: true })?;
+        let slot = class.take(Place { vnet, shape, length, records: None, live: true })?;
         self.used += class.size;
         Some(slot)
     }
@@ -85,6 +87,13 @@ impl Store {
         {
             let start = index * class.size;
             class.memory[start..start + frame.len()].copy_from_slice(frame);
+        }
+    }
+
+    /// Remembers where the records of a packet start.
+    pub(super) fn note_records(&mut self, slot: Slot, records: Option<usize>) {
+        if let Some((class, index)) = self.find_mut(slot) {
+            class.places[index].records = records;
         }
     }
 

@@ -14,6 +14,10 @@ use btu_sys::packet::PacketSocket;
 use btu_sys::wait::Waiter;
 use btu_sys::wait::Waker;
 
+use crate::capture::Capture;
+use crate::capture::End;
+use crate::capture::Recorder;
+
 use super::direction::Direction;
 use super::pause::Pause;
 use super::stamp::StampClock;
@@ -22,6 +26,10 @@ use super::stamp::StampClock;
 pub(super) enum Command {
     /// Begin a new run with these chains, `up` and `down` per link.
     Configure { chains: Vec<[Chain; 2]>, done: Sender<()> },
+    /// Record up to so many wire packets per direction from now on.
+    Capture { limit: usize, done: Sender<()> },
+    /// End the recording and hand it over, one per link.
+    EndCapture { reply: Sender<Vec<Capture>> },
     /// Report the run so far, two records per link.
     Sample { reply: Sender<Vec<DirectionSample>> },
 }
@@ -105,6 +113,18 @@ impl Worker {
                 self.begin(chains)?;
                 let _ = done.send(());
             }
+            Command::Capture { limit, done } => {
+                for link in &mut self.links {
+                    link.up.start_capture(Recorder::new(End::Near, limit));
+                    link.down.start_capture(Recorder::new(End::Far, limit));
+                }
+                let _ = done.send(());
+            }
+            Command::EndCapture { reply } => {
+                let offset = self.stamps.offset();
+                let captures = self.links.iter_mut().map(|link| link.end_capture(offset));
+                let _ = reply.send(captures.collect());
+            }
             Command::Sample { reply } => {
                 let samples = self.samples()?;
                 let _ = reply.send(samples);
@@ -157,6 +177,12 @@ impl Link {
 
     fn next_wakeup(&self) -> Option<Nanos> {
         [self.up.next_wakeup(), self.down.next_wakeup()].into_iter().flatten().min()
+    }
+
+    fn end_capture(&mut self, wall_offset_ns: i64) -> Capture {
+        let mut capture = self.up.end_capture().joined(self.down.end_capture());
+        capture.wall_offset_ns = wall_offset_ns;
+        capture
     }
 
     fn count_losses(&mut self) -> io::Result<()> {

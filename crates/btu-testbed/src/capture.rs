@@ -1,0 +1,228 @@
+//! What passed an emulated link: one record per wire packet, with the times it came and went.
+//!
+//! The relay sees every packet anyway, so nothing is added to the hosts. The two stamps rebuild
+//! what each end saw ([`Capture::seen_by`]): an end sent what came from it, at its arrival, and got
+//! what went to it, at its release. Super-packets are recorded as the wire packets they stand for.
+
+mod pcapng;
+
+use btu_core::units::Nanos;
+
+use crate::segment::Shape;
+use crate::segment::Vnet;
+
+pub use pcapng::write_pcapng;
+
+/// One wire packet at the emulator, 48 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When it came, on the monotonic clock.
+    pub arrival: Nanos,
+    /// When it was handed on; [`NEVER`] for one that was not.
+    pub release: Nanos,
+    /// Number of the frame that it came in.
+    frame: u32,
+    /// Its number among the wire packets of that frame.
+    pub index: u32,
+    /// Its size from the IP header on.
+    pub l3: u32,
+    /// TCP sequence number of its first byte; zero for other protocols.
+    pub sequence: u32,
+    /// TCP acknowledgement number.
+    pub acknowledged: u32,
+    /// Bytes behind the transport header.
+    pub payload: u32,
+    /// TCP window, not scaled.
+    pub window: u16,
+    /// TCP flags, FIN being the lowest bit.
+    pub flags: u8,
+    /// Which end sent it.
+    pub from: End,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// An end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its packets travel down.
+    Far,
+    /// Its packets travel up.
+    Near,
+}
+
+/// What became of a wire packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// An element dropped it.
+    Dropped,
+    /// It was still inside when the capture ended.
+    Held,
+    /// It was handed on.
+    Passed,
+}
+
+/// The packets of one link, in order of arrival within each direction.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// The link's name.
+    pub link: String,
+    /// Wall clock minus monotonic clock.
+    pub wall_offset_ns: i64,
+    /// Wire packets that found the memory of the capture full.
+    pub lost: u64,
+    records: Vec<Record>,
+    frames: Vec<FrameHead>,
+    heads: Vec<u8>,
+}
+
+/// How a frame divides, and where its headers are.
+#[derive(Clone, Copy, Debug)]
+struct FrameHead {
+    vnet: Vnet,
+    shape: Shape,
+    start: usize,
+    length: usize,
+}
+
+/// A wire packet as an end saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen<'a> {
+    /// When that end sent or got it, on the monotonic clock.
+    pub at: Nanos,
+    /// The packet.
+    pub record: &'a Record,
+}
+
+impl Capture {
+    /// Every wire packet.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// What `end` saw, in order of time: what it sent, dropped later or not, and what reached it.
+    pub fn seen_by(&self, end: End) -> Vec<Seen<'_>> {
+        let seen =
+            |record: &Record| if record.from == end { record.arrival } else { record.release };
+        let mut all: Vec<Seen<'_>> = self
+            .records
+            .iter()
+            .map(|record| Seen { at: seen(record), record })
+            .filter(|seen| seen.at != NEVER)
+            .collect();
+        all.sort_by_key(|seen| seen.at);
+        all
+    }
+
+    /// Ethernet, IP and transport headers of one wire packet, as they are on a wire but for the
+    /// transport checksum, which the sender had left to its hardware.
+    pub fn headers(&self, record: &Record) -> Vec<u8> {
+        let number = usize::try_from(record.frame).unwrap_or(usize::MAX);
+        let Some(head) = self.frames.get(number) else { return Vec::new() };
+        let bytes = &self.heads[head.start..head.start + head.length];
+        let run = head.shape.run(head.vnet, bytes, record.index..record.index + 1);
+        run.headers().to_vec()
+    }
+
+    /// Joins the two directions of a link.
+    pub(crate) fn joined(mut self, other: Self) -> Self {
+        let frames = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let bytes = self.heads.len();
+        self.frames.extend(
+            other.frames.iter().map(|head| FrameHead { start: head.start + bytes, ..*head }),
+        );
+        self.heads.extend(other.heads);
+        self.records.extend(
+            other.records.iter().map(|record| Record { frame: record.frame + frames, ..*record }),
+        );
+        self.lost += other.lost;
+        self
+    }
+}
+
+/// Takes records of one direction into memory that was reserved before.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    from: End,
+    limit: usize,
+    capture: Capture,
+}
+
+impl Recorder {
+    /// Room for `limit` wire packets.
+    pub(crate) fn new(from: End, limit: usize) -> Self {
+        let capture = Capture {
+            records: Vec::with_capacity(limit),
+            frames: Vec::with_capacity(limit),
+            heads: Vec::with_capacity(limit * TYPICAL_HEADERS),
+            ..Capture::default()
+        };
+        Self { from, limit, capture }
+    }
+
+    /// The wire packets of a frame that came. Returns where their records start; `None` where
+    /// there was no room.
+    pub(crate) fn arrived(
+        &mut self,
+        vnet: Vnet,
+        shape: &Shape,
+        frame: &[u8],
+        arrival: Nanos,
+    ) -> Option<usize> {
+        let capture = &mut self.capture;
+        let first = capture.records.len();
+        let head = &frame[..shape.header_end().min(frame.len())];
+        let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
+        if first.saturating_add(count) > self.limit
+            || capture.heads.len() + head.len() > capture.heads.capacity()
+        {
+            capture.lost += u64::from(shape.count);
+            return None;
+        }
+        let number = u32::try_from(capture.frames.len()).unwrap_or(u32::MAX);
+        let start = capture.heads.len();
+        capture.heads.extend_from_slice(head);
+        capture.frames.push(FrameHead { vnet, shape: *shape, start, length: head.len() });
+        let tcp = shape.tcp(frame).unwrap_or_default();
+        capture.records.extend((0..shape.count).map(|index| Record {
+            arrival,
+            release: NEVER,
+            frame: number,
+            index,
+            l3: shape.l3_of(index),
+            sequence: tcp.sequence.wrapping_add(index * shape.segment_of_many()),
+            acknowledged: tcp.acknowledged,
+            payload: shape.payload_of(index),
+            window: tcp.window,
+            flags: if index + 1 == shape.count { tcp.flags } else { tcp.flags & !FIN_AND_PUSH },
+            from: self.from,
+            fate: Fate::Held,
+        }));
+        Some(first)
+    }
+
+    /// Some wire packets of a frame were handed on.
+    pub(crate) fn released(&mut self, wire: std::ops::Range<usize>, at: Nanos) {
+        for record in self.capture.records.get_mut(wire).unwrap_or_default() {
+            (record.release, record.fate) = (at, Fate::Passed);
+        }
+    }
+
+    /// Ends the recording. Where nothing is inside any more, what was not handed on was dropped.
+    pub(crate) fn finish(mut self, is_empty: bool) -> Capture {
+        if is_empty {
+            let held = |record: &&mut Record| record.fate == Fate::Held;
+            self.capture.records.iter_mut().filter(held).for_each(|r| r.fate = Fate::Dropped);
+        }
+        self.capture
+    }
+}
+
+/// The time of what did not happen.
+pub const NEVER: Nanos = Nanos::MAX;
+/// Ethernet, IPv4, TCP with time stamps: 66 bytes.
+const TYPICAL_HEADERS: usize = 72;
+const FIN_AND_PUSH: u8 = 0x09;
+
+#[cfg(test)]
+mod tests;
