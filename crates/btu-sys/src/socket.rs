@@ -161,6 +161,23 @@ pub fn abort(socket: &impl AsFd) {
     let _ = SockRef::from(&fd).shutdown(std::net::Shutdown::Both);
 }
 
+/// Bounds every later wait on the socket (`SO_RCVTIMEO`, `SO_SNDTIMEO`): a call that waits longer
+/// fails with `WouldBlock`. On a listening socket it bounds `accept`. No time at all means no bound.
+pub fn bound_waits(socket: &impl AsFd, longest: Duration) -> Result<()> {
+    let fd = socket.as_fd();
+    let reference = SockRef::from(&fd);
+    let longest = Some(longest).filter(|time| !time.is_zero());
+    named(reference.set_read_timeout(longest), || format!("set SO_RCVTIMEO to {longest:?}"))?;
+    named(reference.set_write_timeout(longest), || format!("set SO_SNDTIMEO to {longest:?}"))
+}
+
+/// Closing the socket will discard what was not sent, and reset the connection.
+pub fn reset_on_close(socket: &impl AsFd) -> Result<()> {
+    let fd = socket.as_fd();
+    let outcome = SockRef::from(&fd).set_linger(Some(Duration::ZERO));
+    named(outcome, || "set SO_LINGER to zero".to_owned())
+}
+
 /// Bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`).
 pub fn unacknowledged(socket: &impl AsFd) -> Result<u64> {
     let mut bytes: libc::c_int = 0;
@@ -276,6 +293,35 @@ mod tests {
         });
         abort(&listener);
         assert_eq!(blocked.join().unwrap().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_bounded_wait_ends_by_itself() {
+        let listener = listen("127.0.0.1:0".parse().unwrap(), &Settings::default()).unwrap();
+        bound_waits(&listener, Duration::from_millis(1)).unwrap();
+        assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let (near, _far) = pair(&Settings::default());
+        bound_waits(&near, Duration::from_millis(1)).unwrap();
+        assert_eq!(recv(near.as_fd(), &mut [0; 16]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_reset_discards_what_was_not_sent() {
+        let small = Settings { receive_buffer: Some(4096), ..Settings::default() };
+        let (near, far) = pair(&small);
+        near.set_nonblocking(true).unwrap();
+        let sent: usize = std::iter::from_fn(|| send(near.as_fd(), &[0; 4096]).ok()).sum();
+        reset_on_close(&near).unwrap();
+        drop(near);
+        let mut read = 0;
+        let end = loop {
+            match recv(far.as_fd(), &mut [0; 4096]) {
+                Ok(count) => read += count,
+                Err(cause) => break cause.kind(),
+            }
+        };
+        assert_eq!(end, io::ErrorKind::ConnectionReset);
+        assert!(read < sent, "read {read} of {sent}");
     }
 
     #[test]
