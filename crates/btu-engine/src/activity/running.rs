@@ -224,9 +224,10 @@ fn live(mut worker: Box<dyn Worker>, shared: &Shared, share: Option<f64>) -> Way
         (Ok(()), Start::Given) => work(&mut *worker, shared, share, &mut trail),
         (begun, _) => begun,
     };
-    shared.lineup.count_done();
-    // Whatever a worker says once it was told to stop is no failure of the activity.
+    // Whatever a worker says once it was told to stop is no failure of the activity. Asked before
+    // the owner hears of the end, which may stop the others then.
     let failure = outcome.err().filter(|_| !shared.is_stopped());
+    shared.lineup.count_done();
     Way { trail, failure: failure.map(|cause| cause.sentence()) }
 }
 
