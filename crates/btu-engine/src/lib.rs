@@ -10,6 +10,7 @@ pub mod cellrun;
 pub mod comm;
 pub mod disclosure;
 mod error;
+pub mod file;
 pub mod files;
 mod lineup;
 mod place;

@@ -13,6 +13,7 @@ mod activity;
 mod comm;
 mod conformance;
 mod faults;
+mod ftp;
 mod hot_path;
 mod local;
 mod prober;

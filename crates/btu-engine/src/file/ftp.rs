@@ -1,0 +1,34 @@
+//! FTP: a server of our own and a client, for the host activity `ftp` and the file service.
+//!
+//! The server is the subset of RFC 959 that clients need to store, retrieve, list and remove files
+//! over passive connections, with FEAT (RFC 2389), EPSV (RFC 2428) and SIZE (RFC 3659). It owns
+//! its sources and sinks, so that no disk takes part: `/zero/N` and `/random/N` are files of N
+//! bytes to be read, `/null/NAME` throws away what is written to it, any other name is kept in
+//! memory up to a limit. It has no TLS and passes files unchanged in both types.
+
+mod client;
+mod command;
+mod data;
+mod files;
+mod limits;
+mod line;
+mod name;
+mod protocol;
+mod reply;
+mod server;
+mod session;
+mod sink;
+mod sockets;
+mod source;
+mod store;
+
+pub use client::Access;
+pub use client::Breaker;
+pub use client::Client;
+pub use client::Transfer;
+pub use limits::Limits;
+pub use limits::Login;
+pub use protocol::Ftp;
+pub use server::Server;
+pub use server::Serving;
+pub(crate) use source::scramble;

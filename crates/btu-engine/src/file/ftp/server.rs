@@ -1,0 +1,186 @@
+//! The FTP server: who listens, how sessions begin, how everything ends.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::thread;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use btu_sys::socket;
+use btu_sys::socket::Settings;
+
+use super::data;
+use super::limits::Limits;
+use super::limits::Login;
+use super::reply::Reply;
+use super::session::Session;
+use super::sockets::Sockets;
+use super::source::Patterns;
+use super::store::Store;
+use crate::error::EngineError;
+use crate::place::Place;
+
+/// What a server is told.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Where its threads run.
+    pub place: Place,
+    /// Where it listens; port 0 chooses a free one.
+    pub address: SocketAddr,
+    /// Socket options of the data connections.
+    pub sockets: Settings,
+    /// Who may use it.
+    pub login: Login,
+    /// How much it grants.
+    pub limits: Limits,
+}
+
+/// A server that listens. Dropped, it stops at once, with every thread and connection.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<Result<(), EngineError>>>,
+}
+
+/// What all sessions of a server have in common.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) limits: Limits,
+    pub(super) login: Login,
+    pub(super) patterns: Patterns,
+    /// Of data connections.
+    pub(super) settings: Settings,
+    pub(super) sockets: Sockets,
+    pub(super) store: Store,
+    sessions: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Serving {
+    /// Everybody, on a free port of `address`, with the default limits and options.
+    pub fn at(place: Place, address: std::net::IpAddr) -> Self {
+        Self {
+            place,
+            address: SocketAddr::new(address, 0),
+            sockets: Settings::default(),
+            login: Login::Anybody,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Server {
+    /// Listens and serves; returns once clients can connect.
+    pub fn start(serving: Serving) -> Result<Self, EngineError> {
+        let Serving { place, address, sockets, login, limits } = serving;
+        let shared = Arc::new(Shared {
+            login,
+            patterns: Patterns::of(limits.buffer)?,
+            settings: sockets,
+            sockets: Sockets::default(),
+            store: Store::of_at_most(limits.store),
+            sessions: Mutex::default(),
+            limits,
+        });
+        let listener = listen(&place, address)?;
+        let address = listener.local_addr().map_err(EngineError::peer("name an FTP server"))?;
+        let mut server = Self { address, shared, acceptor: None };
+        // Nobody has closed the sockets of a server that only begins.
+        if let Some(listener) = server.shared.sockets.admit(listener) {
+            let (name, shared) = (thread_name(address), Arc::clone(&server.shared));
+            server.acceptor = Some(place.spawn(&name, move || {
+                accept(&listener, &shared);
+                Ok(())
+            })?);
+        }
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.sockets.close();
+        // A thread that panicked has said so on its own.
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+        let sessions = std::mem::take(&mut *self.shared.sessions());
+        for session in sessions {
+            let _ = session.join();
+        }
+    }
+}
+
+impl Shared {
+    fn sessions(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Listens in the network of the place, which only a thread of its own can enter.
+fn listen(place: &Place, address: SocketAddr) -> Result<TcpListener, EngineError> {
+    let control = Settings { nodelay: Some(true), ..Settings::default() };
+    let listening =
+        place.spawn("ftp-listen", move || Ok(socket::listen(address, &control)?))?.join();
+    // The closure above cannot panic; a fault in it would be the program's.
+    listening.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Accepts clients until the sockets of the server are closed.
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    while !shared.sockets.is_closed() {
+        match listener.accept() {
+            Ok((control, _)) => welcome(control, shared, listener),
+            // A client that gave up at once is no reason to wait.
+            Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(_) if shared.sockets.is_closed() => return,
+            // Out of descriptors or memory: others have to end first.
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Starts a session, or tells the client why not.
+fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
+    let mut sessions = shared.sessions();
+    sessions.retain(|session| !session.is_finished());
+    let Some(control) = shared.sockets.admit(control) else { return };
+    if sessions.len() >= shared.limits.sessions {
+        refuse(&control);
+        return;
+    }
+    let started = Session::new(Arc::clone(shared), Arc::clone(&control)).ok().and_then(|session| {
+        let name = listener.local_addr().map(thread_name).unwrap_or_default();
+        thread::Builder::new().name(name).spawn(move || session.run()).ok()
+    });
+    match started {
+        Some(session) => sessions.push(session),
+        None => refuse(&control),
+    }
+}
+
+fn refuse(control: &Arc<TcpStream>) {
+    // A client that does not even hear this has left.
+    let _ = data::send_all(control, &BUSY.wire());
+}
+
+/// The threads of a server carry its port, so that `ps -T` tells servers apart.
+fn thread_name(address: SocketAddr) -> String {
+    format!("ftp-{}", address.port())
+}
+
+/// Between two attempts to accept on a machine that has nothing left.
+const PAUSE: Duration = Duration::from_millis(10);
+
+const BUSY: Reply = Reply::new(421, "too many sessions, try again later");
