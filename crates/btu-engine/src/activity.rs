@@ -1,6 +1,7 @@
 //! Host activities: what the test host does besides communicating (maly1996, eq. 1).
 
 mod cpu;
+mod ftp;
 mod idle;
 mod io;
 mod running;
@@ -19,6 +20,7 @@ use crate::error::EngineError;
 use crate::place::Place;
 
 pub use cpu::Cpu;
+pub use ftp::Ftp;
 pub use idle::Idle;
 pub use io::Io;
 pub use io::choose_directory;
@@ -32,7 +34,7 @@ pub use trail::Trails;
 
 /// Every activity of this build, in the order in which `btu list` shows them.
 //= maly1996#4.2 eq. 1
-pub static ACTIVITIES: &[&dyn Activity] = &[&Cpu, &Io, &Idle];
+pub static ACTIVITIES: &[&dyn Activity] = &[&Cpu, &Io, &Ftp, &Idle];
 
 /// The activity called `name`.
 pub fn by_name(name: &str) -> Option<&'static dyn Activity> {
@@ -102,7 +104,7 @@ pub struct Setup {
     pub io_file: Bytes,
     /// Size of one transfer of `ftp`.
     pub ftp_transfer: Bytes,
-    /// Where the FTP server of the active black box listens; `None` without one.
+    /// Where an [FTP server](crate::file::ftp::Server) of the active host listens; `None` without one.
     pub ftp_server: Option<SocketAddr>,
 }
 

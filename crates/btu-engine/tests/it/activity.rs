@@ -172,3 +172,67 @@ impl Drop for SmallDisk {
         let _ = std::fs::remove_dir(&self.0);
     }
 }
+
+/// The activity `ftp` against a server on loopback.
+fn with_ftp(check: impl FnOnce(&dyn Prepared)) {
+    let server = crate::ftp::server();
+    let directory = tempfile::tempdir().unwrap();
+    let mut setup = setup(directory.path());
+    setup.ftp_server = Some(server.address());
+    check(&*activity::by_name("ftp").unwrap().prepare(&setup).unwrap());
+}
+
+#[test]
+fn ftp_alone_has_a_rate_and_does_what_it_is_told() {
+    with_ftp(|ftp| {
+        let (lead_in, window) = (Nanos::from_millis(5), Nanos::from_millis(50));
+        let sample = activity::alone(ftp, &here(), lead_in, window, &NEVER).unwrap();
+        assert_eq!(sample.failures, Vec::<String>::new());
+        assert!(sample.units > 0.0, "{sample:?}");
+        let cap = Nanos::from_secs(30);
+        let fixed = activity::alone_fixed(ftp, &here(), 10.0, cap, &NEVER).unwrap();
+        assert_eq!(fixed.failures, Vec::<String>::new());
+        // A step moves at most one file: no more than that comes on top.
+        assert!((10.0..11.0).contains(&fixed.units), "{fixed:?}");
+    });
+}
+
+#[test]
+fn ftp_goes_on_beside_comm() {
+    with_ftp(|ftp| {
+        let load = Load { activity: ftp, pace: Pace::Steady { lead_in: Nanos::from_millis(20) } };
+        let terms = local::terms(65536, Amount::Window(Nanos::from_millis(100)));
+        let run = local::run_beside(Some(load), Case::Send, terms).unwrap();
+        assert_eq!(run.outcome, Outcome::Complete);
+        assert!(run.activity.is_some_and(|sample| sample.units > 0.0));
+    });
+}
+
+#[test]
+fn ftp_without_a_server_is_refused() {
+    let ftp = activity::by_name("ftp").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut setup = setup(directory.path());
+    let none = ftp.prepare(&setup).unwrap_err().to_string();
+    assert!(none.contains("needs an FTP server"), "{none}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    setup.ftp_server = Some(taken.local_addr().unwrap());
+    drop(taken);
+    let gone = ftp.prepare(&setup).unwrap_err().sentence();
+    assert!(gone.contains("connect to 127.0.0.1:") && gone.contains("refused"), "{gone}");
+}
+
+#[test]
+fn ftp_that_loses_its_server_fails_and_says_so() {
+    let server = crate::ftp::server();
+    let directory = tempfile::tempdir().unwrap();
+    let mut setup = setup(directory.path());
+    setup.ftp_server = Some(server.address());
+    let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();
+    let running = activity::Running::start(&*ftp, &here(), None).unwrap();
+    running.release();
+    drop(server);
+    assert!(running.wait_done(Nanos::MAX));
+    let failures = running.stop().whole().failures;
+    assert!(failures.iter().any(|failure| failure.contains("ftp")), "{failures:?}");
+}
