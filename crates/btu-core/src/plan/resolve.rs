@@ -177,7 +177,7 @@ fn same_hash(edition: &Edition, own: &RawPlan, source: &Source<'_>) -> Result<()
 }
 
 /// The file of an edition.
-fn parse_edition(edition: &Edition) -> Result<RawEdition, PlanError> {
+pub(super) fn parse_edition(edition: &Edition) -> Result<RawEdition, PlanError> {
     let file = format!("editions/{}.toml", edition.name);
     let source = Source { name: &file, text: edition.text };
     let raw: RawEdition = toml::from_str(edition.text).map_err(|error| source.syntax(&error))?;

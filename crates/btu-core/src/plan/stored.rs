@@ -1,6 +1,7 @@
 //! The plan of a stored result, read back.
 
 use super::Choices;
+use super::EDITIONS;
 use super::Plan;
 use super::PlanError;
 use super::Vocabulary;
@@ -18,11 +19,18 @@ impl Plan {
     pub fn stored(name: &str, text: &str) -> Result<Self, PlanError> {
         let raw: RawPlan =
             toml::from_str(text).map_err(|error| Source { name, text }.syntax(&error))?;
-        let named = raw.matrix.activities.unwrap_or_default();
-        let activities: Vec<&str> = named.iter().map(|name| name.get_ref().as_str()).collect();
+        let mut names = spelled(raw.matrix.activities);
+        for edition in EDITIONS {
+            names.extend(spelled(super::resolve::parse_edition(edition)?.matrix.activities));
+        }
+        let activities: Vec<&str> = names.iter().map(String::as_str).collect();
         let choices = Choices { plan: Some((name, text)), ..Choices::default() };
         Self::resolve(&choices, &Vocabulary { activities: &activities }, 0)
     }
+}
+
+fn spelled(names: Option<Vec<toml::Spanned<String>>>) -> Vec<String> {
+    names.unwrap_or_default().into_iter().map(toml::Spanned::into_inner).collect()
 }
 
 #[cfg(test)]
@@ -34,6 +42,7 @@ mod tests {
         let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
         for choices in [
             Choices { edition: Some("btu-96"), ..Choices::default() },
+            Choices { activities: Some(&["io".to_owned()]), ..Choices::default() },
             Choices { official: true, cases: Some(&["SEND".to_owned()]), ..Choices::default() },
         ] {
             let plan = Plan::resolve(&choices, &words, 7).unwrap();
