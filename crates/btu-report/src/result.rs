@@ -5,6 +5,7 @@
 
 mod build;
 mod cells;
+mod host;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,8 @@ use serde::Serialize;
 
 pub use build::result;
 
-pub(crate) use build::host_line;
 pub(crate) use build::moment;
+pub(crate) use host::host_line;
 
 /// Version of the shape of `result.json`, semantic.
 pub const SCHEMA_VERSION: &str = "1.0.0";

@@ -4,6 +4,7 @@ mod anomalies;
 mod applications;
 mod disclosure;
 mod emulation;
+mod flags;
 mod headline;
 mod heatmap;
 mod reading;

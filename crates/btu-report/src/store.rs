@@ -39,7 +39,7 @@ pub struct Opened {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A line in the middle is damaged.
-    #[error("{}: {source}", directory.display())]
+    #[error("{}", directory.display())]
     Corrupted {
         /// The result.
         directory: PathBuf,
@@ -61,7 +61,7 @@ pub enum StoreError {
         directory: PathBuf,
     },
     /// `plan.toml` is not what it should be.
-    #[error("{}: {source}", directory.display())]
+    #[error("{}", directory.display())]
     Plan {
         /// The result.
         directory: PathBuf,

@@ -100,16 +100,21 @@ fn section(part: &Part, document: &Document) -> Value {
     }
 }
 
-/// The blocks for the template; tables that follow each other stand beside each other.
+/// The blocks for the template; narrow tables that follow each other stand beside each other.
 fn blocks(blocks: &[Block], document: &Document) -> Vec<Value> {
-    let both_tables = |a: &Block, b: &Block| matches!((a, b), (Block::Table(_), Block::Table(_)));
-    let runs = blocks.chunk_by(both_tables);
-    runs.map(|run| match run {
-        [Block::Table(_), ..] => context! { kind => "tables", tables => Serde(run) },
-        [single, ..] => block(single, document),
-        [] => Value::UNDEFINED,
+    let runs = blocks.chunk_by(|a, b| matches!((a, b), (Block::Table(_), Block::Table(_))));
+    runs.flat_map(|run| match run {
+        [Block::Table(_), ..] => vec![tables(run)],
+        others => others.iter().map(|other| block(other, document)).collect(),
     })
     .collect()
+}
+
+fn tables(run: &[Block]) -> Value {
+    const NARROW: usize = 6;
+    let is_wide = |block: &Block| matches!(block, Block::Table(t) if t.columns.len() > NARROW);
+    let class = if run.len() == 1 || run.iter().any(is_wide) { "tables wide" } else { "tables" };
+    context! { kind => "tables", class, tables => Serde(run) }
 }
 
 /// A block for the template; charts arrive as drawings.

@@ -88,8 +88,11 @@ fn card(card: &Card) -> String {
     let words: Vec<&str> = card.badges.iter().map(|badge| badge.word).collect();
     for (place, figure) in card.figures.iter().enumerate() {
         let lead = format!("{:<10}{:>7} {:<6}", figure.name, figure.value, figure.unit);
-        let badges = if place == 0 { format!("{}; ", words.join(", ")) } else { String::new() };
-        out += &hanging(&lead, &format!("{badges}{}", figure.interval));
+        let interval = hanging(&lead, &figure.interval);
+        out += &match place {
+            0 => format!("{}{}", hanging(&lead, &words.join(", ")), blank_lead(&interval, &lead)),
+            _ => interval,
+        };
     }
     out += "\n";
     out += &hanging("", &card.sentence);
@@ -97,6 +100,11 @@ fn card(card: &Card) -> String {
     out.extend(reasons);
     out += "\n";
     out + &facts(&card.facts)
+}
+
+/// The text with spaces where its lead was.
+fn blank_lead(text: &str, lead: &str) -> String {
+    text.replacen(lead, &" ".repeat(lead.chars().count()), 1)
 }
 
 /// The chart as one line per bar; the figures stand in the section's table.

@@ -3,14 +3,14 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::ApplicationScore;
 use btu_core::analysis::Estimate;
-use btu_core::disclosure::Disclosure;
-use btu_core::disclosure::Fact;
 use btu_core::journal::Journal;
 
 use super::ApplicationResult;
 use super::ResultDocument;
 use super::SCHEMA_VERSION;
 use super::cells;
+use super::host::fact_text;
+use super::host::host_line;
 
 /// The result of a run, for programs.
 pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
@@ -60,36 +60,9 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
     }
 }
 
-/// The host under test in one line: processor, CPUs, kernel; what is not known is left out.
-pub(crate) fn host_line(hosts: &Disclosure) -> String {
-    let find = |names: &[(&str, &str)]| {
-        names.iter().find_map(|(group, name)| test_fact(hosts, group, name))
-    };
-    let parts = [
-        find(&[("cpu", "model"), ("cpu", "model_name")]),
-        find(&[("cpu", "online_cpus"), ("cpu", "cpus"), ("cpu", "online")])
-            .map(|n| format!("CPUs {n}")),
-        find(&[("system", "kernel"), ("system", "release"), ("system", "uname")])
-            .map(|k| format!("kernel {k}")),
-    ];
-    let line = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    if line.is_empty() { "host not disclosed".to_owned() } else { line }
-}
-
 /// When the first event of this name happened.
 pub(crate) fn moment(journal: &Journal, event: &str) -> Option<String> {
     journal.events.iter().find(|record| record.event == event).map(|record| record.at.clone())
-}
-
-fn test_fact(hosts: &Disclosure, group: &str, name: &str) -> Option<String> {
-    fact_text(hosts.hosts.get("test")?.get(group)?.get(name))
-}
-
-fn fact_text(fact: Option<&Fact>) -> Option<String> {
-    match fact?.value.as_ref()? {
-        serde_json::Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
 }
 
 fn application(score: &ApplicationScore) -> ApplicationResult {

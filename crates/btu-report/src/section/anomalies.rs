@@ -1,12 +1,13 @@
 //! Level 4: what is abnormal, cell by cell, each with the sentence that says why.
 
-use std::collections::BTreeMap;
-
 use btu_core::analysis::Analysis;
-use btu_core::sample::Flag;
+use btu_core::analysis::CellSummary;
 
 use super::Run;
 use super::Section;
+use super::flags::Flags;
+use super::flags::by_name;
+use super::headline::brief;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
@@ -30,33 +31,14 @@ impl Section for Anomalies {
     }
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        let flags = Flags::of(&run.analysis.cells);
         let mut blocks = vec![Block::paragraph(summary(run.analysis))];
         blocks.extend(of_run(run.analysis));
-        blocks.extend(by_flag(run.analysis));
-        blocks.extend(of_cells(run.analysis));
+        blocks.extend(table("Flags", by_flag(&flags)));
+        let cells = table("", of_cells(run.analysis, &flags));
+        blocks.extend(cells.map(|table| Block::details("Cell by cell", vec![table])));
         blocks
     }
-}
-
-/// Each flag, how many cells have it, and the first of them.
-fn by_flag(analysis: &Analysis) -> Option<Block> {
-    let mut flags: BTreeMap<&str, (usize, String)> = BTreeMap::new();
-    for cell in &analysis.cells {
-        for (name, details) in by_name(&cell.flags) {
-            let first = || (0, format!("{}: {}", cell.cell, details.join("; ")));
-            flags.entry(name).or_insert_with(first).0 += 1;
-        }
-    }
-    let rows = flags
-        .into_iter()
-        .map(|(name, (cells, first))| vec![name.to_owned(), cells.to_string(), first]);
-    let table = Table {
-        title: "Flags of cells".to_owned(),
-        columns: vec![Column::left("flag"), Column::right("cells"), Column::left("the first")],
-        rows: rows.collect(),
-        summary_rows: 0,
-    };
-    (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
 fn summary(analysis: &Analysis) -> String {
@@ -64,41 +46,56 @@ fn summary(analysis: &Analysis) -> String {
     let all = analysis.cells.len();
     match flagged {
         0 => format!("None of the {all} cells is flagged."),
-        1 => format!("1 of the {all} cells is flagged. A flagged cell stays in the score."),
-        n => format!("{n} of the {all} cells are flagged. A flagged cell stays in the score."),
+        _ => format!(
+            "{flagged} of the {all} cells are flagged. Flagged cells stay in the score. A flag of \
+             many cells tells about the run, and stands here once; a flag of a few cells tells \
+             about those cells, and is listed for each. result.json holds every sentence."
+        ),
     }
 }
 
+/// Reasons that are too long for the headline, and what else concerns the run as a whole.
 fn of_run(analysis: &Analysis) -> Option<Block> {
-    let items: Vec<_> =
-        analysis.warnings.iter().map(|flag| format!("{}: {}", flag.name, flag.detail)).collect();
+    let long = analysis.not_rankable_reasons.iter().filter(|why| brief(why) != **why);
+    let reasons = long.map(|why| format!("not rankable: {why}"));
+    let warnings = analysis.warnings.iter().map(|flag| format!("{}: {}", flag.name, flag.detail));
+    let items: Vec<_> = reasons.chain(warnings).collect();
     (!items.is_empty()).then_some(Block::List { items })
 }
 
-fn of_cells(analysis: &Analysis) -> Option<Block> {
-    let rows = analysis.cells.iter().flat_map(|cell| {
-        by_name(&cell.flags)
-            .into_iter()
-            .map(move |(name, details)| vec![cell.cell.id(), name.to_owned(), details.join("; ")])
+/// Each flag, how many cells have it, and the first of them.
+fn by_flag(flags: &Flags<'_>) -> Vec<[String; 3]> {
+    let rows = flags.cells.iter().filter_map(|(name, cells)| {
+        let first = cells.first()?;
+        let seen = format!("{}: {}", first.cell, sentences(first, name));
+        Some([(*name).to_owned(), cells.len().to_string(), seen])
     });
-    let table = Table {
-        title: String::new(),
-        columns: vec![Column::left("cell"), Column::left("flag"), Column::left("what was seen")],
-        rows: rows.collect(),
-        summary_rows: 0,
-    };
-    let is_flagged = !table.rows.is_empty();
-    is_flagged.then(|| Block::details("Every flagged cell", vec![Block::Table(table)]))
+    rows.collect()
 }
 
-/// The sentences of each flag, each once.
-fn by_name(flags: &[Flag]) -> BTreeMap<&str, Vec<&str>> {
-    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for flag in flags {
-        let details = names.entry(&flag.name).or_default();
-        if !details.contains(&flag.detail.as_str()) {
-            details.push(&flag.detail);
-        }
-    }
-    names
+/// Each cell with each of the flags that few cells have.
+fn of_cells(analysis: &Analysis, flags: &Flags<'_>) -> Vec<[String; 3]> {
+    let rows = analysis.cells.iter().flat_map(|cell| {
+        let names = by_name(&cell.flags).into_keys().filter(|name| flags.is_of_few(name));
+        names.map(|name| [name.to_owned(), cell.cell.id(), sentences(cell, name)])
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| a[0].cmp(&b[0]));
+    rows
+}
+
+fn sentences(cell: &CellSummary, flag: &str) -> String {
+    by_name(&cell.flags).get(flag).map_or_else(String::new, |details| details.join("; "))
+}
+
+fn table(title: &str, rows: Vec<[String; 3]>) -> Option<Block> {
+    let second = if title.is_empty() { Column::left("cell") } else { Column::right("cells") };
+    let third = if title.is_empty() { "what was seen" } else { "the first of them" };
+    let table = Table {
+        title: title.to_owned(),
+        columns: vec![Column::left("flag"), second, Column::left(third)],
+        rows: rows.into_iter().map(Vec::from).collect(),
+        summary_rows: 0,
+    };
+    (!table.rows.is_empty()).then_some(Block::Table(table))
 }

@@ -38,7 +38,7 @@ impl Section for Headline {
         vec![Block::Card(Card {
             figures: figures(run.analysis),
             badges: badges(run.analysis),
-            reasons: run.analysis.not_rankable_reasons.clone(),
+            reasons: run.analysis.not_rankable_reasons.iter().map(|r| brief(r)).collect(),
             sentence: sentence(run.analysis),
             facts: facts(run),
         })]
@@ -60,7 +60,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
             value: number::percent_or_none(analysis.penalty_percent.value),
             unit: "%",
             interval: interval(&analysis.penalty_percent, number::percent, passes),
-            meaning: "longer that the host's own work takes beside traffic",
+            meaning: "more time that the host's own work takes beside traffic",
         },
         Figure {
             name: "BTU idle",
@@ -99,6 +99,17 @@ fn badges(analysis: &Analysis) -> Vec<Badge> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The beginning of a long reason; the whole one stands with what is abnormal.
+pub(super) fn brief(reason: &str) -> String {
+    const LONG: usize = 150;
+    if reason.chars().count() <= LONG {
+        return reason.to_owned();
+    }
+    let start: String = reason.chars().take(LONG).collect();
+    let words = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
+    format!("{words} ...")
 }
 
 /// The result as one would say it.

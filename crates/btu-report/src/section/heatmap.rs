@@ -5,6 +5,7 @@ use btu_core::cell::ActivityName;
 
 use super::Run;
 use super::Section;
+use super::flags::Flags;
 use super::tables::GOODPUT;
 use super::tables::Matrix;
 use super::tables::SLOWDOWN;
@@ -57,10 +58,11 @@ const SLOWDOWN_ENDS: [f64; STEPS - 1] = [1.05, 1.25, 1.5, 2.0, 3.0, 5.0];
 
 fn goodput_map(matrix: &Matrix<'_>) -> Heatmap {
     let ends = goodput_ends(matrix.cells);
+    let flags = Flags::of(matrix.cells);
     let tile = |cell: &CellSummary| Tile {
         step: Some(step(cell.goodput_mbps, &ends)),
         text: short(cell.goodput_mbps),
-        flagged: !cell.flags.is_empty(),
+        flagged: flags.mark(cell),
     };
     Heatmap {
         name: "goodput-of-cells",
@@ -70,9 +72,9 @@ fn goodput_map(matrix: &Matrix<'_>) -> Heatmap {
             .to_owned(),
         legend: legend(&ends, number::figure),
         palette: Palette::Goodput,
-        reading: "The stronger the colour, the faster; colours are steps of equal ratio between the slowest and \
-                  the fastest cell. Compare a field with the same field of the idle host. A corner \
-                  mark means that the cell is flagged, see below."
+        reading: "The stronger the colour, the faster; colours are steps of equal ratio between \
+                  the slowest and the fastest cell. Compare a field with the same field of the \
+                  idle host. A corner mark means a flag that few cells have, see below."
             .to_owned(),
         table: wide_table(matrix, &matrix.activities, &GOODPUT),
         ..frame(matrix, &matrix.activities, &tile)
@@ -80,10 +82,11 @@ fn goodput_map(matrix: &Matrix<'_>) -> Heatmap {
 }
 
 fn slowdown_map(matrix: &Matrix<'_>, loaded: &[&ActivityName]) -> Heatmap {
+    let flags = Flags::of(matrix.cells);
     let tile = |cell: &CellSummary| Tile {
         step: cell.slowdown.map(|slowdown| step(slowdown, &SLOWDOWN_ENDS)),
         text: number::ratio_or_none(cell.slowdown),
-        flagged: !cell.flags.is_empty(),
+        flagged: flags.mark(cell),
     };
     Heatmap {
         name: "slowdown-of-activities",

@@ -281,10 +281,11 @@ fn hosts() -> Disclosure {
             "cpu".to_owned(),
             group(&[
                 ("model", Fact::known("Example CPU 9000 2.4 GHz")),
-                ("online_cpus", Fact::known(2)),
+                ("online", Fact::known("0-1")),
                 ("microcode", Fact::unavailable("ENOENT: no such file")),
             ]),
         ),
+        ("memory".to_owned(), group(&[("total", Fact::known("24684092 kB"))])),
         ("system".to_owned(), group(&[("kernel", Fact::known("6.18.0"))])),
     ];
     Disclosure {

@@ -1,11 +1,13 @@
 //! Results on disk: whole, torn, corrupted, missing.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use btu_core::analysis::analyse;
 use btu_core::journal::codec;
 use btu_report::OpenMode;
+use btu_report::StoreError;
 use btu_report::open;
 use tempfile::TempDir;
 
@@ -32,6 +34,17 @@ fn write(directory: &TempDir, file: &str, bytes: &[u8]) {
 
 fn samples(directory: &TempDir) -> Vec<u8> {
     fs::read(directory.path().join("samples.jsonl")).unwrap()
+}
+
+/// An error with its causes, as the program prints it.
+fn printed(error: &StoreError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
 }
 
 #[test]
@@ -61,7 +74,8 @@ fn a_corrupted_line_is_an_error_that_counts_what_follows() {
     let third_line = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(1).unwrap().0 + 1;
     bytes[third_line] = b'#';
     write(&directory, "samples.jsonl", &bytes);
-    let error = open(directory.path(), OpenMode::Strict).unwrap_err().to_string();
+    let error = open(directory.path(), OpenMode::Strict).unwrap_err();
+    let error = printed(&error);
     let follow = fixture::journal().records.len() - 3;
     assert!(error.contains("samples.jsonl:3: corrupted line ("), "{error}");
     assert!(error.ends_with(&format!("{follow} valid lines follow it")), "{error}");
@@ -76,14 +90,15 @@ fn a_corrupted_line_is_an_error_that_counts_what_follows() {
 
 #[test]
 fn what_is_no_result_is_named() {
-    let error = open(Path::new("/nonexistent"), OpenMode::Strict).unwrap_err().to_string();
-    assert_eq!(error, "/nonexistent: not a result: it has no plan.toml");
+    let error = open(Path::new("/nonexistent"), OpenMode::Strict).unwrap_err();
+    assert_eq!(printed(&error), "/nonexistent: not a result: it has no plan.toml");
 }
 
 #[test]
 fn a_missing_file_is_named() {
     let directory = stored();
     fs::remove_file(directory.path().join("hosts.json")).unwrap();
-    let error = open(directory.path(), OpenMode::Strict).unwrap_err().to_string();
-    assert!(error.starts_with("read ") && error.ends_with("hosts.json"), "{error}");
+    let error = open(directory.path(), OpenMode::Strict).unwrap_err();
+    let error = printed(&error);
+    assert!(error.starts_with("read ") && error.contains("hosts.json: No such file"), "{error}");
 }
