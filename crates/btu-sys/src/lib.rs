@@ -12,6 +12,7 @@ mod error;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;
+pub mod nftables;
 pub mod packet;
 pub mod process;
 pub mod socket;

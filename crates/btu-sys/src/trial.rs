@@ -3,8 +3,6 @@
 //! Permissions, limits, kernel configuration and container filters all have a say; only the call
 //! itself knows the answer.
 
-mod nftables;
-
 use std::ffi::CString;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -13,8 +11,6 @@ use std::os::fd::OwnedFd;
 use std::thread;
 
 use nix::sys::mman::MlockAllFlags;
-
-pub use nftables::packet_counter;
 
 /// `SCHED_FIFO` at the lowest priority, for a thread that ends at once.
 pub fn realtime_priority() -> io::Result<()> {
@@ -93,6 +89,12 @@ pub fn tun_device() -> io::Result<()> {
     // SAFETY: the kernel reads and writes 40 bytes, which outlive the call.
     let made = unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF, request.as_mut_ptr()) };
     if made < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A rule of nftables that counts packets, in the network namespace of the calling thread. It
+/// stays there: use a namespace that nobody needs.
+pub fn packet_counter() -> io::Result<()> {
+    crate::nftables::count_packets()
 }
 
 /// A receive buffer beyond `net.core.rmem_max`.

@@ -13,4 +13,6 @@ mod namespace;
 #[cfg(test)]
 mod netlink;
 #[cfg(test)]
+mod nftables;
+#[cfg(test)]
 mod packet;
