@@ -8,6 +8,7 @@ pub mod around;
 pub mod backend;
 pub mod capture;
 pub mod local;
+pub mod outside;
 pub mod segment;
 mod sysctls;
 pub mod verify;

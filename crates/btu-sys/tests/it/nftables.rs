@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
-use std::net::UdpSocket;
 
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;
@@ -88,7 +87,5 @@ fn counting_rules_can_be_made_where_nobody_sees_them() {
             Ok(()) => {}
             Err(cause) => eprintln!("skipped: kernel lacks: nft_numgen ({cause})"),
         }
-        let unseen = UdpSocket::bind("127.0.0.1:0");
-        assert!(unseen.is_ok());
     });
 }

@@ -18,6 +18,7 @@ use btu_testbed::backend::LinkPorts;
 use btu_testbed::backend::Order;
 use btu_testbed::backend::Settings;
 use btu_testbed::backend::WaitChoice;
+use btu_testbed::capture::Capture;
 
 use super::elements::Elements;
 use super::options::Backend;
@@ -30,6 +31,16 @@ use crate::exit::Failure;
 #[derive(Debug)]
 pub(crate) struct Emulator {
     running: Box<dyn backend::Emulator>,
+    captures: bool,
+}
+
+/// What an emulator leaves.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// `up`, then `down`.
+    pub(crate) directions: Vec<DirectionSample>,
+    /// The packets, where they were asked for.
+    pub(crate) capture: Option<Capture>,
 }
 
 impl Emulator {
@@ -55,14 +66,18 @@ impl Emulator {
         let running = backend.start(around.wire(), &[ports], &settings).map_err(refused)?;
         let order = Order { link, up: elements.up.clone(), down: elements.down.clone() };
         running.configure(&[order], args.seed).map_err(refused)?;
-        Ok(Self { running })
+        let captures = args.output.capture.is_some();
+        if captures {
+            running.start_capture(CAPTURED_PACKETS).map_err(refused)?;
+        }
+        Ok(Self { running, captures })
     }
 
-    /// Stops it and gives the record of both directions, `up` first.
+    /// Stops it and gives its record.
     ///
     /// Call it when nobody sends any more. What was sent may still wait in a socket of the
     /// emulator: the record is complete once it no longer grows.
-    pub(crate) fn stop(self) -> Result<Vec<DirectionSample>, Failure> {
+    pub(crate) fn stop(self) -> Result<Record, Failure> {
         let mut samples = self.running.samples().map_err(refused)?;
         let mut unchanged = 0;
         let end = Instant::now() + DRAIN_AT_MOST;
@@ -73,7 +88,9 @@ impl Emulator {
             samples = next;
         }
         samples.sort_by_key(|sample| sample.direction != "up");
-        Ok(samples)
+        let capture =
+            if self.captures { self.running.end_capture().map_err(refused)?.pop() } else { None };
+        Ok(Record { directions: samples, capture })
     }
 }
 
@@ -130,6 +147,8 @@ fn refused(cause: BackendError) -> Failure {
 
 /// With so many CPUs one may spin without the command missing it.
 const SPARE_CPUS: usize = 4;
+/// Memory for so many wire packets of each direction, about 120 bytes each.
+const CAPTURED_PACKETS: usize = 500_000;
 /// So many equal readings in a row mean that no packet is on its way in.
 const DRAINED: u32 = 5;
 const DRAIN_POLL: Duration = Duration::from_millis(1);

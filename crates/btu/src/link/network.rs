@@ -7,9 +7,12 @@ use btu_testbed::around::Around;
 use btu_testbed::around::AroundError;
 use btu_testbed::around::FarEnd;
 use btu_testbed::around::Level;
+use btu_testbed::outside::Outside;
+use btu_testbed::outside::OutsideError;
 
 use anyhow::anyhow;
 
+use super::options::Net;
 use crate::exit::Failure;
 
 /// The namespaces of one link, and the address that a command behind it should talk to.
@@ -18,13 +21,19 @@ pub(crate) struct Network {
     pub(crate) around: Around,
     /// Whether the far end is the near end of an enclosing link.
     pub(crate) far_end: FarEnd,
+    /// The way out, where one was asked for.
+    _outside: Option<Outside>,
 }
 
 impl Network {
     /// Enters a user namespace where needed and makes the link's namespaces. Call it while the
     /// process has one thread.
-    pub(crate) fn create(mtu: u32) -> Result<Self, Failure> {
+    pub(crate) fn create(mtu: u32, net: Net) -> Result<Self, Failure> {
         if !namespace::is_privileged() {
+            if net == Net::Nat {
+                return Err(Failure::environment(anyhow!("--net nat: {NAT_NEEDS_ROOT}"))
+                    .hint("--reach HOST:PORT joins single services of the outside, without root"));
+            }
             namespace::enter_user_namespace(IdMap::Identity).map_err(refused)?;
         }
         let (level, far_end) = place()?;
@@ -34,7 +43,12 @@ impl Network {
                 .hint("put the commands behind one link, or start the links from different ones"),
             other @ AroundError::End { .. } => Failure::environment(other),
         })?;
-        Ok(Self { around, far_end })
+        let outside = match (net, far_end) {
+            (Net::Nat, FarEnd::Alone) => Some(Outside::join(&around).map_err(not_joined)?),
+            // An inner link reaches what the outermost one does.
+            _ => None,
+        };
+        Ok(Self { around, far_end, _outside: outside })
     }
 
     /// The far end to talk to: of an enclosing link its own, so that packets cross all levels,
@@ -60,6 +74,19 @@ fn place() -> Result<(Level, FarEnd), Failure> {
     }
 }
 
+fn not_joined(cause: OutsideError) -> Failure {
+    let remedy = match &cause {
+        OutsideError::NotForwarding => Some("as root: sysctl net.ipv4.ip_forward=1"),
+        OutsideError::Join(_) => Some("it needs Linux 5.12 with nf_tables and nft_masq"),
+        OutsideError::Full | OutsideError::Namespace(_) => None,
+    };
+    let failure = Failure::environment(anyhow!(cause).context("--net nat"));
+    match remedy {
+        Some(remedy) => failure.hint(remedy),
+        None => failure,
+    }
+}
+
 fn refused(cause: NamespaceError) -> Failure {
     let remedy = match &cause {
         NamespaceError::User { refusal, .. }
@@ -74,6 +101,7 @@ fn refused(cause: NamespaceError) -> Failure {
     }
 }
 
+const NAT_NEEDS_ROOT: &str = "it needs root: an ordinary user may not change the host's network";
 /// Variables that a command behind a link finds.
 pub(crate) const NEAR: &str = "BTU_LINK_NEAR";
 pub(crate) const FAR: &str = "BTU_LINK_FAR";

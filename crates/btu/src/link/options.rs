@@ -123,7 +123,7 @@ pub(crate) struct OutputArgs {
     /// Write the same document to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
-    /// Write the packets that crossed the link to a file
+    /// Write the headers of the packets that CMD's end sent and received to a file
     #[arg(long, value_name = "FILE.pcapng")]
     pub(crate) capture: Option<PathBuf>,
     /// Exit with 1 where the link was not what was asked
@@ -139,7 +139,7 @@ pub(crate) struct OutputArgs {
 pub(crate) enum Net {
     /// Nothing: only --far, --reach and an enclosing link are beyond it
     Far,
-    /// The host's network, through a masquerade of the kernel (not built in)
+    /// The host's network, end to end, through a masquerade of the kernel (root only)
     Nat,
     /// The host's network, through the program pasta (not built in)
     Pasta,

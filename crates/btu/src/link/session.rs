@@ -20,13 +20,16 @@ use btu_sys::process::SignalQueue;
 use btu_sys::process::Stdin;
 use btu_sys::process::Stdout;
 use btu_testbed::around::FarEnd;
+use btu_testbed::capture::Capture;
 
 use super::elements::Elements;
 use super::emulator::Emulator;
+use super::emulator::Record;
 use super::far::Listeners;
 use super::network;
 use super::network::Network;
 use super::options::LinkArgs;
+use super::options::Net;
 use super::reach;
 use super::reach::Target;
 use super::resolver;
@@ -53,6 +56,8 @@ pub(crate) struct Ended {
     pub(crate) status: u8,
     /// `up`, then `down`.
     pub(crate) directions: Vec<DirectionSample>,
+    /// The packets, where they were asked for.
+    pub(crate) capture: Option<Capture>,
     /// What happened beside the packets.
     pub(crate) notes: Vec<String>,
 }
@@ -71,14 +76,14 @@ impl Session {
             .map(|text| Target::resolve(text))
             .collect::<Result<_, _>>()?;
         let foreground = Foreground::of_this_process();
-        let network = Network::create(args.mtu)?;
+        let network = Network::create(args.mtu, args.surroundings.net)?;
         if network.far_end == FarEnd::Here && !targets.is_empty() {
             let cause = anyhow!("--reach: only the outermost link is joined to the outside");
             return Err(Failure::usage(cause).hint("give it to the enclosing btu link"));
         }
         // Init is a copy of this process, so it comes before the emulator's threads.
         let programs = programs(args, command, &network);
-        let files = files(&targets, &network);
+        let files = files(args.surroundings.net, &targets, &network);
         let compartment = Compartment::create(&programs, &files).map_err(Failure::environment)?;
         let signals = SignalQueue::open().map_err(|cause| {
             Failure::environment(anyhow!(cause).context("queue the signals of this process"))
@@ -119,8 +124,12 @@ impl Session {
         if let Some(foreground) = &self.foreground {
             foreground.restore();
         }
-        let directions = self.emulator.stop()?;
-        Ok(Ended { status, directions, notes: self.notes })
+        let Record { directions, capture } = self.emulator.stop()?;
+        let lost = capture.as_ref().map_or(0, |capture| capture.lost);
+        if lost > 0 {
+            self.notes.push(format!("capture: its memory was full, {lost} packets are missing"));
+        }
+        Ok(Ended { status, directions, capture, notes: self.notes })
     }
 
     fn run_command(&mut self) -> Result<u8, Failure> {
@@ -234,13 +243,12 @@ fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> 
 }
 
 /// Files that would mean something else behind the link.
-fn files(targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
+fn files(net: Net, targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
     let hosts = reach::hosts_file(targets, &network.around);
-    let path = std::path::PathBuf::from("/etc/resolv.conf");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let resolver = resolver::is_on_loopback(&text).then(|| {
-        let content = format!("nameserver {}\n", network.around.level().far());
-        ReplacedFile { path, content: content.into() }
+    let content = resolver::behind_link(net, network.around.level().far());
+    let resolver = content.map(|content| ReplacedFile {
+        path: resolver::RESOLV_CONF.into(),
+        content: content.into(),
     });
     hosts.into_iter().chain(resolver).collect()
 }

@@ -4,6 +4,7 @@ mod asked;
 mod contained;
 mod counted;
 mod nested;
+mod outside;
 mod refused;
 pub(crate) mod users;
 

@@ -129,6 +129,36 @@ fn copies_and_broken_packets_are_counted_by_their_patterns() {
 }
 
 #[test]
+fn a_capture_holds_what_the_commands_end_sent_and_got() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    for user in users::users() {
+        let folder = tempfile::tempdir().unwrap();
+        open_to_all(folder.path());
+        let file = folder.path().join("link.pcapng");
+        let options = ["--capture", file.to_str().unwrap(), "--up", "drop 1@5/5"];
+        let pings = "ping -q -c 10 -i 0.01 -W 1 $BTU_LINK_FAR >&2; true";
+        expect_status(&mut link(user, &options, pings), 0);
+        let blocks = block_types(&std::fs::read(&file).unwrap());
+        assert_eq!(blocks[..2], [0x0a0d_0d0a, 1], "section header, interface");
+        let packets = blocks.iter().filter(|kind| **kind == 6).count();
+        assert_eq!(packets, 10 + 8, "ten requests, two of them dropped later, eight replies");
+    }
+}
+
+/// The types of the blocks of a pcapng file: each has its length behind its type.
+fn block_types(mut file: &[u8]) -> Vec<u32> {
+    let mut types = Vec::new();
+    while let [a, b, c, d, e, f, g, h, ..] = file {
+        types.push(u32::from_ne_bytes([*a, *b, *c, *d]));
+        file = &file[u32::from_ne_bytes([*e, *f, *g, *h]).try_into().unwrap()..];
+    }
+    types
+}
+
+#[test]
 fn an_emulator_that_was_stopped_says_so_and_strict_makes_it_a_failure() {
     need_namespaces!();
     if !crate::skip::installed("ping") {
