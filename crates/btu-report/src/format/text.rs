@@ -87,12 +87,12 @@ fn card(card: &Card) -> String {
     let mut out = String::new();
     let words: Vec<&str> = card.badges.iter().map(|badge| badge.word).collect();
     for (place, figure) in card.figures.iter().enumerate() {
-        let lead = format!("{:<10}{:>7} {:<6}", figure.name, figure.value, figure.unit);
-        let interval = hanging(&lead, &figure.interval);
-        out += &match place {
-            0 => format!("{}{}", hanging(&lead, &words.join(", ")), blank_lead(&interval, &lead)),
-            _ => interval,
-        };
+        let mut lead = format!("{:<10}{:>7} {:<6}", figure.name, figure.value, figure.unit);
+        if place == 0 {
+            out += &hanging(&lead, &words.join(", "));
+            lead = " ".repeat(lead.chars().count());
+        }
+        out += &hanging(&lead, &figure.interval);
     }
     out += "\n";
     out += &hanging("", &card.sentence);
@@ -100,11 +100,6 @@ fn card(card: &Card) -> String {
     out.extend(reasons);
     out += "\n";
     out + &facts(&card.facts)
-}
-
-/// The text with spaces where its lead was.
-fn blank_lead(text: &str, lead: &str) -> String {
-    text.replacen(lead, &" ".repeat(lead.chars().count()), 1)
 }
 
 /// The chart as one line per bar; the figures stand in the section's table.

@@ -7,7 +7,6 @@ use super::Run;
 use super::Section;
 use super::flags::Flags;
 use super::flags::by_name;
-use super::headline::brief;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
@@ -54,10 +53,9 @@ fn summary(analysis: &Analysis) -> String {
     }
 }
 
-/// Reasons that are too long for the headline, and what else concerns the run as a whole.
+/// Why the result is not rankable, in full, and what else concerns the run as a whole.
 fn of_run(analysis: &Analysis) -> Option<Block> {
-    let long = analysis.not_rankable_reasons.iter().filter(|why| brief(why) != **why);
-    let reasons = long.map(|why| format!("not rankable: {why}"));
+    let reasons = analysis.not_rankable_reasons.iter().map(|why| format!("not rankable: {why}"));
     let warnings = analysis.warnings.iter().map(|flag| format!("{}: {}", flag.name, flag.detail));
     let items: Vec<_> = reasons.chain(warnings).collect();
     (!items.is_empty()).then_some(Block::List { items })

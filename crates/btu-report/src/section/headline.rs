@@ -102,7 +102,7 @@ fn badges(analysis: &Analysis) -> Vec<Badge> {
 }
 
 /// The beginning of a long reason; the whole one stands with what is abnormal.
-pub(super) fn brief(reason: &str) -> String {
+fn brief(reason: &str) -> String {
     const LONG: usize = 150;
     if reason.chars().count() <= LONG {
         return reason.to_owned();
