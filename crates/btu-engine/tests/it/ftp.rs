@@ -2,6 +2,7 @@
 
 mod dialogue;
 mod peers;
+mod places;
 mod raw;
 
 use std::collections::HashSet;

@@ -9,6 +9,9 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+#[path = "../../../../tests/isolated.rs"]
+mod isolated;
+
 mod activity;
 mod comm;
 mod conformance;

@@ -5,8 +5,11 @@ use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -31,6 +34,18 @@ pub(super) struct Passive {
     client: IpAddr,
 }
 
+/// The ports for data connections, in turn.
+///
+/// The system's own choice of a free port passes over each that a connection used in the last
+/// minute (`TIME_WAIT`): after some ten thousand transfers it takes milliseconds, then fails. A port
+/// that is named may be used again at once, with `SO_REUSEADDR`.
+#[derive(Debug)]
+pub(super) struct Ports {
+    first: u16,
+    count: u32,
+    next: AtomicU32,
+}
+
 /// Why an upload ended early.
 #[derive(Debug)]
 pub(super) enum Broken {
@@ -46,11 +61,11 @@ impl Passive {
         control: &TcpStream,
         settings: &Settings,
         limits: &Limits,
+        ports: &Ports,
         sockets: &Sockets,
     ) -> Result<Self, EngineError> {
-        let (mut local, client) = ends(control).map_err(EngineError::peer("name a client"))?;
-        local.set_port(0);
-        let listener = socket::listen(local, settings)?;
+        let (local, client) = ends(control).map_err(EngineError::peer("name a client"))?;
+        let listener = ports.listen(local.ip(), settings)?;
         socket::bound_waits(&listener, limits.connect)?;
         let address = listener.local_addr().map_err(EngineError::peer("name a data port"))?;
         let listener = sockets.admit(listener).ok_or_else(ended)?;
@@ -81,6 +96,30 @@ impl Passive {
                 return Err(EngineError::Refused("only strangers connected".to_owned()));
             }
         }
+    }
+}
+
+impl Ports {
+    /// `range` in turn, from somewhere inside: two servers of a host seldom ask for the same port.
+    pub(super) fn of(range: &RangeInclusive<u16>, from: u16) -> Self {
+        let count = u32::from(range.end().saturating_sub(*range.start())) + 1;
+        Self { first: *range.start(), count, next: AtomicU32::new(u32::from(from) % count) }
+    }
+
+    fn next(&self) -> u16 {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.count;
+        self.first.saturating_add(u16::try_from(turn).unwrap_or_default())
+    }
+
+    /// Listens on the next port that nobody listens on.
+    fn listen(&self, address: IpAddr, settings: &Settings) -> Result<TcpListener, EngineError> {
+        for _ in 0..TRIES {
+            match socket::listen(SocketAddr::new(address, self.next()), settings) {
+                Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+        Ok(socket::listen(SocketAddr::new(address, 0), settings)?)
     }
 }
 
@@ -200,6 +239,9 @@ pub(super) fn send_all(control: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Ports that are tried by name before the system may choose.
+const TRIES: u32 = 64;
+
 /// How many calls a transfer makes before it looks at the clock: 2 MiB.
 const CALLS: u32 = 32;
 
@@ -217,7 +259,8 @@ mod tests {
         let limits = Limits { connect: Duration::from_millis(50), ..Limits::default() };
         let door = TcpListener::bind("127.0.0.1:0").unwrap();
         let control = TcpStream::connect(door.local_addr().unwrap()).unwrap();
-        let made = Passive::listen(&control, &Settings::default(), &limits, sockets);
+        let ports = Ports::of(&limits.data_ports, 0);
+        let made = Passive::listen(&control, &Settings::default(), &limits, &ports, sockets);
         (Passive { client: client.parse().unwrap(), ..made.unwrap() }, limits)
     }
 
@@ -239,5 +282,22 @@ mod tests {
         let client = TcpStream::connect(passive.address()).unwrap();
         let data = passive.accept(&limits, &sockets).unwrap();
         assert_eq!(data.peer_addr().unwrap(), client.local_addr().unwrap());
+    }
+
+    #[test]
+    fn ports_come_in_turn_and_again() {
+        let ports = Ports::of(&(20_000..=20_002), 1);
+        let turns: Vec<u16> = (0..4).map(|_| ports.next()).collect();
+        assert_eq!(turns, [20_001, 20_002, 20_000, 20_001]);
+        assert_eq!(Ports::of(&(7..=7), 9).next(), 7);
+    }
+
+    #[test]
+    fn a_port_that_somebody_listens_on_is_passed_over() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        let ports = Ports::of(&(address.port()..=address.port()), 0);
+        let listener = ports.listen(address.ip(), &Settings::default()).unwrap();
+        assert_ne!(listener.local_addr().unwrap().port(), address.port());
     }
 }

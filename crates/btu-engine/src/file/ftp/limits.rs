@@ -1,5 +1,6 @@
 //! What an FTP server grants: to whom, how much, how long.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use btu_core::units::Bytes;
@@ -27,6 +28,8 @@ pub struct Limits {
     pub store: Bytes,
     /// Bytes per call on a data connection.
     pub buffer: Bytes,
+    /// Ports for data connections; when all are taken, any other.
+    pub data_ports: RangeInclusive<u16>,
     /// How long a session may say nothing.
     pub control_idle: Duration,
     /// How long a data connection may stand still.
@@ -50,6 +53,8 @@ impl Default for Limits {
             sessions: 64,
             store: Bytes::new(256 << 20),
             buffer: Bytes::new(65536),
+            // Below the range from which Linux takes ports by itself.
+            data_ports: 20_000..=29_999,
             // RFC 1123, 4.1.3.2: at least five minutes.
             control_idle: Duration::from_mins(5),
             data_idle: Duration::from_mins(1),

@@ -16,6 +16,7 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::data;
+use super::data::Ports;
 use super::limits::Limits;
 use super::limits::Login;
 use super::reply::Reply;
@@ -55,6 +56,7 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) login: Login,
     pub(super) patterns: Patterns,
+    pub(super) ports: Ports,
     /// Of data connections.
     pub(super) settings: Settings,
     pub(super) sockets: Sockets,
@@ -79,8 +81,11 @@ impl Server {
     /// Listens and serves; returns once clients can connect.
     pub fn start(serving: Serving) -> Result<Self, EngineError> {
         let Serving { place, address, sockets, login, limits } = serving;
+        let listener = listen(&place, address)?;
+        let address = listener.local_addr().map_err(EngineError::peer("name an FTP server"))?;
         let shared = Arc::new(Shared {
             login,
+            ports: Ports::of(&limits.data_ports, address.port()),
             patterns: Patterns::of(limits.buffer)?,
             settings: sockets,
             sockets: Sockets::default(),
@@ -88,8 +93,6 @@ impl Server {
             sessions: Mutex::default(),
             limits,
         });
-        let listener = listen(&place, address)?;
-        let address = listener.local_addr().map_err(EngineError::peer("name an FTP server"))?;
         let mut server = Self { address, shared, acceptor: None };
         // Nobody has closed the sockets of a server that only begins.
         if let Some(listener) = server.shared.sockets.admit(listener) {

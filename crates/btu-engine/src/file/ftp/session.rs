@@ -197,8 +197,8 @@ impl Session {
     fn listen(&mut self) -> Result<SocketAddr, EngineError> {
         // The older one first: its port may be the last free one.
         self.passive = None;
-        let Shared { settings, limits, sockets, .. } = &*self.shared;
-        let passive = Passive::listen(&self.control, settings, limits, sockets)?;
+        let Shared { settings, limits, ports, sockets, .. } = &*self.shared;
+        let passive = Passive::listen(&self.control, settings, limits, ports, sockets)?;
         let address = passive.address();
         self.passive = Some(passive);
         Ok(address)
