@@ -1,7 +1,6 @@
 //! The host activities of a run, prepared once, started in every cell that wants them.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use btu_core::cell::ActivityName;
@@ -11,6 +10,8 @@ use btu_core::plan::Plan;
 use btu_engine::activity;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
+use btu_engine::file::ftp::Server;
+use btu_engine::file::ftp::Serving;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
 
@@ -21,6 +22,7 @@ use crate::run::options::RunArgs;
 pub(super) struct Activities {
     prepared: BTreeMap<ActivityName, Box<dyn Prepared>>,
     directory: PathBuf,
+    _server: Server,
 }
 
 impl Activities {
@@ -32,13 +34,15 @@ impl Activities {
         directory: PathBuf,
     ) -> Result<Self, Failure> {
         let address = testbed.address(Role::Active, path);
+        let serving = Serving::at(super::place(testbed, Role::Active), address);
+        let server = Server::start(serving).map_err(Failure::environment)?;
         let setup = Setup {
             place: super::place(testbed, Role::Test),
             cpu_threads: plan.activity.cpu_threads,
             io_directory: directory.clone(),
             io_file: plan.activity.io_file,
             ftp_transfer: plan.activity.ftp_transfer,
-            ftp_server: Some(SocketAddr::new(address, 0)),
+            ftp_server: Some(server.address()),
         };
         let mut prepared = BTreeMap::new();
         for name in &plan.activities {
@@ -46,7 +50,7 @@ impl Activities {
             let ready = activity.prepare(&setup).map_err(Failure::environment)?;
             prepared.insert(name.clone(), ready);
         }
-        Ok(Self { prepared, directory })
+        Ok(Self { prepared, directory, _server: server })
     }
 
     /// The activity of this name; `None` for a baseline.
