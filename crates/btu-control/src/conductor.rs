@@ -196,18 +196,16 @@ impl Conductor {
         }
     }
 
-    /// The repeat of a run, if it is due: invalid and failed runs once, disturbed ones while the
+    /// The repeat of a run, if it is due: once where it was invalid, failed or disturbed, while the
     /// allowance lasts.
     fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
-        let must = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
+        let void = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
         let disturbed = btu_core::anomaly::is_disturbed(&sample.host);
         let cost = sample.host.elapsed_ns;
-        if sample.attempt > 1 || !(must || disturbed && cost <= self.allowance) {
+        if sample.attempt > 1 || !(void || disturbed) || cost > self.allowance {
             return None;
         }
-        if !must {
-            self.allowance = self.allowance - cost;
-        }
+        self.allowance = self.allowance - cost;
         let slot = Slot {
             pass: sample.pass,
             position: sample.position,

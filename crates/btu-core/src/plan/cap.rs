@@ -8,8 +8,9 @@ use crate::units::Nanos;
 impl Plan {
     /// The longest time of one cell, counted from its start.
     ///
-    /// A windowed cell may drain for 5 windows after its own, but for no less than 2 s: a tail loss
-    /// is repaired by timeouts of 200 ms and their doubles, whatever the window. A fixed amount may
+    /// A windowed cell may drain for 5 windows after its own, but for no less than 5 s: a tail loss
+    /// is repaired by timeouts of 200 ms and their doubles, whatever the window, and a counter
+    /// pattern may hit several of them in a row. A fixed amount may
     /// crawl at a hundredth of the 10 Mb/s Ethernet it was made for.
     pub fn time_cap(&self) -> Nanos {
         match self.amount {
@@ -21,7 +22,7 @@ impl Plan {
 
 const DRAIN_WINDOWS: u64 = 5;
 
-const LEAST_DRAIN: Nanos = Nanos::from_secs(2);
+const LEAST_DRAIN: Nanos = Nanos::from_secs(5);
 
 const SLOWEST: BitRate = BitRate::new(100_000);
 
@@ -31,11 +32,11 @@ mod tests {
     use crate::plan::Choices;
     use crate::plan::Vocabulary;
 
-    /// btu-26 quick: 120 ms and 2 s of drain. btu-96: 32 Mb at 100 kb/s.
+    /// btu-26 quick: 100 ms and 5 s of drain. btu-96: 32 Mb at 100 kb/s.
     #[test]
     fn the_caps_of_the_editions() {
         for (edition, cap) in
-            [("btu-26", Nanos::from_millis(2120)), ("btu-96", Nanos::from_secs(320))]
+            [("btu-26", Nanos::from_millis(5100)), ("btu-96", Nanos::from_secs(320))]
         {
             let choices = Choices { edition: Some(edition), ..Choices::default() };
             let words = Vocabulary { activities: &["cpu", "ftp", "io"] };

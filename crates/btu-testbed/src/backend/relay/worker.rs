@@ -225,4 +225,4 @@ fn now() -> Nanos {
 }
 
 /// Frames read from a device before what is due is looked at again.
-const PER_READ: usize = 32;
+const PER_READ: usize = 4;
