@@ -99,7 +99,8 @@ fn shared_copy() -> &'static Path {
         if !is_root() {
             return built.to_owned();
         }
-        let folder = std::env::temp_dir().join(format!("btu-it-{}", std::process::id()));
+        forget_old_copies();
+        let folder = std::env::temp_dir().join(format!("{COPIES}{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&folder, open.clone()).unwrap();
@@ -109,3 +110,16 @@ fn shared_copy() -> &'static Path {
         copy
     })
 }
+
+/// A test binary has no end of its own at which it could remove its copy: the next one does.
+fn forget_old_copies() {
+    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(process) = name.strip_prefix(COPIES) else { continue };
+        if !Path::new("/proc").join(process).exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+const COPIES: &str = "btu-it-";
