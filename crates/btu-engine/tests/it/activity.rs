@@ -8,9 +8,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Case;
 use btu_core::cell::Role;
+use btu_core::sample::ActivitySample;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::activity;
 use btu_engine::activity::ACTIVITIES;
@@ -18,8 +20,13 @@ use btu_engine::activity::Activity;
 use btu_engine::activity::Pace;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
+use btu_engine::cellrun;
+use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
 use btu_engine::comm::Amount;
+use btu_engine::file::ftp::Server;
+use btu_engine::file::ftp::Serving;
+use btu_sys::cpu::CpuSet;
 
 use crate::local;
 
@@ -235,4 +242,50 @@ fn ftp_that_loses_its_server_fails_and_says_so() {
     assert!(running.wait_done(Nanos::MAX));
     let failures = running.stop().whole().failures;
     assert!(failures.iter().any(|failure| failure.contains("ftp")), "{failures:?}");
+}
+
+/// maly1996, 4.3: traffic takes time from the work beside it. Everybody shares one CPU here, so that
+/// the order of the two rates does not depend on the machine.
+#[test]
+fn ftp_is_slower_beside_comm_on_one_cpu() {
+    let cpus = one_cpu();
+    let place = |role| Place { cpus: cpus.clone(), ..Place::here(role) };
+    let serving = Serving::at(place(Role::Active), "127.0.0.1".parse().unwrap());
+    let server = Server::start(serving).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let setup = Setup {
+        place: place(Role::Test),
+        ftp_server: Some(server.address()),
+        ..setup(directory.path())
+    };
+    let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();
+    let party = |role| Party { place: place(role), ..local::party(role) };
+    let (near, fars) = (party(Role::Test), [party(Role::Active)]);
+    let (lead_in, window) = (Nanos::from_millis(10), Nanos::from_millis(60));
+    let rate = |sample: ActivitySample| sample.rate_per_s().unwrap();
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    for _ in 0..7 {
+        alone.push(rate(
+            activity::alone(&*ftp, &place(Role::Test), lead_in, window, &NEVER).unwrap(),
+        ));
+        let order = CellOrder {
+            flows: Case::Send.flows(),
+            terms: local::terms(65536, Amount::Window(window)),
+            near: &near,
+            fars: &fars,
+            load: Some(Load { activity: &*ftp, pace: Pace::Steady { lead_in } }),
+        };
+        beside.push(rate(cellrun::run(&order).unwrap().activity.unwrap()));
+    }
+    assert!(median(beside.clone()) < median(alone.clone()), "alone {alone:?}, beside {beside:?}");
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// One of the CPUs that this process may use.
+fn one_cpu() -> CpuSet {
+    btu_sys::cpu::allowed().unwrap().iter().take(1).collect()
 }
