@@ -120,6 +120,9 @@ impl Capture {
         let number = usize::try_from(record.frame).unwrap_or(usize::MAX);
         let Some(head) = self.frames.get(number) else { return Vec::new() };
         let bytes = &self.heads[head.start..head.start + head.length];
+        if head.shape.count == 1 {
+            return bytes.to_vec();
+        }
         let run = head.shape.run(head.vnet, bytes, record.index..record.index + 1);
         run.headers().to_vec()
     }

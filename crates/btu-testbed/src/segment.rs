@@ -134,9 +134,13 @@ impl Shape {
         bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
     }
 
-    /// One past the headers that every wire packet has, from the Ethernet header on.
+    /// One past what a capture keeps, from the Ethernet header on: all headers, and of protocols
+    /// without known ones the first bytes behind the IP header.
     pub fn header_end(&self) -> usize {
-        self.layout.payload
+        match self.layout.transport {
+            Transport::Other(_) => (self.layout.l4 + OTHER_HEADER).min(self.layout.end),
+            Transport::Tcp | Transport::Udp => self.layout.payload,
+        }
     }
 
     /// Payload of wire packet `index`, behind the transport header.
@@ -326,6 +330,8 @@ fn narrow(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
+/// Enough for ICMP and what it quotes.
+const OTHER_HEADER: usize = 36;
 const ETHERNET_ADDRESSES: usize = 12;
 const ETHERTYPE_IPV4: u16 = 0x0800;
 const ETHERTYPE_IPV6: u16 = 0x86dd;

@@ -13,6 +13,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("ping", "iputils-ping"),
     ("python3", "python3"),
     ("strace", "strace"),
+    ("tcpdump", "tcpdump"),
     ("tshark", "tshark"),
 ];
 

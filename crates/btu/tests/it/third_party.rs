@@ -40,6 +40,24 @@ fn ping_loses_exactly_the_packets_of_the_pattern_in_each_direction() {
 }
 
 #[test]
+fn tshark_reads_the_capture_as_the_commands_end_saw_it() {
+    needs!("ping");
+    needs!("tshark");
+    let folder = TempDir::new().unwrap();
+    let (stats, file) = (folder.path().join("stats.json"), folder.path().join("ping.pcapng"));
+    let options = ["--delay", "2ms", "--drop", "2@3/5", "--capture", file.to_str().unwrap()];
+    run(&mut link(&options, &stats, "ping -n -c 10 -i 0.01 -W 1 $BTU_LINK_FAR; true")).unwrap();
+
+    let fields = ["-T", "fields", "-e", "icmp.type", "-e", "icmp.seq", "-e", "frame.comment"];
+    let said = run(Command::new("tshark").arg("-nr").arg(&file).args(fields)).unwrap();
+    let count = |wanted: &dyn Fn(&str) -> bool| said.lines().filter(|line| wanted(line)).count();
+    // Of 10 requests 3, 4, 8, 9 are dropped; of the 6 replies 3 and 4 never reach the command.
+    assert_eq!(count(&|line| line.starts_with('8')), 10, "{said}");
+    assert_eq!(count(&|line| line.starts_with('0')), 4, "{said}");
+    assert_eq!(count(&|line| line.ends_with("dropped by the emulated link")), 4, "{said}");
+}
+
+#[test]
 fn iperf3_gets_the_payload_share_of_the_asked_rate() {
     needs!("iperf3");
     let folder = TempDir::new().unwrap();

@@ -100,6 +100,7 @@ impl Direction {
 
     /// Ends the recording.
     pub(super) fn end_capture(&mut self) -> Capture {
+        self.store.forget_records();
         let is_empty = self.chains.iter().all(|chain| chain.held() == 0);
         self.recorder.take().map(|recorder| recorder.finish(is_empty)).unwrap_or_default()
     }

@@ -97,6 +97,12 @@ impl Store {
         }
     }
 
+    /// Forgets the records of all packets: the capture is over.
+    pub(super) fn forget_records(&mut self) {
+        let places = self.classes.iter_mut().flat_map(|class| &mut class.places);
+        places.for_each(|place| place.records = None);
+    }
+
     /// What is kept of a packet, and its bytes.
     pub(super) fn packet(&self, slot: Slot) -> Option<(&Place, &[u8])> {
         let class = self.classes.iter().rfind(|class| class.base <= slot.0)?;
