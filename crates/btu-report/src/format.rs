@@ -15,6 +15,8 @@ use crate::document::Document;
 
 pub use text::headline_text;
 
+pub(crate) use text::blocks_as_text;
+
 /// A form of a report.
 ///
 /// A format is a pure function: the same run gives the same bytes on every machine. It escapes

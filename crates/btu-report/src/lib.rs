@@ -10,6 +10,7 @@ mod document;
 mod format;
 mod number;
 mod result;
+mod score;
 mod section;
 mod store;
 
@@ -21,6 +22,8 @@ pub use format::UnknownFormat;
 pub use format::headline_text;
 pub use format::render;
 pub use result::*;
+pub use score::score_json;
+pub use score::score_text;
 pub use section::Run;
 pub use section::SECTIONS;
 pub use section::Section;

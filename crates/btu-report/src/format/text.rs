@@ -43,6 +43,12 @@ impl Format for Text {
     }
 }
 
+/// Blocks without a section around them.
+pub(crate) fn blocks_as_text(blocks: &[Block]) -> String {
+    let shown = blocks.iter().map(block).filter(|text| !text.is_empty());
+    shown.collect::<Vec<_>>().join("\n")
+}
+
 /// Levels 1 and 2 for a terminal: what a run prints at its end.
 pub fn headline_text(document: &Document) -> String {
     let brief = document.sections.iter().filter(|part| part.level <= Level::Applications);

@@ -15,4 +15,5 @@ mod doctor;
 mod link;
 mod program;
 mod run;
+mod score;
 mod third_party;
