@@ -79,8 +79,32 @@ pub(crate) fn empty_journal() -> Journal {
 
 fn plan(choices: &Choices<'_>) -> Plan {
     let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
-    Plan::resolve(choices, &words, 42).unwrap()
+    let choices = Choices { plan: Some(("fixture.toml", SETTINGS)), ..choices.clone() };
+    Plan::resolve(&choices, &words, 42).unwrap()
 }
+
+/// Every setting, so that a change of an edition changes no expected report.
+const SETTINGS: &str = r#"
+[time]
+window = "120ms"
+work = "steady"
+lead_in = "30ms"
+alone = "500ms"
+repeat_allowance = "5s"
+[passes]
+min = 3
+max = 3
+budget = "90s"
+half_width = "2.5%"
+[link]
+delay = "5ms"
+drop = "1@200,3@400/400"
+[sockets]
+congestion = "cubic"
+[activity]
+io_file = "4MiB"
+ftp_transfer = "1MB"
+"#;
 
 fn alone(plan: &Plan, pass: u32) -> impl Iterator<Item = Record> {
     plan.activities.iter().zip(1..).map(move |(activity, position)| {
