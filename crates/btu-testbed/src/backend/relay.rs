@@ -4,6 +4,7 @@
 //! wherever the chain leaves them whole; due times start at the kernel's arrival stamp.
 
 mod direction;
+mod handle;
 mod meter;
 mod pause;
 mod stamp;
@@ -14,11 +15,6 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
-use std::sync::mpsc;
-use std::sync::mpsc::Receiver;
-use std::sync::mpsc::Sender;
-use std::thread;
-use std::thread::JoinHandle;
 
 use btu_core::link::Chain;
 use btu_core::link::ChainSpec;
@@ -31,8 +27,6 @@ use btu_sys::cpu;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::LinkCounters;
 use btu_sys::netlink::Netlink;
-use btu_sys::packet::PacketSocket;
-use btu_sys::wait::Waker;
 
 use crate::capture::Capture;
 
@@ -44,12 +38,9 @@ use super::LinkPorts;
 use super::Order;
 use super::Settings;
 
-use direction::Direction;
-use pause::Pause;
+use handle::Handle;
 use store::Store;
 use worker::Command;
-use worker::Link;
-use worker::Worker;
 
 /// The entry of the registry.
 #[derive(Debug)]
@@ -63,16 +54,6 @@ pub struct Relay {
     limits: Limits,
     settings: Settings,
     devices: Mutex<Devices>,
-}
-
-/// The seam to one thread.
-#[derive(Debug)]
-struct Handle {
-    /// Indices of the links that it carries.
-    links: std::ops::Range<usize>,
-    commands: Option<Sender<Command>>,
-    waker: Waker,
-    thread: Option<JoinHandle<Result<(), BackendError>>>,
 }
 
 /// The kernel's own counters of the devices, whose drops are losses that nobody asked for.
@@ -121,8 +102,10 @@ impl Relay {
         };
         let per_thread = links.len().div_ceil(relay.threads(links.len())).max(1);
         for first in (0..links.len()).step_by(per_thread) {
-            let handle = relay.start_worker(wire, first..(first + per_thread).min(links.len()))?;
-            relay.workers.push(handle);
+            let range = first..(first + per_thread).min(links.len());
+            let chains = relay.chains(&range, &[], 0, &mut Lines::default())?;
+            let ports = &links[range.clone()];
+            relay.workers.push(Handle::start(wire, range, ports, settings, chains)?);
         }
         relay.devices().begin(&relay.links)?;
         Ok(relay)
@@ -132,34 +115,6 @@ impl Relay {
     fn threads(&self, links: usize) -> usize {
         let own = self.settings.cpus.as_ref().map_or(1, cpu::CpuSet::len);
         if self.settings.shared_cpus || own < links { 1 } else { links }
-    }
-
-    fn start_worker(
-        &self,
-        wire: &NetNs,
-        links: std::ops::Range<usize>,
-    ) -> Result<Handle, BackendError> {
-        let chains = self.chains(&links, &[], 0, &mut Lines::default())?;
-        let (commands, orders) = mpsc::channel();
-        let waker = Waker::new()?;
-        let crew = Crew {
-            wire: wire
-                .try_clone()
-                .map_err(|cause| btu_sys::Error::new("share a namespace", cause))?,
-            ports: self.links[links.clone()].to_vec(),
-            settings: self.settings.clone(),
-            waker: waker.clone(),
-        };
-        let (ready, started) = mpsc::channel();
-        let thread = thread::Builder::new()
-            .name("btu-relay".to_owned())
-            .spawn(move || crew.work(chains, orders, &ready))
-            .map_err(|cause| btu_sys::Error::new("start a thread", cause))?;
-        let mut handle = Handle { links, commands: Some(commands), waker, thread: Some(thread) };
-        match started.recv() {
-            Ok(()) => Ok(handle),
-            Err(_) => Err(handle.end()),
-        }
     }
 
     /// Both chains of each link; without an order packets pass unchanged.
@@ -258,85 +213,6 @@ impl Emulator for Relay {
         }
         self.devices().complete(&self.links, &mut samples)?;
         Ok(samples)
-    }
-}
-
-impl Handle {
-    /// Sends a command and waits for its answer.
-    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, BackendError> {
-        let (reply, answer) = mpsc::channel();
-        let sent = self.commands.as_ref().is_some_and(|seam| seam.send(command(reply)).is_ok());
-        self.waker.wake();
-        let gone = || BackendError::Stopped { cause: "its thread ended".to_owned() };
-        if sent { answer.recv().map_err(|_| gone()) } else { Err(gone()) }
-    }
-
-    /// Ends the thread and says why it ended.
-    fn end(&mut self) -> BackendError {
-        self.commands = None;
-        self.waker.wake();
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(Err(cause))) => cause,
-            Some(Ok(Ok(()))) | None => BackendError::Stopped { cause: "it was told to".to_owned() },
-            Some(Err(_)) => BackendError::Stopped { cause: "its thread panicked".to_owned() },
-        }
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// What a thread takes along.
-struct Crew {
-    wire: NetNs,
-    ports: Vec<LinkPorts>,
-    settings: Settings,
-    waker: Waker,
-}
-
-impl Crew {
-    /// The life of a thread; dropping `ready` unsent says that it did not start.
-    fn work(
-        self,
-        chains: Vec<[Chain; 2]>,
-        orders: Receiver<Command>,
-        ready: &Sender<()>,
-    ) -> Result<(), BackendError> {
-        self.wire.enter()?;
-        if let Some(cpus) = &self.settings.cpus {
-            cpu::pin(cpus)?;
-        }
-        cpu::set_timer_slack(1)?;
-        cpu::prefer_latency();
-        let links = self.open_links(chains)?;
-        let stopped = |cause: std::io::Error| BackendError::Stopped { cause: cause.to_string() };
-        let pause =
-            Pause::choose(self.settings.wait, self.settings.shared_cpus).map_err(stopped)?;
-        let worker = Worker::new(links, self.waker, orders, pause)?;
-        // Whoever started the thread waits for this; if not, it ends by itself at once.
-        let _ = ready.send(());
-        worker.run().map_err(stopped)
-    }
-
-    fn open_links(&self, chains: Vec<[Chain; 2]>) -> Result<Vec<Link>, BackendError> {
-        let mut netlink = Netlink::open(&self.wire)?;
-        let memory = self.settings.memory.unwrap_or(DEFAULT_MEMORY);
-        let mut links = Vec::new();
-        for (ports, [up, down]) in self.ports.iter().zip(chains) {
-            let mut open = |device: &str| -> btu_sys::Result<PacketSocket> {
-                PacketSocket::open(netlink.link(device)?.index, self.settings.form)
-            };
-            links.push(Link {
-                near: open(&ports.near)?,
-                far: open(&ports.far)?,
-                up: Direction::new(up, Store::new(memory)?),
-                down: Direction::new(down, Store::new(memory)?),
-            });
-        }
-        Ok(links)
     }
 }
 

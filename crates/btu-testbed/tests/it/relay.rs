@@ -1,9 +1,16 @@
 //! The relay: exact drops, nothing lost unasked, delays that add up.
 
+use std::error::Error;
 use std::time::Duration;
 
 use btu_core::link::Pattern;
+use btu_sys::namespace::NetNs;
 use btu_sys::packet::ReceiveForm;
+use btu_testbed::backend::Emulator;
+use btu_testbed::backend::LinkPorts;
+use btu_testbed::backend::Order;
+use btu_testbed::backend::Settings;
+use btu_testbed::backend::relay::Relay;
 
 use crate::isolated::isolated;
 use crate::traffic::round_trips;
@@ -11,6 +18,7 @@ use crate::traffic::tcp_transfer;
 use crate::traffic::udp_count;
 use crate::world::World;
 use crate::world::assert_nothing_unasked;
+use crate::world::order;
 
 const PATTERN: &str = "drop 1@200,3@400/400";
 const FORMS: [ReceiveForm; 2] = [ReceiveForm::Ring, ReceiveForm::Calls];
@@ -105,5 +113,37 @@ fn a_new_run_counts_from_nothing() {
         let [up, down] = world.samples();
         assert_eq!((up.packets, down.packets), (10, 10));
         assert_eq!(up.bytes, 10 * 29);
+    });
+}
+
+#[test]
+fn a_relay_that_cannot_start_says_why() {
+    isolated("relay::a_relay_that_cannot_start_says_why", || {
+        let namespace = NetNs::create().unwrap();
+        let ports = LinkPorts { name: "x".into(), near: "absent".into(), far: "lo".into() };
+        let refused = Relay::start(&namespace, &[ports], &Settings::default()).unwrap_err();
+        let causes = [refused.to_string(), refused.source().unwrap().to_string()];
+        assert_eq!(causes, ["start the emulator", "look up link absent"]);
+    });
+}
+
+#[test]
+fn an_order_for_an_unknown_link_is_refused_by_name() {
+    isolated("relay::an_order_for_an_unknown_link_is_refused_by_name", || {
+        let world = World::new(ReceiveForm::Ring);
+        let other = Order { link: "other".into(), ..order(&[], &[]) };
+        let refused = world.relay.configure(&[other], 1).unwrap_err();
+        assert_eq!(refused.to_string(), "no link has the name other");
+    });
+}
+
+#[test]
+fn more_than_the_memory_holds_is_refused_with_the_figures() {
+    isolated("relay::more_than_the_memory_holds_is_refused_with_the_figures", || {
+        let world = World::new(ReceiveForm::Ring);
+        let much = ["rate 10Gbit/s queue 1ms", "delay 1s"];
+        let refused = world.relay.configure(&[order(&much, &[])], 1).unwrap_err().to_string();
+        assert!(refused.starts_with("link up: 10Gbit/s for 1s takes 1567"), "{refused}");
+        assert!(refused.ends_with("allowed are 512MiB"), "{refused}");
     });
 }
