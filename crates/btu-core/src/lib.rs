@@ -10,6 +10,7 @@ pub mod cell;
 pub mod disclosure;
 pub mod journal;
 pub mod link;
+pub mod pingpong;
 pub mod plan;
 pub mod sample;
 pub mod schedule;

@@ -86,7 +86,7 @@ impl fmt::Display for Step {
 }
 
 /// Fisher-Yates (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm P).
-fn shuffle(steps: &mut [Step], chance: &mut ChaCha12Rng) {
+pub(crate) fn shuffle<T>(steps: &mut [T], chance: &mut ChaCha12Rng) {
     for last in (1..steps.len()).rev() {
         steps.swap(last, chance.random_range(0..=last));
     }

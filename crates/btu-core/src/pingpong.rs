@@ -1,0 +1,15 @@
+//! Ping-pong: the time of a block there and back, over block size, for any transport (NetPIPE).
+//!
+//! [`sizes`] says which blocks, [`schedule`] in which order and how often, [`sample`] what is kept of
+//! a visit. Nothing here measures: the engine does, or [`simulated`] in virtual time.
+//!
+//! Source: Snell, Mikler and Gustafson, "NetPIPE: a network protocol independent performance
+//! evaluator", IASTED Conference on Intelligent Information Management and Systems, 1996
+//! ("snell1996" below).
+
+pub mod configuration;
+pub mod curve;
+pub mod sample;
+pub mod schedule;
+pub mod simulated;
+pub mod sizes;

@@ -1,0 +1,290 @@
+//! What can differ between two curves besides the block size: transport, waiting, buffers, options.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::units::Bytes;
+
+/// One way to send a block there and back. What is `None` is left as the system has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Name of the transport: `tcp`, `unix`, `shm`.
+    pub transport: String,
+    /// What one timed exchange is.
+    pub mode: Mode,
+    /// How an end waits for the block.
+    pub wait: Wait,
+    /// On which CPUs the two ends run.
+    pub placement: Placement,
+    /// In how many calls a block is sent.
+    pub writes: Writes,
+    /// Distance of the send buffer from a page boundary.
+    pub send_offset_bytes: Bytes,
+    /// Distance of the receive buffer from a page boundary.
+    pub receive_offset_bytes: Bytes,
+    /// Whether a block is in the cache when it is sent.
+    pub cache: Cache,
+    /// `TCP_NODELAY`.
+    pub nodelay: Option<bool>,
+    /// `TCP_QUICKACK`, set before each wait.
+    pub quick_ack: Option<bool>,
+    /// `SO_SNDBUF` as it is set; Linux doubles it.
+    pub send_buffer_bytes: Option<Bytes>,
+    /// `SO_RCVBUF` as it is set; Linux doubles it.
+    pub receive_buffer_bytes: Option<Bytes>,
+    /// `TCP_MAXSEG` as it is set; timestamps take 12 bytes off it.
+    pub max_segment_bytes: Option<Bytes>,
+    /// Segmentation offload of the path (GSO and TSO).
+    pub offload: Option<bool>,
+    /// MTU of the path.
+    pub mtu_bytes: Option<Bytes>,
+    /// Every byte is checked; no time is reported of such a pass.
+    pub verify: bool,
+}
+
+/// What one timed exchange is, and what its time means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// A block goes there and comes back.
+    #[default]
+    PingPong,
+    /// Blocks go one way; the receiver acknowledges the last one.
+    Streaming,
+    /// Both ends send a block at once.
+    Bidirectional,
+}
+
+/// How an end waits for the block.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// A blocking call: what applications see.
+    #[default]
+    Block,
+    /// A call in a loop that never sleeps.
+    Spin,
+    /// A blocking call, before which the kernel polls the device.
+    BusyPoll,
+    /// `epoll_wait`, then a call that does not block.
+    Epoll,
+}
+
+/// On which CPUs the two ends run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Each end on a CPU of its own.
+    #[default]
+    Split,
+    /// Both ends on the same CPU.
+    Same,
+    /// Wherever the scheduler puts them.
+    Free,
+}
+
+/// In how many calls a block is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Writes {
+    /// One call.
+    #[default]
+    One,
+    /// A header of this many bytes and the rest in two calls, as many protocols do; a block no
+    /// larger than the header goes in one.
+    HeaderFirst(Bytes),
+}
+
+/// Whether a block is in the cache when it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// The same buffer each time.
+    #[default]
+    Warm,
+    /// A walk through more memory than the last-level cache holds.
+    Cold,
+}
+
+impl Configuration {
+    /// A transport with blocking waits, aligned buffers and no Nagle delay.
+    pub fn new(transport: impl Into<String>) -> Self {
+        Self {
+            transport: transport.into(),
+            mode: Mode::default(),
+            wait: Wait::default(),
+            placement: Placement::default(),
+            writes: Writes::default(),
+            send_offset_bytes: Bytes::ZERO,
+            receive_offset_bytes: Bytes::ZERO,
+            cache: Cache::default(),
+            nodelay: Some(true),
+            quick_ack: None,
+            send_buffer_bytes: None,
+            receive_buffer_bytes: None,
+            max_segment_bytes: None,
+            offload: None,
+            mtu_bytes: None,
+            verify: false,
+        }
+    }
+
+    /// What differs from `other`, one sentence part per setting: a warning for who overlays them.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let (ours, theirs) = (self.settings(), other.settings());
+        let pairs = ours.into_iter().zip(theirs).filter(|((_, a), (_, b))| a != b);
+        pairs.map(|((name, a), (_, b))| format!("{name} {a} against {b}")).collect()
+    }
+
+    /// Every setting with its name and value as text.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("transport", self.transport.clone()),
+            ("mode", self.mode.to_string()),
+            ("wait", self.wait.to_string()),
+            ("placement", self.placement.to_string()),
+            ("writes", self.writes.to_string()),
+            ("send offset", self.send_offset_bytes.to_string()),
+            ("receive offset", self.receive_offset_bytes.to_string()),
+            ("cache", self.cache.to_string()),
+            ("TCP_NODELAY", shown(self.nodelay)),
+            ("TCP_QUICKACK", shown(self.quick_ack)),
+            ("SO_SNDBUF", shown(self.send_buffer_bytes)),
+            ("SO_RCVBUF", shown(self.receive_buffer_bytes)),
+            ("TCP_MAXSEG", shown(self.max_segment_bytes)),
+            ("segmentation offload", shown(self.offload)),
+            ("MTU", shown(self.mtu_bytes)),
+            ("verify", self.verify.to_string()),
+        ]
+    }
+}
+
+impl Mode {
+    /// How the time of a block comes from the time of an exchange, for the report.
+    pub const fn formula(self) -> &'static str {
+        match self {
+            Self::PingPong => "T = elapsed / exchanges / 2; rate = n / T",
+            Self::Streaming => "T = elapsed / blocks, never halved; rate = n / T",
+            Self::Bidirectional => "T = elapsed / exchanges; rate = 2 n / T, both directions",
+        }
+    }
+
+    /// The time of a block in microseconds, from that of `batch` exchanges in nanoseconds.
+    pub fn time_us(self, elapsed_ns: f64, batch: u32) -> f64 {
+        let halves = if self == Self::PingPong { 2.0 } else { 1.0 };
+        elapsed_ns / 1e3 / halves / f64::from(batch.max(1))
+    }
+
+    /// The throughput of blocks of `size` that take `time_us` each, in Mb/s (10^6 bit).
+    pub fn rate_mbps(self, size: Bytes, time_us: f64) -> f64 {
+        let blocks = if self == Self::Bidirectional { 2.0 } else { 1.0 };
+        blocks * size_f64(size) * 8.0 / time_us
+    }
+}
+
+/// A block size for arithmetic with times.
+#[expect(clippy::cast_precision_loss, reason = "block sizes are far below 2^53")]
+pub(super) fn size_f64(size: Bytes) -> f64 {
+    size.count() as f64
+}
+
+fn shown<T: fmt::Display>(setting: Option<T>) -> String {
+    setting.map_or_else(|| "as the system has it".to_owned(), |value| value.to_string())
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::PingPong => "ping-pong",
+            Self::Streaming => "streaming",
+            Self::Bidirectional => "bidirectional",
+        })
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Block => "block",
+            Self::Spin => "spin",
+            Self::BusyPoll => "busy-poll",
+            Self::Epoll => "epoll",
+        })
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Split => "split",
+            Self::Same => "same",
+            Self::Free => "free",
+        })
+    }
+}
+
+impl fmt::Display for Writes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One => out.write_str("one"),
+            Self::HeaderFirst(header) => write!(out, "{header} and the rest"),
+        }
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_ping_pong_is_halved() {
+        let times = [Mode::PingPong, Mode::Streaming, Mode::Bidirectional]
+            .map(|mode| mode.time_us(40_000.0, 2));
+        assert!(times.iter().zip([10.0, 20.0, 20.0]).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    /// 1000 B in 10 us: 8000 bit in 1e-5 s; a bidirectional exchange moves twice as much.
+    #[test]
+    fn a_rate_counts_what_both_ends_received() {
+        let rate = |mode: Mode| mode.rate_mbps(Bytes::new(1000), 10.0);
+        assert!((rate(Mode::PingPong) - 800.0).abs() < 1e-9);
+        assert!((rate(Mode::Bidirectional) - 1600.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn differences_name_the_setting_and_both_values() {
+        let tcp = Configuration::new("tcp");
+        let other = Configuration { wait: Wait::Spin, nodelay: None, ..Configuration::new("tcp") };
+        let found = tcp.differences(&other);
+        assert_eq!(
+            found,
+            ["wait block against spin", "TCP_NODELAY true against as the system has it"]
+        );
+        assert!(tcp.differences(&tcp).is_empty());
+    }
+
+    #[test]
+    fn a_configuration_comes_back_from_its_line() {
+        let two = Configuration {
+            writes: Writes::HeaderFirst(Bytes::new(16)),
+            wait: Wait::BusyPoll,
+            ..Configuration::new("tcp")
+        };
+        let line = serde_json::to_string(&two).unwrap();
+        assert!(line.contains("\"wait\":\"busy-poll\"") && line.contains("\"header-first\":16"));
+        assert_eq!(serde_json::from_str::<Configuration>(&line).unwrap(), two);
+    }
+}

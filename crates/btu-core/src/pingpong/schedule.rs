@@ -1,0 +1,367 @@
+//! In which order a sweep visits its points, and how many exchanges each visit makes.
+//!
+//! Every round visits all pairs of size and configuration once, in a new random order: noise is
+//! correlated in time, and one sweep in rising order would turn a slow second into a slow size. A
+//! visit's share of the budget is divided by what an exchange is expected to take.
+
+mod cost;
+mod visit;
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::VecDeque;
+
+use chacha20::ChaCha12Rng;
+use rand::SeedableRng;
+
+use self::cost::CostModel;
+use super::sample::ConfigurationId;
+use super::sample::Ended;
+use super::sample::VisitSample;
+use crate::schedule::shuffle;
+use crate::stats::count;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+pub use visit::Limit;
+pub use visit::Visit;
+
+/// What a sweep is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// The sizes, ascending.
+    pub sizes: Vec<Bytes>,
+    /// The configurations that are compared; they are interleaved within each round.
+    pub configurations: Vec<ConfigurationId>,
+    /// How often each point is visited.
+    pub rounds: u32,
+    /// How many connections the rounds of a configuration are spread over, one after the other.
+    pub connections: u32,
+    /// The time for everything.
+    pub budget: Nanos,
+    /// The order of the visits.
+    pub order: Order,
+    /// Chance.
+    pub seed: u64,
+    /// The step of the clock, or the cost of reading it, whichever is larger.
+    pub resolution: Nanos,
+    /// The most time of one point, all rounds together, once it has [`LEAST_ROUNDS`].
+    pub point_time: Nanos,
+    /// The most exchanges of one point, all rounds together.
+    pub point_exchanges: u64,
+}
+
+/// The order of the visits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// A new random order in every round.
+    #[default]
+    Random,
+    /// Rising sizes, all rounds of one before the next: what NetPIPE does, for demonstration.
+    Rising,
+}
+
+/// Rounds that a point gets whatever it takes: below, there is no interval.
+pub const LEAST_ROUNDS: u32 = 3;
+
+/// The order and the state of a sweep: asks for visits and is told what they took.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    sweep: Sweep,
+    queue: VecDeque<Slot>,
+    round: u32,
+    costs: BTreeMap<ConfigurationId, CostModel>,
+    points: BTreeMap<(ConfigurationId, Bytes), PointState>,
+    opened: BTreeSet<(ConfigurationId, u32)>,
+    failures: BTreeMap<ConfigurationId, u32>,
+    again: VecDeque<Slot>,
+    spent: Nanos,
+    left: usize,
+}
+
+/// A place in the order.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    round: u32,
+    position: u32,
+    attempt: u32,
+    size: Bytes,
+    configuration: ConfigurationId,
+}
+
+/// What a point has had so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct PointState {
+    rounds: u32,
+    exchanges: u64,
+    time: Nanos,
+    failures: u32,
+}
+
+impl Sweep {
+    /// A sweep of one configuration over `sizes`: 10 rounds, 3 connections, 250 ms a point (124
+    /// points in 31 s), in random order.
+    pub fn new(sizes: Vec<Bytes>, seed: u64) -> Self {
+        let points = u64::try_from(sizes.len()).unwrap_or(u64::MAX);
+        Self {
+            sizes,
+            configurations: vec![ConfigurationId(1)],
+            rounds: 10,
+            connections: 3,
+            budget: Nanos::from_millis(250_u64.saturating_mul(points)),
+            order: Order::Random,
+            seed,
+            resolution: Nanos::new(30),
+            point_time: Nanos::from_secs(2),
+            point_exchanges: 100_000,
+        }
+    }
+}
+
+impl Schedule {
+    /// The schedule of a sweep, at its start.
+    pub fn new(sweep: Sweep) -> Self {
+        let costs = sweep.configurations.iter().map(|id| (*id, CostModel::default())).collect();
+        let left = sweep.sizes.len() * sweep.configurations.len();
+        let rounds = usize::try_from(sweep.rounds).unwrap_or(usize::MAX);
+        let mut schedule = Self {
+            queue: VecDeque::new(),
+            round: 0,
+            costs,
+            points: BTreeMap::new(),
+            opened: BTreeSet::new(),
+            failures: BTreeMap::new(),
+            again: VecDeque::new(),
+            spent: Nanos::ZERO,
+            left: left.saturating_mul(rounds),
+            sweep,
+        };
+        if schedule.sweep.order == Order::Rising {
+            schedule.queue = schedule.rising();
+            schedule.round = schedule.sweep.rounds;
+        }
+        schedule
+    }
+
+    /// The next visit; `None` once all is done or the budget is spent.
+    pub fn next_visit(&mut self) -> Option<Visit> {
+        while let Some(slot) = self.next_slot() {
+            if slot.attempt == 1 {
+                self.left = self.left.saturating_sub(1);
+            }
+            if self.wants(slot) {
+                return Some(self.visit(slot));
+            }
+        }
+        None
+    }
+
+    /// Takes what a visit saw.
+    pub fn record(&mut self, visit: &Visit, sample: &VisitSample) {
+        self.spent = self.spent.saturating_add(sample.elapsed_ns);
+        let failed = matches!(sample.ended, Ended::Failed { .. });
+        let row = self.failures.entry(visit.configuration).or_default();
+        *row = if failed { *row + 1 } else { 0 };
+        let point = self.points.entry((visit.configuration, visit.size)).or_default();
+        point.time = point.time.saturating_add(sample.elapsed_ns);
+        point.exchanges = point.exchanges.saturating_add(sample.times.exchanges());
+        point.failures += u32::from(failed);
+        if sample.counts() {
+            point.rounds += u32::from(visit.attempt == 1);
+            let exchange_ns = sample.times.p50_ns / f64::from(sample.times.batch.max(1));
+            let costs = self.costs.entry(visit.configuration).or_default();
+            costs.learn(visit.size, exchange_ns);
+        }
+        if failed {
+            self.opened.remove(&(visit.configuration, visit.connection));
+        } else if visit.attempt == 1 && sample.is_disturbed() {
+            self.again.push_back(visit.slot().again());
+        }
+    }
+
+    /// The time that visits have taken so far.
+    pub const fn spent(&self) -> Nanos {
+        self.spent
+    }
+
+    /// Visits that are still planned.
+    pub fn remaining(&self) -> usize {
+        self.left + self.again.len()
+    }
+
+    fn next_slot(&mut self) -> Option<Slot> {
+        if self.queue.is_empty() && self.round < self.sweep.rounds {
+            self.round += 1;
+            self.queue = self.shuffled(self.round);
+        }
+        self.queue.pop_front().or_else(|| self.again.pop_front())
+    }
+
+    /// All pairs of size and configuration, in the random order of a round.
+    fn shuffled(&self, round: u32) -> VecDeque<Slot> {
+        let mut pairs: Vec<(Bytes, ConfigurationId)> = self.pairs();
+        shuffle(&mut pairs, &mut generator(self.sweep.seed, round));
+        slots(round, pairs)
+    }
+
+    /// All rounds of a size before the next size.
+    fn rising(&self) -> VecDeque<Slot> {
+        let rounds = self.sweep.rounds;
+        let of_pair = |pair| (1..=rounds).flat_map(move |round| slots(round, vec![pair]));
+        let mut slots: VecDeque<Slot> = self.pairs().into_iter().flat_map(of_pair).collect();
+        for (position, slot) in (1..).zip(&mut slots) {
+            slot.position = position;
+        }
+        slots
+    }
+
+    fn pairs(&self) -> Vec<(Bytes, ConfigurationId)> {
+        let ids = &self.sweep.configurations;
+        let with_all = |size: &Bytes| ids.iter().map(|id| (*size, *id)).collect::<Vec<_>>();
+        self.sweep.sizes.iter().flat_map(with_all).collect()
+    }
+
+    /// False for a point that has had its share, or that fails.
+    fn wants(&self, slot: Slot) -> bool {
+        let point = self.point(slot.configuration, slot.size);
+        let gone = self.failures.get(&slot.configuration).is_some_and(|n| *n >= MOST_FAILURES_ROW);
+        if gone || point.failures >= MOST_FAILURES || point.exchanges >= self.allowance(slot) {
+            return false;
+        }
+        let broke = self.spent >= self.sweep.budget || point.time >= self.sweep.point_time;
+        !broke || (slot.attempt == 1 && point.rounds < LEAST_ROUNDS)
+    }
+
+    /// The most exchanges of a point: 6 of one that is far slower than a larger block.
+    fn allowance(&self, slot: Slot) -> u64 {
+        let is_slow =
+            self.costs.get(&slot.configuration).is_some_and(|costs| costs.is_slow(slot.size));
+        if is_slow { SLOW_EXCHANGES } else { self.sweep.point_exchanges }
+    }
+
+    /// The most exchanges of the next visit: the point's last rounds shall have some too.
+    fn exchanges_left(&self, slot: Slot) -> u64 {
+        let point = self.point(slot.configuration, slot.size);
+        let rounds = u64::from(self.sweep.rounds.saturating_sub(point.rounds).max(1));
+        self.allowance(slot).saturating_sub(point.exchanges).div_ceil(rounds)
+    }
+
+    fn point(&self, configuration: ConfigurationId, size: Bytes) -> PointState {
+        self.points.get(&(configuration, size)).copied().unwrap_or_default()
+    }
+
+    fn visit(&mut self, slot: Slot) -> Visit {
+        let costs = self.costs.entry(slot.configuration).or_default();
+        let (is_slow, expected) = (costs.is_slow(slot.size), costs.exchange_ns(slot.size));
+        let slow_above = costs.slow_above_ns(slot.size);
+        let share = self.share();
+        let batch = self.batch(slot.size, expected);
+        let slow_above = slow_above.map(|bound| whole(bound * f64::from(batch)));
+        let left = self.exchanges_left(slot);
+        let affordable = (share.seconds() * 1e9 / expected / f64::from(batch)).max(1.0);
+        let units = whole(affordable).count().min(left.div_ceil(u64::from(batch))).max(1);
+        let connection = self.connection(slot.round);
+        let opens = self.opened.insert((slot.configuration, connection));
+        Visit {
+            configuration: slot.configuration,
+            size: slot.size,
+            round: slot.round,
+            position: slot.position,
+            attempt: slot.attempt,
+            connection,
+            opens,
+            warm_up: if opens { WARM_UP } else { 0 },
+            units: if is_slow { 1 } else { u32::try_from(units).unwrap_or(u32::MAX) },
+            batch,
+            limit: Limit { time: share * 4, slow_above, slow_after: SLOW_AFTER },
+        }
+    }
+
+    /// The time of the next visit: an equal share of what is left.
+    fn share(&self) -> Nanos {
+        let left = self.sweep.budget.since(self.spent).seconds() * (1.0 - REPEAT_SHARE);
+        whole(left * 1e9 / count(self.left + 1)).max(LEAST_SHARE)
+    }
+
+    /// Exchanges per timed unit: so many that the clock's step is a hundredth of it.
+    fn batch(&self, size: Bytes, expected_ns: f64) -> u32 {
+        let wanted = 100.0 * self.sweep.resolution.seconds() * 1e9 / expected_ns;
+        let batch = if size > LARGEST_BATCHED { 1.0 } else { wanted.ceil().clamp(1.0, 1000.0) };
+        u32::try_from(whole(batch).count()).unwrap_or(1)
+    }
+
+    /// The connections of a configuration serve equal shares of the rounds.
+    fn connection(&self, round: u32) -> u32 {
+        let connections = self.sweep.connections.clamp(1, self.sweep.rounds.max(1));
+        (round.max(1) - 1) * connections / self.sweep.rounds.max(1) + 1
+    }
+}
+
+impl Slot {
+    const fn again(self) -> Self {
+        Self { attempt: self.attempt + 1, ..self }
+    }
+}
+
+impl Visit {
+    const fn slot(&self) -> Slot {
+        Slot {
+            round: self.round,
+            position: self.position,
+            attempt: self.attempt,
+            size: self.size,
+            configuration: self.configuration,
+        }
+    }
+}
+
+fn slots(round: u32, pairs: Vec<(Bytes, ConfigurationId)>) -> VecDeque<Slot> {
+    let numbered = (1..).zip(pairs);
+    let slot = |(position, (size, configuration))| Slot {
+        round,
+        position,
+        attempt: 1,
+        size,
+        configuration,
+    };
+    numbered.map(slot).collect()
+}
+
+/// The random stream of one round.
+fn generator(seed: u64, round: u32) -> ChaCha12Rng {
+    let mut hasher = blake3::Hasher::new_derive_key("btu pingpong round order 1");
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(&round.to_le_bytes());
+    ChaCha12Rng::from_seed(*hasher.finalize().as_bytes())
+}
+
+/// A number of nanoseconds, or of anything else, without its fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and nothing is far below zero"
+)]
+pub(super) fn whole(value: f64) -> Nanos {
+    Nanos::new(value as u64)
+}
+
+/// The first exchanges of a connection are not measured: a receiver acknowledges them at once
+/// (quick-ack), which hides what Nagle and delayed acknowledgements do later.
+const WARM_UP: u32 = 2;
+/// After so many exchanges a visit may be found slow.
+const SLOW_AFTER: u32 = 3;
+/// Exchanges of a slow point, all rounds together: at 88 ms each, more tell nothing new.
+const SLOW_EXCHANGES: u64 = 6;
+/// Failed visits after which a point is given up.
+const MOST_FAILURES: u32 = 2;
+/// Failed visits in a row after which a configuration is given up.
+const MOST_FAILURES_ROW: u32 = 5;
+/// Part of the budget that is kept for visits that must be repeated.
+const REPEAT_SHARE: f64 = 0.1;
+/// No visit is planned shorter.
+const LEAST_SHARE: Nanos = Nanos::from_micros(100);
+/// Larger blocks take so long that every exchange is timed alone.
+const LARGEST_BATCHED: Bytes = Bytes::new(64 << 10);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! The schedule against a path in virtual time.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::pingpong::configuration::Configuration;
+use crate::pingpong::configuration::Writes;
+use crate::pingpong::sample::Early;
+use crate::pingpong::sample::Fault;
+use crate::pingpong::simulated::Dip;
+use crate::pingpong::simulated::Reach;
+use crate::pingpong::simulated::Simulated;
+use crate::pingpong::sizes::Sizes;
+
+fn run(sweep: Sweep, mut path: Simulated) -> (Schedule, Vec<VisitSample>) {
+    let mut schedule = Schedule::new(sweep);
+    let samples = path.sweep(&mut schedule, &[two_writes(), Configuration::new("unix")]);
+    (schedule, samples)
+}
+
+fn two_writes() -> Configuration {
+    Configuration {
+        writes: Writes::HeaderFirst(Bytes::new(16)),
+        nodelay: Some(false),
+        ..Configuration::new("tcp")
+    }
+}
+
+fn default_sweep() -> Sweep {
+    Sweep::new(Sizes::default().points(), 7)
+}
+
+#[test]
+fn each_round_visits_each_pair_once_in_a_new_order() {
+    let two = vec![ConfigurationId(1), ConfigurationId(2)];
+    let sweep = Sweep { configurations: two, budget: Nanos::from_secs(2), ..default_sweep() };
+    let (_, samples) = run(sweep, Simulated::new(1.0, 0.01));
+    let order = |round: u32| -> Vec<(Bytes, ConfigurationId)> {
+        let of_round = samples.iter().filter(|sample| sample.round == round);
+        of_round.map(|sample| (sample.size_bytes, sample.configuration)).collect()
+    };
+    for round in 1..=10 {
+        let distinct: BTreeSet<_> = order(round).into_iter().collect();
+        assert_eq!((order(round).len(), distinct.len()), (248, 248), "round {round}");
+    }
+    assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn a_stored_seed_gives_the_stored_order_for_ever() {
+    let mut schedule = Schedule::new(default_sweep());
+    let first: Vec<u64> =
+        (0..4).filter_map(|_| schedule.next_visit()).map(|visit| visit.size.count()).collect();
+    assert_eq!(first, GOLDEN_START);
+}
+
+#[test]
+fn the_default_sweep_keeps_to_31_seconds_and_10_rounds() {
+    for (fixed_us, ns_per_byte) in [(10.0, 1.0), (60.0, 0.3)] {
+        let (schedule, samples) = run(default_sweep(), Simulated::new(fixed_us, ns_per_byte));
+        assert!(schedule.spent() <= Nanos::from_secs(31), "{:?}", schedule.spent());
+        assert!(samples.len() == 1240 && schedule.remaining() == 0);
+    }
+}
+
+#[test]
+fn a_slow_path_still_gets_three_rounds_of_every_point() {
+    let (_, samples) = run(default_sweep(), Simulated::new(100.0, 80.0));
+    for size in Sizes::default().points() {
+        let rounds = samples.iter().filter(|sample| sample.size_bytes == size).count();
+        assert!(rounds >= 3, "{rounds} rounds of {size}");
+    }
+}
+
+#[test]
+fn no_point_passes_its_cap_of_exchanges() {
+    let (_, samples) = run(default_sweep(), Simulated::new(0.05, 0.01));
+    let of = |size: u64| samples.iter().filter(move |sample| sample.size_bytes.count() == size);
+    let exchanges: u64 = of(64).map(|sample| sample.times.exchanges()).sum();
+    let batch = of(64).next_back().map_or(0, |sample| u64::from(sample.times.batch));
+    assert!(exchanges <= 100_000 + batch, "{exchanges}");
+    assert!(batch > 1, "exchanges of 0.1 us need batches on a clock of 30 ns");
+    assert!(of(98_304).all(|sample| sample.times.batch == 1));
+}
+
+/// Two writes with Nagle cost 44 ms a half round trip at 39 of the points.
+#[test]
+fn a_slow_point_stops_at_six_exchanges() {
+    let dip = Dip::later(Reach::Nagle(1448), 44_000.0);
+    let (schedule, samples) = run(default_sweep(), Simulated::new(10.0, 1.0).with_dip(dip));
+    let slow = |sample: &&VisitSample| (17..=1463).contains(&sample.size_bytes.count());
+    let late_rounds = samples.iter().filter(slow).filter(|sample| sample.round > 1);
+    assert!(late_rounds.clone().all(|sample| sample.times.n == 1));
+    for size in [64, 1024, 19] {
+        let of = samples.iter().filter(|sample| sample.size_bytes == Bytes::new(size));
+        let exchanges: u64 = of.map(|sample| sample.times.exchanges()).sum();
+        assert!((4..=6).contains(&exchanges), "{exchanges} exchanges of {size} bytes");
+    }
+    assert!(schedule.spent() <= Nanos::from_secs(45), "{:?}", schedule.spent());
+}
+
+#[test]
+fn three_exchanges_far_slower_than_a_larger_block_end_a_visit() {
+    let dip = Dip::later(Reach::Always(17..=1463), 1_000.0);
+    let (_, samples) = run(default_sweep(), Simulated::new(10.0, 1.0).with_dip(dip));
+    let early = |sample: &&VisitSample| sample.ended == Ended::Early { cause: Early::Slow };
+    let ended: Vec<&VisitSample> = samples.iter().filter(early).collect();
+    assert!(ended.len() > 10 && ended.iter().all(|sample| sample.times.n == 3));
+}
+
+#[test]
+fn connections_share_the_rounds_and_warm_up_first() {
+    let mut schedule = Schedule::new(Sweep { rounds: 10, ..Sweep::new(vec![Bytes::new(8)], 1) });
+    let visits: Vec<Visit> = std::iter::from_fn(|| schedule.next_visit()).collect();
+    let connections: Vec<u32> = visits.iter().map(|visit| visit.connection).collect();
+    assert_eq!(connections, [1, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    let opening: Vec<u32> =
+        visits.iter().filter(|visit| visit.warm_up == 2 && visit.opens).map(|v| v.round).collect();
+    assert_eq!(opening, [1, 5, 8]);
+}
+
+#[test]
+fn a_disturbed_visit_is_repeated_once() {
+    let mut schedule = Schedule::new(Sweep { rounds: 3, ..Sweep::new(vec![Bytes::new(8)], 1) });
+    let mut path = Simulated::new(10.0, 1.0);
+    let mut attempts = Vec::new();
+    while let Some(visit) = schedule.next_visit() {
+        let mut sample = path.visit(&visit, &two_writes());
+        sample.host.run_delay_ns = Some(sample.elapsed_ns);
+        schedule.record(&visit, &sample);
+        attempts.push((visit.round, visit.attempt));
+    }
+    assert_eq!(attempts, [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (3, 2)]);
+}
+
+#[test]
+fn a_peer_that_is_gone_ends_the_sweep_and_keeps_its_points() {
+    let mut schedule = Schedule::new(default_sweep());
+    let mut path = Simulated::new(10.0, 1.0);
+    let mut visits = 0;
+    while let Some(visit) = schedule.next_visit() {
+        visits += 1;
+        let mut sample = path.visit(&visit, &two_writes());
+        if visits > 100 {
+            sample.ended = Ended::Failed { fault: Fault::PeerGone, detail: "recv: reset".into() };
+        }
+        schedule.record(&visit, &sample);
+    }
+    assert_eq!(visits, 105);
+}
+
+#[test]
+fn a_rising_order_makes_all_rounds_of_a_size_at_once() {
+    let sweep = Sweep { order: Order::Rising, budget: Nanos::from_secs(2), ..default_sweep() };
+    let (_, samples) = run(sweep, Simulated::new(1.0, 0.01));
+    assert!(samples.is_sorted_by_key(|sample| sample.size_bytes));
+    assert!(samples[..10].iter().map(|sample| sample.round).eq(1..=10));
+}
+
+const GOLDEN_START: [u64; 4] = [2, 189, 1536, 8189];

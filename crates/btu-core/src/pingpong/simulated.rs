@@ -1,0 +1,138 @@
+//! A transport in virtual time: programmed times, dips, holes and noise; what tests run against.
+
+mod dip;
+mod noise;
+
+use super::configuration::Configuration;
+use super::configuration::Mode;
+use super::configuration::size_f64;
+use super::curve::Line;
+use super::sample::Ended;
+use super::sample::Times;
+use super::sample::VisitHost;
+use super::sample::VisitSample;
+use super::schedule::Schedule;
+use super::schedule::Visit;
+use super::schedule::whole;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+pub use dip::Dip;
+pub use dip::Reach;
+pub use noise::Bursts;
+pub use noise::Noise;
+
+/// A path that takes the time it is told to take.
+#[derive(Debug)]
+pub struct Simulated {
+    regimes: Vec<(Bytes, Line)>,
+    dips: Vec<Dip>,
+    noise: Noise,
+    now: Nanos,
+}
+
+impl Simulated {
+    /// A path whose blocks take `fixed_us` and `ns_per_byte`, one way, without noise.
+    pub fn new(fixed_us: f64, ns_per_byte: f64) -> Self {
+        let line = Line { fixed: fixed_us, per_byte: ns_per_byte / 1e3 };
+        let regimes = vec![(Bytes::ZERO, line)];
+        Self { regimes, dips: Vec::new(), noise: Noise::none(), now: Nanos::ZERO }
+    }
+
+    /// From blocks of `from` on, another line holds: a rendezvous, or memory out of the cache.
+    #[must_use]
+    pub fn then(mut self, from: Bytes, fixed_us: f64, ns_per_byte: f64) -> Self {
+        self.regimes.push((from, Line { fixed: fixed_us, per_byte: ns_per_byte / 1e3 }));
+        self
+    }
+
+    /// With a dip.
+    #[must_use]
+    pub fn with_dip(mut self, dip: Dip) -> Self {
+        self.dips.push(dip);
+        self
+    }
+
+    /// With noise.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Noise) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// The virtual time.
+    pub const fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The time of a block one way, without noise.
+    pub fn time_us(&self, size: Bytes, configuration: &Configuration) -> f64 {
+        let regime = self.regimes.iter().rev().find(|(from, _)| *from <= size);
+        let clean = regime.map_or(0.0, |(_, line)| line.at(size_f64(size)));
+        self.dips.iter().fold(clean, |time, dip| dip.apply(time, size, configuration))
+    }
+
+    /// Makes one exchange; returns its time.
+    pub fn exchange(&mut self, size: Bytes, configuration: &Configuration) -> Nanos {
+        let ways = if configuration.mode == Mode::PingPong { 2.0 } else { 1.0 };
+        let quiet = self.time_us(size, configuration) * 1e3 * ways;
+        let taken = whole((quiet * self.noise.factor(self.now)).max(1.0));
+        self.now = self.now.saturating_add(taken);
+        taken
+    }
+
+    /// Makes a visit as an engine does: warm-up, units, and its limit.
+    pub fn visit(&mut self, visit: &Visit, configuration: &Configuration) -> VisitSample {
+        let began = self.now;
+        for _ in 0..visit.warm_up {
+            let _ = self.exchange(visit.size, configuration);
+        }
+        let (first, mut units, mut ended) = (self.now, Vec::new(), Ended::Complete);
+        let mut fastest = Nanos::MAX;
+        while units.len() < usize::try_from(visit.units).unwrap_or(usize::MAX) {
+            let unit: Nanos =
+                (0..visit.batch).map(|_| self.exchange(visit.size, configuration)).sum();
+            fastest = fastest.min(unit);
+            units.push(unit.count());
+            let done = u32::try_from(units.len()).unwrap_or(u32::MAX);
+            if let Some(cause) = visit.limit.reached(done, self.now.since(first), fastest) {
+                ended = Ended::Early { cause };
+                break;
+            }
+        }
+        VisitSample {
+            configuration: visit.configuration,
+            size_bytes: visit.size,
+            round: visit.round,
+            position: visit.position,
+            attempt: visit.attempt,
+            connection: visit.connection,
+            elapsed_ns: self.now.since(began),
+            times: Times::fold(&units, visit.batch, 64),
+            host: VisitHost::default(),
+            ended,
+            options: None,
+            flags: Vec::new(),
+        }
+    }
+
+    /// Runs a whole schedule; `configurations` are numbered from 1 as in its sweep.
+    pub fn sweep(
+        &mut self,
+        schedule: &mut Schedule,
+        configurations: &[Configuration],
+    ) -> Vec<VisitSample> {
+        let mut samples = Vec::new();
+        while let Some(visit) = schedule.next_visit() {
+            let at = usize::try_from(visit.configuration.0).unwrap_or(usize::MAX);
+            let Some(configuration) = at.checked_sub(1).and_then(|at| configurations.get(at))
+            else {
+                continue;
+            };
+            let sample = self.visit(&visit, configuration);
+            schedule.record(&visit, &sample);
+            samples.push(sample);
+        }
+        samples
+    }
+}
