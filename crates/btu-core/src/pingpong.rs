@@ -9,7 +9,9 @@
 
 pub mod configuration;
 pub mod curve;
+pub mod point;
 pub mod sample;
 pub mod schedule;
 pub mod simulated;
 pub mod sizes;
+pub mod statistic;

@@ -10,8 +10,10 @@ mod compare;
 mod interval;
 mod isotonic;
 mod mean;
+mod order;
 mod outlier;
 mod quantile;
+mod rank_sum;
 #[cfg(test)]
 mod simulation;
 
@@ -24,20 +26,26 @@ pub use compare::Comparison;
 pub use compare::detectable_change;
 pub use compare::holm;
 pub use compare::mann_whitney;
+pub use compare::welch_difference;
 pub use compare::welch_on_logs;
 pub use interval::Interval;
 pub use interval::student_on_logs;
 pub use isotonic::isotonic;
+pub use isotonic::isotonic_weighted;
 pub use mean::Means;
 pub use mean::arithmetic_mean;
 pub use mean::geometric_mean;
 pub use mean::harmonic_mean;
+pub use order::Counted;
+pub use order::median_ranks;
 pub use outlier::Severity;
 pub use outlier::outliers_on_logs;
 pub use quantile::mad;
 pub use quantile::median;
 pub use quantile::quantile;
 pub use quantile::robust_cv;
+
+pub use rank_sum::mann_whitney_greater;
 
 pub(crate) use quantile::NORMAL_MAD;
 

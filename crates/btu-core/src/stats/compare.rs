@@ -32,26 +32,31 @@ impl Comparison {
 /// 'Student's' problem when several different population variances are involved", Biometrika 34,
 /// 1947). `None` under two values a side.
 pub fn welch_on_logs(before: &[f64], after: &[f64]) -> Option<Comparison> {
-    let (mean_a, sd_a) = mean_and_sd(&logs(before)?)?;
-    let (mean_b, sd_b) = mean_and_sd(&logs(after)?)?;
+    let (difference, half, p) = welch(&logs(before)?, &logs(after)?)?;
+    let interval = Interval { low: (difference - half).exp(), high: (difference + half).exp() };
+    Some(Comparison { ratio: difference.exp(), interval, p })
+}
+
+/// The mean of `after` less that of `before`, with its 95 % interval, by the same test on the values
+/// as they are.
+pub fn welch_difference(before: &[f64], after: &[f64]) -> Option<(f64, Interval)> {
+    let (difference, half, _) = welch(before, after)?;
+    Some((difference, Interval { low: difference - half, high: difference + half }))
+}
+
+/// The difference of the means, half the width of its interval, and the two-sided p value.
+fn welch(before: &[f64], after: &[f64]) -> Option<(f64, f64, f64)> {
+    let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_sd(before)?, mean_and_sd(after)?);
     let (n, m) = (count(before.len()), count(after.len()));
     let (var_a, var_b) = (sd_a * sd_a / n, sd_b * sd_b / m);
-    let error = (var_a + var_b).sqrt();
-    let difference = mean_b - mean_a;
+    let (difference, error) = (mean_b - mean_a, (var_a + var_b).sqrt());
     if error <= 0.0 {
-        return Some(without_spread(difference));
+        return Some((difference, 0.0, if difference.abs() > 0.0 { 0.0 } else { 1.0 }));
     }
     let freedom = (var_a + var_b).powi(2) / (var_a * var_a / (n - 1.0) + var_b * var_b / (m - 1.0));
     let half = t_quantile(freedom, 0.975)? * error;
     let tail = StudentsT::new(0.0, 1.0, freedom).ok()?.cdf(-(difference / error).abs());
-    let interval = Interval { low: (difference - half).exp(), high: (difference + half).exp() };
-    Some(Comparison { ratio: difference.exp(), interval, p: 2.0 * tail })
-}
-
-fn without_spread(difference: f64) -> Comparison {
-    let ratio = difference.exp();
-    let p = if difference.abs() > 0.0 { 0.0 } else { 1.0 };
-    Comparison { ratio, interval: Interval { low: ratio, high: ratio }, p }
+    Some((difference, half, 2.0 * tail))
 }
 
 /// The p values adjusted for testing all of them at once (Holm, "A simple sequentially rejective
@@ -84,18 +89,40 @@ pub fn detectable_change(values: &[f64]) -> Option<f64> {
 /// and continuity (Mann and Whitney, Annals of Mathematical Statistics 18, 1947). `None` for an
 /// empty side, or where all values are equal.
 pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<f64> {
-    let (n, m) = (count(first.len()), count(second.len()));
-    let wins: f64 = first.iter().flat_map(|a| second.iter().map(move |b| win(*a, *b))).sum();
-    let mut all: Vec<f64> = first.iter().chain(second).copied().collect();
-    all.sort_by(f64::total_cmp);
-    let ties: f64 = all.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|tie| cubic(tie.len())).sum();
-    let total = n + m;
-    let variance = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
-    if n * m <= 0.0 || variance <= 0.0 {
+    let sum = RankSum::of(first, second);
+    if first.is_empty() || second.is_empty() || sum.variance <= 0.0 {
         return None;
     }
-    let z = ((wins - n * m / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
+    let z = ((sum.wins - sum.mean).abs() - 0.5).max(0.0) / sum.variance.sqrt();
     Some(2.0 * Normal::new(0.0, 1.0).ok()?.cdf(-z))
+}
+
+/// The statistic U of Mann and Whitney, and what it is by chance alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RankSum {
+    /// Pairs in which the first is the larger one; a tie is half a win.
+    pub(super) wins: f64,
+    pub(super) mean: f64,
+    pub(super) variance: f64,
+    ties: f64,
+}
+
+impl RankSum {
+    pub(super) fn of(first: &[f64], second: &[f64]) -> Self {
+        let (n, m) = (count(first.len()), count(second.len()));
+        let wins = first.iter().flat_map(|a| second.iter().map(move |b| win(*a, *b))).sum();
+        let mut all: Vec<f64> = first.iter().chain(second).copied().collect();
+        all.sort_by(f64::total_cmp);
+        let equal = all.chunk_by(|a, b| a.total_cmp(b).is_eq());
+        let ties: f64 = equal.map(|tie| cubic(tie.len())).sum();
+        let total = n + m;
+        let variance = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
+        Self { wins, mean: n * m / 2.0, variance, ties }
+    }
+
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties > 0.0
+    }
 }
 
 fn win(a: f64, b: f64) -> f64 {

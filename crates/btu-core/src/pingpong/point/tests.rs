@@ -1,0 +1,109 @@
+//! Worked examples of a point, and what its intervals cover.
+
+use chacha20::ChaCha12Rng;
+use rand::SeedableRng;
+use rand_distr::Distribution;
+use rand_distr::Exp1;
+
+use super::*;
+use crate::pingpong::sample::Ended;
+use crate::pingpong::sample::Times;
+use crate::pingpong::sample::VisitHost;
+use crate::stats::median_ranks;
+use crate::units::Nanos;
+
+fn visit(round: u32, unit_ns: &[u64]) -> VisitSample {
+    VisitSample {
+        configuration: ConfigurationId(1),
+        size_bytes: Bytes::new(8),
+        round,
+        position: 1,
+        attempt: 1,
+        connection: round.div_ceil(2),
+        elapsed_ns: Nanos::from_micros(100),
+        times: Times::fold(unit_ns, 1, 64),
+        host: VisitHost::default(),
+        ended: Ended::Complete,
+        options: None,
+        flags: vec![],
+    }
+}
+
+#[track_caller]
+fn only(samples: &[VisitSample]) -> PointSummary {
+    let mut points = summarize(samples, ConfigurationId(1), Mode::PingPong);
+    assert_eq!(points.len(), 1);
+    points.remove(0)
+}
+
+#[track_caller]
+fn assert_close(found: f64, want: f64) {
+    assert!((found - want).abs() < 1e-9 * want.abs(), "{found}, expected {want}");
+}
+
+/// Round medians 20, 20, 40 us there and back: T = cube root of 10 x 10 x 20 us.
+#[test]
+fn the_statistics_of_three_rounds() {
+    let point = only(&[
+        visit(1, &[20_000, 18_000, 60_000]),
+        visit(2, &[20_000, 20_000, 20_000]),
+        visit(3, &[40_000, 40_000, 42_000]),
+    ]);
+    assert_close(point.typical_us, 2_000.0_f64.cbrt());
+    assert_close(point.min_us, 9.0);
+    assert_close(point.median_us, 10.0);
+    let sum = (20 + 18 + 60 + 60 + 40 + 40 + 42) * 1_000;
+    assert_close(point.mean_us, f64::from(sum) / 9.0 / 2e3);
+    assert_close(point.average_of_3000_us.0, point.mean_us);
+    assert_eq!((point.exchanges, point.average_of_3000_us.1), (9, 9));
+    assert_close(point.netpipe_us, 10.0);
+    assert_eq!(point.connections_us.len(), 2);
+    assert!(point.interval_us.is_some_and(|interval| interval.contains(12.6)));
+}
+
+/// 2,000 exchanges of 10 us and 2,000 of 20 us: the first 3,000 have (2 x 10 + 1 x 20) / 3.
+#[test]
+fn the_average_of_3000_takes_the_first_3000() {
+    let point = only(&[visit(1, &[20_000; 2_000]), visit(2, &[40_000; 2_000])]);
+    assert_close(point.average_of_3000_us.0, 40.0 / 3.0);
+    assert_eq!(point.average_of_3000_us.1, 3_000);
+    assert!(point.interval_us.is_none() && point.flags[0].name == "few-rounds");
+}
+
+#[test]
+fn a_repeated_visit_stands_for_its_round_and_a_failed_one_for_nothing() {
+    let again = VisitSample { attempt: 2, ..visit(1, &[20_000]) };
+    let failed = Ended::Failed {
+        fault: crate::pingpong::sample::Fault::Short,
+        detail: "recv: 3 of 8 bytes".into(),
+    };
+    let broken = VisitSample { ended: failed, ..visit(4, &[1]) };
+    let all = [visit(1, &[90_000]), again, visit(2, &[20_000]), visit(3, &[20_000]), broken];
+    let point = only(&all);
+    assert_eq!(point.rounds_us, [10.0, 10.0, 10.0]);
+    assert!(summarize(&all, ConfigurationId(2), Mode::PingPong).is_empty());
+}
+
+#[test]
+fn units_of_a_batch_are_divided() {
+    let mut batched = visit(1, &[20_000]);
+    batched.times.batch = 10;
+    assert_close(only(&[batched]).typical_us, 1.0);
+}
+
+/// Exponential values, whose true median is ln 2.
+#[test]
+fn p8_the_interval_within_a_round_covers_the_true_median() {
+    let mut chance = ChaCha12Rng::seed_from_u64(8);
+    for n in [30_usize, 200] {
+        let mut covered = 0;
+        for _ in 0..2_000 {
+            let values: Vec<(f64, u64)> = (0..n).map(|_| (Exp1.sample(&mut chance), 1)).collect();
+            let interval = Counted::new(values).median_interval().unwrap();
+            covered += u32::from(interval.contains(std::f64::consts::LN_2));
+        }
+        let percent = f64::from(covered) / 20.0;
+        assert!((93.0..=99.0).contains(&percent), "{percent} % of n = {n}");
+    }
+    assert_eq!(median_ranks(5), None, "5 values cannot hold the median with 95 %");
+}
