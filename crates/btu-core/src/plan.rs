@@ -208,7 +208,7 @@ mod tests {
         );
         let again = own(&plan.to_toml()).unwrap();
         assert_eq!(again, plan);
-        assert_eq!(own("[time]\nwindow = \"100ms\"").unwrap().preset, "quick");
+        assert_eq!(own("[time]\nwindow = \"60ms\"").unwrap().preset, "quick");
     }
 
     #[test]

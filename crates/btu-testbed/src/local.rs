@@ -141,13 +141,17 @@ impl LocalTestbed {
         Pair::to(black_box).name()
     }
 
-    /// Gives links their elements, both ways alike, and starts counting anew; links that are not
-    /// named pass packets unchanged.
-    pub fn impair(&self, links: &[(Role, ChainSpec)], seed: u64) -> Result<(), LocalError> {
-        let order = |(black_box, chain): &(Role, ChainSpec)| Order {
+    /// Gives links their elements, away from the test host and towards it, and starts counting anew;
+    /// links that are not named pass packets unchanged.
+    pub fn impair(
+        &self,
+        links: &[(Role, ChainSpec, ChainSpec)],
+        seed: u64,
+    ) -> Result<(), LocalError> {
+        let order = |(black_box, up, down): &(Role, ChainSpec, ChainSpec)| Order {
             link: Self::link_name(*black_box),
-            up: chain.clone(),
-            down: chain.clone(),
+            up: up.clone(),
+            down: down.clone(),
         };
         let orders: Vec<Order> = links.iter().map(order).collect();
         Ok(self.emulator.configure(&orders, seed)?)

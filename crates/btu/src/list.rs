@@ -108,7 +108,7 @@ fn flows(case: Case) -> String {
     let flows: Vec<String> = case.flows().iter().map(arrow).collect();
     let impairment = match case.impairment() {
         Impairment::Delay => ", delayed by DL each way",
-        Impairment::Drop => ", drop pattern DR each way",
+        Impairment::Drop => ", drop pattern DR on what arrives at the black boxes",
         Impairment::None => "",
     };
     format!("{}{impairment}", flows.join(", "))

@@ -32,11 +32,11 @@ mod tests {
     use crate::plan::Choices;
     use crate::plan::Vocabulary;
 
-    /// btu-26 quick: 100 ms and 5 s of drain. btu-96: 32 Mb at 100 kb/s.
+    /// btu-26 quick: 60 ms and 5 s of drain. btu-96: 32 Mb at 100 kb/s.
     #[test]
     fn the_caps_of_the_editions() {
         for (edition, cap) in
-            [("btu-26", Nanos::from_millis(5100)), ("btu-96", Nanos::from_secs(320))]
+            [("btu-26", Nanos::from_millis(5060)), ("btu-96", Nanos::from_secs(320))]
         {
             let choices = Choices { edition: Some(edition), ..Choices::default() };
             let words = Vocabulary { activities: &["cpu", "ftp", "io"] };

@@ -3,6 +3,7 @@
 use super::Amount;
 use super::Plan;
 use crate::cell::Case;
+use crate::cell::Direction;
 use crate::cell::Impairment;
 use crate::units::BitRate;
 use crate::units::Bytes;
@@ -19,10 +20,14 @@ impl Plan {
         (cells + alone) * u64::from(self.passes.min) + VERIFICATIONS
     }
 
-    /// The link elements of a case, in order of traversal, each way; none on a plain path.
-    pub fn chain(&self, case: Case) -> Vec<String> {
-        let drop =
-            (case.impairment() == Impairment::Drop).then(|| format!("drop {}", self.link.drop));
+    /// The link elements of a case, in order of traversal; none on a plain path.
+    ///
+    /// Delay and rate act both ways. Drops act on packets that arrive at the black box: its
+    /// acknowledgements are spared, since three of them in a row stand for more than a window of
+    /// data, and the cell would measure the retransmission timer instead of the host.
+    pub fn chain(&self, case: Case, direction: Direction) -> Vec<String> {
+        let drops = case.impairment() == Impairment::Drop && direction == Direction::Send;
+        let drop = drops.then(|| format!("drop {}", self.link.drop));
         let delay =
             (case.impairment() == Impairment::Delay).then(|| format!("delay {}", self.link.delay));
         drop.into_iter().chain(self.link.rate.clone()).chain(delay).collect()
@@ -62,6 +67,7 @@ const FAST: BitRate = BitRate::new(1_000_000_000);
 #[cfg(test)]
 mod tests {
     use crate::cell::Case;
+    use crate::cell::Direction;
     use crate::plan::Choices;
     use crate::plan::Plan;
     use crate::plan::Vocabulary;
@@ -84,13 +90,15 @@ mod tests {
 
     #[test]
     fn the_chains_of_the_cases_are_the_papers() {
-        let chain = |edition, case| plan(edition, false).chain(case);
-        assert!(chain("btu-26", Case::Send).is_empty());
-        assert_eq!(chain("btu-26", Case::SendDelayed), ["delay 5ms"]);
-        assert_eq!(chain("btu-26", Case::TwoSendDropped), ["drop 1@200,3@400/400"]);
+        let up = |edition, case| plan(edition, false).chain(case, Direction::Send);
+        assert!(up("btu-26", Case::Send).is_empty());
+        assert_eq!(up("btu-26", Case::SendDelayed), ["delay 5ms"]);
+        assert_eq!(up("btu-26", Case::TwoSendDropped), ["drop 1@200,3@400/400"]);
         let rate = "rate 10Mbit/s queue 100ms shared ether";
-        assert_eq!(chain("btu-96", Case::Send), [rate]);
-        assert_eq!(chain("btu-96", Case::TwoRecvDelayed), [rate, "delay 10ms"]);
+        assert_eq!(up("btu-96", Case::Send), [rate]);
+        assert_eq!(up("btu-96", Case::TwoRecvDelayed), [rate, "delay 10ms"]);
+        let down = plan("btu-26", false).chain(Case::TwoSendDropped, Direction::Receive);
+        assert!(down.is_empty());
     }
 
     #[test]

@@ -290,7 +290,7 @@ fn amount(time: &RawTime, reader: &Reader<'_>) -> Result<Amount, PlanError> {
             amount,
             "window is given, too; leave one of them out",
         )),
-        (None, None) => Err(reader.missing("time.window", "write window = \"100ms\"")),
+        (None, None) => Err(reader.missing("time.window", "write window = \"60ms\"")),
     }
 }
 

@@ -59,7 +59,7 @@ fn each_link_delays_its_own_packets_only() {
     isolated("local::each_link_delays_its_own_packets_only", || {
         let testbed = testbed();
         let delay = ChainSpec::as_given(&["delay 20ms"], &Reader::PLAN).unwrap();
-        testbed.impair(&[(Role::Active, delay)], 1).unwrap();
+        testbed.impair(&[(Role::Active, delay.clone(), delay)], 1).unwrap();
         let least = |peer| {
             between(&testbed, peer, Path::Emulated, |ends| round_trips(ends, 10))
                 .into_iter()
@@ -100,7 +100,7 @@ fn a_delayed_transfer_at_full_speed_loses_nothing() {
     isolated("local::a_delayed_transfer_at_full_speed_loses_nothing", || {
         let testbed = testbed();
         let delay = ChainSpec::as_given(&["delay 5ms"], &Reader::PLAN).unwrap();
-        testbed.impair(&[(Role::Active, delay)], 1).unwrap();
+        testbed.impair(&[(Role::Active, delay.clone(), delay)], 1).unwrap();
         let (received, _) =
             between(&testbed, Role::Active, Path::Emulated, |ends| tcp_transfer(ends, 32 * MIB));
         assert!(received > 31 * MIB);

@@ -11,6 +11,7 @@ use btu_control::CellRun;
 use btu_control::Runner;
 use btu_control::When;
 use btu_core::cell::Case;
+use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::journal::AloneSample;
@@ -91,13 +92,15 @@ impl LocalRunner {
 
     /// Sets the links of a case up; true where it passes through the emulator.
     fn impair(&self, case: Case, seed: u64) -> Result<bool, anyhow::Error> {
-        let texts = self.plan.chain(case);
-        let chain = ChainSpec::as_given(&texts, &link::Reader::PLAN)?;
-        let boxes = [Role::Active, Role::Passive].map(|role| (role, chain.clone()));
-        if !texts.is_empty() {
-            self.testbed.impair(&boxes, seed)?;
+        let chain =
+            |direction| ChainSpec::as_given(&self.plan.chain(case, direction), &link::Reader::PLAN);
+        let (up, down) = (chain(Direction::Send)?, chain(Direction::Receive)?);
+        let emulated = !up.is_empty() || !down.is_empty();
+        if emulated {
+            let boxes = [Role::Active, Role::Passive];
+            self.testbed.impair(&boxes.map(|role| (role, up.clone(), down.clone())), seed)?;
         }
-        Ok(!texts.is_empty())
+        Ok(emulated)
     }
 
     /// Runs COMM with or without its load and gathers what was seen.

@@ -168,26 +168,19 @@ fn killed_at_twenty_random_moments_each_cell_is_measured_once() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
     let plan = tiny_plan(dir.path());
-    let mut moments = (1_u64..).map(|n| (n * 2_654_435_761) % 400);
-    for kill in 0..20 {
-        let mut command = btu();
-        command.args(["run", "--quiet"]);
-        if out.join("samples.jsonl").is_file() && out.join("hosts.json").is_file() {
-            command.arg("--resume").arg(&out);
-        } else {
-            drop(std::fs::remove_dir_all(&out));
-            command.arg("--plan").arg(&plan).arg("--out").arg(&out);
-        }
-        let mut run = command.spawn().unwrap();
-        let moment = Duration::from_millis(moments.next().unwrap());
-        if crate::program::ended_within(&mut run, moment).is_none() {
-            run.kill().unwrap();
-            run.wait().unwrap();
-        } else {
-            assert!(kill > 3, "the plan is too short for this test");
-            break;
-        }
+    let mut run =
+        btu().args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out).spawn().unwrap();
+    wait_for_lines(&out, 1);
+    let mut moments = (1_u64..).map(|n| Duration::from_millis((n * 2_654_435_761) % 400));
+    let mut kills = 0;
+    while kills < 20 && crate::program::ended_within(&mut run, moments.next().unwrap()).is_none() {
+        run.kill().unwrap();
+        run.wait().unwrap();
+        kills += 1;
+        run = btu().args(["run", "--quiet", "--resume"]).arg(&out).spawn().unwrap();
     }
+    run.wait().unwrap();
+    assert!(kills > 3, "the plan is too short for this test");
     let last = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
     assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
     let counts = measured(&out);

@@ -2,6 +2,7 @@
 
 use btu_control::When;
 use btu_core::cell::Case;
+use btu_core::cell::Direction;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
 use btu_core::plan::Amount;
@@ -57,7 +58,7 @@ fn effort(plan: &Plan) -> Effort {
 }
 
 fn is_emulated(plan: &Plan, case: Case) -> bool {
-    !plan.chain(case).is_empty()
+    !plan.chain(case, Direction::Send).is_empty()
 }
 
 /// The engine's traffic between the test host and one black box.
