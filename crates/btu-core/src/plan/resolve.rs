@@ -217,7 +217,7 @@ fn preset(
 }
 
 /// Lays the user's values over the preset's over the edition's, and reads them.
-fn assemble(
+pub(super) fn assemble(
     own: RawPlan,
     base: &RawEdition,
     preset: &RawPreset,

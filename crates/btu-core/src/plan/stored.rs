@@ -1,52 +1,108 @@
 //! The plan of a stored result, read back.
 
+use std::collections::BTreeMap;
+
 use super::Choices;
 use super::EDITIONS;
+use super::Edition;
 use super::Plan;
 use super::PlanError;
 use super::Vocabulary;
 use super::error::Source;
+use super::raw::RawEdition;
 use super::raw::RawPlan;
+use super::raw::RawPreset;
+use super::resolve::assemble;
+use super::resolve::parse_edition;
+use super::text::Reader;
 
 impl Plan {
     /// The plan in `plan.toml` of a result.
     ///
-    /// Whoever reads a result need not be able to repeat it: an activity that this build does not
-    /// have is still a name.
+    /// Whoever reads a result need not be able to repeat it: an activity or an edition that this
+    /// build does not have is still a name, and the canonical plan holds every value.
     ///
     /// # Errors
     /// The first value that is not legal, with its place.
     pub fn stored(name: &str, text: &str) -> Result<Self, PlanError> {
-        let raw: RawPlan =
-            toml::from_str(text).map_err(|error| Source { name, text }.syntax(&error))?;
-        let mut names = spelled(raw.matrix.activities);
+        let source = Source { name, text };
+        let own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        let theirs = own.matrix.activities.iter().flatten().map(|name| name.get_ref().clone());
+        let mut names: Vec<String> = theirs.collect();
         for edition in EDITIONS {
-            names.extend(spelled(super::resolve::parse_edition(edition)?.matrix.activities));
+            let legal = parse_edition(edition)?.matrix.activities;
+            names.extend(legal.into_iter().flatten().map(toml::Spanned::into_inner));
         }
         let activities: Vec<&str> = names.iter().map(String::as_str).collect();
-        let choices = Choices { plan: Some((name, text)), ..Choices::default() };
-        Self::resolve(&choices, &Vocabulary { activities: &activities }, 0)
+        let words = Vocabulary { activities: &activities };
+        if is_of_this_build(&own) {
+            let choices = Choices { plan: Some((name, text)), ..Choices::default() };
+            return Self::resolve(&choices, &words, 0);
+        }
+        foreign(own, &Reader { source, words: &words })
     }
 }
 
-fn spelled(names: Option<Vec<toml::Spanned<String>>>) -> Vec<String> {
-    names.unwrap_or_default().into_iter().map(toml::Spanned::into_inner).collect()
+/// True where the plan's edition is one of ours, to the byte.
+fn is_of_this_build(own: &RawPlan) -> bool {
+    let hash = spelled(own.edition_hash.as_ref());
+    let edition = Edition::named(&spelled(own.edition.as_ref()));
+    edition.is_some_and(|edition| hash.is_empty() || edition.hash() == hash)
+}
+
+/// A plan of an edition that this build does not have: every value is in the plan itself.
+fn foreign(own: RawPlan, reader: &Reader<'_>) -> Result<Plan, PlanError> {
+    let edition = spelled(own.edition.as_ref());
+    let edition_hash = spelled(own.edition_hash.as_ref());
+    let preset = spelled(own.preset.as_ref());
+    let base = RawEdition {
+        name: toml::Spanned::new(0..0, edition.clone()),
+        matrix: own.matrix.clone(),
+        time: own.time.clone(),
+        link: own.link.clone(),
+        sockets: own.sockets.clone(),
+        activity: own.activity.clone(),
+        preset: BTreeMap::new(),
+    };
+    let plan = assemble(own, &base, &RawPreset::default(), &EDITIONS[0], reader)?;
+    Ok(Plan { edition, edition_hash, preset, ..plan })
+}
+
+fn spelled(text: Option<&toml::Spanned<String>>) -> String {
+    text.map(|text| text.get_ref().clone()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn plan(choices: &Choices<'_>) -> Plan {
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        Plan::resolve(choices, &words, 7).unwrap()
+    }
+
     #[test]
     fn a_stored_plan_is_the_plan_that_was_run() {
-        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
         for choices in [
             Choices { edition: Some("btu-96"), ..Choices::default() },
             Choices { activities: Some(&["io".to_owned()]), ..Choices::default() },
             Choices { official: true, cases: Some(&["SEND".to_owned()]), ..Choices::default() },
         ] {
-            let plan = Plan::resolve(&choices, &words, 7).unwrap();
+            let plan = plan(&choices);
             assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan));
+        }
+    }
+
+    #[test]
+    fn a_plan_of_another_edition_is_read_as_it_stands() {
+        for (edition, hash) in [("btu-31", "12"), ("btu-26", "34")] {
+            let theirs = Plan {
+                edition: edition.to_owned(),
+                edition_hash: hash.to_owned(),
+                preset: "thorough".to_owned(),
+                ..plan(&Choices::default())
+            };
+            assert_eq!(Plan::stored("plan.toml", &theirs.to_toml()), Ok(theirs));
         }
     }
 }
