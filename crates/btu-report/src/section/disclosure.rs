@@ -44,8 +44,10 @@ impl Section for Disclosed {
 /// What must be equal before two results may be compared.
 fn comparability(run: &Run<'_>) -> Vec<Pair> {
     let plan = &run.journal.plan;
+    // Half of the hash names the edition for people, and fits a line; the plan holds all of it.
+    let hash: String = plan.edition_hash.chars().take(32).collect();
     vec![
-        Pair::new("Edition", format!("{}, {}", plan.edition, plan.edition_hash)),
+        Pair::new("Edition", format!("{}, {hash}", plan.edition)),
         Pair::new("Preset", &plan.preset),
         Pair::new("Testbed class", &plan.testbed_class),
         Pair::new(
