@@ -7,6 +7,7 @@
 //! evaluator", IASTED Conference on Intelligent Information Management and Systems, 1996
 //! ("snell1996" below).
 
+pub mod chasm;
 pub mod configuration;
 pub mod curve;
 pub mod point;

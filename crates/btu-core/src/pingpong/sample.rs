@@ -8,6 +8,7 @@ mod times;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::chasm::Answer;
 use super::configuration::Configuration;
 use crate::sample::Flag;
 use crate::sample::SocketOptions;
@@ -30,6 +31,13 @@ pub enum Line {
     },
     /// A visit.
     PingPongVisit(Box<VisitSample>),
+    /// What the chasm finder was told: with these lines it finds the same again.
+    PingPongAnswer {
+        /// The configuration that it searched.
+        id: ConfigurationId,
+        /// The answer, in the order of the requests.
+        answer: Answer,
+    },
 }
 
 /// The number of a configuration in its journal.

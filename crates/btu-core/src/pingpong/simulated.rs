@@ -3,6 +3,9 @@
 mod dip;
 mod noise;
 
+use super::chasm::Answer;
+use super::chasm::Probe;
+use super::chasm::Request;
 use super::configuration::Configuration;
 use super::configuration::Mode;
 use super::configuration::size_f64;
@@ -14,6 +17,7 @@ use super::sample::VisitSample;
 use super::schedule::Schedule;
 use super::schedule::Visit;
 use super::schedule::whole;
+use crate::stats::median;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -114,6 +118,30 @@ impl Simulated {
             options: None,
             flags: Vec::new(),
         }
+    }
+
+    /// Answers the chasm finder as an engine does.
+    pub fn answer(&mut self, request: &Request) -> Answer {
+        let mut medians_us = vec![Vec::new(); request.probes.len()];
+        for round in 1..=request.rounds {
+            for at in request.order(round) {
+                medians_us[at].push(self.probe(&request.probes[at], request));
+            }
+        }
+        Answer::Measured { medians_us }
+    }
+
+    /// The median T of one visit of a probe.
+    fn probe(&mut self, probe: &Probe, request: &Request) -> f64 {
+        let mut times_us = Vec::new();
+        for _ in 0..request.exchanges.max(1) {
+            let taken = self.exchange(probe.size, &probe.configuration);
+            times_us.push(probe.configuration.mode.time_us(taken.micros() * 1e3, 1));
+            if times_us.last().is_some_and(|time| *time > request.enough_above_us) {
+                break;
+            }
+        }
+        median(&times_us).unwrap_or(f64::NAN)
     }
 
     /// Runs a whole schedule; `configurations` are numbered from 1 as in its sweep.

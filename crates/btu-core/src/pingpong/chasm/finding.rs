@@ -1,0 +1,189 @@
+//! What the finder has to say of each candidate, as values and as a sentence.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::Candidate;
+use crate::units::Bytes;
+
+/// What became of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "finding", rename_all = "snake_case")]
+pub enum Finding {
+    /// It is a chasm.
+    Confirmed(Box<Chasm>),
+    /// It did not come again: other work on the machine, most likely.
+    NotReproduced {
+        /// First point of the candidate.
+        from: Bytes,
+        /// Last point of the candidate.
+        to: Bytes,
+        /// How slow it was in the sweep.
+        ratio_seen: f64,
+        /// How slow it was when measured again.
+        ratio_again: f64,
+        /// In how many rounds of how many it was slow again.
+        rounds: (u32, u32),
+    },
+    /// It could not be examined to its end.
+    Incomplete {
+        /// First point of the candidate.
+        from: Bytes,
+        /// Last point of the candidate.
+        to: Bytes,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// A confirmed chasm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chasm {
+    /// The first slow size.
+    pub from: Bytes,
+    /// The last slow size.
+    pub to: Bytes,
+    /// Whether the left edge was confirmed beside its clean neighbour.
+    pub from_sure: bool,
+    /// Whether the right edge was confirmed beside its clean neighbour.
+    pub to_sure: bool,
+    /// T of the worst point over what is expected of it.
+    pub ratio: f64,
+    /// What is expected of it, in microseconds: the base of the ratio.
+    pub clean_us: f64,
+    /// In how many rounds of how many it was slow again.
+    pub confirmed: (u32, u32),
+    /// p value after Holm's correction over all candidates.
+    pub p: f64,
+    /// Ranges of good sizes inside.
+    pub holes: Vec<RangeInclusive<u64>>,
+    /// What each factor does.
+    pub effects: Vec<Effect>,
+}
+
+/// What a factor does to a chasm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The factor's name.
+    pub factor: String,
+    /// What it does.
+    pub outcome: Outcome,
+}
+
+/// What changing one factor does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// No size is slow any more.
+    Removes,
+    /// The slow sizes are others.
+    Moves {
+        /// The first slow size.
+        from: Bytes,
+        /// The last slow size.
+        to: Bytes,
+    },
+    /// The edges stay where they are.
+    Nothing,
+    /// It could not be told.
+    Unclear {
+        /// Why.
+        reason: String,
+    },
+    /// It cannot be tried here.
+    Untested {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Chasm {
+    /// The factors without which there is no chasm.
+    pub fn removed_by(&self) -> impl Iterator<Item = &str> {
+        let removes = |effect: &&Effect| effect.outcome == Outcome::Removes;
+        self.effects.iter().filter(removes).map(|effect| effect.factor.as_str())
+    }
+
+    /// The factors that move an edge, and where to.
+    pub fn moved_by(&self) -> impl Iterator<Item = (&str, Bytes, Bytes)> {
+        self.effects.iter().filter_map(|effect| match effect.outcome {
+            Outcome::Moves { from, to } => Some((effect.factor.as_str(), from, to)),
+            _ => None,
+        })
+    }
+
+    /// What removes and what moves it.
+    fn cause(&self) -> String {
+        let removed: Vec<&str> = self.removed_by().collect();
+        let moved = self.moved_by().map(|(factor, from, to)| {
+            format!("moved by {factor} to {}..{} bytes", from.count(), to.count())
+        });
+        let removed = (!removed.is_empty()).then(|| format!("removed by {}", removed.join(", ")));
+        let parts: Vec<String> = removed.into_iter().chain(moved).collect();
+        match (parts.is_empty(), self.effects.len()) {
+            (false, _) => parts.join("; "),
+            (true, 0) => "no cause looked for".to_owned(),
+            (true, n) => format!("cause unknown: none of {n} factors removes or moves it"),
+        }
+    }
+}
+
+impl Finding {
+    pub(super) fn incomplete(candidate: &Candidate, reason: String) -> Self {
+        Self::Incomplete { from: candidate.from, to: candidate.to, reason }
+    }
+
+    /// The chasm, if it is one.
+    pub fn chasm(&self) -> Option<&Chasm> {
+        match self {
+            Self::Confirmed(chasm) => Some(chasm),
+            Self::NotReproduced { .. } | Self::Incomplete { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Confirmed(chasm) => chasm.fmt(out),
+            Self::NotReproduced { from, to, ratio_seen, rounds: (slow, rounds), .. } => write!(
+                out,
+                "between {} and {} bytes, factor {ratio_seen:.1} in the sweep: not reproduced (slow \
+                 in {slow} of {rounds} rounds)",
+                from.count(),
+                to.count()
+            ),
+            Self::Incomplete { from, to, reason } => {
+                let (from, to) = (from.count(), to.count());
+                write!(out, "between {from} and {to} bytes: not examined to its end: {reason}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Chasm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unsure = |sure| if sure { "" } else { " (edge not confirmed)" };
+        let (slow, rounds) = self.confirmed;
+        write!(
+            out,
+            "between {}{} and {}{} bytes, factor {:.1}, confirmed {slow} of {rounds}, {}",
+            self.from.count(),
+            unsure(self.from_sure),
+            self.to.count(),
+            unsure(self.to_sure),
+            self.ratio,
+            self.cause()
+        )?;
+        let holes: Vec<String> =
+            self.holes.iter().map(|hole| format!("{}..{}", hole.start(), hole.end())).collect();
+        if holes.is_empty() {
+            Ok(())
+        } else {
+            write!(out, "; good sizes inside: {}", holes.join(", "))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Sizes measured beside clean ones of the same minute, and whether they are slow.
+
+use super::Finder;
+use super::Pause;
+use super::Settings;
+use super::candidate::Baseline;
+use super::request::Probe;
+use super::request::Purpose;
+use super::request::Request;
+use super::request::Tape;
+use crate::pingpong::configuration::Configuration;
+use crate::pingpong::configuration::size_f64;
+use crate::stats::mann_whitney_greater;
+use crate::stats::median;
+use crate::units::Bytes;
+
+/// How sizes are tried with one configuration: beside which references, against which threshold.
+#[derive(Clone, Debug)]
+pub(super) struct Trial {
+    pub(super) settings: Settings,
+    pub(super) configuration: Configuration,
+    pub(super) references: Vec<Bytes>,
+    baseline: Baseline,
+    threshold: f64,
+}
+
+/// What a trial saw: for each size, the ratio to what is expected of it, round by round.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    ratios: Vec<(Bytes, Vec<f64>)>,
+    reference: Vec<f64>,
+}
+
+impl Trial {
+    pub(super) fn new(
+        finder: &Finder,
+        configuration: &Configuration,
+        references: Vec<Bytes>,
+    ) -> Self {
+        Self {
+            settings: finder.settings,
+            configuration: configuration.clone(),
+            references,
+            baseline: finder.baseline.clone(),
+            threshold: finder.settings.ratio,
+        }
+    }
+
+    /// The same trial of a chasm whose depth is known: the geometric middle between clean and slow
+    /// decides, for the noise of a busy machine multiplies, and 1.3 is soon passed.
+    pub(super) fn deepened(&self, depth: f64) -> Self {
+        let threshold = depth.max(1.0).sqrt().max(self.settings.ratio);
+        Self { threshold, ..self.clone() }
+    }
+
+    /// The same trial with another configuration.
+    pub(super) fn with(&self, configuration: &Configuration, references: Vec<Bytes>) -> Self {
+        Self { configuration: configuration.clone(), references, ..self.clone() }
+    }
+
+    /// True for a chasm so deep that a single exchange tells slow from clean.
+    pub(super) fn is_deep(&self) -> bool {
+        self.threshold * self.threshold >= DEEP
+    }
+
+    /// Measures the sizes and the references, interleaved.
+    pub(super) fn measure(
+        &self,
+        tape: &mut Tape<'_>,
+        purpose: Purpose,
+        sizes: &[Bytes],
+        rounds: u32,
+    ) -> Result<Seen, Pause> {
+        let mut times = tape.ask(self.request(purpose, sizes, rounds))?;
+        let references = times.split_off(sizes.len().min(times.len()));
+        let scales = self.scales(&references);
+        let ratios = |(size, rounds): (&Bytes, &Vec<f64>)| {
+            let expected = scales.iter().map(|scale| self.expected(*size, scale));
+            let ratios = rounds.iter().zip(expected).map(|(time, expected)| time / expected);
+            (*size, ratios.collect())
+        };
+        let reference = scales.iter().flatten().map(|(_, log)| log.exp()).collect();
+        Ok(Seen { ratios: sizes.iter().zip(&times).map(ratios).collect(), reference })
+    }
+
+    /// Every size and every reference as a probe.
+    fn request(&self, purpose: Purpose, sizes: &[Bytes], rounds: u32) -> Request {
+        let probe = |size: &Bytes| Probe { size: *size, configuration: self.configuration.clone() };
+        let expected = sizes.iter().chain(&self.references).map(|size| self.baseline.at(*size));
+        let most = expected.max_by(f64::total_cmp).unwrap_or(f64::INFINITY);
+        Request {
+            purpose,
+            probes: sizes.iter().chain(&self.references).map(probe).collect(),
+            rounds,
+            exchanges: self.settings.exchanges,
+            enough_above_us: ENOUGH * most,
+        }
+    }
+
+    /// In each round, how far each reference is from the baseline, on logs.
+    fn scales(&self, references: &[Vec<f64>]) -> Vec<Vec<(Bytes, f64)>> {
+        let rounds = references.first().map_or(0, Vec::len);
+        let scale = |round: usize| {
+            let at = self.references.iter().zip(references);
+            let log = |(size, times): (&Bytes, &Vec<f64>)| {
+                (*size, (times[round] / self.baseline.at(*size)).ln())
+            };
+            at.map(log).collect()
+        };
+        (0..rounds).map(scale).collect()
+    }
+
+    /// What a size should take: the baseline, moved as the references have moved, between them on
+    /// the scale of log n.
+    fn expected(&self, size: Bytes, scale: &[(Bytes, f64)]) -> f64 {
+        let log = match scale {
+            [(low, at_low), (high, at_high)] => {
+                let position = |size: Bytes| size_f64(size).ln();
+                let share = (position(size) - position(*low)) / (position(*high) - position(*low));
+                at_low + share.clamp(0.0, 1.0) * (at_high - at_low)
+            }
+            [(_, only)] => *only,
+            _ => 0.0,
+        };
+        self.baseline.at(size) * log.exp()
+    }
+}
+
+impl Seen {
+    /// The ratios of a size to what is expected of it, round by round.
+    pub(super) fn ratios(&self, size: Bytes) -> Vec<f64> {
+        let found = self.ratios.iter().find(|(seen, _)| *seen == size);
+        found.map(|(_, ratios)| ratios.clone()).unwrap_or_default()
+    }
+
+    /// The probability that the size came out so slow by chance: its ratios against 1, with the
+    /// scatter of the references in the same rounds.
+    pub(super) fn p_slow(&self, size: Bytes) -> f64 {
+        let middle = median(&self.reference).unwrap_or(1.0);
+        let clean: Vec<f64> = self.reference.iter().map(|scale| scale / middle).collect();
+        mann_whitney_greater(&self.ratios(size), &clean).unwrap_or(1.0)
+    }
+
+    /// True where the median ratio is above the trial's threshold, and not by chance.
+    pub(super) fn is_slow(&self, size: Bytes, trial: &Trial) -> bool {
+        self.looks_slow(size, trial) && self.p_slow(size) < trial.settings.p
+    }
+
+    /// True where the median ratio is above the trial's threshold.
+    pub(super) fn looks_slow(&self, size: Bytes, trial: &Trial) -> bool {
+        median(&self.ratios(size)).is_some_and(|ratio| ratio > trial.threshold)
+    }
+}
+
+/// The depth from which single exchanges tell slow from clean.
+const DEEP: f64 = 20.0;
+/// One exchange so many times slower than expected is enough for its visit.
+const ENOUGH: f64 = 20.0;
