@@ -31,6 +31,7 @@ pub(super) struct Direction {
     store: Store,
     meter: Meter,
     last_arrival: Nanos,
+    patience: Nanos,
     recorder: Option<Recorder>,
 }
 
@@ -44,14 +45,32 @@ struct Fresh<'a> {
 impl Direction {
     pub(super) fn new(chain: Chain, store: Store) -> Self {
         let (chains, meter) = (vec![chain], Meter::new());
-        Self { chains, store, meter, last_arrival: Nanos::ZERO, recorder: None }
+        Self {
+            chains,
+            store,
+            meter,
+            last_arrival: Nanos::ZERO,
+            patience: Nanos::ZERO,
+            recorder: None,
+        }
     }
 
     /// Begins a new run. Packets of the old one leave when the old chain says.
     pub(super) fn configure(&mut self, chain: Chain) {
+        self.patience = patience(&chain);
         self.chains.push(chain);
         self.reclaim();
         self.meter.reset();
+    }
+
+    /// When the last packet came, on the monotonic clock; zero before the first.
+    pub(super) fn last_arrival(&self) -> Nanos {
+        self.last_arrival
+    }
+
+    /// The time that every packet has at least, from its arrival until it is due.
+    pub(super) fn patience(&self) -> Nanos {
+        self.patience
     }
 
     /// Takes a frame that came at `stamp`, and sends what is due. Without delay that is the frame
@@ -216,6 +235,14 @@ impl Direction {
         self.meter.counts.overflow += u64::from(packets);
         self.meter.counts.overflow_bytes += u64::from(bytes);
     }
+}
+
+/// The constant delay of a chain; none where it has none.
+fn patience(chain: &Chain) -> Nanos {
+    chain
+        .sample()
+        .delay_asked_us
+        .map_or(Nanos::ZERO, |micros| Nanos::from(std::time::Duration::from_secs_f64(micros / 1e6)))
 }
 
 /// The chain's view of a frame.

@@ -48,11 +48,34 @@ pub(super) struct Link {
 pub(super) struct Worker {
     links: Vec<Link>,
     waiter: Waiter,
+    /// Without the sockets: for traffic that can wait in them.
+    calm_waiter: Waiter,
     waker: Waker,
     commands: Receiver<Command>,
     stamps: StampClock,
     pause: Pause,
     run: RunStart,
+}
+
+/// The rhythm of a thread whose packets are all delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Calm {
+    /// No wake-up sooner than this: what is due within it leaves together.
+    step: Nanos,
+    /// Arrivals are collected at least this often.
+    poll: Nanos,
+}
+
+impl Calm {
+    /// A fiftieth of the delay is far below what a run may be late (5 %).
+    fn of(delay: Nanos) -> Self {
+        let part = |divisor| Nanos::new(delay.count() / divisor);
+        Self { step: part(50).min(LONGEST_STEP), poll: part(8).min(LONGEST_POLL) }
+    }
+
+    fn next(self, now: Nanos, due: Option<Nanos>) -> Nanos {
+        due.unwrap_or(Nanos::MAX).clamp(now + self.step, now + self.poll)
+    }
 }
 
 /// Readings at the start of a run.
@@ -71,15 +94,16 @@ impl Worker {
         commands: Receiver<Command>,
         pause: Pause,
     ) -> btu_sys::Result<Self> {
-        let waiter = Waiter::new()?;
+        let (waiter, calm_waiter) = (Waiter::new()?, Waiter::new()?);
         waiter.add(&waker)?;
+        calm_waiter.add(&waker)?;
         for link in &links {
             waiter.add(&link.near)?;
             waiter.add(&link.far)?;
         }
         let stamps = StampClock::new();
         let run = RunStart { at: now(), used: ThreadUse::now(), clock_steps: 0 };
-        Ok(Self { links, waiter, waker, commands, stamps, pause, run })
+        Ok(Self { links, waiter, calm_waiter, waker, commands, stamps, pause, run })
     }
 
     /// Carries packets until nobody can command it any more.
@@ -101,9 +125,24 @@ impl Worker {
 
     fn wait(&mut self) -> io::Result<()> {
         let due = self.links.iter().filter_map(Link::next_wakeup).min();
-        self.pause.until(due, &self.waiter)?;
+        match self.calm(now()) {
+            Some(calm) => self.pause.until(Some(calm.next(now(), due)), &self.calm_waiter)?,
+            None => self.pause.until(due, &self.waiter)?,
+        }
         self.waker.clear();
         Ok(())
+    }
+
+    /// How to wait where all traffic of the moment is delayed anyway.
+    ///
+    /// On a CPU that others share, each wake-up takes it from them: a thread that woke for every
+    /// arrival would cut a sender's bursts into single segments, and the host would be measured with
+    /// another traffic than its own. Packets wait in the sockets instead; their stamps are the
+    /// kernel's.
+    fn calm(&self, now: Nanos) -> Option<Calm> {
+        let active = self.links.iter().filter(|link| link.is_active(now));
+        let delay = active.map(Link::patience).min()?;
+        (self.pause == Pause::Sleep && delay >= CALM_FROM).then(|| Calm::of(delay))
     }
 
     /// Whoever asked may be gone by now; then nobody misses the answer.
@@ -175,6 +214,17 @@ impl Link {
         Ok(up || down)
     }
 
+    /// True where packets came lately.
+    fn is_active(&self, now: Nanos) -> bool {
+        let last = self.up.last_arrival().max(self.down.last_arrival());
+        last > Nanos::ZERO && now.since(last) < LATELY
+    }
+
+    /// The time that every packet has at least, from its arrival until it is due.
+    fn patience(&self) -> Nanos {
+        self.up.patience().min(self.down.patience())
+    }
+
     fn next_wakeup(&self) -> Option<Nanos> {
         [self.up.next_wakeup(), self.down.next_wakeup()].into_iter().flatten().min()
     }
@@ -224,5 +274,25 @@ fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
+const CALM_FROM: Nanos = Nanos::from_millis(1);
+const LATELY: Nanos = Nanos::from_millis(10);
+const LONGEST_STEP: Nanos = Nanos::from_micros(100);
+const LONGEST_POLL: Nanos = Nanos::from_micros(500);
+
 /// Frames read from a device before what is due is looked at again.
 const PER_READ: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calm_thread_wakes_for_what_is_due_but_not_more_often_than_its_step() {
+        let calm = Calm::of(Nanos::from_millis(5));
+        let now = Nanos::from_secs(1);
+        let at = |micros| now + Nanos::from_micros(micros);
+        assert_eq!(calm.next(now, Some(at(10))), at(100));
+        assert_eq!(calm.next(now, Some(at(300))), at(300));
+        assert_eq!(calm.next(now, None), at(500));
+    }
+}
