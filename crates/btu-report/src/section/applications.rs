@@ -33,8 +33,8 @@ impl Section for Applications {
     }
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
-        if run.analysis.applications.is_empty() {
-            return Vec::new();
+        if run.analysis.applications.iter().all(|class| class.btu_mbps.value.is_none()) {
+            return vec![Block::paragraph("No application class has a score.")];
         }
         vec![
             Block::Table(table(run.analysis)),
@@ -79,6 +79,13 @@ impl Measure {
         }
     }
 
+    /// What a bar is; whiskers exist from three passes on.
+    fn legend(&self, what: &str, analysis: &Analysis) -> String {
+        let mut classes = analysis.applications.iter();
+        let has_whiskers = classes.any(|class| (self.of)(class).ci95.is_some());
+        if has_whiskers { format!("{what}, with 95 % interval") } else { what.to_owned() }
+    }
+
     /// The chart for somebody who cannot see it.
     fn description(&self, analysis: &Analysis) -> String {
         let values = analysis.applications.iter();
@@ -114,7 +121,7 @@ fn score_chart(analysis: &Analysis) -> BarChart {
         axis: SCORE.title.to_owned(),
         second_axis: Some(SecondAxis { title: "seconds for 32 Mb".to_owned(), numerator: 32.0 }),
         bars: analysis.applications.iter().map(bar).collect(),
-        bar_legend: "busy host, with 95 % interval".to_owned(),
+        bar_legend: SCORE.legend("busy host", analysis),
         mark_legend: Some("idle host".to_owned()),
         reading: "A bar is the rate at which messages of this class reach their reader while the \
                   host is busy: the geometric mean over all cases and activities. The thin bar is \
@@ -134,7 +141,7 @@ fn penalty_chart(analysis: &Analysis) -> BarChart {
         axis: PENALTY.title.to_owned(),
         second_axis: None,
         bars: analysis.applications.iter().map(|class| PENALTY.bar(class)).collect(),
-        bar_legend: "how much longer the host's own work takes, with 95 % interval".to_owned(),
+        bar_legend: PENALTY.legend("how much longer the host's own work takes", analysis),
         mark_legend: None,
         reading: "A bar says how much longer the host's own work (computing, copying files, FTP) \
                   takes while messages of this size flow: 100 % means twice as long. A bar at or \
