@@ -7,6 +7,7 @@
 
 mod chart;
 mod document;
+mod flags;
 mod format;
 mod number;
 mod result;

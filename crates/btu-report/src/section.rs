@@ -4,7 +4,6 @@ mod anomalies;
 mod applications;
 mod disclosure;
 mod emulation;
-mod flags;
 mod headline;
 mod heatmap;
 mod reading;

@@ -5,12 +5,12 @@ use btu_core::analysis::CellSummary;
 
 use super::Run;
 use super::Section;
-use super::flags::Flags;
-use super::flags::by_name;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
 use crate::document::Table;
+use crate::flags::Flags;
+use crate::flags::by_name;
 
 /// Flags of the run and of its cells.
 #[derive(Debug)]

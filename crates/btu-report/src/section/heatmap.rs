@@ -5,7 +5,6 @@ use btu_core::cell::ActivityName;
 
 use super::Run;
 use super::Section;
-use super::flags::Flags;
 use super::tables::GOODPUT;
 use super::tables::Matrix;
 use super::tables::SLOWDOWN;
@@ -17,6 +16,7 @@ use crate::document::Level;
 use crate::document::Palette;
 use crate::document::Table;
 use crate::document::Tile;
+use crate::flags::Flags;
 use crate::number;
 
 /// The matrix as colours.
