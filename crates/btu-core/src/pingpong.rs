@@ -10,6 +10,7 @@
 pub mod chasm;
 pub mod configuration;
 pub mod curve;
+pub mod import;
 pub mod point;
 pub mod sample;
 pub mod schedule;

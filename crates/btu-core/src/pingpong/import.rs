@@ -1,0 +1,168 @@
+//! Curves of other tools: read from their text, checked against themselves, with their provenance.
+//!
+//! To add a format, write `import/NAME.rs` with a `FORMAT` and name it in [`FORMATS`]. A file that
+//! gives bytes, time and rate must agree with itself: the rate is checked and never imported.
+
+mod imb;
+mod netpipe3;
+mod netpipe5;
+mod osu;
+mod perftest;
+mod row;
+
+use std::collections::BTreeSet;
+
+use super::configuration::Mode;
+use super::curve::Curve;
+use super::curve::CurvePoint;
+use super::statistic::Statistic;
+use crate::units::Bytes;
+
+use self::row::Rows;
+
+pub use netpipe3::export as export_netpipe3;
+
+/// Every format that can be read, the most particular first.
+pub static FORMATS: &[&Format] =
+    &[&imb::FORMAT, &osu::FORMAT, &perftest::FORMAT, &netpipe5::FORMAT, &netpipe3::FORMAT];
+
+/// A text format of another tool.
+#[derive(Debug)]
+pub struct Format {
+    /// The name for people.
+    pub name: &'static str,
+    /// What a file of it looks like, in one line.
+    pub about: &'static str,
+    /// True for a text that looks like it.
+    fits: fn(&str) -> bool,
+    /// Its title and points.
+    read: fn(&Rows<'_>) -> Result<Reading, ImportError>,
+}
+
+/// A file of another tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The file's name, as given.
+    pub file: String,
+    /// The format.
+    pub format: &'static str,
+    /// The tool and its version, as the file has it; the format's name where it has none.
+    pub tool: String,
+    /// The points, by rising size.
+    pub points: Vec<ImportedPoint>,
+    /// What a reader should know.
+    pub remarks: Vec<String>,
+}
+
+/// A point of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImportedPoint {
+    /// The block.
+    pub size: Bytes,
+    /// What the file has of it.
+    pub value: ImportedValue,
+}
+
+/// What a file has of a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ImportedValue {
+    /// T, one way, in microseconds.
+    TimeUs(f64),
+    /// Throughput alone, in Mb/s (10^6 bit), with many blocks under way: no T follows from it.
+    RateMbps(f64),
+}
+
+/// Why a file is not imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// The text is of none of the formats.
+    #[error("{file}: not in a known format; known are {known}")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// The names of the formats.
+        known: String,
+    },
+    /// The file says something else than times of blocks.
+    #[error("{file}: {cause}")]
+    Unfit {
+        /// The file.
+        file: String,
+        /// What it holds instead.
+        cause: String,
+    },
+    /// A line cannot be read.
+    #[error("{file}:{line}: {cause}")]
+    Line {
+        /// The file.
+        file: String,
+        /// Its line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// What a format reads.
+#[derive(Debug, Default)]
+struct Reading {
+    tool: Option<String>,
+    points: Vec<ImportedPoint>,
+    remarks: Vec<String>,
+}
+
+/// Reads a file of any format.
+pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
+    let format = FORMATS.iter().find(|format| (format.fits)(text)).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        ImportError::Unknown { file: file.to_owned(), known: known.join(", ") }
+    })?;
+    let rows = Rows { file, text };
+    let mut reading = (format.read)(&rows)?;
+    if reading.points.is_empty() {
+        return Err(rows.unfit("no point in it"));
+    }
+    reading.points.sort_by_key(|point| point.size);
+    let distinct: BTreeSet<Bytes> = reading.points.iter().map(|point| point.size).collect();
+    if distinct.len() < reading.points.len() {
+        return Err(rows.unfit("a size stands in it twice; give one run per file"));
+    }
+    Ok(Imported {
+        file: file.to_owned(),
+        format: format.name,
+        tool: reading.tool.unwrap_or_else(|| format.name.to_owned()),
+        points: reading.points,
+        remarks: reading.remarks,
+    })
+}
+
+impl Imported {
+    /// The points that have a time, as a curve; `None` for a file of rates alone.
+    pub fn curve(&self) -> Option<Curve> {
+        let point = |point: &ImportedPoint| match point.value {
+            ImportedValue::RateMbps(_) => None,
+            ImportedValue::TimeUs(time_us) => Some(CurvePoint {
+                size: point.size,
+                time_us,
+                interval_us: None,
+                rounds_us: Vec::new(),
+            }),
+        };
+        let points: Vec<CurvePoint> = self.points.iter().filter_map(point).collect();
+        let label = format!("{} ({})", self.file, self.tool);
+        let (mode, statistic) = (Mode::PingPong, Statistic::Netpipe);
+        (!points.is_empty()).then_some(Curve { label, mode, statistic, points })
+    }
+
+    /// The throughput graph: (block size, Mb/s).
+    pub fn throughput(&self) -> Vec<(Bytes, f64)> {
+        let rate = |point: &ImportedPoint| match point.value {
+            ImportedValue::RateMbps(rate) => rate,
+            ImportedValue::TimeUs(time) => Mode::PingPong.rate_mbps(point.size, time),
+        };
+        self.points.iter().map(|point| (point.size, rate(point))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
