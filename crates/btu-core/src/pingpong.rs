@@ -1,7 +1,10 @@
 //! Ping-pong: the time of a block there and back, over block size, for any transport (NetPIPE).
 //!
 //! [`sizes`] says which blocks, [`schedule`] in which order and how often, [`sample`] what is kept of
-//! a visit. Nothing here measures: the engine does, or [`simulated`] in virtual time.
+//! a visit. [`point`] makes a time with its interval of all visits of a size, [`curve`] figures and
+//! comparisons of all points, [`chasm`] finds and explains sizes that are too slow, [`waits`] parts
+//! waiting from protocol, and [`import`] reads the curves of other tools. Nothing here measures: the
+//! engine does, or [`simulated`] in virtual time.
 //!
 //! Source: Snell, Mikler and Gustafson, "NetPIPE: a network protocol independent performance
 //! evaluator", IASTED Conference on Intelligent Information Management and Systems, 1996
@@ -17,3 +20,4 @@ pub mod schedule;
 pub mod simulated;
 pub mod sizes;
 pub mod statistic;
+pub mod waits;
