@@ -36,7 +36,9 @@ fn run(repo: &Repo, _args: &[String]) -> Result<Verdict> {
     let mut found = licences(&packages);
     found.extend(refused(&packages));
     found.extend(duplicates(&packages));
-    found.extend(unused(&repo.metadata()?, &repo.sources()?));
+    let metadata = repo.metadata()?;
+    found.extend(unused(&metadata, &repo.sources()?));
+    found.extend(unclaimed(&repo.read("Cargo.toml")?, &metadata));
     println!("deps: {} packages, {} violations", packages.len(), found.len());
     for sentence in &found {
         println!("  {sentence}");
@@ -66,6 +68,17 @@ fn duplicates(packages: &BTreeSet<Package>) -> Vec<String> {
     twice.map(|(name, v)| format!("{name}: {} versions: {}", v.len(), v.join(", "))).collect()
 }
 
+/// Names under `[workspace.dependencies]` that no crate takes.
+fn unclaimed(manifest: &str, metadata: &Metadata) -> Vec<String> {
+    let lines = manifest.lines().skip_while(|line| *line != "[workspace.dependencies]").skip(1);
+    let names = lines
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+    let taken =
+        |name: &str| metadata.members.iter().any(|m| m.dependencies.iter().any(|d| d.name == name));
+    names.filter(|name| !taken(name)).map(|name| format!("{name}: no crate takes it")).collect()
+}
+
 fn unused(metadata: &Metadata, sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for member in &metadata.members {
@@ -78,4 +91,20 @@ fn unused(metadata: &Metadata, sources: &[Source]) -> Vec<String> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::Dependency;
+    use crate::repo::Member;
+
+    #[test]
+    fn a_version_that_no_crate_takes_is_named() {
+        let manifest =
+            "[workspace.dependencies]\nlibc = \"0.2\"\nnix = \"0.31\"\n\n[profile.dev]\nx = 1\n";
+        let dependencies = vec![Dependency { name: "libc".into() }];
+        let metadata = Metadata { members: vec![Member { name: "btu-sys".into(), dependencies }] };
+        assert_eq!(unclaimed(manifest, &metadata), ["nix: no crate takes it"]);
+    }
 }

@@ -103,7 +103,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-report/src/section",
         listed_in: "crates/btu-report/src/section.rs",
         slice: "SECTIONS",
-        shared: &[],
+        shared: &["flags"],
         page: "docs/report-sections.md",
         since: Since::Now,
     },

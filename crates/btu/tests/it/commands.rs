@@ -1,21 +1,9 @@
 //! What tests of whole commands share: starting, reading, and ending where something is missing.
 
-use std::path::Path;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program, from `BTU_BIN` where the tests run apart from their build.
-pub(crate) fn btu() -> Command {
-    let built = || PathBuf::from(env!("CARGO_BIN_EXE_btu"));
-    Command::new(std::env::var_os("BTU_BIN").map_or_else(built, PathBuf::from))
-}
-
-/// A JSON document from a file.
-pub(crate) fn json(path: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
+use crate::program::btu;
 
 /// Runs to its end and gives stdout; `Err` holds everything it said.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {

@@ -12,8 +12,11 @@ mod skip;
 
 mod commands;
 mod doctor;
+mod html;
 mod link;
 mod program;
+mod quick;
+mod readme;
 mod run;
 mod score;
 mod third_party;

@@ -10,9 +10,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-/// The program as built for this test run.
+/// The program as built for this test run, or from `BTU_BIN` where the tests run apart from it.
 pub(crate) fn btu() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_btu"))
+    let built = || PathBuf::from(env!("CARGO_BIN_EXE_btu"));
+    Command::new(std::env::var_os("BTU_BIN").map_or_else(built, PathBuf::from))
 }
 
 /// A plan of two cases, two applications, one activity and two short passes.

@@ -1,8 +1,8 @@
 //! `btu score`: the formulas from outside.
 
-use crate::commands::btu;
-use crate::commands::json;
 use crate::commands::run;
+use crate::program::btu;
+use crate::program::read_json;
 
 /// One case, one application: 2 and 8 Mb/s beside two activities, slowdowns 2 and 8.
 const TABLE: &str = r#"{"activities_base": {"cpu": 100.0, "io": 80.0}, "cells": [
@@ -23,7 +23,7 @@ fn a_worked_example_scores_as_by_hand() {
     let out = run(btu().arg("score").arg(&file).arg("--json")).unwrap();
     let copy = folder.path().join("out.json");
     std::fs::write(&copy, out).unwrap();
-    let score = json(&copy);
+    let score = read_json(&copy);
     assert!((score["btu_mbps"].as_f64().unwrap() - 4.0).abs() < 1e-12);
     assert!((score["penalty_percent"].as_f64().unwrap() - 300.0).abs() < 1e-9);
     assert!(score["btu_idle_mbps"].is_null() && score["btu_idle_mbps_reason"].is_string());

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::commands::btu;
-use crate::commands::json;
 use crate::commands::needs;
 use crate::commands::run;
+use crate::program::btu;
+use crate::program::read_json;
 
 /// A link with these options around a shell script, and where its statistics go.
 fn link(options: &[&str], stats: &Path, script: &str) -> Command {
@@ -26,7 +26,7 @@ fn ping_loses_exactly_the_packets_of_the_pattern_in_each_direction() {
     let said = run(&mut link(&["--drop", "2@3/5"], &stats, script)).unwrap();
 
     // Of 20 requests 3, 4, 8, 9, 13, 14, 18, 19 are lost; of the 12 replies 3, 4, 8, 9.
-    let stats = json(&stats);
+    let stats = read_json(&stats);
     assert_eq!(stats["up"]["packets"], 20, "{said}");
     assert_eq!(stats["up"]["drop_positions"], serde_json::json!([3, 4, 8, 9, 13, 14, 18, 19]));
     assert_eq!(stats["down"]["packets"], 12);
@@ -66,7 +66,7 @@ fn iperf3_gets_the_payload_share_of_the_asked_rate() {
     let options = ["--rate", "20Mbit/s", "--far", "iperf3 -s -1"];
     run(&mut link(&options, &folder.path().join("stats.json"), &script)).unwrap();
 
-    let rate = json(&found)["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
+    let rate = read_json(&found)["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
     // A full segment carries 1448 bytes of payload in 1538 bytes on the wire.
     let share = rate / (20e6 * 1448.0 / 1538.0);
     // Never more; on a busy machine the line may idle now and then.
@@ -82,7 +82,7 @@ fn iperf3_under_a_drop_pattern_loses_exactly_the_positions_of_the_formula() {
     let options = ["--up", "drop 1@200,3@400/400", "--far", "iperf3 -s -1"];
     run(&mut link(&options, &stats, script)).unwrap();
 
-    let stats = json(&stats);
+    let stats = read_json(&stats);
     let packets = stats["up"]["packets"].as_u64().unwrap();
     let expected: Vec<u64> = (1..=packets).filter(|&i| hit(i)).collect();
     assert!(expected.len() > 40, "8 MB are more than 5000 packets: {packets}");

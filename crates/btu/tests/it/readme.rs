@@ -1,0 +1,113 @@
+//! Every command of the README is run, and does what the README says it does.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::read_json;
+use crate::quick::quick_run;
+
+/// A command of the README and what must be true of its stdout and of the folder it ran in.
+struct Promise {
+    command: &'static str,
+    holds: fn(&str, &Path) -> bool,
+}
+
+static PROMISES: &[Promise] = &[
+    Promise { command: "btu doctor", holds: |said, _| said.contains("namespace") },
+    Promise {
+        command: "btu run --dry-run",
+        holds: |said, _| said.contains("btu-26") && said.contains("quick"),
+    },
+    Promise {
+        command: "btu run --cases SEND,RECV --applications telnet,video --activities cpu --out before",
+        holds: |said, folder| said.contains("BTU") && folder.join("before/report.html").exists(),
+    },
+    Promise { command: "btu report before --format md", holds: |said, _| said.contains("| ") },
+    Promise { command: "btu list", holds: |said, _| said.contains("SEND+DL") },
+    Promise {
+        command: "btu link --delay 10ms -- sh -c 'ping -c 3 $BTU_LINK_FAR'",
+        holds: |said, _| said.contains("3 received"),
+    },
+    Promise {
+        command: "btu link --drop 1@2/4 --stats link.json -- sh -c 'ping -c 8 -i 0.01 $BTU_LINK_FAR'",
+        holds: |_, folder| read_json(&folder.join("link.json"))["up"]["dropped"] == 2,
+    },
+    Promise {
+        command: "btu link --rtt 80ms --rate 20Mbit/s --far 'iperf3 -s -1' -- sh -c 'iperf3 -t 2 -c $BTU_LINK_FAR'",
+        holds: |said, _| said.contains("receiver"),
+    },
+    Promise {
+        command: "btu link --delay 10ms -- btu link --delay 20ms -- sh -c 'ping -c 3 $BTU_LINK_FAR'",
+        holds: |said, _| said.contains("3 received"),
+    },
+];
+
+/// Commands that another place runs: this test would start itself again, or build everything twice.
+static ELSEWHERE: &[(&str, &str)] = &[
+    ("cargo run --release -- run", "the quick run of `program::quick_run`, in this build"),
+    ("cargo xtask test", "`.ci/run`; it is what runs this test"),
+];
+
+fn readme() -> &'static str {
+    include_str!("../../../../README.md")
+}
+
+/// The lines of the blocks marked `sh`.
+fn commands() -> Vec<&'static str> {
+    let mut inside = false;
+    let lines = readme().lines().filter(|line| {
+        let fence = line.starts_with("```");
+        if fence {
+            inside = *line == "```sh";
+        }
+        inside && !fence && !line.is_empty()
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_list_of_promises_is_the_readme_s() {
+    let mut listed: Vec<&str> = ELSEWHERE.iter().map(|(command, _)| *command).collect();
+    listed.extend(PROMISES.iter().map(|promise| promise.command));
+    assert_eq!(listed, commands());
+}
+
+#[test]
+fn every_command_does_what_the_readme_says() {
+    needs!("iperf3", "ping");
+    let folder = TempDir::new().unwrap();
+    for Promise { command, holds } in PROMISES {
+        let said = run(&mut shell(command, folder.path())).unwrap();
+        assert!(holds(&said, folder.path()), "`{command}` said:\n{said}");
+    }
+}
+
+/// A shell in which `btu` is the program under test.
+fn shell(command: &str, folder: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    let found = std::path::PathBuf::from(btu().get_program());
+    let path = std::env::var("PATH").unwrap();
+    let first = found.parent().unwrap().display();
+    shell.args(["-c", command]).current_dir(folder).env("PATH", format!("{first}:{path}"));
+    shell
+}
+
+#[test]
+fn the_first_command_gives_a_score_a_penalty_and_a_report() {
+    needs!();
+    let quick = quick_run();
+    let result = read_json(&quick.folder.join("result.json"));
+    assert!(result["btu_mbps"].as_f64().is_some_and(|btu| btu > 0.0), "{result:#}");
+    assert!(result["penalty_percent"].is_number(), "{result:#}");
+    assert!(quick.folder.join("report.html").exists());
+    assert!(
+        quick.stdout.contains("BTU") && quick.stdout.contains("report.html"),
+        "{}",
+        quick.stdout
+    );
+}
