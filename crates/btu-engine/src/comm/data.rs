@@ -9,6 +9,7 @@ use btu_sys::cpu::CpuSet;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::cpu::Whereabouts;
 use btu_sys::memory::Buffer;
+use btu_sys::memory::Pages;
 
 use super::Amount;
 use super::end::Account;
@@ -71,7 +72,7 @@ impl Task<'_> {
         } else {
             cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))?;
         }
-        let buffer = Buffer::prefaulted(self.message.len());
+        let buffer = Buffer::new(self.message.len(), OFF_THE_PAGE, Pages::Now);
         let mut buffer = buffer.map_err(|cause| Fault("map a buffer", other(cause)))?;
         buffer.fill(FILL);
         Ok(buffer)
@@ -172,5 +173,8 @@ fn other(cause: btu_sys::Error) -> io::Error {
 const READY: u8 = b'r';
 const GO: u8 = b'g';
 const RECEIPT: u8 = b'.';
+/// Where a buffer starts, one cache line after its page: no allocator gives whole pages to small
+/// requests, and a copy between two addresses with equal low 12 bits is slower by an eighth.
+const OFF_THE_PAGE: usize = 64;
 /// What messages are made of: no zero page, nothing that a link would compress away to less.
 const FILL: u8 = 0xb7;
