@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of the architecture and the style that no compiler lint checks.
 
+mod decisions;
 mod edges;
 mod files;
 mod readme;
@@ -41,6 +42,7 @@ static RULES: &[Rule] = &[
     Rule { name: "files", check: files::check },
     Rule { name: "sizes", check: sizes::check },
     Rule { name: "README", check: readme::check },
+    Rule { name: "decisions", check: decisions::check },
 ];
 
 fn run(repo: &Repo, _args: &[String]) -> Result<Verdict> {
