@@ -163,6 +163,9 @@ pub struct ApplicationScore {
 /// The amount of the seed's cells: 32 Mb (maly1996, 4.2).
 pub const REFERENCE_AMOUNT: Bytes = Bytes::new(4_000_000);
 
+/// Name of the flag of a run whose figures are bounds: it was capped, failed, or moved nothing.
+pub const CENSORED: &str = "censored";
+
 /// Name of the flag of a run whose pass was cut short while others are complete: it stands in the
 /// tables and counts for no composite.
 pub const INCOMPLETE_PASS: &str = "incomplete-pass";

@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::exit::Exit;
+use crate::exit::Failure;
 use crate::output;
 use check::CHECKS;
 use finding::Check;
@@ -28,15 +29,15 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Runs the verb: exit code 3 where something is missing that every run needs.
-pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let machine = ThisMachine::enter();
     let answers = examine(&machine);
     if args.json {
-        output::json(&document(&answers, &machine));
+        output::json(&document(&answers, &machine))?;
     } else {
-        output::result(&text::render(&answers));
+        output::result(&text::render(&answers))?;
     }
-    if able(&answers) { Exit::Done } else { Exit::Environment }
+    Ok(if able(&answers) { Exit::Done } else { Exit::Environment })
 }
 
 /// A check with its answer.

@@ -40,7 +40,7 @@ pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
     }
     let ended = session.run()?;
     let document = Document::of(&ended);
-    tell(args, &document);
+    tell(args, &document)?;
     files.write(&document.json(), ended.capture.as_ref())?;
     if args.output.strict && document.verdict().is_invalid() {
         return Ok(Exit::Threshold.into());
@@ -49,15 +49,13 @@ pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The end of a link: on stderr for people, on stdout for programs.
-fn tell(args: &LinkArgs, document: &Document) {
+fn tell(args: &LinkArgs, document: &Document) -> Result<(), Failure> {
     if !args.output.quiet {
         for line in document.lines() {
             output::message(&line);
         }
     }
-    if args.output.json {
-        output::json(&document.json());
-    }
+    if args.output.json { output::json(&document.json()) } else { Ok(()) }
 }
 
 fn refuse_what_is_not_here(args: &LinkArgs) -> Result<(), Failure> {

@@ -45,9 +45,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         args.registries.is_empty() || args.registries.iter().any(|asked| asked == name)
     });
     if args.json {
-        output::json(&document(registries));
+        output::json(&document(registries))?;
     } else {
-        output::result(&text(&registries));
+        output::result(&text(&registries))?;
     }
     Ok(Exit::Done)
 }

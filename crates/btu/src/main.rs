@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 /// Runs one verb.
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.verb {
-        Verb::Doctor(args) => Ok(doctor::doctor(&args).into()),
+        Verb::Doctor(args) => doctor::doctor(&args).map(Into::into),
         Verb::Link(args) => link::link(&args),
         Verb::List(args) => list::list(&args).map(Into::into),
         Verb::Report(args) => report::report(&args).map(Into::into),

@@ -1,24 +1,30 @@
 //! The only place that prints: results to stdout, messages to stderr. A closed pipe is no error.
 
+use std::io::ErrorKind;
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
 use crate::exit::Failure;
 
 /// Writes a result to stdout.
-pub(crate) fn result(text: &str) {
-    bytes(text.as_bytes());
+pub(crate) fn result(text: &str) -> Result<(), Failure> {
+    bytes(text.as_bytes())
 }
 
 /// Writes a rendered document to stdout.
-pub(crate) fn bytes(document: &[u8]) {
+pub(crate) fn bytes(document: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    drop(out.write_all(document).and_then(|()| out.flush()));
+    match out.write_all(document).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::environment(anyhow::Error::new(error).context("write to stdout")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a value as one JSON document to stdout.
-pub(crate) fn json(value: &serde_json::Value) {
-    result(&format!("{value:#}\n"));
+pub(crate) fn json(value: &serde_json::Value) -> Result<(), Failure> {
+    result(&format!("{value:#}\n"))
 }
 
 /// Writes a message for people to stderr.

@@ -2,6 +2,7 @@
 
 use btu_sys::namespace;
 use btu_sys::namespace::IdMap;
+use btu_sys::namespace::NamespaceError;
 
 use crate::exit::Failure;
 
@@ -10,7 +11,20 @@ pub(crate) fn gain() -> Result<(), Failure> {
     if namespace::is_privileged() {
         return Ok(());
     }
-    namespace::enter_user_namespace(IdMap::Root).map_err(|error| {
-        Failure::environment(error).hint("btu doctor says what forbids it, and the remedy")
-    })
+    namespace::enter_user_namespace(IdMap::Root).map_err(refused)
+}
+
+/// What forbids namespaces here, and the remedy.
+pub(crate) fn refused(cause: NamespaceError) -> Failure {
+    let remedy = match &cause {
+        NamespaceError::User { refusal, .. }
+        | NamespaceError::Map { refusal, .. }
+        | NamespaceError::Net { refusal, .. } => Some(refusal.remedy()),
+        _ => None,
+    };
+    let failure = Failure::environment(cause);
+    match remedy {
+        Some(remedy) => failure.hint(format!("{remedy}; btu doctor says more")),
+        None => failure,
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if args.export.is_empty() {
         let format = if args.json { "json" } else { &args.format };
-        output::bytes(&render(format, &opened, &analysis)?);
+        output::bytes(&render(format, &opened, &analysis)?)?;
     }
     Ok(Exit::Done)
 }

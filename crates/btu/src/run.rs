@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let ending = drive(&mut conductor, &mut runner, &mut journal, &mut watcher);
     watcher.finish();
     drop(runner);
-    finish::finish(args, &mut journal, &ending.map_err(Failure::environment)?, &interrupt)
+    finish::finish(args, &mut journal, &ending.map_err(start::journal_failure)?, &interrupt)
 }
 
 /// Prints what would be run.
@@ -49,9 +49,9 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
             "plan": plan,
             "steps_per_pass": plan.pass_order(1).len(),
             "estimate_ns": plan.estimate(),
-        }));
+        }))?;
     } else {
-        output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)));
+        output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)))?;
     }
     Ok(Exit::Done)
 }

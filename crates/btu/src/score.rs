@@ -28,6 +28,6 @@ pub(crate) fn score(args: &ScoreArgs) -> Result<Exit, Failure> {
         .map_err(Failure::usage)?;
     let score = score_table(&text).with_context(|| name.to_string()).map_err(Failure::usage)?;
     let form = if args.json { btu_report::score_json } else { btu_report::score_text };
-    output::result(&form(&score));
+    output::result(&form(&score))?;
     Ok(Exit::Done)
 }

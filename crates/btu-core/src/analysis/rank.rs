@@ -37,6 +37,7 @@ impl Grounds<'_> {
             self.runs_that("had an activity that did not work as asked", |run| {
                 run.flag_detail("activity-failed")
             }),
+            self.congestion(),
             self.io_in_memory(),
             self.limited_black_box(),
         ];
@@ -88,6 +89,16 @@ impl Grounds<'_> {
             Some(other) => Some(format!("{other} build of the program, not a release build")),
             None => Some("the journal does not say how the program was built".to_owned()),
         }
+    }
+
+    /// Another congestion control is another transport: the kernel may lack the one of the plan.
+    fn congestion(&self) -> Option<String> {
+        let asked = self.journal.plan.sockets.congestion.as_deref()?;
+        self.runs_that(&format!("did not have congestion control {asked}"), |run| {
+            let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
+            let mut found = connections.filter_map(|one| one.sender.options.congestion.as_deref());
+            found.find(|found| *found != asked).map(|found| format!("{found} instead"))
+        })
     }
 
     /// `io` on a file system in memory measures no disk.

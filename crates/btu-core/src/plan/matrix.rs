@@ -81,9 +81,15 @@ impl Reader<'_> {
                 Ok(Bytes::ZERO) => {
                     Err(illegal(message, "a message has at least one byte".to_owned()))
                 }
+                Ok(bytes) if bytes > LARGEST_MESSAGE => {
+                    Err(illegal(message, format!("a message has at most {LARGEST_MESSAGE}")))
+                }
                 Ok(message_bytes) => Ok(Application { name: name.clone(), message_bytes }),
                 Err(cause) => Err(illegal(message, cause.to_string())),
             },
         }
     }
 }
+
+/// Both ends of each connection hold one message in memory.
+const LARGEST_MESSAGE: Bytes = Bytes::new(64 * 1024 * 1024);

@@ -2,7 +2,6 @@
 
 use btu_sys::namespace;
 use btu_sys::namespace::IdMap;
-use btu_sys::namespace::NamespaceError;
 use btu_testbed::around::Around;
 use btu_testbed::around::AroundError;
 use btu_testbed::around::FarEnd;
@@ -14,6 +13,7 @@ use anyhow::anyhow;
 
 use super::options::Net;
 use crate::exit::Failure;
+use crate::privilege::refused;
 
 /// The namespaces of one link, and the address that a command behind it should talk to.
 #[derive(Debug)]
@@ -83,20 +83,6 @@ fn not_joined(cause: OutsideError) -> Failure {
     let failure = Failure::environment(anyhow!(cause).context("--net nat"));
     match remedy {
         Some(remedy) => failure.hint(remedy),
-        None => failure,
-    }
-}
-
-fn refused(cause: NamespaceError) -> Failure {
-    let remedy = match &cause {
-        NamespaceError::User { refusal, .. }
-        | NamespaceError::Map { refusal, .. }
-        | NamespaceError::Net { refusal, .. } => Some(refusal.remedy()),
-        _ => None,
-    };
-    let failure = Failure::environment(cause);
-    match remedy {
-        Some(remedy) => failure.hint(format!("{remedy}; btu doctor says more")),
         None => failure,
     }
 }

@@ -6,8 +6,12 @@ use anyhow::anyhow;
 use btu_control::Ending;
 use btu_control::JournalDir;
 use btu_core::analysis::Analysis;
+use btu_core::analysis::CENSORED;
+use btu_core::analysis::ScoredRun;
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
+use btu_core::journal::Record;
+use btu_core::sample::Outcome;
 use btu_report::OpenMode;
 
 use super::interrupt::Interrupt;
@@ -36,7 +40,7 @@ pub(super) fn finish(
     write_files(journal, &stored.journal, &analysis)?;
     show(args, journal.path(), &stored.journal, &analysis)?;
     match ending {
-        Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),
+        Ending::Complete if has_capped(&stored.journal, &analysis) => Ok(Exit::Incomplete),
         Ending::Complete => Ok(Exit::Done),
         Ending::EmulationMismatch(wrong) => {
             let cause =
@@ -62,13 +66,11 @@ fn write_files(dir: &JournalDir, journal: &Journal, analysis: &Analysis) -> Resu
 /// Level 1 and 2 for people, or the whole result for programs.
 fn show(args: &RunArgs, dir: &Path, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
     if args.json {
-        output::bytes(&render("json", journal, analysis)?);
-        return Ok(());
+        return output::bytes(&render("json", journal, analysis)?);
     }
     let document = btu_report::compose(journal, analysis);
-    output::result(&btu_report::headline_text(&document));
-    output::result(&format!("\nreport: {}\n", dir.join("report.html").display()));
-    Ok(())
+    output::result(&btu_report::headline_text(&document))?;
+    output::result(&format!("\nreport: {}\n", dir.join("report.html").display()))
 }
 
 fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8>, Failure> {
@@ -76,7 +78,14 @@ fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8
     btu_report::render(format, &document, journal, analysis).map_err(Failure::usage)
 }
 
-/// True where a cell met its cap: its time is a lower bound.
-fn has_capped(analysis: &Analysis) -> bool {
-    analysis.runs.iter().any(|run| run.flags.iter().any(|flag| flag.name == "capped"))
+/// True where a cell that counts met its cap or failed.
+fn has_capped(journal: &Journal, analysis: &Analysis) -> bool {
+    let censored = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == CENSORED);
+    analysis.runs.iter().filter(censored).any(|run| {
+        journal.records.iter().any(|record| {
+            matches!(record, Record::Cell(sample) if sample.cell == run.cell
+                && sample.pass == run.pass
+                && sample.outcome != Outcome::Complete)
+        })
+    })
 }

@@ -43,6 +43,7 @@ use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_sys::socket::Settings;
 use btu_testbed::local::LocalConfig;
+use btu_testbed::local::LocalError;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
 
@@ -69,7 +70,7 @@ impl LocalRunner {
         crate::privilege::gain()?;
         let config =
             LocalConfig { congestion: plan.sockets.congestion.clone(), ..LocalConfig::default() };
-        let testbed = LocalTestbed::new(&config).map_err(Failure::environment)?;
+        let testbed = LocalTestbed::new(&config).map_err(not_made)?;
         testbed.net(Role::Test).enter().map_err(Failure::environment)?;
         let path = if plan.link.rate.is_some() { Path::Emulated } else { Path::Direct };
         let activities = Activities::new(&plan, &testbed, path, directory)?;
@@ -229,6 +230,13 @@ impl Runner for LocalRunner {
         let rates = samples.iter().cloned().map(Record::Verification).collect::<Vec<_>>();
         self.emulator_rate = verdict::emulator_rate(&rates).or(self.emulator_rate);
         (!self.is_interrupted()).then_some(samples)
+    }
+}
+
+fn not_made(error: LocalError) -> Failure {
+    match error {
+        LocalError::Namespace(cause) => crate::privilege::refused(cause),
+        other => Failure::environment(other),
     }
 }
 

@@ -94,7 +94,21 @@ impl RunArgs {
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };
         let plan = resolve(&choices)?;
+        on_this_machine(&plan)?;
         Ok(Planned { plan, given: given.map(|(_, text)| text) })
+    }
+}
+
+/// The class says where a result comes from: a local run must not call itself anything else.
+fn on_this_machine(plan: &Plan) -> Result<(), Failure> {
+    match plan.testbed_class.as_str() {
+        "local" => Ok(()),
+        class => {
+            let cause = anyhow::anyhow!(
+                "testbed_class = \"{class}\": this run is on the local testbed; write \"local\""
+            );
+            Err(Failure::usage(cause))
+        }
     }
 }
 
@@ -117,7 +131,7 @@ fn fresh_seed() -> u64 {
     u64::try_from(mixed & 0x7fff_ffff_ffff_ffff).unwrap_or(1).max(1)
 }
 
-/// `2900USD@2026-11`: digits, a currency of three letters, an optional date.
+/// `2900USD@2026-11`: digits, a currency of three letters, an optional date (year, month, day).
 fn price(text: &str) -> Result<String, String> {
     let (amount, date) = text.split_once('@').unwrap_or((text, ""));
     let currency = amount.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -125,16 +139,21 @@ fn price(text: &str) -> Result<String, String> {
     let legal = currency.len() == 3
         && currency.chars().all(|c| c.is_ascii_uppercase())
         && number.parse::<f64>().is_ok()
-        && date.chars().all(|c| c.is_ascii_digit() || c == '-')
-        && (date.is_empty() != text.contains('@'));
+        && (is_date(date) || !text.contains('@'));
     if legal { Ok(text.to_owned()) } else { Err("write 2900USD or 2900USD@2026-11".to_owned()) }
+}
+
+/// `2026`, `2026-11` or `2026-11-21`.
+fn is_date(text: &str) -> bool {
+    let full = ["-01-01", "-01", ""].map(|rest| format!("{text}{rest}"));
+    text.len() % 3 == 1 && full.iter().any(|date| date.parse::<jiff::civil::Date>().is_ok())
 }
 
 /// `NAME=VALUE@SOURCE`: a name, a number, an optional source.
 fn mark(text: &str) -> Result<String, String> {
     let legal = text.split_once('=').is_some_and(|(name, rest)| {
-        let value = rest.split_once('@').map_or(rest, |(value, _)| value);
-        !name.is_empty() && value.parse::<f64>().is_ok_and(f64::is_finite)
+        let (value, source) = rest.split_once('@').unwrap_or((rest, "not named"));
+        !name.is_empty() && !source.is_empty() && value.parse::<f64>().is_ok_and(f64::is_finite)
     });
     if legal {
         Ok(text.to_owned())
@@ -150,7 +169,18 @@ mod tests {
     #[test]
     fn a_price_has_a_currency() {
         assert!(price("2900USD").is_ok() && price("2900.50EUR@2026-11").is_ok());
-        for bad in ["2900", "USD", "2900usd", "2900USD@", "2900USD@soon", "", "1.2.3USD"] {
+        assert!(price("2900USD@2026").is_ok() && price("2900USD@2026-11-21").is_ok());
+        for bad in [
+            "2900",
+            "USD",
+            "2900usd",
+            "2900USD@",
+            "2900USD@soon",
+            "2900USD@2026-13",
+            "2900USD@-",
+            "",
+            "1.2.3USD",
+        ] {
             assert!(price(bad).is_err(), "{bad}");
         }
     }
@@ -158,7 +188,7 @@ mod tests {
     #[test]
     fn a_mark_has_a_name_and_a_number() {
         assert!(mark("SPECint=76.9").is_ok() && mark("SPECint=76.9@spec.org").is_ok());
-        for bad in ["76.9", "=76.9", "SPECint=fast", "SPECint=", "a=inf"] {
+        for bad in ["76.9", "=76.9", "SPECint=fast", "SPECint=", "a=inf", "a=1@"] {
             assert!(mark(bad).is_err(), "{bad}");
         }
     }

@@ -41,8 +41,8 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
     hosts.placement = runner.placement();
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
-    let mut journal = JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts)
-        .map_err(journal_failure)?;
+    let mut journal =
+        JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner })
 }
@@ -97,6 +97,16 @@ pub(super) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Resul
     let record =
         EventRecord { at: place::timestamp(), event: event.to_owned(), detail: detail.to_owned() };
     journal.note(&record).map_err(journal_failure)
+}
+
+/// Nothing was measured yet, so another directory is all it takes.
+fn not_created(error: JournalError) -> Failure {
+    match error {
+        JournalError::Io { .. } => {
+            Failure::environment(error).hint("name another directory with --out")
+        }
+        other => journal_failure(other),
+    }
 }
 
 /// A wrong directory is the user's, a full disk is the environment's.

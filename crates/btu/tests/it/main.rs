@@ -12,6 +12,7 @@ mod skip;
 
 mod commands;
 mod doctor;
+mod faults;
 mod html;
 mod link;
 mod program;

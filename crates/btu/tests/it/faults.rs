@@ -1,0 +1,289 @@
+//! `btu run` and `btu report` where the disk, the journal, the rights or the reader fail.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+use std::process::Stdio;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::program::btu;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// A plan of one cell and its baseline, as short as a plan can be.
+const SHORT: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["idle"]
+[time]
+window = "20ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 2
+max = 2
+"#;
+
+/// A plan whose first cell outlasts every test.
+const LONG: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["idle"]
+[time]
+window = "1ms"
+alone = "3000s"
+[passes]
+min = 1
+max = 1
+"#;
+
+fn plan(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("plan-of-mine.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn run(folder: &Path, text: &str) -> Command {
+    let mut command = btu();
+    command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]);
+    command.arg(plan(folder, text));
+    command
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A complete result of [`SHORT`], made once, copied for each test.
+fn stored() -> (TempDir, PathBuf) {
+    static MADE: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    let files = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let made = run(folder.path(), SHORT).output().unwrap();
+        assert!(made.status.success(), "{}", said(&made));
+        let names = ["plan.toml", "hosts.json", "samples.jsonl", "events.jsonl", "result.json"];
+        let read = |name: &str| std::fs::read(folder.path().join("result").join(name)).unwrap();
+        names.map(|name| (name.to_owned(), read(name))).into()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("result");
+    std::fs::create_dir(&result).unwrap();
+    for (name, bytes) in files {
+        std::fs::write(result.join(name), bytes).unwrap();
+    }
+    (folder, result)
+}
+
+/// Which cells were measured in which pass.
+fn measured(samples: &Path) -> BTreeSet<String> {
+    let cells = lines(samples).into_iter().filter(|line| line["kind"] == "cell");
+    cells.map(|line| format!("{} {} {}", line["case"], line["activity"], line["pass"])).collect()
+}
+
+fn report(result: &Path, options: &[&str]) -> Output {
+    btu().arg("report").arg(result).args(options).output().unwrap()
+}
+
+fn resume(result: &Path) -> Output {
+    btu().args(["run", "--quiet", "--resume"]).arg(result).output().unwrap()
+}
+
+#[test]
+fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
+    needs!();
+    let (_folder, result) = stored();
+    let samples = result.join("samples.jsonl");
+    let (whole, cells) = (lines(&samples).len(), measured(&samples));
+    let bytes = std::fs::read(&samples).unwrap();
+    let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    std::fs::write(&samples, &bytes[..last + 20]).unwrap();
+    let read = report(&result, &[]);
+    assert_eq!(read.status.code(), Some(0));
+    let torn = format!("samples.jsonl:{whole}: torn last line (20 bytes)");
+    assert!(said(&read).contains(&torn), "{}", said(&read));
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
+    let aside = std::fs::read(result.join("samples.torn")).unwrap();
+    assert_eq!(aside.strip_suffix(b"\n").unwrap(), &bytes[last..last + 20]);
+    assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+    assert_eq!(measured(&samples), cells);
+}
+
+#[test]
+fn a_corrupted_line_in_the_middle_is_named_and_nothing_behind_it_is_lost() {
+    needs!();
+    let (_folder, result) = stored();
+    let samples = result.join("samples.jsonl");
+    let mut bytes = std::fs::read(&samples).unwrap();
+    let whole = lines(&samples).len();
+    let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    bytes[second..second + 3].copy_from_slice(b"\xff\0}");
+    std::fs::write(&samples, &bytes).unwrap();
+    let following = format!("{} valid lines follow it", whole - 2);
+    for refused in [report(&result, &[]), resume(&result)] {
+        let said = said(&refused);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{said}");
+        assert!(said.contains("samples.jsonl:2: ") && said.contains(&following), "{said}");
+    }
+    assert_eq!(std::fs::read(&samples).unwrap(), bytes, "the journal is as it was");
+    let salvaged = report(&result, &["--salvage", "--json"]);
+    assert_eq!(salvaged.status.code(), Some(0));
+    let document: serde_json::Value = serde_json::from_slice(&salvaged.stdout).unwrap();
+    let reasons = document["not_rankable_reasons"].to_string();
+    assert!(reasons.contains("the journal is damaged"), "{reasons}");
+}
+
+#[test]
+fn a_directory_that_is_being_written_has_no_second_writer() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = run(folder.path(), LONG).spawn().unwrap();
+    let result = folder.path().join("result");
+    wait_until(|| result.join("hosts.json").is_file());
+    let second = resume(&result);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(said(&second).contains("another process writes to this result"), "{}", said(&second));
+    signal(first.id(), "KILL");
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_terminated_run_reports_what_it_has() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = run(folder.path(), LONG).stdout(Stdio::null()).spawn().unwrap();
+    let result = folder.path().join("result");
+    wait_until(|| result.join("hosts.json").is_file());
+    signal(running.id(), "TERM");
+    assert_eq!(running.wait().unwrap().code(), Some(143));
+    assert_eq!(read_json(&result.join("result.json"))["complete"], false);
+    assert!(result.join("report.html").is_file());
+}
+
+/// The program where a file system of this kind lies over the folder `full`.
+fn over(folder: &Path, options: &str) -> Output {
+    std::fs::create_dir(folder.join("full")).unwrap();
+    plan(folder, SHORT);
+    let script = format!(
+        "mount -t tmpfs -o {options} none full && \
+         exec \"$0\" run --quiet --plan plan-of-mine.toml --io-dir . --out full/result"
+    );
+    let program = btu().get_program().to_owned();
+    let mut command = Command::new("unshare");
+    command.args(["-r", "-m", "sh", "-c", &script]).arg(program).current_dir(folder);
+    command.output().unwrap()
+}
+
+#[test]
+fn a_full_disk_is_named_with_the_file() {
+    needs!("unshare", "mount");
+    let folder = tempfile::tempdir().unwrap();
+    let full = over(folder.path(), "size=32k");
+    let said = said(&full);
+    assert_eq!(full.status.code(), Some(3), "{said}");
+    assert!(said.contains("full/result/") && said.contains("No space left"), "{said}");
+    assert!(said.contains("hint: ") && !said.contains("internal error"), "{said}");
+}
+
+#[test]
+fn a_read_only_directory_is_named_with_the_remedy() {
+    needs!("unshare", "mount");
+    let folder = tempfile::tempdir().unwrap();
+    let refused = over(folder.path(), "ro");
+    let said = said(&refused);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("create full/result: Read-only file system"), "{said}");
+    assert!(said.contains("hint: name another directory with --out"), "{said}");
+}
+
+/// The program in a user namespace where a limit is 0, without the rights of its root.
+fn limited(folder: &Path, limit: &str, rights: &str) -> Output {
+    plan(folder, SHORT);
+    let script = format!(
+        "echo 0 > /proc/sys/user/{limit} && \
+         exec {rights} \"$0\" run --quiet --plan plan-of-mine.toml --out result"
+    );
+    let program = btu().get_program().to_owned();
+    let mut command = Command::new("unshare");
+    command.args(["-r", "sh", "-c", &script]).arg(program).current_dir(folder);
+    command.output().unwrap()
+}
+
+#[test]
+fn where_namespaces_are_forbidden_the_remedy_is_named() {
+    needs!("unshare", "setpriv");
+    let cases = [
+        ("max_user_namespaces", "setpriv --bounding-set=-all", "sysctl user.max_user_namespaces="),
+        ("max_net_namespaces", "", "start it outside of other namespaces"),
+    ];
+    for (limit, rights, remedy) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = limited(folder.path(), limit, rights);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(3), "{limit}: {said}");
+        assert!(said.contains("hint: ") && said.contains(remedy), "{limit}: {said}");
+        assert!(!folder.path().join("result").exists(), "{limit}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let mut list = btu().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(list.stdout.take());
+    let ended = list.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), said(&ended).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_result_that_cannot_be_printed_is_a_fault() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let ended = btu().arg("list").stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    assert!(said(&ended).contains("write to stdout: No space left"), "{}", said(&ended));
+}
+
+#[test]
+fn a_plan_that_is_not_legal_runs_nothing() {
+    let cases = [
+        ("[time]\nwindw = \"20ms\"\n", "plan-of-mine.toml:2:1: unknown field `windw`"),
+        ("[time]\nwindow = \"20\"\n", "\"20\" has no unit; write ns, us, ms or s"),
+        ("[time]\nwindow = \"1ms\"\namount = \"4000B\"\n", "window is given, too"),
+        ("[passes]\nmin = 3\nmax = 2\n", "min = 3 is more than max = 2"),
+        ("[matrix]\ncases = [\"SND\"]\n", "plan-of-mine.toml:2:10: matrix.cases = \"SND\""),
+        (
+            "[matrix]\napplications = [{ name = \"x\", message = \"100GB\" }]\n",
+            "a message has at most 64MiB",
+        ),
+        ("testbed_class = \"lab\"\n", "this run is on the local testbed; write \"local\""),
+    ];
+    for (text, message) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = run(folder.path(), text).output().unwrap();
+        let said = said(&refused);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{text}: {said}");
+        assert!(said.contains(message), "{text}: {said}");
+        assert!(!folder.path().join("result").exists(), "{text}");
+    }
+}
+
+#[test]
+fn another_congestion_control_than_the_plan_s_is_not_rankable() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{SHORT}[sockets]\ncongestion = \"nosuch\"\n");
+    let ended = run(folder.path(), &text).output().unwrap();
+    assert!(ended.status.success(), "{}", said(&ended));
+    let result = read_json(&folder.path().join("result/result.json"));
+    let reasons = result["not_rankable_reasons"].to_string();
+    assert!(reasons.contains("did not have congestion control nosuch"), "{reasons}");
+}
