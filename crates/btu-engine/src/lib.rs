@@ -13,6 +13,7 @@ mod error;
 pub mod file;
 pub mod files;
 mod lineup;
+pub mod pingpong;
 mod place;
 pub mod probe;
 pub mod prober;

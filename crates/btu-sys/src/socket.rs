@@ -32,6 +32,8 @@ pub struct Settings {
     pub receive_buffer: Option<usize>,
     /// `TCP_WINDOW_CLAMP`.
     pub window_clamp: Option<u32>,
+    /// `TCP_MAXSEG`; time stamps take 12 bytes off it.
+    pub max_segment: Option<u32>,
 }
 
 /// Options as the kernel has them; `None` where it has no such option.
@@ -72,6 +74,9 @@ impl Settings {
         }
         if let Some(size) = self.window_clamp {
             named(set_window_clamp(fd, size), || format!("set TCP_WINDOW_CLAMP to {size}"))?;
+        }
+        if let Some(size) = self.max_segment {
+            named(reference.set_tcp_mss(size), || format!("set TCP_MAXSEG to {size}"))?;
         }
         Ok(())
     }

@@ -84,6 +84,14 @@ static REGISTRIES: &[Registry] = &[
         since: Since::Now,
     },
     Registry {
+        folder: "crates/btu-engine/src/pingpong/transport",
+        listed_in: "crates/btu-engine/src/pingpong/transport.rs",
+        slice: "TRANSPORTS",
+        shared: &["socket"],
+        page: "docs/pingpong-transports.md",
+        since: Since::Now,
+    },
+    Registry {
         folder: "crates/btu-engine/src/transport",
         listed_in: "crates/btu-engine/src/transport.rs",
         slice: "TRANSPORTS",

@@ -13,10 +13,12 @@ mod skip;
 mod isolated;
 
 mod activity;
+mod chasm;
 mod comm;
 mod conformance;
 mod faults;
 mod ftp;
 mod hot_path;
 mod local;
+mod pingpong;
 mod prober;

@@ -1,0 +1,251 @@
+//! A connection between two threads, and the visits over it.
+//!
+//! Each end has a thread that entered its place, made its end and then waits for orders. The thread
+//! that asks for a visit watches both: when one breaks off, or the cap is reached, both connections
+//! are ended, so that no visit outlasts its cap whatever a peer does. After that the session is
+//! broken and has to be opened again.
+
+mod report;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Placement;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::configuration::Writes;
+use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::cpu::CpuSet;
+
+use self::report::Outcome;
+use self::worker::Done;
+use self::worker::Order;
+use self::worker::Side;
+use self::worker::Worker;
+use super::transport::Transport;
+use super::verify::Plant;
+use crate::error::EngineError;
+use crate::place::Party;
+use crate::place::Place;
+
+/// How a session is to be opened.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// What carries the blocks.
+    pub transport: &'static dyn Transport,
+    /// Waiting, buffers, options.
+    pub configuration: Configuration,
+    /// The end that starts and times; its address is its own on this path.
+    pub near: Party,
+    /// The end that answers.
+    pub far: Party,
+    /// How long to wait for a connection, and how much longer than its limit a visit may take.
+    pub patience: Nanos,
+    /// Set by whoever wants everything to end now.
+    pub cancel: Arc<AtomicBool>,
+    /// A fault of the far end, made on purpose in checked visits.
+    pub plant: Option<Plant>,
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub struct Session {
+    near: Worker,
+    far: Worker,
+    done: Receiver<Done>,
+    opening: Opening,
+    unit_ns: Vec<u64>,
+    verified: u64,
+    told_options: bool,
+    broken: bool,
+}
+
+impl Session {
+    /// Starts both threads and connects them.
+    pub fn open(opening: &Opening) -> Result<Self, EngineError> {
+        opening.refuse_what_cannot_be()?;
+        let [near_cpus, far_cpus] = opening.cpus()?;
+        let (report, done) = mpsc::channel();
+        let mut far = Worker::far(opening, far_cpus, report.clone())?;
+        let at = far.rendezvous()?;
+        let mut near = Worker::near(opening, near_cpus, at, report)?;
+        // A near end that cannot connect leaves a far end that waits: hear the near one first.
+        near.wait_until_open()?;
+        far.wait_until_open()?;
+        Ok(Self {
+            near,
+            far,
+            done,
+            opening: opening.clone(),
+            unit_ns: Vec::new(),
+            verified: 0,
+            told_options: false,
+            broken: false,
+        })
+    }
+
+    /// True once a visit broke off: every later one fails until a new session is opened.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// What is known of the connection that is no fault: such as polling without anything to poll.
+    pub fn remarks(&self) -> &[String] {
+        &self.near.remarks
+    }
+
+    /// Makes one visit. Whatever happens is in the sample, and it happens within the limit of the
+    /// visit plus the patience of the session.
+    pub fn visit(&mut self, visit: &Visit) -> VisitSample {
+        let begun = clock::monotonic_ns();
+        let outcome =
+            if self.broken { Outcome::of_a_broken_session() } else { self.attempt(visit) };
+        self.broken |= outcome.is_failure();
+        let elapsed = Nanos::new(clock::monotonic_ns().saturating_sub(begun));
+        let options = self.near.options.clone().filter(|_| !self.told_options);
+        self.told_options = true;
+        let sample = outcome.sample(visit, elapsed, options, self.opening.configuration.verify);
+        self.unit_ns = outcome.into_times();
+        sample
+    }
+
+    /// Gives both ends their orders and waits for both.
+    fn attempt(&mut self, visit: &Visit) -> Outcome {
+        let mut times = std::mem::take(&mut self.unit_ns);
+        times.clear();
+        times.reserve(usize::try_from(visit.units).unwrap_or(0));
+        let from = self.opening.configuration.verify.then_some(self.verified);
+        self.verified += u64::from(visit.units) * u64::from(visit.batch.max(1));
+        let steal = report::steal_ns();
+        self.far.order(Order { visit: visit.clone(), verify_from: from, times: Vec::new() });
+        self.near.order(Order { visit: visit.clone(), verify_from: from, times });
+        let cap = visit.limit.time.saturating_add(self.opening.patience);
+        let mut outcome = self.wait_for_both(cap);
+        outcome.add_steal(steal);
+        outcome
+    }
+
+    fn wait_for_both(&self, cap: Nanos) -> Outcome {
+        let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(cap);
+        let mut outcome = Outcome::default();
+        while !outcome.has_both() {
+            let left = deadline.since(Nanos::new(clock::monotonic_ns()));
+            match self.done.recv_timeout(Duration::from(left).min(LOOK_AROUND)) {
+                Ok(done) => {
+                    if outcome.take(done) {
+                        self.abort();
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    let cancelled = self.opening.cancel.load(Relaxed);
+                    if cancelled || left == Nanos::ZERO {
+                        self.abort();
+                        outcome.cut_short(cancelled);
+                        return self.collect(outcome);
+                    }
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Waits for ends whose connections were ended; one that stays away is not waited for for ever.
+    fn collect(&self, mut outcome: Outcome) -> Outcome {
+        while !outcome.has_both() {
+            let Ok(done) = self.done.recv_timeout(LAST_GRACE) else { break };
+            outcome.take(done);
+        }
+        outcome
+    }
+
+    fn abort(&self) {
+        self.near.abort();
+        self.far.abort();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+impl Opening {
+    /// With nothing special: a minute at most for whatever happens.
+    pub fn new(
+        transport: &'static dyn Transport,
+        configuration: Configuration,
+        near: Party,
+        far: Party,
+    ) -> Self {
+        Self {
+            transport,
+            configuration,
+            near,
+            far,
+            patience: Nanos::from_secs(5),
+            cancel: Arc::default(),
+            plant: None,
+        }
+    }
+
+    fn party(&self, side: Side) -> &Party {
+        match side {
+            Side::Far => &self.far,
+            Side::Near => &self.near,
+        }
+    }
+
+    fn refuse_what_cannot_be(&self) -> Result<(), EngineError> {
+        let (name, wanted) = (self.transport.name(), &self.configuration);
+        self.transport.available()?;
+        let refuse = |reason: String| Err(EngineError::Refused(format!("{name}: {reason}")));
+        if !self.transport.properties().waits.contains(&wanted.wait) {
+            return refuse(format!("has no wait \"{}\"", wanted.wait));
+        }
+        if self.transport.properties().bounded && wanted.writes != Writes::One {
+            return refuse("two writes would be two messages".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The CPUs of the near and of the far thread; empty for all of the place.
+    fn cpus(&self) -> Result<[CpuSet; 2], EngineError> {
+        let (near, far) = (self.near.place.cpus()?, self.far.place.cpus()?);
+        let first = near.nth_round(0);
+        let other = far.iter().find(|cpu| Some(*cpu) != first);
+        if self.configuration.wait == Wait::Spin
+            && (self.configuration.placement == Placement::Same || other.is_none())
+        {
+            let reason = "two ends that spin on one CPU measure the scheduler: \
+                          give them two CPUs, or wait by block";
+            return Err(EngineError::Refused(reason.to_owned()));
+        }
+        Ok(match self.configuration.placement {
+            Placement::Free => [CpuSet::default(), CpuSet::default()],
+            Placement::Same => [CpuSet::of(first), CpuSet::of(first)],
+            Placement::Split => [CpuSet::of(first), CpuSet::of(other.or(first))],
+        })
+    }
+}
+
+/// A place cut down to these CPUs.
+fn pinned(place: &Place, cpus: CpuSet) -> Place {
+    if cpus.is_empty() { place.clone() } else { Place { cpus, ..place.clone() } }
+}
+
+/// How often a waiting session looks whether it is still wanted.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
+
+/// How long an end may take to notice that its connection was ended.
+const LAST_GRACE: Duration = Duration::from_secs(2);

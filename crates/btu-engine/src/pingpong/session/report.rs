@@ -1,0 +1,170 @@
+//! What both ends of a visit tell, folded into its sample.
+
+use btu_core::pingpong::sample::Ended;
+use btu_core::pingpong::sample::Fault;
+use btu_core::pingpong::sample::Times;
+use btu_core::pingpong::sample::VisitHost;
+use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::sample::SocketOptions;
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
+
+use super::worker::Done;
+use super::worker::Side;
+use crate::error::sentence;
+use crate::pingpong::duty::Broken;
+
+/// What is known of a visit.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    near: Option<Done>,
+    far: Option<Done>,
+    first_fault: Option<Side>,
+    cut: Option<Cut>,
+    was_broken: bool,
+    steal_ns: Option<Nanos>,
+}
+
+/// Why a session ended a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    Cancelled,
+    Overdue,
+}
+
+impl Outcome {
+    /// Nothing was tried.
+    pub(super) fn of_a_broken_session() -> Self {
+        Self { was_broken: true, ..Self::default() }
+    }
+
+    /// True for the first fault: now the other end has nobody to talk to.
+    pub(super) fn take(&mut self, done: Done) -> bool {
+        let is_first = done.outcome.is_err() && self.first_fault.is_none();
+        if is_first {
+            self.first_fault = Some(done.side);
+        }
+        match done.side {
+            Side::Far => self.far = Some(done),
+            Side::Near => self.near = Some(done),
+        }
+        is_first
+    }
+
+    pub(super) fn has_both(&self) -> bool {
+        self.near.is_some() && self.far.is_some()
+    }
+
+    /// The session ended the connections: nobody wants the visit any more, or its cap is reached.
+    pub(super) fn cut_short(&mut self, cancelled: bool) {
+        self.cut = Some(if cancelled { Cut::Cancelled } else { Cut::Overdue });
+    }
+
+    pub(super) fn add_steal(&mut self, before: Option<Nanos>) {
+        self.steal_ns = before.zip(steal_ns()).map(|(before, after)| after.since(before));
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        self.was_broken || self.first_fault.is_some() || self.cut.is_some() || !self.has_both()
+    }
+
+    pub(super) fn sample(
+        &self,
+        visit: &Visit,
+        elapsed_ns: Nanos,
+        options: Option<SocketOptions>,
+        verified: bool,
+    ) -> VisitSample {
+        let times = self.near.as_ref().map_or(&[][..], |done| &done.times);
+        VisitSample {
+            configuration: visit.configuration,
+            size_bytes: visit.size,
+            round: visit.round,
+            position: visit.position,
+            attempt: visit.attempt,
+            connection: visit.connection,
+            elapsed_ns,
+            times: if verified { Times::default() } else { Times::fold(times, visit.batch, KEPT) },
+            host: self.host(),
+            ended: self.ended(),
+            options,
+            flags: Vec::new(),
+        }
+    }
+
+    /// The memory of the times, for the next visit.
+    pub(super) fn into_times(self) -> Vec<u64> {
+        self.near.map(|done| done.times).unwrap_or_default()
+    }
+
+    fn ended(&self) -> Ended {
+        let failed = |fault, detail: &str| Ended::Failed { fault, detail: detail.to_owned() };
+        if self.was_broken {
+            return failed(Fault::PeerGone, "the connection ended in an earlier visit");
+        }
+        if let Some(ended) = self.cut.and_then(|cut| self.ended_by(cut)) {
+            return ended;
+        }
+        match (self.first_fault, &self.near) {
+            (Some(side), _) => self.broken(side).map_or_else(
+                || failed(Fault::System, "an end told nothing"),
+                |broken| of_fault(side, broken),
+            ),
+            (None, Some(near)) if self.far.is_some() => match near.outcome.as_ref() {
+                Ok(answer) => answer.early.map_or(Ended::Complete, |cause| Ended::Early { cause }),
+                Err(broken) => of_fault(Side::Near, broken),
+            },
+            _ => failed(Fault::System, "an end did not stop"),
+        }
+    }
+
+    fn ended_by(&self, cut: Cut) -> Option<Ended> {
+        let failed = |fault, detail: &str| Some(Ended::Failed { fault, detail: detail.to_owned() });
+        match (cut, self.broken(Side::Near)) {
+            (Cut::Cancelled, _) => failed(Fault::System, "interrupted"),
+            // It had come to a part of the answer when its time was over.
+            (Cut::Overdue, Some(broken @ Broken::Gone { got: 1.. })) => {
+                Some(of_fault(Side::Near, broken))
+            }
+            (Cut::Overdue, _) => failed(Fault::Stalled, "no answer until the visit's cap"),
+        }
+    }
+
+    fn broken(&self, side: Side) -> Option<&Broken> {
+        let done = match side {
+            Side::Far => self.far.as_ref(),
+            Side::Near => self.near.as_ref(),
+        };
+        done?.outcome.as_ref().err()
+    }
+
+    fn host(&self) -> VisitHost {
+        let ends = || [&self.near, &self.far].into_iter().flatten().map(|done| &done.used);
+        let sum = |value: fn(&ThreadUse) -> Option<u64>| {
+            ends().map(value).sum::<Option<u64>>().filter(|_| self.has_both())
+        };
+        VisitHost {
+            run_delay_ns: sum(|used| used.run_delay_ns).map(Nanos::new),
+            steal_ns: self.steal_ns,
+            voluntary_switches: sum(|used| Some(used.voluntary_switches)),
+            involuntary_switches: sum(|used| Some(used.involuntary_switches)),
+            cpu_ns: sum(|used| Some(used.cpu_ns)).map(Nanos::new),
+        }
+    }
+}
+
+fn of_fault(side: Side, broken: &Broken) -> Ended {
+    let end = if side == Side::Near { "near end" } else { "far end" };
+    Ended::Failed { fault: broken.fault(), detail: format!("{end}: {}", sentence(broken)) }
+}
+
+/// Time that the hypervisor took from all CPUs so far; ticks of ten milliseconds.
+pub(super) fn steal_ns() -> Option<Nanos> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: u64 = text.lines().next()?.split_ascii_whitespace().nth(8)?.parse().ok()?;
+    Some(Nanos::from_millis(ticks.saturating_mul(10)))
+}
+
+/// How many times of a visit stay as they are.
+const KEPT: usize = 64;

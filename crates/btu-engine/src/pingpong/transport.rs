@@ -1,0 +1,202 @@
+//! What carries the blocks of a ping-pong, each by its own file, and the registry of them.
+
+mod mptcp;
+mod seqpacket;
+mod shm;
+mod socket;
+mod tcp;
+mod udp;
+mod unix;
+mod vsock;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::units::Bytes;
+use btu_sys::exchange::Address;
+use btu_sys::socket::Settings;
+
+use super::channel::End;
+use crate::error::EngineError;
+use crate::place::Party;
+
+/// Every transport of this build, in the order in which lists and charts show them.
+pub static TRANSPORTS: &[&dyn Transport] = &[
+    &tcp::Tcp,
+    &udp::Udp,
+    &unix::Unix,
+    &seqpacket::SeqPacket,
+    &mptcp::Mptcp,
+    &vsock::Vsock,
+    &shm::Shm,
+];
+
+/// The transport called `name`.
+pub fn by_name(name: &str) -> Option<&'static dyn Transport> {
+    TRANSPORTS.iter().copied().find(|transport| transport.name() == name)
+}
+
+/// A way to carry blocks between two ends.
+///
+/// To add one: a file with a [`Channel`](super::channel::Channel) and this trait, a line in
+/// [`TRANSPORTS`], a section in `docs/pingpong-transports.md`. The conformance suite then holds it to
+/// the contract: blocks of every size up to the largest come back unchanged and in order, in every
+/// wait mode and every mode of exchange; nothing waits for ever once an end was aborted; a peer that
+/// closes, stalls or answers wrongly is noticed.
+pub trait Transport: fmt::Debug + Sync {
+    /// The name in options and results.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn about(&self) -> &'static str;
+
+    /// What it promises and how it can wait.
+    fn properties(&self) -> Properties;
+
+    /// The largest block.
+    fn largest(&self) -> Bytes;
+
+    /// Why this machine cannot use it; `Ok` where it can. Asked within the network that is measured.
+    fn available(&self) -> Result<(), EngineError>;
+
+    /// Prepares the end that answers.
+    fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError>;
+
+    /// Makes the end that starts.
+    fn connect(&self, at: &Rendezvous, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError>;
+}
+
+/// What a transport promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Nothing is lost, whatever the reader does.
+    pub reliable: bool,
+    /// Messages stay apart, and have a largest size.
+    pub bounded: bool,
+    /// Both ends must be on one host: the "network" is a copy of memory.
+    pub one_host: bool,
+    /// How an end can wait.
+    pub waits: &'static [Wait],
+}
+
+/// What a transport needs to know to make an end. Called in a thread that is at its place already.
+#[derive(Clone, Copy, Debug)]
+pub struct Hookup<'a> {
+    /// The host of this end.
+    pub party: &'a Party,
+    /// Waiting, buffers, options.
+    pub wanted: &'a Configuration,
+    /// How long a connection may take.
+    pub within: Duration,
+}
+
+/// An end that waits for the other one.
+pub trait Listener {
+    /// Where the other end finds it.
+    fn rendezvous(&self) -> Result<Rendezvous, EngineError>;
+
+    /// Waits for the other end, within the time of the hookup.
+    fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError>;
+}
+
+/// Where the end that listens is to be found.
+#[derive(Clone, Debug)]
+pub enum Rendezvous {
+    /// By an address.
+    At(Address),
+    /// Both ends were made at once; this is the other one.
+    Handed(Handed),
+}
+
+/// An end to be taken once.
+#[derive(Clone)]
+pub struct Handed(Arc<Mutex<Option<Box<dyn End>>>>);
+
+impl Hookup<'_> {
+    /// The options of this end's socket: those of the host, then those of the configuration.
+    pub fn settings(&self) -> Settings {
+        let (host, wanted) = (&self.party.sockets, self.wanted);
+        Settings {
+            congestion: host.congestion.clone(),
+            send_buffer: wanted.send_buffer_bytes.map(Bytes::len).or(host.send_buffer),
+            receive_buffer: wanted.receive_buffer_bytes.map(Bytes::len).or(host.receive_buffer),
+            ..Settings::default()
+        }
+    }
+
+    /// The same with the options that only TCP has.
+    pub fn tcp_settings(&self) -> Settings {
+        let (host, wanted) = (&self.party.sockets, self.wanted);
+        let segment = wanted.max_segment_bytes.map(Bytes::count);
+        Settings {
+            nodelay: wanted.nodelay.or(host.nodelay),
+            window_clamp: host.window_clamp,
+            max_segment: segment.and_then(|size| u32::try_from(size).ok()).or(host.max_segment),
+            ..self.settings()
+        }
+    }
+}
+
+impl Rendezvous {
+    /// The address, for a transport that has one.
+    fn address(&self) -> Result<Address, EngineError> {
+        match self {
+            Self::At(address) => Ok(*address),
+            Self::Handed(_) => Err(wrong_rendezvous()),
+        }
+    }
+
+    /// The other end, for a transport that made both.
+    fn take(&self) -> Result<Box<dyn End>, EngineError> {
+        match self {
+            Self::At(_) => Err(wrong_rendezvous()),
+            Self::Handed(Handed(end)) => {
+                let mut end = end.lock().unwrap_or_else(PoisonError::into_inner);
+                end.take().ok_or_else(wrong_rendezvous)
+            }
+        }
+    }
+}
+
+impl Handed {
+    fn new(end: impl End + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Some(Box::new(end)))))
+    }
+}
+
+impl fmt::Debug for Handed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Handed")
+    }
+}
+
+fn wrong_rendezvous() -> EngineError {
+    EngineError::Refused("the other end listens for another transport".to_owned())
+}
+
+/// Both ends, made at once: one is handed over, the other stays.
+struct Both<E> {
+    stays: E,
+    handed: Handed,
+}
+
+impl<E: End + 'static> Both<E> {
+    fn boxed(stays: E, leaves: E) -> Box<Self> {
+        Box::new(Self { stays, handed: Handed::new(leaves) })
+    }
+}
+
+impl<E: End + 'static> Listener for Both<E> {
+    fn rendezvous(&self) -> Result<Rendezvous, EngineError> {
+        Ok(Rendezvous::Handed(self.handed.clone()))
+    }
+
+    fn accept(self: Box<Self>, _: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
+        Ok(Box::new(self.stays))
+    }
+}

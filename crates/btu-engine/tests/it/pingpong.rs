@@ -1,0 +1,301 @@
+//! What every transport of the ping-pong has to do, held against each entry of the registry.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use btu_core::cell::Role;
+use btu_core::pingpong::configuration::Cache;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Mode;
+use btu_core::pingpong::configuration::Placement;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::sample::ConfigurationId;
+use btu_core::pingpong::sample::Early;
+use btu_core::pingpong::sample::Ended;
+use btu_core::pingpong::sample::Fault;
+use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::pingpong::Opening;
+use btu_engine::pingpong::Plant;
+use btu_engine::pingpong::Session;
+use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::TRANSPORTS;
+use btu_engine::pingpong::transport::Transport;
+use btu_sys::socket::Settings;
+
+/// Calls `check` with each transport that this machine has.
+fn each(check: impl Fn(&'static dyn Transport)) {
+    for transport in TRANSPORTS {
+        match transport.available() {
+            Ok(()) => check(*transport),
+            Err(reason) => {
+                let (name, reason) = (transport.name(), reason.sentence());
+                crate::skip::record(&format!("kernel lacks: {name}: {reason}"));
+            }
+        }
+    }
+}
+
+/// A host on loopback.
+pub(crate) fn party(role: Role) -> Party {
+    Party {
+        place: Place::here(role),
+        address: IpAddr::from([127, 0, 0, 1]),
+        sockets: Settings::default(),
+    }
+}
+
+/// Over loopback; threads wherever the scheduler likes, since one CPU must do.
+pub(crate) fn opening(transport: &'static dyn Transport, wanted: Configuration) -> Opening {
+    let mut wanted = wanted;
+    transport.name().clone_into(&mut wanted.transport);
+    let mut opening = Opening::new(transport, wanted, party(Role::Test), party(Role::Active));
+    opening.patience = Nanos::from_secs(20);
+    opening
+}
+
+pub(crate) fn free() -> Configuration {
+    Configuration { placement: Placement::Free, ..Configuration::new("any") }
+}
+
+/// A visit of so many exchanges of `size` bytes.
+pub(crate) fn visit(size: u64, units: u32) -> Visit {
+    Visit {
+        configuration: ConfigurationId(1),
+        size: Bytes::new(size),
+        round: 1,
+        position: 1,
+        attempt: 1,
+        connection: 1,
+        opens: false,
+        warm_up: 0,
+        units,
+        batch: 1,
+        limit: Limit { time: Nanos::from_secs(20), slow_above: None, slow_after: 3 },
+    }
+}
+
+/// The sizes that have gone wrong somewhere, as far as the transport has them.
+fn sizes(transport: &dyn Transport) -> Vec<u64> {
+    let largest = transport.largest().count();
+    let all = (0..=20).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]);
+    let all = all.chain([16, 17, 1448, 1460, 1463, 1464, 65_483, 65_507, largest]);
+    let mut sizes: Vec<u64> =
+        all.filter(|size| (1..=largest.min(1 << 20)).contains(size)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn complete(sample: &VisitSample) -> bool {
+    sample.ended == Ended::Complete
+}
+
+/// Visits of a new session, one after the other.
+fn visits(opening: &Opening, visits: impl IntoIterator<Item = Visit>) -> Vec<VisitSample> {
+    let mut session = Session::open(opening).unwrap_or_else(|fault| {
+        panic!("{}: {}", opening.transport.name(), fault.sentence());
+    });
+    visits.into_iter().map(|visit| session.visit(&visit)).collect()
+}
+
+#[test]
+fn names_of_ping_pong_transports_are_unique_and_lead_back() {
+    for transport in TRANSPORTS {
+        let found = transport::by_name(transport.name()).unwrap();
+        assert_eq!(found.about(), transport.about());
+        assert!(transport.largest() >= Bytes::new(65_507), "{}", transport.name());
+        assert!(transport.properties().waits.contains(&Wait::Block));
+    }
+    assert!(transport::by_name("carrier pigeon").is_none());
+}
+
+#[test]
+fn every_byte_of_every_size_comes_back_right_and_in_order() {
+    each(|transport| {
+        let wanted = Configuration { verify: true, ..free() };
+        let all = sizes(transport).into_iter().map(|size| visit(size, 4));
+        for sample in visits(&opening(transport, wanted), all) {
+            assert!(complete(&sample), "{} {:?}", transport.name(), sample);
+            assert!(sample.times.is_empty(), "a checked pass has no times");
+        }
+    });
+}
+
+#[test]
+fn every_way_to_wait_and_to_exchange_gives_all_its_times() {
+    each(|transport| {
+        for wait in transport.properties().waits {
+            for mode in [Mode::PingPong, Mode::Streaming, Mode::Bidirectional] {
+                let wanted = Configuration { mode, wait: *wait, ..free() };
+                let opening = opening(transport, wanted);
+                let largest = transport.largest().count();
+                let all = [1, 100, 5_000, 65_507, 300_000].into_iter().filter(|n| *n <= largest);
+                let mut session = match Session::open(&opening) {
+                    Ok(session) => session,
+                    Err(fault) => {
+                        crate::skip::record(&reason(transport, *wait, &fault.sentence()));
+                        continue;
+                    }
+                };
+                let polls_nothing = *wait == Wait::BusyPoll;
+                assert_eq!(session.remarks().len(), usize::from(polls_nothing));
+                for size in all {
+                    let mut one = visit(size, 5);
+                    (one.warm_up, one.batch) = (2, 7);
+                    let sample = session.visit(&one);
+                    let name = transport.name();
+                    assert!(complete(&sample), "{name} {wait} {mode} {sample:?}");
+                    assert_eq!((sample.times.n, sample.times.exchanges()), (5, 35), "{name}");
+                    assert!(sample.times.min_ns > Nanos::ZERO);
+                }
+            }
+        }
+    });
+}
+
+/// The kind of a skip for a way to wait that this machine or this user does not have.
+fn reason(transport: &dyn Transport, wait: Wait, why: &str) -> String {
+    let kind = match wait {
+        Wait::BusyPoll => "not root",
+        _ => "too few CPUs",
+    };
+    format!("{kind}: {} {wait}: {why}", transport.name())
+}
+
+#[test]
+fn cold_blocks_and_odd_offsets_travel_as_well() {
+    let tcp = transport::by_name("tcp").unwrap();
+    let wanted = Configuration {
+        cache: Cache::Cold,
+        send_offset_bytes: Bytes::new(1),
+        receive_offset_bytes: Bytes::new(2048),
+        ..free()
+    };
+    for sample in visits(&opening(tcp, wanted), [3, 70_000, 64].map(|size| visit(size, 10))) {
+        assert!(complete(&sample) && sample.times.n == 10, "{sample:?}");
+    }
+}
+
+#[test]
+fn a_planted_fault_is_caught_and_named() {
+    let plants = [
+        (Plant::Close, Fault::PeerGone),
+        (Plant::Corrupt, Fault::Corrupted),
+        (Plant::Duplicate, Fault::Duplicated),
+        (Plant::Late, Fault::Late),
+        (Plant::Short, Fault::Short),
+        (Plant::Silence, Fault::Stalled),
+    ];
+    each(|transport| {
+        for (plant, fault) in plants {
+            let mut opening = opening(transport, Configuration { verify: true, ..free() });
+            opening.plant = Some(plant);
+            // Only those that say nothing more are met by the cap.
+            let is_met_by_cap = matches!(plant, Plant::Short | Plant::Silence);
+            let mut one = visit(2_000, 20);
+            if is_met_by_cap {
+                (opening.patience, one.limit.time) = (Nanos::from_secs(1), Nanos::ZERO);
+            }
+            let mut session = Session::open(&opening).unwrap();
+            let sample = session.visit(&one);
+            let name = transport.name();
+            let Ended::Failed { fault: found, detail } = &sample.ended else {
+                panic!("{name}: {plant:?} went unseen: {sample:?}");
+            };
+            let found = named_by_loss(transport, plant, *found);
+            assert_eq!(found, fault, "{name}: {plant:?}: {detail}");
+            assert!(session.is_broken());
+            let Ended::Failed { detail, .. } = session.visit(&one).ended else { panic!("{name}") };
+            assert_eq!(detail, "the connection ended in an earlier visit");
+        }
+    });
+}
+
+/// Datagrams have no connection that could end: a peer that closes is one that says nothing more,
+/// unless the kernel refuses for it.
+fn named_by_loss(transport: &dyn Transport, plant: Plant, found: Fault) -> Fault {
+    let is_datagram = !transport.properties().reliable;
+    match (plant, found) {
+        (Plant::Close, Fault::Stalled) if is_datagram => Fault::PeerGone,
+        _ => found,
+    }
+}
+
+#[test]
+fn a_visit_ends_at_its_time_and_the_next_one_goes_on() {
+    each(|transport| {
+        let mut session = Session::open(&opening(transport, free())).unwrap();
+        let mut one = visit(64, 1_000_000);
+        one.limit.time = Nanos::from_millis(5);
+        let sample = session.visit(&one);
+        assert_eq!(sample.ended, Ended::Early { cause: Early::TimeCap }, "{}", transport.name());
+        assert!(sample.times.n > 0 && sample.counts());
+        one.limit = Limit { slow_above: Some(Nanos::new(1)), ..visit(1, 1).limit };
+        let sample = session.visit(&one);
+        assert_eq!(sample.ended, Ended::Early { cause: Early::Slow });
+        assert_eq!(sample.times.n, 3);
+        assert!(complete(&session.visit(&visit(64, 10))));
+    });
+}
+
+#[test]
+fn nobody_waits_for_a_session_that_is_not_wanted_any_more() {
+    each(|transport| {
+        let opening = opening(transport, free());
+        let mut session = Session::open(&opening).unwrap();
+        let cancel = Arc::clone(&opening.cancel);
+        let stopper = std::thread::spawn(move || cancel.store(true, Relaxed));
+        let sample = session.visit(&visit(64, 4_000_000));
+        stopper.join().unwrap();
+        let Ended::Failed { detail, .. } = sample.ended else { panic!("{}", transport.name()) };
+        assert_eq!(detail, "interrupted");
+    });
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let refused = |name, wanted| {
+        Session::open(&opening(transport::by_name(name).unwrap(), wanted)).unwrap_err().sentence()
+    };
+    let epoll = Configuration { wait: Wait::Epoll, ..free() };
+    assert_eq!(refused("shm", epoll), "shm: has no wait \"epoll\"");
+    let same = Configuration { wait: Wait::Spin, placement: Placement::Same, ..free() };
+    assert!(refused("tcp", same).starts_with("two ends that spin on one CPU"));
+    let two = btu_core::pingpong::configuration::Writes::HeaderFirst(Bytes::new(16));
+    let wanted = Configuration { writes: two, ..free() };
+    assert_eq!(refused("udp", wanted), "udp: two writes would be two messages");
+}
+
+#[test]
+fn options_are_read_back_with_the_first_visit() {
+    let wanted = Configuration {
+        send_buffer_bytes: Some(Bytes::new(32_768)),
+        max_segment_bytes: Some(Bytes::new(500)),
+        ..free()
+    };
+    let tcp = transport::by_name("tcp").unwrap();
+    let samples = visits(&opening(tcp, wanted), [visit(1, 1), visit(1, 1)]);
+    let options = samples[0].options.as_ref().unwrap();
+    assert_eq!((options.send_buffer_bytes, options.mss_bytes), (Some(65_536), Some(488)));
+    assert_eq!(options.nodelay, Some(true));
+    assert!(samples[1].options.is_none());
+}
+
+#[test]
+fn a_far_end_that_nobody_meets_gives_up() {
+    let udp = transport::by_name("udp").unwrap();
+    let mut opening = opening(udp, free());
+    opening.patience = Nanos::from(Duration::from_millis(20));
+    // An address that is not of this machine: nobody can listen there.
+    opening.far.address = IpAddr::from([192, 0, 2, 1]);
+    let fault = Session::open(&opening).unwrap_err().sentence();
+    assert!(fault.starts_with("bind 192.0.2.1:0"), "{fault}");
+}
