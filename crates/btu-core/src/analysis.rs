@@ -87,6 +87,8 @@ pub struct ScoredRun {
     pub bits: u64,
     /// COMM's time; the cap where the run was capped.
     pub elapsed: Nanos,
+    /// True where COMM met its cap, failed, or moved nothing: the goodput is a bound.
+    pub capped: bool,
     /// bits / elapsed, Mb/s.
     pub goodput_mbps: f64,
     /// Base rate over loaded rate of the activity, same pass; `None` for baselines.
@@ -162,9 +164,6 @@ pub struct ApplicationScore {
 
 /// The amount of the seed's cells: 32 Mb (maly1996, 4.2).
 pub const REFERENCE_AMOUNT: Bytes = Bytes::new(4_000_000);
-
-/// Name of the flag of a run whose figures are bounds: it was capped, failed, or moved nothing.
-pub const CENSORED: &str = "censored";
 
 /// Name of the flag of a run whose pass was cut short while others are complete: it stands in the
 /// tables and counts for no composite.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::AloneRun;
-use super::CENSORED;
 use super::ScoredRun;
 use crate::cell::ActivityName;
 use crate::cell::Cell;
@@ -122,6 +121,7 @@ fn figures(
         pass: sample.pass,
         bits,
         elapsed,
+        capped: capped.is_some(),
         goodput_mbps: megabits(bits) / elapsed.seconds(),
         //= maly1996#5 eq. 8
         slowdown: base.zip(rate).map(|(base, rate)| base / rate),
@@ -193,7 +193,7 @@ impl CountedRun<'_> {
     fn flag_itself(&mut self) {
         if let Some(cause) = self.censored.clone() {
             let counted = "counts with its cap: a bound, not a measurement";
-            self.flag(Flag::new(CENSORED, format!("{cause}; {counted}")));
+            self.flag(Flag::new("censored", format!("{cause}; {counted}")));
         }
         if !self.invalid.is_empty() {
             let emulated = !self.sample.emulation.is_empty() && self.sample.host.drift.is_empty();

@@ -210,6 +210,7 @@ fn a_capped_cell_has_the_cap_as_its_time() {
     let run = found.runs.iter().find(|run| run.cell.id() == "SEND/video/none").unwrap();
     assert_eq!((run.elapsed, run.bits), (Nanos::from_secs(6), 1_200_000));
     assert_close(Some(run.goodput_mbps), 0.2);
+    assert!(run.capped && found.runs.iter().filter(|run| run.capped).count() == 1);
     assert_eq!(run.flags[0].name, "censored");
     assert_reason(&found, "1 of 8 runs are censored");
     assert_reason(&found, "SEND/video/none, pass 1: capped: no receipt");
@@ -230,11 +231,25 @@ fn a_failed_cell_counts_as_one_message_in_the_cap() {
 }
 
 #[test]
+fn another_congestion_control_than_the_plan_s_is_a_reason() {
+    let mut journal = passes(&[1]);
+    journal.plan.sockets.congestion = Some("cubic".to_owned());
+    for (name, found) in [("SEND/telnet/none", "cubic"), ("SEND/video/none", "bbr")] {
+        let comm = first(&mut journal, name).comm.as_mut().unwrap();
+        comm.connections[0].sender.options.congestion = Some(found.to_owned());
+    }
+    let reason = "1 of 8 runs did not have congestion control cubic; \
+                  the first is SEND/video/none, pass 1: bbr instead";
+    assert_reason(&analyse(&journal), reason);
+}
+
+#[test]
 fn an_activity_without_a_unit_is_a_bound_and_never_infinite() {
     let mut journal = passes(&[1]);
     first(&mut journal, "SEND/telnet/cpu").activity_sample.as_mut().unwrap().units = 0.0;
     let found = analyse(&journal);
     assert_close(found.cells[0].slowdown, 100.0);
+    assert!(found.runs.iter().all(|run| !run.capped), "COMM itself is complete");
     assert_reason(&found, "cpu finished no unit of work in 1000 ms");
 }
 

@@ -6,12 +6,8 @@ use anyhow::anyhow;
 use btu_control::Ending;
 use btu_control::JournalDir;
 use btu_core::analysis::Analysis;
-use btu_core::analysis::CENSORED;
-use btu_core::analysis::ScoredRun;
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
-use btu_core::journal::Record;
-use btu_core::sample::Outcome;
 use btu_report::OpenMode;
 
 use super::interrupt::Interrupt;
@@ -40,7 +36,7 @@ pub(super) fn finish(
     write_files(journal, &stored.journal, &analysis)?;
     show(args, journal.path(), &stored.journal, &analysis)?;
     match ending {
-        Ending::Complete if has_capped(&stored.journal, &analysis) => Ok(Exit::Incomplete),
+        Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),
         Ending::Complete => Ok(Exit::Done),
         Ending::EmulationMismatch(wrong) => {
             let cause =
@@ -78,14 +74,7 @@ fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8
     btu_report::render(format, &document, journal, analysis).map_err(Failure::usage)
 }
 
-/// True where a cell that counts met its cap or failed.
-fn has_capped(journal: &Journal, analysis: &Analysis) -> bool {
-    let censored = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == CENSORED);
-    analysis.runs.iter().filter(censored).any(|run| {
-        journal.records.iter().any(|record| {
-            matches!(record, Record::Cell(sample) if sample.cell == run.cell
-                && sample.pass == run.pass
-                && sample.outcome != Outcome::Complete)
-        })
-    })
+/// True where a cell met its cap or failed: its figure is a bound.
+fn has_capped(analysis: &Analysis) -> bool {
+    analysis.runs.iter().any(|run| run.capped)
 }
