@@ -23,6 +23,8 @@ use crate::files::Files;
 pub trait Group: Sync {
     /// Its name in `hosts.json`.
     fn name(&self) -> &'static str;
+    /// What it tells, in one line for people.
+    fn about(&self) -> &'static str;
     /// Every fact of the group, available or not.
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact>;
 }

@@ -9,6 +9,7 @@ use clap::Subcommand;
 /// Start with `btu run`: it needs no root, no other machine and no options.
 #[derive(Debug, Parser)]
 #[command(name = "btu", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = AFTER)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -22,7 +23,7 @@ pub(crate) enum Verb {
     Doctor(crate::doctor::DoctorArgs),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
     Link(Box<crate::link::LinkArgs>),
-    /// List cases, applications, activities, transports, link elements, backends, rules, formats
+    /// List what there is: editions, cases, applications, activities, link elements, rules ...
     List(crate::list::ListArgs),
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON
     Report(crate::report::ReportArgs),
@@ -31,3 +32,13 @@ pub(crate) enum Verb {
     /// Compute BTU and penalties from a table of cells that somebody else measured
     Score(crate::score::ScoreArgs),
 }
+
+const AFTER: &str = "\
+Examples:
+  btu run                                     the score of this machine, in 90 seconds
+  btu run --official --out before             up to 30 minutes, with narrow intervals
+  btu report before --format md               the same result in another form
+  btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
+
+Results go to stdout, messages to stderr. Exit codes: 0 done, 2 wrong command line, plan or input,
+3 the machine lacks something (see btu doctor), 6 a cell met its cap, 130 and 143 interrupted.";

@@ -2,14 +2,21 @@
 
 use std::fmt::Write;
 
+use btu_core::anomaly::RULES;
+use btu_core::cell::Application;
 use btu_core::cell::Case;
 use btu_core::link::ELEMENTS;
+use btu_core::plan::Choices;
 use btu_core::plan::EDITIONS;
+use btu_core::plan::Plan;
+use btu_core::plan::Vocabulary;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
+use btu_engine::file::FILE_PROTOCOLS;
 use btu_engine::probe::PROBES;
 use btu_engine::transport::TRANSPORTS;
 use btu_report::FORMATS;
+use btu_report::SECTIONS;
 use btu_testbed::backend::BACKENDS;
 use serde_json::Map;
 use serde_json::Value;
@@ -34,7 +41,7 @@ type Registry = (&'static str, Vec<(String, String)>);
 
 /// Runs the verb.
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let mut registries = registries();
+    let mut registries = registries()?;
     if let Some(unknown) = args.registries.iter().find(|r| !registries.iter().any(|(n, _)| n == r))
     {
         let names: Vec<&str> = registries.iter().map(|(name, _)| *name).collect();
@@ -79,18 +86,31 @@ fn document(registries: Vec<Registry>) -> Value {
     )
 }
 
-fn registries() -> Vec<Registry> {
-    vec![
+fn registries() -> Result<Vec<Registry>, Failure> {
+    Ok(vec![
         ("editions", EDITIONS.iter().map(|e| pair(e.name, e.summary)).collect()),
         ("cases", Case::ALL.iter().map(|case| pair(case.name(), &flows(*case))).collect()),
+        ("applications", applications()?),
         ("activities", ACTIVITIES.iter().map(|a| pair(a.name(), a.about())).collect()),
         ("transports", TRANSPORTS.iter().map(|t| pair(t.name(), t.about())).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
-        ("disclosure", GROUPS.iter().map(|g| pair(g.name(), "group of host facts")).collect()),
+        ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
+        ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
+        ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
+        ("sections", SECTIONS.iter().map(|s| pair(s.name(), s.title())).collect()),
         ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
-    ]
+    ])
+}
+
+/// The application classes of the default edition.
+fn applications() -> Result<Vec<(String, String)>, Failure> {
+    let activities: Vec<&str> = ACTIVITIES.iter().map(|activity| activity.name()).collect();
+    let words = Vocabulary { activities: &activities };
+    let plan = Plan::resolve(&Choices::default(), &words, 1).map_err(Failure::usage)?;
+    let class = |a: Application| (a.name, format!("messages of {}", a.message_bytes));
+    Ok(plan.applications.into_iter().map(class).collect())
 }
 
 fn pair(name: &str, summary: &str) -> (String, String) {

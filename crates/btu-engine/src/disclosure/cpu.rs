@@ -18,6 +18,10 @@ impl Group for Cpu {
         "cpu"
     }
 
+    fn about(&self) -> &'static str {
+        "model, microcode, topology, caches, mitigations of the processors"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         table(files, ROWS)
     }

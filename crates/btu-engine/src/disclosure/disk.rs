@@ -16,6 +16,10 @@ impl Group for Disk {
         "disk"
     }
 
+    fn about(&self) -> &'static str {
+        "model, scheduler, queue and kind of the block devices"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         let in_use =
             |name: &String| files.text(&format!("/sys/block/{name}/size")).is_ok_and(|s| s != "0");

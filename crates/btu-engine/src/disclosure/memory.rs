@@ -18,6 +18,10 @@ impl Group for Memory {
         "memory"
     }
 
+    fn about(&self) -> &'static str {
+        "size, huge pages, swap"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         table(files, ROWS)
     }

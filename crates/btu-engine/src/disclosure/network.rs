@@ -16,6 +16,10 @@ impl Group for NetworkStack {
         "network_stack"
     }
 
+    fn about(&self) -> &'static str {
+        "settings of TCP/IP that change what a connection delivers"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         let path = |name: &&str| format!("/proc/sys/net/{}", name.replace('.', "/"));
         SYSCTLS.iter().map(|name| (format!("net.{name}"), files.fact(&path(name)))).collect()

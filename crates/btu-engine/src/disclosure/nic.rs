@@ -16,6 +16,10 @@ impl Group for Nic {
         "nic"
     }
 
+    fn about(&self) -> &'static str {
+        "driver, speed, MTU, queues, offload sizes of the network devices"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         let devices = files.names("/sys/class/net");
         let mut facts: BTreeMap<String, Fact> =

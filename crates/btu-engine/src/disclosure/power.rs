@@ -18,6 +18,10 @@ impl Group for Power {
         "cpu_power"
     }
 
+    fn about(&self) -> &'static str {
+        "governor, limits, turbo and idle states of the processors"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         table(files, ROWS)
     }

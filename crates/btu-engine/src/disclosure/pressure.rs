@@ -18,6 +18,10 @@ impl Group for Pressure {
         "pressure"
     }
 
+    fn about(&self) -> &'static str {
+        "how busy the host was when the run began"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         table(files, ROWS)
     }

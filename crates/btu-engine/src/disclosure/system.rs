@@ -18,6 +18,10 @@ impl Group for System {
         "system"
     }
 
+    fn about(&self) -> &'static str {
+        "vendor, kernel, clock source, limits of the container"
+    }
+
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
         table(files, ROWS)
     }

@@ -21,3 +21,4 @@ mod readme;
 mod run;
 mod score;
 mod third_party;
+mod verbs;

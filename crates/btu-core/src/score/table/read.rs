@@ -240,9 +240,10 @@ impl Object<'_> {
         number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), &legal))
     }
 
-    fn needed(&self, key: &str, unit: &str) -> Result<f64, TableError> {
-        self.positive(key, unit)?
-            .ok_or_else(|| self.missing(key, &format!("write a number above 0 ({unit})")))
+    /// `bits` or `seconds`, whose names are their units.
+    fn needed(&self, key: &str) -> Result<f64, TableError> {
+        self.positive(key, key)?
+            .ok_or_else(|| self.missing(key, "write bits and seconds, or goodput_mbps alone"))
     }
 
     fn repeat(&self) -> Result<Option<u64>, TableError> {
@@ -252,11 +253,15 @@ impl Object<'_> {
         number.map(Some).ok_or_else(|| self.illegal("repeat", &value.to_string(), legal))
     }
 
-    /// bits / seconds in Mb/s; a goodput that stands beside them must agree.
+    /// bits / seconds in Mb/s; a goodput that stands beside them must agree, or stands alone.
     fn goodput(&self) -> Result<f64, TableError> {
-        let (bits, seconds) = (self.needed("bits", "bits")?, self.needed("seconds", "seconds")?);
+        let given = self.positive("goodput_mbps", "Mb/s")?;
+        if let (Some(given), None, None) = (given, self.value("bits"), self.value("seconds")) {
+            return Ok(given);
+        }
+        let (bits, seconds) = (self.needed("bits")?, self.needed("seconds")?);
         let computed = bits / seconds / 1e6;
-        match self.positive("goodput_mbps", "Mb/s")? {
+        match given {
             Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
                 "goodput_mbps = {given}, but bits / seconds = {bits} / {seconds} s = {computed} Mb/s"
             ))),

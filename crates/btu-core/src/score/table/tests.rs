@@ -63,6 +63,14 @@ fn a_goodput_that_is_not_bits_over_seconds_is_refused() {
 }
 
 #[test]
+fn a_goodput_may_stand_alone() {
+    let found = score_table(&table(&[row(r#""activity": "none", "goodput_mbps": 3.5"#)])).unwrap();
+    assert_eq!(found.btu_idle_mbps, Some(3.5));
+    let half = error(r#""activity": "none", "bits": 1, "goodput_mbps": 3.5"#);
+    assert!(half.ends_with("seconds is missing; write bits and seconds, or goodput_mbps alone"));
+}
+
+#[test]
 fn contradictions_name_their_cell() {
     let cpu = r#""activity": "cpu", "bits": 1, "seconds": 1"#;
     let none = r#""activity": "none", "bits": 1, "seconds": 1"#;
