@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod disk;
 mod error;
 pub mod exchange;
+pub mod frame;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;

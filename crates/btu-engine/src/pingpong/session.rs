@@ -208,7 +208,10 @@ impl Opening {
 
     fn refuse_what_cannot_be(&self) -> Result<(), EngineError> {
         let (name, wanted) = (self.transport.name(), &self.configuration);
-        self.transport.available()?;
+        match &self.near.place.net {
+            None => self.transport.available()?,
+            Some(net) => net.inside(|| self.transport.available())??,
+        }
         let refuse = |reason: String| Err(EngineError::Refused(format!("{name}: {reason}")));
         if !self.transport.properties().waits.contains(&wanted.wait) {
             return refuse(format!("has no wait \"{}\"", wanted.wait));

@@ -1,6 +1,7 @@
 //! What carries the blocks of a ping-pong, each by its own file, and the registry of them.
 
 mod mptcp;
+mod raw;
 mod seqpacket;
 mod shm;
 mod socket;
@@ -19,6 +20,7 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Address;
+use btu_sys::netlink::Mac;
 use btu_sys::socket::Settings;
 
 use super::channel::End;
@@ -34,6 +36,7 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &mptcp::Mptcp,
     &vsock::Vsock,
     &shm::Shm,
+    &raw::Raw,
 ];
 
 /// The transport called `name`.
@@ -111,6 +114,13 @@ pub enum Rendezvous {
     At(Address),
     /// Both ends were made at once; this is the other one.
     Handed(Handed),
+    /// By a hardware address on the same network.
+    Link {
+        /// Whose.
+        mac: Mac,
+        /// Tells it from other pairs of ends.
+        session: u32,
+    },
 }
 
 /// An end to be taken once.
@@ -147,14 +157,14 @@ impl Rendezvous {
     fn address(&self) -> Result<Address, EngineError> {
         match self {
             Self::At(address) => Ok(*address),
-            Self::Handed(_) => Err(wrong_rendezvous()),
+            Self::Handed(_) | Self::Link { .. } => Err(wrong_rendezvous()),
         }
     }
 
     /// The other end, for a transport that made both.
     fn take(&self) -> Result<Box<dyn End>, EngineError> {
         match self {
-            Self::At(_) => Err(wrong_rendezvous()),
+            Self::At(_) | Self::Link { .. } => Err(wrong_rendezvous()),
             Self::Handed(Handed(end)) => {
                 let mut end = end.lock().unwrap_or_else(PoisonError::into_inner);
                 end.take().ok_or_else(wrong_rendezvous)

@@ -37,7 +37,8 @@ fn each(check: impl Fn(&'static dyn Transport)) {
             Ok(()) => check(*transport),
             Err(reason) => {
                 let (name, reason) = (transport.name(), reason.sentence());
-                crate::skip::record(&format!("kernel lacks: {name}: {reason}"));
+                let kind = if name == "raw" { "not root" } else { "kernel lacks" };
+                crate::skip::record(&format!("{kind}: {name}: {reason}"));
             }
         }
     }

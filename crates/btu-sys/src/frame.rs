@@ -1,0 +1,163 @@
+//! Frames of one EtherType on one link, as they are: no protocol above the Ethernet header.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::FromRawFd;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use nix::sys::socket::SockaddrStorage;
+use socket2::SockRef;
+
+use crate::error::Error;
+use crate::error::Result;
+use crate::netlink::Mac;
+
+/// A socket that receives the frames of one `EtherType` and sends whole frames.
+#[derive(Debug)]
+pub struct FrameSocket {
+    socket: OwnedFd,
+}
+
+/// The link that carries an address of this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnLink {
+    /// The number by which other calls name it.
+    pub index: u32,
+    /// Its hardware address; zero for the loopback.
+    pub mac: Mac,
+    /// Its largest packet, without the Ethernet header.
+    pub mtu: u32,
+}
+
+impl FrameSocket {
+    /// Opens a socket on the link of this index. Asks for a receive buffer of `buffer` bytes, beyond
+    /// the system's limit where it may.
+    pub fn open(link: u32, ether_type: u16, buffer: usize) -> Result<Self> {
+        let what = |step: &str| format!("{step} of a frame socket on link {link}");
+        // SAFETY: takes no pointers.
+        let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            return Err(Error::last(what("creation")));
+        }
+        // SAFETY: the descriptor was made by the call above and belongs to nobody else.
+        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+        let packet = libc::SOL_PACKET;
+        for (name, option) in [
+            ("PACKET_IGNORE_OUTGOING", libc::PACKET_IGNORE_OUTGOING),
+            ("PACKET_QDISC_BYPASS", libc::PACKET_QDISC_BYPASS),
+        ] {
+            set(&socket, packet, option, 1).map_err(|cause| Error::new(what(name), cause))?;
+        }
+        let size = i32::try_from(buffer).unwrap_or(i32::MAX);
+        if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, size).is_err() {
+            let asked = SockRef::from(&socket).set_recv_buffer_size(buffer);
+            asked.map_err(|cause| Error::new(what("receive buffer"), cause))?;
+        }
+        bind(&socket, link, ether_type).map_err(|cause| Error::new(what("binding"), cause))?;
+        Ok(Self { socket })
+    }
+
+    /// The receive buffer that was granted, as the kernel counts it.
+    pub fn buffer_bytes(&self) -> usize {
+        SockRef::from(&self.socket).recv_buffer_size().unwrap_or(0)
+    }
+
+    /// Lets a sleeping receive give up with `WouldBlock` after this time.
+    pub fn bound_waits(&self, longest: Duration) -> Result<()> {
+        crate::socket::bound_waits(&self.socket, longest)
+    }
+}
+
+impl AsFd for FrameSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The link of this namespace that has the address.
+pub fn link_with(address: IpAddr) -> Result<OwnLink> {
+    let what = || format!("find the link with the address {address}");
+    let found = nix::ifaddrs::getifaddrs().map_err(|cause| Error::new(what(), cause))?;
+    let all: Vec<_> = found.collect();
+    let owns = |known: &Option<SockaddrStorage>| known.as_ref().and_then(ip_of) == Some(address);
+    let link = all.iter().find(|entry| owns(&entry.address)).and_then(|owner| {
+        let packet = |entry: &&nix::ifaddrs::InterfaceAddress| {
+            entry.interface_name == owner.interface_name
+                && entry.address.as_ref().is_some_and(|at| at.as_link_addr().is_some())
+        };
+        let entry = all.iter().find(packet)?;
+        let at = entry.address.as_ref()?.as_link_addr()?;
+        let index = u32::try_from(at.ifindex()).ok()?;
+        Some((entry.interface_name.clone(), index, Mac(at.addr().unwrap_or_default())))
+    });
+    let nobody = || Error::new(what(), io::ErrorKind::AddrNotAvailable);
+    let (name, index, mac) = link.ok_or_else(nobody)?;
+    let mtu =
+        mtu_of(&name).map_err(|cause| Error::new(format!("read the MTU of {name}"), cause))?;
+    Ok(OwnLink { index, mac, mtu })
+}
+
+fn ip_of(address: &SockaddrStorage) -> Option<IpAddr> {
+    let four = address.as_sockaddr_in().map(|at| IpAddr::V4(at.ip()));
+    four.or_else(|| address.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))
+}
+
+fn mtu_of(name: &str) -> io::Result<u32> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    let mut request = libc::ifreq {
+        ifr_name: [0; libc::IFNAMSIZ],
+        ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_mtu: 0 },
+    };
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
+        *place = libc::c_char::from_ne_bytes([byte]);
+    }
+    // SAFETY: SIOCGIFMTU reads the name and writes the MTU of a request that lives until it returns.
+    let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
+    if status < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call above filled the union's MTU.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    Ok(u32::try_from(mtu).unwrap_or(0))
+}
+
+fn bind(socket: &OwnedFd, link: u32, ether_type: u16) -> io::Result<()> {
+    let address = libc::sockaddr_ll {
+        sll_family: u16::try_from(libc::AF_PACKET).unwrap_or_default(),
+        sll_protocol: ether_type.to_be(),
+        sll_ifindex: i32::try_from(link).unwrap_or(i32::MAX),
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    let length = u32::try_from(size_of::<libc::sockaddr_ll>()).unwrap_or(0);
+    // SAFETY: pointer and size describe one live sockaddr_ll, which the kernel only reads.
+    let status = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn set(socket: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result<()> {
+    let (fd, start) = (socket.as_raw_fd(), (&raw const value).cast());
+    // SAFETY: pointer and size describe one live int, which the kernel only reads.
+    let status = unsafe { libc::setsockopt(fd, level, name, start, 4) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_is_found_by_its_address() {
+        let link = link_with(IpAddr::from([127, 0, 0, 1])).unwrap();
+        assert_eq!((link.index, link.mac), (1, Mac([0; 6])));
+        assert!(link.mtu >= 16_384);
+        let fault = link_with(IpAddr::from([192, 0, 2, 77])).unwrap_err();
+        assert_eq!(fault.to_string(), "find the link with the address 192.0.2.77");
+    }
+}
