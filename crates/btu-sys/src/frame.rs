@@ -1,4 +1,4 @@
-//! Frames of one EtherType on one link, as they are: no protocol above the Ethernet header.
+//! Frames of one `EtherType` on one link, as they are: no protocol above the Ethernet header.
 
 use std::io;
 use std::net::IpAddr;

@@ -22,6 +22,7 @@ pub mod socket;
 pub mod sysctl;
 pub mod tcp_info;
 pub mod trial;
+pub mod uring;
 pub mod wait;
 
 pub use error::Error;

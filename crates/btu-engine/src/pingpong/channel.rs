@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use btu_core::sample::SocketOptions;
+use btu_sys::exchange::Ready;
 
 use super::duty::Answer;
 use super::duty::Broken;
@@ -34,8 +35,8 @@ pub trait Channel: Send {
     /// As `recv`, but fails with `WouldBlock` rather than wait.
     fn try_recv(&mut self, space: &mut [u8]) -> io::Result<usize>;
 
-    /// Waits until `try_send` or `try_recv` may get on.
-    fn wait_either(&mut self) -> io::Result<()>;
+    /// Waits until `try_send`, `try_recv` or either may get on.
+    fn wait_until(&mut self, ready: Ready) -> io::Result<()>;
 
     /// What ends the connection from another thread.
     fn aborter(&self) -> Aborter;
@@ -163,7 +164,12 @@ pub(super) fn swap_blocks<C: Channel>(
             }
         }
         if !moved {
-            channel.wait_either().map_err(|cause| Broken::call("wait", cause))?;
+            let ready = match (rest.is_empty(), filled < space.len()) {
+                (true, _) => Ready::Read,
+                (false, true) => Ready::Either,
+                (false, false) => Ready::Write,
+            };
+            channel.wait_until(ready).map_err(|cause| Broken::call("wait", cause))?;
         }
     }
     Ok(())

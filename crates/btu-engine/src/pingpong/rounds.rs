@@ -258,7 +258,7 @@ mod tests {
             self.recv(space)
         }
 
-        fn wait_either(&mut self) -> io::Result<()> {
+        fn wait_until(&mut self, _: btu_sys::exchange::Ready) -> io::Result<()> {
             Ok(())
         }
 

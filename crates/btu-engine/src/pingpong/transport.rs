@@ -8,6 +8,7 @@ mod socket;
 mod tcp;
 mod udp;
 mod unix;
+mod uring;
 mod vsock;
 
 use std::fmt;
@@ -37,6 +38,7 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &vsock::Vsock,
     &shm::Shm,
     &raw::Raw,
+    &uring::Uring,
 ];
 
 /// The transport called `name`.

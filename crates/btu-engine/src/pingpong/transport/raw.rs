@@ -18,6 +18,7 @@ use std::time::Instant;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::units::Bytes;
 use btu_sys::clock;
+use btu_sys::exchange::Ready;
 use btu_sys::frame::FrameSocket;
 use btu_sys::frame::OwnLink;
 use btu_sys::frame::link_with;
@@ -267,7 +268,7 @@ impl Channel for RawEnd {
         }
     }
 
-    fn wait_either(&mut self) -> io::Result<()> {
+    fn wait_until(&mut self, _: Ready) -> io::Result<()> {
         if self.wait == Wait::Spin {
             std::hint::spin_loop();
             return Ok(());

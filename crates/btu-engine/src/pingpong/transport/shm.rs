@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::pingpong::configuration::Wait;
 use btu_core::units::Bytes;
+use btu_sys::exchange::Ready;
 use btu_sys::shared;
 use btu_sys::shared::Duct;
 
@@ -110,12 +111,13 @@ impl Channel for ShmEnd {
         self.at_once(moved)
     }
 
-    fn wait_either(&mut self) -> io::Result<()> {
-        if self.wait == Wait::Spin {
-            std::hint::spin_loop();
-        } else {
+    fn wait_until(&mut self, ready: Ready) -> io::Result<()> {
+        match ready {
+            _ if self.wait == Wait::Spin => std::hint::spin_loop(),
             // Two rings have two bells; looking again costs less than a third one.
-            std::thread::yield_now();
+            Ready::Either => std::thread::yield_now(),
+            Ready::Read => self.duct.sleep_for_data(),
+            Ready::Write => self.duct.sleep_for_room(),
         }
         Ok(())
     }

@@ -153,14 +153,12 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
         self.unless_over(exchange::recv(self.fd(), space, Call::AtOnce, Self::framing()))
     }
 
-    fn wait_either(&mut self) -> io::Result<()> {
+    fn wait_until(&mut self, ready: Ready) -> io::Result<()> {
         if self.wait == Wait::Spin {
             std::hint::spin_loop();
             return Ok(());
         }
-        // Room to write is no news while the peer's messages are what is waited for; the bound
-        // keeps an end from sleeping over a message that came in between.
-        exchange::poll(self.fd(), Ready::Either, Some(GLANCE)).map(drop)
+        exchange::poll(self.fd(), ready, None).map(drop)
     }
 
     fn aborter(&self) -> Aborter {
@@ -172,21 +170,26 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
     }
 
     fn options(&self) -> Option<SocketOptions> {
-        let found = Effective::of(&*self.socket);
-        Some(SocketOptions {
-            congestion: found.congestion,
-            nodelay: found.nodelay,
-            send_buffer_bytes: found.send_buffer,
-            receive_buffer_bytes: found.receive_buffer,
-            mss_bytes: found.mss,
-            window_clamp_bytes: found.window_clamp,
-        })
+        Some(options_of(&*self.socket))
     }
 
     fn remarks(&self) -> Vec<String> {
         let nothing_to_poll =
             self.wait == Wait::BusyPoll && exchange::polled_queue(&*self.socket).is_none();
         Vec::from_iter(nothing_to_poll.then(|| "busy-poll: no effect: no NAPI id".to_owned()))
+    }
+}
+
+/// The options that a socket has.
+pub(super) fn options_of(socket: &impl AsFd) -> SocketOptions {
+    let found = Effective::of(socket);
+    SocketOptions {
+        congestion: found.congestion,
+        nodelay: found.nodelay,
+        send_buffer_bytes: found.send_buffer,
+        receive_buffer_bytes: found.receive_buffer,
+        mss_bytes: found.mss,
+        window_clamp_bytes: found.window_clamp,
     }
 }
 
@@ -231,5 +234,3 @@ pub(super) fn connect_stream(
 
 /// How long the kernel may poll: the value that `busy-poll` documentation suggests.
 const BUSY_POLL_MICROS: u32 = 50;
-
-const GLANCE: std::time::Duration = std::time::Duration::from_millis(10);

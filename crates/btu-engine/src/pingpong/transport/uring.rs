@@ -1,0 +1,134 @@
+//! TCP through an `io_uring`: the same protocol by the kernel's other interface.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use btu_core::pingpong::configuration::Wait;
+use btu_core::sample::SocketOptions;
+use btu_core::units::Bytes;
+use btu_sys::exchange;
+use btu_sys::exchange::Call;
+use btu_sys::exchange::Family;
+use btu_sys::exchange::Listening;
+use btu_sys::exchange::Ready;
+use btu_sys::uring::Ring;
+use btu_sys::uring::RingWait;
+
+use super::Hookup;
+use super::Listener;
+use super::Properties;
+use super::Rendezvous;
+use super::Transport;
+use super::socket;
+use crate::error::EngineError;
+use crate::pingpong::channel::Aborter;
+use crate::pingpong::channel::Channel;
+use crate::pingpong::channel::End;
+
+/// The transport `uring`.
+#[derive(Debug)]
+pub(super) struct Uring;
+
+/// A TCP socket that waits for a connection.
+struct Waiting(Listening);
+
+/// A TCP connection and the ring of its thread.
+struct UringEnd {
+    socket: Arc<OwnedFd>,
+    ring: Ring,
+    wait: Wait,
+}
+
+impl Transport for Uring {
+    fn name(&self) -> &'static str {
+        "uring"
+    }
+
+    fn about(&self) -> &'static str {
+        "TCP through an io_uring, one entry at a time"
+    }
+
+    fn properties(&self) -> Properties {
+        let waits = &[Wait::Block, Wait::Spin];
+        Properties { reliable: true, bounded: false, one_host: false, waits }
+    }
+
+    fn largest(&self) -> Bytes {
+        Bytes::new(socket::LARGEST_STREAM)
+    }
+
+    fn available(&self) -> Result<(), EngineError> {
+        Ring::new(RingWait::Sleeping)?;
+        Ok(())
+    }
+
+    fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
+        let wanted = exchange::Address::Inet((hookup.party.address, 0).into());
+        let listening = exchange::listen(Family::Tcp, wanted, &hookup.tcp_settings())?;
+        Ok(Box::new(Waiting(listening)))
+    }
+
+    fn connect(&self, at: &Rendezvous, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
+        let (at, settings) = (at.address()?, hookup.tcp_settings());
+        let socket = exchange::connect(Family::Tcp, at, &settings, hookup.within)?;
+        Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
+    }
+}
+
+impl Listener for Waiting {
+    fn rendezvous(&self) -> Result<Rendezvous, EngineError> {
+        Ok(Rendezvous::At(self.0.address()?))
+    }
+
+    fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
+        let socket = self.0.accept(hookup.within)?;
+        Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
+    }
+}
+
+impl UringEnd {
+    /// The ring belongs to the calling thread, which must be the one that uses the end.
+    fn new(socket: OwnedFd, wait: Wait) -> Result<Self, EngineError> {
+        let ring = if wait == Wait::Spin { RingWait::Spinning } else { RingWait::Sleeping };
+        Ok(Self { socket: Arc::new(socket), ring: Ring::new(ring)?, wait })
+    }
+}
+
+impl Channel for UringEnd {
+    #[inline]
+    fn send(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.ring.send(self.socket.as_fd(), data, Call::Sleeping)
+    }
+
+    #[inline]
+    fn recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.ring.recv(self.socket.as_fd(), space, Call::Sleeping)
+    }
+
+    fn try_send(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.ring.send(self.socket.as_fd(), data, Call::AtOnce)
+    }
+
+    fn try_recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        self.ring.recv(self.socket.as_fd(), space, Call::AtOnce)
+    }
+
+    fn wait_until(&mut self, ready: Ready) -> io::Result<()> {
+        if self.wait == Wait::Spin {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        exchange::poll(self.socket.as_fd(), ready, None).map(drop)
+    }
+
+    fn aborter(&self) -> Aborter {
+        let socket = Arc::clone(&self.socket);
+        Aborter::new(move || btu_sys::socket::abort(&*socket))
+    }
+
+    fn options(&self) -> Option<SocketOptions> {
+        Some(socket::options_of(&*self.socket))
+    }
+}
