@@ -242,9 +242,13 @@ impl Finder {
             confirmed: (confirmation.slow_rounds, self.settings.confirm_rounds),
             p,
             holes: Vec::new(),
+            holes_unknown: None,
             effects: Vec::new(),
         };
-        chasm.holes = hole::holes(&trial, tape, &chasm, candidate)?;
+        match hole::holes(&trial, tape, &chasm, candidate) {
+            Err(Pause::Failed(reason)) => chasm.holes_unknown = Some(reason),
+            holes => chasm.holes = holes?,
+        }
         for factor in &self.factors {
             let result = cause::outcome(self, &trial, tape, &chasm, candidate, factor)?;
             chasm.effects.push(Effect { factor: factor.name.clone(), outcome: result });

@@ -60,6 +60,8 @@ pub struct Chasm {
     pub p: f64,
     /// Ranges of good sizes inside.
     pub holes: Vec<RangeInclusive<u64>>,
+    /// Why they could not be looked for to the end.
+    pub holes_unknown: Option<String>,
     /// What each factor does.
     pub effects: Vec<Effect>,
 }
@@ -115,6 +117,11 @@ impl Chasm {
         })
     }
 
+    fn untested(&self) -> usize {
+        let untested = |effect: &&Effect| matches!(effect.outcome, Outcome::Untested { .. });
+        self.effects.iter().filter(untested).count()
+    }
+
     /// What removes and what moves it.
     fn cause(&self) -> String {
         let removed: Vec<&str> = self.removed_by().collect();
@@ -126,7 +133,10 @@ impl Chasm {
         match (parts.is_empty(), self.effects.len()) {
             (false, _) => parts.join("; "),
             (true, 0) => "no cause looked for".to_owned(),
-            (true, n) => format!("cause unknown: none of {n} factors removes or moves it"),
+            (true, n) => match self.untested() {
+                0 => format!("cause unknown: none of {n} factors removes or moves it"),
+                untested => format!("cause unknown: {untested} of {n} factors could not be tried"),
+            },
         }
     }
 }

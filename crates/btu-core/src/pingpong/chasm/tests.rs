@@ -192,6 +192,25 @@ fn the_answers_alone_lead_to_the_same_findings() {
     assert_eq!(again.findings(), Some(&*findings));
 }
 
+/// Who has no more time answers every further request with that.
+#[test]
+fn a_search_that_is_cut_short_keeps_what_is_confirmed() {
+    let mut path = Simulated::new(10.0, 1.0).with_dip(Dip::slower(Reach::Always(900..=2100), 5.0));
+    let tcp = Configuration::new("tcp");
+    let curve = swept(&mut path, &tcp, 65_536, Order::Random, 1);
+    let factors = Factor::list(&tcp, &SocketOptions::default());
+    let mut finder = Finder::new(Settings::default(), tcp, factors, &curve);
+    while let Some(request) = finder.next_request().cloned() {
+        let late = matches!(request.purpose, Purpose::Holes | Purpose::Cause(_));
+        let cut = Answer::Failed { reason: "the time is over".into() };
+        finder.answer(if late { cut } else { path.answer(&request) });
+    }
+    let chasm = finder.findings().unwrap()[0].chasm().unwrap();
+    assert_eq!((chasm.from.count(), chasm.to.count()), (900, 2100));
+    assert_eq!(chasm.holes_unknown.as_deref(), Some("the time is over"));
+    assert!(chasm.to_string().ends_with("cause unknown: 2 of 2 factors could not be tried"));
+}
+
 #[test]
 fn a_measurement_that_fails_ends_its_candidate_with_the_reason() {
     let mut path = Simulated::new(10.0, 1.0).with_dip(Dip::slower(Reach::Always(900..=2100), 5.0));
