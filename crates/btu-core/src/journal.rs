@@ -63,3 +63,24 @@ pub struct Journal {
     /// The lines of `events.jsonl`.
     pub events: Vec<EventRecord>,
 }
+
+impl Journal {
+    /// How a check of the emulation before the first cell calls its moment.
+    pub const BEFORE: &str = "before";
+
+    /// The checks of the emulation that say what the cells were measured with. A check before the
+    /// first cell is repeated until it holds, so only the last of each link counts; of those after
+    /// the last cell every one does.
+    pub fn deciding_checks(&self) -> Vec<&VerificationSample> {
+        let mut checks: Vec<&VerificationSample> = Vec::new();
+        for record in &self.records {
+            let Record::Verification(check) = record else { continue };
+            let replaced = |earlier: &&VerificationSample| {
+                (&earlier.link, earlier.when.as_str()) == (&check.link, Self::BEFORE)
+            };
+            checks.retain(|earlier| check.when != Self::BEFORE || !replaced(earlier));
+            checks.push(check);
+        }
+        checks
+    }
+}

@@ -107,6 +107,18 @@ fn an_emulation_that_misses_its_figures_ends_the_run_before_the_first_cell() {
     let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
     assert_eq!(ending, Ending::EmulationMismatch(vec!["delay: asked 5 ms, measured 9 ms".into()]));
     assert!(measured(&records).is_empty());
+    assert_eq!(testbed.tasks.len(), 5, "a busy moment is given more chances");
+}
+
+#[test]
+fn an_emulation_that_is_late_in_a_busy_moment_is_checked_again() {
+    let mut testbed = Simulated::new();
+    testbed.mismatch = Some("delay: asked 5 ms, measured 9 ms".into());
+    testbed.busy_checks = 4;
+    let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(ending, Ending::Complete);
+    let checks = records.iter().filter(|record| matches!(record, Record::Verification(_))).count();
+    assert_eq!(checks, 6, "every check is kept: five before, one after");
 }
 
 //= maly1996#4.3

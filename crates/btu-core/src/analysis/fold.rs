@@ -20,7 +20,6 @@ use crate::anomaly::Subject;
 use crate::cell::Application;
 use crate::cell::Cell;
 use crate::journal::Journal;
-use crate::journal::Record;
 use crate::plan::Plan;
 use crate::sample::Flag;
 use crate::score::ClassScore;
@@ -202,12 +201,10 @@ fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {
         let all = journal.plan.cells().len();
         Flag::new("missing-cells", format!("{missing_cells} of {all} cells have no run"))
     });
-    let checks = journal.records.iter().filter_map(|record| match record {
-        Record::Verification(check) if !check.mismatches.is_empty() => {
-            let (link, when, found) = (&check.link, &check.when, check.mismatches.join("; "));
-            Some(Flag::new("emulation-mismatch", format!("{link} {when} the run: {found}")))
-        }
-        _ => None,
+    let wrong = journal.deciding_checks().into_iter().filter(|check| !check.mismatches.is_empty());
+    let checks = wrong.map(|check| {
+        let (link, when, found) = (&check.link, &check.when, check.mismatches.join("; "));
+        Flag::new("emulation-mismatch", format!("{link} {when} the run: {found}"))
     });
     let said = journal.events.iter().filter(|record| record.event == "warning");
     let said = said.map(|record| Flag::new("warning", record.detail.clone()));

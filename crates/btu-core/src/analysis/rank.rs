@@ -2,7 +2,6 @@
 
 use super::CountedRun;
 use crate::journal::Journal;
-use crate::journal::Record;
 
 /// What the reasons are drawn from.
 #[derive(Debug)]
@@ -109,10 +108,8 @@ impl Grounds<'_> {
     }
 
     fn verification(&self) -> Option<String> {
-        let found = self.journal.records.iter().find_map(|record| match record {
-            Record::Verification(check) => Some(check).filter(|check| !check.mismatches.is_empty()),
-            _ => None,
-        })?;
+        let checks = self.journal.deciding_checks();
+        let found = checks.into_iter().find(|check| !check.mismatches.is_empty())?;
         let (link, when) = (&found.link, &found.when);
         Some(format!("emulation of {link} {when} the run: {}", found.mismatches.join("; ")))
     }

@@ -320,8 +320,17 @@ fn what_must_not_be_ranked_says_why() {
         mismatches: vec!["delay 9 ms instead of 5 ms".into()],
         ..VerificationSample::default()
     };
-    lying.records.push(Record::Verification(check));
+    lying.records.push(Record::Verification(check.clone()));
     assert_reason(&analyse(&lying), "test-active after the run: delay 9 ms");
+    let good = VerificationSample { mismatches: Vec::new(), ..check.clone() };
+    lying.records.push(Record::Verification(good.clone()));
+    assert_reason(&analyse(&lying), "test-active after the run: delay 9 ms");
+    let before = |check| VerificationSample { when: "before".into(), ..check };
+    let mut patient = passes(&[1]);
+    patient.records.push(Record::Verification(before(check)));
+    assert_reason(&analyse(&patient), "test-active before the run: delay 9 ms");
+    patient.records.push(Record::Verification(before(good)));
+    assert_eq!(analyse(&patient).not_rankable_reasons, Vec::<String>::new());
     let mut unproved = passes(&[1]);
     let comm = first(&mut unproved, "SEND/telnet/cpu").comm.as_mut().unwrap();
     comm.connections[0].proof_failures.push("bytes_acked 10 < 20".into());
