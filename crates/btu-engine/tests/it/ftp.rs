@@ -162,13 +162,13 @@ fn small_transfers_do_not_wait_for_delayed_acknowledgements() {
 
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 
-fn fastest(times: usize, mut work: impl FnMut()) -> Duration {
+fn fastest(count: usize, mut work: impl FnMut()) -> Duration {
     let timed = |()| {
         let start = Instant::now();
         work();
         start.elapsed()
     };
-    std::iter::repeat_n((), times).map(timed).min().unwrap()
+    std::iter::repeat_n((), count).map(timed).min().unwrap()
 }
 
 #[test]
