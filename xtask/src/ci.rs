@@ -18,6 +18,7 @@ pub(crate) const CHORE: Chore = Chore {
 const STEPS: &[&str] = &[
     "cargo fmt --all --check",
     "cargo clippy --workspace --all-targets --locked --quiet -- -D warnings",
+    "cargo clippy -p btu -p btu-engine --no-default-features --all-targets --locked --quiet -- -D warnings",
 ];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {

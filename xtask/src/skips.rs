@@ -20,6 +20,7 @@ static KINDS: &[Kind] = &[
     Kind { kind: "kernel lacks", who: Who::Anyone },
     Kind { kind: "too few CPUs", who: Who::Anyone },
     Kind { kind: "only in a release build", who: Who::Anyone },
+    Kind { kind: "not built", who: Who::Anyone },
     Kind { kind: "not readable", who: Who::Anyone },
     Kind { kind: "machine too busy", who: Who::Anyone },
 ];

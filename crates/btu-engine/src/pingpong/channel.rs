@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use btu_core::sample::SocketOptions;
 use btu_sys::exchange::Ready;
+use btu_sys::wait::Waker;
 
 use super::duty::Answer;
 use super::duty::Broken;
@@ -38,6 +39,18 @@ pub trait Channel: Send {
     /// Waits until `try_send`, `try_recv` or either may get on.
     fn wait_until(&mut self, ready: Ready) -> io::Result<()>;
 
+    /// Waits for the bell between two visits, where the connection does not live by the kernel alone
+    /// and needs its thread meanwhile. Returns now and then; false where nothing needs to be tended
+    /// (any more), and orders can be waited for without the bell.
+    fn tend(&mut self) -> bool {
+        false
+    }
+
+    /// What ends [`tend`](Self::tend) from another thread.
+    fn bell(&self) -> Option<Waker> {
+        None
+    }
+
     /// What ends the connection from another thread.
     fn aborter(&self) -> Aborter;
 
@@ -64,6 +77,12 @@ pub trait End: Send {
     /// Answers until the other end says that it is over.
     fn answer(&mut self, duty: &mut Duty<'_>) -> Result<Answer, Broken>;
 
+    /// See [`Channel::tend`].
+    fn tend(&mut self) -> bool;
+
+    /// What ends `tend` from another thread.
+    fn bell(&self) -> Option<Waker>;
+
     /// What ends the connection from another thread.
     fn aborter(&self) -> Aborter;
 
@@ -81,6 +100,14 @@ impl<C: Channel> End for C {
 
     fn answer(&mut self, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
         duty.answer(self)
+    }
+
+    fn tend(&mut self) -> bool {
+        Channel::tend(self)
+    }
+
+    fn bell(&self) -> Option<Waker> {
+        Channel::bell(self)
     }
 
     fn aborter(&self) -> Aborter {

@@ -1,11 +1,19 @@
 //! What carries the blocks of a ping-pong, each by its own file, and the registry of them.
 
+#[cfg(any(test, not(all(feature = "quic", feature = "tls"))))]
+mod left_out;
 mod mptcp;
+#[cfg(feature = "tls")]
+mod pinned;
+#[cfg(feature = "quic")]
+mod quic;
 mod raw;
 mod seqpacket;
 mod shm;
 mod socket;
 mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
 mod udp;
 mod unix;
 mod uring;
@@ -39,6 +47,14 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &shm::Shm,
     &raw::Raw,
     &uring::Uring,
+    #[cfg(feature = "tls")]
+    &tls::Tls,
+    #[cfg(not(feature = "tls"))]
+    &left_out::LeftOut { name: "tls", about: TLS },
+    #[cfg(feature = "quic")]
+    &quic::Quic,
+    #[cfg(not(feature = "quic"))]
+    &left_out::LeftOut { name: "quic", about: QUIC },
 ];
 
 /// The transport called `name`.
@@ -123,6 +139,13 @@ pub enum Rendezvous {
         /// Tells it from other pairs of ends.
         session: u32,
     },
+    /// By an address and the only certificate to be accepted there, in DER.
+    Secure {
+        /// Where.
+        address: Address,
+        /// Whose.
+        certificate: Vec<u8>,
+    },
 }
 
 /// An end to be taken once.
@@ -159,18 +182,27 @@ impl Rendezvous {
     fn address(&self) -> Result<Address, EngineError> {
         match self {
             Self::At(address) => Ok(*address),
-            Self::Handed(_) | Self::Link { .. } => Err(wrong_rendezvous()),
+            _ => Err(wrong_rendezvous()),
+        }
+    }
+
+    /// The address and the certificate, for a transport that has both.
+    #[cfg(feature = "tls")]
+    fn secure(&self) -> Result<(Address, &[u8]), EngineError> {
+        match self {
+            Self::Secure { address, certificate } => Ok((*address, certificate)),
+            _ => Err(wrong_rendezvous()),
         }
     }
 
     /// The other end, for a transport that made both.
     fn take(&self) -> Result<Box<dyn End>, EngineError> {
         match self {
-            Self::At(_) | Self::Link { .. } => Err(wrong_rendezvous()),
             Self::Handed(Handed(end)) => {
                 let mut end = end.lock().unwrap_or_else(PoisonError::into_inner);
                 end.take().ok_or_else(wrong_rendezvous)
             }
+            _ => Err(wrong_rendezvous()),
         }
     }
 }
@@ -212,3 +244,7 @@ impl<E: End + 'static> Listener for Both<E> {
         Ok(Box::new(self.stays))
     }
 }
+
+// Told with and without their code.
+const QUIC: &str = "QUIC, one stream (quinn)";
+const TLS: &str = "TLS 1.3 over TCP (rustls)";

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
 use std::sync::mpsc::Sender;
+use std::sync::mpsc::TryRecvError;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::SocketOptions;
 use btu_sys::cpu::CpuSet;
 use btu_sys::cpu::ThreadUse;
+use btu_sys::wait::Waker;
 
 use super::Opening;
 use super::pinned;
@@ -57,6 +59,7 @@ pub(super) struct Worker {
     news: Receiver<News>,
     thread: Option<JoinHandle<Result<(), EngineError>>>,
     aborter: Option<Aborter>,
+    bell: Option<Waker>,
     pub(super) options: Option<SocketOptions>,
     pub(super) remarks: Vec<String>,
 }
@@ -64,7 +67,12 @@ pub(super) struct Worker {
 /// What a thread tells before its first order.
 enum News {
     Listening(Rendezvous),
-    Open { aborter: Aborter, options: Option<SocketOptions>, remarks: Vec<String> },
+    Open {
+        aborter: Aborter,
+        bell: Option<Waker>,
+        options: Option<SocketOptions>,
+        remarks: Vec<String>,
+    },
 }
 
 impl Worker {
@@ -108,8 +116,9 @@ impl Worker {
         let opening = opening.clone();
         let thread = place.spawn(name, move || {
             let mut end = open(&opening, &tell)?;
-            let (aborter, options, remarks) = (end.aborter(), end.options(), end.remarks());
-            let _ = tell.send(News::Open { aborter, options, remarks });
+            let (aborter, bell) = (end.aborter(), end.bell());
+            let (options, remarks) = (end.options(), end.remarks());
+            let _ = tell.send(News::Open { aborter, bell, options, remarks });
             drop(tell);
             serve(&mut *end, &opening, side, &ordered, &report);
             Ok(())
@@ -119,6 +128,7 @@ impl Worker {
             news,
             thread: Some(thread),
             aborter: None,
+            bell: None,
             options: None,
             remarks: Vec::new(),
         })
@@ -135,8 +145,9 @@ impl Worker {
     /// Returns once the end is connected.
     pub(super) fn wait_until_open(&mut self) -> Result<(), EngineError> {
         match self.news.recv() {
-            Ok(News::Open { aborter, options, remarks }) => {
-                (self.aborter, self.options, self.remarks) = (Some(aborter), options, remarks);
+            Ok(News::Open { aborter, bell, options, remarks }) => {
+                (self.aborter, self.bell) = (Some(aborter), bell);
+                (self.options, self.remarks) = (options, remarks);
                 Ok(())
             }
             Ok(News::Listening(_)) | Err(_) => Err(self.failure()),
@@ -147,6 +158,9 @@ impl Worker {
         if let Some(orders) = &self.orders {
             // A thread that is gone shows as an end that never reports.
             let _ = orders.send(order);
+        }
+        if let Some(bell) = &self.bell {
+            bell.wake();
         }
     }
 
@@ -192,7 +206,7 @@ fn serve(
     report: &Sender<Done>,
 ) {
     let mut blocks = None;
-    while let Ok(mut order) = ordered.recv() {
+    while let Some(mut order) = next_order(end, ordered) {
         let before = ThreadUse::now();
         let outcome = attempt(end, opening, side, &mut order, &mut blocks);
         let (used, is_over) = (ThreadUse::now().since(&before), outcome.is_err());
@@ -201,6 +215,18 @@ fn serve(
             return;
         }
     }
+}
+
+/// Waits for an order; nothing once there will be none.
+fn next_order(end: &mut dyn End, ordered: &Receiver<Order>) -> Option<Order> {
+    while end.tend() {
+        match ordered.try_recv() {
+            Ok(order) => return Some(order),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
+        }
+    }
+    ordered.recv().ok()
 }
 
 fn attempt(
