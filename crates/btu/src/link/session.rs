@@ -44,6 +44,7 @@ pub(crate) struct Session {
     signals: SignalQueue,
     emulator: Emulator,
     foreground: Option<Foreground>,
+    command: String,
     reached: Vec<Target>,
     far: Option<String>,
     notes: Vec<String>,
@@ -96,6 +97,7 @@ impl Session {
             signals,
             emulator,
             foreground,
+            command: command.first().map_or_else(String::new, |name| name.display().to_string()),
             reached: targets,
             far: args.surroundings.far.clone(),
             notes: Vec::new(),
@@ -201,7 +203,7 @@ impl Session {
         match event {
             Event::Started { .. } => {}
             Event::Refused { program, cause } => {
-                let which = if program == COMMAND { "the command" } else { "--far" };
+                let which = if program == COMMAND { &self.command } else { "--far" };
                 return Err(Failure::usage(anyhow!(cause).context(format!("execute {which}"))));
             }
             Event::Ended { ended, .. } => {

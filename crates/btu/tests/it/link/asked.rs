@@ -27,7 +27,7 @@ fn the_exit_status_is_the_commands() {
         expect_status(btu(user).args(["link", "--", "true"]), 0);
         let missing = expect_status(btu(user).args(["link", "--", "/nowhere/cmd"]), 2);
         let stderr = text(&missing.stderr);
-        assert!(stderr.contains("execute the command: No such file"), "{stderr}");
+        assert!(stderr.contains("execute /nowhere/cmd: No such file"), "{stderr}");
     }
 }
 
