@@ -137,9 +137,6 @@ impl JournalDir {
         })?;
         let (records, torn) = mend(path, SAMPLES, &mut journal.samples)?;
         mend::<EventRecord>(path, EVENTS, &mut journal.events)?;
-        if let Some(torn) = &torn {
-            journal.append_torn(torn)?;
-        }
         Ok((journal, Stored { plan, hosts, records, torn }))
     }
 
@@ -191,15 +188,6 @@ impl JournalDir {
         let events = open_append(&path.join(EVENTS))?;
         Ok(Self { path: path.to_owned(), samples, events })
     }
-
-    /// Keeps a torn line for whoever wants to look at it.
-    fn append_torn(&self, torn: &TornLine) -> Result<(), JournalError> {
-        let path = self.path.join(SAMPLES_TORN);
-        let mut file = open_append(&path)?;
-        file.write_all(&torn.bytes)
-            .and_then(|()| file.write_all(b"\n"))
-            .map_err(io_error("write", &path))
-    }
 }
 
 /// One line, one write, then to the disk. What was written of a failed line is cut off again.
@@ -215,7 +203,8 @@ fn append<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<(), 
     })
 }
 
-/// Reads a journal file and cuts a torn last line off.
+/// Reads a journal file and moves a torn last line to the file of torn ones beside it. It is safe
+/// there before it is cut off here: whoever is killed in between leaves it in both.
 fn mend<R: DeserializeOwned>(
     dir: &Path,
     name: &str,
@@ -229,10 +218,18 @@ fn mend<R: DeserializeOwned>(
     let lines = codec::read(name, &bytes)
         .map_err(|source| JournalError::Corrupted { path: dir.to_owned(), source })?;
     if let Some(torn) = &lines.torn {
+        set_aside(&path.with_extension(TORN), torn)?;
         let whole = u64::try_from(torn.offset).unwrap_or(u64::MAX);
         file.set_len(whole).map_err(io_error("truncate", &path))?;
     }
     Ok((lines.records, lines.torn))
+}
+
+/// Keeps a torn line for whoever wants to look at it.
+fn set_aside(path: &Path, torn: &TornLine) -> Result<(), JournalError> {
+    let line = [&torn.bytes[..], b"\n"].concat();
+    let mut file = open_append(path)?;
+    file.write_all(&line).and_then(|()| file.sync_data()).map_err(io_error("write", path))
 }
 
 fn open_append(path: &Path) -> Result<File, JournalError> {
@@ -252,5 +249,6 @@ const PLAN: &str = "plan.toml";
 const PLAN_GIVEN: &str = "plan.given.toml";
 const HOSTS: &str = "hosts.json";
 const SAMPLES: &str = "samples.jsonl";
-const SAMPLES_TORN: &str = "samples.torn";
 const EVENTS: &str = "events.jsonl";
+/// Ends the name of the file of torn lines: `samples.torn`, `events.torn`.
+const TORN: &str = "torn";

@@ -48,6 +48,22 @@ fn a_torn_last_line_is_set_aside_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_torn_line_that_cannot_be_set_aside_stays_where_it_is() {
+    for (file, aside) in [("samples.jsonl", "samples.torn"), ("events.jsonl", "events.torn")] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(create(dir.path()));
+        std::fs::write(dir.path().join(file), b"{\"kind\":\"ce").unwrap();
+        std::fs::create_dir(dir.path().join(aside)).unwrap();
+        assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::Io { .. })));
+        assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"{\"kind\":\"ce");
+        std::fs::remove_dir(dir.path().join(aside)).unwrap();
+        JournalDir::resume(dir.path()).unwrap();
+        assert_eq!(std::fs::read(dir.path().join(aside)).unwrap(), b"{\"kind\":\"ce\n");
+        assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"");
+    }
+}
+
+#[test]
 fn a_corrupted_middle_is_refused_by_line() {
     let dir = tempfile::tempdir().unwrap();
     create(dir.path()).append(&record("a")).unwrap();

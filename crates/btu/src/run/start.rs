@@ -9,6 +9,7 @@ use btu_control::JournalError;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
+use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
 
 use super::facts;
@@ -18,6 +19,7 @@ use super::options;
 use super::options::RunArgs;
 use super::place;
 use crate::exit::Failure;
+use crate::output;
 
 /// A run that is ready for its first cell.
 pub(super) struct Started {
@@ -53,11 +55,23 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, 
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
     same_host(&stored.hosts, &here)?;
     let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
-    let torn = stored.torn.map_or_else(String::new, |torn| {
-        format!("; torn line {} ({} bytes) set aside", torn.number, torn.bytes.len())
-    });
-    note(&mut journal, "resumed", &format!("{} records kept{torn}", stored.records.len()))?;
+    let torn = stored.torn.as_ref().map(set_aside);
+    if let Some(torn) = &torn {
+        output::message(torn);
+    }
+    let kept = format!("{} records kept", stored.records.len());
+    let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
+    note(&mut journal, "resumed", &resumed.join("; "))?;
     Ok(Started { plan, journal, records: stored.records, runner })
+}
+
+/// What became of a line that a crash cut off.
+fn set_aside(torn: &TornLine) -> String {
+    let (number, length) = (torn.number, torn.bytes.len());
+    format!(
+        "samples.jsonl:{number}: torn last line ({length} bytes) moved to samples.torn; \
+         its run is repeated"
+    )
 }
 
 /// The plan of a result directory.

@@ -113,6 +113,8 @@ fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
     assert!(said(&read).contains(&torn), "{}", said(&read));
     let resumed = resume(&result);
     assert!(resumed.status.success(), "{}", said(&resumed));
+    let moved = format!("{torn} moved to samples.torn; its run is repeated");
+    assert!(said(&resumed).contains(&moved), "{}", said(&resumed));
     let aside = std::fs::read(result.join("samples.torn")).unwrap();
     assert_eq!(aside.strip_suffix(b"\n").unwrap(), &bytes[last..last + 20]);
     assert_eq!(read_json(&result.join("result.json"))["complete"], true);
