@@ -5,6 +5,11 @@
 //! the times of the near side are the result.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+#[macro_use]
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 pub mod activity;
 pub mod cellrun;
 pub mod comm;

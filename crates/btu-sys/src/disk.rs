@@ -58,7 +58,7 @@ mod tests {
         {
             assert!(file_system(memory).unwrap().in_memory);
         } else {
-            eprintln!("skipped: /dev/shm is no tmpfs here");
+            skip!("device missing: /dev/shm is no tmpfs");
         }
     }
 }

@@ -4,6 +4,11 @@
 //! counters, and no word of the domain.
 #![allow(unsafe_code, reason = "this crate exists to hold the unsafe code, block by block")]
 
+#[cfg(test)]
+#[macro_use]
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
 pub mod alloc;
 pub mod clock;
 pub mod cpu;

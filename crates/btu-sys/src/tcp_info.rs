@@ -252,8 +252,7 @@ mod tests {
     #[test]
     fn offsets_are_those_of_the_running_kernel() {
         let Ok(raw) = std::fs::read("/sys/kernel/btf/vmlinux") else {
-            eprintln!("skipped: /sys/kernel/btf/vmlinux is not readable here");
-            return;
+            skip!("not readable: /sys/kernel/btf/vmlinux");
         };
         let members = btf::members(&raw, "tcp_info").expect("the kernel's BTF describes tcp_info");
         for (name, ours) in OFFSETS {

@@ -134,10 +134,7 @@ mod tests {
             let (near, far) = pair();
             let mut ring = match Ring::new(wait) {
                 Ok(ring) => ring,
-                Err(cause) => {
-                    eprintln!("skipped: kernel lacks: {cause}");
-                    return;
-                }
+                Err(cause) => skip!("kernel lacks: {cause}"),
             };
             assert_eq!(ring.send(near.as_fd(), b"bits", Call::Sleeping).unwrap(), 4);
             let mut space = [0; 16];

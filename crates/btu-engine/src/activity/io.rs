@@ -182,8 +182,7 @@ mod tests {
     fn the_first_candidate_on_a_disk_is_chosen() {
         let disk = tempfile::tempdir_in("/var/tmp").unwrap();
         if disk::file_system(disk.path()).unwrap().in_memory {
-            eprintln!("skipped: /var/tmp is in memory here");
-            return;
+            skip!("device missing: /var/tmp is in memory");
         }
         let missing = PathBuf::from("/nowhere/at/all");
         let found = choose_directory(None, &[missing.clone(), disk.path().to_owned()], false);
@@ -196,8 +195,7 @@ mod tests {
     fn memory_is_refused_unless_it_is_asked_for() {
         let memory = Path::new("/dev/shm");
         if !disk::file_system(memory).is_ok_and(|found| found.in_memory) {
-            eprintln!("skipped: /dev/shm is no tmpfs here");
-            return;
+            skip!("device missing: /dev/shm is no tmpfs");
         }
         let refused = choose_directory(Some(memory), &[], false).unwrap_err().to_string();
         assert!(refused.contains("--allow-tmpfs"), "{refused}");

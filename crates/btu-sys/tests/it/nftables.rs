@@ -64,7 +64,7 @@ fn a_masquerade_gives_connections_the_address_of_the_way_out_until_it_goes() {
             join((&outside, OUTSIDE), (&router, ROUTER_OUT), "outer", true);
             let masquerade = match Masquerade::install(&router, Some(INSIDE)) {
                 Ok(masquerade) => masquerade,
-                Err(cause) => return eprintln!("skipped: kernel lacks: {cause}: masquerade"),
+                Err(cause) => skip!("kernel lacks: {cause}: masquerade"),
             };
             let listener = outside.inside(|| TcpListener::bind((OUTSIDE, 80))).unwrap().unwrap();
             let connected = inside.inside(|| TcpStream::connect((OUTSIDE, 80))).unwrap();
@@ -85,7 +85,7 @@ fn counting_rules_can_be_made_where_nobody_sees_them() {
         let ground = NetNs::create().unwrap();
         match ground.inside(trial::packet_counter).unwrap() {
             Ok(()) => {}
-            Err(cause) => eprintln!("skipped: kernel lacks: nft_numgen ({cause})"),
+            Err(cause) => skip!("kernel lacks: nft_numgen ({cause})"),
         }
     });
 }
