@@ -33,6 +33,7 @@ use btu_engine::transport::Channel;
 use btu_sys::socket::Settings;
 
 use crate::local;
+use crate::local::NOBODY;
 
 /// Runs the near side against a far end that does what `far` does with the accepted stream.
 fn near_against(
@@ -147,10 +148,9 @@ fn a_far_end_that_closes_before_the_start_is_a_fault() {
 
 #[test]
 fn nobody_at_the_address_is_named() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let terms = local::terms(1000, Amount::Messages(5));
-    let fault = NearSide::connect(near_job(Direction::Send, terms, free)).unwrap_err();
-    assert!(fault.sentence().starts_with(&format!("connect to {free}: ")), "{}", fault.sentence());
+    let fault = NearSide::connect(near_job(Direction::Send, terms, NOBODY)).unwrap_err();
+    assert!(fault.sentence().starts_with("connect to 127.0.0.1:1: "), "{}", fault.sentence());
 }
 
 /// A far side that sends, and where it listens.

@@ -1,5 +1,9 @@
 //! Three hosts on the loopback of this machine, for tests that need no namespaces.
 
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+
 use btu_core::cell::Case;
 use btu_core::cell::Role;
 use btu_core::units::Bytes;
@@ -14,6 +18,10 @@ use btu_engine::comm::Amount;
 use btu_engine::comm::Terms;
 use btu_engine::transport;
 use btu_sys::socket::Settings;
+
+/// Where nobody listens (tcpmux, RFC 1078), and where no other test may come to listen meanwhile, as
+/// it may at a port that was free a moment ago.
+pub(crate) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 /// A host on loopback.
 pub(crate) fn party(role: Role) -> Party {

@@ -192,9 +192,8 @@ fn one_session_too_many_is_told_so() {
 }
 
 #[test]
-fn silence_has_a_limit_on_each_connection() {
+fn silence_has_a_limit_on_data_connections() {
     let mut serving = super::serving();
-    serving.limits.control_idle = Duration::from_millis(300);
     serving.limits.data_idle = Duration::from_millis(20);
     serving.limits.connect = Duration::from_millis(20);
     let server = Server::start(serving).unwrap();
@@ -206,6 +205,15 @@ fn silence_has_a_limit_on_each_connection() {
     raw.expect("STOR x", 150);
     assert!(raw.hear().starts_with("426"), "nothing came over the data connection");
     raw.expect("SIZE x", 550);
+}
+
+#[test]
+fn silence_has_a_limit_on_the_control_connection() {
+    let mut serving = super::serving();
+    serving.limits.control_idle = Duration::from_millis(20);
+    let server = Server::start(serving).unwrap();
+    let mut raw = Raw::connect(&server);
+    assert_eq!(raw.hear(), "220 btu ready");
     assert!(raw.hear().starts_with("421"), "nothing was said");
     assert_eq!(raw.hear(), "");
 }
