@@ -76,7 +76,7 @@ fn a_delay_is_added_each_way_and_never_undercut() {
         let rtt = fastest_ping(user, &["--delay", "20ms"]);
         assert!(rtt >= 40.0, "{rtt} ms");
         let rtt = fastest_ping(user, &["--rtt", "30ms"]);
-        assert!((30.0..40.0).contains(&rtt), "{rtt} ms");
+        assert!((30.0..60.0).contains(&rtt), "both ways together: {rtt} ms");
     }
 }
 
@@ -164,8 +164,8 @@ fn an_emulator_that_was_stopped_says_so_and_strict_makes_it_a_failure() {
     if !crate::skip::installed("ping") {
         skip!("program missing: ping");
     }
-    // Stopped packets leave 200 ms late; the median of 1 ms does not hide that.
-    let script = "echo ready; ping -q -c 3 -i 0.002 -W 2 $BTU_LINK_FAR >&2; read go; exit 0";
+    // Ping waits 300 ms for its answers in vain; its packets leave later than that.
+    let script = "ping -q -c 3 -i 0.002 -W 0.3 $BTU_LINK_FAR >&2; echo overdue; read go; exit 0";
     for (options, status) in [(&["--delay", "1ms"][..], 0), (&["--delay", "1ms", "--strict"], 1)] {
         let mut child = link(User::Same, options, &format!("echo up; read go; {script}"))
             .stdin(std::process::Stdio::piped())
@@ -181,7 +181,7 @@ fn an_emulator_that_was_stopped_says_so_and_strict_makes_it_a_failure() {
     }
 }
 
-/// Stops the program, lets the command send, and lets it go on when the packets are long due.
+/// Stops the program while the command sends, and lets it go on when the packets are long due.
 fn stop_while_packets_wait(child: &mut std::process::Child) {
     use std::io::BufRead;
     use std::io::Write;
@@ -194,12 +194,20 @@ fn stop_while_packets_wait(child: &mut std::process::Child) {
     };
     next_line_is("up");
     crate::program::signal(child.id(), "STOP");
+    crate::program::wait_until(|| is_stopped(child.id()));
     input.write_all(b"go\n").unwrap();
-    next_line_is("ready");
-    // The fault itself: for this long the emulator does not run.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    next_line_is("overdue");
     crate::program::signal(child.id(), "CONT");
     input.write_all(b"go\n").unwrap();
+}
+
+/// True once no thread of the process runs: each stops by itself, when it next gets a CPU.
+fn is_stopped(process: u32) -> bool {
+    let mut threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    threads.all(|thread| {
+        let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+        status.contains("State:\tT")
+    })
 }
 
 #[test]
@@ -265,7 +273,7 @@ fn the_first_words_say_what_was_understood_and_the_last_what_was_done() {
 
 /// The least round trip of some pings, in milliseconds.
 pub(super) fn fastest_ping(user: User, options: &[&str]) -> f64 {
-    let script = "ping -c 10 -i 0.01 $BTU_LINK_FAR";
+    let script = "ping -c 20 -i 0.01 $BTU_LINK_FAR";
     fastest(&text(&expect_status(&mut link(user, options, script), 0).stdout))
 }
 

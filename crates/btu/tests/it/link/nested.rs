@@ -33,12 +33,11 @@ fn three_delays_of_ten_milliseconds_add_up_to_sixty() {
         skip!("program missing: ping");
     }
     for user in users::users() {
-        let floor = three_deep(user, &["--quiet"]);
         let delayed = three_deep(user, &["--quiet", "--delay", "10ms"]);
-        let added = delayed - floor.min(delayed);
-        // One-sided: delay is never undercut. Above, only gross errors count on a busy machine.
-        assert!(delayed >= 60.0, "{delayed} ms in all");
-        assert!((59.4..90.0).contains(&added), "{floor} ms, then {delayed} ms");
+        // Delay is never undercut. Above, only gross errors count on a busy machine.
+        assert!((60.0..120.0).contains(&delayed), "{delayed} ms in all");
+        let floor = three_deep(user, &["--quiet"]);
+        assert!(floor < 60.0, "{floor} ms without a delay");
     }
 }
 
