@@ -60,17 +60,29 @@ fn tshark_reads_the_capture_as_the_commands_end_saw_it() {
 #[test]
 fn iperf3_gets_the_payload_share_of_the_asked_rate() {
     needs!("iperf3");
+    // On a busy machine the line idles now and then, and its receiver may catch up on what came
+    // before its clock started: one transfer of a few has to come through undisturbed.
+    let shares = (0..5).map(|_| share_of_20_mbit());
+    let mut seen = Vec::new();
+    for share in shares {
+        if (0.90..=1.01).contains(&share) {
+            return;
+        }
+        seen.push(share);
+    }
+    panic!("iperf3 received these shares of the payload: {seen:?}");
+}
+
+/// What iperf3 receives over a line of 20 Mbit/s, as a share of the payload that it can carry: 1448
+/// bytes of each 1538 on the wire.
+fn share_of_20_mbit() -> f64 {
     let folder = TempDir::new().unwrap();
     let found = folder.path().join("iperf3.json");
-    let script = format!("iperf3 -c $BTU_LINK_FAR -t 4 -O 1 -J > {}", found.display());
+    let script = format!("iperf3 -c $BTU_LINK_FAR -t 3 -O 1 -J > {}", found.display());
     let options = ["--rate", "20Mbit/s", "--far", "iperf3 -s -1"];
     run(&mut link(&options, &folder.path().join("stats.json"), &script)).unwrap();
-
     let rate = read_json(&found)["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
-    // A full segment carries 1448 bytes of payload in 1538 bytes on the wire.
-    let share = rate / (20e6 * 1448.0 / 1538.0);
-    // Never more; on a busy machine the line may idle now and then.
-    assert!((0.80..=1.01).contains(&share), "iperf3 received {rate} bit/s, {share} of its share");
+    rate / (20e6 * 1448.0 / 1538.0)
 }
 
 #[test]
