@@ -82,8 +82,12 @@ mod tests {
     #[test]
     fn a_deadline_in_the_past_does_not_wait() {
         let sleeps = || crate::cpu::ThreadUse::now().voluntary_switches;
-        let before = sleeps();
-        wait_until(1, 60_000);
-        assert_eq!(sleeps(), before);
+        let waits = || {
+            let before = sleeps();
+            wait_until(1, 60_000);
+            sleeps() > before
+        };
+        // The kernel may put any thread to sleep now and then, for a page that it has to fetch.
+        assert!((0..100).any(|_| !waits()));
     }
 }

@@ -267,9 +267,13 @@ mod tests {
 
     #[test]
     fn a_sleep_is_a_voluntary_switch() {
-        let before = ThreadUse::now();
-        clock::sleep_until(clock::monotonic_ns() + 1_000_000);
-        assert!(ThreadUse::now().since(&before).voluntary_switches >= 1);
+        let switches = || {
+            let before = ThreadUse::now();
+            clock::sleep_until(clock::monotonic_ns() + 1_000_000);
+            ThreadUse::now().since(&before).voluntary_switches
+        };
+        // Where the thread has to wait for a CPU first, the deadline is over before the sleep.
+        assert!((0..100).any(|_| switches() >= 1));
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn the_run_lasts_as_long_as_its_later_connection() {
 
 #[test]
 fn both_ends_account_for_their_thread_and_their_socket() {
-    let comm = complete(Case::Send, 4096, Amount::Window(Nanos::from_millis(80)));
+    let comm = complete(Case::Send, 4096, Amount::Window(Nanos::from_millis(300)));
     let connection = &comm.connections[0];
     for end in [&connection.sender, &connection.receiver] {
         assert_eq!(end.call_bytes, Bytes::new(4096));

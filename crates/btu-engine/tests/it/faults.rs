@@ -58,7 +58,8 @@ fn capped(message: u64, amount: Amount, cap: Nanos) -> Terms {
     Terms { cap, ..local::terms(message, amount) }
 }
 
-const CAP: Nanos = Nanos::from_millis(150);
+/// Long enough for something to happen before it on a busy machine.
+const CAP: Nanos = Nanos::from_millis(500);
 
 #[test]
 fn a_reader_that_stops_is_ended_by_the_watchdog() {
@@ -233,7 +234,7 @@ fn a_capped_cell_has_the_cap_as_its_time() {
     let btu_core::sample::Outcome::Capped { reason } = run.outcome else {
         panic!("{:?}", run.outcome)
     };
-    assert!(reason.contains("not ended 150ms after its start: active -> test: "), "{reason}");
+    assert!(reason.contains("not ended 500ms after its start: active -> test: "), "{reason}");
     let comm = run.comm.unwrap();
     assert_eq!(comm.elapsed_ns, CAP);
     assert!(comm.bytes.count() > 0);
