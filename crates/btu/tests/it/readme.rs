@@ -49,7 +49,7 @@ static PROMISES: &[Promise] = &[
 
 /// Commands that another place runs: this test would start itself again, or build everything twice.
 static ELSEWHERE: &[(&str, &str)] = &[
-    ("cargo run --release -- run", "the quick run of `program::quick_run`, in this build"),
+    ("cargo run --release -- run", "the quick run of `quick`, in this build"),
     ("cargo xtask test", "`.ci/run`; it is what runs this test"),
 ];
 
@@ -100,7 +100,7 @@ fn shell(command: &str, folder: &Path) -> Command {
 #[test]
 fn the_first_command_gives_a_score_a_penalty_and_a_report() {
     needs!();
-    let quick = quick_run();
+    let quick = quick_run!();
     let result = read_json(&quick.folder.join("result.json"));
     assert!(result["btu_mbps"].as_f64().is_some_and(|btu| btu > 0.0), "{result:#}");
     assert!(result["penalty_percent"].is_number(), "{result:#}");
