@@ -98,6 +98,10 @@ impl LocalTestbed {
             let host = NetNs::create()?;
             let steering = topology::prepare(&host, role, placement.cpus(role))?;
             facts.insert(format!("receive_steering_{role}"), steering);
+            if role != Role::Test {
+                let window = topology::open_window(&host, role)?;
+                facts.insert(format!("receive_buffer_{role}"), window);
+            }
             hosts.insert(role, Arc::new(host));
         }
         let wire = NetNs::create()?;

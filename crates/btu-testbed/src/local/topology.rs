@@ -15,6 +15,7 @@ use btu_sys::netlink::Prefix;
 use btu_sys::netlink::Route;
 use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
+use btu_sys::sysctl;
 
 use super::LocalError;
 use super::Path;
@@ -195,10 +196,32 @@ pub(super) fn prepare_wire(wire: &NetNs, cpus: &CpuSet) -> Result<Fact, LocalErr
 fn settle(cpus: &CpuSet) -> btu_sys::Result<Fact> {
     sysctls::write_all(sysctls::QUIET)?;
     let mask = mask(cpus);
-    Ok(match btu_sys::sysctl::write("net.core.rps_default_mask", &mask) {
+    Ok(match sysctl::write("net.core.rps_default_mask", &mask) {
         Ok(()) => Fact::known(mask),
         Err(cause) => Fact::unavailable(format!("rps_default_mask {mask}: {cause}")),
     })
+}
+
+/// Opens a black box's receive window at once, so that a cell in which the test host sends does not
+/// measure how the black box's window grows (tcp(7), `tcp_rmem`).
+pub(super) fn open_window(black_box: &NetNs, role: Role) -> Result<Fact, LocalError> {
+    black_box
+        .inside(|| {
+            let found = sysctl::read(TCP_RMEM)?;
+            let wanted = opened(&found).unwrap_or_else(|| found.clone());
+            Ok(match sysctl::write(TCP_RMEM, &wanted) {
+                Ok(()) => Fact::known(wanted),
+                Err(cause) => Fact::unavailable(format!("{TCP_RMEM} {wanted}: {cause}")),
+            })
+        })?
+        .map_err(at(role))
+}
+
+/// Least, first and largest buffer, the first as large as a window of [`WINDOW`] needs.
+fn opened(tcp_rmem: &str) -> Option<String> {
+    let sizes: Result<Vec<u64>, _> = tcp_rmem.split_whitespace().map(str::parse).collect();
+    let [least, first, largest] = sizes.ok()?.try_into().ok()?;
+    Some(format!("{least} {} {largest}", WINDOW.clamp(first.min(largest), largest)))
 }
 
 fn loopback_up(host: &NetNs) -> btu_sys::Result<()> {
@@ -227,12 +250,23 @@ fn at(host: Role) -> impl Fn(btu_sys::Error) -> LocalError {
     move |source| LocalError::Join { host: host.name(), source }
 }
 
+const TCP_RMEM: &str = "net.ipv4.tcp_rmem";
+/// The kernel's own default for the largest.
+const WINDOW: u64 = 6 << 20;
 const PREFIX_LENGTH: u8 = 29;
 const MTU: u32 = 1500;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_opens_to_its_largest_and_never_closes() {
+        assert_eq!(opened("4096\t131072\t33554432").unwrap(), "4096 6291456 33554432");
+        assert_eq!(opened("4096 131072 4194304").unwrap(), "4096 4194304 4194304");
+        assert_eq!(opened("4096 8388608 16777216").unwrap(), "4096 8388608 16777216");
+        assert_eq!(opened("4096 131072"), None);
+    }
 
     #[test]
     fn paths_differ_by_address_alone() {

@@ -55,6 +55,27 @@ fn no_packet_to_a_direct_address_reaches_the_emulator() {
 }
 
 #[test]
+fn black_boxes_receive_with_an_open_window_and_the_test_host_as_the_system_does() {
+    isolated(
+        "local::black_boxes_receive_with_an_open_window_and_the_test_host_as_the_system_does",
+        || {
+            let testbed = testbed();
+            let sizes = |role| -> Vec<u64> {
+                let read = || btu_sys::sysctl::read("net.ipv4.tcp_rmem").unwrap();
+                let found = testbed.net(role).inside(read).unwrap();
+                found.split_whitespace().map(|size| size.parse().unwrap()).collect()
+            };
+            let own = sizes(Role::Test);
+            for role in BLACK_BOXES {
+                let open = sizes(role);
+                assert_eq!([open[0], open[2]], [own[0], own[2]], "{role}");
+                assert!(open[1] >= own[1] && open[1] >= own[2].min(6 << 20), "{open:?}");
+            }
+        },
+    );
+}
+
+#[test]
 fn each_link_delays_its_own_packets_only() {
     isolated("local::each_link_delays_its_own_packets_only", || {
         let testbed = testbed();
