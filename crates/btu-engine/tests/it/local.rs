@@ -32,10 +32,10 @@ pub(crate) fn party(role: Role) -> Party {
     }
 }
 
-/// Terms of a run that is given up after ten seconds.
+/// Terms of a run that is given up after a minute: nothing here takes that long, on any machine.
 pub(crate) fn terms(message: u64, amount: Amount) -> Terms {
     let tcp = transport::by_name("tcp").unwrap();
-    Terms::new(tcp, Bytes::new(message), amount, Nanos::from_secs(10))
+    Terms::new(tcp, Bytes::new(message), amount, Nanos::from_secs(60))
 }
 
 /// Runs a case over loopback, with nothing beside it.

@@ -62,7 +62,7 @@ pub(crate) fn opening(transport: &'static dyn Transport, wanted: Configuration) 
     let mut wanted = wanted;
     transport.name().clone_into(&mut wanted.transport);
     let mut opening = Opening::new(transport, wanted, party(Role::Test), party(Role::Active));
-    opening.patience = Nanos::from_secs(20);
+    opening.patience = Nanos::from_secs(60);
     opening
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn visit(size: u64, units: u32) -> Visit {
         warm_up: 0,
         units,
         batch: 1,
-        limit: Limit { time: Nanos::from_secs(20), slow_above: None, slow_after: 3 },
+        limit: Limit { time: Nanos::from_secs(60), slow_above: None, slow_after: 3 },
     }
 }
 

@@ -229,7 +229,7 @@ fn cut_datagrams_are_as_good_as_whole() {
         let around = hosts();
         let cutter = Cutter::start(&around, Treatment::Cut);
         let receiver = inside(around.far(), || UdpSocket::bind((far(), 0)).unwrap());
-        receiver.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        receiver.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let address = receiver.local_addr().unwrap();
         let sender = near_socket(ends(&around, far()));
         if let Err(cause) = btu_sys::socket::segment_datagrams(&sender, 1000) {

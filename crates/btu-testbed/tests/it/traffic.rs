@@ -97,7 +97,7 @@ pub(crate) fn udp_count(ends: Ends<'_>, count: u32, size: usize) -> Vec<u32> {
         sender.send_to(&datagram, address).unwrap();
         let start = Instant::now();
         while seen.load(Ordering::Relaxed) + AHEAD < number {
-            assert!(start.elapsed() < Duration::from_secs(20), "nothing arrives after {number}");
+            assert!(start.elapsed() < Duration::from_mins(1), "nothing arrives after {number}");
             thread::yield_now();
         }
     }
@@ -113,7 +113,7 @@ const AHEAD: u32 = 50;
 const END: u32 = u32::MAX;
 
 fn receive_numbers(socket: &UdpSocket, seen: &AtomicU32) -> Vec<u32> {
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let mut space = [0; 2048];
     let mut numbers = Vec::new();
     loop {
@@ -139,7 +139,7 @@ pub(crate) fn round_trips(ends: Ends<'_>, count: usize) -> Vec<Duration> {
         }
     });
     let socket = near_socket(ends);
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let trips = (0..count).map(|_| {
         let start = Instant::now();
         socket.send_to(b"?", address).unwrap();
