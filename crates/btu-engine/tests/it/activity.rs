@@ -243,7 +243,8 @@ fn ftp_that_loses_its_server_fails_and_says_so() {
 }
 
 /// maly1996, 4.3: traffic takes time from the work beside it. Everybody shares one CPU here, so that
-/// the order of the two rates does not depend on the machine.
+/// the order of the two rates does not depend on the machine; and what else wants that CPU can only
+/// take from both, hence the fastest of some windows.
 #[test]
 fn ftp_is_slower_beside_comm_on_one_cpu() {
     let cpus = one_cpu();
@@ -262,7 +263,7 @@ fn ftp_is_slower_beside_comm_on_one_cpu() {
     let (lead_in, window) = (Nanos::from_millis(10), Nanos::from_millis(60));
     let rate = |sample: ActivitySample| sample.rate_per_s().unwrap();
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
-    for _ in 0..7 {
+    for _ in 0..20 {
         alone.push(rate(
             activity::alone(&*ftp, &place(Role::Test), lead_in, window, &NEVER).unwrap(),
         ));
@@ -275,12 +276,11 @@ fn ftp_is_slower_beside_comm_on_one_cpu() {
         };
         beside.push(rate(cellrun::run(&order).unwrap().activity.unwrap()));
     }
-    assert!(median(beside.clone()) < median(alone.clone()), "alone {alone:?}, beside {beside:?}");
+    assert!(fastest(&beside) < fastest(&alone), "alone {alone:?}, beside {beside:?}");
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+fn fastest(rates: &[f64]) -> f64 {
+    rates.iter().copied().fold(0.0, f64::max)
 }
 
 /// One of the CPUs that this process may use.
