@@ -1,5 +1,5 @@
 //! What the link emulator costs: bulk through it beside a bare veth pair, and how late it releases
-//! packets, idle and under load.
+//! packets, idle (beyond the direct path, by a probe that never sleeps) and under load.
 
 mod pair;
 
@@ -33,10 +33,10 @@ const MESSAGE: u64 = 65536;
 
 /// How late packets may be: of an idle link, in microseconds at the median and the 99th percentile,
 /// on CPUs of its own; and of a delay of 5 ms under 1 Gbit/s, as a share of it, on shared CPUs.
-const IDLE_DELAYS: &[&str] = &["100us", "1ms", "10ms", "100ms"];
 const IDLE_P50_US: f64 = 10.0;
 const IDLE_P99_US: f64 = 40.0;
 const OWN_CPUS: usize = 4;
+const PROBE: &str = "target/release/examples/delay_error";
 const LOADED_DELAY: &str = "5ms";
 const LOADED_P99_US: f64 = 0.05 * 5000.0;
 
@@ -46,7 +46,9 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
         let good = [bulk(repo, options)?, idle(repo)?, loaded(repo, options)?];
         return Ok(Verdict::of(good.iter().all(|good| *good)));
     }
-    for program in ["-p btu", "-p btu-engine --example comm"] {
+    for program in
+        ["-p btu", "-p btu-engine --example comm", "-p btu-testbed --example delay_error"]
+    {
         if !repo.step(&format!("cargo build --release --locked --quiet {program}"))? {
             bail!("{program} did not build");
         }
@@ -106,29 +108,60 @@ fn goodput(repo: &Repo, seconds: u64) -> Result<f64> {
     pair::goodput_of(&std::fs::read_to_string(&found).context("read the receiver's account")?)
 }
 
-/// Pings through an otherwise idle link.
+/// Datagrams over both paths in turn, from a thread that never sleeps; beyond the direct path's time.
 fn idle(repo: &Repo) -> Result<bool> {
     let alone = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() >= OWN_CPUS);
-    println!("delay error of an idle link:");
+    println!("delay error of an idle link, us: beyond the delay and the direct path's time:");
+    let output = repo.command(repo.path(PROBE)).output().context("run the delay probe")?;
+    if !output.status.success() {
+        bail!("the delay probe: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
     let mut good = true;
-    for delay in IDLE_DELAYS {
-        let script = "exec ping -q -n -c 300 -i 0.005 $BTU_LINK_FAR > /dev/null";
-        let error = Errors::of(&link(repo, &["--delay", delay], script)?)?;
-        let held = error.p50 <= IDLE_P50_US && error.p99 <= IDLE_P99_US;
-        println!("  {delay:>5}: {error}; p50 <= {IDLE_P50_US} us, p99 <= {IDLE_P99_US} us: {held}");
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let probed: Probed = serde_json::from_str(line).context("read the delay probe")?;
+        let (p50, p99) = probed.beyond();
+        let held = p50 <= IDLE_P50_US && p99 <= IDLE_P99_US;
+        println!(
+            "  {:>6} us: p50 {p50:.1} <= {IDLE_P50_US}, p99 {p99:.1} <= {IDLE_P99_US}: {held}",
+            probed.delay_us
+        );
         good &= held || !alone;
     }
     if !alone {
-        println!("  not judged: the emulator has no CPUs of its own below {OWN_CPUS} CPUs");
+        println!("  not judged: below {OWN_CPUS} CPUs the probe's receiving half shares its CPU");
     }
     Ok(good)
 }
 
+/// A line of the delay probe, in microseconds.
+#[derive(serde::Deserialize)]
+struct Probed {
+    delay_us: u64,
+    direct: Figures,
+    emulated: Figures,
+}
+
+#[derive(serde::Deserialize)]
+struct Figures {
+    p50: f64,
+    p99: f64,
+}
+
+impl Probed {
+    fn beyond(&self) -> (f64, f64) {
+        (self.emulated.p50 - self.direct.p50, self.emulated.p99 - self.direct.p99)
+    }
+}
+
 /// 1 Gbit/s of UDP in the same direction.
 fn loaded(repo: &Repo, options: &Options) -> Result<bool> {
-    let script =
-        format!("exec iperf3 -u -b 1G -l 1448 -t {} -c $BTU_LINK_FAR > /dev/null", options.seconds);
-    let far = ["--far", "exec iperf3 -s -1 > /dev/null", "--delay", LOADED_DELAY];
+    let [near, far] = pair::CPUS;
+    let script = format!(
+        "exec taskset -c {near} iperf3 -u -b 1G -l 1448 -t {} -c $BTU_LINK_FAR > /dev/null",
+        options.seconds
+    );
+    let server = format!("exec taskset -c {far} iperf3 -s -1 > /dev/null");
+    let far = ["--far", &server, "--delay", LOADED_DELAY];
     let error = Errors::of(&link(repo, &far, &script)?)?;
     let held = error.p99 <= LOADED_P99_US;
     println!(
@@ -190,5 +223,12 @@ mod tests {
         let errors = Errors::of(&stats).unwrap();
         assert_eq!(errors.to_string(), "p50 1.5, p99 20.0, max 30.0 us");
         assert!(Errors::of(&serde_json::json!({})).is_err());
+    }
+
+    #[test]
+    fn the_direct_path_is_taken_off() {
+        let line = r#"{"delay_us":100,"direct":{"n":9,"p50":4,"p99":10},"emulated":{"n":9,"p50":9.5,"p99":30}}"#;
+        let probed: Probed = serde_json::from_str(line).unwrap();
+        assert_eq!(probed.beyond(), (5.5, 20.0));
     }
 }
