@@ -53,7 +53,7 @@ fn made_once(attempt: u32) -> Result<QuickRun, String> {
 /// True of the two ways in which a run rightly ends early on a machine that has no CPU for it: a cell
 /// met its cap, or packets are always late before the first one.
 fn is_too_busy(said: &str) -> bool {
-    let emulation = "btu: the emulated link does not do what was asked: delay ";
+    let emulation = "btu: the emulated link does not do what was asked: ";
     said.contains("exit status: 6") || (said.contains("exit status: 3") && said.contains(emulation))
 }
 

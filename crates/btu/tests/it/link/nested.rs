@@ -45,13 +45,12 @@ fn three_delays_of_ten_milliseconds_add_up_to_sixty() {
 fn a_second_link_of_one_level_is_refused_with_the_reason() {
     need_namespaces!();
     let program = btu(User::Same).get_program().to_string_lossy().into_owned();
+    // The first one stays until the end of the outer link ends it.
     let script = format!(
-        "exec 3< <({program} link --quiet -- sh -c 'echo up; read never'); read up <&3; \
+        "exec 3< <({program} link --quiet -- sh -c 'echo up; exec sleep 600'); read up <&3; \
          {program} link -- true"
     );
-    let mut command = link(User::Same, &["--quiet"], &script);
-    command.stdin(std::process::Stdio::piped());
-    let stderr = text(&expect_status(&mut command, 3).stderr);
+    let stderr = text(&expect_status(&mut link(User::Same, &["--quiet"], &script), 3).stderr);
     assert!(stderr.contains("level 2 is taken"), "{stderr}");
 }
 
