@@ -1,5 +1,6 @@
 //! The verb `run`: the BTU score of this machine, from plan to report.
 
+mod caution;
 mod facts;
 mod finish;
 mod interrupt;
@@ -52,6 +53,7 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
         }))?;
     } else {
         output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)))?;
+        start::warn(&plan);
     }
     Ok(Exit::Done)
 }

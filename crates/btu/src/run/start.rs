@@ -12,6 +12,7 @@ use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
 
+use super::caution::caution;
 use super::facts;
 use super::interrupt::Interrupt;
 use super::local::LocalRunner;
@@ -39,6 +40,9 @@ pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Fa
 
 fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { plan, given } = args.plan()?;
+    if !args.quiet {
+        warn(&plan);
+    }
     let mut hosts = facts::disclosure(args);
     let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
     hosts.placement = runner.placement();
@@ -47,6 +51,14 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner })
+}
+
+/// Says on stderr what speaks against this plan on this machine.
+pub(super) fn warn(plan: &Plan) {
+    let cpus = btu_sys::cpu::allowed().map_or(usize::MAX, |cpus| cpus.len());
+    if let Some(told) = caution(&plan.preset, cpus) {
+        output::message(&told);
+    }
 }
 
 fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, Failure> {
