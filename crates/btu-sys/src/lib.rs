@@ -29,6 +29,7 @@ pub mod tcp_info;
 pub mod trial;
 pub mod uring;
 pub mod wait;
+pub mod xdp;
 
 pub use error::Error;
 pub use error::Result;

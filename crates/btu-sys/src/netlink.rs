@@ -11,6 +11,7 @@ use std::net::IpAddr;
 
 use netlink_packet_core::NLM_F_ACK;
 use netlink_packet_core::NLM_F_CREATE;
+use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_core::NLM_F_EXCL;
 use netlink_packet_core::NLM_F_REPLACE;
 use netlink_packet_route::RouteNetlinkMessage;
@@ -68,6 +69,15 @@ pub struct LinkCounters {
     pub tx_bytes: u64,
     /// Dropped on the way out.
     pub tx_dropped: u64,
+}
+
+/// An XDP program on a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkProgram {
+    /// The name of the link.
+    pub link: String,
+    /// The number by which other calls name the program.
+    pub program: u32,
 }
 
 /// A network: an address and how many of its bits count.
@@ -139,6 +149,14 @@ impl Netlink {
         found.ok_or_else(|| {
             Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"))
         })
+    }
+
+    /// The XDP programs on the links of this namespace.
+    pub fn xdp_programs(&mut self) -> Result<Vec<LinkProgram>> {
+        let what = || "list the links".to_owned();
+        let all = RouteNetlinkMessage::GetLink(message::any_link());
+        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
+        Ok(answers.iter().filter_map(message::xdp_program_of).collect())
     }
 
     /// Brings a link up.

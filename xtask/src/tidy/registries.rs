@@ -87,7 +87,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/pingpong/transport",
         listed_in: "crates/btu-engine/src/pingpong/transport.rs",
         slice: "TRANSPORTS",
-        shared: &["left_out", "pinned", "socket"],
+        shared: &["frames", "left_out", "pinned", "socket"],
         page: "docs/pingpong-transports.md",
         since: Since::Now,
     },

@@ -39,6 +39,15 @@ pub trait Channel: Send {
     /// Waits until `try_send`, `try_recv` or either may get on.
     fn wait_until(&mut self, ready: Ready) -> io::Result<()>;
 
+    /// Called before the first exchange of a visit, by both ends, for a connection that is not there
+    /// all the time.
+    fn enter(&mut self) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// Called after the last exchange of a visit that was done.
+    fn leave(&mut self) {}
+
     /// Waits for the bell between two visits, where the connection does not live by the kernel alone
     /// and needs its thread meanwhile. Returns now and then; false where nothing needs to be tended
     /// (any more), and orders can be waited for without the bell.
@@ -95,11 +104,17 @@ pub trait End: Send {
 
 impl<C: Channel> End for C {
     fn start(&mut self, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
-        duty.start(self)
+        self.enter()?;
+        let answer = duty.start(self)?;
+        self.leave();
+        Ok(answer)
     }
 
     fn answer(&mut self, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
-        duty.answer(self)
+        self.enter()?;
+        let answer = duty.answer(self)?;
+        self.leave();
+        Ok(answer)
     }
 
     fn tend(&mut self) -> bool {

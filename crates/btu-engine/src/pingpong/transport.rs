@@ -1,5 +1,6 @@
 //! What carries the blocks of a ping-pong, each by its own file, and the registry of them.
 
+mod frames;
 #[cfg(any(test, not(all(feature = "quic", feature = "tls"))))]
 mod left_out;
 mod mptcp;
@@ -18,6 +19,7 @@ mod udp;
 mod unix;
 mod uring;
 mod vsock;
+mod xdp;
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,6 +48,7 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &vsock::Vsock,
     &shm::Shm,
     &raw::Raw,
+    &xdp::Xdp,
     &uring::Uring,
     #[cfg(feature = "tls")]
     &tls::Tls,

@@ -22,3 +22,5 @@ mod hot_path;
 mod local;
 mod pingpong;
 mod prober;
+mod veth;
+mod xdp;

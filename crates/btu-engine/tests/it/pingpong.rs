@@ -38,7 +38,7 @@ fn each(check: impl Fn(&'static dyn Transport)) {
             Err(reason) => {
                 let (name, reason) = (transport.name(), reason.sentence());
                 let kind = match name {
-                    "raw" => "not root",
+                    "raw" | "xdp" if !btu_sys::namespace::is_privileged() => "not root",
                     _ if reason.starts_with("this build") => "not built",
                     _ => "kernel lacks",
                 };
@@ -57,11 +57,16 @@ pub(crate) fn party(role: Role) -> Party {
     }
 }
 
-/// Over loopback; threads wherever the scheduler likes, since one CPU must do.
+/// Over loopback, or over a link of its own for a transport that cannot do without one; threads
+/// wherever the scheduler likes, since one CPU must do.
 pub(crate) fn opening(transport: &'static dyn Transport, wanted: Configuration) -> Opening {
     let mut wanted = wanted;
     transport.name().clone_into(&mut wanted.transport);
-    let mut opening = Opening::new(transport, wanted, party(Role::Test), party(Role::Active));
+    let [near, far] = match transport.name() {
+        "xdp" => crate::veth::hosts(),
+        _ => [party(Role::Test), party(Role::Active)],
+    };
+    let mut opening = Opening::new(transport, wanted, near, far);
     opening.patience = Nanos::from_secs(60);
     opening
 }

@@ -17,6 +17,7 @@ use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::link::LinkFlags;
 use netlink_packet_route::link::LinkInfo;
 use netlink_packet_route::link::LinkMessage;
+use netlink_packet_route::link::LinkXdp;
 use netlink_packet_route::link::Stats64;
 use netlink_packet_route::neighbour::NeighbourAddress;
 use netlink_packet_route::neighbour::NeighbourAttribute;
@@ -35,6 +36,7 @@ use netlink_packet_route::tc::TcMessage;
 
 use super::Link;
 use super::LinkCounters;
+use super::LinkProgram;
 use super::Mac;
 use super::Route;
 use super::RouteKind;
@@ -63,6 +65,29 @@ pub(super) fn link_by_name(name: &str) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.attributes = vec![LinkAttribute::IfName(name.to_owned())];
     message
+}
+
+pub(super) fn any_link() -> LinkMessage {
+    LinkMessage::default()
+}
+
+/// The XDP program on the link that an answer describes.
+pub(super) fn xdp_program_of(answer: &RouteNetlinkMessage) -> Option<LinkProgram> {
+    let RouteNetlinkMessage::NewLink(message) = answer else { return None };
+    let (mut link, mut program) = (String::new(), None);
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => link.clone_from(name),
+            LinkAttribute::Xdp(parts) => {
+                program = parts.iter().find_map(|part| match part {
+                    LinkXdp::ProgId(number) => Some(*number),
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+    }
+    program.map(|program| LinkProgram { link, program })
 }
 
 pub(super) fn up(link: u32) -> LinkMessage {

@@ -16,3 +16,5 @@ mod netlink;
 mod nftables;
 #[cfg(test)]
 mod packet;
+#[cfg(test)]
+mod xdp;

@@ -21,13 +21,13 @@ use crate::isolated::isolated;
 
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 12, 1));
 const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 12, 2));
-const NEAR_MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
-const FAR_MAC: Mac = Mac([2, 0, 0, 0, 0, 2]);
+pub(crate) const NEAR_MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
+pub(crate) const FAR_MAC: Mac = Mac([2, 0, 0, 0, 0, 2]);
 
 /// One namespace with one end of a veth pair.
-struct Host {
-    namespace: NetNs,
-    netlink: Netlink,
+pub(crate) struct Host {
+    pub(crate) namespace: NetNs,
+    pub(crate) netlink: Netlink,
 }
 
 impl Host {
@@ -58,7 +58,7 @@ impl Host {
     }
 }
 
-fn connected_hosts() -> (Host, Host) {
+pub(crate) fn connected_hosts() -> (Host, Host) {
     let (mut near, mut far) = (Host::new(), Host::new());
     let mut neutral = Host::new();
     // Both ends may have the same name, since neither ever is in the neutral namespace.

@@ -29,6 +29,7 @@ pub(crate) static CHECKS: &[&Check] = &[
     &facility::TUN,
     &facility::BPF,
     &facility::XDP,
+    &facility::XDP_PROGRAMS,
     &facility::IO_URING,
     &facility::COUNTERS,
     &host::LOAD,

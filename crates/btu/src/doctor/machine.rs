@@ -18,6 +18,8 @@ pub(crate) trait Machine {
     fn directory(&self, path: &str) -> io::Result<FileSystem>;
     /// Tries something once and gives it back.
     fn attempt(&self, what: Attempt) -> io::Result<()>;
+    /// The XDP programs on the links of this host.
+    fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>>;
     /// 300 wake-ups of a thread that sleeps 1 ms each time.
     fn wake_ups(&self) -> io::Result<WakeUps>;
     /// Sends a packet to a packet socket such as the emulator has.
@@ -51,6 +53,17 @@ pub(crate) enum Attempt {
     Tun,
     /// An `AF_XDP` socket.
     Xdp,
+}
+
+/// An XDP program on a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinkProgram {
+    /// The name of the link.
+    pub(crate) link: String,
+    /// The number of the program.
+    pub(crate) program: u32,
+    /// Its name; `None` where only root may ask.
+    pub(crate) name: Option<String>,
 }
 
 /// How late a sleeping thread woke up, nanoseconds.

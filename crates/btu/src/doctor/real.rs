@@ -17,11 +17,13 @@ use btu_sys::netlink::Netlink;
 use btu_sys::process::Compartment;
 use btu_sys::process::ProcessError;
 use btu_sys::trial;
+use btu_sys::xdp;
 
 use super::calibration;
 use super::machine::Arrival;
 use super::machine::Attempt;
 use super::machine::Calibration;
+use super::machine::LinkProgram;
 use super::machine::Machine;
 use super::machine::WakeUps;
 
@@ -104,6 +106,17 @@ impl Machine for ThisMachine {
             Attempt::Tun => self.inside(trial::tun_device),
             Attempt::Xdp => self.inside(trial::xdp_socket),
         }
+    }
+
+    fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>> {
+        let here = NetNs::current().map_err(io::Error::other)?;
+        let found = Netlink::open(&here).and_then(|mut netlink| netlink.xdp_programs());
+        let named = |found: btu_sys::netlink::LinkProgram| LinkProgram {
+            link: found.link,
+            program: found.program,
+            name: xdp::program_name(found.program).ok(),
+        };
+        Ok(found.map_err(|cause| plain(&cause))?.into_iter().map(named).collect())
     }
 
     fn wake_ups(&self) -> io::Result<WakeUps> {

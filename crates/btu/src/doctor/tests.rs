@@ -14,6 +14,7 @@ use super::finding::Status;
 use super::machine::Arrival;
 use super::machine::Attempt;
 use super::machine::Calibration;
+use super::machine::LinkProgram;
 use super::machine::Machine;
 use super::machine::WakeUps;
 use super::text;
@@ -22,6 +23,7 @@ use super::text;
 struct Described {
     files: BTreeMap<&'static str, &'static str>,
     refused: Vec<(Attempt, i32)>,
+    programs: Result<Vec<LinkProgram>, i32>,
     cpus: u32,
     directory: Result<FileSystem, i32>,
     wake_ups: Result<WakeUps, i32>,
@@ -47,6 +49,7 @@ impl Default for Described {
         Self {
             files,
             refused: Vec::new(),
+            programs: Ok(Vec::new()),
             cpus: 8,
             directory: Ok(FileSystem { in_memory: false, magic: 0xef53, free_bytes: 1 << 40 }),
             wake_ups: Ok(WakeUps { p50: 12_000, p99: 60_000, max: 300_000 }),
@@ -105,6 +108,10 @@ impl Machine for Described {
             Some((_, errno)) => Err(io::Error::from_raw_os_error(*errno)),
             None => Ok(()),
         }
+    }
+
+    fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>> {
+        self.programs.clone().map_err(io::Error::from_raw_os_error)
     }
 
     fn wake_ups(&self) -> io::Result<WakeUps> {
@@ -244,6 +251,12 @@ const FORCED: &[Forced] = &[
     Forced { check: "af-xdp", status: Status::Limited,
         take: |m| m.refuse(Attempt::Xdp, EPERM),
         cause: "socket(AF_XDP)", remedy: "as root" },
+    Forced { check: "xdp-programs", status: Status::Limited,
+        take: |m| m.programs = Ok(vec![program("data", Some("btu_pingpong"))]),
+        cause: "btu_pingpong is btu's", remedy: "bpftool link detach" },
+    Forced { check: "xdp-programs", status: Status::Limited,
+        take: |m| m.programs = Err(EPERM),
+        cause: "list the links", remedy: "ip link" },
     Forced { check: "io-uring", status: Status::Limited,
         take: |m| { m.refuse(Attempt::IoUring, EPERM);
             m.files.insert("/proc/sys/kernel/io_uring_disabled", "2\n"); },
@@ -289,6 +302,22 @@ const FORCED: &[Forced] = &[
         take: |m| { m.files.insert("/etc/resolv.conf", "nameserver 127.0.0.53\n"); },
         cause: "on the loopback", remedy: "names the far end" },
 ];
+
+fn program(link: &str, name: Option<&str>) -> LinkProgram {
+    LinkProgram { link: link.to_owned(), program: 12, name: name.map(str::to_owned) }
+}
+
+#[test]
+fn a_program_of_others_is_named_and_no_fault() {
+    for (name, wanted) in [
+        (Some("cil_xdp_entry"), "eth0: cil_xdp_entry (number 12)"),
+        (None, "eth0: of a name that only root may ask for (number 12)"),
+    ] {
+        let machine =
+            Described { programs: Ok(vec![program("eth0", name)]), ..Described::default() };
+        assert_eq!(*finding(&examine(&machine), "xdp-programs"), Finding::ok(wanted));
+    }
+}
 
 fn finding<'a>(answers: &'a [super::Answer], name: &str) -> &'a Finding {
     let found = answers.iter().find(|(check, _)| check.name == name);

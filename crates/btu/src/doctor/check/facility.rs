@@ -2,9 +2,12 @@
 
 use std::io;
 
+use btu_sys::xdp::PROGRAM_NAME;
+
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
+use crate::doctor::machine::LinkProgram;
 use crate::doctor::machine::Machine;
 
 pub(super) static NETEM: Check = Check {
@@ -72,7 +75,7 @@ pub(super) static XDP: Check = Check {
     ask: |machine| match machine.attempt(Attempt::Xdp) {
         Ok(()) => Finding::ok("yes"),
         Err(cause) => Finding::limited(
-            "no: transport af_xdp is not available",
+            "no: transport xdp is not available",
             format!("socket(AF_XDP): {cause}"),
             match cause.kind() {
                 io::ErrorKind::PermissionDenied => "start as root",
@@ -81,6 +84,38 @@ pub(super) static XDP: Check = Check {
         ),
     },
 };
+
+pub(super) static XDP_PROGRAMS: Check = Check {
+    name: "xdp-programs",
+    title: "XDP programs on links",
+    needed: false,
+    ask: |machine| match machine.xdp_programs() {
+        Ok(programs) => left_behind(&programs),
+        Err(cause) => Finding::limited(
+            "unknown",
+            format!("list the links: {cause}"),
+            "look with `ip link`: a program shows as xdp",
+        ),
+    },
+};
+
+/// A program of ours goes with its process; one that is there belongs to a run, or to what is left
+/// of one.
+fn left_behind(programs: &[LinkProgram]) -> Finding {
+    let text = |found: &LinkProgram| {
+        let name = found.name.as_deref().unwrap_or("of a name that only root may ask for");
+        format!("{}: {name} (number {})", found.link, found.program)
+    };
+    let listed = programs.iter().map(text).collect::<Vec<_>>().join(", ");
+    if !programs.iter().any(|found| found.name.as_deref() == Some(PROGRAM_NAME)) {
+        return Finding::ok(if listed.is_empty() { "none".to_owned() } else { listed });
+    }
+    Finding::limited(
+        listed,
+        format!("{PROGRAM_NAME} is btu's: a ping-pong over xdp runs, or a process still holds it"),
+        "let it end; or `bpftool link` for its number, and `bpftool link detach id NUMBER`",
+    )
+}
 
 pub(super) static IO_URING: Check = Check {
     name: "io-uring",
@@ -106,11 +141,7 @@ pub(super) static IO_URING: Check = Check {
                 "start the container with a seccomp profile that allows io_uring_setup",
             ),
         };
-        Finding::limited(
-            "no: transport io_uring is not available",
-            format!("{cause}: {why}"),
-            remedy,
-        )
+        Finding::limited("no: transport uring is not available", format!("{cause}: {why}"), remedy)
     },
 };
 
