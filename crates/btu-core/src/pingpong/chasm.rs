@@ -178,7 +178,7 @@ impl Finder {
         let trial = Trial::new(self, &self.base, self.neighbours(candidate));
         let inside = candidate.probes(&self.sizes);
         let rounds = self.settings.confirm_rounds;
-        let seen = trial.measure(tape, Purpose::Confirm, &inside, rounds)?;
+        let seen = trial.measure(tape, &Purpose::Confirm, &inside, rounds)?;
         let (slow, clean): (Vec<Bytes>, Vec<Bytes>) =
             inside.iter().partition(|size| seen.is_slow(**size, &trial));
         let ratios = seen.ratios(candidate.worst);

@@ -57,6 +57,9 @@ pub enum Mode {
     Bidirectional,
 }
 
+/// The name of what is no transport: copies of memory, the machine's own limit.
+pub const REFERENCE: &str = "memcpy";
+
 /// How an end waits for the block.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -141,7 +144,7 @@ impl Configuration {
     }
 
     /// Every setting with its name and value as text.
-    fn settings(&self) -> Vec<(&'static str, String)> {
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
             ("transport", self.transport.clone()),
             ("mode", self.mode.to_string()),
@@ -161,6 +164,31 @@ impl Configuration {
             ("verify", self.verify.to_string()),
         ]
     }
+}
+
+/// Names for curves: the transport, and every setting in which the configurations differ.
+pub fn labels(configurations: &[Configuration]) -> Vec<String> {
+    let all: Vec<Vec<(&str, String)>> =
+        configurations.iter().map(Configuration::settings).collect();
+    let differs = |at: usize| {
+        let measured = || all.iter().filter(|settings| settings[0].1 != REFERENCE);
+        measured().any(|settings| Some(&settings[at]) != measured().next().map(|first| &first[at]))
+    };
+    let differing: Vec<bool> =
+        (0..all.first().map_or(0, Vec::len)).map(|at| at > 0 && differs(at)).collect();
+    let label = |settings: &Vec<(&str, String)>| {
+        let transport = settings[0].1.clone();
+        let told = differing.iter().zip(settings).filter(|(differs, _)| **differs);
+        let words = told.map(|(_, (name, value))| match *name {
+            "wait" | "mode" | "placement" => value.clone(),
+            name => format!("{name} {value}"),
+        });
+        if transport == REFERENCE {
+            return transport;
+        }
+        std::iter::once(transport.clone()).chain(words).collect::<Vec<_>>().join(" ")
+    };
+    all.iter().map(label).collect()
 }
 
 impl Mode {

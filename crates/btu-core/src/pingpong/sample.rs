@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::chasm::Answer;
 use super::configuration::Configuration;
+use super::statistic::Statistic;
 use crate::sample::Flag;
 use crate::sample::SocketOptions;
 use crate::units::Bytes;
@@ -28,7 +29,25 @@ pub enum Line {
         id: ConfigurationId,
         /// Its settings.
         configuration: Configuration,
+        /// The largest block that its transport carries.
+        largest_bytes: Bytes,
     },
+    /// A transport that was asked for and is not there.
+    PingPongMissing {
+        /// Its name.
+        transport: String,
+        /// What the machine lacks.
+        reason: String,
+    },
+    /// A file of another tool, laid over the curves.
+    PingPongFile {
+        /// Its name, as given.
+        file: String,
+        /// All of it.
+        text: String,
+    },
+    /// A curve of another result, laid over the curves.
+    PingPongForeign(Box<ForeignCurve>),
     /// A visit.
     PingPongVisit(Box<VisitSample>),
     /// What the chasm finder was told: with these lines it finds the same again.
@@ -46,6 +65,36 @@ pub enum Line {
 )]
 #[serde(transparent)]
 pub struct ConfigurationId(pub u32);
+
+/// A curve of another result: what is needed to draw and to compare it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForeignCurve {
+    /// The directory that it came from, as given.
+    pub directory: String,
+    /// What it is called there.
+    pub label: String,
+    /// The host that it was measured on, in a line.
+    pub host: String,
+    /// How it was measured.
+    pub configuration: Configuration,
+    /// What its times are.
+    pub statistic: Statistic,
+    /// Its points, by rising size.
+    pub points: Vec<ForeignPoint>,
+}
+
+/// A point of another result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForeignPoint {
+    /// The block.
+    pub size_bytes: Bytes,
+    /// T, in microseconds.
+    pub time_us: f64,
+    /// The 95 % interval of T.
+    pub interval_us: Option<[f64; 2]>,
+    /// The medians of its rounds.
+    pub rounds_us: Vec<f64>,
+}
 
 /// One visit: some exchanges of one size over one configuration, without a pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +115,9 @@ pub struct VisitSample {
     pub elapsed_ns: Nanos,
     /// The times of the exchanges.
     pub times: Times,
+    /// Exchanges whose every byte was checked; nothing is timed then.
+    #[serde(default)]
+    pub verified: u64,
     /// What the visit cost and suffered besides.
     pub host: VisitHost,
     /// How it ended.
@@ -177,6 +229,7 @@ mod tests {
             connection: 1,
             elapsed_ns: Nanos::from_micros(100),
             times: Times::fold(&[20_000, 21_000, 19_000], 1, 64),
+            verified: 0,
             host: VisitHost::default(),
             ended: Ended::Complete,
             options: None,

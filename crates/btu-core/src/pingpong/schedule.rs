@@ -33,6 +33,8 @@ pub struct Sweep {
     pub sizes: Vec<Bytes>,
     /// The configurations that are compared; they are interleaved within each round.
     pub configurations: Vec<ConfigurationId>,
+    /// The largest block of those that do not carry every size.
+    pub largest: BTreeMap<ConfigurationId, Bytes>,
     /// How often each point is visited.
     pub rounds: u32,
     /// How many connections the rounds of a configuration are spread over, one after the other.
@@ -106,6 +108,7 @@ impl Sweep {
         Self {
             sizes,
             configurations: vec![ConfigurationId(1)],
+            largest: BTreeMap::new(),
             rounds: 10,
             connections: 3,
             budget: Nanos::from_millis(250_u64.saturating_mul(points)),
@@ -122,7 +125,6 @@ impl Schedule {
     /// The schedule of a sweep, at its start.
     pub fn new(sweep: Sweep) -> Self {
         let costs = sweep.configurations.iter().map(|id| (*id, CostModel::default())).collect();
-        let left = sweep.sizes.len() * sweep.configurations.len();
         let rounds = usize::try_from(sweep.rounds).unwrap_or(usize::MAX);
         let mut schedule = Self {
             queue: VecDeque::new(),
@@ -133,9 +135,10 @@ impl Schedule {
             failures: BTreeMap::new(),
             again: VecDeque::new(),
             spent: Nanos::ZERO,
-            left: left.saturating_mul(rounds),
+            left: 0,
             sweep,
         };
+        schedule.left = schedule.pairs().len().saturating_mul(rounds);
         if schedule.sweep.order == Order::Rising {
             schedule.queue = schedule.rising();
             schedule.round = schedule.sweep.rounds;
@@ -216,8 +219,13 @@ impl Schedule {
     }
 
     fn pairs(&self) -> Vec<(Bytes, ConfigurationId)> {
-        let ids = &self.sweep.configurations;
-        let with_all = |size: &Bytes| ids.iter().map(|id| (*size, *id)).collect::<Vec<_>>();
+        let carries = |id: &&ConfigurationId, size: &Bytes| {
+            self.sweep.largest.get(id).is_none_or(|largest| size <= largest)
+        };
+        let with_all = |size: &Bytes| {
+            let ids = self.sweep.configurations.iter().filter(|id| carries(id, size));
+            ids.map(|id| (*size, *id)).collect::<Vec<_>>()
+        };
         self.sweep.sizes.iter().flat_map(with_all).collect()
     }
 

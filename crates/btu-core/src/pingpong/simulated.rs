@@ -113,6 +113,7 @@ impl Simulated {
             connection: visit.connection,
             elapsed_ns: self.now.since(began),
             times: Times::fold(&units, visit.batch, 64),
+            verified: 0,
             host: VisitHost::default(),
             ended,
             options: None,

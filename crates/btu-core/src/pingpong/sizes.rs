@@ -118,6 +118,11 @@ impl Sizes {
         Ok(Self { start, end, perturbation, step })
     }
 
+    /// How one base follows another.
+    pub const fn step(&self) -> Step {
+        self.step
+    }
+
     /// Every size, ascending, each once: bases within [start, end], perturbed ones within
     /// [start, end + perturbation].
     pub fn points(&self) -> Vec<Bytes> {

@@ -78,7 +78,7 @@ fn bisect(
     while clean.count().abs_diff(slow.count()) > resolution {
         let middle = Bytes::new(clean.count().midpoint(slow.count()));
         let rounds = trial.settings.decide_rounds;
-        let seen = trial.measure(tape, Purpose::Edge, &[middle], rounds)?;
+        let seen = trial.measure(tape, &Purpose::Edge, &[middle], rounds)?;
         *(if seen.is_slow(middle, trial) { &mut slow } else { &mut clean }) = middle;
     }
     Ok(Edge { slow, clean, sure: false })
@@ -86,7 +86,7 @@ fn bisect(
 
 fn is_confirmed(trial: &Trial, tape: &mut Tape<'_>, edge: &Edge) -> Result<bool, Pause> {
     let both = [edge.slow, edge.clean];
-    let seen = trial.measure(tape, Purpose::EdgeAgain, &both, trial.settings.confirm_rounds)?;
+    let seen = trial.measure(tape, &Purpose::EdgeAgain, &both, trial.settings.confirm_rounds)?;
     Ok(seen.is_slow(edge.slow, trial) && !seen.looks_slow(edge.clean, trial))
 }
 

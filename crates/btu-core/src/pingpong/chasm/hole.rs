@@ -64,14 +64,14 @@ fn screen(
     if sizes.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let seen = trial.measure(tape, Purpose::Holes, sizes, 1)?;
+    let seen = trial.measure(tape, &Purpose::Holes, sizes, 1)?;
     Ok(sizes.iter().partition(|size| !seen.looks_slow(**size, trial)))
 }
 
 /// Measured beside a slow edge: good where the edge is slow and the size is not.
 fn is_good(trial: &Trial, tape: &mut Tape<'_>, size: Bytes, chasm: &Chasm) -> Result<bool, Pause> {
     let both = [size, chasm.from];
-    let seen = trial.measure(tape, Purpose::Holes, &both, trial.settings.decide_rounds)?;
+    let seen = trial.measure(tape, &Purpose::Holes, &both, trial.settings.decide_rounds)?;
     let (good, edge) = (seen.ratios(size), seen.ratios(chasm.from));
     let p = crate::stats::mann_whitney_greater(&edge, &good).unwrap_or(1.0);
     Ok(!seen.looks_slow(size, trial) && p < trial.settings.p)

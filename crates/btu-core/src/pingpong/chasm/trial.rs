@@ -63,24 +63,50 @@ impl Trial {
         self.threshold * self.threshold >= DEEP
     }
 
-    /// Measures the sizes and the references, interleaved.
+    /// Measures the sizes and the references, interleaved. A round in which a reference itself was
+    /// slow says nothing of the others: the machine was busy with something else. It is asked for again,
+    /// some times.
     pub(super) fn measure(
         &self,
         tape: &mut Tape<'_>,
-        purpose: Purpose,
+        purpose: &Purpose,
         sizes: &[Bytes],
         rounds: u32,
     ) -> Result<Seen, Pause> {
-        let mut times = tape.ask(self.request(purpose, sizes, rounds))?;
-        let references = times.split_off(sizes.len().min(times.len()));
-        let scales = self.scales(&references);
-        let ratios = |(size, rounds): (&Bytes, &Vec<f64>)| {
-            let expected = scales.iter().map(|scale| self.expected(*size, scale));
-            let ratios = rounds.iter().zip(expected).map(|(time, expected)| time / expected);
-            (*size, ratios.collect())
+        let (wanted, mut all, mut quiet) = (usize::try_from(rounds).unwrap_or(1), vec![], vec![]);
+        for _ in 0..ASKED {
+            let times = tape.ask(self.request(purpose.clone(), sizes, rounds))?;
+            let seen = (0..wanted).map(|round| times.iter().map(|of| of[round]).collect());
+            let seen: Vec<Vec<f64>> = seen.collect();
+            quiet.extend(seen.iter().filter(|round| self.is_quiet(round, sizes)).cloned());
+            all.extend(seen);
+            if quiet.len() >= wanted {
+                quiet.truncate(wanted);
+                return Ok(self.seen(sizes, &quiet));
+            }
+        }
+        Ok(self.seen(sizes, if quiet.len() * 2 >= wanted { &quiet } else { &all }))
+    }
+
+    /// True for a round whose references took about what is expected of them.
+    fn is_quiet(&self, round: &[f64], sizes: &[Bytes]) -> bool {
+        let most = self.threshold.max(DISTURBED);
+        let references = self.references.iter().zip(round.iter().skip(sizes.len()));
+        references.clone().all(|(size, time)| time / self.baseline.at(*size) < most)
+    }
+
+    /// What rounds say, each a time of every size and every reference.
+    fn seen(&self, sizes: &[Bytes], rounds: &[Vec<f64>]) -> Seen {
+        let scales: Vec<Vec<(Bytes, f64)>> =
+            rounds.iter().map(|round| self.scale(&round[sizes.len()..])).collect();
+        let ratios = |(at, size): (usize, &Bytes)| {
+            let ratio = |(round, scale): (&Vec<f64>, &Vec<(Bytes, f64)>)| {
+                round[at] / self.expected(*size, scale)
+            };
+            (*size, rounds.iter().zip(&scales).map(ratio).collect())
         };
         let reference = scales.iter().flatten().map(|(_, log)| log.exp()).collect();
-        Ok(Seen { ratios: sizes.iter().zip(&times).map(ratios).collect(), reference })
+        Seen { ratios: sizes.iter().enumerate().map(ratios).collect(), reference }
     }
 
     /// Every size and every reference as a probe.
@@ -97,17 +123,10 @@ impl Trial {
         }
     }
 
-    /// In each round, how far each reference is from the baseline, on logs.
-    fn scales(&self, references: &[Vec<f64>]) -> Vec<Vec<(Bytes, f64)>> {
-        let rounds = references.first().map_or(0, Vec::len);
-        let scale = |round: usize| {
-            let at = self.references.iter().zip(references);
-            let log = |(size, times): (&Bytes, &Vec<f64>)| {
-                (*size, (times[round] / self.baseline.at(*size)).ln())
-            };
-            at.map(log).collect()
-        };
-        (0..rounds).map(scale).collect()
+    /// How far each reference is from the baseline in a round, on logs.
+    fn scale(&self, references: &[f64]) -> Vec<(Bytes, f64)> {
+        let at = self.references.iter().zip(references);
+        at.map(|(size, time)| (*size, (time / self.baseline.at(*size)).ln())).collect()
     }
 
     /// What a size should take: the baseline, moved as the references have moved, between them on
@@ -152,6 +171,10 @@ impl Seen {
     }
 }
 
+/// How often a round is asked for again whose references were slow themselves.
+const ASKED: u32 = 4;
+/// A reference that takes so many times what is expected of it was disturbed.
+const DISTURBED: f64 = 5.0;
 /// The depth from which single exchanges tell slow from clean.
 const DEEP: f64 = 20.0;
 /// One exchange so many times slower than expected is enough for its visit.

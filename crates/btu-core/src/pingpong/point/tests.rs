@@ -22,6 +22,7 @@ fn visit(round: u32, unit_ns: &[u64]) -> VisitSample {
         connection: round.div_ceil(2),
         elapsed_ns: Nanos::from_micros(100),
         times: Times::fold(unit_ns, 1, 64),
+        verified: 0,
         host: VisitHost::default(),
         ended: Ended::Complete,
         options: None,

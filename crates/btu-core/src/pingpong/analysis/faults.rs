@@ -1,0 +1,49 @@
+//! Visits that broke off: which point, why, and whether the point has a time all the same.
+
+use crate::pingpong::point::PointSummary;
+use crate::pingpong::sample::Ended;
+use crate::pingpong::sample::Fault as Kind;
+use crate::pingpong::sample::VisitSample;
+use crate::units::Bytes;
+
+/// The faults of one point that have one cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The block.
+    pub size: Bytes,
+    /// What went wrong.
+    pub kind: Kind,
+    /// Operation, operand and cause, of the first visit.
+    pub detail: String,
+    /// Visits that ended so.
+    pub visits: usize,
+    /// True where the point has no time at all, or its contents were found wrong.
+    pub is_lasting: bool,
+}
+
+/// The faults of a configuration, by size.
+pub(super) fn faults(samples: &[VisitSample], points: &[PointSummary]) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = Vec::new();
+    for sample in samples {
+        let Ended::Failed { fault, detail } = &sample.ended else { continue };
+        let same = |known: &&mut Fault| (known.size, known.kind) == (sample.size_bytes, *fault);
+        match faults.iter_mut().find(same) {
+            Some(known) => known.visits += 1,
+            None => faults.push(Fault {
+                size: sample.size_bytes,
+                kind: *fault,
+                detail: detail.clone(),
+                visits: 1,
+                is_lasting: is_wrong(*fault)
+                    || points.iter().all(|point| point.size != sample.size_bytes),
+            }),
+        }
+    }
+    faults.sort_by_key(|fault| fault.size);
+    faults
+}
+
+/// True for contents that were not what was sent: no later visit makes that good.
+fn is_wrong(fault: Kind) -> bool {
+    matches!(fault, Kind::Corrupted | Kind::Duplicated | Kind::Late | Kind::Short)
+}

@@ -1,0 +1,140 @@
+//! Curves of other tools and of other results, with where they come from and how they differ.
+
+use super::Measured;
+use crate::pingpong::configuration::Mode;
+use crate::pingpong::curve::Curve;
+use crate::pingpong::curve::CurvePoint;
+use crate::pingpong::import::Imported;
+use crate::pingpong::import::import;
+use crate::pingpong::journal::Journal;
+use crate::pingpong::sample::ForeignCurve;
+use crate::pingpong::sample::ForeignPoint;
+use crate::pingpong::sample::Line;
+use crate::pingpong::statistic::Statistic;
+use crate::stats::Interval;
+use crate::units::Bytes;
+
+/// A curve that was measured elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlaid {
+    /// What legends call it.
+    pub label: String,
+    /// File or directory, tool and version, host.
+    pub provenance: String,
+    /// Its times; `None` for a file of rates alone, or one that cannot be read any more.
+    pub curve: Option<Curve>,
+    /// The throughput graph: (block size, Mb/s).
+    pub throughput: Vec<(Bytes, f64)>,
+    /// How it was measured in another way than the first curve here, or that nobody knows.
+    pub warnings: Vec<String>,
+}
+
+/// The curves of the journal that are not its own.
+pub(super) fn overlaid(journal: &Journal, curves: &[Measured]) -> Vec<Overlaid> {
+    let statistic = journal.plan.statistic;
+    let foreign = |line: &Line| match line {
+        Line::PingPongFile { file, text } => Some(of_file(file, text, statistic)),
+        Line::PingPongForeign(foreign) => Some(of_result(foreign, statistic, curves)),
+        _ => None,
+    };
+    journal.lines.iter().filter_map(foreign).collect()
+}
+
+fn of_file(file: &str, text: &str, ours: Statistic) -> Overlaid {
+    match import(file, text) {
+        Err(error) => Overlaid {
+            label: base_name(file).to_owned(),
+            provenance: error.to_string(),
+            curve: None,
+            throughput: Vec::new(),
+            warnings: vec!["it cannot be read".to_owned()],
+        },
+        Ok(imported) => of_import(&imported, ours),
+    }
+}
+
+fn of_import(imported: &Imported, ours: Statistic) -> Overlaid {
+    let mut warnings = imported.remarks.clone();
+    if ours != Statistic::Netpipe {
+        warnings.push(format!(
+            "its times are {}'s own, ours are \"{ours}\"; --statistic netpipe compares like with like",
+            imported.tool
+        ));
+    }
+    warnings.push(
+        "the file does not say how its ends waited, where they ran, nor its socket options: \
+         they may differ from ours"
+            .to_owned(),
+    );
+    let label = base_name(&imported.file).to_owned();
+    let curve = imported.curve().map(|curve| Curve { label: label.clone(), ..curve });
+    if curve.is_none() {
+        warnings.push("a rate with many blocks under way: no time follows from it".to_owned());
+    }
+    let provenance = format!("{}, {} ({})", imported.file, imported.tool, imported.format);
+    Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings }
+}
+
+fn of_result(foreign: &ForeignCurve, ours: Statistic, curves: &[Measured]) -> Overlaid {
+    let mut warnings = Vec::new();
+    if foreign.statistic != ours {
+        warnings.push(format!("statistic {} against {ours}", foreign.statistic));
+    }
+    let same = |curve: &&Measured| curve.configuration.transport == foreign.configuration.transport;
+    if let Some(first) = curves.iter().find(same).or(curves.first()) {
+        let differing = foreign.configuration.differences(&first.configuration);
+        warnings.extend(differing.into_iter().map(|text| format!("{text} of {}", first.label)));
+    }
+    let label = format!("{} of {}", foreign.label, base_name(&foreign.directory));
+    let points = foreign.points.iter().map(ForeignPoint::to_point).collect();
+    let mode = foreign.configuration.mode;
+    let curve = Curve { label: label.clone(), mode, statistic: foreign.statistic, points };
+    let provenance = format!("{}, {}", foreign.directory, foreign.host);
+    Overlaid { throughput: curve.throughput(), label, provenance, curve: Some(curve), warnings }
+}
+
+impl Overlaid {
+    /// What an exchange of it was.
+    pub fn mode(&self) -> Mode {
+        self.curve.as_ref().map_or(Mode::PingPong, |curve| curve.mode)
+    }
+}
+
+impl Measured {
+    /// The curve as another result keeps it.
+    pub fn to_foreign(&self, directory: &str, host: &str) -> ForeignCurve {
+        ForeignCurve {
+            directory: directory.to_owned(),
+            label: self.label.clone(),
+            host: host.to_owned(),
+            configuration: self.configuration.clone(),
+            statistic: self.curve.statistic,
+            points: self.curve.points.iter().map(ForeignPoint::of).collect(),
+        }
+    }
+}
+
+impl ForeignPoint {
+    fn of(point: &CurvePoint) -> Self {
+        Self {
+            size_bytes: point.size,
+            time_us: point.time_us,
+            interval_us: point.interval_us.map(|bounds| [bounds.low, bounds.high]),
+            rounds_us: point.rounds_us.clone(),
+        }
+    }
+
+    fn to_point(&self) -> CurvePoint {
+        CurvePoint {
+            size: self.size_bytes,
+            time_us: self.time_us,
+            interval_us: self.interval_us.map(|[low, high]| Interval { low, high }),
+            rounds_us: self.rounds_us.clone(),
+        }
+    }
+}
+
+/// The last part of a path.
+fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,142 @@
+//! Journals of a simulated path, read back.
+
+use super::*;
+use crate::disclosure::Disclosure;
+use crate::journal::EventRecord;
+use crate::pingpong::plan::ChasmSearch;
+use crate::pingpong::plan::Plan;
+use crate::pingpong::sample::Ended;
+use crate::pingpong::sample::Fault as Kind;
+use crate::pingpong::schedule::Schedule;
+use crate::pingpong::simulated::Dip;
+use crate::pingpong::simulated::Reach;
+use crate::pingpong::simulated::Simulated;
+use crate::units::Nanos;
+
+/// A sweep of two configurations and the search for chasms in both, as lines of a journal.
+fn journal(mut path: Simulated) -> Journal {
+    let spin = Configuration {
+        wait: crate::pingpong::configuration::Wait::Spin,
+        ..Configuration::new("tcp")
+    };
+    let chasms = ChasmSearch { time_ns: Nanos::from_secs(60), resolution_bytes: Bytes::new(1) };
+    let plan = Plan {
+        chasms: Some(chasms),
+        point_time_ns: Nanos::from_millis(2),
+        ..Plan::new(vec![Configuration::new("tcp"), spin], 1)
+    };
+    let largest = [Bytes::new(1 << 30), Bytes::new(65_507)];
+    let mut lines =
+        vec![Line::PingPongMissing { transport: "vsock".into(), reason: "gone".into() }];
+    let mut carried = Vec::new();
+    for ((id, configuration), largest_bytes) in plan.numbered().into_iter().zip(largest) {
+        carried.push((id, largest_bytes));
+        lines.push(Line::PingPongConfiguration { id, configuration, largest_bytes });
+    }
+    let mut schedule = Schedule::new(plan.sweep(&carried, Nanos::new(30)));
+    let samples = path.sweep(&mut schedule, &plan.configurations);
+    lines.extend(samples.into_iter().map(|sample| Line::PingPongVisit(Box::new(sample))));
+    let events = Vec::new();
+    let mut journal = Journal { plan, hosts: Disclosure::default(), lines, events };
+    search_all(&mut journal, &mut path);
+    journal
+}
+
+fn search_all(journal: &mut Journal, path: &mut Simulated) {
+    for curve in analyse(journal).curves {
+        let typical = Curve::new("", curve.configuration.mode, Statistic::Typical, &curve.points);
+        let mut finder = finder(&journal.plan, &curve.configuration, None, &typical).unwrap();
+        while let Some(request) = finder.next_request().cloned() {
+            let answer = path.answer(&request);
+            journal.lines.push(Line::PingPongAnswer { id: curve.id, answer: answer.clone() });
+            finder.answer(answer);
+        }
+    }
+}
+
+fn path() -> Simulated {
+    Simulated::new(10.0, 1.0).with_dip(Dip::slower(Reach::Always(900..=2100), 5.0))
+}
+
+#[test]
+fn a_journal_gives_curves_figures_and_chasms() {
+    let analysis = analyse(&journal(path()));
+    let labels: Vec<&str> = analysis.curves.iter().map(|curve| curve.label.as_str()).collect();
+    assert_eq!(labels, ["tcp block", "tcp spin"]);
+    assert_eq!(analysis.missing, [("vsock".to_owned(), "gone".to_owned())]);
+    for curve in &analysis.curves {
+        let findings = curve.findings.as_ref().unwrap();
+        let chasm = findings[0].chasm().unwrap();
+        assert_eq!((chasm.from.count(), chasm.to.count()), (900, 2100));
+        assert!((curve.figures.latency_us.unwrap() - 10.0).abs() < 0.1);
+    }
+    assert_eq!((analysis.curves[0].too_large.len(), analysis.curves[1].too_large.len()), (0, 45));
+    assert!(!analysis.complete && !analysis.has_faults());
+}
+
+#[test]
+fn a_search_without_its_last_answers_says_so() {
+    let mut journal = journal(path());
+    let first = journal.lines.iter().position(|line| matches!(line, Line::PingPongAnswer { .. }));
+    journal.lines.truncate(first.unwrap());
+    let analysis = analyse(&journal);
+    let text = analysis.curves[0].findings.as_ref().unwrap()[0].to_string();
+    assert!(text.contains("not examined to its end: the search was cut short"), "{text}");
+}
+
+#[test]
+fn a_point_that_only_fails_is_a_lasting_fault_with_its_reason() {
+    let mut journal = journal(path());
+    for line in &mut journal.lines {
+        let Line::PingPongVisit(sample) = line else { continue };
+        let size = sample.size_bytes.count();
+        if size == 64 || (size == 128 && sample.round == 1) {
+            sample.ended = Ended::Failed { fault: Kind::Stalled, detail: "no answer".into() };
+        }
+    }
+    let analysis = analyse(&journal);
+    let faults = &analysis.curves[0].faults;
+    let seen: Vec<(u64, bool)> =
+        faults.iter().map(|fault| (fault.size.count(), fault.is_lasting)).collect();
+    assert_eq!(seen, [(64, true), (128, false)]);
+    assert!(analysis.has_faults());
+    assert!(analysis.curves[0].curve.at(Bytes::new(64)).is_none());
+}
+
+#[test]
+fn the_last_word_of_the_events_is_whether_it_is_whole() {
+    let mut journal = journal(path());
+    let event = |event: &str| EventRecord {
+        at: "2026-11-21T00:00:00Z".into(),
+        event: event.into(),
+        detail: String::new(),
+    };
+    journal.events = vec![event("started"), event("finished")];
+    assert!(analyse(&journal).complete);
+}
+
+/// Check P12: units, where it comes from, and what may differ.
+#[test]
+fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
+    let mut journal = journal(path());
+    let text = include_str!("../../../testdata/pingpong/netpipe-3.7.2.out");
+    journal.lines.push(Line::PingPongFile { file: "old/np.out".into(), text: text.into() });
+    let mut other = analyse(&journal).curves[1].to_foreign("results/fast", "a host");
+    other.configuration.nodelay = Some(false);
+    other.configuration.transport = "quic".into();
+    journal.lines.push(Line::PingPongForeign(Box::new(other)));
+    let analysis = analyse(&journal);
+    let [file, result] = analysis.overlaid.as_slice() else { panic!("two are laid over") };
+    assert_eq!(file.label, "np.out");
+    assert!(file.provenance.starts_with("old/np.out, NetPIPE 3"), "{}", file.provenance);
+    assert!(file.warnings.iter().any(|text| text.contains("--statistic netpipe")));
+    assert!(file.warnings.iter().any(|text| text.contains("how its ends waited")));
+    assert_eq!(
+        (result.label.as_str(), result.provenance.as_str()),
+        ("tcp spin of fast", "results/fast, a host")
+    );
+    let differing = "transport quic against tcp of tcp block; wait spin against block of tcp block; \
+                     TCP_NODELAY false against true of tcp block";
+    assert_eq!(result.warnings.join("; "), differing);
+    assert_eq!(result.curve.as_ref().unwrap().points, analysis.curves[1].curve.points);
+}

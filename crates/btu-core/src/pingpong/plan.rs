@@ -1,0 +1,295 @@
+//! What a ping-pong does: sizes, configurations, rounds, chance. Stored as `plan.toml` beside its samples.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::chasm::Settings;
+use super::configuration::Configuration;
+use super::configuration::REFERENCE;
+use super::sample::ConfigurationId;
+use super::schedule::Order;
+use super::schedule::Sweep;
+use super::sizes::Sizes;
+use super::statistic::Statistic;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// Everything that decides what a ping-pong measures and how its result is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Tells this plan from those of other verbs.
+    pub verb: Verb,
+    /// Between which hosts.
+    pub path: Path,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// How often each point is visited.
+    pub rounds: u32,
+    /// Connections of each configuration, one after the other.
+    pub connections: u32,
+    /// The share of one point in the time of the sweep, all its rounds together.
+    pub point_time_ns: Nanos,
+    /// How much longer than its limit a visit may take before it is given up.
+    pub patience_ns: Nanos,
+    /// A new connection for every visit.
+    pub reset: bool,
+    /// What the curves are drawn of.
+    pub statistic: Statistic,
+    /// Whether copies of memory are measured beside, as the machine's own limit.
+    pub reference: bool,
+    /// CPUs of the end that starts, such as `0` or `0-3`; those of its host where none are named.
+    pub near_cpus: Option<String>,
+    /// CPUs of the end that answers.
+    pub far_cpus: Option<String>,
+    /// A fault of the answering end, made on purpose: shows that a check of contents sees it.
+    pub plant: Option<String>,
+    /// The transport that costs are counted from; the first one where none is named.
+    pub base: Option<String>,
+    /// Where to look for chasms, and for how long; `None` where nobody looks.
+    pub chasms: Option<ChasmSearch>,
+    /// The sizes.
+    pub sizes: SizeChoice,
+    /// What is compared; a configuration's number in the journal is its place here, from 1.
+    pub configurations: Vec<Configuration>,
+}
+
+/// The verb of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// `btu pingpong`
+    #[default]
+    PingPong,
+}
+
+/// Between which hosts a ping-pong goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Path {
+    /// From the test host to the active one of the local testbed, over their direct link.
+    #[default]
+    Direct,
+    /// The loopback of this machine itself, as other programs use it.
+    Loopback,
+}
+
+/// How the chasm finder is let loose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChasmSearch {
+    /// The most time of the search in one curve; what is confirmed by then is kept.
+    pub time_ns: Nanos,
+    /// How exactly an edge is found.
+    pub resolution_bytes: Bytes,
+}
+
+/// Which block sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeChoice {
+    /// By rule.
+    Grid(Sizes),
+    /// Named one by one.
+    Listed(Vec<Bytes>),
+}
+
+/// A plan that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {cause}")]
+pub struct PlanError {
+    /// The file.
+    pub file: String,
+    /// Where, and what is wrong with it.
+    pub cause: String,
+}
+
+impl Plan {
+    /// A plan of NetPIPE's sizes with nothing special.
+    pub fn new(configurations: Vec<Configuration>, seed: u64) -> Self {
+        Self {
+            verb: Verb::PingPong,
+            path: Path::default(),
+            seed,
+            rounds: 10,
+            connections: 3,
+            point_time_ns: Nanos::from_millis(250),
+            patience_ns: Nanos::from_secs(5),
+            reset: false,
+            statistic: Statistic::default(),
+            reference: false,
+            near_cpus: None,
+            far_cpus: None,
+            plant: None,
+            base: None,
+            chasms: None,
+            sizes: SizeChoice::Grid(Sizes::default()),
+            configurations,
+        }
+    }
+
+    /// The plan as `plan.toml` holds it.
+    pub fn to_toml(&self) -> String {
+        // Every value of a plan has a form in TOML.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The plan of a file.
+    pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+            let cause = format!("line {line}: {}", error.message().replace('\n', " "));
+            PlanError { file: file.to_owned(), cause }
+        })
+    }
+
+    /// True for the text of a plan of this verb, whole or damaged.
+    pub fn is_in(text: &str) -> bool {
+        text.lines().any(|line| line.trim() == "verb = \"pingpong\"")
+    }
+
+    /// The sizes, ascending, each once.
+    pub fn points(&self) -> Vec<Bytes> {
+        match &self.sizes {
+            SizeChoice::Grid(sizes) => sizes.points(),
+            SizeChoice::Listed(sizes) => {
+                let mut sizes = sizes.clone();
+                sizes.sort_unstable();
+                sizes.dedup();
+                sizes
+            }
+        }
+    }
+
+    /// The configurations with their numbers, and the reference behind them.
+    pub fn numbered(&self) -> Vec<(ConfigurationId, Configuration)> {
+        let reference = self.configurations.first().filter(|_| self.reference).map(reference);
+        let all = self.configurations.iter().cloned().chain(reference);
+        (1..).map(ConfigurationId).zip(all).collect()
+    }
+
+    /// True where contents are checked and nothing is timed.
+    pub fn verifies(&self) -> bool {
+        self.configurations.iter().any(|configuration| configuration.verify)
+    }
+
+    /// The sweep over configurations, each with the largest block that it carries.
+    pub fn sweep(&self, carried: &[(ConfigurationId, Bytes)], resolution: Nanos) -> Sweep {
+        let sizes = self.points();
+        let points: usize = carried
+            .iter()
+            .map(|(_, largest)| sizes.iter().filter(|size| *size <= largest).count())
+            .sum();
+        let points = u64::try_from(points).unwrap_or(u64::MAX);
+        Sweep {
+            configurations: carried.iter().map(|(id, _)| *id).collect(),
+            largest: carried.iter().copied().collect(),
+            rounds: self.rounds,
+            connections: self.connections,
+            budget: self.point_time_ns * points,
+            order: Order::Random,
+            resolution,
+            ..Sweep::new(sizes, self.seed)
+        }
+    }
+
+    /// The sweep of the reference line: copies repeat so well that little of them will do.
+    pub fn reference_sweep(&self, id: ConfigurationId, resolution: Nanos) -> Sweep {
+        let sweep = self.sweep(&[(id, REFERENCE_LARGEST)], resolution);
+        let budget = REFERENCE_POINT * u64::try_from(sweep.sizes.len()).unwrap_or(u64::MAX);
+        Sweep { budget, connections: 1, ..sweep }
+    }
+
+    /// What counts as a chasm here.
+    pub fn chasm_settings(&self) -> Settings {
+        let resolution = self.chasms.map_or(Bytes::new(1), |search| search.resolution_bytes);
+        Settings { resolution, seed: self.seed, ..Settings::default() }
+    }
+
+    /// How long the sweep takes, and how much longer the search for chasms may make it.
+    pub fn estimate(&self) -> (Nanos, Nanos) {
+        let points = u64::try_from(self.points().len()).unwrap_or(u64::MAX);
+        let curves = u64::try_from(self.configurations.len()).unwrap_or(u64::MAX);
+        let reference = if self.reference { REFERENCE_POINT * points } else { Nanos::ZERO };
+        let sweep = self.point_time_ns * points * curves + reference;
+        (sweep, self.chasms.map_or(Nanos::ZERO, |search| search.time_ns * curves))
+    }
+}
+
+/// Copies of memory with the buffers of a configuration.
+fn reference(configuration: &Configuration) -> Configuration {
+    Configuration {
+        transport: REFERENCE.to_owned(),
+        send_offset_bytes: configuration.send_offset_bytes,
+        receive_offset_bytes: configuration.receive_offset_bytes,
+        cache: configuration.cache,
+        ..Configuration::new(REFERENCE)
+    }
+}
+
+/// Any block can be copied.
+const REFERENCE_LARGEST: Bytes = super::sizes::LARGEST;
+/// The time of one point of the reference line.
+const REFERENCE_POINT: Nanos = Nanos::from_millis(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pingpong::configuration::Wait;
+    use crate::pingpong::configuration::Writes;
+    use crate::pingpong::sizes::Step;
+
+    fn plan() -> Plan {
+        let two = Configuration {
+            writes: Writes::HeaderFirst(Bytes::new(16)),
+            nodelay: Some(false),
+            wait: Wait::BusyPoll,
+            max_segment_bytes: Some(Bytes::new(1460)),
+            ..Configuration::new("tcp")
+        };
+        let search = ChasmSearch { time_ns: Nanos::from_secs(9), resolution_bytes: Bytes::new(4) };
+        Plan { chasms: Some(search), ..Plan::new(vec![Configuration::new("udp"), two], 7) }
+    }
+
+    #[test]
+    fn a_plan_comes_back_from_its_text() {
+        let sizes =
+            Sizes::new(Bytes::new(9), Bytes::new(99), Bytes::ZERO, Step::Every(Bytes::new(5)));
+        let listed = SizeChoice::Listed(vec![Bytes::new(8), Bytes::new(1400)]);
+        for sizes in [SizeChoice::Grid(sizes.unwrap()), SizeChoice::Grid(Sizes::default()), listed]
+        {
+            let plan = Plan { sizes, near_cpus: Some("0-1".into()), ..plan() };
+            let text = plan.to_toml();
+            assert_eq!(Plan::stored("plan.toml", &text).as_ref(), Ok(&plan), "{text}");
+            assert!(Plan::is_in(&text));
+        }
+        assert!(!Plan::is_in("edition = \"btu-26\""));
+    }
+
+    #[test]
+    fn a_damaged_plan_names_the_line() {
+        let text = plan().to_toml().replace("rounds = 10", "rounds = \"ten\"");
+        let error = Plan::stored("plan.toml", &text).unwrap_err().to_string();
+        assert!(error.starts_with("plan.toml: line 4: ") && error.contains("ten"), "{error}");
+    }
+
+    #[test]
+    fn a_curve_takes_its_share_of_time_for_the_sizes_that_it_carries() {
+        let plan = plan();
+        let [tcp, udp] = [ConfigurationId(1), ConfigurationId(2)];
+        let sweep =
+            plan.sweep(&[(tcp, Bytes::new(1 << 30)), (udp, Bytes::new(65_507))], Nanos::new(30));
+        assert_eq!(sweep.budget, Nanos::from_millis(250 * (124 + 79)));
+        let one = Plan { chasms: None, configurations: vec![Configuration::new("tcp")], ..plan };
+        assert_eq!(one.estimate(), (Nanos::from_secs(31), Nanos::ZERO));
+    }
+
+    #[test]
+    fn the_reference_has_the_buffers_of_the_first_configuration() {
+        let mut plan = Plan { reference: true, ..plan() };
+        plan.configurations[0].send_offset_bytes = Bytes::new(1);
+        let (id, reference) = plan.numbered().pop().unwrap();
+        assert_eq!((id, reference.transport.as_str()), (ConfigurationId(3), REFERENCE));
+        assert_eq!(reference.send_offset_bytes, Bytes::new(1));
+    }
+}
