@@ -29,13 +29,13 @@ pub struct JournalDir {
 
 /// What a resumed journal holds.
 #[derive(Debug)]
-pub struct Stored {
+pub struct Stored<R = Record> {
     /// The canonical plan, as text.
     pub plan: String,
     /// The facts of the hosts.
     pub hosts: Disclosure,
     /// The whole lines of `samples.jsonl`.
-    pub records: Vec<Record>,
+    pub records: Vec<R>,
     /// The torn last line, moved to `samples.torn`.
     pub torn: Option<TornLine>,
 }
@@ -124,7 +124,7 @@ impl JournalDir {
     ///
     /// # Errors
     /// It is no result directory, another process writes to it, or a line is corrupted.
-    pub fn resume(path: &Path) -> Result<(Self, Stored), JournalError> {
+    pub fn resume<R: DeserializeOwned>(path: &Path) -> Result<(Self, Stored<R>), JournalError> {
         for file in [PLAN, HOSTS, SAMPLES] {
             if !path.join(file).is_file() {
                 return Err(JournalError::NotAResult { path: path.to_owned(), file });
@@ -149,8 +149,25 @@ impl JournalDir {
     ///
     /// # Errors
     /// The disk refuses; the journal then ends with its last whole line.
-    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+    pub fn append<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
         append(&mut self.samples, &self.path.join(SAMPLES), record)
+    }
+
+    /// Appends a record of which many come in a second: it outlives this process at once, and the
+    /// machine from the next [`JournalDir::sync`] on.
+    ///
+    /// # Errors
+    /// As [`JournalDir::append`].
+    pub fn keep<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
+        write_line(&mut self.samples, &self.path.join(SAMPLES), record).map(drop)
+    }
+
+    /// Makes every record durable.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.samples.sync_data().map_err(io_error("write", &self.path.join(SAMPLES)))
     }
 
     /// Appends an event and makes it durable.
@@ -192,15 +209,25 @@ impl JournalDir {
 
 /// One line, one write, then to the disk. What was written of a failed line is cut off again.
 fn append<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<(), JournalError> {
+    let whole = write_line(file, path, record)?;
+    file.sync_data().map_err(|cause| {
+        drop(file.set_len(whole));
+        io_error("write", path)(cause)
+    })
+}
+
+/// One line, one write. Gives the length that the file had before.
+fn write_line<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<u64, JournalError> {
     let line = codec::line(record).map_err(|cause| JournalError::Unreadable {
         path: path.to_owned(),
         cause: cause.to_string(),
     })?;
     let whole = file.metadata().map_err(io_error("read", path))?.len();
-    file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(|cause| {
+    let written = file.write_all(line.as_bytes()).map_err(|cause| {
         drop(file.set_len(whole));
         io_error("write", path)(cause)
-    })
+    });
+    written.map(|()| whole)
 }
 
 /// Reads a journal file and moves a torn last line to the file of torn ones beside it. It is safe

@@ -165,6 +165,14 @@ impl Netlink {
         self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message::up(link)))
     }
 
+    /// Limits how many segments TCP may hand to a link at once (`gso_max_segs`); 1 leaves no segmentation
+    /// to the link.
+    pub fn set_most_segments(&mut self, link: u32, segments: u32) -> Result<()> {
+        let what = || format!("set gso_max_segs {segments} on link {link}");
+        let message = message::most_segments(link, segments);
+        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message))
+    }
+
     /// Gives an address to a link, without the route that the kernel would add of itself.
     pub fn add_address(&mut self, link: u32, address: IpAddr, prefix_length: u8) -> Result<()> {
         let what = || format!("add address {address}/{prefix_length} to link {link}");

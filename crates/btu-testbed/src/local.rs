@@ -140,6 +140,12 @@ impl LocalTestbed {
         verify::verify(&*self.emulator, prober, check)
     }
 
+    /// Lets TCP hand large packets to the direct link to a black box and leave their segmentation to it,
+    /// or not. Holds for connections that are made from then on, at both ends.
+    pub fn set_offload(&self, black_box: Role, on: bool) -> Result<(), LocalError> {
+        Pair::to(black_box).set_offload(&self.hosts, on)
+    }
+
     /// The name of the emulated link to a black box, as records have it.
     pub fn link_name(black_box: Role) -> String {
         Pair::to(black_box).name()

@@ -24,7 +24,7 @@ fn what_is_appended_is_there_after_a_resume() {
     journal.append(&record("a")).unwrap();
     journal.append(&record("b")).unwrap();
     drop(journal);
-    let (_, stored) = JournalDir::resume(dir.path()).unwrap();
+    let (_, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
     assert_eq!(stored.records, [record("a"), record("b")]);
 }
 
@@ -39,11 +39,14 @@ fn a_torn_last_line_is_set_aside_and_the_rest_goes_on() {
         .unwrap()
         .write_all(b"{\"kind\":\"ce")
         .unwrap();
-    let (mut journal, stored) = JournalDir::resume(dir.path()).unwrap();
+    let (mut journal, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
     assert_eq!((stored.records.len(), stored.torn.map(|t| t.number)), (1, Some(2)));
     journal.append(&record("b")).unwrap();
     drop(journal);
-    assert_eq!(JournalDir::resume(dir.path()).unwrap().1.records, [record("a"), record("b")]);
+    assert_eq!(
+        JournalDir::resume::<Record>(dir.path()).unwrap().1.records,
+        [record("a"), record("b")]
+    );
     assert_eq!(std::fs::read(dir.path().join("samples.torn")).unwrap(), b"{\"kind\":\"ce\n");
 }
 
@@ -73,7 +76,8 @@ fn a_corrupted_middle_is_refused_by_line() {
     text.extend(b"garbage\n");
     text.extend(whole);
     std::fs::write(&samples, text).unwrap();
-    let Err(JournalError::Corrupted { source, .. }) = JournalDir::resume(dir.path()) else {
+    let Err(JournalError::Corrupted { source, .. }) = JournalDir::resume::<Record>(dir.path())
+    else {
         panic!()
     };
     assert_eq!((source.line, source.valid_after), (2, 1));
@@ -85,12 +89,15 @@ fn a_directory_with_something_in_it_is_not_overwritten() {
     std::fs::write(dir.path().join("thesis.txt"), "years of work").unwrap();
     let made = JournalDir::create(dir.path(), "", None, &Disclosure::default());
     assert!(matches!(made, Err(JournalError::NotEmpty { .. })));
-    assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::NotAResult { .. })));
+    assert!(matches!(
+        JournalDir::resume::<Record>(dir.path()),
+        Err(JournalError::NotAResult { .. })
+    ));
 }
 
 #[test]
 fn a_second_writer_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let _first = create(dir.path());
-    assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::Locked { .. })));
+    assert!(matches!(JournalDir::resume::<Record>(dir.path()), Err(JournalError::Locked { .. })));
 }

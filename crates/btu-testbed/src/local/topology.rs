@@ -97,6 +97,24 @@ impl Pair {
         Ok(fact)
     }
 
+    /// Sets how many segments both ends of the direct path take at once.
+    pub(super) fn set_offload(
+        &self,
+        hosts: &BTreeMap<Role, Arc<NetNs>>,
+        on: bool,
+    ) -> Result<(), LocalError> {
+        let segments = if on { MOST_SEGMENTS } else { 1 };
+        for role in [Role::Test, self.peer] {
+            let set = || {
+                let mut netlink = Netlink::open(&hosts[&role])?;
+                let link = netlink.link(&self.device(role, Path::Direct))?;
+                netlink.set_most_segments(link.index, segments)
+            };
+            set().map_err(at(role))?;
+        }
+        Ok(())
+    }
+
     fn add_direct(&self, hosts: &BTreeMap<Role, Arc<NetNs>>) -> btu_sys::Result<()> {
         let (near, far) =
             (self.device(Role::Test, Path::Direct), self.device(self.peer, Path::Direct));
@@ -255,6 +273,8 @@ const TCP_RMEM: &str = "net.ipv4.tcp_rmem";
 const WINDOW: u64 = 6 << 20;
 const PREFIX_LENGTH: u8 = 29;
 const MTU: u32 = 1500;
+/// What a device has unless somebody set less (`GSO_MAX_SEGS`).
+const MOST_SEGMENTS: u32 = 65_535;
 
 #[cfg(test)]
 mod tests {
