@@ -17,6 +17,7 @@ mod marks;
 mod pool;
 mod rounds;
 mod session;
+mod sessions;
 pub mod transport;
 mod verify;
 
@@ -26,4 +27,6 @@ pub use duty::Broken;
 pub use duty::Duty;
 pub use session::Opening;
 pub use session::Session;
+pub use sessions::Offload;
+pub use sessions::Sessions;
 pub use verify::Plant;

@@ -86,6 +86,7 @@ impl Outcome {
             connection: visit.connection,
             elapsed_ns,
             times: if verified { Times::default() } else { Times::fold(times, visit.batch, KEPT) },
+            verified: self.verified(),
             host: self.host(),
             ended: self.ended(),
             options,
@@ -96,6 +97,11 @@ impl Outcome {
     /// The memory of the times, for the next visit.
     pub(super) fn into_times(self) -> Vec<u64> {
         self.near.map(|done| done.times).unwrap_or_default()
+    }
+
+    fn verified(&self) -> u64 {
+        let answer = self.near.as_ref().and_then(|done| done.outcome.as_ref().ok());
+        answer.map_or(0, |answer| answer.verified)
     }
 
     fn ended(&self) -> Ended {

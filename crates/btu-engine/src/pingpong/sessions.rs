@@ -1,0 +1,286 @@
+//! Connections of several configurations at once, opened when a visit needs them: what a sweep and
+//! the search for chasms measure with.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::pingpong::chasm::Answer;
+use btu_core::pingpong::chasm::Probe;
+use btu_core::pingpong::chasm::Request;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Mode;
+use btu_core::pingpong::configuration::REFERENCE;
+use btu_core::pingpong::sample::ConfigurationId;
+use btu_core::pingpong::sample::Ended;
+use btu_core::pingpong::sample::Fault;
+use btu_core::pingpong::sample::Times;
+use btu_core::pingpong::sample::VisitHost;
+use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::sample::Flag;
+use btu_core::stats;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::cpu::ThreadUse;
+
+use super::copy::copies;
+use super::session::Opening;
+use super::session::Session;
+use super::transport;
+use super::verify::Plant;
+use crate::error::EngineError;
+use crate::place::Party;
+
+/// Turns the segmentation offload of a path off for connections that are made meanwhile.
+pub trait Offload: fmt::Debug + Send {
+    /// Sets it; an error says why this path's cannot be set.
+    fn set(&self, on: bool) -> Result<(), EngineError>;
+}
+
+/// The connections between two hosts, at most one of each configuration.
+#[derive(Debug)]
+pub struct Sessions {
+    /// The host whose end starts and times.
+    pub near: Party,
+    /// The host whose end answers.
+    pub far: Party,
+    /// How long to wait for a connection, and how much longer than its limit a visit may take.
+    pub patience: Nanos,
+    /// Set by whoever wants everything to end now.
+    pub cancel: Arc<AtomicBool>,
+    /// A fault of the far end, made on purpose in checked visits.
+    pub plant: Option<Plant>,
+    /// How the path's offload is set; `None` where it cannot be.
+    pub offload: Option<Box<dyn Offload>>,
+    open: Vec<Open>,
+    slow: BTreeSet<(usize, Bytes)>,
+}
+
+#[derive(Debug)]
+struct Open {
+    configuration: Configuration,
+    session: Option<Session>,
+}
+
+impl Sessions {
+    /// Between two hosts, without any connection yet.
+    pub fn between(near: Party, far: Party, patience: Nanos, cancel: Arc<AtomicBool>) -> Self {
+        Self {
+            near,
+            far,
+            patience,
+            cancel,
+            plant: None,
+            offload: None,
+            open: Vec::new(),
+            slow: BTreeSet::new(),
+        }
+    }
+
+    /// Makes one visit, over a new connection where the visit wants one or there is none. Whatever
+    /// happens is in the sample.
+    pub fn visit(&mut self, configuration: &Configuration, visit: &Visit) -> VisitSample {
+        if configuration.transport == REFERENCE {
+            return self.copy(configuration, visit);
+        }
+        let at = self.place_of(configuration);
+        if visit.opens {
+            self.open[at].session = None;
+        }
+        let begun = clock::monotonic_ns();
+        let (mut visit, mut remarks) = (visit.clone(), Vec::new());
+        if self.open[at].session.as_ref().is_none_or(Session::is_broken) {
+            match self.connect(configuration) {
+                Err(cause) => return failed(&visit, begun, &cause),
+                Ok(session) => {
+                    remarks = session.remarks().to_vec();
+                    visit.warm_up = visit.warm_up.max(WARM_UP);
+                    self.open[at].session = Some(session);
+                }
+            }
+        }
+        let Some(session) = &mut self.open[at].session else { unreachable!("opened above") };
+        let mut sample = session.visit(&visit);
+        sample.elapsed_ns = Nanos::new(clock::monotonic_ns().saturating_sub(begun));
+        sample.flags.extend(remarks.into_iter().map(|text| Flag::new("connection", text)));
+        sample
+    }
+
+    /// Makes a connection and ends it, to know whether it can be made.
+    pub fn try_out(&mut self, configuration: &Configuration) -> Result<(), EngineError> {
+        self.connect(configuration).map(drop)
+    }
+
+    /// Ends every connection.
+    pub fn close(&mut self) {
+        self.open.clear();
+        self.slow.clear();
+    }
+
+    /// Measures what the chasm finder asks for, all probes interleaved. `until` is a moment on the
+    /// monotonic clock after which the rest is not measured any more.
+    pub fn answer(&mut self, request: &Request, until: Nanos) -> Answer {
+        let mut medians_us = vec![Vec::new(); request.probes.len()];
+        for round in 1..=request.rounds {
+            for at in request.order(round) {
+                if self.cancel.load(Relaxed) {
+                    return Answer::Failed { reason: "interrupted".to_owned() };
+                }
+                if clock::monotonic_ns() >= until.count() {
+                    return Answer::Failed { reason: "the time for chasms is over".to_owned() };
+                }
+                match self.probe(&request.probes[at], request) {
+                    Ok(median) => medians_us[at].push(median),
+                    Err(reason) => return Answer::Failed { reason },
+                }
+            }
+        }
+        Answer::Measured { medians_us }
+    }
+
+    /// The median T of one visit. A visit that stops early needs one more exchange to tell the other
+    /// end; so a size that was slow before is tried with a single one.
+    fn probe(&mut self, probe: &Probe, request: &Request) -> Result<f64, String> {
+        let configuration = &probe.configuration;
+        let key = (self.place_of(configuration), probe.size);
+        let halves = if configuration.mode == Mode::PingPong { 2.0 } else { 1.0 };
+        let enough_ns = request.enough_above_us * 1e3 * halves;
+        let was_slow = self.slow.contains(&key);
+        let visit = Visit {
+            configuration: ConfigurationId(0),
+            size: probe.size,
+            round: 1,
+            position: 1,
+            attempt: 1,
+            connection: 1,
+            opens: false,
+            warm_up: 0,
+            units: if was_slow { 1 } else { request.exchanges.max(1) },
+            batch: 1,
+            limit: Limit { time: PROBE_TIME, slow_above: Some(whole_ns(enough_ns)), slow_after: 1 },
+        };
+        let sample = self.visit(configuration, &visit);
+        if let Ended::Failed { detail, .. } = &sample.ended {
+            return Err(detail.clone());
+        }
+        if sample.times.p50_ns > enough_ns {
+            self.slow.insert(key);
+        } else {
+            self.slow.remove(&key);
+        }
+        Ok(configuration.mode.time_us(median_ns(&sample.times), 1))
+    }
+
+    /// The place of a configuration among the connections; a new one where it has none.
+    fn place_of(&mut self, configuration: &Configuration) -> usize {
+        let known = self.open.iter().position(|open| open.configuration == *configuration);
+        known.unwrap_or_else(|| {
+            self.open.push(Open { configuration: configuration.clone(), session: None });
+            self.open.len() - 1
+        })
+    }
+
+    /// Opens a connection, with the path as the configuration wants it.
+    fn connect(&self, configuration: &Configuration) -> Result<Session, EngineError> {
+        let name = &configuration.transport;
+        let transport = transport::by_name(name)
+            .ok_or_else(|| EngineError::Refused(format!("no transport is called \"{name}\"")))?;
+        if configuration.mtu_bytes.is_some() {
+            return Err(EngineError::Refused("the MTU of the path cannot be set".to_owned()));
+        }
+        let (near, far) = (self.near.clone(), self.far.clone());
+        let opening = Opening {
+            patience: self.patience,
+            cancel: Arc::clone(&self.cancel),
+            plant: self.plant,
+            ..Opening::new(transport, configuration.clone(), near, far)
+        };
+        let Some(on) = configuration.offload else { return Session::open(&opening) };
+        let Some(offload) = &self.offload else {
+            let reason = "segmentation offload of this path cannot be set".to_owned();
+            return Err(EngineError::Refused(reason));
+        };
+        // A connection keeps what its device had when it was made.
+        offload.set(on)?;
+        let session = Session::open(&opening);
+        offload.set(true)?;
+        session
+    }
+
+    /// A visit to the machine's own memory.
+    fn copy(&self, configuration: &Configuration, visit: &Visit) -> VisitSample {
+        let (begun, wanted) = (clock::monotonic_ns(), configuration.clone());
+        let (size, units, batch) = (visit.size, visit.units, visit.batch);
+        let worker = self.near.place.spawn("copy", move || {
+            let before = ThreadUse::now();
+            let times = copies(&wanted, size, units, batch)?;
+            Ok((times, ThreadUse::now().since(&before)))
+        });
+        let done = worker.and_then(|worker| {
+            let gone = |_| EngineError::Refused("the copying thread panicked".to_owned());
+            worker.join().map_err(gone).and_then(|done| done)
+        });
+        match done {
+            Err(cause) => failed(visit, begun, &cause),
+            Ok((times, used)) => VisitSample {
+                times: Times::fold(&times, batch, KEPT),
+                host: VisitHost {
+                    run_delay_ns: used.run_delay_ns.map(Nanos::new),
+                    cpu_ns: Some(Nanos::new(used.cpu_ns)),
+                    ..VisitHost::default()
+                },
+                ..sample(visit, begun, Ended::Complete)
+            },
+        }
+    }
+}
+
+/// The median of the units of a probe; where a slow one ended it early, that one is the answer.
+fn median_ns(times: &Times) -> f64 {
+    let raw: Vec<f64> = times.raw_ns.iter().map(|ns| Nanos::new(*ns).micros() * 1e3).collect();
+    stats::median(&raw).unwrap_or(times.p50_ns)
+}
+
+fn failed(visit: &Visit, begun: u64, cause: &EngineError) -> VisitSample {
+    sample(visit, begun, Ended::Failed { fault: Fault::System, detail: cause.sentence() })
+}
+
+/// A sample without times.
+fn sample(visit: &Visit, begun: u64, ended: Ended) -> VisitSample {
+    VisitSample {
+        configuration: visit.configuration,
+        size_bytes: visit.size,
+        round: visit.round,
+        position: visit.position,
+        attempt: visit.attempt,
+        connection: visit.connection,
+        elapsed_ns: Nanos::new(clock::monotonic_ns().saturating_sub(begun)),
+        times: Times::default(),
+        verified: 0,
+        host: VisitHost::default(),
+        ended,
+        options: None,
+        flags: Vec::new(),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and no time is below zero"
+)]
+fn whole_ns(ns: f64) -> Nanos {
+    Nanos::new(ns as u64)
+}
+
+/// The first exchanges of a connection are acknowledged at once, whatever is set (quick-ack).
+const WARM_UP: u32 = 2;
+/// The most time of a probe: some exchanges of a block that a delayed acknowledgement holds up.
+const PROBE_TIME: Nanos = Nanos::from_secs(2);
+/// How many times of a visit stay as they are.
+const KEPT: usize = 64;
