@@ -3,10 +3,13 @@
 mod axis;
 mod bars;
 mod heatmap;
+mod lines;
+mod scale;
 mod svg;
 
 pub(crate) use bars::bars;
 pub(crate) use heatmap::heatmap;
+pub(crate) use lines::lines;
 
 /// Width of every chart in its own units: text then has one size in all of them.
 const WIDTH: f64 = 960.0;

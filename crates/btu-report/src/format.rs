@@ -10,6 +10,7 @@ use std::fmt;
 
 use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
+use btu_core::pingpong;
 
 use crate::document::Document;
 
@@ -36,15 +37,32 @@ pub trait Format: fmt::Debug + Sync {
     fn render(&self, report: &Report<'_>) -> Vec<u8>;
 }
 
-/// What a format renders: some show the document, some the run itself.
+/// What a format renders: some show the document, some what was measured itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// Composed for people.
     pub document: &'a Document,
-    /// What was measured.
-    pub journal: &'a Journal,
-    /// What it means.
-    pub analysis: &'a Analysis,
+    /// What it was composed of.
+    pub content: Content<'a>,
+}
+
+/// What was measured and what it means, by verb.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// A ping-pong.
+    PingPong {
+        /// What was measured.
+        journal: &'a pingpong::journal::Journal,
+        /// What it means.
+        analysis: &'a pingpong::analysis::Analysis,
+    },
+    /// A run.
+    Run {
+        /// What was measured.
+        journal: &'a Journal,
+        /// What it means.
+        analysis: &'a Analysis,
+    },
 }
 
 /// Every format, the default first.
@@ -69,9 +87,18 @@ pub fn render(
     journal: &Journal,
     analysis: &Analysis,
 ) -> Result<Vec<u8>, UnknownFormat> {
+    render_content(format, document, Content::Run { journal, analysis })
+}
+
+/// The same, of whatever was measured.
+pub(crate) fn render_content(
+    format: &str,
+    document: &Document,
+    content: Content<'_>,
+) -> Result<Vec<u8>, UnknownFormat> {
     let found = FORMATS.iter().find(|f| f.name() == format || f.extension() == format);
     let found = found.ok_or_else(|| UnknownFormat { name: format.to_owned() })?;
-    Ok(found.render(&Report { document, journal, analysis }))
+    Ok(found.render(&Report { document, content }))
 }
 
 fn known() -> String {

@@ -6,6 +6,7 @@
 mod build;
 mod cells;
 mod host;
+mod pingpong;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 pub use build::result;
+pub use pingpong::*;
 
 pub(crate) use build::moment;
 pub(crate) use host::host_line;

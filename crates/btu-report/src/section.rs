@@ -22,6 +22,8 @@ use crate::document::Part;
 use crate::result::host_line;
 use crate::result::moment;
 
+pub(crate) use disclosure::disclosed_hosts;
+
 /// A section of the report.
 ///
 /// A section is a pure function of a run: it reads no file and no clock, and gives the same blocks

@@ -60,6 +60,14 @@ pub enum StoreError {
         /// What was given.
         directory: PathBuf,
     },
+    /// `plan.toml` of a ping-pong is not what it should be.
+    #[error("{}", directory.display())]
+    PingPong {
+        /// The result.
+        directory: PathBuf,
+        /// Which value.
+        source: btu_core::pingpong::plan::PlanError,
+    },
     /// `plan.toml` is not what it should be.
     #[error("{}", directory.display())]
     Plan {
@@ -120,13 +128,13 @@ fn plan(directory: &Path) -> Result<Plan, StoreError> {
         .map_err(|source| StoreError::Plan { directory: directory.to_owned(), source })
 }
 
-fn hosts(directory: &Path) -> Result<Disclosure, StoreError> {
+pub(crate) fn hosts(directory: &Path) -> Result<Disclosure, StoreError> {
     let path = directory.join("hosts.json");
     let text = text(&path)?;
     serde_json::from_str(&text).map_err(|source| StoreError::Hosts { path, source })
 }
 
-fn lines<R: DeserializeOwned>(
+pub(crate) fn lines<R: DeserializeOwned>(
     directory: &Path,
     file: &str,
     mode: OpenMode,
@@ -140,12 +148,12 @@ fn lines<R: DeserializeOwned>(
     }
 }
 
-fn text(path: &Path) -> Result<String, StoreError> {
+pub(crate) fn text(path: &Path) -> Result<String, StoreError> {
     let read = |source| StoreError::Read { path: path.to_owned(), source };
     std::fs::read_to_string(path).map_err(read)
 }
 
-fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
+pub(crate) fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
     let torn = lines.torn.as_ref().map(|torn| {
         let (number, length) = (torn.number, torn.bytes.len());
         Flag::new("torn-line", format!("{file}:{number}: torn last line ({length} bytes) left out"))

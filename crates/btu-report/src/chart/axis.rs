@@ -39,7 +39,7 @@ impl Axis {
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.
-fn round_step(at_least: f64) -> f64 {
+pub(super) fn round_step(at_least: f64) -> f64 {
     let mut power = 1.0;
     while power > at_least && power > 1e-12 {
         power /= 10.0;

@@ -104,6 +104,24 @@ impl Svg {
         let _ = writeln!(self.out, "<polygon class=\"{class}\" points=\"{points}\"/>");
     }
 
+    /// Strokes, each through its points.
+    pub(super) fn strokes(&mut self, class: &str, strokes: &[Vec<[f64; 2]>]) {
+        let stroke = |points: &Vec<[f64; 2]>| {
+            let places: Vec<String> =
+                points.iter().map(|point| point.map(number::coordinate).join(" ")).collect();
+            format!("M{}", places.join("L"))
+        };
+        let data: String = strokes.iter().filter(|points| !points.is_empty()).map(stroke).collect();
+        let _ = writeln!(self.out, "<path class=\"{}\" d=\"{data}\"/>", svg_text(class));
+    }
+
+    /// Dots: strokes of no length with round ends.
+    pub(super) fn dots(&mut self, class: &str, points: &[[f64; 2]]) {
+        let dot = |point: &[f64; 2]| format!("M{}h0", point.map(number::coordinate).join(" "));
+        let data: String = points.iter().map(dot).collect();
+        let _ = writeln!(self.out, "<path class=\"{}\" d=\"{data}\"/>", svg_text(class));
+    }
+
     /// A line of text.
     pub(super) fn text(&mut self, class: &str, at: [f64; 2], anchor: Anchor, content: &str) {
         self.put_text(class, at, anchor, "", content);

@@ -9,6 +9,7 @@ use super::Block;
 use super::Card;
 use super::Document;
 use super::Heatmap;
+use super::LineChart;
 use super::Pair;
 use super::Table;
 
@@ -37,6 +38,7 @@ fn clean_block(block: &mut Block) {
         }
         Block::Facts { rows } => rows.iter_mut().for_each(clean_pair),
         Block::Heatmap(map) => clean_heatmap(map),
+        Block::Lines(chart) => clean_lines(chart),
         Block::List { items } => items.iter_mut().for_each(clean),
         Block::Paragraph { text } => clean(text),
         Block::Table(table) => clean_table(table),
@@ -73,6 +75,16 @@ fn clean_heatmap(map: &mut Heatmap) {
         .chain(map.groups.iter_mut().map(|group| &mut group.title))
         .for_each(clean);
     clean_table(&mut map.table);
+}
+
+fn clean_lines(chart: &mut LineChart) {
+    [&mut chart.title, &mut chart.description, &mut chart.reading]
+        .into_iter()
+        .chain([&mut chart.x.title, &mut chart.y.title])
+        .chain(chart.curves.iter_mut().map(|curve| &mut curve.label))
+        .chain(chart.ranges.iter_mut().map(|range| &mut range.label))
+        .for_each(clean);
+    clean_table(&mut chart.table);
 }
 
 fn clean_table(table: &mut Table) {

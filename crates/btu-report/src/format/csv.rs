@@ -3,6 +3,7 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::ScoredRun;
 use btu_core::journal::AloneSample;
+use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::sample::ActivitySample;
 use btu_core::sample::CellSample;
@@ -10,10 +11,12 @@ use btu_core::sample::CommSample;
 use btu_core::sample::Flag;
 use btu_core::sample::Outcome;
 
+use super::Content;
 use super::Format;
 use super::Report;
 use crate::document::Lines;
 use crate::document::harmless;
+use crate::pingpong::csv_rows;
 
 /// For spreadsheets.
 #[derive(Debug)]
@@ -33,14 +36,26 @@ impl Format for Csv {
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
-        let rows = report.journal.records.iter().filter_map(|record| match record {
-            Record::Alone(sample) => Some(alone_row(sample)),
-            Record::Cell(sample) => Some(cell_row(sample, report.analysis)),
-            Record::Verification(_) => None,
-        });
-        let header = COLUMNS.map(ToOwned::to_owned);
-        std::iter::once(header).chain(rows).map(|row| line(&row)).collect::<String>().into_bytes()
+        let text = match report.content {
+            Content::PingPong { journal, analysis } => {
+                let rows = csv_rows(journal, analysis).into_iter();
+                let safe = rows.map(|row| row.iter().map(|field| text(field)).collect::<Vec<_>>());
+                safe.map(|row| line(&row)).collect::<String>()
+            }
+            Content::Run { journal, analysis } => runs(journal, analysis),
+        };
+        text.into_bytes()
     }
+}
+
+fn runs(journal: &Journal, analysis: &Analysis) -> String {
+    let rows = journal.records.iter().filter_map(|record| match record {
+        Record::Alone(sample) => Some(alone_row(sample)),
+        Record::Cell(sample) => Some(cell_row(sample, analysis)),
+        Record::Verification(_) => None,
+    });
+    let header = COLUMNS.map(ToOwned::to_owned);
+    std::iter::once(header).chain(rows).map(|row| line(&row)).collect()
 }
 
 const COLUMNS: [&str; 20] = [

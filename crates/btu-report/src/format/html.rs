@@ -128,6 +128,10 @@ fn block(block: &Block, document: &Document) -> Value {
             let svg = chart::heatmap(map, &document.caption);
             drawn(map.name, &map.table, &map.reading, svg)
         }
+        Block::Lines(chart) => {
+            let svg = chart::lines(chart, &document.caption);
+            drawn(chart.name, &chart.table, &chart.reading, svg)
+        }
         Block::Details { summary, blocks } => context! {
             kind => "details",
             summary,

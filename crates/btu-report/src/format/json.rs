@@ -1,7 +1,9 @@
 //! `result.json`.
 
+use super::Content;
 use super::Format;
 use super::Report;
+use crate::result::pingpong_result;
 use crate::result::result;
 
 /// For programs.
@@ -22,6 +24,10 @@ impl Format for Json {
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
-        result(report.journal, report.analysis).to_json().into_bytes()
+        match report.content {
+            Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
+            Content::Run { journal, analysis } => result(journal, analysis).to_json(),
+        }
+        .into_bytes()
     }
 }

@@ -80,8 +80,8 @@ fn block(block: &Block) -> String {
             format!("{summary}\n{}\n{}", "-".repeat(summary.chars().count()), inner.join("\n"))
         }
         Block::Facts { rows } => facts(rows),
-        // Colours do not exist here: the tables of the next section hold the figures.
-        Block::Heatmap(_) => String::new(),
+        // Neither colours nor curves exist here: tables of other sections hold the figures.
+        Block::Heatmap(_) | Block::Lines(_) => String::new(),
         Block::List { items } => items.iter().map(|item| hanging("* ", item)).collect(),
         Block::Paragraph { text } => hanging("", text),
         Block::Table(content) => table(content),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use serde_json::Value;
@@ -30,15 +31,21 @@ impl Section for Disclosed {
     }
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
-        let hosts = &run.journal.hosts;
         let mut blocks = vec![Block::Facts { rows: comparability(run) }];
-        blocks.extend(group("Placement of the roles", &hosts.placement));
-        blocks.extend(group("Program", &hosts.tool));
-        for (role, facts) in &hosts.hosts {
-            blocks.extend(host(role, facts));
-        }
+        blocks.extend(disclosed_hosts(&run.journal.hosts));
         blocks
     }
+}
+
+/// Placement, program, and every fact of every host.
+pub(crate) fn disclosed_hosts(hosts: &Disclosure) -> Vec<Block> {
+    let mut blocks: Vec<Block> =
+        group("Placement of the roles", &hosts.placement).into_iter().collect();
+    blocks.extend(group("Program", &hosts.tool));
+    for (role, facts) in &hosts.hosts {
+        blocks.extend(host(role, facts));
+    }
+    blocks
 }
 
 /// What must be equal before two results may be compared.

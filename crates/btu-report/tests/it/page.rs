@@ -120,8 +120,10 @@ fn every_text_and_every_bar_has_its_contrast_in_both_themes() {
             let found = ratio(text, ground);
             assert!(found >= 4.5, "{theme}: {text} on {ground}: {found:.2}");
         }
-        for shape in ["bar", "mark", "penalty", "whisker", "accent"] {
-            let found = ratio(shape, "surface");
+        let curves = (0..8).map(|n| format!("c{n}"));
+        let shapes = ["bar", "mark", "penalty", "whisker", "accent", "muted"].map(String::from);
+        for shape in shapes.into_iter().chain(curves) {
+            let found = ratio(&shape, "surface");
             assert!(found >= 3.0, "{theme}: {shape}: {found:.2}");
         }
     }

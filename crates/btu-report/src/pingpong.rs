@@ -1,0 +1,178 @@
+//! The report on a ping-pong: the same documents and formats, with sections of its own.
+
+mod chasms;
+mod checked;
+mod costs;
+mod curves;
+mod disclosure;
+mod faults;
+mod graphs;
+mod headline;
+mod overlaid;
+mod reading;
+mod rows;
+mod store;
+mod waits;
+
+use btu_core::pingpong::analysis::Analysis;
+use btu_core::pingpong::journal::Journal;
+
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Part;
+use crate::format::Content;
+use crate::format::UnknownFormat;
+use crate::format::blocks_as_text;
+use crate::format::render_content;
+use crate::result::host_line;
+
+pub use store::OpenedPingPong;
+pub use store::is_pingpong;
+pub use store::open_pingpong;
+
+pub(crate) use rows::csv_rows;
+
+/// What a section writes about.
+#[derive(Clone, Copy, Debug)]
+struct Seen<'a> {
+    journal: &'a Journal,
+    analysis: &'a Analysis,
+}
+
+/// A section: a pure function of what was seen; without any block it is left out.
+struct Section {
+    name: &'static str,
+    title: &'static str,
+    level: Level,
+    compose: fn(&Seen<'_>) -> Vec<Block>,
+}
+
+/// Every section, in reading order.
+static SECTIONS: &[Section] = &[
+    Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section {
+        name: "curves",
+        title: "Curves",
+        level: Level::Applications,
+        compose: curves::compose,
+    },
+    Section {
+        name: "chasms",
+        title: "Chasms",
+        level: Level::Applications,
+        compose: chasms::compose,
+    },
+    Section {
+        name: "waits",
+        title: "Waiting and protocol",
+        level: Level::Applications,
+        compose: waits::compose,
+    },
+    Section {
+        name: "costs",
+        title: "What a layer costs",
+        level: Level::Applications,
+        compose: costs::compose,
+    },
+    Section {
+        name: "checked",
+        title: "Contents",
+        level: Level::Applications,
+        compose: checked::compose,
+    },
+    Section {
+        name: "overlaid",
+        title: "Curves from elsewhere",
+        level: Level::Applications,
+        compose: overlaid::compose,
+    },
+    Section { name: "graphs", title: "Graphs", level: Level::Cells, compose: graphs::compose },
+    Section {
+        name: "faults",
+        title: "What went wrong",
+        level: Level::Abnormal,
+        compose: faults::compose,
+    },
+    Section {
+        name: "points",
+        title: "Every point",
+        level: Level::Cells,
+        compose: curves::every_point,
+    },
+    Section {
+        name: "disclosure",
+        title: "Disclosure",
+        level: Level::Appendix,
+        compose: disclosure::compose,
+    },
+    Section {
+        name: "repeat",
+        title: "How to repeat this",
+        level: Level::Appendix,
+        compose: disclosure::repeat,
+    },
+    Section {
+        name: "reading",
+        title: "How to read this report",
+        level: Level::Appendix,
+        compose: reading::compose,
+    },
+];
+
+/// The report on a ping-pong, before it has a form.
+pub fn compose_pingpong(journal: &Journal, analysis: &Analysis) -> Document {
+    let seen = Seen { journal, analysis };
+    let part = |section: &Section| Part {
+        name: section.name,
+        title: section.title,
+        level: section.level,
+        blocks: (section.compose)(&seen),
+    };
+    let document = Document {
+        title: format!("BTU ping-pong: {}", host_line(&journal.hosts)),
+        caption: caption(journal),
+        sections: SECTIONS.iter().map(part).filter(|part| !part.blocks.is_empty()).collect(),
+    };
+    document.cleaned()
+}
+
+/// The report in the format of this name or file ending.
+///
+/// # Errors
+/// There is no such format.
+pub fn render_pingpong(
+    format: &str,
+    document: &Document,
+    journal: &Journal,
+    analysis: &Analysis,
+) -> Result<Vec<u8>, UnknownFormat> {
+    render_content(format, document, Content::PingPong { journal, analysis })
+}
+
+/// What a terminal shows at the end: everything but pictures, details and appendices.
+pub fn pingpong_text(document: &Document) -> String {
+    let told = |part: &&Part| part.level <= Level::Applications || part.level == Level::Abnormal;
+    let brief = |block: &&Block| !matches!(block, Block::Details { .. }) && !block.is_picture();
+    let text = |part: &Part| {
+        let blocks: Vec<Block> = part.blocks.iter().filter(brief).cloned().collect();
+        blocks_as_text(&blocks)
+    };
+    let parts: Vec<String> = document.sections.iter().filter(told).map(text).collect();
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What a picture must say of itself when it is cut out of its report.
+fn caption(journal: &Journal) -> String {
+    let when = journal.moment("started").map_or_else(String::new, |at| format!(" | {at}"));
+    format!("ping-pong, {} | {}{when}", path(journal), host_line(&journal.hosts))
+}
+
+/// Between which hosts, in words.
+fn path(journal: &Journal) -> &'static str {
+    use btu_core::pingpong::plan::Path;
+    match journal.plan.path {
+        Path::Direct => "direct link of the local testbed",
+        Path::Loopback => "loopback of this machine",
+    }
+}

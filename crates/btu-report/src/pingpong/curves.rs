@@ -1,0 +1,154 @@
+//! Every curve in one line, its regimes, and every point of it.
+
+use btu_core::pingpong::analysis::Measured;
+use btu_core::pingpong::curve::Regime;
+use btu_core::pingpong::curve::Rise;
+use btu_core::pingpong::point::PointSummary;
+use btu_core::units::Bytes;
+
+use super::Seen;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Table;
+use crate::number;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    let timed: Vec<&Measured> = all(seen).collect();
+    if timed.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Table(figures(&timed)), Block::Table(regimes(&timed))];
+    blocks.extend(notes(seen).map(Block::paragraph));
+    blocks
+}
+
+/// All timed curves, the reference last.
+fn all<'a>(seen: &Seen<'a>) -> impl Iterator<Item = &'a Measured> {
+    seen.analysis.timed().chain(&seen.analysis.reference)
+}
+
+fn figures(curves: &[&Measured]) -> Table {
+    let row = |curve: &&Measured| {
+        let found = &curve.figures;
+        let (peak, at) = found.peak_mbps.map_or((None, None), |(rate, at)| (Some(rate), Some(at)));
+        vec![
+            curve.label.clone(),
+            number::figure_or_none(found.latency_us),
+            number::figure_or_none(found.netpipe_latency_us),
+            number::figure_or_none(peak),
+            at.map_or_else(|| number::NONE.to_owned(), bytes),
+            number::figure_or_none(found.half_size_bytes),
+            number::figure_or_none(found.asymptotic_mbps),
+        ]
+    };
+    Table {
+        title: "Latency T(1 B), throughput in Mb/s (10^6 bit/s)".to_owned(),
+        columns: vec![
+            Column::left("curve"),
+            Column::right("T(1 B) us"),
+            Column::right("below 64 B"),
+            Column::right("peak"),
+            Column::right("at"),
+            Column::right("n1/2 B"),
+            Column::right("r_inf"),
+        ],
+        rows: curves.iter().map(row).collect(),
+        summary_rows: 0,
+    }
+}
+
+/// `LogGP`: T(n) = L + o + (n - 1) G.
+fn regimes(curves: &[&Measured]) -> Table {
+    let of_curve = |curve: &&Measured| -> Vec<Vec<String>> {
+        let figures = &curve.figures;
+        let row = |regime: &Regime| {
+            let rise = figures.rises.iter().find(|rise: &&Rise| rise.at == regime.from);
+            vec![
+                curve.label.clone(),
+                format!("{} to {}", regime.from.count(), regime.to.count()),
+                number::figure(regime.latency_us()),
+                number::figure(regime.gap_ns()),
+                rise.map_or_else(String::new, |rise| number::ratio(rise.ratio)),
+            ]
+        };
+        figures.regimes.iter().map(row).collect()
+    };
+    Table {
+        title: "Regimes, T(n) = L + o + (n - 1) G; L and o cannot be told apart here".to_owned(),
+        columns: vec![
+            Column::left("curve"),
+            Column::left("bytes"),
+            Column::right("L + o us"),
+            Column::right("G ns/B"),
+            Column::right("rise"),
+        ],
+        rows: curves.iter().flat_map(of_curve).collect(),
+        summary_rows: 0,
+    }
+}
+
+/// What a reader must know beside the figures.
+fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
+    let large =
+        seen.analysis.curves.iter().filter(|curve| !curve.too_large.is_empty()).map(|curve| {
+            format!(
+                "{}: {} sizes not available: above {} bytes.",
+                curve.label,
+                curve.too_large.len(),
+                curve.largest.count()
+            )
+        });
+    let remarks =
+        seen.analysis.curves.iter().flat_map(|curve| {
+            curve.remarks.iter().map(|remark| format!("{}: {remark}.", curve.label))
+        });
+    let missing = seen
+        .analysis
+        .missing
+        .iter()
+        .map(|(transport, reason)| format!("{transport} is not there: {reason}."));
+    large.chain(remarks).chain(missing).collect::<Vec<_>>().into_iter()
+}
+
+pub(super) fn every_point(seen: &Seen<'_>) -> Vec<Block> {
+    let table = |curve: &Measured| {
+        let title = format!("{}: {} points", curve.label, curve.points.len());
+        Block::details(title, vec![Block::Table(points(curve))])
+    };
+    all(seen).map(table).collect()
+}
+
+fn points(curve: &Measured) -> Table {
+    let row = |point: &PointSummary| {
+        let rate =
+            curve.configuration.mode.rate_mbps(point.size, point.value_us(curve.curve.statistic));
+        let bounds = point.interval_us.map(|bounds| [bounds.low, bounds.high]);
+        vec![
+            point.size.count().to_string(),
+            number::figure(point.typical_us),
+            number::interval(bounds, number::figure),
+            number::figure(rate),
+            number::figure(point.min_us),
+            number::figure(point.median_us),
+            number::figure(point.p99_us),
+            number::figure(point.average_of_3000_us.0),
+            number::figure(point.netpipe_us),
+            point.exchanges.to_string(),
+            point.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" "),
+        ]
+    };
+    let heads =
+        ["T us", "95 %", "Mb/s", "min", "median", "p99", "av. of 3000", "NetPIPE's", "n", "flags"];
+    let columns = std::iter::once("bytes").chain(heads).map(Column::right).collect();
+    Table {
+        title: String::new(),
+        columns,
+        rows: curve.points.iter().map(row).collect(),
+        summary_rows: 0,
+    }
+}
+
+/// `64 KiB` where that is exact, else `65507 B`.
+pub(super) fn bytes(size: Bytes) -> String {
+    size.to_string()
+}

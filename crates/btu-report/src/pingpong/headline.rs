@@ -1,0 +1,133 @@
+//! Level 1: the first curve in four figures, and what was measured where.
+
+use btu_core::pingpong::analysis::Measured;
+
+use super::Seen;
+use super::curves::bytes;
+use crate::document::Badge;
+use crate::document::Block;
+use crate::document::Card;
+use crate::document::Figure;
+use crate::document::Pair;
+use crate::document::Tone;
+use crate::number;
+use crate::result::host_line;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    let base = seen.analysis.base(seen.journal.plan.base.as_deref());
+    vec![Block::Card(Card {
+        figures: base.map(figures).unwrap_or_default(),
+        badges: badges(seen),
+        reasons: Vec::new(),
+        sentence: base.map_or_else(nothing, sentence),
+        facts: facts(seen),
+    })]
+}
+
+fn figures(curve: &Measured) -> Vec<Figure> {
+    let found = &curve.figures;
+    let first = curve.curve.points.first().filter(|point| point.size.count() == 1);
+    let bounds = first.and_then(|point| point.interval_us).map(|i| [i.low, i.high]);
+    let interval = bounds.map_or_else(
+        || "no interval".to_owned(),
+        |[low, high]| format!("95 % interval {} to {}", number::figure(low), number::figure(high)),
+    );
+    let peak_at =
+        found.peak_mbps.map_or_else(String::new, |(_, size)| format!("at {}", bytes(size)));
+    vec![
+        Figure {
+            name: "Latency",
+            value: number::figure_or_none(found.latency_us),
+            unit: "us",
+            interval,
+            meaning: "time of one byte, one way",
+        },
+        Figure {
+            name: "Peak",
+            value: number::figure_or_none(found.peak_mbps.map(|(rate, _)| rate)),
+            unit: "Mb/s",
+            interval: peak_at,
+            meaning: "the most that blocks of one size reach",
+        },
+        Figure {
+            name: "n1/2",
+            value: number::figure_or_none(found.half_size_bytes),
+            unit: "B",
+            interval: String::new(),
+            meaning: "the block that reaches half of the peak",
+        },
+    ]
+}
+
+fn badges(seen: &Seen<'_>) -> Vec<Badge> {
+    let watch = |word| Badge { word, tone: Tone::Watch };
+    let is_debug = seen.journal.hosts.tool.get("profile").is_some_and(|profile| {
+        profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
+    });
+    let complete = seen.analysis.complete;
+    [
+        (!complete).then(|| watch("INCOMPLETE")),
+        seen.analysis.has_faults().then(|| watch("FAULTS")),
+        is_debug.then(|| watch("DEBUG BUILD")),
+        complete.then_some(Badge { word: "COMPLETE", tone: Tone::Good }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The first curve as one would say it.
+fn sentence(curve: &Measured) -> String {
+    let found = &curve.figures;
+    let (label, checked) = (&curve.label, curve.configuration.verify);
+    if checked {
+        let exchanges: u64 = curve.verified.iter().map(|(_, exchanges)| exchanges).sum();
+        return format!(
+            "Every byte of {exchanges} exchanges over {label} was checked; nothing was timed."
+        );
+    }
+    match (found.latency_us, found.peak_mbps, found.half_size_bytes) {
+        (Some(latency), Some((peak, size)), Some(half)) => format!(
+            "Over {label} one byte takes {} us, blocks of {} reach {} Mb/s, and half of that is \
+             reached from {} bytes on.",
+            number::figure(latency),
+            bytes(size),
+            number::figure(peak),
+            number::fixed(half, 0)
+        ),
+        (None, Some((peak, size)), _) | (Some(_), Some((peak, size)), None) => format!(
+            "Over {label} blocks of {} reach {} Mb/s, the most of the sizes that were measured.",
+            bytes(size),
+            number::figure(peak)
+        ),
+        (_, None, _) => nothing(),
+    }
+}
+
+fn nothing() -> String {
+    "Nothing was measured.".to_owned()
+}
+
+fn facts(seen: &Seen<'_>) -> Vec<Pair> {
+    let (journal, plan) = (seen.journal, &seen.journal.plan);
+    let from = journal.moment("started").unwrap_or("at an unknown time");
+    let to = journal.moment("finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let visits: usize = journal
+        .lines
+        .iter()
+        .filter(|line| matches!(line, btu_core::pingpong::sample::Line::PingPongVisit(_)))
+        .count();
+    let mode = plan.configurations.first().map(|configuration| configuration.mode.formula());
+    let mut facts = vec![
+        Pair::new("Host", host_line(&journal.hosts)),
+        Pair::new("Path", super::path(journal)),
+        Pair::new(
+            "Measured",
+            format!("{from}{to}; {visits} visits in random order, {} rounds", plan.rounds),
+        ),
+        Pair::new("Statistic", format!("{}: {}", plan.statistic, plan.statistic.about())),
+    ];
+    facts.extend(mode.map(|formula| Pair::new("Formula", formula)));
+    facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
+    facts
+}

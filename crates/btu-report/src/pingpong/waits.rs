@@ -1,0 +1,93 @@
+//! Transport by way to wait, and how much of a gap is waiting and how much is protocol
+//! (hollingsworth1998, "Conclusions").
+
+use btu_core::pingpong::analysis::Measured;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::curve::Curve;
+use btu_core::pingpong::waits::Gap;
+use btu_core::pingpong::waits::WAIT_SIZES;
+use btu_core::pingpong::waits::WaitTable;
+
+use super::Seen;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Table;
+use crate::number;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    let timed: Vec<&Measured> = seen.analysis.timed().collect();
+    let waits = |wait: Wait| timed.iter().any(|curve| curve.configuration.wait == wait);
+    if !(waits(Wait::Block) && waits(Wait::Spin)) {
+        return Vec::new();
+    }
+    let pair = |curve: &&Measured| (curve.configuration.clone(), curve.curve.clone());
+    let curves: Vec<(Configuration, Curve)> = timed.iter().map(pair).collect();
+    let found = WaitTable::new(&curves, &WAIT_SIZES);
+    let mut blocks = vec![Block::Table(table(&timed, &found))];
+    let sentences = gaps(seen, &timed, &found);
+    if !sentences.is_empty() {
+        blocks.push(Block::List { items: sentences.iter().map(Gap::to_string).collect() });
+    }
+    blocks
+}
+
+fn table(timed: &[&Measured], found: &WaitTable) -> Table {
+    let row = |curve: &&Measured| {
+        let configuration = &curve.configuration;
+        let cell = |wanted| {
+            let cell = found.at(&configuration.transport, configuration.wait, wanted);
+            cell.map_or_else(
+                || number::NONE.to_owned(),
+                |cell| {
+                    let bounds = cell.interval_us.map(|bounds| [bounds.low, bounds.high]);
+                    let near = if cell.size == wanted {
+                        String::new()
+                    } else {
+                        format!(" ({} B)", cell.size.count())
+                    };
+                    match bounds {
+                        None => format!("{}{near}", number::figure(cell.time_us)),
+                        Some(_) => format!(
+                            "{} {}{near}",
+                            number::figure(cell.time_us),
+                            number::interval(bounds, number::figure)
+                        ),
+                    }
+                },
+            )
+        };
+        let mut row = vec![configuration.transport.clone(), configuration.wait.to_string()];
+        row.extend(WAIT_SIZES.map(cell));
+        row
+    };
+    Table {
+        title: "T in us with its 95 % interval, by transport and way to wait".to_owned(),
+        columns: vec![
+            Column::left("transport"),
+            Column::left("wait"),
+            Column::right("8 B"),
+            Column::right("1400 B"),
+            Column::right("64 KiB"),
+        ],
+        rows: timed.iter().map(row).collect(),
+        summary_rows: 0,
+    }
+}
+
+/// The gap from the base, blocking, to the fastest transport that spins, at each size.
+fn gaps(seen: &Seen<'_>, timed: &[&Measured], found: &WaitTable) -> Vec<Gap> {
+    let Some(base) = seen.analysis.base(seen.journal.plan.base.as_deref()) else {
+        return Vec::new();
+    };
+    let from = &base.configuration.transport;
+    let gap = |size| {
+        let spinning = timed.iter().filter(|curve| curve.configuration.wait == Wait::Spin);
+        let others = spinning.filter(|curve| curve.configuration.transport != *from);
+        let gaps = others.filter_map(|curve| found.gap(from, &curve.configuration.transport, size));
+        gaps.min_by(|a, b| a.other_us.total_cmp(&b.other_us))
+    };
+    let gaps: Vec<Gap> = WAIT_SIZES.into_iter().filter_map(gap).collect();
+    let alone = |size| found.gap(from, from, size);
+    if gaps.is_empty() { WAIT_SIZES.into_iter().filter_map(alone).collect() } else { gaps }
+}
