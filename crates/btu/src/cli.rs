@@ -25,6 +25,8 @@ pub(crate) enum Verb {
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
     List(crate::list::ListArgs),
+    /// Time blocks there and back over any transport, find the sizes that are too slow, and say why
+    Pingpong(Box<crate::pingpong::PingPongArgs>),
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON
     Report(crate::report::ReportArgs),
     /// Measure the BTU score of this machine
@@ -38,6 +40,7 @@ Examples:
   btu run                                     the score of this machine, in 90 seconds
   btu run --official --out before             up to 30 minutes, with narrow intervals
   btu report before --format md               the same result in another form
+  btu pingpong tcp unix                       time and throughput over block size, in a minute
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 2 wrong command line, plan or input,

@@ -6,6 +6,7 @@ use btu_core::anomaly::RULES;
 use btu_core::cell::Application;
 use btu_core::cell::Case;
 use btu_core::link::ELEMENTS;
+use btu_core::pingpong::statistic::Statistic;
 use btu_core::plan::Choices;
 use btu_core::plan::EDITIONS;
 use btu_core::plan::Plan;
@@ -13,6 +14,7 @@ use btu_core::plan::Vocabulary;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
 use btu_engine::file::FILE_PROTOCOLS;
+use btu_engine::pingpong::transport as pingpong;
 use btu_engine::probe::PROBES;
 use btu_engine::transport::TRANSPORTS;
 use btu_report::FORMATS;
@@ -93,6 +95,8 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("applications", applications()?),
         ("activities", ACTIVITIES.iter().map(|a| pair(a.name(), a.about())).collect()),
         ("transports", TRANSPORTS.iter().map(|t| pair(t.name(), t.about())).collect()),
+        ("pingpong-transports", pingpong_transports()),
+        ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
@@ -102,6 +106,18 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("sections", SECTIONS.iter().map(|s| pair(s.name(), s.title())).collect()),
         ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
     ])
+}
+
+/// What carries the blocks of a ping-pong; for those that this machine lacks, the reason.
+fn pingpong_transports() -> Vec<(String, String)> {
+    let told = |transport: &&dyn pingpong::Transport| {
+        let about = match transport.available() {
+            Ok(()) => transport.about().to_owned(),
+            Err(cause) => format!("{}; not here: {}", transport.about(), cause.sentence()),
+        };
+        (transport.name().to_owned(), about)
+    };
+    pingpong::TRANSPORTS.iter().map(told).collect()
 }
 
 /// The application classes of the default edition.

@@ -7,6 +7,7 @@ mod exit;
 mod link;
 mod list;
 mod output;
+mod pingpong;
 mod privilege;
 mod report;
 mod run;
@@ -40,6 +41,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Doctor(args) => doctor::doctor(&args).map(Into::into),
         Verb::Link(args) => link::link(&args),
         Verb::List(args) => list::list(&args).map(Into::into),
+        Verb::Pingpong(args) => pingpong::pingpong(&args).map(Into::into),
         Verb::Report(args) => report::report(&args).map(Into::into),
         Verb::Run(args) => run::run(&args).map(Into::into),
         Verb::Score(args) => score::score(&args).map(Into::into),

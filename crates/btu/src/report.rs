@@ -11,6 +11,7 @@ use btu_report::Opened;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::pingpong::Stored;
 
 /// Options of `btu report`.
 #[derive(Debug, clap::Args)]
@@ -35,14 +36,30 @@ pub(crate) struct ReportArgs {
 /// Runs the verb.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let mode = if args.salvage { OpenMode::Salvage } else { OpenMode::Strict };
+    if btu_report::is_pingpong(&args.directory) {
+        let stored = Stored::open(&args.directory, mode)?;
+        return written(args, |format| stored.render(format));
+    }
     let opened = btu_report::open(&args.directory, mode).map_err(Failure::usage)?;
-    for warning in &opened.warnings {
+    warn(&opened.warnings);
+    let analysis = analysis(&opened);
+    written(args, |format| render(format, &opened, &analysis))
+}
+
+pub(crate) fn warn(warnings: &[Flag]) {
+    for warning in warnings {
         output::message(&format!("btu: warning: {}", warning.detail));
     }
-    let analysis = analysis(&opened);
+}
+
+/// Writes every form that was asked for.
+fn written(
+    args: &ReportArgs,
+    render: impl Fn(&str) -> Result<Vec<u8>, Failure>,
+) -> Result<Exit, Failure> {
     for file in &args.export {
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let bytes = render(ending, &opened, &analysis)?;
+        let bytes = render(ending)?;
         std::fs::write(file, bytes).map_err(|error| {
             Failure::environment(
                 anyhow::Error::new(error).context(format!("write {}", file.display())),
@@ -51,7 +68,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if args.export.is_empty() {
         let format = if args.json { "json" } else { &args.format };
-        output::bytes(&render(format, &opened, &analysis)?)?;
+        output::bytes(&render(format)?)?;
     }
     Ok(Exit::Done)
 }

@@ -1,28 +1,30 @@
 //! The verb `run`: the BTU score of this machine, from plan to report.
 
 mod caution;
-mod facts;
+pub(crate) mod facts;
 mod finish;
 mod interrupt;
 mod local;
 mod options;
-mod place;
-mod start;
-mod watch;
+pub(crate) mod place;
+pub(crate) mod start;
+pub(crate) mod watch;
 
 use btu_control::Conductor;
 use btu_control::Watcher;
 use btu_control::drive;
 use btu_core::plan::Plan;
 
-use self::interrupt::Interrupt;
 use self::start::Started;
 use self::watch::Progressing;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 
+pub(crate) use interrupt::Interrupt;
+pub(crate) use local::not_made;
 pub(crate) use options::RunArgs;
+pub(crate) use options::fresh_seed;
 
 /// Runs the verb.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {

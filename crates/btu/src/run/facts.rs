@@ -12,12 +12,19 @@ use super::options::RunArgs;
 /// Everything but the placement, read before the process enters a namespace of its own.
 pub(super) fn disclosure(args: &RunArgs) -> Disclosure {
     Disclosure {
-        hosts: BTreeMap::from([("test".to_owned(), host_facts(&Files::host()))]),
-        tool: tool(),
         price: args.price.clone(),
         marks: args.marks.clone(),
         note: args.note.clone(),
-        placement: BTreeMap::new(),
+        ..of_this_host()
+    }
+}
+
+/// What the machine and the program say of themselves.
+pub(crate) fn of_this_host() -> Disclosure {
+    Disclosure {
+        hosts: BTreeMap::from([("test".to_owned(), host_facts(&Files::host()))]),
+        tool: tool(),
+        ..Disclosure::default()
     }
 }
 

@@ -233,7 +233,7 @@ impl Runner for LocalRunner {
     }
 }
 
-fn not_made(error: LocalError) -> Failure {
+pub(crate) fn not_made(error: LocalError) -> Failure {
     match error {
         LocalError::Namespace(cause) => crate::privilege::refused(cause),
         other => Failure::environment(other),

@@ -8,8 +8,13 @@ use jiff::Timestamp;
 
 /// `btu-results/20261121T203303Z-btu-26-quick`, with a number behind it where that is taken.
 pub(crate) fn default_out(plan: &Plan, now: Timestamp) -> PathBuf {
+    named_out(&format!("{}-{}", plan.edition, plan.preset), now)
+}
+
+/// The same for whatever was measured.
+pub(crate) fn named_out(what: &str, now: Timestamp) -> PathBuf {
     let stamp = now.strftime("%Y%m%dT%H%M%SZ");
-    let name = format!("{stamp}-{}-{}", plan.edition, plan.preset);
+    let name = format!("{stamp}-{what}");
     let taken = |path: &PathBuf| path.exists();
     let numbered = (2..).map(|n| results().join(format!("{name}-{n}")));
     let first = std::iter::once(results().join(&name));

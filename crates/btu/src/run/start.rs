@@ -97,7 +97,7 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
 }
 
 /// Half a run on one host and half on another is no result.
-fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let facts = |disclosure: &Disclosure| {
         let host = disclosure.hosts.get("test").cloned().unwrap_or_default();
         IDENTITY.map(|(group, name)| host.get(group).and_then(|facts| facts.get(name)).cloned())
@@ -119,14 +119,14 @@ fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
 }
 
 /// Appends an event of the run as a whole.
-pub(super) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
+pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
     let record =
         EventRecord { at: place::timestamp(), event: event.to_owned(), detail: detail.to_owned() };
     journal.note(&record).map_err(journal_failure)
 }
 
 /// Nothing was measured yet, so another directory is all it takes.
-fn not_created(error: JournalError) -> Failure {
+pub(crate) fn not_created(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => {
             Failure::environment(error).hint("name another directory with --out")
@@ -136,7 +136,7 @@ fn not_created(error: JournalError) -> Failure {
 }
 
 /// A wrong directory is the user's, a full disk is the environment's.
-pub(super) fn journal_failure(error: JournalError) -> Failure {
+pub(crate) fn journal_failure(error: JournalError) -> Failure {
     match error {
         JournalError::NotEmpty { .. } => {
             Failure::usage(error).hint("name another directory with --out, or go on with --resume")

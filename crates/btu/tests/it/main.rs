@@ -15,6 +15,7 @@ mod doctor;
 mod faults;
 mod html;
 mod link;
+mod pingpong;
 mod program;
 mod quick;
 mod readme;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::commands::needs;
 use crate::program::btu;
 
-static VERBS: [&str; 6] = ["doctor", "link", "list", "report", "run", "score"];
+static VERBS: [&str; 7] = ["doctor", "link", "list", "pingpong", "report", "run", "score"];
 
 /// A table that a person could have typed: two cells of one pass.
 const TABLE: &str = r#"{"activities_base": {"cpu": 100.0}, "cells": [
@@ -33,10 +33,11 @@ fn every_verb_writes_one_json_document() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("table.json"), TABLE).unwrap();
-    let lines: [&[&str]; 5] = [
+    let lines: [&[&str]; 6] = [
         &["doctor", "--json"],
         &["link", "--json", "--", "echo", "this goes to stderr"],
         &["list", "--json"],
+        &["pingpong", "--dry-run", "--json"],
         &["run", "--dry-run", "--json"],
         &["score", "table.json", "--json"],
     ];
@@ -59,6 +60,8 @@ fn the_list_holds_every_registry() {
         ("applications", "telnet"),
         ("activities", "ftp"),
         ("transports", "tcp"),
+        ("pingpong-transports", "shm"),
+        ("statistics", "average-of-3000"),
         ("elements", "delay"),
         ("backends", "relay"),
         ("probes", "drift"),

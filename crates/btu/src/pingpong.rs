@@ -1,0 +1,67 @@
+//! The verb `pingpong`: blocks there and back over any transport, from plan to report.
+
+mod choices;
+mod export;
+mod finish;
+mod import;
+mod measure;
+mod options;
+mod path;
+mod planning;
+mod progress;
+mod search;
+mod start;
+mod stored;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::run::Interrupt;
+use crate::run::watch::span;
+
+pub(crate) use options::PingPongArgs;
+pub(crate) use stored::Stored;
+
+/// Runs the verb.
+pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {
+    if args.dry_run {
+        return dry_run(args);
+    }
+    let interrupt = Interrupt::listen().map_err(Failure::environment)?;
+    let mut started = start::start(args, &interrupt)?;
+    let ending = measure::measure(&mut started, &interrupt)?;
+    started.sessions.close();
+    finish::finish(args, &mut started.journal, ending, &interrupt)
+}
+
+/// Prints what would be measured.
+fn dry_run(args: &PingPongArgs) -> Result<Exit, Failure> {
+    let plan = args.plan()?;
+    let (sweep, search) = plan.estimate();
+    if args.json {
+        output::json(&serde_json::json!({
+            "plan": plan,
+            "points": plan.points().len(),
+            "estimate_ns": sweep,
+            "most_for_chasms_ns": search,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let (points, curves) = (plan.points().len(), plan.configurations.len());
+    let more = if plan.chasms.is_some() {
+        format!(
+            "; to confirm and explain chasms, where there are any, at most {} more",
+            span(search)
+        )
+    } else {
+        String::new()
+    };
+    output::result(&format!(
+        "{}\n# {points} sizes of {curves} configuration{} in {} rounds, about {}{more}\n",
+        plan.to_toml(),
+        if curves == 1 { "" } else { "s" },
+        plan.rounds,
+        span(sweep)
+    ))?;
+    Ok(Exit::Done)
+}

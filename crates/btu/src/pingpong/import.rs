@@ -1,0 +1,47 @@
+//! Curves from elsewhere, read before anything is measured and kept whole in the journal.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::pingpong::import;
+use btu_core::pingpong::sample::Line;
+
+use super::stored::Stored;
+use crate::exit::Failure;
+
+/// The lines of all files and directories.
+pub(super) fn lines(paths: &[PathBuf]) -> Result<Vec<Line>, Failure> {
+    let mut lines = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            lines.extend(of_result(path)?);
+        } else {
+            lines.push(of_file(path)?);
+        }
+    }
+    Ok(lines)
+}
+
+fn of_file(path: &Path) -> Result<Line, Failure> {
+    let file = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("import {file}"))
+        .map_err(Failure::usage)?;
+    import::import(&file, &text).map_err(Failure::usage)?;
+    Ok(Line::PingPongFile { file, text })
+}
+
+/// Every curve of another result.
+fn of_result(path: &Path) -> Result<Vec<Line>, Failure> {
+    let directory = path.display().to_string();
+    let stored = Stored::open(path, btu_report::OpenMode::Strict)?;
+    let host = stored.host();
+    let curves = stored.analysis.timed().map(|curve| curve.to_foreign(&directory, &host));
+    let lines: Vec<Line> = curves.map(|curve| Line::PingPongForeign(Box::new(curve))).collect();
+    if lines.is_empty() {
+        return Err(Failure::usage(anyhow!("import {directory}: no curve is in it")));
+    }
+    Ok(lines)
+}

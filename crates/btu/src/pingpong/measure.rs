@@ -1,0 +1,126 @@
+//! The sweep: every visit of the schedule, kept in the journal before the next one.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::anyhow;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::REFERENCE;
+use btu_core::pingpong::sample::ConfigurationId;
+use btu_core::pingpong::sample::Line;
+use btu_core::pingpong::sample::VisitSample;
+use btu_core::pingpong::schedule::Schedule;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::units::Bytes;
+
+use super::search;
+use super::start::Started;
+use super::start::declared;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+use crate::run::start::journal_failure;
+
+/// How a measurement came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Complete,
+    Interrupted,
+}
+
+/// Measures everything that the journal does not hold yet.
+pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
+    let all = declared(&started.lines);
+    let (reference, curves): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, configuration, _)| configuration.transport == REFERENCE);
+    let carried: Vec<(ConfigurationId, Bytes)> =
+        curves.iter().map(|(id, _, largest)| (*id, *largest)).collect();
+    let schedule = Schedule::new(started.plan.sweep(&carried, started.clock_step));
+    let mut ending = sweep(started, schedule, &curves, interrupt)?;
+    if let (Ending::Complete, Some((id, ..))) = (ending, reference.first()) {
+        let sweep_of_copies = started.plan.reference_sweep(*id, started.clock_step);
+        ending = sweep(started, Schedule::new(sweep_of_copies), &reference, interrupt)?;
+    }
+    started.sessions.close();
+    if ending == Ending::Complete && started.plan.chasms.is_some() {
+        for (id, configuration, _) in &curves {
+            search::search(started, *id, configuration)?;
+        }
+    }
+    started.progress.finish();
+    started.journal.sync().map_err(journal_failure)?;
+    Ok(if interrupt.flag().load(Relaxed) { Ending::Interrupted } else { ending })
+}
+
+/// Runs a schedule to its end, or to the interrupt.
+fn sweep(
+    started: &mut Started,
+    mut schedule: Schedule,
+    curves: &[(ConfigurationId, Configuration, Bytes)],
+    interrupt: &Interrupt,
+) -> Result<Ending, Failure> {
+    let ids: Vec<ConfigurationId> = curves.iter().map(|(id, ..)| *id).collect();
+    replay(&mut schedule, &started.lines, &ids)?;
+    let mut round = 0;
+    while let Some(visit) = schedule.next_visit() {
+        let Some((_, configuration, _)) = curves.iter().find(|(id, ..)| *id == visit.configuration)
+        else {
+            continue;
+        };
+        let asked = asked(&visit, configuration, started.plan.reset);
+        let sample = started.sessions.visit(configuration, &asked);
+        if interrupt.flag().load(Relaxed) {
+            return Ok(Ending::Interrupted);
+        }
+        schedule.record(&visit, &sample);
+        keep(started, sample)?;
+        if visit.round != round {
+            round = visit.round;
+            started.journal.sync().map_err(journal_failure)?;
+        }
+        started.progress.visited(&visit, configuration, &schedule);
+    }
+    Ok(Ending::Complete)
+}
+
+/// The visit as it is made: a checked one is short, and a plan may want new connections throughout.
+fn asked(visit: &Visit, configuration: &Configuration, reset: bool) -> Visit {
+    let units = if configuration.verify { CHECKED_EXCHANGES } else { visit.units };
+    let batch = if configuration.verify { 1 } else { visit.batch };
+    Visit { units, batch, opens: visit.opens || reset, ..visit.clone() }
+}
+
+fn keep(started: &mut Started, sample: VisitSample) -> Result<(), Failure> {
+    let line = Line::PingPongVisit(Box::new(sample));
+    started.journal.keep(&line).map_err(journal_failure)?;
+    started.lines.push(line);
+    Ok(())
+}
+
+/// Leads the schedule over the visits that the journal holds already.
+fn replay(schedule: &mut Schedule, lines: &[Line], ids: &[ConfigurationId]) -> Result<(), Failure> {
+    for line in lines {
+        let Line::PingPongVisit(sample) = line else { continue };
+        if !ids.contains(&sample.configuration) {
+            continue;
+        }
+        match schedule.next_visit() {
+            Some(visit) if is_of(&visit, sample) => schedule.record(&visit, sample),
+            _ => {
+                let cause = anyhow!(
+                    "resume: visit of {} bytes in round {} is not the plan's next",
+                    sample.size_bytes.count(),
+                    sample.round
+                );
+                return Err(Failure::usage(cause).hint("start a new one with btu pingpong"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_of(visit: &Visit, sample: &VisitSample) -> bool {
+    (visit.configuration, visit.size, visit.round, visit.position, visit.attempt)
+        == (sample.configuration, sample.size_bytes, sample.round, sample.position, sample.attempt)
+}
+
+/// Exchanges of a visit whose every byte is checked; a planted fault comes in the sixth.
+const CHECKED_EXCHANGES: u32 = 10;

@@ -1,0 +1,217 @@
+//! What `btu pingpong` can be asked for.
+
+use std::path::PathBuf;
+
+use btu_core::pingpong::statistic::Statistic;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::cpu::CpuSet;
+
+use super::choices::ModeWord;
+use super::choices::Offsets;
+use super::choices::PathWord;
+use super::choices::PlacementWord;
+use super::choices::PlantWord;
+use super::choices::SocketSwitch;
+use super::choices::Switch;
+use super::choices::WaitWord;
+
+/// Options of `btu pingpong`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[expect(clippy::doc_markdown, reason = "the help text of an option is plain text")]
+#[command(after_help = AFTER)]
+pub(crate) struct PingPongArgs {
+    /// Transports by name, or `all` that this machine has (see btu list pingpong-transports) [default: tcp]
+    #[arg(value_name = "TRANSPORT", conflicts_with_all = ["plan", "resume"])]
+    pub(super) transports: Vec<String>,
+
+    /// Smallest block
+    #[arg(long, value_name = "BYTES", default_value = "1B", help_heading = "Sizes")]
+    pub(super) start: Bytes,
+    /// Largest block
+    #[arg(long, value_name = "BYTES", default_value = "8MiB", help_heading = "Sizes")]
+    pub(super) end: Bytes,
+    /// How far around each size to look, because round sizes are treated differently; 0B for not
+    #[arg(long, value_name = "BYTES", default_value = "3B", help_heading = "Sizes")]
+    pub(super) perturbation: Bytes,
+    /// A dense zoom: this step between all sizes (drawn on a linear axis)
+    #[arg(long, value_name = "BYTES", help_heading = "Sizes")]
+    pub(super) increment: Option<Bytes>,
+    /// These sizes alone, separated by commas
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["increment", "table"])]
+    pub(super) sizes: Vec<Bytes>,
+    /// Transport by way to wait at 8 B, 1400 B and 64 KiB: what waiting costs, what the protocol
+    #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "increment"])]
+    pub(super) table: bool,
+
+    /// What one timed exchange is
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_enum,
+        default_value = "ping-pong",
+        help_heading = "Exchange"
+    )]
+    pub(super) mode: ModeWord,
+    /// How the ends wait; several, separated by commas, are compared
+    #[arg(
+        long,
+        value_name = "WAIT,...",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "block",
+        help_heading = "Exchange"
+    )]
+    pub(super) wait: Vec<WaitWord>,
+    /// Distance of the buffers from a page boundary; repeatable, then compared
+    #[arg(long = "offset", value_name = "SEND[,RECEIVE]", help_heading = "Exchange")]
+    pub(super) offsets: Vec<Offsets>,
+    /// Send each block from memory that is not in the cache
+    #[arg(long, help_heading = "Exchange")]
+    pub(super) cold: bool,
+    /// Send a header of this size and the rest in two calls, as many protocols do
+    #[arg(long, value_name = "BYTES", help_heading = "Exchange")]
+    pub(super) header: Option<Bytes>,
+    /// A new connection for every visit of a size
+    #[arg(long, help_heading = "Exchange")]
+    pub(super) reset: bool,
+    /// Check every byte of every block instead of timing it
+    #[arg(long, help_heading = "Exchange", conflicts_with = "table")]
+    pub(super) verify: bool,
+    /// Let the far end do something wrong, to see that --verify notices
+    #[arg(long, value_name = "FAULT", value_enum, requires = "verify", help_heading = "Exchange")]
+    pub(super) plant: Option<PlantWord>,
+
+    /// TCP_NODELAY
+    #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Sockets")]
+    pub(super) nodelay: SocketSwitch,
+    /// TCP_QUICKACK, set before each wait
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SWITCH",
+        default_value = "system",
+        help_heading = "Sockets"
+    )]
+    pub(super) quick_ack: SocketSwitch,
+    /// SO_SNDBUF (Linux doubles it)
+    #[arg(long, value_name = "BYTES", help_heading = "Sockets")]
+    pub(super) send_buffer: Option<Bytes>,
+    /// SO_RCVBUF (Linux doubles it)
+    #[arg(long, value_name = "BYTES", help_heading = "Sockets")]
+    pub(super) receive_buffer: Option<Bytes>,
+    /// TCP_MAXSEG (timestamps take 12 bytes off it)
+    #[arg(long, value_name = "BYTES", help_heading = "Sockets")]
+    pub(super) mss: Option<Bytes>,
+    /// Segmentation offload of the link
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SWITCH",
+        default_value = "system",
+        help_heading = "Sockets"
+    )]
+    pub(super) offload: SocketSwitch,
+
+    /// Between which hosts
+    #[arg(long, value_enum, value_name = "PATH", default_value = "direct", help_heading = "Hosts")]
+    pub(super) on: PathWord,
+    /// On which CPUs the two ends run
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PLACEMENT",
+        default_value = "split",
+        help_heading = "Hosts"
+    )]
+    pub(super) placement: PlacementWord,
+    /// CPUs of the near and of the far end, such as 0/1 or 0-3/4-7
+    #[arg(long, value_name = "NEAR/FAR", value_parser = cpus, help_heading = "Hosts")]
+    pub(super) cpus: Option<(String, String)>,
+
+    /// How often each point is visited, in a new random order each time
+    #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
+    pub(super) rounds: u32,
+    /// Connections of each curve, one after the other
+    #[arg(long, value_name = "NUMBER", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
+    pub(super) connections: u32,
+    /// Time of each point, all rounds together
+    #[arg(long, value_name = "TIME", default_value = "250ms", help_heading = "Effort")]
+    pub(super) point_time: Nanos,
+    /// How long a peer may say nothing before its visit is given up
+    #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]
+    pub(super) patience: Nanos,
+    /// Seed of the random order, instead of a fresh one
+    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    pub(super) seed: Option<u64>,
+    /// Look for sizes that are too slow, confirm and explain them
+    #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Effort")]
+    pub(super) chasms: Switch,
+    /// The most time for chasms, for each curve
+    #[arg(long, value_name = "TIME", default_value = "120s", help_heading = "Effort")]
+    pub(super) chasm_time: Nanos,
+    /// How exactly the edges of a chasm are found
+    #[arg(long, value_name = "BYTES", default_value = "1B", help_heading = "Effort")]
+    pub(super) resolution: Bytes,
+    /// Measure copies of memory beside, as the machine's own limit
+    #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Effort")]
+    pub(super) reference: Switch,
+    /// Repeat what a plan.toml says
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
+    pub(super) plan: Option<PathBuf>,
+
+    /// What the curves are drawn of: typical, min, median, p99, mean, average-of-3000, netpipe
+    #[arg(long, value_name = "NAME", default_value = "typical", help_heading = "Result")]
+    pub(super) statistic: Statistic,
+    /// The transport that costs are counted from [default: the first]
+    #[arg(long, value_name = "TRANSPORT", help_heading = "Result")]
+    pub(super) base: Option<String>,
+    /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, or a result's directory; repeatable
+    #[arg(long, value_name = "FILE|DIR", help_heading = "Result")]
+    pub(super) import: Vec<PathBuf>,
+    /// Write the curve as NetPIPE's np.out (several curves: one file each, FILE.CURVE)
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub(super) export: Option<PathBuf>,
+    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-pingpong-...]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) out: Option<PathBuf>,
+    /// Go on with a measurement that was cut short; what it measured is not repeated
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    pub(super) resume: Option<PathBuf>,
+    /// A note that goes into the result
+    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) note: Option<String>,
+    /// Print the plan and its time estimate, and measure nothing
+    #[arg(long, help_heading = "Result")]
+    pub(super) dry_run: bool,
+    /// No progress on stderr
+    #[arg(long, help_heading = "Result")]
+    pub(super) quiet: bool,
+    /// Write exactly one JSON document (the result) to stdout
+    #[arg(long, help_heading = "Result")]
+    pub(super) json: bool,
+}
+
+/// `NEAR/FAR`, each a list of CPUs.
+fn cpus(text: &str) -> Result<(String, String), String> {
+    let (near, far) = text.split_once('/').ok_or("write NEAR/FAR, such as 0/1 or 0-3/4-7")?;
+    for list in [near, far] {
+        let set: CpuSet =
+            list.parse().map_err(|error: btu_sys::cpu::CpuListError| error.to_string())?;
+        if set.is_empty() {
+            return Err("write NEAR/FAR, such as 0/1 or 0-3/4-7".to_owned());
+        }
+    }
+    Ok((near.to_owned(), far.to_owned()))
+}
+
+const AFTER: &str = "\
+Examples:
+  btu pingpong                                TCP on the local testbed, 1 B to 8 MiB, in half a minute
+  btu pingpong tcp unix shm --wait block,spin several curves, measured in turn
+  btu pingpong --table                        what waiting costs, and what the protocol costs
+  btu pingpong tcp --start 59kB --end 72kB --increment 100B --offset 0B --offset 1B
+  btu pingpong tcp --header 16B --nodelay off the delay of two writes with Nagle's algorithm
+  btu pingpong --statistic netpipe --import np.out
+Sizes have units (64KiB, 64kB, 1B), times too (5s, 250ms). Method: docs/pingpong.md";

@@ -1,0 +1,95 @@
+//! The two hosts of a ping-pong: those of the local testbed, or this machine with itself.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::pingpong::plan::Path;
+use btu_core::pingpong::plan::Plan;
+use btu_engine::EngineError;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::pingpong::Offload;
+use btu_engine::pingpong::Sessions;
+use btu_sys::cpu::CpuSet;
+use btu_sys::socket::Settings;
+use btu_testbed::local;
+use btu_testbed::local::LocalConfig;
+use btu_testbed::local::LocalTestbed;
+
+use crate::exit::Failure;
+use crate::run::Interrupt;
+use crate::run::not_made;
+
+/// Hosts without a connection yet, and what is to be said of them.
+pub(super) struct Hosts {
+    pub(super) sessions: Sessions,
+    pub(super) facts: BTreeMap<String, Fact>,
+}
+
+/// Makes the hosts of a plan. The process must have one thread: it may enter a namespace of its own.
+pub(super) fn hosts(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
+    let mut hosts = match plan.path {
+        Path::Direct => direct(plan, interrupt)?,
+        Path::Loopback => loopback(plan, interrupt),
+    };
+    let named = |list: &Option<String>| {
+        list.as_ref().map(|list| list.parse::<CpuSet>()).transpose().map_err(Failure::usage)
+    };
+    if let Some(cpus) = named(&plan.near_cpus)? {
+        hosts.sessions.near.place.cpus = cpus;
+    }
+    if let Some(cpus) = named(&plan.far_cpus)? {
+        hosts.sessions.far.place.cpus = cpus;
+    }
+    Ok(hosts)
+}
+
+fn direct(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
+    crate::privilege::gain()?;
+    let config = LocalConfig { congestion: Some(CONGESTION.to_owned()), ..LocalConfig::default() };
+    let testbed = Arc::new(LocalTestbed::new(&config).map_err(not_made)?);
+    let [near, far] = [Role::Test, Role::Active].map(|role| Party {
+        place: Place { role, net: Some(testbed.net(role)), cpus: testbed.cpus(role).clone() },
+        address: match role {
+            Role::Test => testbed.test_address(Role::Active, local::Path::Direct),
+            other => testbed.address(other, local::Path::Direct),
+        },
+        sockets: Settings::default(),
+    });
+    let facts = testbed.facts().clone();
+    let mut sessions = Sessions::between(near, far, plan.patience_ns, interrupt.flag().clone());
+    sessions.offload = Some(Box::new(Link(testbed)));
+    Ok(Hosts { sessions, facts })
+}
+
+fn loopback(plan: &Plan, interrupt: &Interrupt) -> Hosts {
+    let party = |role| Party {
+        place: Place::here(role),
+        address: IpAddr::from([127, 0, 0, 1]),
+        sockets: Settings::default(),
+    };
+    let (near, far) = (party(Role::Test), party(Role::Active));
+    let sessions = Sessions::between(near, far, plan.patience_ns, interrupt.flag().clone());
+    let fact = Fact::known("one network: the loopback of this machine, as its system has it");
+    Hosts { sessions, facts: BTreeMap::from([("network".to_owned(), fact)]) }
+}
+
+/// The direct link of a testbed, which lives as long as somebody measures over it.
+#[derive(Debug)]
+struct Link(Arc<LocalTestbed>);
+
+impl Offload for Link {
+    fn set(&self, on: bool) -> Result<(), EngineError> {
+        let refused = |cause: local::LocalError| {
+            let cause = anyhow::Error::new(cause);
+            EngineError::Refused(format!("set segmentation offload: {cause:#}"))
+        };
+        self.0.set_offload(Role::Active, on).map_err(refused)
+    }
+}
+
+/// The same on every machine, never the system's default by accident.
+const CONGESTION: &str = "cubic";

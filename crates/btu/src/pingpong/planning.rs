@@ -1,0 +1,222 @@
+//! From the options of `btu pingpong` to the plan of what is measured.
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::pingpong::configuration::Cache;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::configuration::Writes;
+use btu_core::pingpong::plan::ChasmSearch;
+use btu_core::pingpong::plan::Plan;
+use btu_core::pingpong::plan::SizeChoice;
+use btu_core::pingpong::sizes::Sizes;
+use btu_core::pingpong::sizes::Step;
+use btu_core::units::Bytes;
+use btu_engine::pingpong::Plant;
+use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::TRANSPORTS;
+use btu_engine::pingpong::transport::Transport;
+
+use super::choices::Offsets;
+use super::choices::PlantWord;
+use super::options::PingPongArgs;
+use crate::exit::Failure;
+
+/// A transport that was asked for, and whether it may be missing.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    transport: &'static dyn Transport,
+    by_name: bool,
+}
+
+impl PingPongArgs {
+    /// The plan of these options; nothing but a plan's file is read.
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        if let Some(file) = &self.plan {
+            return stored(file);
+        }
+        if let Some(directory) = &self.resume {
+            return stored(&directory.join("plan.toml"));
+        }
+        let configurations = self.configurations()?;
+        let (near_cpus, far_cpus) = self.cpus.clone().unzip();
+        let timed = !self.verify;
+        let search = ChasmSearch {
+            time_ns: self.chasm_time,
+            resolution_bytes: self.resolution.max(Bytes::new(1)),
+        };
+        let plan = Plan {
+            path: self.on.into(),
+            rounds: if timed { self.rounds } else { 1 },
+            connections: self.connections,
+            point_time_ns: self.point_time,
+            patience_ns: self.patience,
+            reset: self.reset,
+            statistic: self.statistic,
+            reference: timed && self.reference.is_on() && !self.table,
+            near_cpus,
+            far_cpus,
+            plant: self.plant.map(PlantWord::name),
+            base: self.base.clone(),
+            chasms: (timed && self.chasms.is_on() && !self.table).then_some(search),
+            sizes: self.size_choice()?,
+            ..Plan::new(configurations, self.seed.unwrap_or_else(crate::run::fresh_seed))
+        };
+        known_base(&plan)?;
+        Ok(plan)
+    }
+
+    /// True where transports were not named one by one, so that some may be missing.
+    pub(super) fn takes_what_is_there(&self) -> bool {
+        self.plan.is_some()
+            || self.resume.is_some()
+            || self.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))
+    }
+
+    fn size_choice(&self) -> Result<SizeChoice, Failure> {
+        if self.table {
+            return Ok(SizeChoice::Listed(TABLE_SIZES.to_vec()));
+        }
+        if !self.sizes.is_empty() {
+            let empty = self.sizes.iter().any(|size| size.is_empty());
+            let cause = anyhow!("--sizes: the smallest block is 1B");
+            return if empty {
+                Err(Failure::usage(cause))
+            } else {
+                Ok(SizeChoice::Listed(self.sizes.clone()))
+            };
+        }
+        let step = self.increment.map_or(Step::NetPipe, Step::Every);
+        Sizes::new(self.start, self.end, self.perturbation, step)
+            .map(SizeChoice::Grid)
+            .map_err(Failure::usage)
+    }
+
+    /// Transports by ways to wait by offsets.
+    fn configurations(&self) -> Result<Vec<Configuration>, Failure> {
+        let mut all = Vec::new();
+        for asked in self.asked()? {
+            for wait in self.waits(asked)? {
+                for offsets in self.offsets() {
+                    all.push(self.configuration(asked.transport, wait, offsets));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn asked(&self) -> Result<Vec<Asked>, Failure> {
+        let all =
+            || TRANSPORTS.iter().map(|transport| Asked { transport: *transport, by_name: false });
+        let mut asked: Vec<Asked> = Vec::new();
+        for name in &self.transports {
+            match transport::by_name(name) {
+                Some(transport) => asked.push(Asked { transport, by_name: true }),
+                None if name == "all" => asked.extend(all()),
+                None => return Err(unknown(name)),
+            }
+        }
+        match (asked.is_empty(), self.table) {
+            (true, true) => asked.extend(all()),
+            (true, false) => asked.extend(
+                transport::by_name("tcp").map(|transport| Asked { transport, by_name: true }),
+            ),
+            (false, _) => {}
+        }
+        let mut seen = Vec::new();
+        asked.retain(|one| {
+            let is_new = !seen.contains(&one.transport.name());
+            seen.push(one.transport.name());
+            is_new
+        });
+        Ok(asked)
+    }
+
+    /// The ways to wait that the transport has; one that was asked for by name and is not there is
+    /// an error where the transport was named too.
+    fn waits(&self, asked: Asked) -> Result<Vec<Wait>, Failure> {
+        let legal = asked.transport.properties().waits;
+        let wanted: Vec<Wait> = if self.table {
+            vec![Wait::Block, Wait::Spin, Wait::BusyPoll]
+        } else {
+            self.wait.iter().map(|word| (*word).into()).collect()
+        };
+        let missing = wanted.iter().find(|wait| !legal.contains(wait));
+        if let (Some(wait), true, false) = (missing, asked.by_name, self.table) {
+            let words: Vec<String> = legal.iter().map(ToString::to_string).collect();
+            let name = asked.transport.name();
+            let cause = anyhow!("{name} has no wait \"{wait}\"; write {}", words.join(", "));
+            return Err(Failure::usage(cause));
+        }
+        Ok(wanted.into_iter().filter(|wait| legal.contains(wait)).collect())
+    }
+
+    fn offsets(&self) -> Vec<Offsets> {
+        let aligned = Offsets { send: Bytes::ZERO, receive: Bytes::ZERO };
+        if self.offsets.is_empty() { vec![aligned] } else { self.offsets.clone() }
+    }
+
+    fn configuration(
+        &self,
+        transport: &dyn Transport,
+        wait: Wait,
+        offsets: Offsets,
+    ) -> Configuration {
+        let header = self.header.filter(|_| !transport.properties().bounded);
+        Configuration {
+            mode: self.mode.into(),
+            wait,
+            placement: self.placement.into(),
+            writes: header.map_or(Writes::One, Writes::HeaderFirst),
+            send_offset_bytes: offsets.send,
+            receive_offset_bytes: offsets.receive,
+            cache: if self.cold { Cache::Cold } else { Cache::Warm },
+            nodelay: self.nodelay.into(),
+            quick_ack: self.quick_ack.into(),
+            send_buffer_bytes: self.send_buffer,
+            receive_buffer_bytes: self.receive_buffer,
+            max_segment_bytes: self.mss,
+            offload: self.offload.into(),
+            verify: self.verify,
+            ..Configuration::new(transport.name())
+        }
+    }
+}
+
+/// The fault that a plan asks for.
+pub(super) fn plant(plan: &Plan) -> Result<Option<Plant>, Failure> {
+    let Some(name) = &plan.plant else { return Ok(None) };
+    let word = <PlantWord as clap::ValueEnum>::from_str(name, false);
+    let unknown = |_| Failure::usage(anyhow!("plant = \"{name}\": no such fault"));
+    word.map(|word| Some(word.into())).map_err(unknown)
+}
+
+/// The plan of a file.
+fn stored(file: &std::path::Path) -> Result<Plan, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("read plan {name}"))
+        .map_err(Failure::usage)?;
+    Plan::stored(&name, &text).map_err(|cause| {
+        Failure::usage(cause).hint("a plan of this verb says verb = \"pingpong\"; see --dry-run")
+    })
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<&str> = TRANSPORTS.iter().map(|transport| transport.name()).collect();
+    let cause = anyhow!("unknown transport \"{name}\"; write all, {}", names.join(", "));
+    Failure::usage(cause)
+}
+
+/// A base that nothing is measured of would silently be another one.
+fn known_base(plan: &Plan) -> Result<(), Failure> {
+    let Some(base) = &plan.base else { return Ok(()) };
+    if plan.configurations.iter().any(|configuration| configuration.transport == *base) {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!("--base {base}: it is not among the transports that are measured")))
+}
+
+/// 64 KiB for those that carry it, 60,000 B for datagrams.
+const TABLE_SIZES: [Bytes; 4] =
+    [Bytes::new(8), Bytes::new(1_400), Bytes::new(60_000), Bytes::new(64 << 10)];

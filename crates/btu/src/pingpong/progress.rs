@@ -1,0 +1,114 @@
+//! Live progress on stderr, drawn between visits only: a bar on a terminal, a line per round elsewhere.
+
+use std::io::IsTerminal;
+use std::time::Instant;
+
+use btu_core::pingpong::chasm::Purpose;
+use btu_core::pingpong::chasm::Request;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::schedule::Schedule;
+use btu_core::pingpong::schedule::Visit;
+use indicatif::ProgressBar;
+use indicatif::ProgressDrawTarget;
+use indicatif::ProgressStyle;
+
+use crate::output;
+use crate::run::watch::span;
+
+/// What the person at the terminal sees.
+pub(super) struct Progress {
+    form: Form,
+    begun: Instant,
+    visits: u64,
+    said: String,
+}
+
+enum Form {
+    Bar(ProgressBar),
+    Lines,
+    Silent,
+}
+
+impl Progress {
+    pub(super) fn new(quiet: bool) -> Self {
+        let plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let form = match (quiet, std::io::stderr().is_terminal() && !plain) {
+            (true, _) => Form::Silent,
+            (false, true) => Form::Bar(bar()),
+            (false, false) => Form::Lines,
+        };
+        Self { form, begun: Instant::now(), visits: 0, said: String::new() }
+    }
+
+    /// A visit of the sweep is in the journal.
+    pub(super) fn visited(&mut self, visit: &Visit, configuration: &Configuration, of: &Schedule) {
+        self.visits += 1;
+        let left = u64::try_from(of.remaining()).unwrap_or(u64::MAX);
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_length(self.visits + left);
+                bar.set_position(self.visits);
+                bar.set_prefix(format!("round {}, {} left", visit.round, self.left(left)));
+                bar.set_message(format!("{} {}", configuration.transport, visit.size));
+            }
+            Form::Lines => {
+                let name = &configuration.transport;
+                let line = format!("round {}", visit.round);
+                if line != self.said {
+                    let time = self.left(left);
+                    output::message(&format!(
+                        "{line}: {left} visits to go, {time} left ({name} ...)"
+                    ));
+                    self.said = line;
+                }
+            }
+            Form::Silent => {}
+        }
+    }
+
+    /// A question of the chasm finder is about to be measured.
+    pub(super) fn searches(&mut self, configuration: &Configuration, request: &Request) {
+        let what = match &request.purpose {
+            Purpose::Confirm => "measuring again what looks like a chasm".to_owned(),
+            Purpose::Edge => "looking for an edge".to_owned(),
+            Purpose::EdgeAgain => "confirming an edge".to_owned(),
+            Purpose::Holes => "looking for good sizes inside".to_owned(),
+            Purpose::Cause(factor) => format!("trying {factor}"),
+        };
+        let line = format!("{}: {what}", configuration.transport);
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_prefix("chasms");
+                bar.set_message(line);
+            }
+            Form::Lines if line != self.said => {
+                output::message(&line);
+                self.said = line;
+            }
+            Form::Lines | Form::Silent => {}
+        }
+    }
+
+    /// Takes the bar away before the report is printed.
+    pub(super) fn finish(&self) {
+        if let Form::Bar(bar) = &self.form {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// What is left, as fast as it went so far.
+    fn left(&self, visits: u64) -> String {
+        let each = self.begun.elapsed().as_nanos() / u128::from(self.visits.max(1));
+        let left = u64::try_from(each * u128::from(visits)).unwrap_or(u64::MAX);
+        span(btu_core::units::Nanos::new(left))
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {prefix} {wide_msg}");
+    if let Ok(style) = style {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}

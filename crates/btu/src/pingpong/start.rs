@@ -1,0 +1,171 @@
+//! What happens before the first visit: plan, hosts, disclosure, result directory.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use btu_control::JournalDir;
+use btu_core::disclosure::Disclosure;
+use btu_core::disclosure::Fact;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::REFERENCE;
+use btu_core::pingpong::configuration::labels;
+use btu_core::pingpong::plan::Plan;
+use btu_core::pingpong::sample::ConfigurationId;
+use btu_core::pingpong::sample::Line;
+use btu_core::pingpong::sizes::LARGEST;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::pingpong::Sessions;
+use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::Transport;
+use btu_sys::clock;
+
+use super::import;
+use super::options::PingPongArgs;
+use super::path;
+use super::path::Hosts;
+use super::planning;
+use super::progress::Progress;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+use crate::run::facts;
+use crate::run::place;
+use crate::run::start;
+
+/// A ping-pong that is ready for its next visit.
+pub(super) struct Started {
+    pub(super) plan: Plan,
+    pub(super) journal: JournalDir,
+    /// Everything that the journal holds so far.
+    pub(super) lines: Vec<Line>,
+    pub(super) sessions: Sessions,
+    pub(super) clock_step: Nanos,
+    pub(super) progress: Progress,
+}
+
+/// Prepares a new measurement or the rest of an old one.
+pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let plan = args.plan()?;
+    let mut hosts = facts::of_this_host();
+    hosts.note.clone_from(&args.note);
+    let imports = import::lines(&args.import)?;
+    let Hosts { mut sessions, facts } = path::hosts(&plan, interrupt)?;
+    sessions.plant = planning::plant(&plan)?;
+    let step = clock_step();
+    hosts.placement = facts;
+    hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
+    let progress = Progress::new(args.quiet || args.json);
+    let (journal, lines) = if let Some(directory) = &args.resume {
+        resumed(directory, &hosts)?
+    } else {
+        let lines = declare(args, &plan, &mut sessions)?;
+        fresh(args, &plan, &hosts, lines.into_iter().chain(imports).collect())?
+    };
+    Ok(Started { plan, journal, lines, sessions, clock_step: step, progress })
+}
+
+/// A new journal with its first lines.
+fn fresh(
+    args: &PingPongArgs,
+    plan: &Plan,
+    hosts: &Disclosure,
+    lines: Vec<Line>,
+) -> Result<(JournalDir, Vec<Line>), Failure> {
+    let out = args.out.clone().unwrap_or_else(|| default_out(plan));
+    let mut journal =
+        JournalDir::create(&out, &plan.to_toml(), None, hosts).map_err(start::not_created)?;
+    start::note(&mut journal, "started", "a new measurement")?;
+    for line in &lines {
+        journal.keep(line).map_err(start::journal_failure)?;
+    }
+    Ok((journal, lines))
+}
+
+fn resumed(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>), Failure> {
+    let (mut journal, stored) =
+        JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
+    start::same_host(&stored.hosts, here)?;
+    start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
+    Ok((journal, stored.records))
+}
+
+/// What is measured, and what is not there. One connection of each configuration is tried, so that
+/// what cannot be is known before anything is measured.
+fn declare(
+    args: &PingPongArgs,
+    plan: &Plan,
+    sessions: &mut Sessions,
+) -> Result<Vec<Line>, Failure> {
+    let (mut lines, mut there) = (Vec::new(), 0);
+    let numbered = plan.numbered();
+    let all: Vec<Configuration> = numbered.iter().map(|(_, one)| one.clone()).collect();
+    for ((id, configuration), label) in numbered.into_iter().zip(labels(&all)) {
+        match try_one(sessions, &configuration) {
+            Ok(largest_bytes) => {
+                there += usize::from(configuration.transport != REFERENCE);
+                lines.push(Line::PingPongConfiguration { id, configuration, largest_bytes });
+            }
+            Err(reason) if args.takes_what_is_there() => {
+                lines.push(Line::PingPongMissing { transport: label, reason });
+            }
+            Err(reason) => return Err(not_there(&label, &reason)),
+        }
+    }
+    sessions.close();
+    if there == 0 {
+        return Err(not_there("ping-pong", "none of the transports is there"));
+    }
+    Ok(lines)
+}
+
+/// The largest block of a configuration over which a connection can be made.
+fn try_one(sessions: &mut Sessions, configuration: &Configuration) -> Result<Bytes, String> {
+    if configuration.transport == REFERENCE {
+        return Ok(LARGEST);
+    }
+    sessions.try_out(configuration).map_err(|cause| cause.sentence())?;
+    let found = transport::by_name(&configuration.transport);
+    Ok(found.map_or(Bytes::ZERO, Transport::largest))
+}
+
+fn not_there(name: &str, reason: &str) -> Failure {
+    Failure::environment(anyhow!("{name}: {reason}"))
+        .hint("btu pingpong all leaves out what this machine does not have; btu doctor tells more")
+}
+
+/// `btu-results/20261121T203303Z-pingpong-tcp`
+fn default_out(plan: &Plan) -> std::path::PathBuf {
+    let mut names: Vec<&str> = Vec::new();
+    for configuration in &plan.configurations {
+        if !names.contains(&configuration.transport.as_str()) {
+            names.push(&configuration.transport);
+        }
+    }
+    let what =
+        if names.len() > 3 { format!("{}-transports", names.len()) } else { names.join("-") };
+    place::named_out(&format!("pingpong-{what}"), jiff::Timestamp::now())
+}
+
+/// The step of the clock or the cost of reading it, whichever is larger: the smallest difference of
+/// two readings in a row that is none.
+fn clock_step() -> Nanos {
+    let difference = || {
+        let before = clock::monotonic_ns();
+        clock::monotonic_ns().saturating_sub(before)
+    };
+    let steps = (0..READINGS).map(|_| difference()).filter(|step| *step > 0);
+    Nanos::new(steps.min().unwrap_or(1))
+}
+
+/// The configurations of the journal with what they carry, the reference apart.
+pub(super) fn declared(lines: &[Line]) -> Vec<(ConfigurationId, Configuration, Bytes)> {
+    let declared = lines.iter().filter_map(|line| match line {
+        Line::PingPongConfiguration { id, configuration, largest_bytes } => {
+            Some((*id, configuration.clone(), *largest_bytes))
+        }
+        _ => None,
+    });
+    declared.collect()
+}
+
+const READINGS: u32 = 10_000;

@@ -1,0 +1,43 @@
+//! A stored ping-pong, read back and rendered again.
+
+use std::path::Path;
+
+use btu_core::pingpong::analysis::Analysis;
+use btu_core::pingpong::analysis::analyse;
+use btu_core::pingpong::journal::Journal;
+use btu_report::OpenMode;
+
+use crate::exit::Failure;
+
+/// What a directory holds, and what it says.
+pub(crate) struct Stored {
+    pub(super) journal: Journal,
+    pub(super) analysis: Analysis,
+}
+
+impl Stored {
+    /// Reads the directory of a ping-pong.
+    pub(crate) fn open(directory: &Path, mode: OpenMode) -> Result<Self, Failure> {
+        let opened = btu_report::open_pingpong(directory, mode).map_err(Failure::usage)?;
+        crate::report::warn(&opened.warnings);
+        let analysis = analyse(&opened.journal);
+        Ok(Self { journal: opened.journal, analysis })
+    }
+
+    /// In the format of this name or file ending.
+    pub(crate) fn render(&self, format: &str) -> Result<Vec<u8>, Failure> {
+        let document = btu_report::compose_pingpong(&self.journal, &self.analysis);
+        btu_report::render_pingpong(format, &document, &self.journal, &self.analysis)
+            .map_err(Failure::usage)
+    }
+
+    /// What a terminal shows at the end.
+    pub(super) fn text(&self) -> String {
+        btu_report::pingpong_text(&btu_report::compose_pingpong(&self.journal, &self.analysis))
+    }
+
+    /// The host in one line.
+    pub(super) fn host(&self) -> String {
+        btu_report::pingpong_result(&self.journal, &self.analysis).host
+    }
+}

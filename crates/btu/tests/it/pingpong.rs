@@ -1,0 +1,183 @@
+//! The ping-pong as its users see it.
+
+mod chasm;
+mod ended;
+mod overlaid;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::read_json;
+
+/// Few sizes, few rounds, little time for each point.
+pub(super) const SHORT: [&str; 6] =
+    ["--rounds", "3", "--point-time", "10ms", "--perturbation", "0B"];
+
+/// A short ping-pong into the folder's `out`.
+pub(super) fn short(folder: &Path, args: &[&str]) -> Command {
+    let mut command = btu();
+    command.current_dir(folder).arg("pingpong").args(args).args(SHORT).args(["--out", "out"]);
+    command
+}
+
+/// Its result after a good end.
+pub(super) fn result(folder: &Path, args: &[&str]) -> Value {
+    run(&mut short(folder, args)).unwrap();
+    read_json(&folder.join("out/result.json"))
+}
+
+#[test]
+fn a_measurement_says_what_a_byte_takes_what_is_the_most_and_where_half_of_it_is() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let said = run(&mut short(folder.path(), &["tcp", "unix", "--end", "64KiB"])).unwrap();
+    for word in ["Latency", "Peak", "n1/2", "r_inf", "memcpy", "ratio", "report: out/report.html"] {
+        assert!(said.contains(word), "no {word} in\n{said}");
+    }
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(
+        (&result["complete"], &result["path"]),
+        (&Value::from(true), &Value::from("direct"))
+    );
+    for (curve, label) in result["curves"].as_array().unwrap().iter().zip(["tcp", "unix"]) {
+        assert_eq!(curve["label"], label);
+        assert_eq!(curve["points"].as_array().unwrap().len(), 32);
+        let figure = |name: &str| curve[name].as_f64().unwrap_or_else(|| panic!("{label}: {name}"));
+        assert!(figure("latency_us") > 0.0 && figure("peak_mbps") > 0.0);
+        let half = figure("half_size_bytes");
+        assert!(half > 1.0 && half < 65_536.0, "{half}");
+        assert!(curve["points"][0]["ci95_us"].is_array());
+    }
+    assert_eq!(result["curves"][0]["settings"]["wait"], "block");
+    assert!(result["reference"]["points"].as_array().is_some_and(|points| points.len() == 32));
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes_in_every_format() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    run(&mut short(folder.path(), &["unix", "--end", "4KiB"])).unwrap();
+    let again = |format: &str| {
+        run(btu().current_dir(folder.path()).args(["report", "out", "--format", format])).unwrap()
+    };
+    let file = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    assert_eq!(again("html"), file("report.html"));
+    assert_eq!(again("json"), file("result.json"));
+    for format in ["text", "md", "csv"] {
+        assert!(again(format).contains("unix"), "{format}");
+        assert_eq!(again(format), again(format), "{format}");
+    }
+}
+
+#[test]
+fn a_stored_plan_repeats_the_measurement() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["shm", "unix", "--sizes", "8B,1kB", "--on", "loopback", "--placement", "free"];
+    run(&mut short(folder.path(), &args)).unwrap();
+    let mut again = btu();
+    again.current_dir(folder.path()).args([
+        "pingpong",
+        "--plan",
+        "out/plan.toml",
+        "--out",
+        "again",
+    ]);
+    run(&mut again).unwrap();
+    let plan = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(plan("out/plan.toml"), plan("again/plan.toml"));
+    let order = |name: &str| -> Vec<(Value, Value)> {
+        let lines = crate::program::lines(&folder.path().join(name));
+        let visits = lines.into_iter().filter(|line| line["kind"] == "ping_pong_visit");
+        let first = visits.filter(|line| line["round"] == 1);
+        first.map(|line| (line["configuration"].clone(), line["size_bytes"].clone())).collect()
+    };
+    assert_eq!(order("out/samples.jsonl"), order("again/samples.jsonl"));
+}
+
+#[test]
+fn all_leaves_out_what_is_not_there_and_says_why() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let result = result(folder.path(), &["all", "--sizes", "8B,1400B", "--chasms", "off"]);
+    let labels: Vec<&str> =
+        result["curves"].as_array().unwrap().iter().filter_map(|c| c["label"].as_str()).collect();
+    assert!(labels.contains(&"tcp") && labels.contains(&"shm"), "{labels:?}");
+    for (name, reason) in result["missing"].as_object().unwrap() {
+        assert!(!labels.contains(&name.as_str()) && reason.as_str().unwrap().len() > 10, "{name}");
+    }
+}
+
+#[test]
+fn the_table_parts_waiting_from_protocol() {
+    needs!();
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        skip!("too few CPUs: two ends that spin need two");
+    }
+    let folder = TempDir::new().unwrap();
+    let said = run(&mut short(folder.path(), &["tcp", "shm", "--table"])).unwrap();
+    assert!(said.contains("by transport and way to wait"), "{said}");
+    for size in ["8B", "1400B", "64KiB"] {
+        let sentence = format!("* {size}: tcp that blocks takes ");
+        assert!(said.contains(&sentence), "{said}");
+    }
+    assert!(said.contains("waiting costs") && said.contains("the protocol"), "{said}");
+}
+
+#[test]
+fn every_option_of_the_originals_is_taken() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args: [&[&str]; 6] = [
+        &["tcp", "--mode", "streaming", "--reset", "--cold"],
+        &["tcp", "--mode", "bidirectional", "--send-buffer", "64KiB", "--receive-buffer", "64KiB"],
+        &["tcp", "--offset", "0B", "--offset", "1B,8B", "--placement", "free"],
+        &["unix", "--wait", "epoll", "--header", "16B", "--statistic", "average-of-3000"],
+        &["tcp", "--mss", "500B", "--nodelay", "system", "--quick-ack", "on", "--offload", "off"],
+        &["udp", "--on", "loopback", "--connections", "1", "--statistic", "p99"],
+    ];
+    for args in args {
+        let folder = TempDir::new_in(folder.path()).unwrap();
+        let sizes = ["--sizes", "64B,4kB", "--chasms", "off"];
+        let result = result(folder.path(), &[args, &sizes].concat());
+        for curve in result["curves"].as_array().unwrap() {
+            assert_eq!(curve["points"].as_array().unwrap().len(), 2, "{args:?}");
+            assert!(
+                curve["faults"].as_array().unwrap().is_empty(),
+                "{args:?}: {}",
+                curve["faults"]
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
+    let refused = |args: &[&str]| {
+        let ended = btu().arg("pingpong").args(args).output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&ended.stderr).into_owned()
+    };
+    assert!(refused(&["pigeon"]).contains("unknown transport \"pigeon\"; write all, tcp, udp"));
+    assert!(
+        refused(&["shm", "--wait", "epoll"]).contains("shm has no wait \"epoll\"; write block")
+    );
+    assert!(refused(&["--start", "2kB", "--end", "1kB"]).contains("the end lies before the start"));
+    assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
+    assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
+    assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
+    assert!(refused(&["--import", "/nowhere/np.out"]).contains("import /nowhere/np.out"));
+}
+
+#[test]
+fn a_dry_run_says_how_long_it_takes() {
+    let said = run(btu().args(["pingpong", "--dry-run"])).unwrap();
+    assert!(said.contains("# 124 sizes of 1 configuration in 10 rounds, about 32 s"), "{said}");
+    assert!(said.contains("to confirm and explain chasms"), "{said}");
+}

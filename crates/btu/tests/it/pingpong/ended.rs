@@ -1,0 +1,133 @@
+//! Ping-pongs that do not come to their end as planned: faults, signals, kill -9.
+
+use std::process::Child;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::short;
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::ended_within;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// A fault of the far end, and as what it is known.
+static FAULTS: &[(&str, &[&str])] = &[
+    ("close", &["peer_gone"]),
+    ("corrupt", &["corrupted"]),
+    ("duplicate", &["duplicated"]),
+    ("late", &["late"]),
+    ("short", &["short", "stalled"]),
+    ("silence", &["stalled"]),
+];
+
+#[test]
+fn a_peer_that_dies_stalls_or_lies_ends_its_point_with_the_reason() {
+    needs!();
+    for (plant, names) in FAULTS {
+        let folder = TempDir::new().unwrap();
+        let args =
+            ["tcp", "--verify", "--plant", plant, "--sizes", "2kB,3kB", "--patience", "500ms"];
+        let ended = short(folder.path(), &args).output().unwrap();
+        assert_eq!(ended.status.code(), Some(6), "{plant}");
+        let result = read_json(&folder.path().join("out/result.json"));
+        let fault = &result["curves"][0]["faults"][0];
+        assert!(names.contains(&fault["fault"].as_str().unwrap()), "{plant}: {fault}");
+        assert_eq!(fault["lasting"], true, "{plant}");
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(
+            said.contains(fault["detail"].as_str().unwrap().split(':').next().unwrap()),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_pass_in_which_every_byte_is_checked_reports_no_time() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let result = super::result(folder.path(), &["tcp", "udp", "--verify", "--end", "64KiB"]);
+    for curve in result["curves"].as_array().unwrap() {
+        assert!(curve["verified_exchanges"].as_u64().unwrap() >= 300, "{curve}");
+        assert!(curve["points"].as_array().unwrap().is_empty() && curve["latency_us"].is_null());
+    }
+    assert_eq!(result["reference"], Value::Null);
+}
+
+/// A ping-pong of a minute, and the lines of its journal so far.
+fn begun(folder: &TempDir) -> Child {
+    let mut child = btu()
+        .current_dir(folder.path())
+        .args(["pingpong", "unix", "--sizes", "8B,64B,512B,4kB", "--rounds", "200", "--quiet"])
+        .args(["--point-time", "1s", "--chasms", "off", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until(|| {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        visits(folder) > 40
+    });
+    child
+}
+
+fn visits(folder: &TempDir) -> usize {
+    let text = std::fs::read_to_string(folder.path().join("out/samples.jsonl"));
+    text.map_or(0, |text| text.lines().filter(|line| line.contains("ping_pong_visit")).count())
+}
+
+#[test]
+fn an_interrupt_keeps_what_there_is_reports_it_and_can_be_resumed() {
+    needs!();
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = TempDir::new().unwrap();
+        let mut child = begun(&folder);
+        signal(child.id(), name);
+        let ended = ended_within(&mut child, Duration::from_mins(1)).unwrap();
+        assert_eq!(ended.code(), Some(code));
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains("INCOMPLETE") && said.contains("T(1 B) us"), "{said}");
+        let hint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(hint.contains("btu pingpong --resume out"), "{hint}");
+        let result = read_json(&folder.path().join("out/result.json"));
+        assert_eq!(result["complete"], false);
+        assert_eq!(result["curves"][0]["points"].as_array().unwrap().len(), 4);
+        resume(&folder);
+    }
+}
+
+#[test]
+fn what_was_measured_outlives_kill_9_and_is_not_measured_again() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let mut child = begun(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = visits(&folder);
+    let said = run(btu().current_dir(folder.path()).args(["report", "out"])).unwrap();
+    assert!(said.contains("INCOMPLETE"), "{said}");
+    resume(&folder);
+    assert!(kept > 40 && visits(&folder) > kept);
+}
+
+/// Goes on to the end; every point then has each round once.
+fn resume(folder: &TempDir) {
+    let mut command = btu();
+    command.current_dir(folder.path()).args(["pingpong", "--resume", "out", "--quiet"]);
+    run(&mut command).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(result["complete"], true);
+    let lines = crate::program::lines(&folder.path().join("out/samples.jsonl"));
+    let mut seen = std::collections::BTreeSet::new();
+    for line in lines.iter().filter(|line| line["kind"] == "ping_pong_visit") {
+        let key =
+            ["configuration", "size_bytes", "round", "attempt"].map(|key| line[key].to_string());
+        assert!(seen.insert(key), "measured twice: {line}");
+    }
+}
