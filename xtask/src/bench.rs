@@ -6,6 +6,7 @@ mod emulator;
 mod options;
 mod paired;
 mod peers;
+mod pingpong;
 mod private;
 mod process;
 
@@ -18,7 +19,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, counts, emulator: speed of the loops and of the link",
+    about: "peers, pingpong, counts, emulator: speed of the loops and of the link",
     run,
 };
 
@@ -29,7 +30,7 @@ struct Bench {
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
-static BENCHES: &[Bench] = &[counts::BENCH, emulator::BENCH, peers::BENCH];
+static BENCHES: &[Bench] = &[counts::BENCH, emulator::BENCH, peers::BENCH, pingpong::BENCH];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));

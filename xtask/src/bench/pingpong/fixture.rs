@@ -1,0 +1,64 @@
+//! P3: two writes with Nagle's algorithm, time after time: both edges to the byte, the cause named.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::Program;
+use super::judged;
+
+pub(super) fn fixture(program: &Program<'_>, runs: u64) -> Result<usize> {
+    let mut right = 0;
+    for run in 1..=runs {
+        let mss: u64 = if run % 2 == 0 { 500 } else { 1460 };
+        let set = format!("{mss}B");
+        let result = program.measure(
+            &format!("p3-{run}"),
+            &[
+                "tcp",
+                "--on",
+                "loopback",
+                "--header",
+                "16B",
+                "--nodelay",
+                "off",
+                "--mss",
+                &set,
+                "--end",
+                "4096B",
+                "--perturbation",
+                "0B",
+                "--reference",
+                "off",
+                "--chasm-time",
+                "600s",
+            ],
+        )?;
+        let found = &result["curves"][0]["chasms"];
+        let is_right = is_right(found, mss);
+        right += u64::from(is_right);
+        println!("P3: run {run} of {runs}: {}", if is_right { "right" } else { "WRONG" });
+        if !is_right {
+            println!("{found:#}");
+        }
+    }
+    Ok(judged(&format!("P3: {right} of {runs} chasms right to the byte (all)"), right == runs))
+}
+
+fn is_right(found: &Value, mss: u64) -> bool {
+    let all = found.as_array().map_or(&[][..], Vec::as_slice);
+    let confirmed: Vec<&Value> = all.iter().filter(|one| one["finding"] == "confirmed").collect();
+    let [chasm] = confirmed.as_slice() else { return false };
+    // Time stamps take 12 bytes off a segment.
+    let segment = mss - 12;
+    let half = (segment / 2).saturating_sub(12);
+    let removed =
+        chasm["removed_by"].as_array().is_some_and(|by| by.contains(&"TCP_NODELAY".into()));
+    let moves = chasm["moved_by"].as_array().is_some_and(|by| {
+        by.iter().any(|one| {
+            one["factor"].as_str().is_some_and(|name| name.starts_with("TCP_MAXSEG"))
+                && one["to_bytes"] == 16 + half - 1
+        })
+    });
+    let edges = chasm["from_bytes"] == 17 && chasm["to_bytes"] == 16 + segment - 1;
+    edges && chasm["edges_sure"] == true && removed && moves
+}

@@ -1,0 +1,33 @@
+//! P7: what transports and ways to wait must cost, against each other in one interleaved run.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::Program;
+use super::at;
+use super::judged;
+use super::points;
+
+/// Slower ones come later; each by more than a fifth.
+static AT_8_BYTES: [&str; 4] = ["shm spin", "raw spin", "tcp spin", "tcp block"];
+
+pub(super) fn order(program: &Program<'_>) -> Result<usize> {
+    let result = program.measure(
+        "p7",
+        &["shm", "raw", "tcp", "--wait", "block,spin", "--sizes", "8B,64KiB", "--chasms", "off"],
+    )?;
+    let small = |label: &str| median(&result, label, 8);
+    let mut missed = 0;
+    for pair in AT_8_BYTES.windows(2) {
+        let ratio = small(pair[1])? / small(pair[0])?;
+        let what = format!("P7: {} over {} at 8 B: {ratio:.2} (above 1.2)", pair[1], pair[0]);
+        missed += judged(&what, ratio > 1.2);
+    }
+    let large = median(&result, "raw block", 65_536)? / median(&result, "tcp block", 65_536)?;
+    let what = format!("P7: raw block over tcp block at 64 KiB: {large:.2} (above 1.5)");
+    Ok(missed + judged(&what, large > 1.5))
+}
+
+fn median(result: &Value, label: &str, bytes: u64) -> Result<f64> {
+    at(points(result, label)?, bytes, "median_us")
+}
