@@ -8,7 +8,7 @@ use crate::commands::run;
 use crate::program::btu;
 use crate::program::read_json;
 
-/// What NetPIPE 3.7.2 wrote, with the latencies of loopback.
+/// What `NetPIPE` 3.7.2 wrote, with the latencies of loopback.
 const NP_OUT: &str = include_str!("../../../../btu-core/testdata/pingpong/netpipe-3.7.2.out");
 
 /// Check P12: units, where each curve comes from, and how it may differ.
