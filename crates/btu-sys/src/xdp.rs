@@ -4,7 +4,7 @@
 //! Frames lie in memory that is shared with the kernel, in chunks of 2 KiB; four rings say whose a
 //! chunk is. Copy mode, and the generic mode of XDP: they work on every link, veth included, and
 //! change nothing on the device. The program leaves the link with the descriptor that holds it, so
-//! however the process ends.
+//! however the process ends; it can also be attached and detached while the socket stays.
 
 mod mapping;
 mod program;
@@ -21,6 +21,7 @@ use std::os::fd::OwnedFd;
 use crate::error::Error;
 use crate::error::Result;
 use mapping::Mapping;
+use program::Anchor;
 use program::Attached;
 use program::Program;
 use ring::Kind;
@@ -29,10 +30,13 @@ use ring::Ring;
 pub use program::PROGRAM_NAME;
 pub use program::name_of as program_name;
 
-/// A socket on the first queue of a link, and the program there.
+/// A socket on the first queue of a link, and the program that serves it while it is attached.
 pub struct XdpSocket {
     // Dropped in this order: no frame may be handed to a socket that is gone.
-    _attached: Attached,
+    attached: Option<Attached>,
+    _anchor: Option<Anchor>,
+    program: Program,
+    link: u32,
     socket: OwnedFd,
     fill: Ring<u64>,
     received: Ring<libc::xdp_desc>,
@@ -58,39 +62,52 @@ pub fn permitted() -> Result<()> {
 }
 
 impl XdpSocket {
-    /// Opens a socket on the link of this index and attaches the program that hands it all frames
-    /// of `ether_type` which arrive on the first queue; every other frame passes as before.
+    /// Opens a socket on the link of this index, for frames of `ether_type` that arrive on its first
+    /// queue. None comes before [`attach`](Self::attach).
     pub fn open(link: u32, ether_type: u16) -> Result<Self> {
         let socket = new_socket()?;
         let memory = Mapping::anonymous(CHUNK * CHUNKS)?;
         register(&socket, &memory)?;
-        let fill = Ring::new(&socket, Kind::Fill, ENTRIES)?;
+        let mut fill = Ring::new(&socket, Kind::Fill, ENTRIES)?;
         let done = Ring::new(&socket, Kind::Completion, ENTRIES)?;
         let received = Ring::new(&socket, Kind::Receive, ENTRIES)?;
         let send = Ring::new(&socket, Kind::Send, ENTRIES)?;
-        let attached = bind(&socket, link).and_then(|()| {
-            let program = Program::load(ether_type)?;
-            program.hand_over(&socket)?;
-            program.attach(link)
-        })?;
+        bind(&socket, link)?;
+        let program = Program::load(ether_type)?;
+        program.hand_over(&socket)?;
+        let anchor = Anchor::of(&program);
         let mut chunks = (0..CHUNKS).map(|place| (place * CHUNK) as u64);
-        let mut this = Self {
-            _attached: attached,
+        for chunk in chunks.by_ref().take(ENTRIES as usize) {
+            fill.put(chunk);
+        }
+        fill.publish();
+        let (attached, free, lent) = (None, chunks.collect(), None);
+        Ok(Self {
+            attached,
+            _anchor: anchor,
+            program,
+            link,
             socket,
             fill,
             received,
             send,
             done,
             memory,
-            free: Vec::with_capacity(CHUNKS),
-            lent: None,
-        };
-        for chunk in chunks.by_ref().take(ENTRIES as usize) {
-            this.fill.put(chunk);
-        }
-        this.fill.publish();
-        this.free.extend(chunks);
-        Ok(this)
+            free,
+            lent,
+        })
+    }
+
+    /// Puts the program on the link: it takes the frames of this socket, every other one passes as
+    /// before. Call it in the network namespace of the link.
+    pub fn attach(&mut self) -> Result<()> {
+        self.attached = Some(self.program.attach(self.link)?);
+        Ok(())
+    }
+
+    /// Takes the program from the link.
+    pub fn detach(&mut self) {
+        self.attached = None;
     }
 
     /// Puts a frame of `length` bytes into the queue, written by `write` into memory that holds

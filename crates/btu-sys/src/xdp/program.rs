@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 
 use crate::error::Error;
 use crate::error::Result;
+use crate::namespace::NetNs;
 
 /// The name under which `bpftool` shows the program.
 pub const PROGRAM_NAME: &str = "btu_pingpong";
@@ -24,6 +25,23 @@ pub(super) struct Program {
 /// A program on a link, for as long as this lives.
 pub(super) struct Attached {
     _link: OwnedFd,
+}
+
+/// A program on the loopback of a network that nobody uses, so that it is never attached for the
+/// first or the last time elsewhere: with these the kernel changes code that all CPUs run
+/// (`bpf_dispatcher_change_prog`) and waits until each has left it, several ticks.
+pub(super) struct Anchor {
+    _attached: Attached,
+    _network: NetNs,
+}
+
+impl Anchor {
+    /// `None` where no network can be made: attaching takes longer then.
+    pub(super) fn of(program: &Program) -> Option<Self> {
+        let network = NetNs::create().ok()?;
+        let attached = network.inside(|| program.attach(LOOPBACK)).ok()?.ok()?;
+        Some(Self { _attached: attached, _network: network })
+    }
 }
 
 impl Program {
@@ -221,6 +239,8 @@ struct Question {
     found: u64,
 }
 
+/// The number of the loopback in every network.
+const LOOPBACK: u32 = 1;
 const NEEDED: &str = ", which needs CAP_BPF and CAP_NET_ADMIN in the initial user namespace";
 const LICENCE: &[u8; 13] = b"Dual MIT/GPL\0";
 

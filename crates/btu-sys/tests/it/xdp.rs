@@ -28,7 +28,12 @@ fn lacking() -> Option<String> {
 
 fn shared(host: &mut Host, ether_type: u16) -> XdpSocket {
     let link = host.netlink.link("data").unwrap().index;
-    host.namespace.inside(|| XdpSocket::open(link, ether_type).unwrap()).unwrap()
+    let open = || {
+        let mut socket = XdpSocket::open(link, ether_type).unwrap();
+        socket.attach().unwrap();
+        socket
+    };
+    host.namespace.inside(open).unwrap()
 }
 
 fn plain(host: &mut Host, ether_type: u16) -> FrameSocket {
@@ -116,7 +121,7 @@ fn the_program_has_a_name_and_goes_with_its_socket() {
         skip!("{reason}");
     }
     let (mut near, _far) = connected_hosts();
-    let socket = shared(&mut near, 0x88b5);
+    let mut socket = shared(&mut near, 0x88b5);
     let found = near.netlink.xdp_programs().unwrap();
     assert_eq!(found.iter().map(|found| found.link.as_str()).collect::<Vec<_>>(), ["data"]);
     assert_eq!(xdp::program_name(found[0].program).unwrap(), PROGRAM_NAME);
@@ -124,6 +129,10 @@ fn the_program_has_a_name_and_goes_with_its_socket() {
     let second = near.namespace.inside(|| XdpSocket::open(link, 0x88b5).unwrap_err()).unwrap();
     assert_eq!(second.to_string(), format!("bind an AF_XDP socket to link {link}"));
     assert_eq!(second.kind(), std::io::ErrorKind::ResourceBusy);
+    socket.detach();
+    assert_eq!(near.netlink.xdp_programs().unwrap(), []);
+    near.namespace.inside(|| socket.attach().unwrap()).unwrap();
+    assert_eq!(near.netlink.xdp_programs().unwrap(), found);
     drop(socket);
     assert_eq!(near.netlink.xdp_programs().unwrap(), []);
 }

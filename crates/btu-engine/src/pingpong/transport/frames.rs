@@ -46,7 +46,7 @@ struct FrameEnd<W> {
     frames: Frames<W>,
     side: Side,
     wait: Wait,
-    /// Of the connection; each visit over a wire that is opened anew has the next one.
+    /// Of the connection; each visit over a wire that was left has the next one.
     session: u32,
     /// Frames that were sent, and those of them that the other end has taken.
     sent: u32,
@@ -139,7 +139,7 @@ fn bounded(within: Duration) -> impl Fn() -> io::Result<()> {
 impl<W: Wire> FrameEnd<W> {
     fn new(mut frames: Frames<W>, side: Side, session: u32, wait: Wait) -> Self {
         if W::FOR_A_VISIT {
-            frames.close();
+            frames.leave();
         }
         Self {
             frames,
@@ -155,11 +155,11 @@ impl<W: Wire> FrameEnd<W> {
         }
     }
 
-    /// Opens the wire, and greets under a number of the visit's own: frames of an earlier one that
+    /// Enters the wire, and greets under a number of the visit's own: frames of an earlier one that
     /// are still in a queue are those of another session.
-    fn open_for_a_visit(&mut self) -> io::Result<()> {
+    fn enter_for_a_visit(&mut self) -> io::Result<()> {
         self.session = self.session.wrapping_add(1);
-        self.frames.reopen(self.session)?;
+        self.frames.enter(self.session)?;
         (self.sent, self.credited, self.taken, self.told) = (0, 0, 0, 0);
         self.stash.clear();
         self.used = 0;
@@ -297,12 +297,12 @@ impl<W: Wire> Channel for FrameEnd<W> {
         if !W::FOR_A_VISIT {
             return Ok(());
         }
-        self.open_for_a_visit().map_err(|cause| Broken::call("open the wire", cause))
+        self.enter_for_a_visit().map_err(|cause| Broken::call("enter the link", cause))
     }
 
     fn leave(&mut self) {
         if W::FOR_A_VISIT {
-            self.frames.close();
+            self.frames.leave();
         }
     }
 

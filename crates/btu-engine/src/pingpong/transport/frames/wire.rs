@@ -22,8 +22,8 @@ use super::format::LEAST;
 
 /// Carries whole frames of one `EtherType` over one link.
 pub(in super::super) trait Wire: Send + Sized {
-    /// True where it is opened for each visit and closed after it, because other traffic of the
-    /// link, or another session, pays for its being open.
+    /// True where it carries frames between [`enter`](Self::enter) and [`leave`](Self::leave) only,
+    /// which is for one visit, because other traffic of the link pays for it.
     const FOR_A_VISIT: bool;
 
     /// The longest frame, Ethernet header included, whatever the link's MTU.
@@ -31,6 +31,14 @@ pub(in super::super) trait Wire: Send + Sized {
 
     /// Receives frames of this type; sends whatever it is given.
     fn open(link: OwnLink, ether_type: u16) -> Result<Self, btu_sys::Error>;
+
+    /// Begins to carry frames. Fails with `ResourceBusy` where another session does that just now.
+    fn enter(&mut self) -> Result<(), btu_sys::Error> {
+        Ok(())
+    }
+
+    /// Carries no frames any more.
+    fn leave(&mut self) {}
 
     /// How many frames of this length wait for their reader without loss.
     fn window(&self, longest: usize) -> u32;
@@ -51,9 +59,7 @@ pub(in super::super) trait Wire: Send + Sized {
 
 /// A wire, and what the frames of one end have in common.
 pub(super) struct Frames<W> {
-    wire: Option<W>,
-    link: OwnLink,
-    received_type: u16,
+    wire: W,
     header: Header,
     session: u32,
     longest: usize,
@@ -71,25 +77,24 @@ impl<W: Wire> Frames<W> {
     ) -> Result<Self, btu_sys::Error> {
         let mtu = usize::try_from(link.mtu).unwrap_or(usize::MAX);
         let longest = mtu.saturating_add(ETHERNET).clamp(LEAST, W::LONGEST);
-        let wire = patiently::<W>(link, types[0])?;
+        let mut wire = patiently(|| W::open(link, types[0]))?;
+        patiently(|| wire.enter())?;
         let mut header = Header::new(link.mac, types[1]);
         header.set_session(session);
         let (window, over) = (wire.window(longest), Arc::default());
-        let [received_type, _] = types;
-        Ok(Self { wire: Some(wire), link, received_type, header, session, longest, window, over })
+        Ok(Self { wire, header, session, longest, window, over })
     }
 
-    /// Opens the wire again, for another session.
-    pub(super) fn reopen(&mut self, session: u32) -> io::Result<()> {
-        let wire = patiently::<W>(self.link, self.received_type).map_err(io::Error::other)?;
-        self.wire = Some(wire);
+    /// Begins to carry frames again, those of another session.
+    pub(super) fn enter(&mut self, session: u32) -> io::Result<()> {
+        patiently(|| self.wire.enter()).map_err(io::Error::other)?;
         self.session = session;
         self.header.set_session(session);
         Ok(())
     }
 
-    pub(super) fn close(&mut self) {
-        self.wire = None;
+    pub(super) fn leave(&mut self) {
+        self.wire.leave();
     }
 
     /// Frames go there from now on.
@@ -118,7 +123,6 @@ impl<W: Wire> Frames<W> {
     #[inline]
     pub(super) fn queue(&mut self, kind: Kind, number: u32, data: &[u8]) -> io::Result<()> {
         let Self { wire, header, over, .. } = self;
-        let wire = wire.as_mut().ok_or_else(closed)?;
         let length = format::length_of(data.len());
         while !done(over, wire.push(length, |frame| header.write(kind, number, data, frame)))? {
             done(over, wire.flush())?;
@@ -129,30 +133,28 @@ impl<W: Wire> Frames<W> {
     /// Sends what was queued.
     #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        let wire = self.wire.as_mut().ok_or_else(closed)?;
-        while !done(&self.over, wire.flush())? {}
+        while !done(&self.over, self.wire.flush())? {}
         Ok(())
     }
 
     /// The next frame of this session; nothing for one of another.
     #[inline]
     pub(super) fn recv(&mut self, wait: Wait) -> io::Result<Option<Found<'_>>> {
-        let wire = self.wire.as_mut().ok_or_else(closed)?;
-        Ok(format::parse(wire.next(wait)?, self.session))
+        Ok(format::parse(self.wire.next(wait)?, self.session))
     }
 
     /// Sleeps until a frame came, or for a millisecond.
     pub(super) fn rest(&self) -> io::Result<()> {
-        self.wire.as_ref().ok_or_else(closed)?.rest()
+        self.wire.rest()
     }
 }
 
-/// Opens a wire. The kernel gives back some things after the call that closed them: a wire of a
-/// visit that has just ended may be in the way for a moment.
-fn patiently<W: Wire>(link: OwnLink, ether_type: u16) -> Result<W, btu_sys::Error> {
+/// Tries again while a link is taken. The kernel gives back some things after the call that closed
+/// them, so that a session which has just ended may be in the way for a moment.
+fn patiently<T>(mut call: impl FnMut() -> Result<T, btu_sys::Error>) -> Result<T, btu_sys::Error> {
     let deadline = Instant::now() + STILL_BUSY;
     loop {
-        match W::open(link, ether_type) {
+        match call() {
             Err(cause)
                 if cause.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline =>
             {
@@ -180,10 +182,6 @@ fn done(over: &AtomicBool, outcome: io::Result<()>) -> io::Result<bool> {
 #[inline]
 pub(super) fn unless(over: &AtomicBool) -> io::Result<()> {
     if over.load(Relaxed) { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
-}
-
-fn closed() -> io::Error {
-    io::ErrorKind::NotConnected.into()
 }
 
 /// How long a link may stay taken by a session that is over.
