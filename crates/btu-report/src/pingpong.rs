@@ -52,6 +52,12 @@ struct Section {
 static SECTIONS: &[Section] = &[
     Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
     Section {
+        name: "graphs",
+        title: "Graphs",
+        level: Level::Applications,
+        compose: graphs::compose,
+    },
+    Section {
         name: "curves",
         title: "Curves",
         level: Level::Applications,
@@ -87,7 +93,6 @@ static SECTIONS: &[Section] = &[
         level: Level::Applications,
         compose: overlaid::compose,
     },
-    Section { name: "graphs", title: "Graphs", level: Level::Cells, compose: graphs::compose },
     Section {
         name: "faults",
         title: "What went wrong",

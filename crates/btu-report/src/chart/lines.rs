@@ -38,13 +38,11 @@ const LEGEND_COLUMNS: usize = 3;
 /// Curves with more points than this are drawn without dots.
 const MOST_DOTS: usize = 400;
 
-/// One coordinate of every point and of every end of an interval.
+/// One coordinate of every point. An interval that leaves the frame ends there: one wide interval of a
+/// disturbed point must not squeeze all curves together.
 fn values(chart: &LineChart, axis: usize) -> impl Iterator<Item = f64> {
     let points = chart.curves.iter().flat_map(|curve| &curve.points);
-    points.flat_map(move |point| {
-        let ends = point.interval.into_iter().flatten();
-        std::iter::once(point.at).chain(ends).map(move |place| place[axis])
-    })
+    points.map(move |point| point.at[axis])
 }
 
 fn legend(svg: &mut Svg, curves: &[CurveLine]) {

@@ -1,8 +1,8 @@
-//! One page: no network, no script, light and dark, printable.
+//! One page: no network, light and dark, printable, and readable without scripts.
 //!
-//! The page forbids itself everything but its own style sheet (a content security policy with the
-//! style's hash), so that a host name that found its way through the escaping could still do
-//! nothing.
+//! The page forbids itself everything but its own style sheet and, where it has curves to zoom, its own
+//! script (a content security policy with their hashes), so that a host name that found its way through
+//! the escaping could still do nothing.
 
 mod sha256;
 
@@ -39,7 +39,7 @@ impl Format for Html {
     }
 
     fn summary(&self) -> &'static str {
-        "one page with charts, no script, no network"
+        "one page with charts, readable without scripts, no network"
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
@@ -48,7 +48,8 @@ impl Format for Html {
             document.sections.iter().map(|part| section(part, document)).collect();
         let page = context! {
             // Our own constants: the only texts of the page that are not escaped, with the charts.
-            policy => Value::from_safe_string(policy()),
+            policy => Value::from_safe_string(policy(document)),
+            script => Value::from_safe_string(script(document)),
             style => Value::from_safe_string(STYLE.to_owned()),
             title => document.title.as_str(),
             caption => document.caption.as_str(),
@@ -63,15 +64,33 @@ impl Format for Html {
 
 const STYLE: &str = include_str!("../../assets/style.css");
 const PAGE: &str = include_str!("../../assets/page.html");
+const ZOOM: &str = include_str!("../../assets/zoom.js");
 const STYLE_HASH: [u8; 32] = sha256::sha256(STYLE.as_bytes());
+const ZOOM_HASH: [u8; 32] = sha256::sha256(ZOOM.as_bytes());
 
-/// What the page may do: apply its own style sheet, and show pictures that are part of it.
-fn policy() -> String {
+/// What the page may do: apply its own style sheet, show pictures that are part of it, and zoom
+/// where there is something to zoom.
+fn policy(document: &Document) -> String {
     let hash = BASE64_STANDARD.encode(STYLE_HASH);
+    let script = if has_curves(document) {
+        format!("script-src 'sha256-{}'; ", BASE64_STANDARD.encode(ZOOM_HASH))
+    } else {
+        String::new()
+    };
     format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; \
+        "default-src 'none'; {script}style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; \
          form-action 'none'"
     )
+}
+
+/// The page's own script, for pages with curves.
+fn script(document: &Document) -> String {
+    if has_curves(document) { format!("<script>{ZOOM}</script>") } else { String::new() }
+}
+
+fn has_curves(document: &Document) -> bool {
+    let mut blocks = document.sections.iter().flat_map(|part| &part.blocks);
+    blocks.any(|block| matches!(block, Block::Lines(_)))
 }
 
 /// Everything is escaped, whatever a template is called, and nothing can ask not to be.

@@ -37,29 +37,25 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         Column::right("T us"),
         Column::right("base us"),
         Column::right("difference"),
-        Column::right("95 %"),
         Column::right("ratio"),
         Column::right("95 %"),
     ];
     let title = format!(
-        "T above that of {} (the base), at the size nearest to 8, 1400, 65536, 1048576",
+        "T above that of {} (the base), at the sizes nearest to 8, 1400, 65536, 1048576 B",
         base.label
     );
     vec![Block::Table(Table { title, columns, rows, summary_rows: 0 })]
 }
 
 fn row(label: &str, found: &OverheadRow) -> Vec<String> {
-    let bounds = |interval: Option<Interval>, form| {
-        number::interval(interval.map(|bounds| [bounds.low, bounds.high]), form)
-    };
+    let bounds = |interval: Interval| [interval.low, interval.high];
     vec![
         label.to_owned(),
         found.size.count().to_string(),
         number::figure(found.upper_us),
         number::figure(found.lower_us),
         number::figure(found.upper_us - found.lower_us),
-        bounds(found.difference_us, number::figure),
         number::ratio(found.upper_us / found.lower_us),
-        bounds(found.ratio, number::ratio),
+        number::interval(found.ratio.map(bounds), number::ratio),
     ]
 }

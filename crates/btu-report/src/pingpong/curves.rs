@@ -17,7 +17,11 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     if timed.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Table(figures(&timed)), Block::Table(regimes(&timed))];
+    let measured: Vec<&Measured> = seen.analysis.timed().collect();
+    let mut blocks = vec![Block::Table(figures(&timed))];
+    if !measured.is_empty() {
+        blocks.push(Block::Table(regimes(&measured)));
+    }
     blocks.extend(notes(seen).map(Block::paragraph));
     blocks
 }
@@ -66,8 +70,8 @@ fn regimes(curves: &[&Measured]) -> Table {
             vec![
                 curve.label.clone(),
                 format!("{} to {}", regime.from.count(), regime.to.count()),
-                number::figure(regime.latency_us()),
-                number::figure(regime.gap_ns()),
+                positive(regime.latency_us()),
+                positive(regime.gap_ns()),
                 rise.map_or_else(String::new, |rise| number::ratio(rise.ratio)),
             ]
         };
@@ -85,6 +89,11 @@ fn regimes(curves: &[&Measured]) -> Table {
         rows: curves.iter().flat_map(of_curve).collect(),
         summary_rows: 0,
     }
+}
+
+/// A figure that has no meaning below zero.
+fn positive(value: f64) -> String {
+    number::figure_or_none(Some(value).filter(|value| *value > 0.0))
 }
 
 /// What a reader must know beside the figures.
@@ -150,5 +159,7 @@ fn points(curve: &Measured) -> Table {
 
 /// `64 KiB` where that is exact, else `65507 B`.
 pub(super) fn bytes(size: Bytes) -> String {
-    size.to_string()
+    let text = size.to_string();
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    format!("{} {}", &text[..unit], &text[unit..])
 }

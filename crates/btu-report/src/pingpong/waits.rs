@@ -1,12 +1,15 @@
 //! Transport by way to wait, and how much of a gap is waiting and how much is protocol
 //! (hollingsworth1998, "Conclusions").
 
+use std::collections::BTreeSet;
+
 use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::curve::Curve;
 use btu_core::pingpong::waits::Gap;
 use btu_core::pingpong::waits::WAIT_SIZES;
+use btu_core::pingpong::waits::WaitCell;
 use btu_core::pingpong::waits::WaitTable;
 
 use super::Seen;
@@ -25,40 +28,40 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let curves: Vec<(Configuration, Curve)> = timed.iter().map(pair).collect();
     let found = WaitTable::new(&curves, &WAIT_SIZES);
     let mut blocks = vec![Block::Table(table(&timed, &found))];
-    let sentences = gaps(seen, &timed, &found);
-    if !sentences.is_empty() {
-        blocks.push(Block::List { items: sentences.iter().map(Gap::to_string).collect() });
+    let gaps = gaps(seen, &timed, &found);
+    let items: Vec<String> = gaps.iter().map(Gap::to_string).chain(stand_ins(&found)).collect();
+    if !items.is_empty() {
+        blocks.push(Block::List { items });
     }
     blocks
+}
+
+/// Sizes that were not measured, and those that stand for them.
+fn stand_ins(found: &WaitTable) -> Vec<String> {
+    let other = |cell: &&WaitCell| cell.size != cell.wanted;
+    let told = found
+        .cells()
+        .iter()
+        .filter(other)
+        .map(|cell| format!("{}: {} stands for {}", cell.transport, cell.size, cell.wanted));
+    let distinct: BTreeSet<String> = told.collect();
+    distinct.into_iter().collect()
 }
 
 fn table(timed: &[&Measured], found: &WaitTable) -> Table {
     let row = |curve: &&Measured| {
         let configuration = &curve.configuration;
         let cell = |wanted| {
-            let cell = found.at(&configuration.transport, configuration.wait, wanted);
-            cell.map_or_else(
-                || number::NONE.to_owned(),
-                |cell| {
-                    let bounds = cell.interval_us.map(|bounds| [bounds.low, bounds.high]);
-                    let near = if cell.size == wanted {
-                        String::new()
-                    } else {
-                        format!(" ({} B)", cell.size.count())
-                    };
-                    match bounds {
-                        None => format!("{}{near}", number::figure(cell.time_us)),
-                        Some(_) => format!(
-                            "{} {}{near}",
-                            number::figure(cell.time_us),
-                            number::interval(bounds, number::figure)
-                        ),
-                    }
-                },
-            )
+            let cell = found.at(&configuration.transport, configuration.wait, wanted)?;
+            let time = number::figure(cell.time_us);
+            let bounds = cell.interval_us.map(|bounds| [bounds.low, bounds.high]);
+            Some(match bounds {
+                None => time,
+                Some(_) => format!("{time} {}", number::interval(bounds, number::figure)),
+            })
         };
         let mut row = vec![configuration.transport.clone(), configuration.wait.to_string()];
-        row.extend(WAIT_SIZES.map(cell));
+        row.extend(WAIT_SIZES.map(|size| cell(size).unwrap_or_else(|| number::NONE.to_owned())));
         row
     };
     Table {

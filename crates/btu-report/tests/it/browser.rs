@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::fixture;
 use crate::hostile;
 use crate::page::page;
+use crate::pingpong;
 use crate::skip;
 
 /// What the browser made of a page: its document, and what it complained about.
@@ -47,6 +48,18 @@ fn a_browser_shows_the_page_without_complaint() {
     assert_eq!(seen.document.matches("<svg").count(), 4);
     assert!(seen.document.matches("<table").count() >= 12);
     assert!(seen.document.contains("Bits to the user, by application class"));
+}
+
+/// The script ran: it tells how to zoom. Nothing that a hostile file said ran.
+#[test]
+fn a_browser_zooms_the_graphs_of_a_ping_pong_without_complaint() {
+    if !skip::installed("chromium") {
+        skip!("program missing: chromium");
+    }
+    let seen = look_at(&pingpong::rendered("html", &pingpong::journal()));
+    assert!(seen.complaints.is_empty(), "{:#?}", seen.complaints);
+    assert_eq!(seen.document.matches("<svg").count(), 3);
+    assert_eq!(seen.document.matches("Ctrl and the wheel, or + and -, zoom").count(), 3 + 1);
 }
 
 #[test]

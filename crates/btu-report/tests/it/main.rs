@@ -11,5 +11,6 @@ mod formats;
 mod hostile;
 mod markup;
 mod page;
+mod pingpong;
 mod schema;
 mod store;

@@ -94,7 +94,7 @@ fn the_score_of_a_result_is_its_own_score() {
 }
 
 /// What in `value` is not as `schema` says: types, required keys, items, references.
-fn violations(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> {
+pub(crate) fn violations(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root.pointer(reference.trim_start_matches('#')).unwrap();
         return violations(value, target, root, at);

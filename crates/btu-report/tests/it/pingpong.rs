@@ -1,0 +1,180 @@
+//! A ping-pong in every format: its page, its text, its result against the published schema.
+
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
+use btu_core::pingpong::analysis::analyse;
+use btu_core::pingpong::analysis::finder;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::curve::Curve;
+use btu_core::pingpong::journal::Journal;
+use btu_core::pingpong::plan::ChasmSearch;
+use btu_core::pingpong::plan::Plan;
+use btu_core::pingpong::plan::SizeChoice;
+use btu_core::pingpong::sample::Line;
+use btu_core::pingpong::schedule::Schedule;
+use btu_core::pingpong::simulated::Dip;
+use btu_core::pingpong::simulated::Noise;
+use btu_core::pingpong::simulated::Reach;
+use btu_core::pingpong::simulated::Simulated;
+use btu_core::pingpong::sizes::Sizes;
+use btu_core::pingpong::sizes::Step;
+use btu_core::pingpong::statistic::Statistic;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_report::FORMATS;
+use btu_report::compose_pingpong;
+use btu_report::pingpong_result;
+use btu_report::pingpong_schema;
+use btu_report::pingpong_text;
+use btu_report::render_pingpong;
+use serde_json::Value;
+
+use crate::markup::elements;
+use crate::page::assert_structure;
+use crate::schema::violations;
+
+/// Two curves of one path with a chasm, copies of memory, a file of another tool.
+pub(crate) fn journal() -> Journal {
+    let sizes = Sizes::new(Bytes::new(1), Bytes::new(65_536), Bytes::ZERO, Step::NetPipe).unwrap();
+    journal_over(sizes)
+}
+
+fn journal_over(sizes: Sizes) -> Journal {
+    let spin = Configuration { wait: Wait::Spin, ..Configuration::new("tcp") };
+    let time_ns = Nanos::from_secs(60);
+    let plan = Plan {
+        sizes: SizeChoice::Grid(sizes),
+        chasms: Some(ChasmSearch { time_ns, resolution_bytes: Bytes::new(1) }),
+        point_time_ns: Nanos::from_millis(2),
+        reference: true,
+        ..Plan::new(vec![Configuration::new("tcp"), spin], 1)
+    };
+    let dip = Dip::slower(Reach::Always(900..=2100), 5.0);
+    let noise = Noise::correlated(0.02, Nanos::from_millis(20), 1);
+    let mut path = Simulated::new(10.0, 1.0).with_dip(dip).with_noise(noise);
+    let largest_bytes = Bytes::new(1 << 30);
+    let numbered = plan.numbered();
+    let declared = numbered.iter().cloned();
+    let mut lines: Vec<Line> = declared
+        .map(|(id, configuration)| Line::PingPongConfiguration { id, configuration, largest_bytes })
+        .collect();
+    let carried: Vec<_> = numbered.iter().map(|(id, _)| (*id, largest_bytes)).collect();
+    let all: Vec<Configuration> = numbered.into_iter().map(|(_, one)| one).collect();
+    let samples = path.sweep(&mut Schedule::new(plan.sweep(&carried, Nanos::new(30))), &all);
+    lines.extend(samples.into_iter().map(|sample| Line::PingPongVisit(Box::new(sample))));
+    let text = "1 0.876453 0.00000870\n64 56.0 0.00000872\n1024 800.0 0.00000977\n";
+    lines.push(Line::PingPongFile { file: "a<b>/np.out".into(), text: text.into() });
+    lines.push(Line::PingPongMissing { transport: "vsock".into(), reason: "<script>".into() });
+    let event = |event: &str| EventRecord {
+        at: "2026-11-21T00:00:00.000Z".into(),
+        event: event.into(),
+        detail: String::new(),
+    };
+    let events = vec![event("started"), event("finished")];
+    let mut journal = Journal { plan, hosts: Disclosure::default(), lines, events };
+    search(&mut journal, &mut path);
+    journal
+}
+
+fn search(journal: &mut Journal, path: &mut Simulated) {
+    for curve in analyse(journal).curves {
+        let typical = Curve::new("", curve.configuration.mode, Statistic::Typical, &curve.points);
+        let mut finder = finder(&journal.plan, &curve.configuration, None, &typical).unwrap();
+        while let Some(request) = finder.next_request().cloned() {
+            let answer = path.answer(&request);
+            journal.lines.push(Line::PingPongAnswer { id: curve.id, answer: answer.clone() });
+            finder.answer(answer);
+        }
+    }
+}
+
+pub(crate) fn rendered(format: &str, journal: &Journal) -> String {
+    let analysis = analyse(journal);
+    let document = compose_pingpong(journal, &analysis);
+    String::from_utf8(render_pingpong(format, &document, journal, &analysis).unwrap()).unwrap()
+}
+
+#[test]
+fn the_page_has_three_graphs_of_all_curves_with_their_tables() {
+    let page = rendered("html", &journal());
+    assert_structure(&page, 3);
+    for name in ["signature", "saturation", "throughput"] {
+        assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+    }
+    for label in ["tcp block", "tcp spin", "memcpy", "np.out"] {
+        assert!(page.contains(&format!(">{label}</text>")), "{label}");
+    }
+    assert!(page.contains("tcp block: 5.0"), "no chasm is shaded");
+    // Points and intervals of four curves; the chasm as a shaded range in the throughput graph alone.
+    assert_eq!(page.matches("<path class=\"interval ").count(), 3 * 2 + 1);
+    assert_eq!(page.matches("<rect class=\"chasm\"").count(), 2);
+}
+
+#[test]
+fn the_page_may_run_its_own_script_and_nothing_else() {
+    let page = rendered("html", &journal());
+    let elements = elements(&page);
+    let scripts = elements.iter().filter(|(tag, _)| tag.name == "script").count();
+    assert_eq!(scripts, 1);
+    let (_, values) = elements.iter().find(|(tag, _)| tag.name == "meta").unwrap();
+    assert!(values[1].contains("script-src 'sha256-") && !values[1].contains("unsafe"));
+    assert!(page.contains("&lt;script&gt;"), "what a file says is shown as text");
+}
+
+#[test]
+fn a_zoom_has_linear_axes_and_no_reference() {
+    let step = Step::Every(Bytes::new(50));
+    let sizes = Sizes::new(Bytes::new(500), Bytes::new(2_500), Bytes::ZERO, step).unwrap();
+    let page = rendered("html", &journal_over(sizes));
+    assert!(page.contains("both axes are linear"));
+    let throughput = page.split("<figure id=\"throughput\">").nth(1).unwrap();
+    let throughput = throughput.split("</figure>").next().unwrap();
+    assert!(throughput.contains(">1500</text>") && !throughput.contains(">memcpy</text>"));
+}
+
+#[test]
+fn every_format_gives_the_same_bytes_twice_and_shows_every_curve() {
+    let journal = journal();
+    for format in FORMATS {
+        let text = rendered(format.name(), &journal);
+        assert!(text == rendered(format.name(), &journal), "{}", format.name());
+        assert!(text.contains("tcp spin"), "{}", format.name());
+    }
+}
+
+#[test]
+fn the_summary_fits_80_columns() {
+    let journal = journal();
+    let text = pingpong_text(&compose_pingpong(&journal, &analyse(&journal)));
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(long.is_empty(), "{long:#?}");
+    for words in
+        ["Latency ", "COMPLETE", "* tcp block: between 900 and 2100 bytes", "r_inf", "ratio"]
+    {
+        assert!(text.contains(words), "no \"{words}\" in\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'));
+}
+
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/pingpong-1.json");
+
+#[test]
+fn the_published_schema_is_the_generated_one_and_results_keep_to_it() {
+    let schema = pingpong_schema();
+    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+        std::fs::write(PUBLISHED, &generated).unwrap();
+    }
+    let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
+    assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
+    let mut cut = journal();
+    cut.lines.truncate(5);
+    cut.events.pop();
+    for journal in [journal(), cut] {
+        let text = pingpong_result(&journal, &analyse(&journal)).to_json();
+        let result: Value = serde_json::from_str(&text).unwrap();
+        let findings = violations(&result, &schema, &schema, "$");
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
