@@ -55,7 +55,7 @@ fn a_stored_seed_gives_the_stored_order_for_ever() {
 }
 
 #[test]
-fn the_default_sweep_keeps_to_31_seconds_and_10_rounds() {
+fn p11_the_default_sweep_keeps_to_31_seconds_and_10_rounds() {
     for (fixed_us, ns_per_byte) in [(10.0, 1.0), (60.0, 0.3)] {
         let (schedule, samples) = run(default_sweep(), Simulated::new(fixed_us, ns_per_byte));
         assert!(schedule.spent() <= Nanos::from_secs(31), "{:?}", schedule.spent());
