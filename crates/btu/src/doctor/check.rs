@@ -3,6 +3,7 @@
 mod emulation;
 mod facility;
 mod host;
+mod pingpong;
 mod timing;
 
 use super::finding::Check;
@@ -32,6 +33,7 @@ pub(crate) static CHECKS: &[&Check] = &[
     &facility::XDP_PROGRAMS,
     &facility::IO_URING,
     &facility::COUNTERS,
+    &pingpong::TRANSPORTS,
     &host::LOAD,
     &host::STEAL,
     &host::GOVERNOR,

@@ -20,6 +20,8 @@ pub(crate) trait Machine {
     fn attempt(&self, what: Attempt) -> io::Result<()>;
     /// The XDP programs on the links of this host.
     fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>>;
+    /// The transports of the ping-pong by name; those that this machine lacks with the reason.
+    fn transports(&self) -> Vec<(&'static str, Result<(), String>)>;
     /// 300 wake-ups of a thread that sleeps 1 ms each time.
     fn wake_ups(&self) -> io::Result<WakeUps>;
     /// Sends a packet to a packet socket such as the emulator has.

@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 use std::thread;
 
+use btu_engine::pingpong::transport::TRANSPORTS;
+use btu_engine::pingpong::transport::Transport;
 use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::disk;
@@ -117,6 +119,21 @@ impl Machine for ThisMachine {
             name: xdp::program_name(found.program).ok(),
         };
         Ok(found.map_err(|cause| plain(&cause))?.into_iter().map(named).collect())
+    }
+
+    fn transports(&self) -> Vec<(&'static str, Result<(), String>)> {
+        let there = |transport: &&'static dyn Transport| {
+            let tried = match &self.ground {
+                Ok(ground) => ground.inside(|| transport.available()),
+                Err(_) => Ok(transport.available()),
+            };
+            let outcome = match tried {
+                Ok(available) => available.map_err(|cause| cause.sentence()),
+                Err(cause) => Err(cause.to_string()),
+            };
+            (transport.name(), outcome)
+        };
+        TRANSPORTS.iter().map(there).collect()
     }
 
     fn wake_ups(&self) -> io::Result<WakeUps> {

@@ -24,6 +24,7 @@ struct Described {
     files: BTreeMap<&'static str, &'static str>,
     refused: Vec<(Attempt, i32)>,
     programs: Result<Vec<LinkProgram>, i32>,
+    lacking: Option<(&'static str, &'static str)>,
     cpus: u32,
     directory: Result<FileSystem, i32>,
     wake_ups: Result<WakeUps, i32>,
@@ -50,6 +51,7 @@ impl Default for Described {
             files,
             refused: Vec::new(),
             programs: Ok(Vec::new()),
+            lacking: None,
             cpus: 8,
             directory: Ok(FileSystem { in_memory: false, magic: 0xef53, free_bytes: 1 << 40 }),
             wake_ups: Ok(WakeUps { p50: 12_000, p99: 60_000, max: 300_000 }),
@@ -112,6 +114,11 @@ impl Machine for Described {
 
     fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>> {
         self.programs.clone().map_err(io::Error::from_raw_os_error)
+    }
+
+    fn transports(&self) -> Vec<(&'static str, Result<(), String>)> {
+        let lacking = self.lacking.map(|(name, reason)| (name, Err(reason.to_owned())));
+        lacking.into_iter().chain([("tcp", Ok(()))]).collect()
     }
 
     fn wake_ups(&self) -> io::Result<WakeUps> {
@@ -192,6 +199,9 @@ const FORCED: &[Forced] = &[
     Forced { check: "receive-memory", status: Status::Missing,
         take: |m| m.arrival = Err(ENOMEM),
         cause: "Cannot allocate memory", remedy: "namespaces" },
+    Forced { check: "ping-pong", status: Status::Limited,
+        take: |m| m.lacking = Some(("vsock", "no loopback of CID 1")),
+        cause: "vsock: no loopback of CID 1", remedy: "btu pingpong all" },
     Forced { check: "stamps", status: Status::Limited,
         take: |m| m.arrival.as_mut().unwrap().stamp_age_ns = 3_600_000_000_000,
         cause: "wall clock was stepped", remedy: "chronyc tracking" },

@@ -2,6 +2,7 @@
 
 mod chasm;
 mod ended;
+mod order;
 mod overlaid;
 
 use std::path::Path;
