@@ -44,6 +44,18 @@ pub struct LocalConfig {
     pub congestion: Option<String>,
     /// How the emulator waits.
     pub wait: crate::backend::WaitChoice,
+    /// On which CPU received packets are handled.
+    pub steering: Steering,
+}
+
+/// On which CPU a host handles what it receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Steering {
+    /// On the receiver's own, as on a host of its own: each packet costs an interrupt between CPUs.
+    #[default]
+    Receiver,
+    /// On the sender's, where the kernel leaves a packet of a veth pair: the stack without interrupts.
+    Sender,
 }
 
 /// Which way packets take between the test host and a black box.
@@ -96,7 +108,7 @@ impl LocalTestbed {
         let mut hosts = BTreeMap::new();
         for role in Role::ALL {
             let host = NetNs::create()?;
-            let steering = topology::prepare(&host, role, placement.cpus(role))?;
+            let steering = topology::prepare(&host, role, placement.cpus(role), config.steering)?;
             facts.insert(format!("receive_steering_{role}"), steering);
             if role != Role::Test {
                 let window = topology::open_window(&host, role)?;

@@ -19,6 +19,7 @@ use btu_sys::sysctl;
 
 use super::LocalError;
 use super::Path;
+use super::Steering;
 use crate::sysctls;
 
 /// The test host and one black box: a direct and an emulated path.
@@ -197,22 +198,30 @@ impl End<'_> {
 
 /// Settings that must stand before the host's first device exists, and its loopback. Tells whether
 /// received packets are handled on the role's own CPUs.
-pub(super) fn prepare(host: &NetNs, role: Role, cpus: &CpuSet) -> Result<Fact, LocalError> {
-    host.inside(|| settle(cpus))?
+pub(super) fn prepare(
+    host: &NetNs,
+    role: Role,
+    cpus: &CpuSet,
+    steering: Steering,
+) -> Result<Fact, LocalError> {
+    host.inside(|| settle(cpus, steering))?
         .and_then(|fact| loopback_up(host).map(|()| fact))
         .map_err(at(role))
 }
 
 /// The same for the emulator's namespace, which passes packets by hand, never by the kernel.
 pub(super) fn prepare_wire(wire: &NetNs, cpus: &CpuSet) -> Result<Fact, LocalError> {
-    wire.inside(|| settle(cpus))?
+    wire.inside(|| settle(cpus, Steering::Receiver))?
         .map_err(|source| LocalError::Join { host: "the emulator", source })
 }
 
 /// Over a veth pair the receiver's part of the stack runs on the sender's CPU, unless packets are
 /// steered to the receiver's own: for the emulator that part copies every frame.
-fn settle(cpus: &CpuSet) -> btu_sys::Result<Fact> {
+fn settle(cpus: &CpuSet, steering: Steering) -> btu_sys::Result<Fact> {
     sysctls::write_all(sysctls::QUIET)?;
+    if steering == Steering::Sender {
+        return Ok(Fact::known("none: received packets are handled on the sender's CPU"));
+    }
     let mask = mask(cpus);
     Ok(match sysctl::write("net.core.rps_default_mask", &mask) {
         Ok(()) => Fact::known(mask),

@@ -18,6 +18,7 @@ use btu_sys::socket::Settings;
 use btu_testbed::local;
 use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Steering;
 
 use crate::exit::Failure;
 use crate::run::Interrupt;
@@ -49,7 +50,12 @@ pub(super) fn hosts(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure
 
 fn direct(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
     crate::privilege::gain()?;
-    let config = LocalConfig { congestion: Some(CONGESTION.to_owned()), ..LocalConfig::default() };
+    let config = LocalConfig {
+        congestion: Some(CONGESTION.to_owned()),
+        // An interrupt between CPUs costs more than the whole stack, above all on a virtual machine.
+        steering: Steering::Sender,
+        ..LocalConfig::default()
+    };
     let testbed = Arc::new(LocalTestbed::new(&config).map_err(not_made)?);
     let [near, far] = [Role::Test, Role::Active].map(|role| Party {
         place: Place { role, net: Some(testbed.net(role)), cpus: testbed.cpus(role).clone() },
