@@ -6,6 +6,7 @@ use std::time::Duration;
 use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
+use btu_sys::netlink::Netlink;
 use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
@@ -127,5 +128,29 @@ fn a_delayed_transfer_at_full_speed_loses_nothing() {
             between(&testbed, Role::Active, Path::Emulated, |ends| tcp_transfer(ends, 32 * MIB));
         assert!(received > 31 * MIB);
         testbed.emulation().unwrap().iter().for_each(assert_nothing_unasked);
+    });
+}
+
+/// A super-packet counts once, so the length of packets tells who cuts them.
+#[test]
+fn without_offload_tcp_cuts_its_own_segments() {
+    isolated("local::without_offload_tcp_cuts_its_own_segments", || {
+        let testbed = testbed();
+        let sent = || {
+            let mut netlink = Netlink::open(&testbed.net(Role::Test)).unwrap();
+            netlink.link("active0").unwrap().counters
+        };
+        let mean_length = |on| {
+            testbed.set_offload(Role::Active, on).unwrap();
+            let before = sent();
+            let right =
+                between(&testbed, Role::Active, Path::Direct, |ends| tcp_transfer(ends, 8 * MIB).0);
+            assert!(right > 7 * MIB);
+            let after = sent();
+            (after.tx_bytes - before.tx_bytes) / (after.tx_packets - before.tx_packets)
+        };
+        let [with, without, again] = [true, false, true].map(mean_length);
+        assert!(without <= 1514, "{without} bytes a packet");
+        assert!(with > 2 * 1514 && again > 2 * 1514, "{with}, {again} bytes a packet");
     });
 }
