@@ -20,6 +20,8 @@ pub struct OpenedPingPong {
     pub journal: Journal,
     /// What did not stop the reading: a torn last line, lines left out.
     pub warnings: Vec<Flag>,
+    /// True where lines were left out.
+    pub salvaged: bool,
 }
 
 /// True for the directory of a ping-pong.
@@ -39,11 +41,12 @@ pub fn open_pingpong(directory: &Path, mode: OpenMode) -> Result<OpenedPingPong,
     let events = lines(directory, "events.jsonl", mode)?;
     let mut warnings = warnings_of("samples.jsonl", &samples);
     warnings.extend(warnings_of("events.jsonl", &events));
+    let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
     let plan = Plan::stored(PLAN, &text(&directory.join(PLAN))?)
         .map_err(|source| StoreError::PingPong { directory: directory.to_owned(), source })?;
     let hosts = hosts(directory)?;
     let journal = Journal { plan, hosts, lines: samples.records, events: events.records };
-    Ok(OpenedPingPong { journal, warnings })
+    Ok(OpenedPingPong { journal, warnings, salvaged })
 }
 
 const PLAN: &str = "plan.toml";

@@ -18,14 +18,48 @@ use super::choices::WaitWord;
 
 /// Options of `btu pingpong`.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-#[expect(clippy::doc_markdown, reason = "the help text of an option is plain text")]
 #[command(after_help = AFTER)]
 pub(crate) struct PingPongArgs {
-    /// Transports by name, or `all` that this machine has (see btu list pingpong-transports) [default: tcp]
-    #[arg(value_name = "TRANSPORT", conflicts_with_all = ["plan", "resume"])]
-    pub(super) transports: Vec<String>,
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    /// Repeat what a plan.toml says
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
+    pub(super) plan: Option<PathBuf>,
+    /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, or a result's directory; repeatable
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) import: Vec<PathBuf>,
+    /// Write the curve as an np.out of `NetPIPE` (several curves: one file each, FILE.CURVE)
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub(super) export: Option<PathBuf>,
+    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-pingpong-...]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) out: Option<PathBuf>,
+    /// Go on with a measurement that was cut short; what it measured is not repeated
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    pub(super) resume: Option<PathBuf>,
+    /// A note that goes into the result
+    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
+    pub(super) note: Option<String>,
+    /// Print the plan and its time estimate, and measure nothing
+    #[arg(long, help_heading = "Result")]
+    pub(super) dry_run: bool,
+    /// No progress on stderr
+    #[arg(long, help_heading = "Result")]
+    pub(super) quiet: bool,
+    /// Write exactly one JSON document (the result) to stdout
+    #[arg(long, help_heading = "Result")]
+    pub(super) json: bool,
+}
 
+/// What is measured and how it is read: all that a plan says.
+#[derive(Debug, clap::Args)]
+#[group(id = "what", multiple = true, conflicts_with_all = ["plan", "resume"])]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[expect(clippy::doc_markdown, reason = "the help text of an option is plain text")]
+pub(crate) struct WhatArgs {
+    /// Transports by name, or `all` that this machine has (see btu list pingpong-transports) [default: tcp]
+    #[arg(value_name = "TRANSPORT")]
+    pub(super) transports: Vec<String>,
     /// Smallest block
     #[arg(long, value_name = "BYTES", default_value = "1B", help_heading = "Sizes")]
     pub(super) start: Bytes,
@@ -44,7 +78,6 @@ pub(crate) struct PingPongArgs {
     /// Transport by way to wait at 8 B, 1400 B and 64 KiB: what waiting costs, what the protocol
     #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "increment"])]
     pub(super) table: bool,
-
     /// What one timed exchange is
     #[arg(
         long,
@@ -82,7 +115,6 @@ pub(crate) struct PingPongArgs {
     /// Let the far end do something wrong, to see that --verify notices
     #[arg(long, value_name = "FAULT", value_enum, requires = "verify", help_heading = "Exchange")]
     pub(super) plant: Option<PlantWord>,
-
     /// TCP_NODELAY
     #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Sockets")]
     pub(super) nodelay: SocketSwitch,
@@ -113,7 +145,6 @@ pub(crate) struct PingPongArgs {
         help_heading = "Sockets"
     )]
     pub(super) offload: SocketSwitch,
-
     /// Between which hosts
     #[arg(long, value_enum, value_name = "PATH", default_value = "direct", help_heading = "Hosts")]
     pub(super) on: PathWord,
@@ -129,7 +160,6 @@ pub(crate) struct PingPongArgs {
     /// CPUs of the near and of the far end, such as 0/1 or 0-3/4-7
     #[arg(long, value_name = "NEAR/FAR", value_parser = cpus, help_heading = "Hosts")]
     pub(super) cpus: Option<(String, String)>,
-
     /// How often each point is visited, in a new random order each time
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) rounds: u32,
@@ -157,40 +187,12 @@ pub(crate) struct PingPongArgs {
     /// Measure copies of memory beside, as the machine's own limit
     #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Effort")]
     pub(super) reference: Switch,
-    /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
-    pub(super) plan: Option<PathBuf>,
-
     /// What the curves are drawn of: typical, min, median, p99, mean, average-of-3000, netpipe
     #[arg(long, value_name = "NAME", default_value = "typical", help_heading = "Result")]
     pub(super) statistic: Statistic,
     /// The transport that costs are counted from [default: the first]
     #[arg(long, value_name = "TRANSPORT", help_heading = "Result")]
     pub(super) base: Option<String>,
-    /// Lay a curve from elsewhere over ours: np.out, OSU, IMB, or a result's directory; repeatable
-    #[arg(long, value_name = "FILE|DIR", help_heading = "Result")]
-    pub(super) import: Vec<PathBuf>,
-    /// Write the curve as NetPIPE's np.out (several curves: one file each, FILE.CURVE)
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
-    pub(super) export: Option<PathBuf>,
-    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-pingpong-...]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) out: Option<PathBuf>,
-    /// Go on with a measurement that was cut short; what it measured is not repeated
-    #[arg(long, value_name = "DIR", help_heading = "Result")]
-    pub(super) resume: Option<PathBuf>,
-    /// A note that goes into the result
-    #[arg(long, value_name = "TEXT", conflicts_with = "resume", help_heading = "Result")]
-    pub(super) note: Option<String>,
-    /// Print the plan and its time estimate, and measure nothing
-    #[arg(long, help_heading = "Result")]
-    pub(super) dry_run: bool,
-    /// No progress on stderr
-    #[arg(long, help_heading = "Result")]
-    pub(super) quiet: bool,
-    /// Write exactly one JSON document (the result) to stdout
-    #[arg(long, help_heading = "Result")]
-    pub(super) json: bool,
 }
 
 /// `NEAR/FAR`, each a list of CPUs.

@@ -20,6 +20,7 @@ use btu_engine::pingpong::transport::Transport;
 use super::choices::Offsets;
 use super::choices::PlantWord;
 use super::options::PingPongArgs;
+use super::options::WhatArgs;
 use crate::exit::Failure;
 
 /// A transport that was asked for, and whether it may be missing.
@@ -32,12 +33,22 @@ struct Asked {
 impl PingPongArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        if let Some(file) = &self.plan {
-            return stored(file);
+        match (&self.plan, &self.resume) {
+            (Some(file), _) => stored(file),
+            (None, Some(directory)) => stored(&directory.join("plan.toml")),
+            (None, None) => self.what.plan(),
         }
-        if let Some(directory) = &self.resume {
-            return stored(&directory.join("plan.toml"));
-        }
+    }
+
+    /// True where transports were not named one by one, so that some may be missing.
+    pub(super) fn takes_what_is_there(&self) -> bool {
+        let is_stored = self.plan.is_some() || self.resume.is_some();
+        is_stored || self.what.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))
+    }
+}
+
+impl WhatArgs {
+    fn plan(&self) -> Result<Plan, Failure> {
         let configurations = self.configurations()?;
         let (near_cpus, far_cpus) = self.cpus.clone().unzip();
         let timed = !self.verify;
@@ -66,13 +77,6 @@ impl PingPongArgs {
         Ok(plan)
     }
 
-    /// True where transports were not named one by one, so that some may be missing.
-    pub(super) fn takes_what_is_there(&self) -> bool {
-        self.plan.is_some()
-            || self.resume.is_some()
-            || self.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))
-    }
-
     fn size_choice(&self) -> Result<SizeChoice, Failure> {
         if self.table {
             return Ok(SizeChoice::Listed(TABLE_SIZES.to_vec()));
@@ -96,6 +100,7 @@ impl PingPongArgs {
     fn configurations(&self) -> Result<Vec<Configuration>, Failure> {
         let mut all = Vec::new();
         for asked in self.asked()? {
+            self.refuse_two_writes(asked)?;
             for wait in self.waits(asked)? {
                 for offsets in self.offsets() {
                     all.push(self.configuration(asked.transport, wait, offsets));
@@ -103,6 +108,16 @@ impl PingPongArgs {
             }
         }
         Ok(all)
+    }
+
+    /// Where messages are kept apart, two writes would be two of them.
+    fn refuse_two_writes(&self, asked: Asked) -> Result<(), Failure> {
+        let is_bounded = asked.transport.properties().bounded;
+        if self.header.is_none() || !is_bounded || !asked.by_name {
+            return Ok(());
+        }
+        let name = asked.transport.name();
+        Err(Failure::usage(anyhow!("--header: two writes over {name} would be two messages")))
     }
 
     fn asked(&self) -> Result<Vec<Asked>, Failure> {

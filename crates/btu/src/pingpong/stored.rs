@@ -20,7 +20,8 @@ impl Stored {
     pub(crate) fn open(directory: &Path, mode: OpenMode) -> Result<Self, Failure> {
         let opened = btu_report::open_pingpong(directory, mode).map_err(Failure::usage)?;
         crate::report::warn(&opened.warnings);
-        let analysis = analyse(&opened.journal);
+        let mut analysis = analyse(&opened.journal);
+        analysis.complete &= !opened.salvaged;
         Ok(Self { journal: opened.journal, analysis })
     }
 

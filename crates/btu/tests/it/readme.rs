@@ -45,6 +45,18 @@ static PROMISES: &[Promise] = &[
         command: "btu link --delay 10ms -- btu link --delay 20ms -- sh -c 'ping -c 3 $BTU_LINK_FAR'",
         holds: |said, _| said.contains("3 received"),
     },
+    Promise {
+        command: "btu pingpong tcp unix shm --point-time 50ms --out curves",
+        holds: |said, folder| said.contains("n1/2") && folder.join("curves/report.html").exists(),
+    },
+    Promise {
+        command: "btu pingpong --table --point-time 50ms",
+        holds: |said, _| said.contains("by transport and way to wait"),
+    },
+    Promise {
+        command: "btu pingpong --dry-run",
+        holds: |said, _| said.contains("124 sizes of 1 configuration"),
+    },
 ];
 
 /// Commands that another place runs: this test would start itself again, or build everything twice.
