@@ -57,10 +57,10 @@ fn a_torn_line_that_cannot_be_set_aside_stays_where_it_is() {
         drop(create(dir.path()));
         std::fs::write(dir.path().join(file), b"{\"kind\":\"ce").unwrap();
         std::fs::create_dir(dir.path().join(aside)).unwrap();
-        assert!(matches!(JournalDir::resume(dir.path()), Err(JournalError::Io { .. })));
+        assert!(matches!(JournalDir::resume::<Record>(dir.path()), Err(JournalError::Io { .. })));
         assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"{\"kind\":\"ce");
         std::fs::remove_dir(dir.path().join(aside)).unwrap();
-        JournalDir::resume(dir.path()).unwrap();
+        JournalDir::resume::<Record>(dir.path()).unwrap();
         assert_eq!(std::fs::read(dir.path().join(aside)).unwrap(), b"{\"kind\":\"ce\n");
         assert_eq!(std::fs::read(dir.path().join(file)).unwrap(), b"");
     }
