@@ -9,6 +9,7 @@ mod list;
 mod output;
 mod pingpong;
 mod privilege;
+mod progress;
 mod report;
 mod run;
 mod score;

@@ -16,8 +16,8 @@ mod stored;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::progress::span;
 use crate::run::Interrupt;
-use crate::run::watch::span;
 
 pub(crate) use options::PingPongArgs;
 pub(crate) use stored::Stored;

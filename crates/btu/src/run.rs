@@ -8,7 +8,7 @@ mod local;
 mod options;
 pub(crate) mod place;
 pub(crate) mod start;
-pub(crate) mod watch;
+mod watch;
 
 use btu_control::Conductor;
 use btu_control::Watcher;
@@ -20,6 +20,7 @@ use self::watch::Progressing;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::progress::span;
 
 pub(crate) use interrupt::Interrupt;
 pub(crate) use local::not_made;
@@ -64,5 +65,5 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
 fn outlook(plan: &Plan) -> String {
     let steps = plan.pass_order(1).len();
     let passes = plan.passes.min;
-    format!("# {steps} steps in each of {passes} passes, about {}", watch::span(plan.estimate()))
+    format!("# {steps} steps in each of {passes} passes, about {}", span(plan.estimate()))
 }

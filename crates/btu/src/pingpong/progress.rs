@@ -1,6 +1,5 @@
 //! Live progress on stderr, drawn between visits only: a bar on a terminal, a line per round elsewhere.
 
-use std::io::IsTerminal;
 use std::time::Instant;
 
 use btu_core::pingpong::chasm::Purpose;
@@ -8,12 +7,10 @@ use btu_core::pingpong::chasm::Request;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::schedule::Schedule;
 use btu_core::pingpong::schedule::Visit;
-use indicatif::ProgressBar;
-use indicatif::ProgressDrawTarget;
-use indicatif::ProgressStyle;
 
 use crate::output;
-use crate::run::watch::span;
+use crate::progress::Form;
+use crate::progress::span;
 
 /// What the person at the terminal sees.
 pub(super) struct Progress {
@@ -23,20 +20,9 @@ pub(super) struct Progress {
     said: String,
 }
 
-enum Form {
-    Bar(ProgressBar),
-    Lines,
-    Silent,
-}
-
 impl Progress {
     pub(super) fn new(quiet: bool) -> Self {
-        let plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let form = match (quiet, std::io::stderr().is_terminal() && !plain) {
-            (true, _) => Form::Silent,
-            (false, true) => Form::Bar(bar()),
-            (false, false) => Form::Lines,
-        };
+        let form = Form::of_stderr(quiet);
         Self { form, begun: Instant::now(), visits: 0, said: String::new() }
     }
 
@@ -91,9 +77,7 @@ impl Progress {
 
     /// Takes the bar away before the report is printed.
     pub(super) fn finish(&self) {
-        if let Form::Bar(bar) = &self.form {
-            bar.finish_and_clear();
-        }
+        self.form.finish();
     }
 
     /// What is left, as fast as it went so far.
@@ -102,13 +86,4 @@ impl Progress {
         let left = u64::try_from(each * u128::from(visits)).unwrap_or(u64::MAX);
         span(btu_core::units::Nanos::new(left))
     }
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {prefix} {wide_msg}");
-    if let Ok(style) = style {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar
 }

@@ -1,7 +1,6 @@
 //! Live progress on stderr: cells done, time left, current figure. Drawn between runs only, so
 //! that nothing wakes a CPU while a cell is measured.
 
-use std::io::IsTerminal;
 use std::time::Instant;
 
 use btu_control::Progress;
@@ -10,11 +9,10 @@ use btu_control::Watcher;
 use btu_control::When;
 use btu_core::journal::Record;
 use btu_core::units::Nanos;
-use indicatif::ProgressBar;
-use indicatif::ProgressDrawTarget;
-use indicatif::ProgressStyle;
 
 use crate::output;
+use crate::progress::Form;
+use crate::progress::span;
 
 /// A progress bar on a terminal, a line per cell elsewhere, nothing when quiet.
 pub(crate) struct Progressing {
@@ -22,28 +20,15 @@ pub(crate) struct Progressing {
     form: Form,
 }
 
-enum Form {
-    Bar(ProgressBar),
-    Lines,
-    Silent,
-}
-
 impl Progressing {
     pub(crate) fn new(quiet: bool) -> Self {
-        let plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let form = match (quiet, std::io::stderr().is_terminal() && !plain) {
-            (true, _) => Form::Silent,
-            (false, true) => Form::Bar(bar()),
-            (false, false) => Form::Lines,
-        };
+        let form = Form::of_stderr(quiet);
         Self { started: Instant::now(), form }
     }
 
     /// Takes the bar away before the report is printed.
     pub(crate) fn finish(&self) {
-        if let Form::Bar(bar) = &self.form {
-            bar.finish_and_clear();
-        }
+        self.form.finish();
     }
 }
 
@@ -71,15 +56,6 @@ impl Watcher for Progressing {
     fn now(&self) -> Nanos {
         self.started.elapsed().into()
     }
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {prefix} {wide_msg}");
-    if let Ok(style) = style {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar
 }
 
 /// `pass 2, 41 s left, BTU 1234 Mb/s so far`
@@ -114,10 +90,4 @@ fn name(task: &Task) -> String {
         Task::Verify(When::Before) => "checking the emulation".to_owned(),
         Task::Verify(When::After) => "checking the emulation again".to_owned(),
     }
-}
-
-/// `41 s` or `12 min`.
-pub(crate) fn span(time: Nanos) -> String {
-    let seconds = time.seconds();
-    if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
