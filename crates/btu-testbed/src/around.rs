@@ -2,25 +2,26 @@
 
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
 use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
 use std::net::UdpSocket;
 
 use btu_sys::namespace::NamespaceError;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netlink;
-use btu_sys::netlink::Prefix;
-use btu_sys::netlink::Route;
-use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
 
 use crate::sysctls;
 
+mod family;
+
+use family::Family;
+
 /// How deep a link lies inside others: 1 for the outermost.
 ///
-/// Level L has the addresses 198.19.(200 + L).0/30 of the benchmarking range (RFC 2544): far .1,
-/// near .2.
+/// Level L has the addresses 198.19.(200 + L).0/30 of the benchmarking range (RFC 2544) and, where
+/// the kernel has IPv6, `2001:2:0:L::/64` of the other one (RFC 5180): far 1, near 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
@@ -41,6 +42,7 @@ pub struct Around {
     near: NetNs,
     wire: NetNs,
     far: NetNs,
+    families: Vec<Family>,
 }
 
 /// What kept the namespaces of a link from being made.
@@ -93,14 +95,19 @@ impl Level {
         Ipv4Addr::new(198, 19, 200 + self.0, 1)
     }
 
+    /// The near end's other address; [`Around::has_ipv6`] says whether it is there.
+    pub const fn near6(self) -> Ipv6Addr {
+        Ipv6Addr::new(0x2001, 2, 0, self.0 as u16, 0, 0, 0, 2)
+    }
+
+    /// The far end's other address.
+    pub const fn far6(self) -> Ipv6Addr {
+        Ipv6Addr::new(0x2001, 2, 0, self.0 as u16, 0, 0, 0, 1)
+    }
+
     /// True where the calling thread's namespace is the near end of this level.
     pub fn is_here(self) -> bool {
         UdpSocket::bind((self.near(), 0)).is_ok()
-    }
-
-    fn network(self) -> Prefix {
-        let address = Ipv4Addr::new(198, 19, 200 + self.0, 0);
-        Prefix { address: address.into(), length: 30 }
     }
 
     fn mac(self, end: u8) -> Mac {
@@ -127,7 +134,8 @@ impl Around {
             FarEnd::Alone => NetNs::create()?,
             FarEnd::Here => NetNs::current()?,
         };
-        let around = Self { level, near, wire, far: far_ns };
+        let families = Family::all(level, near.inside(sysctls::has_ipv6)?);
+        let around = Self { level, near, wire, far: far_ns, families };
         around.set_rules(far)?;
         around.add_devices(mtu)?;
         around.address_near()?;
@@ -141,6 +149,11 @@ impl Around {
     /// Its level.
     pub const fn level(&self) -> Level {
         self.level
+    }
+
+    /// Whether both ends have an IPv6 address.
+    pub const fn has_ipv6(&self) -> bool {
+        self.families.len() > 1
     }
 
     /// Where the command runs.
@@ -162,10 +175,10 @@ impl Around {
     /// an address that does not exist is answered (ICMP) instead of lost in silence.
     fn set_rules(&self, far: FarEnd) -> Result<(), AroundError> {
         inside(&self.wire, "wire", || sysctls::write_all(sysctls::QUIET))?;
-        inside(&self.near, "near", || sysctls::write_all(sysctls::QUIET))?;
+        inside(&self.near, "near", || sysctls::write_all(sysctls::STILL))?;
         inside(&self.far, "far", || {
             if far == FarEnd::Alone {
-                sysctls::write_all(sysctls::QUIET)?;
+                sysctls::write_all(sysctls::STILL)?;
             }
             sysctls::write_all(FORWARDING)
         })
@@ -192,12 +205,10 @@ impl Around {
     fn address_near(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.near)?;
-            let link =
-                self.address(&mut netlink, &self.level.near_device(), self.level.near(), 1)?;
-            netlink.set_route(&Route {
-                destination: EVERYWHERE,
-                gateway: Some(self.level.far().into()),
-                ..self.route(link, self.level.near())
+            let link = up(&mut netlink, &self.level.near_device())?;
+            self.families.iter().try_for_each(|family| {
+                self.address(&mut netlink, link, family.near_end(), 1)?;
+                netlink.set_route(&family.near_end().route(link, family.beyond))
             })
         };
         configure().map_err(at("near"))
@@ -207,11 +218,10 @@ impl Around {
     fn address_far(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.far)?;
-            let link = self.address(&mut netlink, &self.level.far_device(), self.level.far(), 2)?;
-            netlink.set_route(&Route {
-                destination: ALL_LEVELS,
-                gateway: Some(self.level.near().into()),
-                ..self.route(link, self.level.far())
+            let link = up(&mut netlink, &self.level.far_device())?;
+            self.families.iter().try_for_each(|family| {
+                self.address(&mut netlink, link, family.far_end(), 2)?;
+                netlink.set_route(&family.far_end().route(link, family.all_levels))
             })
         };
         configure().map_err(at("far"))
@@ -225,46 +235,28 @@ impl Around {
             let mut netlink = Netlink::open(&self.far)?;
             let link = netlink.link(&next.near_device())?.index;
             for outer in (1..next.0).map(Level) {
-                netlink.set_route(&Route {
-                    destination: outer.network(),
-                    gateway: Some(next.far().into()),
-                    ..self.route(link, next.near())
-                })?;
+                let outwards = Family::all(next, self.has_ipv6());
+                let networks = Family::all(outer, self.has_ipv6());
+                for (way, to) in outwards.iter().zip(networks) {
+                    netlink.set_route(&way.near_end().route(link, to.network))?;
+                }
             }
             Ok(())
         };
         configure().map_err(at("far"))
     }
 
-    /// Brings loopback and device up, and gives the device its address and its one neighbour.
+    /// Gives the device an address, the route to the other end, and its one neighbour.
     fn address(
         &self,
         netlink: &mut Netlink,
-        device: &str,
-        own: Ipv4Addr,
+        link: u32,
+        end: family::End,
         peer: u8,
-    ) -> btu_sys::Result<u32> {
-        let loopback = netlink.link("lo")?;
-        netlink.set_up(loopback.index)?;
-        let link = netlink.link(device)?.index;
-        netlink.set_up(link)?;
-        netlink.add_address(link, own.into(), self.level.network().length)?;
-        netlink.set_route(&self.route(link, own))?;
-        let address = if peer == 1 { self.level.far() } else { self.level.near() };
-        netlink.add_neighbour(link, address.into(), self.level.mac(peer))?;
-        Ok(link)
-    }
-
-    /// The route to the other end.
-    fn route(&self, link: u32, own: Ipv4Addr) -> Route<'static> {
-        Route {
-            destination: self.level.network(),
-            link,
-            gateway: None,
-            source: Some(own.into()),
-            congestion: None,
-            kind: RouteKind::Unicast,
-        }
+    ) -> btu_sys::Result<()> {
+        netlink.add_address(link, end.own, end.network.length)?;
+        netlink.set_route(&end.direct(link))?;
+        netlink.add_neighbour(link, end.peer, self.level.mac(peer))
     }
 
     fn taken_or(&self, end: &'static str, source: btu_sys::Error) -> AroundError {
@@ -277,6 +269,15 @@ impl fmt::Display for Level {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
     }
+}
+
+/// Brings loopback and the device up; returns the device's index.
+fn up(netlink: &mut Netlink, device: &str) -> btu_sys::Result<u32> {
+    let loopback = netlink.link("lo")?;
+    netlink.set_up(loopback.index)?;
+    let link = netlink.link(device)?.index;
+    netlink.set_up(link)?;
+    Ok(link)
 }
 
 fn inside(
@@ -296,8 +297,5 @@ pub const NEAR_PORT: &str = "near";
 /// The emulator's device towards the far end.
 pub const FAR_PORT: &str = "far";
 
-const EVERYWHERE: Prefix = Prefix { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), length: 0 };
-const ALL_LEVELS: Prefix =
-    Prefix { address: IpAddr::V4(Ipv4Addr::new(198, 19, 192, 0)), length: 18 };
-
-const FORWARDING: &[sysctls::Setting] = &[("net.ipv4.ip_forward", "1")];
+const FORWARDING: &[sysctls::Setting] =
+    &[("net.ipv4.ip_forward", "1"), ("net.ipv6.conf.all.forwarding", "1")];

@@ -12,15 +12,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use btu_sys::namespace::NetNs;
-use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netlink;
-use btu_sys::netlink::Prefix;
-use btu_sys::netlink::Route;
-use btu_sys::netlink::RouteKind;
 use btu_sys::packet::PacketSocket;
 use btu_sys::packet::ReceiveForm;
 use btu_sys::packet::Received;
-use btu_sys::sysctl;
 use btu_sys::wait::Waiter;
 use btu_testbed::around::Around;
 use btu_testbed::around::FAR_PORT;
@@ -154,36 +149,6 @@ fn checksum_errors(namespace: &NetNs, protocol: &str) -> u64 {
     fields.find(|(name, _)| *name == "InCsumErrors").unwrap().1.parse().unwrap()
 }
 
-/// Gives both ends an IPv6 address on the link; returns that of the far end.
-fn add_ipv6(around: &Around) -> IpAddr {
-    let address = |last: u8| -> IpAddr { format!("2001:2::{last}").parse().unwrap() };
-    let ends = [(around.far(), "btu1far", 1), (around.near(), "btu1", 2)];
-    let mac = |(namespace, device, _): (&NetNs, &str, u8)| -> Mac {
-        Netlink::open(namespace).unwrap().link(device).unwrap().mac
-    };
-    for (end, peer) in [(0, 1), (1, 0)] {
-        let (namespace, device, last) = ends[end];
-        inside(namespace, || {
-            sysctl::write("net.ipv6.conf.all.disable_ipv6", "0").unwrap();
-            sysctl::write(&format!("net.ipv6.conf.{device}.disable_ipv6"), "0").unwrap();
-        });
-        let mut netlink = Netlink::open(namespace).unwrap();
-        let link = netlink.link(device).unwrap().index;
-        netlink.add_address(link, address(last), 64).unwrap();
-        let route = Route {
-            destination: Prefix { address: "2001:2::".parse().unwrap(), length: 64 },
-            link,
-            gateway: None,
-            source: None,
-            congestion: None,
-            kind: RouteKind::Unicast,
-        };
-        netlink.set_route(&route).unwrap();
-        netlink.add_neighbour(link, address(ends[peer].2), mac(ends[peer])).unwrap();
-    }
-    address(1)
-}
-
 fn hosts() -> Around {
     Around::create(Level::OUTERMOST, FarEnd::Alone, 1500).unwrap()
 }
@@ -208,10 +173,10 @@ fn cut_tcp_over_ipv4_is_as_good_as_whole() {
 fn cut_tcp_over_ipv6_is_as_good_as_whole() {
     isolated("splitter::cut_tcp_over_ipv6_is_as_good_as_whole", || {
         let around = hosts();
-        if inside(around.near(), || sysctl::read("net.ipv6.conf.all.disable_ipv6")).is_err() {
+        if !around.has_ipv6() {
             skip!("kernel lacks: IPv6");
         }
-        let far = add_ipv6(&around);
+        let far = around.level().far6().into();
         assert_eq!(tcp_survives(&around, far, Treatment::Cut), 0);
     });
 }

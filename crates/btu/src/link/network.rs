@@ -54,11 +54,18 @@ impl Network {
     /// The far end to talk to: of an enclosing link its own, so that packets cross all levels,
     /// unless this link has a server of its own.
     pub(crate) fn target(&self, own_server: bool) -> String {
-        let own = self.around.level().far().to_string();
-        match std::env::var(FAR) {
-            Ok(outer) if self.far_end == FarEnd::Here && !own_server => outer,
-            _ => own,
-        }
+        self.outermost(FAR, own_server).unwrap_or_else(|| self.around.level().far().to_string())
+    }
+
+    /// Its IPv6 address, where the kernel has IPv6.
+    pub(crate) fn target6(&self, own_server: bool) -> Option<String> {
+        let own = || self.around.has_ipv6().then(|| self.around.level().far6().to_string());
+        self.outermost(FAR6, own_server).or_else(own)
+    }
+
+    fn outermost(&self, variable: &str, own_server: bool) -> Option<String> {
+        let outer = std::env::var(variable).ok();
+        outer.filter(|_| self.far_end == FarEnd::Here && !own_server)
     }
 }
 
@@ -91,4 +98,6 @@ const NAT_NEEDS_ROOT: &str = "it needs root: an ordinary user may not change the
 /// Variables that a command behind a link finds.
 pub(crate) const NEAR: &str = "BTU_LINK_NEAR";
 pub(crate) const FAR: &str = "BTU_LINK_FAR";
+pub(crate) const NEAR6: &str = "BTU_LINK_NEAR6";
+pub(crate) const FAR6: &str = "BTU_LINK_FAR6";
 pub(crate) const LEVEL: &str = "BTU_LINK_LEVEL";

@@ -170,5 +170,6 @@ const EXAMPLES: &str = "Examples:
   btu link --delay 10ms -- btu link --drop 1% -- CMD
 
 Elements act in the order drop, duplicate, corrupt, rate or trace, delay, hold, jitter, reorder,
-however they are written; --chain has its own. CMD finds the far end in $BTU_LINK_FAR. The exit
-status is CMD's (128 + n for signal n), or 2 or 3 where CMD never ran.";
+however they are written; --chain has its own. CMD finds the far end in $BTU_LINK_FAR, and its
+IPv6 address in $BTU_LINK_FAR6. The exit status is CMD's (128 + n for signal n), or 2 or 3 where
+CMD never ran.";

@@ -220,11 +220,16 @@ impl Session {
 fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> Vec<Program<'n>> {
     let level = network.around.level();
     let variable = |name: &str, value: String| (OsString::from(name), OsString::from(value));
-    let environment = vec![
+    let own_server = args.surroundings.far.is_some();
+    let mut environment = vec![
         variable(network::NEAR, level.near().to_string()),
-        variable(network::FAR, network.target(args.surroundings.far.is_some())),
+        variable(network::FAR, network.target(own_server)),
         variable(network::LEVEL, level.to_string()),
     ];
+    if let Some(far) = network.target6(own_server) {
+        environment.push(variable(network::NEAR6, level.near6().to_string()));
+        environment.push(variable(network::FAR6, far));
+    }
     let privileges = if args.surroundings.plain { Privileges::Plain } else { Privileges::Ambient };
     let near = Program {
         argv: command.to_vec(),

@@ -42,6 +42,31 @@ fn three_delays_of_ten_milliseconds_add_up_to_sixty() {
 }
 
 #[test]
+fn ipv6_crosses_all_levels_and_is_counted_like_ipv4() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    if !std::path::Path::new("/proc/net/if_inet6").exists() {
+        skip!("kernel lacks: IPv6");
+    }
+    for user in users::users() {
+        let program = btu(user).get_program().to_os_string();
+        let mut command = btu(user);
+        command.args(["link", "--json", "--drop", "1@2/4", "--"]).arg(program);
+        let script = "ping -n -c 8 -i 0.01 -W 1 $BTU_LINK_FAR6 >&2; true";
+        command.args(["link", "--quiet", "--", "sh", "-c", script]);
+        let output = expect_status(&mut command, 0);
+        let said = text(&output.stderr);
+        assert!(said.contains("PING 2001:2:0:1::1"), "the outermost far end is meant: {said}");
+        let stats: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Of eight questions the 2nd and the 6th are dropped, and of the six answers likewise.
+        assert_eq!((&stats["up"]["packets"], &stats["up"]["dropped"]), (&8.into(), &2.into()));
+        assert_eq!((&stats["down"]["packets"], &stats["down"]["dropped"]), (&6.into(), &2.into()));
+    }
+}
+
+#[test]
 fn a_second_link_of_one_level_is_refused_with_the_reason() {
     need_namespaces!();
     let program = btu(User::Same).get_program().to_string_lossy().into_owned();
