@@ -17,5 +17,6 @@ pub mod sample;
 pub mod schedule;
 pub mod score;
 pub mod stats;
+pub mod traffic;
 pub mod units;
 pub mod verdict;

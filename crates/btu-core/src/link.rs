@@ -5,7 +5,7 @@
 //! chain. Time and chance are arguments: the same packets, stamps and seed give the same fates.
 
 mod chain;
-mod chance;
+pub(crate) mod chance;
 mod codel;
 mod distribution;
 mod element;

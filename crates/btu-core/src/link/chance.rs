@@ -87,7 +87,7 @@ impl Chance {
 
 /// A draw as a number in the open interval (0, 1).
 #[expect(clippy::cast_precision_loss, reason = "52 bits and a half are exact in a float")]
-pub(super) fn unit_interval(draw: u64) -> f64 {
+pub(crate) fn unit_interval(draw: u64) -> f64 {
     ((draw >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
 }
 

@@ -1,0 +1,361 @@
+//! The TOML form of a scenario: the same tree as a script, and a matrix of values.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::units::Nanos;
+
+use super::build;
+use super::build::Reading;
+use super::build::ScenarioError;
+use super::call;
+use super::call::Call;
+use super::quantity::Dialect;
+use super::scenario::Axis;
+use super::scenario::Block;
+use super::scenario::Cluster;
+use super::scenario::Drain;
+use super::scenario::Endpoint;
+use super::scenario::Keep;
+use super::scenario::Protocol;
+use super::scenario::Scenario;
+use super::scenario::Test;
+use super::script;
+use super::script::Expressions;
+use super::script::Place;
+use super::script::Problem;
+use super::settings;
+use super::settings::Settings;
+use super::settings::Vocabulary;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawScenario {
+    seed: Option<u64>,
+    hosts: Option<Vec<String>>,
+    run: Option<Spanned<toml::Value>>,
+    #[serde(default)]
+    cluster: Vec<Spanned<RawCluster>>,
+    #[serde(default)]
+    matrix: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCluster {
+    name: Option<Spanned<String>>,
+    #[serde(default)]
+    test: Vec<Spanned<RawTest>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTest {
+    path: Option<Spanned<String>>,
+    r#type: Option<Spanned<String>>,
+    sink: Option<Spanned<String>>,
+    transport: Option<Spanned<String>>,
+    sink_transport: Option<Spanned<String>>,
+    name: Option<Spanned<String>>,
+    start: Option<Spanned<String>>,
+    seed: Option<u64>,
+    pace: Option<Spanned<String>>,
+    drain: Option<Spanned<String>>,
+    dscp: Option<u8>,
+    link: Option<Spanned<String>>,
+}
+
+/// Reads a scenario in TOML.
+pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Reading, ScenarioError> {
+    let one = |problem| ScenarioError { file: file.to_owned(), problems: vec![problem] };
+    let raw: RawScenario = toml::from_str(text).map_err(|error| {
+        let place = place(text, error.span().map_or(0, |span| span.start));
+        one(Problem::at(place, error.message().replace('\n', "; ")))
+    })?;
+    let expressions = Expressions::new(Dialect::Btu, words.files);
+    let mut former = Former { text, words, expressions, problems: Vec::new(), hosts: Vec::new() };
+    let scenario = former.scenario(raw);
+    let mut problems = former.problems;
+    if let Some(scenario) = &scenario {
+        problems.extend(build::duplicates(scenario));
+    }
+    let warnings = former.expressions.warnings;
+    match scenario {
+        Some(scenario) => build::reading(file, scenario, problems, warnings),
+        None => Err(ScenarioError { file: file.to_owned(), problems }),
+    }
+}
+
+struct Former<'f> {
+    text: &'f str,
+    words: &'f Vocabulary<'f>,
+    expressions: Expressions<'f>,
+    problems: Vec<Problem>,
+    hosts: Vec<String>,
+}
+
+impl Former<'_> {
+    fn scenario(&mut self, raw: RawScenario) -> Option<Scenario> {
+        let mut clusters = Vec::new();
+        for (index, cluster) in raw.cluster.into_iter().enumerate() {
+            clusters.extend(self.cluster(index + 1, cluster));
+        }
+        if clusters.is_empty() && self.problems.is_empty() {
+            let cause = "no [[cluster]] with a [[cluster.test]] in it";
+            self.problems.push(Problem::at(Place { line: 1, column: 1 }, cause));
+        }
+        let run = match raw.run {
+            Some(run) => self.run(&run, &clusters)?,
+            None if clusters.len() == 1 => Block::Cluster(clusters.first()?.clone()),
+            None => Block::Serial(clusters.into_iter().map(Block::Cluster).collect(), Keep::No),
+        };
+        let hosts = raw.hosts.unwrap_or(std::mem::take(&mut self.hosts));
+        let mut scenario = Scenario { seed: raw.seed, run, hosts, matrix: Vec::new() };
+        for (key, values) in raw.matrix {
+            let axis = self.axis(&key, &values, &scenario);
+            scenario.matrix.extend(axis);
+        }
+        self.problems.is_empty().then_some(scenario)
+    }
+
+    fn run(&mut self, run: &Spanned<toml::Value>, clusters: &[Cluster]) -> Option<Block> {
+        let place = place(self.text, run.span().start);
+        let mut used = Vec::new();
+        match block(run.get_ref(), clusters, &mut used, 0) {
+            Ok(block) => {
+                let unused = clusters.iter().filter(|cluster| !used.contains(&cluster.name));
+                self.expressions.warnings.extend(unused.map(|cluster| {
+                    Problem::at(place, format!("cluster \"{}\" is not run", cluster.name))
+                }));
+                Some(block)
+            }
+            Err(cause) => {
+                self.problems.push(Problem::at(place, cause));
+                None
+            }
+        }
+    }
+
+    fn cluster(&mut self, number: usize, raw: Spanned<RawCluster>) -> Option<Cluster> {
+        let here = place(self.text, raw.span().start);
+        let raw = raw.into_inner();
+        let name = match &raw.name {
+            Some(name) => self.label(name)?,
+            None => build::cluster_name(number),
+        };
+        let mut tests = Vec::new();
+        for test in raw.test {
+            let test = self.test(test, &tests);
+            tests.extend(test);
+        }
+        if tests.is_empty() && self.problems.is_empty() {
+            self.problems.push(Problem::at(here, format!("cluster \"{name}\" has no test")));
+        }
+        Some(Cluster { name, tests })
+    }
+
+    fn test(&mut self, raw: Spanned<RawTest>, taken: &[Test]) -> Option<Test> {
+        let here = place(self.text, raw.span().start);
+        let raw = raw.into_inner();
+        let before = self.problems.len();
+        let (sender, sink) = (self.sender(&raw), self.sink(&raw));
+        let path = raw.path.as_ref().and_then(|path| self.path(path));
+        let mut lacks = |absent: bool, cause: &str| {
+            if absent {
+                self.problems.push(Problem::at(here, cause));
+            }
+        };
+        lacks(raw.path.is_none(), "path is missing; write path = \"FROM -> TO\"");
+        lacks(raw.r#type.is_none(), "type is missing; write type = \"burstq(...)\" or another");
+        if self.problems.len() > before {
+            return None;
+        }
+        let (from, to) = path?;
+        for host in [&from.host, &to.host] {
+            if !self.hosts.contains(host) {
+                self.hosts.push(host.clone());
+            }
+        }
+        let tcp = || Protocol { name: "tcp".to_owned(), ..Protocol::default() };
+        let protocol = sender.protocol.unwrap_or_else(tcp);
+        Some(Test {
+            name: sender.name.map_or_else(|| build::name_of(&from, taken), |(name, _)| name),
+            traffic: sender.call?,
+            sink: sink.call.unwrap_or_else(|| Call::plain(call::sink())),
+            sink_protocol: sink.protocol.unwrap_or_else(|| protocol.clone()),
+            protocol,
+            from,
+            to,
+            start: sender.start.unwrap_or(Nanos::ZERO),
+            seed: raw.seed,
+            pace: sender.pace,
+            drain: sender.drain.unwrap_or(Drain::No),
+            dscp: raw.dscp,
+            link: raw.link.map(Spanned::into_inner),
+        })
+    }
+
+    fn sender(&mut self, raw: &RawTest) -> Settings {
+        self.settings(&[
+            ("type", &raw.r#type),
+            ("protocol", &raw.transport),
+            ("name", &raw.name),
+            ("start", &raw.start),
+            ("pace", &raw.pace),
+            ("drain", &raw.drain),
+        ])
+    }
+
+    fn sink(&mut self, raw: &RawTest) -> Settings {
+        let settings = self.settings(&[("type", &raw.sink), ("protocol", &raw.sink_transport)]);
+        if settings.call.is_some() && !settings.is_sink() {
+            let span = raw.sink.as_ref().map_or(0, |text| text.span().start);
+            let place = place(self.text, span);
+            self.problems.push(Problem::at(place, "sink: write sink(...)"));
+        }
+        settings
+    }
+
+    fn settings(&mut self, given: &[(&str, &Option<Spanned<String>>)]) -> Settings {
+        let mut settings = Settings::default();
+        for (name, text) in given {
+            let Some(text) = text else { continue };
+            let place = inside(self.text, text);
+            let read = script::tree(text.get_ref(), place).and_then(|tree| {
+                settings.set((name, place), &tree, &mut self.expressions, self.words)
+            });
+            self.problems.extend(read.err());
+        }
+        settings
+    }
+
+    /// `FROM -> TO`, each a host or a role, with or without a port.
+    fn path(&mut self, text: &Spanned<String>) -> Option<(Endpoint, Endpoint)> {
+        let start = inside(self.text, text);
+        let ends = text.get_ref().split_once("->").map(|(from, to)| {
+            let end = |part: &str| script::tree(part, start).and_then(|t| settings::endpoint(&t));
+            end(from).and_then(|from| Ok((from, end(to)?)))
+        });
+        let wrong = || Err(Problem::at(start, "write path = \"FROM -> TO\""));
+        match ends.unwrap_or_else(wrong) {
+            Ok(ends) => Some(ends),
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    fn label(&mut self, text: &Spanned<String>) -> Option<String> {
+        let tree = script::tree(text.get_ref(), inside(self.text, text));
+        match tree.and_then(|tree| settings::label(&tree)) {
+            Ok(name) => Some(name),
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    /// `CLUSTER[.TEST].PARAMETER` with its values.
+    fn axis(
+        &mut self,
+        key: &Spanned<String>,
+        values: &[Spanned<String>],
+        scenario: &Scenario,
+    ) -> Option<Axis> {
+        let here = inside(self.text, key);
+        let parts: Vec<&str> = key.get_ref().split('.').collect();
+        let (cluster, test, parameter) = match parts.as_slice() {
+            [cluster, parameter] => (*cluster, None, *parameter),
+            [cluster, test, parameter] => (*cluster, Some((*test).to_owned()), *parameter),
+            _ => {
+                self.problems
+                    .push(Problem::at(here, "a key of the matrix is CLUSTER[.TEST].PARAMETER"));
+                return None;
+            }
+        };
+        let (cluster, parameter) = (cluster.to_owned(), parameter.to_owned());
+        let mut axis = Axis { cluster, test, parameter, values: Vec::new() };
+        let declared = scenario.clusters().iter().find_map(|cluster| {
+            let test = cluster.tests.iter().find(|test| axis.names(&cluster.name, test))?;
+            test.traffic.shape().parameter(&axis.parameter)
+        });
+        let Some(parameter) = declared else {
+            let cause = format!("no test has a parameter \"{}\"", key.get_ref());
+            self.problems.push(Problem::at(here, cause));
+            return None;
+        };
+        if values.is_empty() {
+            self.problems.push(Problem::at(here, "a key of the matrix needs at least one value"));
+        }
+        for value in values {
+            let place = inside(self.text, value);
+            let read = script::tree(value.get_ref(), place)
+                .and_then(|tree| self.expressions.argument(parameter, &tree));
+            match read {
+                Ok(value) => axis.values.push(value),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        Some(axis)
+    }
+}
+
+/// What `run` says: the name of a cluster, or `{ serial = [...] }`, `{ parallel = [...] }`.
+fn block(
+    value: &toml::Value,
+    clusters: &[Cluster],
+    used: &mut Vec<String>,
+    depth: usize,
+) -> Result<Block, String> {
+    const FORM: &str = "run: write a cluster's name, { serial = [...] } or { parallel = [...] }";
+    if depth > 32 {
+        return Err("run: nested deeper than 32".to_owned());
+    }
+    if let toml::Value::String(name) = value {
+        let found = clusters.iter().find(|cluster| cluster.name == name.to_lowercase());
+        let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+        used.push(name.to_lowercase());
+        return found.map(|cluster| Block::Cluster(cluster.clone())).ok_or_else(|| {
+            format!("run: no cluster is named \"{name}\"; write one of {}", names.join(", "))
+        });
+    }
+    let table = value.as_table().ok_or(FORM)?;
+    let mut list = |key: &str| {
+        table.get(key).map(|children| {
+            let children = children.as_array().filter(|list| !list.is_empty()).ok_or(FORM)?;
+            children.iter().map(|child| block(child, clusters, used, depth + 1)).collect()
+        })
+    };
+    let (serial, parallel): (Option<Result<Vec<Block>, String>>, _) =
+        (list("serial"), list("parallel"));
+    let keep = match table.get("keep").map(toml::Value::as_bool) {
+        None | Some(Some(false)) => Keep::No,
+        Some(Some(true)) => Keep::Yes,
+        Some(None) => return Err("run: keep = true or false".to_owned()),
+    };
+    let known = |key: &String| matches!(key.as_str(), "serial" | "parallel" | "keep");
+    match (serial, parallel) {
+        (Some(blocks), None) if table.keys().all(known) => Ok(Block::Serial(blocks?, keep)),
+        (None, Some(blocks)) if table.len() == 1 => Ok(Block::Parallel(blocks?)),
+        _ => Err(FORM.to_owned()),
+    }
+}
+
+/// Line and column of a byte of the text.
+fn place(text: &str, at: usize) -> Place {
+    let before = text.get(..at.min(text.len())).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    Place { line, column }
+}
+
+/// Where the text inside the quotes begins.
+fn inside(text: &str, value: &Spanned<String>) -> Place {
+    let start = value.span().start;
+    let quotes = text.get(start..).unwrap_or("").chars().take_while(|c| matches!(c, '"' | '\''));
+    place(text, start + quotes.count().min(1))
+}

@@ -1,0 +1,228 @@
+//! The settings of a test, one by one, from what is written to their types.
+
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+use super::call::Call;
+use super::call::Pattern;
+use super::quantity::Quantity;
+use super::quantity::whole;
+use super::scenario::Drain;
+use super::scenario::Endpoint;
+use super::scenario::Pace;
+use super::scenario::Protocol;
+use super::script::Expressions;
+use super::script::Form;
+use super::script::Label;
+use super::script::Place;
+use super::script::Problem;
+use super::script::Tree;
+
+/// What the text may name that this crate does not know.
+#[derive(Clone, Copy)]
+pub struct Vocabulary<'v> {
+    /// The names of the transports.
+    pub transports: &'v [&'v str],
+    /// Gives the text of a file that a scenario names, or why it cannot.
+    pub files: &'v dyn Fn(&str) -> Result<String, String>,
+}
+
+impl std::fmt::Debug for Vocabulary<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Vocabulary").field("transports", &self.transports).finish_non_exhaustive()
+    }
+}
+
+/// What the settings of one end say; most belong to the sender.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    pub(super) name: Option<(String, Place)>,
+    pub(super) call: Option<Call>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) own: Option<Endpoint>,
+    pub(super) peer: Option<Endpoint>,
+    pub(super) start: Option<Nanos>,
+    pub(super) seed: Option<u64>,
+    pub(super) pace: Option<Pace>,
+    pub(super) drain: Option<Drain>,
+    pub(super) dscp: Option<u8>,
+    pub(super) link: Option<String>,
+}
+
+/// The names of the settings of a test, for errors.
+pub(super) const NAMES: &str =
+    "type, protocol, own, peer, name, start, seed, pace, drain, dscp, link";
+
+impl Settings {
+    /// Takes one setting; it may be written once.
+    pub(super) fn set(
+        &mut self,
+        (name, place): (&str, Place),
+        value: &Tree,
+        expressions: &mut Expressions<'_>,
+        words: &Vocabulary<'_>,
+    ) -> Result<(), Problem> {
+        let twice = match name {
+            "type" => put(&mut self.call, expressions.call(value)?),
+            "protocol" => put(&mut self.protocol, protocol(value, expressions, words)?),
+            "own" => put(&mut self.own, endpoint(value)?),
+            "peer" => put(&mut self.peer, endpoint(value)?),
+            "name" => put(&mut self.name, (label(value)?, place)),
+            "start" => put(&mut self.start, time(value, expressions)?),
+            "seed" => put(&mut self.seed, count(value, "seed", SEEDS)?),
+            "pace" => put(&mut self.pace, pace(value)?),
+            "drain" => put(&mut self.drain, drain(value, expressions)?),
+            "dscp" => put(&mut self.dscp, count(value, "dscp", 63)?),
+            "link" => put(&mut self.link, text(value)?),
+            _ => {
+                let cause = format!("unknown setting \"{name}\"; write one of {NAMES}");
+                return Err(Problem::at(place, cause));
+            }
+        };
+        if twice { Err(Problem::at(place, format!("{name} is written twice"))) } else { Ok(()) }
+    }
+
+    /// True for the reading end.
+    pub(super) fn is_sink(&self) -> bool {
+        self.call.as_ref().is_some_and(|call| matches!(call.pattern(), Pattern::Sink))
+    }
+}
+
+/// Fills a place; true if it was filled before.
+fn put<T>(slot: &mut Option<T>, value: T) -> bool {
+    slot.replace(value).is_some()
+}
+
+/// A transport with its options.
+fn protocol(
+    tree: &Tree,
+    expressions: &mut Expressions<'_>,
+    words: &Vocabulary<'_>,
+) -> Result<Protocol, Problem> {
+    let legal = || words.transports.join(", ");
+    let Form::Call(name, parts) = &tree.form else {
+        return Err(Problem::at(tree.place, format!("write one of {}", legal())));
+    };
+    if !words.transports.contains(&name.as_str()) {
+        let cause = format!("unknown protocol \"{name}\"; write one of {}", legal());
+        return Err(Problem::at(tree.place, cause));
+    }
+    let mut protocol = Protocol { name: name.clone(), ..Protocol::default() };
+    for part in parts {
+        let Label::Name(option) = &part.label else {
+            return Err(Problem::at(part.place, format!("write {OPTIONS} as NAME=VALUE")));
+        };
+        match option.as_str() {
+            "window" => protocol.window = Some(size(&part.value, expressions)?),
+            "nodelay" => protocol.nodelay = Some(yes(&part.value)?),
+            "congestion" => protocol.congestion = Some(word(&part.value)?),
+            "mss" => protocol.mss = Some(size(&part.value, expressions)?),
+            _ => {
+                let cause = format!("{name} has no option \"{option}\"; write {OPTIONS}");
+                return Err(Problem::at(part.place, cause));
+            }
+        }
+    }
+    Ok(protocol)
+}
+
+const OPTIONS: &str = "window, nodelay, congestion or mss";
+
+/// `host:port`, or a host or role alone.
+pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
+    match &tree.form {
+        Form::Endpoint(host, port) => Ok(Endpoint { host: host.clone(), port: Some(*port) }),
+        Form::Call(host, none) if none.is_empty() => {
+            Ok(Endpoint { host: host.clone(), port: None })
+        }
+        _ => Err(Problem::at(tree.place, "wanted HOST:PORT, or a role: test, active, passive")),
+    }
+}
+
+/// A name that can stand in a key of the matrix.
+pub(super) fn label(tree: &Tree) -> Result<String, Problem> {
+    let name = word(tree).or_else(|_| text(tree))?.to_lowercase();
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(legal) {
+        return Ok(name);
+    }
+    Err(Problem::at(tree.place, "a name has 1 to 64 letters, digits, \"-\" or \"_\""))
+}
+
+fn word(tree: &Tree) -> Result<String, Problem> {
+    match &tree.form {
+        Form::Call(word, none) if none.is_empty() => Ok(word.clone()),
+        _ => Err(Problem::at(tree.place, "wanted a word")),
+    }
+}
+
+fn text(tree: &Tree) -> Result<String, Problem> {
+    match &tree.form {
+        Form::Text(text) => Ok(text.clone()),
+        _ => Err(Problem::at(tree.place, "wanted a text in double quotes")),
+    }
+}
+
+/// `yes` or `no`, in the spellings of people.
+pub(super) fn yes(tree: &Tree) -> Result<bool, Problem> {
+    let word = match &tree.form {
+        Form::Number(value, unit) if unit.is_empty() => value.to_string(),
+        _ => word(tree).unwrap_or_default(),
+    };
+    match word.as_str() {
+        "yes" | "on" | "true" | "1" => Ok(true),
+        "no" | "off" | "false" | "0" => Ok(false),
+        _ => Err(Problem::at(tree.place, "write yes or no")),
+    }
+}
+
+fn size(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Bytes, Problem> {
+    let bytes = fixed(tree, Quantity::Bytes, expressions)?;
+    if !(1.0..=1_099_511_627_776.0).contains(&bytes) {
+        return Err(Problem::at(tree.place, "a size must be from 1 B to 1 TiB"));
+    }
+    Ok(Bytes::new(whole(bytes)))
+}
+
+fn time(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Nanos, Problem> {
+    fixed(tree, Quantity::Time, expressions).map(|time| Nanos::new(whole(time)))
+}
+
+fn fixed(
+    tree: &Tree,
+    quantity: Quantity,
+    expressions: &mut Expressions<'_>,
+) -> Result<f64, Problem> {
+    let value = expressions.variate(tree, quantity, "")?.fixed();
+    value.ok_or_else(|| Problem::at(tree.place, "wanted one value, not a distribution"))
+}
+
+fn count<T: TryFrom<u64>>(tree: &Tree, name: &str, most: u64) -> Result<T, Problem> {
+    let problem = || Problem::at(tree.place, format!("{name}: write a whole number to {most}"));
+    let Form::Number(value, unit) = &tree.form else { return Err(problem()) };
+    let exact = unit.is_empty() && value.fract() == 0.0 && *value >= 0.0;
+    let count = Some(whole(*value)).filter(|count| exact && *count <= most).ok_or_else(problem)?;
+    T::try_from(count).map_err(|_| problem())
+}
+
+/// Whole numbers of a text are exact to here.
+const SEEDS: u64 = 1 << 53;
+
+fn pace(tree: &Tree) -> Result<Pace, Problem> {
+    match word(tree).as_deref() {
+        Ok("hybrid") => Ok(Pace::Hybrid),
+        Ok("sleep") => Ok(Pace::Sleep),
+        Ok("spin") => Ok(Pace::Spin),
+        _ => Err(Problem::at(tree.place, "write sleep, hybrid or spin")),
+    }
+}
+
+fn drain(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Drain, Problem> {
+    match yes(tree) {
+        Ok(true) => Ok(Drain::Yes),
+        Ok(false) => Ok(Drain::No),
+        Err(_) => time(tree, expressions).map(Drain::UpTo).map_err(|problem| {
+            Problem::at(tree.place, format!("{}; write yes, no or a time", problem.cause))
+        }),
+    }
+}
