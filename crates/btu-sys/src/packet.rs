@@ -7,6 +7,7 @@
 
 mod call;
 mod ring;
+mod tap;
 
 use std::fmt;
 use std::io;
@@ -21,7 +22,10 @@ use crate::Error;
 use crate::Result;
 
 use call::Calls;
+use ring::Geometry;
 use ring::Ring;
+
+pub use tap::Tap;
 
 /// Size of the `virtio_net_hdr` before each frame.
 pub const VNET_HDR_LEN: usize = 10;
@@ -47,6 +51,19 @@ pub struct Received<'a> {
     pub frame: &'a [u8],
     /// When the kernel took it from the link, nanoseconds of `CLOCK_REALTIME`.
     pub stamp_ns: u64,
+}
+
+/// The beginning of a frame that passed.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// From the Ethernet header on, as much as was kept.
+    pub bytes: &'a [u8],
+    /// Size of the whole frame.
+    pub length: usize,
+    /// When the kernel saw it, nanoseconds of `CLOCK_REALTIME`.
+    pub stamp_ns: u64,
+    /// True for what this host sent.
+    pub is_outgoing: bool,
 }
 
 /// Frames that did not reach user space since the previous reading.
@@ -91,7 +108,7 @@ impl PacketSocket {
         let receive = if calls {
             Calls::new(&socket).map(Receive::Calls)
         } else {
-            Ring::new(&socket).map(Receive::Ring)
+            Ring::new(&socket, Geometry::WHOLE).map(Receive::Ring)
         };
         let receive = receive.map_err(|cause| Error::new(what("receive buffer"), cause))?;
         bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;

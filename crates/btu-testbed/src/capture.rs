@@ -4,6 +4,7 @@
 //! what each end saw ([`Capture::seen_by`]): an end sent what came from it, at its arrival, and got
 //! what went to it, at its release. Super-packets are recorded as the wire packets they stand for.
 
+mod listen;
 mod pcapng;
 
 use btu_core::units::Nanos;
@@ -11,6 +12,8 @@ use btu_core::units::Nanos;
 use crate::segment::Shape;
 use crate::segment::Vnet;
 
+pub use listen::Listening;
+pub(crate) use listen::Watch;
 pub use pcapng::write_pcapng;
 
 /// One wire packet at the emulator, 48 bytes.

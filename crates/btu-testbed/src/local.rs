@@ -6,6 +6,7 @@
 //! with the process.
 
 mod cpus;
+mod recording;
 mod topology;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ use crate::backend::Settings;
 use crate::verify;
 use crate::verify::Check;
 use crate::verify::Prober;
+
+pub use recording::Recording;
 
 use cpus::Placement;
 use topology::PAIRS;
@@ -182,6 +185,18 @@ impl LocalTestbed {
     /// What the emulator did on every link since [`Self::impair`].
     pub fn emulation(&self) -> Result<Vec<DirectionSample>, LocalError> {
         Ok(self.emulator.samples()?)
+    }
+
+    /// Records what passes the paths to these black boxes from now on, up to `limit` packets in each
+    /// direction: the emulated path by the emulator, the direct one by a listener at the black box.
+    /// Never beside a run that is scored.
+    pub fn record(
+        &self,
+        black_boxes: &[Role],
+        path: Path,
+        limit: usize,
+    ) -> Result<Recording<'_>, LocalError> {
+        Recording::start(self, black_boxes, path, limit)
     }
 
     /// How the testbed was laid out, and what could not be had.

@@ -87,17 +87,22 @@ enum Transport {
 
 /// Reads a frame that starts with its Ethernet header.
 pub fn read(vnet: Vnet, frame: &[u8]) -> Frame {
+    read_head(vnet, frame, frame.len())
+}
+
+/// Reads the beginning of a frame of `whole` bytes that starts with its Ethernet header.
+pub fn read_head(vnet: Vnet, frame: &[u8], whole: usize) -> Frame {
     let Some((ethertype, l3)) = ethertype(frame) else { return Frame::Uncounted };
     let is_group_frame = frame[0] & 1 == 1;
     let layout = match ethertype {
         _ if is_group_frame => return Frame::Uncounted,
-        ETHERTYPE_IPV4 => ipv4(frame, l3),
-        ETHERTYPE_IPV6 => ipv6(frame, l3),
+        ETHERTYPE_IPV4 => ipv4(frame, l3, whole),
+        ETHERTYPE_IPV6 => ipv6(frame, l3, whole),
         _ => return Frame::Uncounted,
     };
     match layout {
         Packet::Group => Frame::Uncounted,
-        Packet::Unknown => shape(vnet, Layout::without_headers(ethertype, l3, frame.len())),
+        Packet::Unknown => shape(vnet, Layout::without_headers(ethertype, l3, whole)),
         Packet::Unicast(layout) => shape(vnet, layout),
     }
 }
@@ -233,11 +238,11 @@ fn ethertype(frame: &[u8]) -> Option<(u16, usize)> {
     None
 }
 
-fn ipv4(frame: &[u8], l3: usize) -> Packet {
+fn ipv4(frame: &[u8], l3: usize, whole: usize) -> Packet {
     let Some(header) = frame.get(l3..l3 + 20) else { return Packet::Unknown };
     let length = usize::from(header[0] & 15) * 4;
     let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
-    let end = (l3 + total).min(frame.len());
+    let end = (l3 + total).min(whole);
     if header[0] >> 4 != 4 || length < 20 || total < length || end < l3 + length {
         return Packet::Unknown;
     }
@@ -249,7 +254,7 @@ fn ipv4(frame: &[u8], l3: usize) -> Packet {
     found.with_transport(frame, if is_fragment { PROTOCOL_NONE } else { header[9] })
 }
 
-fn ipv6(frame: &[u8], l3: usize) -> Packet {
+fn ipv6(frame: &[u8], l3: usize, whole: usize) -> Packet {
     let Some(header) = frame.get(l3..l3 + 40) else { return Packet::Unknown };
     let length = usize::from(u16::from_be_bytes([header[4], header[5]]));
     if header[0] >> 4 != 6 || length == 0 {
@@ -258,12 +263,13 @@ fn ipv6(frame: &[u8], l3: usize) -> Packet {
     if header[24] == 0xff {
         return Packet::Group;
     }
-    let end = (l3 + 40 + length).min(frame.len());
-    let Some((protocol, l4)) = last_header(&frame[..end], header[6], l3 + 40) else {
+    let end = (l3 + 40 + length).min(whole);
+    let packet = &frame[..end.min(frame.len())];
+    let Some((protocol, l4)) = last_header(packet, header[6], l3 + 40) else {
         return Packet::Unknown;
     };
     let is_group =
-        protocol == PROTOCOL_ICMPV6 && frame[..end].get(l4).copied().is_some_and(is_housekeeping);
+        protocol == PROTOCOL_ICMPV6 && packet.get(l4).copied().is_some_and(is_housekeeping);
     if is_group {
         return Packet::Group;
     }
@@ -303,7 +309,7 @@ struct IpHeader {
 
 impl IpHeader {
     fn with_transport(&self, frame: &[u8], protocol: u8) -> Packet {
-        let packet = &frame[..self.end];
+        let packet = &frame[..self.end.min(frame.len())];
         let (transport, payload) = match protocol {
             PROTOCOL_TCP => {
                 let words = packet.get(self.l4 + 12).map_or(0, |byte| usize::from(byte >> 4));

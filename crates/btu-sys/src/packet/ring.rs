@@ -1,8 +1,8 @@
-//! The receive form of ordinary users: a `TPACKET_V2` ring, mapped once.
+//! A `TPACKET_V2` ring, mapped once: the receive form of ordinary users, and of whoever only listens.
 //!
 //! The kernel copies each frame into a place of fixed size and marks the place as ours; we mark it
-//! as the kernel's again. Blocks of 1 MiB hold fifteen places each, because the kernel rounds every
-//! block up to a power of two.
+//! as the kernel's again. Blocks are of 1 MiB, because the kernel rounds every block up to a power
+//! of two.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 use nix::sys::mman::MapFlags;
 use nix::sys::mman::ProtFlags;
 
+use super::Head;
 use super::Losses;
 use super::Received;
 use super::VNET_HDR_LEN;
@@ -23,6 +24,7 @@ use super::VNET_HDR_LEN;
 pub(super) struct Ring {
     mapping: NonNull<libc::c_void>,
     length: NonZeroUsize,
+    place: usize,
     places: usize,
     next: usize,
     /// True while the previous frame is lent out.
@@ -30,15 +32,30 @@ pub(super) struct Ring {
     losses: Losses,
 }
 
+/// Size of a place, a multiple of 16, and how many blocks of places there should be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub(super) place: usize,
+    pub(super) blocks: usize,
+}
+
+impl Geometry {
+    /// Whole frames: 1035 places for super-packets of 64 KiB with all headers, 69 MiB.
+    pub(super) const WHOLE: Self = Self { place: 69_632, blocks: 69 };
+}
+
 impl Ring {
-    /// A ring of at least 1024 places, or of as many as the kernel has memory for.
-    pub(super) fn new(socket: &OwnedFd) -> io::Result<Self> {
+    /// A ring of these places, or of as many as the kernel has memory for.
+    pub(super) fn new(
+        socket: &OwnedFd,
+        Geometry { place, mut blocks }: Geometry,
+    ) -> io::Result<Self> {
         let version = i32::try_from(libc::tpacket_versions::TPACKET_V2 as u32).unwrap_or(1);
         super::set_packet_option(socket, libc::PACKET_VERSION, &version)?;
-        let mut blocks = BLOCKS;
-        while let Err(cause) = request(socket, blocks) {
+        let fewest = blocks.div_ceil(4);
+        while let Err(cause) = request(socket, place, blocks) {
             blocks /= 2;
-            if blocks < FEWEST_BLOCKS || cause.raw_os_error() != Some(libc::ENOMEM) {
+            if blocks < fewest || cause.raw_os_error() != Some(libc::ENOMEM) {
                 return Err(cause);
             }
         }
@@ -47,23 +64,45 @@ impl Ring {
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
         let mapping =
             unsafe { nix::sys::mman::mmap(None, length, access, MapFlags::MAP_SHARED, socket, 0) }?;
-        let places = blocks * PLACES_PER_BLOCK;
-        Ok(Self { mapping, length, places, next: 0, lent: false, losses: Losses::default() })
+        let places = blocks * per_block(place);
+        let losses = Losses::default();
+        Ok(Self { mapping, length, place, places, next: 0, lent: false, losses })
     }
 
+    /// The next frame that is whole.
     pub(super) fn receive(&mut self) -> Option<Received<'_>> {
         loop {
-            self.give_back();
-            let status = self.status().load(Ordering::Acquire);
-            if status & libc::TP_STATUS_USER == 0 {
+            if !self.advance() {
                 return None;
             }
-            self.lent = true;
             if self.header().tp_snaplen == self.header().tp_len {
                 return Some(self.frame());
             }
             self.losses.truncated += 1;
         }
+    }
+
+    /// The next frame, as much of it as its place holds.
+    pub(super) fn receive_head(&mut self) -> Option<Head<'_>> {
+        if !self.advance() {
+            return None;
+        }
+        let header = self.header();
+        let (start, kept) = (usize::from(header.tp_mac), index(header.tp_snaplen));
+        Some(Head {
+            bytes: self.place().get(start..start.saturating_add(kept)).unwrap_or_default(),
+            length: index(header.tp_len),
+            stamp_ns: stamp(&header),
+            is_outgoing: self.place().get(PACKET_TYPE) == Some(&libc::PACKET_OUTGOING),
+        })
+    }
+
+    /// Gives the previous place back and takes the next; false where the kernel has not filled it.
+    fn advance(&mut self) -> bool {
+        self.give_back();
+        let filled = self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER != 0;
+        self.lent = filled;
+        filled
     }
 
     pub(super) fn take_losses(&mut self) -> Losses {
@@ -86,17 +125,17 @@ impl Ring {
     fn frame(&self) -> Received<'_> {
         let header = self.header();
         let start = usize::from(header.tp_mac);
-        let length = usize::try_from(header.tp_snaplen).unwrap_or(usize::MAX);
+        let length = index(header.tp_snaplen);
         let place = self.place();
         let vnet = place.get(start - VNET_HDR_LEN..start).and_then(|bytes| bytes.try_into().ok());
         let frame = place.get(start..start.saturating_add(length)).unwrap_or_default();
-        let stamp_ns = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
-        Received { vnet: vnet.unwrap_or_default(), frame, stamp_ns }
+        Received { vnet: vnet.unwrap_or_default(), frame, stamp_ns: stamp(&header) }
     }
 
     fn address(&self) -> *mut libc::c_void {
-        let block = self.next / PLACES_PER_BLOCK * BLOCK;
-        let within = self.next % PLACES_PER_BLOCK * PLACE;
+        let per_block = per_block(self.place);
+        let block = self.next / per_block * BLOCK;
+        let within = self.next % per_block * self.place;
         self.mapping.as_ptr().wrapping_byte_add(block + within)
     }
 
@@ -116,7 +155,7 @@ impl Ring {
     fn place(&self) -> &[u8] {
         // SAFETY: the whole place is mapped; the kernel does not write to it while it is ours,
         // and it stays ours for the borrow, since giving it back needs `&mut self`.
-        unsafe { std::slice::from_raw_parts(self.address().cast(), PLACE) }
+        unsafe { std::slice::from_raw_parts(self.address().cast(), self.place) }
     }
 }
 
@@ -130,21 +169,29 @@ impl Drop for Ring {
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Ring {}
 
-fn request(socket: &OwnedFd, blocks: usize) -> io::Result<()> {
+fn request(socket: &OwnedFd, place: usize, blocks: usize) -> io::Result<()> {
     let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let wanted = libc::tpacket_req {
         tp_block_size: small(BLOCK),
         tp_block_nr: small(blocks),
-        tp_frame_size: small(PLACE),
-        tp_frame_nr: small(blocks * PLACES_PER_BLOCK),
+        tp_frame_size: small(place),
+        tp_frame_nr: small(blocks * per_block(place)),
     };
     super::set_packet_option(socket, libc::PACKET_RX_RING, &wanted)
 }
 
-/// A super-packet of 64 KiB with all headers; a multiple of the page and of 16.
-const PLACE: usize = 69_632;
+fn stamp(header: &libc::tpacket2_hdr) -> u64 {
+    u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec)
+}
+
+fn per_block(place: usize) -> usize {
+    BLOCK / place
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 const BLOCK: usize = 1 << 20;
-const PLACES_PER_BLOCK: usize = BLOCK / PLACE;
-/// 1035 places, 69 MiB.
-const BLOCKS: usize = 69;
-const FEWEST_BLOCKS: usize = 17;
+/// `sll_pkttype` of the address that follows the header of a place (`linux/if_packet.h`).
+const PACKET_TYPE: usize = 32 + std::mem::offset_of!(libc::sockaddr_ll, sll_pkttype);

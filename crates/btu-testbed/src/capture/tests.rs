@@ -120,7 +120,7 @@ fn blocks(mut file: &[u8]) -> Vec<(u32, Vec<u8>)> {
 fn a_file_has_a_section_an_interface_and_a_block_per_packet() {
     let capture = Capture { link: "link".into(), wall_offset_ns: 5_000_000_000, ..capture() };
     let mut file = Vec::new();
-    write_pcapng(&mut file, &capture, End::Near).unwrap();
+    write_pcapng(&mut file, &[capture], End::Near).unwrap();
     let blocks = blocks(&file);
     let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, [0x0a0d_0d0a, 1, 6, 6, 6, 6]);

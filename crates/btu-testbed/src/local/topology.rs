@@ -158,7 +158,7 @@ impl Pair {
     }
 
     /// `active0` is the direct device towards the active box, `active1` the emulated one.
-    fn device(&self, role: Role, path: Path) -> String {
+    pub(super) fn device(&self, role: Role, path: Path) -> String {
         let peer = if role == Role::Test { self.peer } else { Role::Test };
         format!("{peer}{}", u8::from(path == Path::Emulated))
     }

@@ -159,7 +159,7 @@ fn tools_can_read_the_file() {
         round_trips(world.ends(), 5);
         let capture = world.relay.end_capture().unwrap().remove(0);
         let path = std::env::temp_dir().join(format!("btu-capture-{}.pcapng", std::process::id()));
-        write_pcapng(&mut File::create(&path).unwrap(), &capture, End::Near).unwrap();
+        write_pcapng(&mut File::create(&path).unwrap(), &[capture], End::Near).unwrap();
         let read = Command::new("tcpdump").arg("-nr").arg(&path).output().unwrap();
         fs::remove_file(&path).unwrap();
         let text = String::from_utf8_lossy(&read.stdout);

@@ -7,6 +7,8 @@ use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
 use btu_sys::netlink::Netlink;
+use btu_testbed::capture::Capture;
+use btu_testbed::capture::End;
 use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
@@ -52,6 +54,37 @@ fn no_packet_to_a_direct_address_reaches_the_emulator() {
         let samples = testbed.emulation().unwrap();
         let seen: Vec<u64> = samples.iter().map(|sample| sample.packets).collect();
         assert_eq!(seen, [5, 5, 0, 0], "{samples:?}");
+    });
+}
+
+/// Payload of every packet that an end sent.
+fn payload_from(capture: &Capture, end: End) -> u64 {
+    let sent = capture.records().iter().filter(|record| record.from == end);
+    sent.map(|record| u64::from(record.payload)).sum()
+}
+
+#[test]
+fn what_passes_is_recorded_on_either_path_with_its_headers_alone() {
+    isolated("local::what_passes_is_recorded_on_either_path_with_its_headers_alone", || {
+        let testbed = testbed();
+        testbed.impair(&[], 1).unwrap();
+        for path in [Path::Direct, Path::Emulated] {
+            let recording = testbed.record(&[Role::Active], path, 100_000).unwrap();
+            let sent = between(&testbed, Role::Active, path, |ends| tcp_transfer(ends, 4 * MIB).0);
+            between(&testbed, Role::Passive, path, |ends| round_trips(ends, 5));
+            let captures = recording.finish().unwrap();
+            let links: Vec<&str> = captures.iter().map(|one| one.link.as_str()).collect();
+            assert_eq!((links, captures[0].lost), (vec!["test-active"], 0), "{path:?}");
+            let payload = payload_from(&captures[0], End::Near);
+            assert!(payload >= u64::try_from(sent).unwrap(), "{path:?}: {payload} of {sent}");
+            let from_far = payload_from(&captures[0], End::Far);
+            assert!(from_far < 100, "{path:?}: a few bytes of answer, and acknowledgements");
+            let records = captures[0].records();
+            assert!(records.iter().any(|record| record.from == End::Far), "{path:?}");
+            let kept = |record| captures[0].headers(record).len();
+            assert!(records.iter().map(kept).all(|kept| (54..=74).contains(&kept)), "{path:?}");
+            assert!(captures[0].seen_by(End::Far).iter().is_sorted_by_key(|seen| seen.at));
+        }
     });
 }
 

@@ -47,7 +47,7 @@ impl Files {
 
 fn capture(file: File, packets: &Capture) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    write_pcapng(&mut out, packets, End::Near)?;
+    write_pcapng(&mut out, std::slice::from_ref(packets), End::Near)?;
     out.flush()
 }
 

@@ -1,0 +1,53 @@
+//! The headers of every frame that passes a link, both ways: a listener that is in nobody's way.
+//!
+//! The kernel copies the first bytes of each frame into a ring and the frame goes on; nothing waits
+//! for the reader, and what finds the ring full is counted.
+
+use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+
+use super::Geometry;
+use super::Head;
+use super::Ring;
+use crate::Error;
+use crate::Result;
+
+/// A listener on one link.
+#[derive(Debug)]
+pub struct Tap {
+    socket: OwnedFd,
+    ring: Ring,
+}
+
+impl Tap {
+    /// Listens on `link` (an interface index of the calling thread's namespace) from now on.
+    pub fn open(link: u32) -> Result<Self> {
+        let what = |step: &str| format!("{step} of a listener on link {link}");
+        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
+        let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
+        super::bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;
+        Ok(Self { socket, ring })
+    }
+
+    /// The next frame, if one has passed. Its place is given back at the next call.
+    pub fn next_head(&mut self) -> Option<Head<'_>> {
+        self.ring.receive_head()
+    }
+
+    /// Frames that found the ring full since the previous call.
+    pub fn lost(&mut self) -> Result<u64> {
+        let read = super::read_statistics(&self.socket);
+        let read = read.map_err(|cause| Error::new("read the losses of a listener", cause))?;
+        Ok(u64::from(read.tp_drops))
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// 65,536 places that keep 190 bytes of a frame each: Ethernet, IPv6 and TCP with every option.
+const HEADERS: Geometry = Geometry { place: 256, blocks: 16 };
