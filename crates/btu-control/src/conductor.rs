@@ -1,5 +1,6 @@
 //! Decides what runs next: verification, passes, repeats, the end. Pure: time is an argument.
 
+mod captures;
 mod ledger;
 mod progress;
 
@@ -12,13 +13,16 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
+use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
+use btu_core::sample::Flag;
 use btu_core::sample::Outcome;
 use btu_core::sample::VerificationSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
 use btu_core::units::Nanos;
 
+use captures::Captures;
 use ledger::Ledger;
 pub use progress::Progress;
 
@@ -27,6 +31,8 @@ pub use progress::Progress;
 pub enum Event {
     /// An activity ran alone.
     Alone(AloneSample),
+    /// A cell was run again with capture.
+    Captured(Box<CaptureSample>),
     /// A cell was run.
     Cell(Box<CellSample>),
     /// The user or the system asked for an early end.
@@ -53,6 +59,8 @@ pub enum Action {
 pub enum Task {
     /// An activity without COMM.
     Alone(AloneRun),
+    /// A cell once more, with capture.
+    Capture(CaptureRun),
     /// A cell.
     Cell(CellRun),
     /// The check of the emulation.
@@ -87,6 +95,15 @@ pub struct CellRun {
     pub fixed_units: Option<f64>,
 }
 
+/// A cell once more, with its packets recorded. Nothing of it is scored; its pass is 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaptureRun {
+    /// The run.
+    pub run: CellRun,
+    /// What made the cell abnormal; empty for one that was asked for.
+    pub why: Vec<Flag>,
+}
+
 /// When the emulation is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
@@ -118,6 +135,7 @@ pub struct Conductor {
     started: Nanos,
     allowance: Nanos,
     checks: u32,
+    captures: Option<Captures>,
     ended: bool,
 }
 
@@ -134,6 +152,7 @@ impl Conductor {
             started: now,
             allowance,
             checks: 0,
+            captures: None,
             ended: false,
         }
     }
@@ -154,6 +173,10 @@ impl Conductor {
                 self.next(now, &mut actions);
             }
             Event::Cell(sample) => self.measured(now, *sample, &mut actions),
+            Event::Captured(sample) => {
+                self.keep(Record::Capture(sample), &mut actions);
+                self.capture(now, &mut actions);
+            }
         }
         actions
     }
@@ -188,7 +211,7 @@ impl Conductor {
             (false, true) if self.checks < MOST_CHECKS => actions.push(verify(When::Before)),
             (false, true) => self.finish(Ending::EmulationMismatch(wrong), actions),
             (_, true) => self.next(now, actions),
-            (_, false) => self.finish(Ending::Complete, actions),
+            (_, false) => self.capture(now, actions),
         }
     }
 
@@ -238,8 +261,20 @@ impl Conductor {
         if self.emulates() {
             actions.push(verify(When::After));
         } else {
-            self.finish(Ending::Complete, actions);
+            self.capture(now, actions);
         }
+    }
+
+    /// Starts the next second run, or the end. All that is scored is measured by now.
+    fn capture(&mut self, now: Nanos, actions: &mut Vec<Action>) {
+        let (plan, ledger) = (&self.plan, &self.ledger);
+        let captures = self.captures.get_or_insert_with(|| Captures::due(plan, ledger, now));
+        let Some((number, due)) = captures.next(now) else {
+            return self.finish(Ending::Complete, actions);
+        };
+        let slot = Slot { pass: 0, position: number, step: Step::Cell(due.cell.clone()) };
+        let run = self.cell_run(&slot, due.cell, 1);
+        actions.push(Action::Run(Task::Capture(CaptureRun { run, why: due.why })));
     }
 
     /// The task of a slot, or `None` where the journal holds it.
@@ -268,7 +303,9 @@ impl Conductor {
 
     fn cell_run(&self, slot: &Slot, cell: Cell, attempt: u32) -> CellRun {
         let calibrated = self.plan.work == Work::Calibrated;
-        let alone = calibrated.then(|| self.ledger.alone(&cell.activity, slot.pass)).flatten();
+        // A second run belongs to no pass: it does the work of the last one.
+        let pass = if slot.pass == 0 { self.pass } else { slot.pass };
+        let alone = calibrated.then(|| self.ledger.alone(&cell.activity, pass)).flatten();
         CellRun {
             pass: slot.pass,
             position: slot.position,

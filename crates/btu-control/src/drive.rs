@@ -1,13 +1,17 @@
 //! The loop between conductor, testbed and journal.
 
+use std::path::Path;
+
 use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
+use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::VerificationSample;
 use btu_core::units::Nanos;
 
 use crate::Action;
 use crate::AloneRun;
+use crate::CaptureRun;
 use crate::CellRun;
 use crate::Conductor;
 use crate::Ending;
@@ -24,6 +28,9 @@ pub trait Runner {
     fn alone(&mut self, run: &AloneRun) -> Option<AloneSample>;
     /// Runs a cell and judges what it saw.
     fn cell(&mut self, run: &CellRun) -> Option<CellSample>;
+    /// Runs a cell once more and writes its packets to a file below `directory`, the result's. What
+    /// keeps the packets from being recorded is part of the sample.
+    fn capture(&mut self, run: &CaptureRun, directory: &Path) -> Option<CaptureSample>;
     /// Checks the emulation.
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>>;
 }
@@ -64,7 +71,7 @@ pub fn drive(
         event = match next {
             Some(task) => {
                 watcher.begins(&task);
-                perform(&task, runner)
+                perform(&task, runner, journal.path())
             }
             None => Event::Interrupted,
         };
@@ -72,9 +79,12 @@ pub fn drive(
 }
 
 /// Runs one task; an interrupted one leaves no record.
-fn perform(task: &Task, runner: &mut dyn Runner) -> Event {
+fn perform(task: &Task, runner: &mut dyn Runner, directory: &Path) -> Event {
     let event = match task {
         Task::Alone(run) => runner.alone(run).map(Event::Alone),
+        Task::Capture(run) => {
+            runner.capture(run, directory).map(|sample| Event::Captured(Box::new(sample)))
+        }
         Task::Cell(run) => runner.cell(run).map(|sample| Event::Cell(Box::new(sample))),
         Task::Verify(when) => runner.verify(*when).map(Event::Verified),
     };

@@ -10,6 +10,7 @@ mod journal;
 
 pub use conductor::Action;
 pub use conductor::AloneRun;
+pub use conductor::CaptureRun;
 pub use conductor::CellRun;
 pub use conductor::Conductor;
 pub use conductor::Ending;

@@ -1,5 +1,6 @@
 //! What the samples mean: cells, scores, penalties, remarks. A pure function of a journal.
 
+mod abnormal;
 mod count;
 mod estimate;
 mod fold;
@@ -18,6 +19,8 @@ use crate::sample::Flag;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
+pub use abnormal::AbnormalCell;
+pub use abnormal::abnormal_cells;
 pub use count::CountedRun;
 pub use fold::analyse;
 pub use progress::composite_half_width;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cell::ActivityName;
 use crate::sample::ActivitySample;
+use crate::sample::CaptureSample;
 use crate::sample::CellSample;
 use crate::sample::Flag;
 use crate::sample::VerificationSample;
@@ -17,6 +18,8 @@ use crate::sample::VerificationSample;
 pub enum Record {
     /// An activity without COMM.
     Alone(AloneSample),
+    /// A second run of a cell, with its packets; never scored.
+    Capture(Box<CaptureSample>),
     /// One run of one cell.
     Cell(Box<CellSample>),
     /// A check of the emulation.
@@ -67,6 +70,17 @@ pub struct Journal {
 impl Journal {
     /// How a check of the emulation before the first cell calls its moment.
     pub const BEFORE: &str = "before";
+
+    /// The second runs with capture, one for each cell that has one: the last, where there are more.
+    pub fn captures(&self) -> Vec<&CaptureSample> {
+        let mut last: Vec<&CaptureSample> = Vec::new();
+        for record in &self.records {
+            let Record::Capture(sample) = record else { continue };
+            last.retain(|earlier| earlier.run.cell != sample.run.cell);
+            last.push(sample);
+        }
+        last
+    }
 
     /// The checks of the emulation that say what the cells were measured with. A check before the
     /// first cell is repeated until it holds, so only the last of each link counts; of those after

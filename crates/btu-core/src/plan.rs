@@ -4,6 +4,7 @@
 //! for. Who holds a [`Plan`] checks nothing.
 
 mod cap;
+mod capture;
 mod edition;
 mod error;
 mod estimate;
@@ -23,6 +24,9 @@ use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::units::Ratio;
 
+pub use capture::CaptureLimits;
+pub use capture::Captured;
+pub use capture::UnknownChoice;
 pub use edition::EDITIONS;
 pub use edition::Edition;
 pub use error::PlanError;
@@ -68,6 +72,9 @@ pub struct Plan {
     pub sockets: SocketPlan,
     /// Sizes of the host activities.
     pub activity: ActivityPlan,
+    /// Which cells are run again with capture.
+    #[serde(default)]
+    pub captured: Captured,
 }
 
 /// How much a cell sends.

@@ -4,6 +4,7 @@
 //! types are the lines of the journal. `None` means "not available on this machine", never zero.
 
 mod activity;
+mod capture;
 mod comm;
 mod emulation;
 mod host;
@@ -14,6 +15,10 @@ use serde::Serialize;
 use crate::cell::Cell;
 
 pub use activity::ActivitySample;
+pub use capture::CaptureFile;
+pub use capture::CapturePoint;
+pub use capture::CaptureSample;
+pub use capture::CaptureSource;
 pub use comm::CommSample;
 pub use comm::ConnectionSample;
 pub use comm::EndSample;

@@ -43,6 +43,7 @@ use crate::transport::Channel;
 use crate::transport::Transport;
 
 pub use end::EndReport;
+pub use end::over_run;
 pub use far::FarSide;
 pub use join::join;
 pub use near::NearReport;

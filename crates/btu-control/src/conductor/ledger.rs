@@ -29,7 +29,7 @@ impl Ledger {
         let first = |record: &&Record| match record {
             Record::Alone(_) => true,
             Record::Cell(sample) => sample.attempt == 1,
-            Record::Verification(_) => false,
+            Record::Capture(_) | Record::Verification(_) => false,
         };
         u64::try_from(self.records.iter().filter(first).count()).unwrap_or(u64::MAX)
     }
@@ -42,6 +42,13 @@ impl Ledger {
             }
             _ => None,
         })
+    }
+
+    /// True where the cell was run again with capture.
+    pub(super) fn is_captured(&self, cell: &Cell) -> bool {
+        self.records
+            .iter()
+            .any(|record| matches!(record, Record::Capture(sample) if sample.run.cell == *cell))
     }
 
     /// The attempt that is still due for a cell in this pass, or `None` where it is measured.

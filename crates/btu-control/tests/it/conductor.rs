@@ -9,8 +9,10 @@ use btu_control::Task;
 use btu_control::Watcher;
 use btu_control::When;
 use btu_control::drive;
+use btu_core::cell::Case;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Record;
+use btu_core::plan::Captured;
 use btu_core::plan::Plan;
 use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
@@ -147,6 +149,71 @@ fn a_repeat_that_was_due_when_the_run_stopped_is_made_after_the_resume() {
     let (_, records) = run(&plan, &mut first, Vec::new());
     let (_, records) = run(&plan, &mut Simulated::new(), records);
     assert!(measured(&records).values().filter(|count| **count == 2).count() >= 1);
+}
+
+/// Telnet in SEND is ten times slower than in RECV: asymmetric, with each activity.
+fn asymmetric(testbed: &mut Simulated) {
+    let slow = testbed.cell_time * 10;
+    testbed.spoil = Box::new(move |run, sample| {
+        if run.cell.case == Case::Send && run.cell.application.name == "telnet" {
+            sample.comm.as_mut().unwrap().elapsed_ns = slow;
+        }
+    });
+}
+
+fn captured(records: &[Record]) -> Vec<(String, usize)> {
+    let of = |record: &Record| match record {
+        Record::Capture(sample) => Some((sample.run.cell.id(), sample.why.len())),
+        _ => None,
+    };
+    records.iter().filter_map(of).collect()
+}
+
+#[test]
+fn abnormal_cells_are_run_again_with_capture_after_everything_that_is_scored() {
+    let mut testbed = Simulated::new();
+    asymmetric(&mut testbed);
+    let (ending, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    assert_eq!(ending, Ending::Complete);
+    let found = captured(&records);
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|(cell, why)| cell.starts_with("SEND/telnet/") && *why > 0));
+    let first = testbed.tasks.iter().position(|task| matches!(task, Task::Capture(_))).unwrap();
+    assert_eq!(testbed.tasks[first - 1], Task::Verify(When::After));
+    assert_eq!(testbed.tasks.len(), first + 4);
+    assert_eq!(measured(&records).len(), 360, "a second run is no run of a cell");
+}
+
+#[test]
+fn second_runs_are_made_for_none_for_every_cell_and_within_their_time() {
+    let count = |choice, cell_time| {
+        let mut testbed = Simulated::new();
+        testbed.cell_time = Nanos::from_millis(cell_time);
+        asymmetric(&mut testbed);
+        let plan = Plan { captured: choice, ..plan("btu-26") };
+        captured(&run(&plan, &mut testbed, Vec::new()).1).len()
+    };
+    assert_eq!(count(Captured::None, 200), 0);
+    assert_eq!(count(Captured::All, 200), 120);
+    assert_eq!(count(Captured::Abnormal, 200), 4);
+    assert_eq!(count(Captured::Abnormal, 2500), 2, "4 s in the quick preset");
+}
+
+#[test]
+fn a_resumed_run_makes_only_the_second_runs_that_are_missing() {
+    let plan = plan("btu-26");
+    let mut first = Simulated::new();
+    asymmetric(&mut first);
+    let (_, all) = run(&plan, &mut first, Vec::new());
+    first = Simulated::new();
+    first.stop_after = 373;
+    asymmetric(&mut first);
+    let (ending, records) = run(&plan, &mut first, Vec::new());
+    assert_eq!((ending, captured(&records).len()), (Ending::Interrupted, 2));
+    let mut second = Simulated::new();
+    asymmetric(&mut second);
+    let (ending, records) = run(&plan, &mut second, records);
+    assert_eq!((ending, captured(&records)), (Ending::Complete, captured(&all)));
 }
 
 #[test]

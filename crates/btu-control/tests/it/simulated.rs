@@ -1,9 +1,11 @@
 //! A testbed whose runs take the time written in them.
 
 use std::cell::Cell as Shared;
+use std::path::Path;
 use std::rc::Rc;
 
 use btu_control::AloneRun;
+use btu_control::CaptureRun;
 use btu_control::CellRun;
 use btu_control::Progress;
 use btu_control::Runner;
@@ -16,6 +18,7 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::sample::ActivitySample;
+use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::CommSample;
 use btu_core::sample::HostSample;
@@ -95,6 +98,17 @@ impl Runner for Simulated {
         let mut sample = sample(run, self.cell_time);
         (self.spoil)(run, &mut sample);
         Some(sample)
+    }
+
+    fn capture(&mut self, run: &CaptureRun, _directory: &Path) -> Option<CaptureSample> {
+        self.spend(Task::Capture(run.clone()), self.cell_time)?;
+        Some(CaptureSample {
+            run: sample(&run.run, self.cell_time),
+            why: run.why.clone(),
+            black_boxes: Vec::new(),
+            file: None,
+            not_captured: "simulated".to_owned(),
+        })
     }
 
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {

@@ -91,7 +91,7 @@ fn flag_incomplete_passes(runs: &mut [CountedRun<'_>], complete: &[u32]) {
 }
 
 /// Adds the findings of all rules to their runs, and gives back those of cells.
-fn flag_anomalies(plan: &Plan, runs: &mut [CountedRun<'_>]) -> Vec<(Cell, Flag)> {
+pub(super) fn flag_anomalies(plan: &Plan, runs: &mut [CountedRun<'_>]) -> Vec<(Cell, Flag)> {
     let mut of_runs = Vec::new();
     let mut of_cells = Vec::new();
     let evidence = Evidence::new(plan, runs);
@@ -171,7 +171,11 @@ fn classic_estimate(classic: Classic) -> Estimate {
 }
 
 /// The cells that have runs, in the order of the plan.
-fn summaries(plan: &Plan, runs: &[CountedRun<'_>], of_cells: &[(Cell, Flag)]) -> Vec<CellSummary> {
+pub(super) fn summaries(
+    plan: &Plan,
+    runs: &[CountedRun<'_>],
+    of_cells: &[(Cell, Flag)],
+) -> Vec<CellSummary> {
     let of = |cell: &Cell| {
         let runs: Vec<&CountedRun<'_>> =
             runs.iter().filter(|run| run.scored.cell == *cell).collect();

@@ -29,6 +29,8 @@ pub(super) struct RawPlan {
     pub(super) sockets: RawSockets,
     #[serde(default)]
     pub(super) activity: RawActivity,
+    #[serde(default)]
+    pub(super) capture: RawCapture,
 }
 
 /// An edition's file.
@@ -104,6 +106,13 @@ tables! {
     RawSockets { congestion, black_box_buffer, black_box_window_clamp }
     /// Sizes of the host activities.
     RawActivity { cpu_threads, io_file, ftp_transfer }
+}
+
+/// Which cells are run again with capture.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCapture {
+    pub(super) cells: Text,
 }
 
 /// How many passes.

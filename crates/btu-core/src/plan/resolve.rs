@@ -4,6 +4,7 @@ use toml::Spanned;
 
 use super::ActivityPlan;
 use super::Amount;
+use super::Captured;
 use super::Edition;
 use super::LinkPlan;
 use super::PassRule;
@@ -13,6 +14,7 @@ use super::SocketPlan;
 use super::Work;
 use super::error::Source;
 use super::raw::RawActivity;
+use super::raw::RawCapture;
 use super::raw::RawEdition;
 use super::raw::RawMatrix;
 use super::raw::RawPasses;
@@ -37,6 +39,8 @@ pub struct Choices<'c> {
     pub applications: Option<&'c [String]>,
     /// `--activities`.
     pub activities: Option<&'c [String]>,
+    /// `--capture`.
+    pub captured: Option<Captured>,
     /// `--seed`.
     pub seed: Option<u64>,
     /// `--plan`: the file's name and its text.
@@ -73,13 +77,15 @@ impl Plan {
         plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
         let changed = !plan.same_settings(&unchanged);
         plan.preset = if changed { "custom".to_owned() } else { preset_name };
+        plan.captured = choices.captured.unwrap_or(plan.captured);
         plan.restrict(choices, words)?;
         Ok(plan)
     }
 
-    /// True where everything but the matrix, the seed and the names is equal.
+    /// True where everything that figures depend on is equal, but the matrix, the seed and the names.
     fn same_settings(&self, other: &Self) -> bool {
-        let alike = Self { seed: other.seed, preset: other.preset.clone(), ..self.clone() };
+        let (seed, preset, captured) = (other.seed, other.preset.clone(), other.captured);
+        let alike = Self { preset, seed, captured, ..self.clone() };
         alike == Self { partial: self.partial, ..other.clone() }
     }
 
@@ -266,6 +272,7 @@ pub(super) fn assemble(
             )?,
         },
         activity: activity_plan(&activity, reader)?,
+        captured: captured(&own.capture, reader)?,
     })
 }
 
@@ -343,6 +350,12 @@ fn activity_plan(activity: &RawActivity, reader: &Reader<'_>) -> Result<Activity
         io_file: reader.required("activity.io_file", activity.io_file.as_ref())?,
         ftp_transfer: reader.required("activity.ftp_transfer", activity.ftp_transfer.as_ref())?,
     })
+}
+
+fn captured(capture: &RawCapture, reader: &Reader<'_>) -> Result<Captured, PlanError> {
+    let Some(text) = &capture.cells else { return Ok(Captured::default()) };
+    let read = text.get_ref().parse::<Captured>();
+    read.map_err(|cause| reader.illegal("capture.cells", text, &cause.to_string()))
 }
 
 fn contains_all<T: PartialEq>(kept: &[T], all: &[T]) -> bool {

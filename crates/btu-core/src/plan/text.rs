@@ -240,6 +240,8 @@ impl Plan {
         put_some(out, "cpu_threads", self.activity.cpu_threads);
         put(out, "io_file", self.activity.io_file);
         put(out, "ftp_transfer", self.activity.ftp_transfer);
+        out.push_str("\n[capture]\n");
+        put(out, "cells", self.captured);
     }
 }
 

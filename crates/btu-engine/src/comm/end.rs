@@ -161,8 +161,8 @@ impl EndReport {
     }
 }
 
-/// Counters as differences over the run, the rest as it is at its end.
-fn over_run(after: &tcp_info::TcpInfo, before: Option<&tcp_info::TcpInfo>) -> TcpInfo {
+/// What a run did to a connection: counters as differences from `before`, the rest as it is at its end.
+pub fn over_run(after: &tcp_info::TcpInfo, before: Option<&tcp_info::TcpInfo>) -> TcpInfo {
     let moved = |read: fn(&tcp_info::TcpInfo) -> Option<u64>| {
         let earlier = before.and_then(read).unwrap_or(0);
         read(after).map(|now| now.saturating_sub(earlier))

@@ -52,7 +52,7 @@ fn runs(journal: &Journal, analysis: &Analysis) -> String {
     let rows = journal.records.iter().filter_map(|record| match record {
         Record::Alone(sample) => Some(alone_row(sample)),
         Record::Cell(sample) => Some(cell_row(sample, analysis)),
-        Record::Verification(_) => None,
+        Record::Capture(_) | Record::Verification(_) => None,
     });
     let header = COLUMNS.map(ToOwned::to_owned);
     std::iter::once(header).chain(rows).map(|row| line(&row)).collect()

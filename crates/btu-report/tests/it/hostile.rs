@@ -96,6 +96,7 @@ pub(crate) fn journal_saying(text: &str) -> Journal {
                 cell.flags = vec![Flag::new(said(), said())];
                 cell.emulation.iter_mut().for_each(|way| way.link = said());
             }
+            Record::Capture(again) => again.why = vec![Flag::new(said(), said())],
             Record::Verification(check) => {
                 check.link = said();
                 check.mismatches = vec![said()];

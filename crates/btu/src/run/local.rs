@@ -2,11 +2,13 @@
 
 mod activities;
 mod prober;
+mod second;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use btu_control::AloneRun;
+use btu_control::CaptureRun;
 use btu_control::CellRun;
 use btu_control::Runner;
 use btu_control::When;
@@ -21,6 +23,7 @@ use btu_core::link::ChainSpec;
 use btu_core::plan::Amount;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
+use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::HostSample;
@@ -200,11 +203,27 @@ impl Runner for LocalRunner {
 
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
         let started_at = timestamp();
-        let seed = self.plan.seed;
-        let emulated = match self.impair(run.cell.case, seed) {
-            Ok(emulated) => emulated,
-            Err(cause) => return Some(Self::failed(run, started_at, &cause)),
-        };
+        match self.impair(run.cell.case, self.plan.seed) {
+            Ok(emulated) => self.observed(run, emulated, started_at),
+            Err(cause) => Some(Self::failed(run, started_at, &cause)),
+        }
+    }
+
+    fn capture(&mut self, run: &CaptureRun, directory: &std::path::Path) -> Option<CaptureSample> {
+        second::run(self, run, directory)
+    }
+
+    fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
+        let samples = prober::verify(&self.plan, &self.testbed, when);
+        let rates = samples.iter().cloned().map(Record::Verification).collect::<Vec<_>>();
+        self.emulator_rate = verdict::emulator_rate(&rates).or(self.emulator_rate);
+        (!self.is_interrupted()).then_some(samples)
+    }
+}
+
+impl LocalRunner {
+    /// Runs a cell over links that are set up, and judges what was seen.
+    fn observed(&self, run: &CellRun, emulated: bool, started_at: String) -> Option<CellSample> {
         let before = observe(&self.files);
         let measured = self.measure(run, emulated);
         let host = before.finish(&self.files);
@@ -223,13 +242,6 @@ impl Runner for LocalRunner {
         }
         judge(&mut sample, &self.plan, self.emulator_rate);
         Some(sample)
-    }
-
-    fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
-        let samples = prober::verify(&self.plan, &self.testbed, when);
-        let rates = samples.iter().cloned().map(Record::Verification).collect::<Vec<_>>();
-        self.emulator_rate = verdict::emulator_rate(&rates).or(self.emulator_rate);
-        (!self.is_interrupted()).then_some(samples)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use btu_core::plan::Captured;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
@@ -31,6 +32,10 @@ pub(crate) struct RunArgs {
     /// Only these host activities, separated by commas
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "resume")]
     activities: Option<Vec<String>>,
+    /// Cells to run again with their packets captured, after the last pass: abnormal, all or none
+    /// [default: abnormal]
+    #[arg(long, value_name = "CELLS", conflicts_with = "resume")]
+    capture: Option<Captured>,
     /// Seed of the random order, instead of a fresh one
     #[arg(long, value_name = "NUMBER", conflicts_with = "resume")]
     seed: Option<u64>,
@@ -90,6 +95,7 @@ impl RunArgs {
             cases: self.cases.as_deref(),
             applications: self.applications.as_deref(),
             activities: self.activities.as_deref(),
+            captured: self.capture,
             seed: self.seed,
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };

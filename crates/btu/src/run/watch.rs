@@ -8,6 +8,7 @@ use btu_control::Task;
 use btu_control::Watcher;
 use btu_control::When;
 use btu_core::journal::Record;
+use btu_core::sample::CaptureSample;
 use btu_core::units::Nanos;
 
 use crate::output;
@@ -69,6 +70,7 @@ fn figures(progress: &Progress) -> String {
 fn line(record: &Record, progress: &Progress) -> String {
     let what = match record {
         Record::Alone(alone) => format!("{} alone", alone.activity),
+        Record::Capture(sample) => return captured(sample),
         Record::Cell(sample) => {
             let rate = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
             let rate = rate
@@ -83,8 +85,18 @@ fn line(record: &Record, progress: &Progress) -> String {
     format!("{}/{} {what} ({})", progress.done, progress.total, figures(progress))
 }
 
+/// `SEND/telnet/none again, 1234 packets captured`
+fn captured(sample: &CaptureSample) -> String {
+    let packets = sample.file.as_ref().map_or_else(
+        || format!("without its packets: {}", sample.not_captured),
+        |file| format!("{} packets captured", file.packets),
+    );
+    format!("{} again, {packets}", sample.run.cell)
+}
+
 fn name(task: &Task) -> String {
     match task {
+        Task::Capture(again) => format!("{} again, with capture", again.run.cell),
         Task::Alone(run) => format!("{} alone", run.activity),
         Task::Cell(run) => run.cell.to_string(),
         Task::Verify(When::Before) => "checking the emulation".to_owned(),

@@ -10,6 +10,7 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+mod captures;
 mod commands;
 mod doctor;
 mod faults;

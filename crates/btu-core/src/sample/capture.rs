@@ -1,0 +1,122 @@
+//! The second run of a cell, with its packets: evidence for a diagnosis, never for the score.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::CellSample;
+use super::CounterDelta;
+use super::Flag;
+use crate::cell::Role;
+
+/// One run of one cell beside the score. Its pass is 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaptureSample {
+    /// What was seen, as of any run; nothing of it is ever scored.
+    pub run: CellSample,
+    /// What made the cell abnormal when it was chosen; empty for one that was asked for.
+    pub why: Vec<Flag>,
+    /// Protocol counters of each black box that moved during the run, as of the test host.
+    pub black_boxes: Vec<(Role, Vec<CounterDelta>)>,
+    /// Where the packets are; `None` where they could not be recorded.
+    pub file: Option<CaptureFile>,
+    /// Why there are no packets; empty where there are.
+    pub not_captured: String,
+}
+
+/// The packets of a run: a file beside the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureFile {
+    /// Its path below the result's directory: `captures/SEND-telnet-none.pcapng`.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// BLAKE3 of its content, hexadecimal.
+    pub blake3: String,
+    /// Packets in it.
+    pub packets: u64,
+    /// Packets that passed and are not in it, for want of memory.
+    pub lost: u64,
+    /// What recorded them.
+    pub source: CaptureSource,
+    /// Where they are seen: what left there as it was sent, what came there as it arrived.
+    pub seen_at: CapturePoint,
+}
+
+/// The end at which packets are seen: that of the sender, where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapturePoint {
+    /// The black box of each link.
+    BlackBox,
+    /// The host under test.
+    Test,
+}
+
+/// What recorded packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaptureSource {
+    /// The emulator, which carries them: wire packets, with the times of both ends.
+    Emulator,
+    /// A listener at the black box: frames as the stack handed them over.
+    Listener,
+}
+
+impl CaptureFile {
+    /// Where the packets of a cell go: one file of this name in the folder of captures.
+    pub fn path_of(cell: &crate::cell::Cell) -> String {
+        let name: String = cell.id().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        format!("{}/{name}.pcapng", Self::FOLDER)
+    }
+
+    /// The folder of captures below a result's directory.
+    pub const FOLDER: &str = "captures";
+}
+
+impl CapturePoint {
+    /// The end, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BlackBox => "the black box",
+            Self::Test => "the test host",
+        }
+    }
+}
+
+impl CaptureSource {
+    /// What recorded them, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Emulator => "the emulator, wire packet by wire packet",
+            Self::Listener => "a listener at the black box, frame by frame",
+        }
+    }
+}
+
+/// Application names are the user's own: nothing of them may lead out of the folder.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "+_".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::ActivityName;
+    use crate::cell::Application;
+    use crate::cell::Case;
+    use crate::cell::Cell;
+    use crate::units::Bytes;
+
+    #[test]
+    fn the_file_of_a_cell_stays_in_its_folder_whatever_the_cell_is_called() {
+        let path = |name: &str| {
+            CaptureFile::path_of(&Cell {
+                case: Case::SendDelayed,
+                application: Application { name: name.to_owned(), message_bytes: Bytes::new(1) },
+                activity: ActivityName::none(),
+            })
+        };
+        assert_eq!(path("telnet"), "captures/SEND+DL-telnet-none.pcapng");
+        assert_eq!(path("../../etc"), "captures/SEND+DL-------etc-none.pcapng");
+    }
+}

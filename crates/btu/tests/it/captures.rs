@@ -1,0 +1,79 @@
+//! Second runs with capture: what they leave beside the journal, and that nothing is scored of them.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Output;
+
+use btu_core::capture;
+use serde_json::Value;
+
+use crate::program::btu;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::tiny_plan;
+
+/// A run of the tiny plan with these options.
+fn run(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let out = dir.join(name);
+    let mut command = btu();
+    command.args(["run", "--quiet", "--plan"]).arg(tiny_plan(dir)).args(options);
+    let run = command.arg("--out").arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(matches!(run.status.code(), Some(0 | 6)), "{said}");
+    out
+}
+
+fn of_kind(out: &Path, kind: &str) -> Vec<Value> {
+    let all = lines(&out.join("samples.jsonl"));
+    all.into_iter().filter(|line| line["kind"] == kind).collect()
+}
+
+fn report(out: &Path, format: &str) -> Output {
+    btu().args(["report", "--format", format]).arg(out).output().unwrap()
+}
+
+/// The packets of a second run say what its sample says.
+fn assert_whole(out: &Path, second: &Value) {
+    let file = &second["file"];
+    let bytes = std::fs::read(out.join(file["path"].as_str().unwrap())).unwrap();
+    assert_eq!(file["blake3"], blake3::hash(&bytes).to_hex().as_str());
+    let read = capture::read(&bytes).unwrap();
+    assert_eq!(file["packets"], read.packets.len());
+    assert_eq!((&file["source"], file["lost"].as_u64()), (&"listener".into(), Some(0)), "{file}");
+    assert!(read.packets.iter().all(|packet| packet.data.len() <= 190), "headers only");
+}
+
+#[test]
+fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = run(dir.path(), "all", &["--capture", "all"]);
+    let second = of_kind(&out, "capture");
+    assert_eq!(second.len(), 2 * 2 * 2, "every cell once");
+    for sample in &second {
+        assert_eq!(sample["run"]["pass"], 0);
+        assert_whole(&out, sample);
+    }
+    let result = read_json(&out.join("result.json"));
+    assert_eq!(result["cells"].as_array().unwrap().len(), 2 * second.len(), "two passes");
+    let last_scored = lines(&out.join("samples.jsonl"));
+    let last_scored = last_scored.iter().rposition(|line| line["kind"] != "capture").unwrap();
+    assert_eq!(last_scored + 1 + second.len(), lines(&out.join("samples.jsonl")).len());
+    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
+        let again = report(&out, format);
+        assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
+    }
+}
+
+#[test]
+fn no_cell_is_captured_where_nobody_wants_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = run(dir.path(), "none", &["--capture", "none"]);
+    assert_eq!(of_kind(&out, "capture").len(), 0);
+    assert!(!out.join("captures").exists());
+    let plan = std::fs::read_to_string(out.join("plan.toml")).unwrap();
+    assert!(plan.contains("[capture]\ncells = \"none\""), "{plan}");
+    let wrong = btu().args(["run", "--capture", "some"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(said.contains("some") && said.contains("write abnormal, all or none"), "{said}");
+}
