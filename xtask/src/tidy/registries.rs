@@ -44,6 +44,14 @@ static REGISTRIES: &[Registry] = &[
         since: Since::Now,
     },
     Registry {
+        folder: "crates/btu-core/src/diagnosis",
+        listed_in: "crates/btu-core/src/diagnosis.rs",
+        slice: "CAUSES",
+        shared: &["evidence", "seen"],
+        page: "docs/diagnoses.md",
+        since: Since::Now,
+    },
+    Registry {
         folder: "crates/btu-core/src/traffic",
         listed_in: "crates/btu-core/src/traffic.rs",
         slice: "MODELS",

@@ -1,0 +1,206 @@
+//! Why a connection was slow: causes, one per file, each with the figures that it used.
+//!
+//! [`diagnose`] asks every cause of [`CAUSES`] about a connection of a capture and what the hosts
+//! say beside it ([`Evidence`]). A healthy connection has none. Causes are ranked by the share of
+//! the connection's time that each explains, weighed by its confidence; one that explains another
+//! (`a rate limit with a small queue` explains `fast retransmit`) takes its place.
+//!
+//! To add a cause, write `diagnosis/NAME.rs` with a `CAUSE`, name it in [`CAUSES`] and explain it in
+//! `docs/diagnoses.md`.
+
+mod application;
+mod blackbox_limited;
+mod bloated_queue;
+mod congestion_window;
+mod delayed_ack;
+mod emulator_pattern;
+mod evidence;
+mod fast_retransmit;
+mod reordering;
+mod seen;
+mod silly_window;
+mod slow_reader;
+mod slow_start_after_idle;
+mod small_queue;
+mod small_receive_buffer;
+mod small_send_buffer;
+mod starved_receiver;
+mod starved_sender;
+mod stolen_time;
+mod tail_loss;
+#[cfg(test)]
+mod tests;
+mod timeout;
+mod unknown;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::tcp::Connection;
+use crate::tcp::Endpoint;
+use crate::tcp::Stream;
+use crate::units::Ratio;
+use seen::Seen;
+
+pub use evidence::EndEvidence;
+pub use evidence::Evidence;
+
+/// Every cause; where two explain the same share of the time, the first is named first.
+pub static CAUSES: &[Cause] = &[
+    delayed_ack::CAUSE,
+    silly_window::CAUSE,
+    slow_reader::CAUSE,
+    small_receive_buffer::CAUSE,
+    small_send_buffer::CAUSE,
+    emulator_pattern::CAUSE,
+    small_queue::CAUSE,
+    bloated_queue::CAUSE,
+    reordering::CAUSE,
+    tail_loss::CAUSE,
+    timeout::CAUSE,
+    fast_retransmit::CAUSE,
+    slow_start_after_idle::CAUSE,
+    starved_receiver::CAUSE,
+    starved_sender::CAUSE,
+    stolen_time::CAUSE,
+    blackbox_limited::CAUSE,
+    congestion_window::CAUSE,
+    application::CAUSE,
+    unknown::CAUSE,
+];
+
+/// One cause.
+#[derive(Clone, Copy, Debug)]
+pub struct Cause {
+    /// Kebab case, stable.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// What to try.
+    pub remedy: &'static str,
+    /// Causes that are no news where this one is found.
+    explains: &'static [&'static str],
+    /// What speaks for it.
+    find: fn(&Seen<'_>) -> Option<Finding>,
+}
+
+/// What speaks for a cause.
+#[derive(Clone, Debug)]
+struct Finding {
+    /// Of the connection's active time.
+    share: f64,
+    confidence: Confidence,
+    sentence: String,
+    figures: Vec<Figure>,
+}
+
+/// A cause that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// Name of the cause.
+    pub cause: &'static str,
+    /// Who sent where it was found.
+    pub from: Endpoint,
+    /// Who received.
+    pub to: Endpoint,
+    /// How sure this is.
+    pub confidence: Confidence,
+    /// Of the time in which this direction was active.
+    pub share: Ratio,
+    /// What happened, in words.
+    pub sentence: String,
+    /// What to try.
+    pub remedy: &'static str,
+    /// What it was concluded from.
+    pub figures: Vec<Figure>,
+}
+
+/// How sure a diagnosis is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// One of several explanations.
+    Low,
+    /// Probable.
+    Medium,
+    /// The capture or the host shows it.
+    High,
+}
+
+/// A figure that a diagnosis used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// What it is.
+    pub name: &'static str,
+    /// How much.
+    pub value: f64,
+    /// Of what; empty for a count.
+    pub unit: &'static str,
+}
+
+/// What slowed a connection down, the strongest cause first; empty for a healthy one.
+pub fn diagnose(connection: &Connection, evidence: &Evidence) -> Vec<Diagnosis> {
+    let mut found: Vec<Diagnosis> = Vec::new();
+    for stream in connection.streams() {
+        if stream.counts.data_segments >= FEWEST_SEGMENTS {
+            found.extend(of_stream(connection, stream, evidence));
+        }
+    }
+    let is_known = found.iter().any(|one| one.cause != unknown::CAUSE.name);
+    found.retain(|one| !is_known || one.cause != unknown::CAUSE.name);
+    found.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
+    found
+}
+
+/// A single answer has no pattern.
+const FEWEST_SEGMENTS: u64 = 3;
+
+fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> Vec<Diagnosis> {
+    let seen = Seen::new(connection, stream, evidence);
+    let asked = CAUSES.iter().map(|cause| (cause, (cause.find)(&seen)));
+    let found: Vec<(&Cause, Finding)> =
+        asked.filter_map(|(cause, finding)| Some((cause, finding?))).collect();
+    let explained: Vec<&str> =
+        found.iter().flat_map(|(cause, _)| cause.explains.iter().copied()).collect();
+    let news = found.into_iter().filter(|(cause, _)| !explained.contains(&cause.name));
+    news.map(|(cause, finding)| Diagnosis {
+        cause: cause.name,
+        from: stream.from,
+        to: stream.to,
+        confidence: finding.confidence,
+        share: Ratio::new(finding.share.clamp(0.0, 1.0)),
+        sentence: finding.sentence,
+        remedy: cause.remedy,
+        figures: finding.figures,
+    })
+    .collect()
+}
+
+impl Diagnosis {
+    /// What it is ranked by.
+    fn weight(&self) -> f64 {
+        let trust = match self.confidence {
+            Confidence::High => 1.0,
+            Confidence::Low => 0.4,
+            Confidence::Medium => 0.7,
+        };
+        self.share.share() * trust
+    }
+}
+
+impl Figure {
+    const fn new(name: &'static str, value: f64, unit: &'static str) -> Self {
+        Self { name, value, unit }
+    }
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::High => "high",
+            Self::Low => "low",
+            Self::Medium => "medium",
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The sending application had nothing to send.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use crate::tcp::Limit;
+use crate::tcp::float;
+use crate::units::Nanos;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "application",
+    about: "the sending application had nothing to send",
+    remedy: "look at the sending application, not at the network: it waits for something else",
+    explains: &[],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let share = seen.waited(Limit::Application);
+    let pauses: Vec<Nanos> = seen
+        .stream
+        .pauses()
+        .filter(|wait| wait.limit == Limit::Application)
+        .map(|wait| wait.length())
+        .collect();
+    // A sender of messages waits for the next one: that is news only where nothing else is.
+    let is_quiet = pauses.is_empty() && (share < 0.5 || seen.losses() > 0);
+    if is_quiet || share < 0.1 {
+        return None;
+    }
+    let (count, longest) =
+        (pauses.len() as u64, pauses.iter().max().map_or(0.0, |one| one.millis()));
+    let share_percent = share * 100.0;
+    let sentence = if count == 0 {
+        format!(
+            "the sender had nothing to send {share_percent:.0} % of the time, while window and path had \
+             room"
+        )
+    } else {
+        format!(
+            "the application paused {count} times, at the longest {longest:.0} ms, while window and path \
+             had room"
+        )
+    };
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence,
+        figures: vec![
+            Figure::new("pauses", float(count), ""),
+            Figure::new("longest pause", longest, "ms"),
+            Figure::new("share of the time", share_percent, "%"),
+        ],
+    })
+}

@@ -1,0 +1,44 @@
+//! A rate limit whose queue holds so much that round trips become long.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use super::seen::quantile;
+use super::small_queue::is_bloated;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "bloated-queue",
+    about: "a rate limit whose large queue makes round trips long",
+    remedy: "an active queue (fq_codel, CAKE) in front of the rate limit, or BBR at the sender",
+    explains: &["congestion-window", "fast-retransmit", "tail-loss", "timeout"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let trips = seen.round_trips();
+    let (least, usual) = (quantile(&trips, 0), quantile(&trips, 50));
+    let peak = seen.stream.flight_peak();
+    if !is_bloated(seen) || peak < 20 * seen.mss() {
+        return None;
+    }
+    let bound = least * 3;
+    let long = trips.len() - trips.partition_point(|trip| *trip < bound);
+    let share = float(long as u64) / float(trips.len() as u64);
+    let (least, usual) = (least.millis(), usual.millis());
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "round trips grew from {least:.1} ms to {usual:.0} ms with {peak} B in flight: a queue in front \
+             of a rate limit holds too much"
+        ),
+        figures: vec![
+            Figure::new("shortest round trip", least, "ms"),
+            Figure::new("median round trip", usual, "ms"),
+            Figure::new("most in flight", float(peak), "B"),
+        ],
+    })
+}

@@ -1,0 +1,38 @@
+//! The emulator dropped what it was asked to drop.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "emulator-pattern",
+    about: "the emulated link dropped what its pattern asks for",
+    remedy: "nothing: the case asks for it; compare with cases without drops",
+    explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let asked = seen.evidence.asked_drops.unwrap_or(0).max(seen.counts().dropped);
+    let again = seen.counts().retransmissions;
+    if asked == 0 || again == 0 || again > asked * 2 + 3 {
+        return None;
+    }
+    let repairs = seen.repairs;
+    let share = seen.share(repairs.other + repairs.timeout + repairs.tail).max(0.01);
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "the emulated link dropped {asked} packets because it was asked to, which explains the \
+             {again} retransmissions"
+        ),
+        figures: vec![
+            Figure::new("drops asked for", float(asked), ""),
+            Figure::new("retransmissions", float(again), ""),
+        ],
+    })
+}

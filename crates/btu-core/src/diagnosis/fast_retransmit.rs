@@ -1,0 +1,46 @@
+//! Single losses that duplicate or selective acknowledgements repaired.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "fast-retransmit",
+    about: "losses that duplicate or selective acknowledgements repaired within a round trip",
+    remedy: "find where packets are lost; a rate near what the path carries loses some by design",
+    explains: &["congestion-window"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let counts = seen.counts();
+    // Behind a timeout or a probe for the tail the same acknowledgements repair the rest.
+    let needless = seen.needless();
+    let tails = seen.repairs.tails.saturating_sub(needless.min(counts.tail_probes));
+    let is_own = seen.repairs.timeouts == 0 && tails == 0;
+    let needed = counts.fast.saturating_sub(needless.saturating_sub(counts.tail_probes));
+    if needed == 0 || !(is_own || needed >= FEWEST_BESIDE) {
+        return None;
+    }
+    let share = seen.share(seen.repairs.other).max(SMALLEST);
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "{needed} of {} segments were lost and sent again after {} duplicate acknowledgements",
+            counts.data_segments, counts.duplicate_acks
+        ),
+        figures: vec![
+            Figure::new("fast retransmissions", float(needed), ""),
+            Figure::new("duplicate acknowledgements", float(counts.duplicate_acks), ""),
+            Figure::new("segments with data", float(counts.data_segments), ""),
+            Figure::new("share of the time", share * 100.0, "%"),
+        ],
+    })
+}
+
+const FEWEST_BESIDE: u64 = 3;
+const SMALLEST: f64 = 0.001;

@@ -1,0 +1,52 @@
+//! The receiver's window is too small for the path.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use super::seen::ratio;
+use crate::tcp::Limit;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "small-receive-buffer",
+    about: "the receiver's window is smaller than what the path carries in a round trip",
+    remedy: "raise SO_RCVBUF or leave it unset, so that the kernel tunes it (net.ipv4.tcp_rmem)",
+    explains: &["congestion-window", "small-send-buffer"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let counts = seen.counts();
+    let [_, largest] = seen.stream.window_bytes?;
+    let limited = seen.waited(Limit::ReceiverWindow);
+    let full = ratio(counts.window_full, counts.data_segments);
+    let told = seen.observed(seen.evidence.sender.window_limited).unwrap_or(0.0);
+    let by_time = limited >= LEAST_SHARE || told >= LEAST_SHARE;
+    let by_count = full >= LEAST_FULL && largest <= TINY;
+    if !seen.stream.window_is_known || !seen.lasts(10) || !(by_time || by_count) {
+        return None;
+    }
+    let share = limited.max(told).max(full * 0.5);
+    let round_trip = seen.round_trip.millis();
+    Some(Finding {
+        share,
+        confidence: if full > 0.0 { Confidence::High } else { Confidence::Medium },
+        sentence: format!(
+            "the receiver never offered more than {largest} B for a round trip of {round_trip:.2} ms, and \
+             {} segments filled its window to the last byte",
+            counts.window_full
+        ),
+        figures: vec![
+            Figure::new("largest window", float(largest), "B"),
+            Figure::new("segments that filled it", float(counts.window_full), ""),
+            Figure::new("round trip", round_trip, "ms"),
+            Figure::new("limited by the window", limited.max(told) * 100.0, "%"),
+        ],
+    })
+}
+
+const LEAST_SHARE: f64 = 0.2;
+const LEAST_FULL: f64 = 0.2;
+const TINY: u64 = 32 << 10;

@@ -1,0 +1,18 @@
+//! The receiving thread waited for a CPU.
+
+use super::Cause;
+use super::Finding;
+use super::seen::Seen;
+use super::starved_sender::starved;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "starved-receiver",
+    about: "the receiving thread was runnable but did not get a CPU",
+    remedy: "give the receiver a CPU: fewer threads, another placement, a higher priority",
+    explains: &["slow-reader"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    starved(seen, seen.evidence.receiver, "receiving")
+}

@@ -1,0 +1,44 @@
+//! The last segments of a burst were lost: nothing behind them told of it.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "tail-loss",
+    about: "the last segments of a burst were lost, and no later ones told of it",
+    remedy: "keep tail loss probes and SACK on (net.ipv4.tcp_early_retrans=3); find where packets are lost",
+    explains: &["congestion-window"],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let (counts, repairs) = (seen.counts(), seen.repairs);
+    // A probe that was not needed brings a duplicate SACK.
+    let needed = repairs.tails.saturating_sub(seen.needless().min(counts.tail_probes));
+    if needed == 0 {
+        return None;
+    }
+    let share = seen.share(repairs.tail).max(SMALLEST);
+    let wait = repairs.tail.millis() / float(repairs.tails);
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "{needed} times the end of a burst was lost; it was noticed {wait:.1} ms later, by {} probes \
+             and timers",
+            repairs.tails
+        ),
+        figures: vec![
+            Figure::new("lost tails", float(needed), ""),
+            Figure::new("tail loss probes", float(counts.tail_probes), ""),
+            Figure::new("mean wait", wait, "ms"),
+            Figure::new("share of the time", share * 100.0, "%"),
+        ],
+    })
+}
+
+const SMALLEST: f64 = 0.002;

@@ -1,0 +1,40 @@
+//! Nothing that is known explains it.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use crate::tcp::Limit;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "unknown",
+    about: "no known cause explains what was seen",
+    remedy: "look at the chart, and at the hosts while it happens",
+    explains: &[],
+    find,
+};
+
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let share = seen.waited(Limit::Unknown);
+    let asked = &seen.evidence.abnormal;
+    if share < LEAST_SHARE && asked.is_empty() {
+        return None;
+    }
+    let sentence = match asked.first() {
+        Some(why) if share < LEAST_SHARE => format!("nothing in the capture explains it ({why})"),
+        _ => format!(
+            "{:.0} % of the time the sender had data, window and acknowledgements, and did not send: a \
+             busy or paced sender, perhaps",
+            share * 100.0
+        ),
+    };
+    Some(Finding {
+        share: share.max(0.01),
+        confidence: Confidence::Low,
+        sentence,
+        figures: vec![Figure::new("unexplained waits", share * 100.0, "%")],
+    })
+}
+
+const LEAST_SHARE: f64 = 0.25;

@@ -1,0 +1,131 @@
+//! A passive analyser of TCP: from captured packets to what each sender did and waited for.
+//!
+//! [`analyse`] finds the connections of a [`Capture`](crate::capture::Capture) and follows both
+//! directions of each: sequence numbers with their wrap-around, options, round trips, kinds of
+//! retransmission, windows, waits. It judges nothing: causes are named by
+//! [`diagnosis`](crate::diagnosis).
+
+mod connection;
+mod follow;
+mod headers;
+mod ranges;
+mod segment;
+#[cfg(test)]
+pub(crate) mod simulated;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::capture::Capture;
+use crate::capture::Missing;
+use crate::units::Nanos;
+use connection::Tracker;
+use headers::Content;
+
+pub use connection::Connection;
+pub use segment::Endpoint;
+pub use segment::Flags;
+pub use segment::Options;
+pub use segment::Segment;
+pub use stream::Answer;
+pub use stream::Counts;
+pub use stream::Limit;
+pub use stream::Mark;
+pub use stream::Offer;
+pub use stream::Restart;
+pub use stream::RoundTrip;
+pub use stream::Sack;
+pub use stream::Sent;
+pub use stream::Span;
+pub use stream::Stream;
+pub use stream::Wait;
+
+pub(crate) use stream::total;
+
+/// What a capture holds.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// The connections, in order of their first segment.
+    pub connections: Vec<Connection>,
+    /// What the packets are.
+    pub traffic: Traffic,
+    /// What the capture lacks.
+    pub missing: Missing,
+}
+
+/// What the packets of a capture are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// All of them.
+    pub packets: u64,
+    /// TCP segments.
+    pub segments: u64,
+    /// Something else.
+    pub other: u64,
+    /// Later parts of IP packets, which have no TCP header.
+    pub fragments: u64,
+    /// Cut off or contradictory before their TCP header ends.
+    pub damaged: u64,
+}
+
+/// Follows every TCP connection of a capture.
+pub fn analyse(capture: &Capture<'_>) -> Analysis {
+    let mut trackers: Vec<Tracker> = Vec::new();
+    let mut places: BTreeMap<[Endpoint; 2], usize> = BTreeMap::new();
+    let mut traffic = Traffic::default();
+    let begin = capture.packets.first().map_or(Nanos::ZERO, |packet| packet.at);
+    for packet in &capture.packets {
+        traffic.packets += 1;
+        let interface = usize::try_from(packet.interface).unwrap_or(usize::MAX);
+        let Some(interface) = capture.interfaces.get(interface) else { continue };
+        let mut segment = match headers::content(interface.link_type, packet) {
+            Content::Damaged => {
+                traffic.damaged += 1;
+                continue;
+            }
+            Content::Fragment => {
+                traffic.fragments += 1;
+                continue;
+            }
+            Content::Other => {
+                traffic.other += 1;
+                continue;
+            }
+            Content::Tcp(segment) => segment,
+        };
+        traffic.segments += 1;
+        segment.at = begin.saturating_add(packet.at.since(begin).min(LONGEST));
+        let key = pair(&segment);
+        let known = places.get(&key).copied().filter(|place| !trackers[*place].is_other(&segment));
+        let place = known.unwrap_or_else(|| {
+            trackers.push(Tracker::new(&segment));
+            places.insert(key, trackers.len() - 1);
+            trackers.len() - 1
+        });
+        let is_dropped = packet.comment.is_some_and(|comment| comment.starts_with("dropped"));
+        trackers[place].follow(&segment, is_dropped);
+    }
+    let connections = trackers.into_iter().map(Tracker::finish).collect();
+    Analysis { connections, traffic, missing: capture.missing.clone() }
+}
+
+/// Sums of times stay within their type, whatever a damaged file says: 208 days.
+const LONGEST: Nanos = Nanos::new(1 << 54);
+
+/// Both ends, in an order of their own.
+fn pair(segment: &Segment) -> [Endpoint; 2] {
+    let mut ends = [segment.from, segment.to];
+    ends.sort_unstable();
+    ends
+}
+
+/// A count as a float, for ratios: exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "ratios of counts; 53 bits of them are enough")]
+pub(crate) fn float(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,216 @@
+//! From a captured packet to a TCP segment: link layer, VLAN tags, IPv4 or IPv6, TCP, options.
+//!
+//! Lengths come from the headers, not from what was kept: a capture of headers alone is enough. A
+//! super-packet (GSO, GRO) is one segment as long as it was seen.
+
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
+
+use super::segment::Endpoint;
+use super::segment::Flags;
+use super::segment::Options;
+use super::segment::Segment;
+use crate::capture::LinkType;
+use crate::capture::Packet;
+
+/// What a packet is to an analyser of TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Too short or contradictory where its TCP header should be.
+    Damaged,
+    /// A part of an IP packet that does not begin with a TCP header.
+    Fragment,
+    /// Something else: ARP, UDP ...
+    Other,
+    /// A TCP segment.
+    Tcp(Box<Segment>),
+}
+
+/// Reads the headers of a packet.
+pub(super) fn content(link_type: LinkType, packet: &Packet<'_>) -> Content {
+    match internet(link_type, packet.data) {
+        Some((protocol, start)) => {
+            let kept = packet.data.get(start..).unwrap_or_default();
+            let before = u32::try_from(start).unwrap_or(u32::MAX);
+            let original = packet.original_bytes.saturating_sub(before);
+            let found = match protocol {
+                IPV4 => ipv4(kept, original),
+                IPV6 => ipv6(kept, original),
+                _ => Some(Content::Other),
+            };
+            match found.unwrap_or(Content::Damaged) {
+                Content::Tcp(mut segment) => {
+                    segment.at = packet.at;
+                    Content::Tcp(segment)
+                }
+                other => other,
+            }
+        }
+        None if packet.data.is_empty() => Content::Damaged,
+        None => Content::Other,
+    }
+}
+
+/// The protocol behind the link layer's header, and where it begins.
+fn internet(link_type: LinkType, data: &[u8]) -> Option<(u16, usize)> {
+    match link_type {
+        LinkType::Ethernet => untagged(data, word(data, 12)?, 14),
+        LinkType::LinuxCooked => untagged(data, word(data, 14)?, 16),
+        LinkType::LinuxCooked2 => untagged(data, word(data, 0)?, 20),
+        LinkType::Loopback => by_version(data, 4),
+        LinkType::Raw => by_version(data, 0),
+        LinkType::Other(_) => None,
+    }
+}
+
+/// Steps over VLAN tags (IEEE 802.1Q, 802.1ad).
+fn untagged(data: &[u8], mut protocol: u16, mut start: usize) -> Option<(u16, usize)> {
+    while matches!(protocol, 0x8100 | 0x88a8 | 0x9100) {
+        protocol = word(data, start + 2)?;
+        start += 4;
+    }
+    Some((protocol, start))
+}
+
+fn by_version(data: &[u8], start: usize) -> Option<(u16, usize)> {
+    match data.get(start)? >> 4 {
+        4 => Some((IPV4, start)),
+        6 => Some((IPV6, start)),
+        _ => None,
+    }
+}
+
+/// RFC 791. A total length of zero is a super-packet beyond 64 KiB.
+fn ipv4(data: &[u8], original: u32) -> Option<Content> {
+    let first = *data.first()?;
+    let header = usize::from(first & 15) * 4;
+    if first >> 4 != 4 || header < 20 {
+        return None;
+    }
+    if *data.get(9)? != TCP {
+        return Some(Content::Other);
+    }
+    if word(data, 6)? & 0x1fff != 0 {
+        return Some(Content::Fragment);
+    }
+    let total = match u32::from(word(data, 2)?) {
+        0 => original,
+        total => total,
+    };
+    let address = |at: usize| -> Option<IpAddr> {
+        let four: [u8; 4] = data.get(at..at + 4)?.try_into().ok()?;
+        Some(Ipv4Addr::from(four).into())
+    };
+    let rest = total.checked_sub(u32::try_from(header).ok()?)?;
+    let mut segment = tcp(data.get(header..)?, rest, [address(12)?, address(16)?])?;
+    segment.identification = word(data, 4);
+    segment.is_congestion_marked = data[1] & 3 == 3;
+    Some(Content::Tcp(Box::new(segment)))
+}
+
+/// RFC 8200. A payload length of zero is a jumbogram, which GSO makes too.
+fn ipv6(data: &[u8], original: u32) -> Option<Content> {
+    if data.first()? >> 4 != 6 {
+        return None;
+    }
+    let total = match u32::from(word(data, 4)?) {
+        0 => original,
+        length => length + 40,
+    };
+    let address = |at: usize| -> Option<IpAddr> {
+        let bytes: [u8; 16] = data.get(at..at + 16)?.try_into().ok()?;
+        Some(Ipv6Addr::from(bytes).into())
+    };
+    let (mut next, mut start) = (*data.get(6)?, 40_usize);
+    // Hop-by-hop options, routing, destination options: each begins with the next and its length.
+    while matches!(next, 0 | 43 | 60) {
+        let length = 8 + usize::from(*data.get(start + 1)?) * 8;
+        (next, start) = (*data.get(start)?, start + length);
+    }
+    if next == FRAGMENT {
+        let is_first = word(data, start + 2)? & 0xfff8 == 0;
+        if !is_first {
+            return Some(Content::Fragment);
+        }
+        (next, start) = (*data.get(start)?, start + 8);
+    }
+    if next != TCP {
+        return Some(Content::Other);
+    }
+    let rest = total.checked_sub(u32::try_from(start).ok()?)?;
+    let mut segment = tcp(data.get(start..)?, rest, [address(8)?, address(24)?])?;
+    segment.is_congestion_marked = word(data, 0)? >> 4 & 3 == 3;
+    Some(Content::Tcp(Box::new(segment)))
+}
+
+/// RFC 9293, 3.1; `length` is that of the segment with its header.
+fn tcp(data: &[u8], length: u32, [from, to]: [IpAddr; 2]) -> Option<Segment> {
+    let header = usize::from(*data.get(12)? >> 4) * 4;
+    if header < 20 {
+        return None;
+    }
+    let payload = length.checked_sub(u32::try_from(header).ok()?)?;
+    let options = data.get(20..header.min(data.len())).unwrap_or_default();
+    Some(Segment {
+        from: Endpoint { address: from, port: word(data, 0)? },
+        to: Endpoint { address: to, port: word(data, 2)? },
+        sequence: long(data, 4)?,
+        acknowledged: long(data, 8)?,
+        flags: Flags(*data.get(13)?),
+        window: word(data, 14)?,
+        payload,
+        options: self::options(options),
+        ..Segment::default()
+    })
+}
+
+/// RFC 9293, 3.2; RFC 7323; RFC 2018. What is cut off or wrong ends the list.
+fn options(mut rest: &[u8]) -> Options {
+    let mut found = Options::default();
+    while let Some((&kind, after)) = rest.split_first() {
+        if kind == 0 {
+            break;
+        }
+        if kind == 1 {
+            rest = after;
+            continue;
+        }
+        let Some(&length) = after.first() else { break };
+        let Some(value) = rest.get(2..usize::from(length)) else { break };
+        option(&mut found, kind, value);
+        rest = &rest[usize::from(length).max(2)..];
+    }
+    found
+}
+
+fn option(found: &mut Options, kind: u8, value: &[u8]) {
+    match (kind, value) {
+        (2, _) => found.mss = word(value, 0),
+        (3, [scale, ..]) => found.scale = Some((*scale).min(14)),
+        (4, _) => found.sack_permitted = true,
+        (5, _) => {
+            for (place, block) in value.chunks_exact(8).take(4).enumerate() {
+                found.sacks[place] = (long(block, 0).unwrap_or(0), long(block, 4).unwrap_or(0));
+                found.sack_count = u8::try_from(place + 1).unwrap_or(4);
+            }
+        }
+        (8, _) => found.stamps = long(value, 0).zip(long(value, 4)),
+        _ => {}
+    }
+}
+
+fn word(data: &[u8], at: usize) -> Option<u16> {
+    let two: [u8; 2] = data.get(at..at.checked_add(2)?)?.try_into().ok()?;
+    Some(u16::from_be_bytes(two))
+}
+
+fn long(data: &[u8], at: usize) -> Option<u32> {
+    let four: [u8; 4] = data.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    Some(u32::from_be_bytes(four))
+}
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const TCP: u8 = 6;
+const FRAGMENT: u8 = 44;

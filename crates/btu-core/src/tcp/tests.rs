@@ -1,0 +1,204 @@
+//! Connections made by hand and by simulation: marks, counts, waits; and files that are damaged.
+
+use super::simulated::Model;
+use super::simulated::Place;
+use super::*;
+use crate::capture;
+use crate::capture::Interface;
+use crate::capture::LinkType;
+use crate::capture::Packet;
+use crate::capture::PcapNg;
+use crate::units::Nanos;
+
+/// The only connection of a simulated transfer.
+fn follow(model: Model) -> Connection {
+    let recorded = model.run();
+    let mut analysis = analyse(&recorded.capture());
+    assert_eq!(analysis.connections.len(), 1);
+    analysis.connections.remove(0)
+}
+
+fn bytes(total: u64) -> Vec<(Nanos, u64)> {
+    vec![(Nanos::ZERO, total)]
+}
+
+#[test]
+fn a_plain_transfer_is_all_new() {
+    let one = follow(Model { writes: bytes(1_000_000), ..Model::default() });
+    let counts = one.up.counts;
+    assert_eq!((counts.payload_bytes, counts.new_bytes), (1_000_000, 1_000_000));
+    assert_eq!((counts.retransmissions, counts.out_of_order, counts.gaps), (0, 0, 0));
+    assert_eq!((counts.duplicate_acks, counts.zero_windows, counts.unseen_acks), (0, 0, 0));
+    assert_eq!(one.handshake, Some(Nanos::from_millis(4)));
+    assert_eq!((one.up.mss_bytes, one.up.offer.window_scale), (1448, Some(7)));
+    assert!(one.up.window_is_known && one.up.round_trips.len() > 100);
+    let least = one.up.round_trips.iter().map(|trip| trip.time).min().unwrap();
+    assert!(least >= Nanos::from_millis(4) && least < Nanos::from_micros(4100), "{least:?}");
+}
+
+#[test]
+fn numbers_wrap_without_a_mark() {
+    for first in [u32::MAX, u32::MAX - 700_000, 0, 1 << 31] {
+        let one = follow(Model { writes: bytes(2_000_000), first, ..Model::default() });
+        let counts = one.up.counts;
+        assert_eq!((counts.new_bytes, counts.retransmissions, counts.outside), (2_000_000, 0, 0));
+        assert_eq!(one.up.sent.last().unwrap().end, 2_000_001);
+    }
+}
+
+#[test]
+fn a_loss_is_a_fast_retransmission_on_both_sides_and_a_gap_on_one() {
+    for (place, gaps) in [(Place::Sender, 0), (Place::Receiver, 1)] {
+        let lost = [300].into();
+        let one = follow(Model { writes: bytes(2_000_000), lost, place, ..Model::default() });
+        let counts = one.up.counts;
+        assert_eq!((counts.fast, counts.retransmissions, counts.gaps), (1, 1, gaps), "{place:?}");
+        assert_eq!((counts.timeouts, counts.out_of_order, counts.duplicate_sacks), (0, 0, 0));
+        assert!(counts.duplicate_acks >= 3 && !one.up.sacks.is_empty());
+        assert_eq!(counts.new_bytes, 2_000_000);
+    }
+}
+
+#[test]
+fn a_window_that_is_lost_whole_is_a_timeout() {
+    let lost = (100..140).collect();
+    let model = Model { writes: bytes(400_000), most_flight: 30_000, lost, ..Model::default() };
+    let counts = follow(model).up.counts;
+    assert!(counts.timeouts >= 1 && counts.after_timeout > 0, "{counts:?}");
+}
+
+#[test]
+fn an_overtaken_segment_is_no_retransmission() {
+    let late = [500].into();
+    let place = Place::Receiver;
+    let model = Model { writes: bytes(2_000_000), late, place, ..Model::default() };
+    let one = follow(Model { lateness: Nanos::from_micros(15), ..model });
+    let counts = one.up.counts;
+    assert_eq!((counts.out_of_order, counts.retransmissions, counts.gaps), (1, 0, 1));
+}
+
+#[test]
+fn a_slow_reader_shuts_the_window_for_as_long_as_it_does() {
+    let reading = Some(crate::units::BitRate::new(8_000_000));
+    let model =
+        Model { reading, receive_buffer: 50_000, writes: bytes(500_000), ..Model::default() };
+    let one = follow(model);
+    assert!(one.up.counts.zero_windows > 3 && one.up.counts.window_updates > 3);
+    // 500 kB at 1 MB/s are 500 ms: the window is too small, or shut, for most of them.
+    let small = one.up.squeezed();
+    assert!(small > Nanos::from_millis(200) && small < Nanos::from_millis(500), "{small:?}");
+    assert!(one.up.waited_for(Limit::ReceiverWindow) > one.up.waited_for(Limit::Application));
+}
+
+#[test]
+fn a_capture_that_begins_late_has_no_known_window_and_no_false_marks() {
+    let recorded = Model { writes: bytes(2_000_000), ..Model::default() }.run();
+    let mut capture = recorded.capture();
+    capture.packets.drain(..200);
+    let analysis = analyse(&capture);
+    let one = &analysis.connections[0];
+    let stream = one.streams()[0];
+    assert!(!stream.window_is_known && one.handshake.is_none());
+    assert_eq!((stream.counts.retransmissions, stream.counts.window_full), (0, 0));
+}
+
+#[test]
+fn the_same_ends_may_connect_again() {
+    let recorded = Model { writes: bytes(20_000), ..Model::default() }.run();
+    let again = Model { writes: bytes(30_000), first: 900_000, ..Model::default() }.run();
+    let mut capture = recorded.capture();
+    let later = again.capture();
+    let moved = later
+        .packets
+        .iter()
+        .map(|packet| Packet { at: packet.at + Nanos::from_secs(60), ..*packet });
+    capture.packets.extend(moved);
+    let analysis = analyse(&capture);
+    let sizes: Vec<u64> = analysis.connections.iter().map(|one| one.up.counts.new_bytes).collect();
+    assert_eq!(sizes, [20_000, 30_000]);
+}
+
+/// An Ethernet frame with a VLAN tag and IPv6, by hand: 20 bytes of TCP header, 5 of payload.
+fn tagged() -> Vec<u8> {
+    let mut frame = vec![0; 12];
+    frame.extend([0x81, 0, 0, 7, 0x86, 0xdd]);
+    frame.extend([0x60, 0, 0, 0, 0, 25, 6, 64]);
+    frame.extend([0; 15]);
+    frame.push(1);
+    frame.extend([0; 15]);
+    frame.push(2);
+    frame.extend([0x12, 0x34, 0, 80, 0, 0, 0, 9, 0, 0, 0, 3, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    frame
+}
+
+#[test]
+fn headers_are_found_behind_every_link_layer() {
+    let ip = &tagged()[18..];
+    let behind = |front: &[u8]| [front, ip].concat();
+    let cooked = behind(&[&[0; 14][..], &[0x86, 0xdd]].concat());
+    let cooked2 = behind(&[&[0x86, 0xdd][..], &[0; 18]].concat());
+    for (link_type, data) in [
+        (LinkType::Ethernet, tagged()),
+        (LinkType::Raw, ip.to_vec()),
+        (LinkType::Loopback, behind(&[2, 0, 0, 0])),
+        (LinkType::LinuxCooked, cooked),
+        (LinkType::LinuxCooked2, cooked2),
+    ] {
+        let packet = Packet {
+            at: Nanos::new(5),
+            interface: 0,
+            heading: None,
+            original_bytes: 200,
+            data: &data,
+            comment: None,
+        };
+        let Content::Tcp(segment) = headers::content(link_type, &packet) else {
+            panic!("{link_type:?}: {:?}", headers::content(link_type, &packet))
+        };
+        assert_eq!((segment.payload, segment.sequence, segment.from.port), (5, 9, 0x1234));
+        assert_eq!(segment.to.to_string(), "[::2]:80");
+        let cut = Packet { data: &data[..data.len() - 10], ..packet };
+        assert_eq!(headers::content(link_type, &cut), Content::Damaged, "{link_type:?}");
+    }
+}
+
+/// A capture as a file, its packets cut to their headers.
+fn file(model: Model) -> Vec<u8> {
+    let recorded = model.run();
+    let mut file = PcapNg::new("");
+    file.interface(&Interface::new("simulated", LinkType::Raw));
+    recorded.capture().packets.iter().for_each(|packet| file.packet(packet));
+    file.finish()
+}
+
+/// 10,000 files with some bytes changed, or cut off: each ends, with an error or with what is left.
+#[test]
+fn damaged_captures_end() {
+    let lost = [5].into();
+    let whole = file(Model { writes: bytes(20_000), lost, ..Model::default() });
+    let mut seed = 1_u64;
+    let mut next = |below: usize| {
+        // Knuth's MMIX generator: any will do.
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    let mut read = 0;
+    for number in 0..10_000 {
+        let mut damaged = whole.clone();
+        for _ in 0..=number % 20 {
+            let place = next(damaged.len());
+            damaged[place] = u8::try_from(next(256)).unwrap();
+        }
+        if number % 3 == 0 {
+            damaged.truncate(next(whole.len()));
+        }
+        if let Ok(found) = capture::read(&damaged) {
+            let analysis = analyse(&found);
+            for one in &analysis.connections {
+                crate::diagnosis::diagnose(one, &crate::diagnosis::Evidence::default());
+            }
+            read += 1;
+        }
+    }
+    assert!(read > 5_000, "{read}");
+}
