@@ -16,6 +16,7 @@ mod quantile;
 mod rank_sum;
 #[cfg(test)]
 mod simulation;
+mod spearman;
 
 pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
@@ -46,6 +47,9 @@ pub use quantile::quantile;
 pub use quantile::robust_cv;
 
 pub use rank_sum::mann_whitney_greater;
+pub use spearman::spearman;
+pub use spearman::spearman_interval;
+pub use spearman::spearman_p;
 
 pub(crate) use quantile::NORMAL_MAD;
 

@@ -2,12 +2,15 @@
 
 mod axis;
 mod bars;
+mod groups;
 mod heatmap;
 mod lines;
 mod scale;
 mod svg;
 
 pub(crate) use bars::bars;
+pub(crate) use groups::MOST_SERIES;
+pub(crate) use groups::groups;
 pub(crate) use heatmap::heatmap;
 pub(crate) use lines::lines;
 

@@ -4,11 +4,13 @@
 //! drawn: a format that cannot draw shows the chart's table.
 
 mod clean;
+mod groups;
 mod lines;
 
 use serde::Serialize;
 
 pub use clean::LONGEST_TEXT;
+pub use groups::*;
 pub use lines::*;
 
 pub(crate) use clean::Lines;
@@ -79,6 +81,8 @@ pub enum Block {
         /// The pairs.
         rows: Vec<Pair>,
     },
+    /// Bars of several hosts.
+    Groups(GroupedBars),
     /// A matrix in colours.
     Heatmap(Heatmap),
     /// Curves over two axes.
@@ -321,7 +325,7 @@ impl Block {
 
     /// True for what a terminal cannot show.
     pub const fn is_picture(&self) -> bool {
-        matches!(self, Self::Bars(_) | Self::Heatmap(_) | Self::Lines(_))
+        matches!(self, Self::Bars(_) | Self::Groups(_) | Self::Heatmap(_) | Self::Lines(_))
     }
 
     /// Content that only some readers want.

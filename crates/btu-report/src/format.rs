@@ -13,6 +13,7 @@ use btu_core::journal::Journal;
 use btu_core::pingpong;
 
 use crate::document::Document;
+use crate::ranking::Ranking;
 
 pub use text::headline_text;
 
@@ -56,6 +57,8 @@ pub enum Content<'a> {
         /// What it means.
         analysis: &'a pingpong::analysis::Analysis,
     },
+    /// Several results in their order.
+    Ranking(&'a Ranking),
     /// A run.
     Run {
         /// What was measured.

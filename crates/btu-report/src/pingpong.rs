@@ -30,6 +30,7 @@ use crate::result::host_line;
 pub use store::OpenedPingPong;
 pub use store::is_pingpong;
 pub use store::open_pingpong;
+pub use store::open_pingpong_files;
 
 pub(crate) use rows::csv_rows;
 

@@ -14,6 +14,9 @@ use btu_core::plan::PlanError;
 use btu_core::sample::Flag;
 use serde::de::DeserializeOwned;
 
+use crate::bundle::BundleError;
+use crate::files::ResultFiles;
+
 /// What to do about a line that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenMode {
@@ -38,6 +41,14 @@ pub struct Opened {
 /// A result cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// The file is no bundle, or a damaged one.
+    #[error("{}", path.display())]
+    Bundle {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: BundleError,
+    },
     /// A line in the middle is damaged.
     #[error("{}", directory.display())]
     Corrupted {
@@ -86,24 +97,29 @@ pub enum StoreError {
     },
 }
 
-/// Reads the result in `directory`.
+/// Reads the result in `directory`, or in a bundle.
 ///
 /// # Errors
 /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
 pub fn open(directory: &Path, mode: OpenMode) -> Result<Opened, StoreError> {
-    if !directory.join("plan.toml").is_file() {
-        return Err(StoreError::NoResult { directory: directory.to_owned() });
-    }
-    let samples = lines(directory, "samples.jsonl", mode)?;
-    let events = lines(directory, "events.jsonl", mode)?;
+    open_files(&ResultFiles::read(directory)?, mode)
+}
+
+/// The same of files that were read already.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_files(files: &ResultFiles, mode: OpenMode) -> Result<Opened, StoreError> {
+    let samples = lines(files, "samples.jsonl", mode)?;
+    let events = lines(files, "events.jsonl", mode)?;
     let mut warnings = warnings_of("samples.jsonl", &samples);
     warnings.extend(warnings_of("events.jsonl", &events));
     Ok(Opened {
         warnings,
         salvaged: !samples.unreadable.is_empty() || !events.unreadable.is_empty(),
         journal: Journal {
-            plan: plan(directory)?,
-            hosts: hosts(directory)?,
+            plan: plan(files)?,
+            hosts: hosts(files)?,
             records: samples.records,
             events: events.records,
         },
@@ -122,35 +138,31 @@ impl Opened {
     }
 }
 
-fn plan(directory: &Path) -> Result<Plan, StoreError> {
-    let text = text(&directory.join("plan.toml"))?;
-    Plan::stored("plan.toml", &text)
-        .map_err(|source| StoreError::Plan { directory: directory.to_owned(), source })
+fn plan(files: &ResultFiles) -> Result<Plan, StoreError> {
+    let text = files.text("plan.toml")?;
+    Plan::stored("plan.toml", text)
+        .map_err(|source| StoreError::Plan { directory: files.origin().to_owned(), source })
 }
 
-pub(crate) fn hosts(directory: &Path) -> Result<Disclosure, StoreError> {
-    let path = directory.join("hosts.json");
-    let text = text(&path)?;
-    serde_json::from_str(&text).map_err(|source| StoreError::Hosts { path, source })
+pub(crate) fn hosts(files: &ResultFiles) -> Result<Disclosure, StoreError> {
+    let path = files.origin().join("hosts.json");
+    let text = files.text("hosts.json")?;
+    serde_json::from_str(text).map_err(|source| StoreError::Hosts { path, source })
 }
 
 pub(crate) fn lines<R: DeserializeOwned>(
-    directory: &Path,
+    files: &ResultFiles,
     file: &str,
     mode: OpenMode,
 ) -> Result<Lines<R>, StoreError> {
-    let path = directory.join(file);
-    let bytes = std::fs::read(&path).map_err(|source| StoreError::Read { path, source })?;
+    let bytes = files.required(file)?;
     match mode {
-        OpenMode::Salvage => Ok(codec::salvage(&bytes)),
-        OpenMode::Strict => codec::read(file, &bytes)
-            .map_err(|source| StoreError::Corrupted { directory: directory.to_owned(), source }),
+        OpenMode::Salvage => Ok(codec::salvage(bytes)),
+        OpenMode::Strict => codec::read(file, bytes).map_err(|source| StoreError::Corrupted {
+            directory: files.origin().to_owned(),
+            source,
+        }),
     }
-}
-
-pub(crate) fn text(path: &Path) -> Result<String, StoreError> {
-    let read = |source| StoreError::Read { path: path.to_owned(), source };
-    std::fs::read_to_string(path).map_err(read)
 }
 
 pub(crate) fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {

@@ -19,6 +19,8 @@ pub(crate) struct Cli {
 /// The verbs, in alphabetical order.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Put a result into one file that can be sent, read and verified anywhere
+    Bundle(crate::bundle::BundleArgs),
     /// Say what this machine can and cannot do for BTU, each line with its remedy
     Doctor(crate::doctor::DoctorArgs),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
@@ -27,12 +29,16 @@ pub(crate) enum Verb {
     List(crate::list::ListArgs),
     /// Time blocks there and back over any transport, find the sizes that are too slow, and say why
     Pingpong(Box<crate::pingpong::PingPongArgs>),
+    /// Rank many results: shared ranks, intervals, penalty, marks, price, charts of all hosts
+    Rank(crate::rank::RankArgs),
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON
     Report(crate::report::ReportArgs),
     /// Measure the BTU score of this machine
     Run(Box<crate::run::RunArgs>),
     /// Compute BTU and penalties from a table of cells that somebody else measured
     Score(crate::score::ScoreArgs),
+    /// Say whether a stored result is what was measured: figures, hashes, signatures
+    Verify(crate::verify::VerifyArgs),
 }
 
 const AFTER: &str = "\
@@ -40,8 +46,9 @@ Examples:
   btu run                                     the score of this machine, in 90 seconds
   btu run --official --out before             up to 30 minutes, with narrow intervals
   btu report before --format md               the same result in another form
+  btu verify before                           is the result what was measured?
   btu pingpong tcp unix                       time and throughput over block size, in a minute
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
-Results go to stdout, messages to stderr. Exit codes: 0 done, 2 wrong command line, plan or input,
-3 the machine lacks something (see btu doctor), 6 a cell met its cap, 130 and 143 interrupted.";
+Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command
+line, plan or input, 3 the machine lacks something (see btu doctor), 6 a cell met its cap, 130 and 143 interrupted.";

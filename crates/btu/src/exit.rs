@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The environment lacks something.
     Environment = 3,
+    /// Results are not comparable, or none may be ranked.
+    Incomparable = 5,
     /// A cell met its cap: the result is incomplete.
     Incomplete = 6,
     /// A fault of the program itself.

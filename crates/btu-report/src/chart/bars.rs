@@ -74,7 +74,7 @@ fn scales(svg: &mut Svg, chart: &BarChart, axis: &Axis) {
 
 impl SecondAxis {
     /// What the right axis says where the left one says `value`.
-    fn reads(&self, value: f64) -> String {
+    pub(super) fn reads(&self, value: f64) -> String {
         number::figure(self.numerator / value)
     }
 }

@@ -8,6 +8,7 @@ use super::BarChart;
 use super::Block;
 use super::Card;
 use super::Document;
+use super::GroupedBars;
 use super::Heatmap;
 use super::LineChart;
 use super::Pair;
@@ -37,6 +38,7 @@ fn clean_block(block: &mut Block) {
             blocks.iter_mut().for_each(clean_block);
         }
         Block::Facts { rows } => rows.iter_mut().for_each(clean_pair),
+        Block::Groups(chart) => clean_groups(chart),
         Block::Heatmap(map) => clean_heatmap(map),
         Block::Lines(chart) => clean_lines(chart),
         Block::List { items } => items.iter_mut().for_each(clean),
@@ -64,6 +66,15 @@ fn clean_card(card: &mut Card) {
     card.reasons.iter_mut().for_each(clean);
     clean(&mut card.sentence);
     card.facts.iter_mut().for_each(clean_pair);
+}
+
+fn clean_groups(chart: &mut GroupedBars) {
+    [&mut chart.title, &mut chart.description, &mut chart.axis, &mut chart.reading]
+        .into_iter()
+        .chain(&mut chart.series)
+        .chain(chart.groups.iter_mut().flat_map(|group| [&mut group.label, &mut group.sublabel]))
+        .for_each(clean);
+    clean_table(&mut chart.table);
 }
 
 fn clean_heatmap(map: &mut Heatmap) {

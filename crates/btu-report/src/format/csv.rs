@@ -17,6 +17,7 @@ use super::Report;
 use crate::document::Lines;
 use crate::document::harmless;
 use crate::pingpong::csv_rows;
+use crate::ranking;
 
 /// For spreadsheets.
 #[derive(Debug)]
@@ -37,15 +38,22 @@ impl Format for Csv {
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         let text = match report.content {
-            Content::PingPong { journal, analysis } => {
-                let rows = csv_rows(journal, analysis).into_iter();
-                let safe = rows.map(|row| row.iter().map(|field| text(field)).collect::<Vec<_>>());
-                safe.map(|row| line(&row)).collect::<String>()
-            }
+            Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
+            Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),
         };
         text.into_bytes()
     }
+}
+
+/// Rows whose fields may come from other machines.
+fn table(rows: Vec<Vec<String>>) -> String {
+    // A number is no formula, and its sign is part of it.
+    let safe = |field: &String| {
+        if field.parse::<f64>().is_ok() { field.clone() } else { text(field) }
+    };
+    let safe = |row: Vec<String>| row.iter().map(safe).collect::<Vec<_>>();
+    rows.into_iter().map(|row| line(&safe(row))).collect()
 }
 
 fn runs(journal: &Journal, analysis: &Analysis) -> String {

@@ -143,6 +143,10 @@ fn block(block: &Block, document: &Document) -> Value {
             let svg = chart::bars(bars, &document.caption);
             drawn(bars.name, &bars.table, &bars.reading, svg)
         }
+        Block::Groups(groups) => {
+            let svg = chart::groups(groups, &document.caption);
+            drawn(groups.name, &groups.table, &groups.reading, svg)
+        }
         Block::Heatmap(map) => {
             let svg = chart::heatmap(map, &document.caption);
             drawn(map.name, &map.table, &map.reading, svg)

@@ -54,6 +54,7 @@ fn block(block: &Block) -> String {
             format!("### {}\n\n{}", escaped(summary), inner.join("\n"))
         }
         Block::Facts { rows } => facts(rows),
+        Block::Groups(chart) => captioned(&chart.title, &chart.table, &chart.reading),
         Block::Heatmap(map) => captioned(&map.title, &map.table, &map.reading),
         Block::Lines(chart) => captioned(&chart.title, &chart.table, &chart.reading),
         Block::List { items } => joined(items.iter().map(|item| format!("* {}\n", escaped(item)))),

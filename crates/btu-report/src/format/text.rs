@@ -80,6 +80,7 @@ fn block(block: &Block) -> String {
             format!("{summary}\n{}\n{}", "-".repeat(summary.chars().count()), inner.join("\n"))
         }
         Block::Facts { rows } => facts(rows),
+        Block::Groups(chart) => format!("{}\n{}", chart.title, table(&chart.table)),
         // Neither colours nor curves exist here: tables of other sections hold the figures.
         Block::Heatmap(_) | Block::Lines(_) => String::new(),
         Block::List { items } => items.iter().map(|item| hanging("* ", item)).collect(),

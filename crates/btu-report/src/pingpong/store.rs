@@ -6,11 +6,11 @@ use btu_core::pingpong::journal::Journal;
 use btu_core::pingpong::plan::Plan;
 use btu_core::sample::Flag;
 
+use crate::files::ResultFiles;
 use crate::store::OpenMode;
 use crate::store::StoreError;
 use crate::store::hosts;
 use crate::store::lines;
-use crate::store::text;
 use crate::store::warnings_of;
 
 /// A journal, and what a reader must know of its files.
@@ -24,27 +24,35 @@ pub struct OpenedPingPong {
     pub salvaged: bool,
 }
 
-/// True for the directory of a ping-pong.
+/// True for the directory or the bundle of a ping-pong.
 pub fn is_pingpong(directory: &Path) -> bool {
-    std::fs::read_to_string(directory.join(PLAN)).is_ok_and(|text| Plan::is_in(&text))
+    ResultFiles::read(directory).is_ok_and(|files| files.is_pingpong())
 }
 
-/// Reads the ping-pong in `directory`.
+/// Reads the ping-pong in `directory`, or in a bundle.
 ///
 /// # Errors
 /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
 pub fn open_pingpong(directory: &Path, mode: OpenMode) -> Result<OpenedPingPong, StoreError> {
-    if !directory.join(PLAN).is_file() {
-        return Err(StoreError::NoResult { directory: directory.to_owned() });
-    }
-    let samples = lines(directory, "samples.jsonl", mode)?;
-    let events = lines(directory, "events.jsonl", mode)?;
+    open_pingpong_files(&ResultFiles::read(directory)?, mode)
+}
+
+/// The same of files that were read already.
+///
+/// # Errors
+/// As [`open_pingpong`].
+pub fn open_pingpong_files(
+    files: &ResultFiles,
+    mode: OpenMode,
+) -> Result<OpenedPingPong, StoreError> {
+    let samples = lines(files, "samples.jsonl", mode)?;
+    let events = lines(files, "events.jsonl", mode)?;
     let mut warnings = warnings_of("samples.jsonl", &samples);
     warnings.extend(warnings_of("events.jsonl", &events));
     let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
-    let plan = Plan::stored(PLAN, &text(&directory.join(PLAN))?)
-        .map_err(|source| StoreError::PingPong { directory: directory.to_owned(), source })?;
-    let hosts = hosts(directory)?;
+    let plan = Plan::stored(PLAN, files.text(PLAN)?)
+        .map_err(|source| StoreError::PingPong { directory: files.origin().to_owned(), source })?;
+    let hosts = hosts(files)?;
     let journal = Journal { plan, hosts, lines: samples.records, events: events.records };
     Ok(OpenedPingPong { journal, warnings, salvaged })
 }

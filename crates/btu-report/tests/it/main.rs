@@ -12,5 +12,7 @@ mod hostile;
 mod markup;
 mod page;
 mod pingpong;
+mod ranking;
 mod schema;
 mod store;
+mod verify;

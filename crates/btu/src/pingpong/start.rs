@@ -85,6 +85,7 @@ fn resumed(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>
     let (mut journal, stored) =
         JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
     start::same_host(&stored.hosts, here)?;
+    crate::sign::unsign(&journal);
     start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))
 }

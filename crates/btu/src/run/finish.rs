@@ -16,6 +16,7 @@ use super::start;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::sign;
 
 /// Closes a run: an event, the rendered files, level 1 and 2 on stdout, the exit code.
 pub(super) fn finish(
@@ -34,6 +35,7 @@ pub(super) fn finish(
         btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
     let analysis = analyse(&stored.journal);
     write_files(journal, &stored.journal, &analysis)?;
+    sign::sign_run(journal, &stored.journal)?;
     show(args, journal.path(), &stored.journal, &analysis)?;
     match ending {
         Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),

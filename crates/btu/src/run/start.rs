@@ -21,6 +21,7 @@ use super::options::RunArgs;
 use super::place;
 use crate::exit::Failure;
 use crate::output;
+use crate::sign;
 
 /// A run that is ready for its first cell.
 pub(super) struct Started {
@@ -67,6 +68,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, 
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
     same_host(&stored.hosts, &here)?;
     let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    sign::unsign(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
     if let Some(torn) = &torn {
         output::message(torn);

@@ -13,7 +13,11 @@ use serde_json::Value;
 /// The program as built for this test run, or from `BTU_BIN` where the tests run apart from it.
 pub(crate) fn btu() -> Command {
     let built = || PathBuf::from(env!("CARGO_BIN_EXE_btu"));
-    Command::new(std::env::var_os("BTU_BIN").map_or_else(built, PathBuf::from))
+    let mut command = Command::new(std::env::var_os("BTU_BIN").map_or_else(built, PathBuf::from));
+    // A key of these tests, not that of whoever runs them.
+    let state = format!("btu-state-{}", std::process::id());
+    command.env("BTU_STATE_DIR", std::env::temp_dir().join(state));
+    command
 }
 
 /// A plan of two cases, two applications, one activity and two short passes.

@@ -28,6 +28,15 @@ static PROMISES: &[Promise] = &[
         holds: |said, folder| said.contains("BTU") && folder.join("before/report.html").exists(),
     },
     Promise { command: "btu report before --format md", holds: |said, _| said.contains("| ") },
+    Promise { command: "btu verify before", holds: |said, _| said.contains("VALID: ") },
+    Promise {
+        command: "btu bundle before --output before.btu",
+        holds: |_, folder| folder.join("before.btu").exists(),
+    },
+    Promise {
+        command: "btu rank --unranked mine=before yours=before.btu",
+        holds: |said, _| said.contains("yours"),
+    },
     Promise { command: "btu list", holds: |said, _| said.contains("SEND+DL") },
     Promise {
         command: "btu link --delay 10ms -- sh -c 'ping -c 3 $BTU_LINK_FAR'",

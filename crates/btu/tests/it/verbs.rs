@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::commands::needs;
 use crate::program::btu;
 
-static VERBS: [&str; 7] = ["doctor", "link", "list", "pingpong", "report", "run", "score"];
+static VERBS: [&str; 10] =
+    ["bundle", "doctor", "link", "list", "pingpong", "rank", "report", "run", "score", "verify"];
 
 /// A table that a person could have typed: two cells of one pass.
 const TABLE: &str = r#"{"activities_base": {"cpu": 100.0}, "cells": [

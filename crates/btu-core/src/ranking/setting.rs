@@ -1,0 +1,166 @@
+//! What must be equal before two results may stand beside each other.
+
+use crate::disclosure::Fact;
+use crate::disclosure::HostFacts;
+use crate::journal::Journal;
+use crate::plan::Amount;
+use crate::plan::Plan;
+
+/// Under what rules a result was measured: names and values, in the order in which they are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    fields: Vec<(&'static str, String)>,
+}
+
+/// A field in which results differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// `edition`, `testbed class`, `link class` ...
+    pub field: &'static str,
+    /// Each value, with the numbers of the results that have it.
+    pub values: Vec<(String, Vec<usize>)>,
+}
+
+impl Setting {
+    /// The setting of a run.
+    pub fn of(journal: &Journal) -> Self {
+        let plan = &journal.plan;
+        let names = |names: Vec<&str>| names.join(" ");
+        let activities = plan.activities.iter().map(crate::cell::ActivityName::as_str);
+        let sockets = &plan.sockets;
+        let own = "the system's own".to_owned();
+        let size = |bytes: Option<crate::units::Bytes>| {
+            bytes.map_or_else(|| own.clone(), |bytes| format!("{} B", bytes.count()))
+        };
+        let fields = vec![
+            ("edition", plan.edition.clone()),
+            ("edition hash", plan.edition_hash.clone()),
+            ("preset", plan.preset.clone()),
+            ("testbed class", plan.testbed_class.clone()),
+            ("link class", link_class(journal)),
+            ("emulated delay", plan.link.delay.to_string()),
+            ("emulated drops", plan.link.drop.clone()),
+            ("emulated rate", plan.link.rate.clone().unwrap_or_else(|| "none".to_owned())),
+            ("cases", names(plan.cases.iter().map(|case| case.name()).collect())),
+            ("applications", applications(plan)),
+            ("activities", names(activities.collect())),
+            ("congestion control", sockets.congestion.clone().unwrap_or_else(|| own.clone())),
+            ("black box buffers", size(sockets.black_box_buffer)),
+            ("black box windows", size(sockets.black_box_window_clamp)),
+            ("amount per cell", amount(plan.amount)),
+            ("work of activities", format!("{:?}", plan.work).to_lowercase()),
+        ];
+        Self { fields }
+    }
+
+    /// Names and values, in the order in which they are told.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.fields.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+}
+
+/// The fields in which these settings are not all equal.
+pub fn differences(settings: &[Setting]) -> Vec<Difference> {
+    let Some(first) = settings.first() else { return Vec::new() };
+    let of_field = |(place, (field, _)): (usize, &(&'static str, String))| {
+        let mut values: Vec<(String, Vec<usize>)> = Vec::new();
+        for (number, setting) in settings.iter().enumerate() {
+            let value = setting.fields.get(place).map(|(_, value)| value.clone());
+            let value = value.unwrap_or_default();
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, who)) => who.push(number),
+                None => values.push((value, vec![number])),
+            }
+        }
+        (values.len() > 1).then_some(Difference { field, values })
+    };
+    first.fields.iter().enumerate().filter_map(of_field).collect()
+}
+
+fn applications(plan: &Plan) -> String {
+    let of = |y: &crate::cell::Application| format!("{} {} B", y.name, y.message_bytes.count());
+    plan.applications.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
+fn amount(amount: Amount) -> String {
+    match amount {
+        Amount::Fixed(bytes) => format!("{} B", bytes.count()),
+        Amount::Window(window) => format!("a window of {window}"),
+    }
+}
+
+/// Rate and MTU of the devices in use. On the local testbed there is none: the links are veth pairs.
+fn link_class(journal: &Journal) -> String {
+    if journal.plan.testbed_class == "local" {
+        return "namespaces of one machine".to_owned();
+    }
+    let told = journal.hosts.placement.get("link_class").and_then(text);
+    let host = journal.hosts.hosts.get("test");
+    told.or_else(|| host.map(devices)).unwrap_or_else(|| "not disclosed".to_owned())
+}
+
+/// `1000 Mb/s, MTU 1500` of each device that is up and knows its speed.
+fn devices(host: &HostFacts) -> String {
+    let Some(facts) = host.get("nic") else { return "not disclosed".to_owned() };
+    let names = facts.keys().filter_map(|key| key.strip_suffix(".operstate"));
+    let of = |name: &str| {
+        let fact = |what: &str| facts.get(&format!("{name}.{what}")).and_then(text);
+        let up = fact("operstate").is_some_and(|state| state == "up");
+        let speed = fact("speed").filter(|speed| up && !speed.starts_with('-'))?;
+        Some(format!("{speed} Mb/s, MTU {}", fact("mtu").unwrap_or_else(|| "unknown".to_owned())))
+    };
+    let mut classes: Vec<String> = names.filter_map(of).collect();
+    classes.sort();
+    classes.dedup();
+    if classes.is_empty() { "not disclosed".to_owned() } else { classes.join("; ") }
+}
+
+fn text(fact: &Fact) -> Option<String> {
+    match fact.value.as_ref()? {
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::analysis::synthetic;
+
+    #[test]
+    fn equal_settings_have_no_difference_and_others_name_theirs() {
+        let journal = synthetic::journal(synthetic::plan(3));
+        let same = Setting::of(&journal);
+        assert!(differences(&[same.clone(), same.clone()]).is_empty());
+        let mut other = journal;
+        other.plan.testbed_class = "lab".to_owned();
+        other.plan.edition_hash = "00".to_owned();
+        let found = differences(&[same.clone(), Setting::of(&other), same]);
+        let fields: Vec<&str> = found.iter().map(|one| one.field).collect();
+        assert_eq!(fields, ["edition hash", "testbed class", "link class"]);
+        assert_eq!(
+            found[1].values,
+            [("local".to_owned(), vec![0, 2]), ("lab".to_owned(), vec![1])]
+        );
+    }
+
+    #[test]
+    fn the_link_class_of_real_hosts_is_that_of_their_devices() {
+        let mut journal = synthetic::journal(synthetic::plan(3));
+        journal.plan.testbed_class = "lab".to_owned();
+        let fact = |name: &str, value: &str| (name.to_owned(), Fact::known(value));
+        let nic = BTreeMap::from([
+            fact("eth0.operstate", "up"),
+            fact("eth0.speed", "10000"),
+            fact("eth0.mtu", "1500"),
+            fact("eth1.operstate", "down"),
+            fact("eth1.speed", "1000"),
+            fact("lo.operstate", "unknown"),
+        ]);
+        let host = BTreeMap::from([("nic".to_owned(), nic)]);
+        journal.hosts.hosts.insert("test".to_owned(), host);
+        assert_eq!(link_class(&journal), "10000 Mb/s, MTU 1500");
+    }
+}

@@ -1,0 +1,155 @@
+//! Every figure of `result.json` again, from the samples.
+
+use btu_core::analysis::analyse;
+use btu_core::journal::Journal;
+use btu_core::pingpong;
+use serde_json::Value;
+
+use super::Finding;
+use super::journal;
+use crate::files::ResultFiles;
+use crate::pingpong::open_pingpong_files;
+use crate::result::pingpong_result;
+use crate::result::result;
+use crate::store::OpenMode;
+use crate::store::StoreError;
+use crate::store::open_files;
+
+/// What the samples say, and where the result says something else.
+#[derive(Debug, Default)]
+pub(super) struct Recomputed {
+    pub(super) findings: Vec<Finding>,
+    pub(super) notes: Vec<String>,
+    pub(super) figures: usize,
+    pub(super) samples: usize,
+    /// Of a run; a ping-pong has one host.
+    pub(super) journal: Option<Journal>,
+}
+
+impl Recomputed {
+    /// Computes everything again; the finding says why that cannot be done.
+    pub(super) fn of(files: &ResultFiles) -> Result<Self, Finding> {
+        if files.is_pingpong() { of_pingpong(files) } else { of_run(files) }
+    }
+}
+
+fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
+    let opened = open_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
+    let document = to_value(&result(&opened.journal, &analyse(&opened.journal)))?;
+    let mut findings = against_stored(files, &document);
+    findings.extend(journal::check(&opened.journal));
+    let (changed, missing) = journal::check_captures(files, &opened.journal);
+    findings.extend(changed);
+    Ok(Recomputed {
+        findings,
+        notes: opened.warnings.into_iter().map(|flag| flag.detail).chain(missing).collect(),
+        figures: numbers(&document),
+        samples: opened.journal.records.len(),
+        journal: Some(opened.journal),
+    })
+}
+
+fn of_pingpong(files: &ResultFiles) -> Result<Recomputed, Finding> {
+    let opened =
+        open_pingpong_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
+    let analysis = pingpong::analysis::analyse(&opened.journal);
+    let document = to_value(&pingpong_result(&opened.journal, &analysis))?;
+    Ok(Recomputed {
+        findings: against_stored(files, &document),
+        notes: opened.warnings.into_iter().map(|flag| flag.detail).collect(),
+        figures: numbers(&document),
+        samples: opened.journal.lines.len(),
+        journal: None,
+    })
+}
+
+fn to_value(document: &impl serde::Serialize) -> Result<Value, Finding> {
+    serde_json::to_value(document)
+        .map_err(|cause| Finding::new("figures", "the result computed again", cause.to_string()))
+}
+
+/// The error with its causes: which file, which line.
+fn unreadable(error: &StoreError) -> Finding {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |one| one.source());
+    let said: Vec<String> = causes.map(ToString::to_string).collect();
+    Finding::new("journal", said.first().cloned().unwrap_or_default(), said[1..].join(": "))
+}
+
+fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
+    let Some(text) = files.get(RESULT) else {
+        return vec![Finding::new("figures", RESULT, "missing: the run did not come to its end")];
+    };
+    let stored: Value = match serde_json::from_slice(text) {
+        Ok(stored) => stored,
+        Err(cause) => return vec![Finding::new("figures", RESULT, cause.to_string())],
+    };
+    let mut found = Vec::new();
+    differences(&stored, computed, "", &mut found);
+    if found.len() > MOST_SHOWN {
+        let more = found.len() - MOST_SHOWN;
+        found.truncate(MOST_SHOWN);
+        found.push(Finding::new("figures", RESULT, format!("{more} more figures differ")));
+    }
+    found
+}
+
+/// Where two documents differ, value by value.
+fn differences(stored: &Value, computed: &Value, at: &str, found: &mut Vec<Finding>) {
+    match (stored, computed) {
+        (Value::Object(theirs), Value::Object(ours)) => {
+            let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            for key in keys {
+                let dot = if at.is_empty() { "" } else { "." };
+                let place = format!("{at}{dot}{key}");
+                let null = &Value::Null;
+                let (a, b) = (theirs.get(key).unwrap_or(null), ours.get(key).unwrap_or(null));
+                differences(a, b, &place, found);
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) if theirs.len() == ours.len() => {
+            for (place, (a, b)) in theirs.iter().zip(ours).enumerate() {
+                differences(a, b, &format!("{at}[{place}]"), found);
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) => {
+            let detail = format!("{} entries, the samples give {}", theirs.len(), ours.len());
+            found.push(Finding::new("figures", format!("{RESULT}: {at}"), detail));
+        }
+        (a, b) if is_same(a, b) => {}
+        (a, b) => {
+            let detail = format!("{}, the samples give {}", brief(a), brief(b));
+            found.push(Finding::new("figures", format!("{RESULT}: {at}"), detail));
+        }
+    }
+}
+
+/// Equal, or numbers that differ by rounding alone.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= ROUNDING * a.abs().max(b.abs()),
+        _ => a == b,
+    }
+}
+
+fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 80 { text.chars().take(80).collect::<String>() + "..." } else { text }
+}
+
+/// How many numbers a document holds.
+fn numbers(document: &Value) -> usize {
+    match document {
+        Value::Number(_) => 1,
+        Value::Array(items) => items.iter().map(numbers).sum(),
+        Value::Object(fields) => fields.values().map(numbers).sum(),
+        _ => 0,
+    }
+}
+
+const RESULT: &str = "result.json";
+/// Another order of additions may change the last digits, nothing more.
+const ROUNDING: f64 = 1e-9;
+/// After so many the reader knows.
+const MOST_SHOWN: usize = 20;

@@ -1,0 +1,248 @@
+//! Results that were changed after they were measured: every change is found, and named.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use btu_core::analysis::analyse;
+use btu_core::cell::Role;
+use btu_core::journal::Journal;
+use btu_core::journal::Record;
+use btu_core::journal::codec;
+use btu_core::manifest::Covers;
+use btu_core::manifest::Manifest;
+use btu_core::manifest::Signature;
+use btu_core::manifest::Statement;
+use btu_core::manifest::hash;
+use btu_core::manifest::hex;
+use btu_core::manifest::signatures_json;
+use btu_core::schedule::Step;
+use btu_core::units::Bytes;
+use btu_report::Claim;
+use btu_report::MANIFEST;
+use btu_report::ResultFiles;
+use btu_report::SIGNATURES;
+use btu_report::Tier;
+use btu_report::Verification;
+use btu_report::result;
+use btu_report::verify;
+
+use crate::fixture;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A journal as a conductor writes it: in the order of the seed, with sums that add up.
+fn journal() -> Journal {
+    let mut journal = fixture::tiny_journal();
+    let plan = journal.plan.clone();
+    for record in &mut journal.records {
+        match record {
+            Record::Alone(alone) => {
+                let step = Step::Alone(alone.activity.clone());
+                let order = plan.pass_order(alone.pass);
+                alone.position = order.iter().find(|slot| slot.step == step).unwrap().position;
+            }
+            Record::Cell(sample) => {
+                let step = Step::Cell(sample.cell.clone());
+                let order = plan.pass_order(sample.pass);
+                sample.position = order.iter().find(|slot| slot.step == step).unwrap().position;
+                let comm = sample.comm.as_mut().unwrap();
+                let sum = comm.connections.iter().map(|one| one.bytes.count()).sum();
+                comm.bytes = Bytes::new(sum);
+            }
+            Record::Capture(_) | Record::Verification(_) => {}
+        }
+    }
+    journal
+}
+
+/// The files of a result, signed by `ids` for each role.
+fn signed(journal: &Journal, ids: [&str; 3]) -> Files {
+    let text = |text: String| text.into_bytes();
+    let samples = journal.records.iter().map(|record| codec::line(record).unwrap()).collect();
+    let events = journal.events.iter().map(|event| codec::line(event).unwrap()).collect();
+    let hosts = serde_json::to_string_pretty(&journal.hosts).unwrap();
+    let mut files: Files = [
+        ("plan.toml", text(journal.plan.to_toml())),
+        ("hosts.json", text(hosts)),
+        ("samples.jsonl", text(samples)),
+        ("events.jsonl", text(events)),
+        ("result.json", text(result(journal, &analyse(journal)).to_json())),
+    ]
+    .into_iter()
+    .map(|(name, content)| (name.to_owned(), content))
+    .collect();
+    sign(&mut files, journal, ids);
+    files
+}
+
+fn sign(files: &mut Files, journal: &Journal, ids: [&str; 3]) {
+    let names = files.iter().map(|(name, content)| (name.as_str(), content.as_slice()));
+    let manifest = Manifest::of("btu 0", names).to_json();
+    let mut signatures = vec![signature("test", Covers::Manifest, ids[0], manifest.as_bytes())];
+    for (role, id) in Role::ALL.into_iter().zip(ids) {
+        let statement = Statement::of(role, journal.plan.seed, &journal.records).text();
+        let covers = Covers::Measurements;
+        signatures.push(signature(role.name(), covers, id, statement.as_bytes()));
+    }
+    files.insert(MANIFEST.to_owned(), manifest.into_bytes());
+    files.insert(SIGNATURES.to_owned(), signatures_json(&signatures).into_bytes());
+}
+
+/// A stand-in for real signatures: a hash over key and message.
+fn signature(role: &str, covers: Covers, id: &str, message: &[u8]) -> Signature {
+    Signature {
+        role: role.to_owned(),
+        covers,
+        id: id.to_owned(),
+        key: hex(id.as_bytes()),
+        signature: hex(seal(id.as_bytes(), message).as_bytes()),
+    }
+}
+
+fn seal(key: &[u8], message: &[u8]) -> String {
+    hash(&[key, b"|", message].concat())
+}
+
+fn holds(claim: &Claim<'_>) -> Option<String> {
+    let whole = seal(claim.key, claim.message).as_bytes() == claim.signature;
+    whole.then(|| String::from_utf8_lossy(claim.key).into_owned())
+}
+
+fn verified(files: Files) -> Verification {
+    verify(&ResultFiles::new(Path::new("result"), files), &holds)
+}
+
+fn said(found: &Verification) -> String {
+    let lines = found.violations.iter();
+    lines.map(|one| format!("{}: {}: {}\n", one.rule, one.place, one.detail)).collect()
+}
+
+const ONE: [&str; 3] = ["A", "A", "A"];
+
+#[test]
+fn an_untouched_result_is_valid_and_says_who_signed() {
+    let found = verified(signed(&journal(), ONE));
+    assert!(found.valid, "{}", said(&found));
+    assert_eq!((found.tier, found.signers.len()), (Tier::SelfSigned, 4));
+    assert!(found.figures > 50 && found.samples == journal().records.len());
+    let three = verified(signed(&journal(), ["A", "B", "C"]));
+    assert_eq!((three.valid, three.tier), (true, Tier::AllRolesSigned));
+}
+
+#[test]
+fn each_change_by_hand_is_named() {
+    let edits: [(&str, &str, &str, &str); 7] = [
+        ("result.json", "\"btu_mbps\": ", "\"btu_mbps\": 9", "figures: result.json: btu_mbps: 9"),
+        (
+            "result.json",
+            "\"retransmissions\": ",
+            "\"retransmissions\": 9",
+            "cell_summaries[0].retrans",
+        ),
+        ("samples.jsonl", "\"calls\":1000", "\"calls\":1001", "files: samples.jsonl:"),
+        ("events.jsonl", "\"event\":\"", "\"event\":\"x", "files: events.jsonl:1: changed"),
+        ("plan.toml", "seed = 42", "seed = 43", "files: plan.toml: changed"),
+        ("hosts.json", "2900USD", "2901USD", "files: hosts.json: changed"),
+        (
+            SIGNATURES,
+            "\"role\": \"active\"",
+            "\"role\": \"passive\"",
+            "signatures: signatures.json",
+        ),
+    ];
+    for (file, from, to, place) in edits {
+        let mut files = signed(&journal(), ONE);
+        let text = String::from_utf8(files[file].clone()).unwrap();
+        assert!(text.contains(from), "{file}: {from}");
+        files.insert(file.to_owned(), text.replacen(from, to, 1).into_bytes());
+        let found = verified(files);
+        assert!(!found.valid && said(&found).contains(place), "{file}: {}", said(&found));
+    }
+}
+
+#[test]
+fn another_order_than_the_seed_s_and_impossible_sums_are_found_behind_new_hashes() {
+    let mut forged = journal();
+    let first = forged.records.iter_mut().find_map(|record| match record {
+        Record::Cell(sample) => Some(sample),
+        _ => None,
+    });
+    let sample = first.unwrap();
+    sample.position += 1;
+    sample.comm.as_mut().unwrap().bytes = Bytes::new(1);
+    let found = verified(signed(&forged, ONE));
+    let said = said(&found);
+    assert!(
+        said.contains("order: samples.jsonl:") && said.contains("by the plan's seed"),
+        "{said}"
+    );
+    assert!(said.contains("plausibility: samples.jsonl:"), "{said}");
+}
+
+#[test]
+fn the_test_host_cannot_make_up_what_a_black_box_measured() {
+    let mut forged = journal();
+    for record in &mut forged.records {
+        if let Record::Cell(sample) = record {
+            sample.comm.as_mut().unwrap().connections[0].receiver.calls += 1;
+        }
+    }
+    let mut files = signed(&forged, ["A", "B", "C"]);
+    let honest = signed(&journal(), ["A", "B", "C"]);
+    let theirs: Vec<Signature> = serde_json::from_slice(&honest[SIGNATURES]).unwrap();
+    let mut ours: Vec<Signature> = serde_json::from_slice(&files[SIGNATURES]).unwrap();
+    // The forger has no key but its own: the black boxes' signatures are the old ones.
+    ours[2..].clone_from_slice(&theirs[2..]);
+    files.insert(SIGNATURES.to_owned(), signatures_json(&ours).into_bytes());
+    let found = verified(files);
+    assert!(said(&found).contains("measurements of active: the signature does not hold"));
+    assert_eq!(found.tier, Tier::SelfSigned);
+}
+
+#[test]
+fn a_result_that_nobody_signed_says_so_and_can_be_accepted() {
+    let mut files = signed(&journal(), ONE);
+    files.remove(SIGNATURES);
+    let found = verified(files.clone());
+    assert_eq!((found.valid, found.tier), (false, Tier::Unsigned));
+    assert!(found.accepting_unsigned().valid);
+    files.remove(MANIFEST);
+    assert!(said(&verified(files.clone())).starts_with("unsigned: manifest.json: missing"));
+    files.insert("result.json".to_owned(), b"{}".to_vec());
+    assert!(!verified(files).accepting_unsigned().valid);
+}
+
+#[test]
+fn a_certain_signer_can_be_demanded() {
+    let found = verified(signed(&journal(), ONE));
+    assert!(found.clone().demanding(&["B".to_owned(), "A".to_owned()]).valid);
+    assert!(!found.demanding(&["B".to_owned()]).valid);
+}
+
+/// xorshift64 (Marsaglia, Journal of Statistical Software 8, 2003).
+fn next(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    usize::try_from(*state >> 32).unwrap()
+}
+
+#[test]
+fn a_changed_bit_anywhere_in_any_file_is_found() {
+    let whole = signed(&journal(), ONE);
+    let mut state = 1996;
+    for _ in 0..200 {
+        let mut files = whole.clone();
+        let at = next(&mut state) % files.len();
+        let (name, content) = files.iter_mut().nth(at).unwrap();
+        let byte = next(&mut state) % content.len();
+        content[byte] ^= 1 << (next(&mut state) % 8);
+        let name = name.clone();
+        assert!(!verified(files).valid || is_blank(&whole[&name], byte), "{name}, byte {byte}");
+    }
+}
+
+/// A space between two values of `signatures.json` may become another space: nothing is said by it.
+fn is_blank(content: &[u8], byte: usize) -> bool {
+    content[byte].is_ascii_whitespace()
+}

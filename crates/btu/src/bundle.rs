@@ -1,0 +1,77 @@
+//! The verb `bundle`: a result as one file that can be sent, read and verified anywhere.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use btu_core::manifest::hash;
+use btu_report::MANIFEST;
+use btu_report::ResultFiles;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+
+/// Options of `btu bundle`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BundleArgs {
+    /// The directory of a result
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Where the bundle goes [default: DIR.btu]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write exactly one JSON document to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
+    let files = ResultFiles::read(&args.directory).map_err(Failure::usage)?;
+    let bundle = btu_report::pack(files.all());
+    let path = args.path()?;
+    write(&path, &bundle)?;
+    let manifest = files.get(MANIFEST).map(hash);
+    if args.json {
+        output::json(&serde_json::json!({
+            "bundle": path,
+            "bytes": bundle.len(),
+            "files": files.all().keys().collect::<Vec<_>>(),
+            "manifest_blake3": manifest,
+        }))?;
+    } else {
+        let (count, bytes) = (files.all().len(), bundle.len());
+        output::result(&format!("{}: {count} files, {bytes} bytes\n", path.display()))?;
+    }
+    if manifest.is_none() {
+        output::message("btu: warning: nobody signed this result; nobody can verify the bundle");
+    }
+    Ok(Exit::Done)
+}
+
+impl BundleArgs {
+    /// The file that was named, else the directory's own name with an ending.
+    fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(path) = &self.output {
+            return Ok(path.clone());
+        }
+        let Some(name) = self.directory.file_name() else {
+            let cause = anyhow!("{}: has no name", self.directory.display());
+            return Err(Failure::usage(cause).hint("name the bundle with --output FILE"));
+        };
+        let mut name = name.to_owned();
+        name.push(".btu");
+        Ok(self.directory.with_file_name(name))
+    }
+}
+
+/// Writes a new file; never over another one.
+pub(crate) fn write(path: &std::path::Path, content: &[u8]) -> Result<(), Failure> {
+    use std::io::Write;
+    let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(content));
+    made.map_err(|error| {
+        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let cause = anyhow::Error::new(error).context(format!("write {}", path.display()));
+        if exists { Failure::usage(cause) } else { Failure::environment(cause) }
+    })
+}

@@ -1,0 +1,113 @@
+//! Signing a result: who stands for its files and for what each role measured.
+
+use anyhow::Context;
+use btu_control::Identity;
+use btu_control::JournalDir;
+use btu_control::PublicKey;
+use btu_control::Purpose;
+use btu_control::state_directory;
+use btu_core::cell::Role;
+use btu_core::journal::Journal;
+use btu_core::journal::Record;
+use btu_core::manifest::Covers;
+use btu_core::manifest::Manifest;
+use btu_core::manifest::Signature;
+use btu_core::manifest::Statement;
+use btu_core::manifest::hex;
+use btu_core::manifest::signatures_json;
+use btu_report::Claim;
+use btu_report::MANIFEST;
+use btu_report::ResultFiles;
+use btu_report::SIGNATURES;
+
+use crate::exit::Failure;
+use crate::output;
+use crate::run::start::journal_failure;
+
+/// The program as manifests name it.
+pub(crate) const PROGRAM: &str = concat!("btu ", env!("CARGO_PKG_VERSION"));
+
+/// The identity of this host, made at first use.
+pub(crate) fn own_identity() -> anyhow::Result<Identity> {
+    let state = state_directory(|name| std::env::var_os(name));
+    let state = state.context("no state directory: set BTU_STATE_DIR or HOME")?;
+    Ok(Identity::load_or_create(&state)?)
+}
+
+/// Signs the finished result of a run of which this host had every role.
+pub(crate) fn sign_run(directory: &JournalDir, journal: &Journal) -> Result<(), Failure> {
+    sign(directory, |identity| {
+        let measured = journal.records.iter().any(|record| matches!(record, Record::Cell(_)));
+        let roles = if measured { &Role::ALL[..] } else { &[] };
+        roles.iter().map(|role| measurements(identity, *role, journal)).collect()
+    })
+}
+
+/// Signs the finished result of a ping-pong.
+pub(crate) fn sign_pingpong(directory: &JournalDir) -> Result<(), Failure> {
+    sign(directory, |_| Vec::new())
+}
+
+/// Takes the signatures of a result away before more is measured: they would be wrong.
+pub(crate) fn unsign(directory: &JournalDir) {
+    for name in [MANIFEST, SIGNATURES] {
+        drop(std::fs::remove_file(directory.path().join(name)));
+    }
+}
+
+/// Writes the manifest and its signatures. Without an identity the result stays whole, unsigned.
+fn sign(
+    directory: &JournalDir,
+    of_roles: impl Fn(&Identity) -> Vec<Signature>,
+) -> Result<(), Failure> {
+    let files = ResultFiles::read(directory.path()).map_err(Failure::environment)?;
+    let manifest = Manifest::of(PROGRAM, files.signed()).to_json();
+    let signatures = match own_identity() {
+        Ok(identity) => {
+            let mut signatures = vec![whole(&identity, Role::Test.name(), &manifest)];
+            signatures.extend(of_roles(&identity));
+            signatures
+        }
+        Err(error) => {
+            output::message(&format!("btu: warning: the result is not signed: {error:#}"));
+            Vec::new()
+        }
+    };
+    directory.write(MANIFEST, manifest.as_bytes()).map_err(journal_failure)?;
+    directory.write(SIGNATURES, signatures_json(&signatures).as_bytes()).map_err(journal_failure)
+}
+
+/// The signature over every file.
+pub(crate) fn whole(identity: &Identity, role: &str, manifest: &str) -> Signature {
+    signature(identity, role, Covers::Manifest, manifest.as_bytes())
+}
+
+/// The signature over what a role measured.
+fn measurements(identity: &Identity, role: Role, journal: &Journal) -> Signature {
+    let statement = Statement::of(role, journal.plan.seed, &journal.records).text();
+    signature(identity, role.name(), Covers::Measurements, statement.as_bytes())
+}
+
+fn signature(identity: &Identity, role: &str, covers: Covers, message: &[u8]) -> Signature {
+    Signature {
+        role: role.to_owned(),
+        covers,
+        id: identity.id().to_string(),
+        key: hex(&identity.public_key().spki()),
+        signature: hex(&identity.sign(purpose(covers), message)),
+    }
+}
+
+/// The id of the host that made a signature; `None` where it does not hold.
+pub(crate) fn signer(claim: &Claim<'_>) -> Option<String> {
+    let key = PublicKey::from_spki(claim.key)?;
+    let holds = key.verifies(purpose(claim.covers), claim.message, claim.signature);
+    holds.then(|| key.id().to_string())
+}
+
+const fn purpose(covers: Covers) -> Purpose {
+    match covers {
+        Covers::Manifest => Purpose::Manifest,
+        Covers::Measurements => Purpose::Measurements,
+    }
+}

@@ -1,0 +1,133 @@
+//! Results that lie somewhere, by directory or bundle: opened, verified, named.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use btu_core::analysis::Analysis;
+use btu_core::analysis::analyse;
+use btu_core::journal::Journal;
+use btu_core::ranking::Difference;
+use btu_core::ranking::Setting;
+use btu_core::ranking::differences;
+use btu_report::OpenMode;
+use btu_report::ResultFiles;
+use btu_report::Verification;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::sign;
+
+/// The result of a run, with what it means and who stands for it.
+pub(crate) struct StoredRun {
+    pub(crate) name: String,
+    pub(crate) journal: Journal,
+    pub(crate) analysis: Analysis,
+    pub(crate) verification: Verification,
+}
+
+impl StoredRun {
+    /// Opens `DIR`, `FILE`, or `NAME=` one of them.
+    pub(crate) fn open(given: &str) -> Result<Self, Failure> {
+        let (name, path) = named(given);
+        let files = ResultFiles::read(&path).map_err(Failure::usage)?;
+        if files.is_pingpong() {
+            let cause = anyhow!("{}: a ping-pong, not the result of btu run", path.display());
+            return Err(Failure::usage(cause));
+        }
+        let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::usage)?;
+        crate::report::warn(&opened.warnings);
+        let analysis = analyse(&opened.journal);
+        let verification = btu_report::verify(&files, &sign::signer).accepting_unsigned();
+        Ok(Self { name, journal: opened.journal, analysis, verification })
+    }
+
+    /// Why the result is not what was measured; empty for a valid one.
+    pub(crate) fn altered(&self) -> Vec<String> {
+        let found = self.verification.violations.iter();
+        found.map(|one| format!("altered: {}: {}", one.place, one.detail)).collect()
+    }
+}
+
+/// Opens all of them; names that are not unique become the whole path.
+pub(crate) fn open_all(given: &[String]) -> Result<Vec<StoredRun>, Failure> {
+    let mut runs: Vec<StoredRun> =
+        given.iter().map(|one| StoredRun::open(one)).collect::<Result<_, _>>()?;
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    for (run, given) in runs.iter_mut().zip(given) {
+        if names.iter().filter(|name| **name == run.name).count() > 1 {
+            run.name.clone_from(given);
+        }
+    }
+    Ok(runs)
+}
+
+/// In which rules these results differ.
+pub(crate) fn differing(runs: &[StoredRun]) -> Vec<Difference> {
+    let settings: Vec<Setting> = runs.iter().map(|run| Setting::of(&run.journal)).collect();
+    differences(&settings)
+}
+
+/// Each difference as a line: `preset: quick (a, b); official (c)`.
+pub(crate) fn told(found: &[Difference], runs: &[StoredRun]) -> Vec<String> {
+    let names = |who: &[usize]| {
+        who.iter().map(|number| runs[*number].name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let value = |(value, who): &(String, Vec<usize>)| format!("{value} ({})", names(who));
+    let line = |one: &Difference| {
+        let values: Vec<String> = one.values.iter().map(value).collect();
+        format!("{}: {}", one.field, values.join("; "))
+    };
+    found.iter().map(line).collect()
+}
+
+/// The end of a verb whose results are not comparable: every difference, and exit code 5.
+pub(crate) fn not_comparable(found: &[Difference], runs: &[StoredRun]) -> Failure {
+    let lines = told(found, runs);
+    let text = format!("these results are not comparable:\n  {}", lines.join("\n  "));
+    Failure { exit: Exit::Incomparable, cause: anyhow!(text), hint: None }
+}
+
+/// The same for programs.
+pub(crate) fn not_comparable_json(found: &[Difference], runs: &[StoredRun]) -> Result<(), Failure> {
+    let name = |number: &usize| runs[*number].name.clone();
+    let value = |(value, who): &(String, Vec<usize>)| serde_json::json!({ "value": value, "results": who.iter().map(name).collect::<Vec<_>>() });
+    let difference = |one: &Difference| {
+        let values: Vec<_> = one.values.iter().map(value).collect();
+        serde_json::json!({ "field": one.field, "values": values })
+    };
+    let all: Vec<_> = found.iter().map(difference).collect();
+    output::json(&serde_json::json!({ "comparable": false, "differences": all }))
+}
+
+/// `NAME=PATH`, unless there is something of that very name; else the last part of the path.
+fn named(given: &str) -> (String, PathBuf) {
+    if let Some((name, path)) = given.split_once('=').filter(|_| !Path::new(given).exists())
+        && !name.is_empty()
+    {
+        return (name.to_owned(), PathBuf::from(path));
+    }
+    let path = PathBuf::from(given);
+    let last = if path.is_file() { path.file_stem() } else { path.file_name() };
+    let name = last.map_or_else(|| given.to_owned(), |last| last.to_string_lossy().into_owned());
+    (name, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_called_as_it_is_asked_to_or_as_its_last_part() {
+        for (given, name, path) in [
+            ("lab/before", "before", "lab/before"),
+            ("lab/before/", "before", "lab/before/"),
+            ("sparc=lab/x", "sparc", "lab/x"),
+            ("=lab/x", "x", "=lab/x"),
+            ("..", "..", ".."),
+        ] {
+            assert_eq!(named(given), (name.to_owned(), PathBuf::from(path)));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `btu rank`: several results in one table, and those that do not belong there.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::tiny_plan;
+use crate::quick::quick_run;
+use crate::trust::copied;
+
+#[test]
+fn what_may_not_be_ranked_is_listed_apart_or_marked() {
+    needs!();
+    let quick = quick_run!();
+    let apart = btu().arg("rank").arg(&quick.folder).output().unwrap();
+    let said = String::from_utf8_lossy(&apart.stdout).into_owned();
+    assert_eq!(apart.status.code(), Some(5), "{said}");
+    assert!(said.contains("Not ranked:") && said.contains("preset quick"), "{said}");
+    let folder = TempDir::new().unwrap();
+    let other = copied(&quick.folder, &folder.path().join("other"));
+    let mut command = btu();
+    command.args(["rank", "--unranked"]).arg(format!("mine={}", quick.folder.display()));
+    let text = run(command.arg(&other)).unwrap();
+    assert!(text.starts_with("NOT A RANKING"), "{text}");
+    let shared = |name: &str| {
+        let row = |line: &str| line.contains("1-2") && line.contains(&format!(" {name} !"));
+        text.lines().any(row)
+    };
+    assert!(shared("mine") && shared("other"), "{text}");
+}
+
+#[test]
+fn every_format_of_a_ranking_names_every_host() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let mut command = btu();
+    command.args(["rank", "--unranked"]).current_dir(folder.path());
+    for name in ["anna", "berta"] {
+        command.arg(format!("{name}={}", quick.folder.display()));
+    }
+    for ending in ["txt", "md", "html", "csv", "json"] {
+        command.args(["--export", &format!("ranking.{ending}")]);
+    }
+    assert_eq!(run(&mut command).unwrap(), "");
+    for ending in ["txt", "md", "html", "csv", "json"] {
+        let file = folder.path().join(format!("ranking.{ending}"));
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("anna") && text.contains("berta"), "{ending}");
+    }
+}
+
+#[test]
+fn an_altered_result_loses_its_rank_and_says_why() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let copy = copied(&quick.folder, &folder.path().join("copy"));
+    let hosts = copy.join("hosts.json");
+    let text = std::fs::read_to_string(&hosts).unwrap();
+    std::fs::write(&hosts, text.replacen("\"price\": null", "\"price\": \"1USD\"", 1)).unwrap();
+    let ended = btu().args(["rank", "--json"]).arg(&copy).output().unwrap();
+    let found: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let reasons = found["not_ranked"][0]["not_rankable_reasons"].as_array().unwrap();
+    let altered = "altered: hosts.json: changed after it was signed";
+    assert!(reasons.iter().any(|reason| reason == altered), "{found:#}");
+}
+
+#[test]
+fn results_of_different_plans_are_refused_with_what_differs() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let plan = tiny_plan(folder.path());
+    let out = folder.path().join("tiny");
+    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    let ended = btu().args(["rank", "--json"]).arg(&quick.folder).arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(5), "{said}");
+    assert!(said.contains("preset: quick (") && said.contains("custom (tiny)"), "{said}");
+    let found: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(found["comparable"], false);
+    assert!(found["differences"].as_array().unwrap().iter().any(|one| one["field"] == "preset"));
+    let missing = btu().arg("rank").arg(folder.path().join("nothing")).output().unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+}
