@@ -7,6 +7,7 @@
 
 mod capability;
 mod compartment;
+mod confine;
 mod init;
 mod message;
 mod mounts;
@@ -19,6 +20,9 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 pub use compartment::Compartment;
+pub use confine::die_with_parent;
+pub use confine::give_up_rights;
+pub use confine::hide_memory;
 pub use signals::Arrived;
 pub use signals::Origin;
 pub use signals::SignalQueue;

@@ -28,6 +28,12 @@ pub(super) fn drop_for_exec() -> io::Result<()> {
     [CAP_NET_ADMIN, CAP_SYS_ADMIN].into_iter().try_for_each(drop_from_bounding_set)
 }
 
+/// Leaves the process without a capability.
+pub(super) fn drop_all() -> io::Result<()> {
+    ambient(libc::PR_CAP_AMBIENT_CLEAR_ALL, 0)?;
+    Sets::default().apply()
+}
+
 /// The three sets of a process, as `capget` and `capset` pass them (version 3: 64 bits in two).
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
