@@ -1,12 +1,21 @@
-//! The conductor of a run as a pure state machine, the journal it writes, and the identity that signs it.
+//! The conductor of a run and the agents of its black boxes as pure state machines, the words
+//! between them, the journal that a run writes, and the identity that signs it.
 //!
 //! Nothing here knows a transport or an emulator: whoever starts a run hands in a [`Runner`].
 #![forbid(unsafe_code)]
 
+pub mod agent;
+pub mod client;
 mod conductor;
 mod drive;
+pub mod frame;
 mod identity;
+pub mod invite;
 mod journal;
+pub mod message;
+pub mod policy;
+pub mod secret;
+pub mod tls;
 
 pub use conductor::Action;
 pub use conductor::AloneRun;

@@ -6,6 +6,9 @@
     reason = "a test that fails says so by panicking"
 )]
 
+mod agents;
 mod conductor;
 mod journal;
+mod malformed;
+mod policy;
 mod simulated;

@@ -1,0 +1,360 @@
+//! The agent of a black box as a pure state machine: who may connect, whose turn it is, what is
+//! done for whom, and when it must have ended. Time is an argument, and no state is without a
+//! deadline.
+//!
+//! Whoever drives it accepts connections, speaks TLS, starts the processes that do the work, and
+//! keeps what is to be kept; all decisions are made here.
+
+mod connection;
+mod greeting;
+mod job;
+mod queue;
+mod status;
+
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use btu_core::units::Nanos;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::HostId;
+use crate::frame::Chunk;
+use crate::invite::OpenInvite;
+use crate::invite::Rights;
+use crate::message::Answer;
+use crate::message::Offer;
+use crate::message::Request;
+use crate::policy::Policy;
+
+use connection::Connection;
+use connection::Phase;
+use job::Job;
+
+/// A connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u64);
+
+/// A process that does the work of one reservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkerId(pub u64);
+
+/// A peer that is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// Who it is.
+    pub id: String,
+    /// How people call it.
+    pub name: String,
+    /// What it may do.
+    pub rights: Rights,
+    /// When it joined, UTC.
+    pub added: String,
+}
+
+/// Who is known, and who was invited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roster {
+    /// The peers.
+    pub peers: BTreeMap<HostId, Peer>,
+    /// Invitations that still hold.
+    pub invites: Vec<OpenInvite>,
+}
+
+/// What an agent is, as long as it runs.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Its own identity.
+    pub id: HostId,
+    /// Its version, for people.
+    pub build: String,
+    /// What it may do for whom.
+    pub policy: Policy,
+    /// Whether links can be emulated in front of it.
+    pub emulation: Offer,
+    /// True where all work was stopped before it was restarted.
+    pub stopped: bool,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Somebody connected over the network.
+    Accepted {
+        /// The connection.
+        conn: ConnId,
+        /// From where.
+        from: IpAddr,
+    },
+    /// Somebody connected on this host, by a socket that only its owner can use.
+    Local {
+        /// The connection.
+        conn: ConnId,
+    },
+    /// The channel is secure, and the peer's identity is proved.
+    Secured {
+        /// The connection.
+        conn: ConnId,
+        /// Who it is.
+        peer: HostId,
+        /// What is unique to this channel (`EXPORTER-btu-join`).
+        binding: [u8; 32],
+    },
+    /// A message came.
+    Heard {
+        /// The connection.
+        conn: ConnId,
+        /// What it says.
+        request: Request,
+    },
+    /// Something came that is no message.
+    Garbage {
+        /// The connection.
+        conn: ConnId,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The connection is gone.
+    Lost {
+        /// The connection.
+        conn: ConnId,
+    },
+    /// A worker did what it was told, or could not.
+    Answered {
+        /// The worker.
+        worker: WorkerId,
+        /// What it says.
+        answer: Answer,
+    },
+    /// A piece of a worker's document.
+    Piece {
+        /// The worker.
+        worker: WorkerId,
+        /// The piece.
+        chunk: Chunk,
+    },
+    /// A worker is gone.
+    Ended {
+        /// The worker.
+        worker: WorkerId,
+        /// How it ended.
+        how: String,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What is to be done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Append to the audit log.
+    Audit(Entry),
+    /// Send what is unsent, then close.
+    Close {
+        /// The connection.
+        conn: ConnId,
+    },
+    /// Keep the invitations that still hold.
+    KeepInvites(Vec<OpenInvite>),
+    /// Keep a new peer.
+    KeepPeer {
+        /// Who it is.
+        id: HostId,
+        /// How people call it.
+        name: String,
+        /// What it may do.
+        rights: Rights,
+    },
+    /// Keep whether all work is stopped.
+    KeepStopped(bool),
+    /// End a worker and all it does, now.
+    Kill {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// Tell a worker what to do.
+    Order {
+        /// The worker.
+        worker: WorkerId,
+        /// What to do.
+        request: Request,
+    },
+    /// Send a piece of a document.
+    Pass {
+        /// The connection.
+        conn: ConnId,
+        /// The piece.
+        chunk: Chunk,
+    },
+    /// Send a message.
+    Send {
+        /// The connection.
+        conn: ConnId,
+        /// The message.
+        answer: Answer,
+    },
+    /// Start a worker.
+    Start {
+        /// The worker.
+        worker: WorkerId,
+        /// Whom it works for: the only address that its data connections come from.
+        peer: IpAddr,
+        /// Ports of its data connections; `None` for any.
+        ports: Option<(u16, u16)>,
+        /// Whether its links may be emulated.
+        emulation: bool,
+    },
+}
+
+/// A line of the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// `accepted`, `joined`, `granted`, `refused`, `ended` ...
+    pub event: &'static str,
+    /// The peer's name, or its identity where it has none.
+    pub peer: Option<String>,
+    /// Its address.
+    pub from: Option<IpAddr>,
+    /// What else there is to say.
+    pub detail: String,
+}
+
+/// The agent.
+#[derive(Debug)]
+pub struct Agent {
+    setup: Setup,
+    roster: Roster,
+    connections: BTreeMap<ConnId, Connection>,
+    /// Those that wait, the first to be served first.
+    queue: VecDeque<ConnId>,
+    jobs: BTreeMap<WorkerId, Job>,
+    last_worker: u64,
+    /// When payload was moved, and how much.
+    spent: VecDeque<(Nanos, u64)>,
+    refusals: VecDeque<String>,
+    actions: Vec<Action>,
+}
+
+impl Agent {
+    /// An agent without connections.
+    pub const fn new(setup: Setup, roster: Roster) -> Self {
+        Self {
+            setup,
+            roster,
+            connections: BTreeMap::new(),
+            queue: VecDeque::new(),
+            jobs: BTreeMap::new(),
+            last_worker: 0,
+            spent: VecDeque::new(),
+            refusals: VecDeque::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// From now on these are known and invited.
+    pub fn set_roster(&mut self, roster: Roster) {
+        self.roster = roster;
+    }
+
+    /// Takes what happened and says what to do.
+    pub fn on(&mut self, now: Nanos, event: Event) -> Vec<Action> {
+        match event {
+            Event::Accepted { conn, from } => self.accepted(now, conn, from),
+            Event::Local { conn } => self.local(now, conn),
+            Event::Secured { conn, peer, binding } => self.secured(now, conn, peer, binding),
+            Event::Heard { conn, request } => self.heard(now, conn, request),
+            Event::Garbage { conn, reason } => self.garbage(now, conn, &reason),
+            Event::Lost { conn } => self.lost(now, conn, "the connection is gone"),
+            Event::Answered { worker, answer } => self.answered(now, worker, answer),
+            Event::Piece { worker, chunk } => self.piece(now, worker, chunk),
+            Event::Ended { worker, how } => self.worker_ended(now, worker, &how),
+            Event::Tick => {}
+        }
+        self.expire(now);
+        self.remind(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// When [`Event::Tick`] is due; `None` where nothing can happen by time alone.
+    pub fn wake_at(&self) -> Option<Nanos> {
+        let deadlines = self.connections.values().map(|one| self.deadline(one));
+        let reminders = self.queue.iter().filter_map(|conn| self.connections[conn].reminder());
+        deadlines.chain(reminders).min()
+    }
+
+    /// Workers that were started and neither ended nor were killed.
+    pub fn workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.jobs.keys().copied()
+    }
+
+    /// The connection of the conductor that a worker works for.
+    pub fn conductor(&self, worker: WorkerId) -> Option<ConnId> {
+        self.jobs.get(&worker).map(|job| job.conn)
+    }
+
+    /// Connections that were not closed.
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// What a message means in the phase of its connection.
+    fn heard(&mut self, now: Nanos, conn: ConnId, request: Request) {
+        let Some(found) = self.connections.get_mut(&conn) else { return };
+        found.heard = now;
+        match (&found.phase, request) {
+            (Phase::Greeting, Request::Hello { major, build, .. }) => {
+                self.hello(now, conn, major, &build);
+            }
+            (Phase::Joining, Request::Join { proof, name }) => self.join(now, conn, &proof, &name),
+            (Phase::Local, request) => self.command(now, conn, &request),
+            (Phase::Securing | Phase::Greeting | Phase::Joining, _) => {
+                self.bye(now, conn, "not now: a greeting comes first");
+            }
+            (_, Request::Ping {}) => self.send(conn, Answer::Pong {}),
+            (Phase::Idle, Request::Reserve(wanted)) => self.reserve(now, conn, wanted),
+            (_, request @ (Request::Status {} | Request::StopAll {} | Request::Resume {})) => {
+                self.command(now, conn, &request);
+            }
+            (Phase::Working { worker }, request) => {
+                let worker = *worker;
+                self.work(now, conn, worker, request);
+            }
+            (_, _) => self.garbage(now, conn, "not now: no reservation"),
+        }
+    }
+
+    fn send(&mut self, conn: ConnId, answer: Answer) {
+        self.actions.push(Action::Send { conn, answer });
+    }
+
+    /// Last words on a connection, and the end of all that was done for it.
+    fn bye(&mut self, now: Nanos, conn: ConnId, reason: &str) {
+        self.send(conn, Answer::Bye { reason: reason.to_owned() });
+        self.actions.push(Action::Close { conn });
+        self.lost(now, conn, reason);
+    }
+
+    /// Whatever depended on a connection ends with it.
+    fn lost(&mut self, now: Nanos, conn: ConnId, reason: &str) {
+        let Some(gone) = self.connections.remove(&conn) else { return };
+        self.queue.retain(|waiting| *waiting != conn);
+        if let Phase::Working { worker } = gone.phase {
+            self.jobs.remove(&worker);
+            self.actions.push(Action::Kill { worker });
+            self.audit("ended", Some(&gone), reason);
+        }
+        self.advance(now);
+    }
+
+    fn audit(&mut self, event: &'static str, about: Option<&Connection>, detail: &str) {
+        let detail = detail.chars().take(LONGEST_DETAIL).collect();
+        let peer = about.and_then(|one| one.peer_name(&self.roster));
+        let from = about.and_then(|one| one.from);
+        self.actions.push(Action::Audit(Entry { event, peer, from, detail }));
+    }
+}
+
+/// Of what the audit log says of one event.
+const LONGEST_DETAIL: usize = 600;

@@ -1,0 +1,100 @@
+//! How a connection becomes a peer's: a secure channel, a greeting, at first a proof of an invitation.
+
+use btu_core::units::Nanos;
+
+use super::Action;
+use super::Agent;
+use super::ConnId;
+use super::Peer;
+use super::connection::Phase;
+use crate::HostId;
+use crate::message::Answer;
+use crate::message::MAJOR;
+use crate::message::MINOR;
+use crate::secret::Hex32;
+
+impl Agent {
+    pub(super) fn secured(&mut self, now: Nanos, conn: ConnId, peer: HostId, binding: [u8; 32]) {
+        let Some(found) = self.connections.get_mut(&conn) else { return };
+        if matches!(found.phase, Phase::Securing) {
+            found.peer = Some(peer);
+            found.binding = binding;
+            found.enter(Phase::Greeting, now);
+        }
+    }
+
+    /// A peer is welcome; who is not known has one try to join, while an invitation is open.
+    pub(super) fn hello(&mut self, now: Nanos, conn: ConnId, major: u16, build: &str) {
+        if major != MAJOR {
+            let ours = &self.setup.build;
+            let reason = format!(
+                "this agent (btu {ours}) speaks protocol {MAJOR}.{MINOR}, yours (btu {build}) {major}"
+            );
+            return self.bye(now, conn, &reason);
+        }
+        let known = self.rights(conn).is_some();
+        if !known && self.roster.invites.is_empty() {
+            return self.bye(
+                now,
+                conn,
+                "this agent does not know you; btu agent invite, there, helps",
+            );
+        }
+        let Some(found) = self.connections.get_mut(&conn) else { return };
+        found.enter(if known { Phase::Idle } else { Phase::Joining }, now);
+        let build = self.setup.build.clone();
+        self.send(conn, Answer::Welcome { major: MAJOR, minor: MINOR, build, known });
+    }
+
+    /// A right proof spends its invitation; a wrong one costs every open invitation a try, since
+    /// nobody knows which was meant.
+    pub(super) fn join(&mut self, now: Nanos, conn: ConnId, proof: &Hex32, name: &str) {
+        let Some((id, binding)) =
+            self.connections.get(&conn).and_then(|found| Some((found.peer?, found.binding)))
+        else {
+            return;
+        };
+        let invites = &mut self.roster.invites;
+        let Some(place) = invites.iter().position(|open| open.secret.is_proved(&binding, proof))
+        else {
+            for open in &mut *invites {
+                open.tries = open.tries.saturating_sub(1);
+            }
+            invites.retain(|open| open.tries > 0);
+            let left = invites.clone();
+            self.actions.push(Action::KeepInvites(left));
+            self.audit_of("refused", conn, "a wrong proof of an invitation");
+            return self.bye(
+                now,
+                conn,
+                "no such invitation; it may have been used, or have expired",
+            );
+        };
+        let rights = invites.remove(place).rights;
+        let left = invites.clone();
+        let name = shown(name, id);
+        let peer = Peer { id: id.to_string(), name: name.clone(), rights, added: String::new() };
+        self.roster.peers.insert(id, peer);
+        self.actions.push(Action::KeepPeer { id, name, rights });
+        self.actions.push(Action::KeepInvites(left));
+        self.audit_of("joined", conn, &format!("{rights:?}"));
+        if let Some(found) = self.connections.get_mut(&conn) {
+            found.enter(Phase::Idle, now);
+        }
+        self.send(conn, Answer::Joined {});
+    }
+
+    pub(super) fn audit_of(&mut self, event: &'static str, conn: ConnId, detail: &str) {
+        let taken = self.connections.remove(&conn);
+        self.audit(event, taken.as_ref(), detail);
+        if let Some(taken) = taken {
+            self.connections.insert(conn, taken);
+        }
+    }
+}
+
+/// A name that can stand in a log and in a table.
+fn shown(name: &str, id: HostId) -> String {
+    let name: String = name.chars().filter(char::is_ascii_graphic).take(64).collect();
+    if name.is_empty() { id.brief() } else { name }
+}

@@ -1,0 +1,196 @@
+//! What is done for one conductor: commands in, answers out, each command done once, under a lease.
+
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+
+use super::Action;
+use super::Agent;
+use super::ConnId;
+use super::WorkerId;
+use super::connection::IDLE;
+use super::connection::Phase;
+use crate::frame::Chunk;
+use crate::message::Answer;
+use crate::message::Request;
+use crate::message::Reservation;
+use crate::message::Which;
+use crate::policy::Grant;
+
+/// One reservation that has its turn.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) conn: ConnId,
+    pub(super) grant: Grant,
+    /// When all of it ends, whatever the conductor does.
+    pub(super) deadline: Nanos,
+    silence: Nanos,
+    /// The run that was prepared last.
+    which: Which,
+    /// The last command, and its answer once there is one.
+    last: Option<(Request, Option<Answer>)>,
+}
+
+/// What a command is, beside the last one.
+enum Standing {
+    /// The next one.
+    New,
+    /// Of an older attempt, or an older command.
+    Old,
+    /// The last one again, which was answered.
+    Repeated(Answer),
+    /// The last one again, which is being done.
+    Running,
+    /// A command that nobody may send now.
+    Wrong(&'static str),
+}
+
+impl Job {
+    pub(super) fn new(conn: ConnId, wanted: &Reservation, grant: Grant, now: Nanos) -> Self {
+        let silence = wanted.silence_ns.min(grant.max_run);
+        let mut job =
+            Self { conn, grant, deadline: now, silence, which: Which::default(), last: None };
+        job.renew(now);
+        job
+    }
+
+    fn renew(&mut self, now: Nanos) {
+        self.deadline = now.saturating_add(self.silence).saturating_add(IDLE);
+    }
+
+    fn standing(&self, request: &Request) -> Standing {
+        let Some(seq) = request.seq() else {
+            return Standing::Wrong("no command of a reservation");
+        };
+        let last = self.last.as_ref().and_then(|(last, answer)| Some((last, last.seq()?, answer)));
+        if let Some((last, number, answer)) = last {
+            match (seq.cmp(&number), answer) {
+                (std::cmp::Ordering::Less, _) => return Standing::Old,
+                (std::cmp::Ordering::Equal, _) if request != last => {
+                    return Standing::Wrong("two commands with one number");
+                }
+                (std::cmp::Ordering::Equal, Some(answer)) => {
+                    return Standing::Repeated(answer.clone());
+                }
+                (std::cmp::Ordering::Equal, None) => return Standing::Running,
+                (std::cmp::Ordering::Greater, None) => {
+                    return Standing::Wrong("a command before the last one was answered");
+                }
+                (std::cmp::Ordering::Greater, Some(_)) => {}
+            }
+        }
+        self.standing_of_run(request)
+    }
+
+    /// A run may be prepared once, and only the last one can be ended or asked for.
+    fn standing_of_run(&self, request: &Request) -> Standing {
+        let Some(which) = request.which() else { return Standing::New };
+        let (named, last) = ((which.run, which.attempt), (self.which.run, self.which.attempt));
+        let is_next = match request {
+            Request::Prepare(_) => named > last,
+            _ => named == last,
+        };
+        if is_next { Standing::New } else { Standing::Old }
+    }
+}
+
+impl Agent {
+    /// A command of the conductor whose turn it is.
+    pub(super) fn work(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, request: Request) {
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        let seq = request.seq().unwrap_or_default();
+        match job.standing(&request) {
+            Standing::New => self.begin_command(now, conn, worker, request),
+            Standing::Old => self.send(conn, Answer::Stale { seq }),
+            Standing::Repeated(Answer::Document { .. }) => {
+                self.actions.push(Action::Order { worker, request });
+            }
+            Standing::Repeated(answer) => self.send(conn, answer),
+            Standing::Running => {}
+            Standing::Wrong(reason) => self.bye(now, conn, reason),
+        }
+    }
+
+    fn begin_command(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, request: Request) {
+        if let Request::Release { seq } = request {
+            return self.release(now, conn, worker, seq);
+        }
+        let spent = self.spent_of_day(now);
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        job.last = Some((request.clone(), None));
+        job.renew(now);
+        if let Request::Prepare(order) = &request {
+            if let Some(reason) = job.grant.refuses_run(order, spent) {
+                let answer = Answer::Failed { seq: order.which.seq, reason: reason.clone() };
+                job.last = Some((request, Some(answer.clone())));
+                self.audit_of("refused", conn, &reason);
+                return self.send(conn, answer);
+            }
+            job.which = order.which;
+            job.deadline = now.saturating_add(order.lease_ns).saturating_add(LEASE_MARGIN);
+        }
+        self.actions.push(Action::Order { worker, request });
+    }
+
+    fn release(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, seq: u64) {
+        self.jobs.remove(&worker);
+        self.actions.push(Action::Kill { worker });
+        self.audit_of("released", conn, "");
+        if let Some(found) = self.connections.get_mut(&conn) {
+            found.enter(Phase::Idle, now);
+        }
+        self.send(conn, Answer::Released { seq });
+        self.advance(now);
+    }
+
+    /// A worker's answer; one that nobody waits for has no effect.
+    pub(super) fn answered(&mut self, now: Nanos, worker: WorkerId, answer: Answer) {
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        let Some((request, kept)) = &mut job.last else { return };
+        if answer.seq().is_none() || answer.seq() != request.seq() {
+            return;
+        }
+        let is_repeat = kept.is_some();
+        *kept = Some(answer.clone());
+        // Between the preparation and the account of a run its lease holds, and nothing else.
+        if !matches!(answer, Answer::Prepared { .. }) {
+            job.renew(now);
+        }
+        if let (Answer::Document { moved_bytes, .. }, false) = (&answer, is_repeat) {
+            self.spent.push_back((now, *moved_bytes));
+        }
+        let conn = job.conn;
+        self.send(conn, answer);
+    }
+
+    /// A piece of a document goes to the one that asked for it.
+    pub(super) fn piece(&mut self, now: Nanos, worker: WorkerId, chunk: Chunk) {
+        let Some(job) = self.jobs.get_mut(&worker) else { return };
+        let asked = job.last.as_ref().and_then(|(request, _)| request.seq());
+        if asked == Some(chunk.document) {
+            job.renew(now);
+            let conn = job.conn;
+            self.actions.push(Action::Pass { conn, chunk });
+        }
+    }
+
+    /// A worker that ended by itself takes its reservation with it.
+    pub(super) fn worker_ended(&mut self, now: Nanos, worker: WorkerId, how: &str) {
+        if let Some(job) = self.jobs.get(&worker) {
+            let conn = job.conn;
+            self.bye(now, conn, &format!("the agent's worker ended: {how}"));
+        }
+    }
+
+    /// Payload of the last 24 hours.
+    pub(super) fn spent_of_day(&mut self, now: Nanos) -> Bytes {
+        let is_old = |at: Nanos| now.since(at) >= DAY;
+        while self.spent.front().is_some_and(|(at, _)| is_old(*at)) {
+            self.spent.pop_front();
+        }
+        Bytes::new(self.spent.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)))
+    }
+}
+
+/// What a lease is longer than the conductor's own account of the run.
+const LEASE_MARGIN: Nanos = Nanos::from_secs(3);
+const DAY: Nanos = Nanos::from_secs(86_400);

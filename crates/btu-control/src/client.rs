@@ -1,0 +1,362 @@
+//! The conductor's side of one connection to an agent, as a pure state machine: one question at a
+//! time, a deadline in every state, and no word of the agent believed that does not fit.
+
+use btu_core::units::Nanos;
+
+use crate::HostId;
+use crate::frame::Chunk;
+use crate::invite::Secret;
+use crate::message::Answer;
+use crate::message::MAJOR;
+use crate::message::MINOR;
+use crate::message::Request;
+
+/// What happened to a conductor's connection.
+#[derive(Clone, Debug)]
+pub enum ClientEvent {
+    /// The conductor asks; the answer may take this long.
+    Ask {
+        /// What.
+        request: Request,
+        /// How long.
+        patience: Nanos,
+    },
+    /// A message came.
+    Heard(Answer),
+    /// The connection is gone, or what came is no message.
+    Lost(String),
+    /// A piece of a document came.
+    Piece(Chunk),
+    /// The channel is secure, and the agent's identity is proved.
+    Secured {
+        /// Who it is.
+        agent: HostId,
+        /// What is unique to this channel.
+        binding: [u8; 32],
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What a conductor's connection has to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientAction {
+    /// The question is answered, or the connection is ready for the first.
+    Done(Reply),
+    /// The connection is of no use any more, and closed.
+    Failed(Fault),
+    /// The agent works for others; the place in its queue.
+    Queued(u32),
+    /// Send a message.
+    Send(Request),
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The message.
+    pub answer: Answer,
+    /// The document that came with it; empty where there is none.
+    pub document: Vec<u8>,
+}
+
+/// Why a connection to an agent is of no use any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The agent ended it.
+    #[error("the agent ended the connection: {0}")]
+    Bye(String),
+    /// It is gone.
+    #[error("the connection is gone: {0}")]
+    Lost(String),
+    /// The agent said what does not fit.
+    #[error("the agent does not keep to the protocol: {0}")]
+    Lied(String),
+    /// The agent said nothing in time.
+    #[error("no answer to {0} within {1}")]
+    Silent(&'static str, Nanos),
+    /// It is another host.
+    #[error("another host answers there: {0}")]
+    Stranger(HostId),
+    /// The agent does not know this host.
+    #[error("the agent does not know this host")]
+    Unknown,
+    /// The versions do not fit.
+    #[error("the agent (btu {theirs}) speaks protocol {major}, this is btu {ours} with {MAJOR}")]
+    Version {
+        /// Of the agent.
+        major: u16,
+        /// Of the agent, for people.
+        theirs: String,
+        /// Of this program.
+        ours: String,
+    },
+}
+
+/// One connection to an agent.
+#[derive(Debug)]
+pub struct Client {
+    agent: HostId,
+    join: Option<(Secret, String)>,
+    build: String,
+    binding: [u8; 32],
+    state: State,
+    deadline: Nanos,
+}
+
+#[derive(Debug)]
+enum State {
+    Asked { request: Request, patience: Nanos },
+    Joining,
+    Over,
+    Ready,
+    Receiving { answer: Answer, document: Vec<u8>, length: u64 },
+    Securing,
+    Welcoming,
+}
+
+impl Client {
+    /// A connection that was begun: to this agent, with an invitation and a name where this host is
+    /// not known there.
+    pub const fn new(
+        agent: HostId,
+        join: Option<(Secret, String)>,
+        build: String,
+        now: Nanos,
+    ) -> Self {
+        let deadline = now.saturating_add(GREETING);
+        Self { agent, join, build, binding: [0; 32], state: State::Securing, deadline }
+    }
+
+    /// Takes what happened and says what to do. After [`ClientAction::Failed`] every question
+    /// fails, and nothing else is said.
+    pub fn on(&mut self, now: Nanos, event: ClientEvent) -> Vec<ClientAction> {
+        match event {
+            ClientEvent::Ask { .. } if matches!(self.state, State::Over) => {
+                vec![ClientAction::Failed(Fault::Lost("it was given up before".to_owned()))]
+            }
+            _ if matches!(self.state, State::Over) => Vec::new(),
+            ClientEvent::Ask { request, patience } => self.ask(now, request, patience),
+            ClientEvent::Heard(answer) => self.heard(now, answer),
+            ClientEvent::Lost(reason) => self.fail(Fault::Lost(reason)),
+            ClientEvent::Piece(chunk) => self.piece(now, &chunk),
+            ClientEvent::Secured { agent, binding } => self.secured(now, agent, binding),
+            ClientEvent::Tick => self.tick(now),
+        }
+    }
+
+    /// When [`ClientEvent::Tick`] is due; `None` while nobody waits for anything.
+    pub const fn wake_at(&self) -> Option<Nanos> {
+        match self.state {
+            State::Over | State::Ready => None,
+            _ => Some(self.deadline),
+        }
+    }
+
+    fn secured(&mut self, now: Nanos, agent: HostId, binding: [u8; 32]) -> Vec<ClientAction> {
+        if !matches!(self.state, State::Securing) {
+            return self.lied("secured twice");
+        }
+        if agent != self.agent {
+            return self.fail(Fault::Stranger(agent));
+        }
+        self.binding = binding;
+        self.enter(State::Welcoming, now, GREETING);
+        let hello = Request::Hello { major: MAJOR, minor: MINOR, build: self.build.clone() };
+        vec![ClientAction::Send(hello)]
+    }
+
+    fn ask(&mut self, now: Nanos, request: Request, patience: Nanos) -> Vec<ClientAction> {
+        if !matches!(self.state, State::Ready) {
+            return self.lied("asked while an answer is due");
+        }
+        self.enter(State::Asked { request: request.clone(), patience }, now, patience);
+        vec![ClientAction::Send(request)]
+    }
+
+    fn heard(&mut self, now: Nanos, answer: Answer) -> Vec<ClientAction> {
+        if let Answer::Bye { reason } = answer {
+            return self.fail(Fault::Bye(reason));
+        }
+        match (&self.state, answer) {
+            // Answers to pings may come at any time.
+            (_, Answer::Pong {}) if !self.asks_ping() => Vec::new(),
+            (State::Welcoming, Answer::Welcome { major, build, known, .. }) => {
+                self.welcomed(now, major, build, known)
+            }
+            (State::Joining, Answer::Joined {}) => self.done(Answer::Joined {}, Vec::new()),
+            (State::Asked { request: Request::Reserve(_), .. }, Answer::Queued { position }) => {
+                self.deadline = now.saturating_add(QUEUE_SILENCE);
+                vec![ClientAction::Queued(position), ClientAction::Send(Request::Ping {})]
+            }
+            (State::Asked { request, .. }, answer) => match misfit(request, &answer) {
+                Some(reason) => self.lied(&reason),
+                None => self.answered(now, answer),
+            },
+            (_, answer) => {
+                self.lied(&format!("an answer that nobody asked for ({})", name(&answer)))
+            }
+        }
+    }
+
+    fn asks_ping(&self) -> bool {
+        matches!(&self.state, State::Asked { request: Request::Ping {}, .. })
+    }
+
+    fn welcomed(
+        &mut self,
+        now: Nanos,
+        major: u16,
+        build: String,
+        known: bool,
+    ) -> Vec<ClientAction> {
+        if major != MAJOR {
+            let ours = self.build.clone();
+            return self.fail(Fault::Version { major, theirs: build, ours });
+        }
+        let welcome = Answer::Welcome { major, minor: MINOR, build, known };
+        match (known, self.join.take()) {
+            (true, _) => self.done(welcome, Vec::new()),
+            (false, None) => self.fail(Fault::Unknown),
+            (false, Some((secret, name))) => {
+                self.enter(State::Joining, now, GREETING);
+                let proof = secret.proof(&self.binding);
+                vec![ClientAction::Send(Request::Join { proof, name })]
+            }
+        }
+    }
+
+    fn answered(&mut self, now: Nanos, answer: Answer) -> Vec<ClientAction> {
+        match answer {
+            Answer::Document { length, .. } if length > 0 => {
+                let state = State::Receiving { answer, document: Vec::new(), length };
+                self.enter(state, now, STALL);
+                Vec::new()
+            }
+            answer => self.done(answer, Vec::new()),
+        }
+    }
+
+    /// The next piece of the document, at its place; progress is all that is asked for.
+    fn piece(&mut self, now: Nanos, chunk: &Chunk) -> Vec<ClientAction> {
+        let State::Receiving { answer, document, length } = &mut self.state else {
+            return self.lied("a piece of a document that nobody asked for");
+        };
+        let grown = document.len().saturating_add(chunk.bytes.len()) as u64;
+        let is_next = answer.seq() == Some(chunk.document)
+            && chunk.offset == document.len() as u64
+            && grown <= *length
+            && !chunk.bytes.is_empty();
+        if !is_next {
+            return self.lied("a piece of a document at a wrong place");
+        }
+        document.extend_from_slice(&chunk.bytes);
+        self.deadline = now.saturating_add(STALL);
+        if grown < *length {
+            return Vec::new();
+        }
+        let (answer, document) = (answer.clone(), std::mem::take(document));
+        self.done(answer, document)
+    }
+
+    fn tick(&mut self, now: Nanos) -> Vec<ClientAction> {
+        if self.wake_at().is_none_or(|at| now < at) {
+            return Vec::new();
+        }
+        let (what, patience) = match &self.state {
+            State::Asked { request, patience } => (asked(request), *patience),
+            State::Receiving { .. } => ("the rest of a document", STALL),
+            _ => ("a greeting", GREETING),
+        };
+        self.fail(Fault::Silent(what, patience))
+    }
+
+    fn enter(&mut self, state: State, now: Nanos, patience: Nanos) {
+        self.state = state;
+        self.deadline = now.saturating_add(patience);
+    }
+
+    fn done(&mut self, answer: Answer, document: Vec<u8>) -> Vec<ClientAction> {
+        self.state = State::Ready;
+        vec![ClientAction::Done(Reply { answer, document })]
+    }
+
+    fn lied(&mut self, what: &str) -> Vec<ClientAction> {
+        self.fail(Fault::Lied(what.to_owned()))
+    }
+
+    fn fail(&mut self, fault: Fault) -> Vec<ClientAction> {
+        self.state = State::Over;
+        vec![ClientAction::Failed(fault)]
+    }
+}
+
+/// Why an answer does not fit its question; `None` where it does.
+fn misfit(request: &Request, answer: &Answer) -> Option<String> {
+    let wrong = || Some(format!("{} to {}", name(answer), asked(request)));
+    let fits = match (request, answer) {
+        (Request::Reserve(_), Answer::Granted { .. } | Answer::Refused { .. })
+        | (Request::Ping {}, Answer::Pong {})
+        | (
+            Request::Status {} | Request::StopAll {} | Request::Resume {},
+            Answer::Status(_) | Answer::Refused { .. },
+        ) => return None,
+        (Request::Prepare(order), Answer::Prepared { which, addresses }) => {
+            if *which != order.which || addresses.len() != order.flows.len() {
+                return Some("the far ends of another run".to_owned());
+            }
+            true
+        }
+        (Request::Facts { .. } | Request::Collect(_), Answer::Document { .. })
+        | (Request::Serve { .. }, Answer::Serving { .. })
+        | (Request::Cancel(_), Answer::Cancelled { .. })
+        | (Request::Release { .. }, Answer::Released { .. })
+        | (_, Answer::Failed { .. } | Answer::Stale { .. }) => true,
+        _ => false,
+    };
+    if fits && answer.seq() == request.seq() && answer.seq().is_some() { None } else { wrong() }
+}
+
+/// What was asked, for people.
+const fn asked(request: &Request) -> &'static str {
+    match request {
+        Request::Hello { .. } => "hello",
+        Request::Join { .. } => "join",
+        Request::Ping {} => "ping",
+        Request::Reserve(_) => "a reservation",
+        Request::Facts { .. } => "the question for the host's facts",
+        Request::Serve { .. } => "the request for an FTP server",
+        Request::Prepare(_) => "the preparation of a run",
+        Request::Cancel(_) => "the end of a run",
+        Request::Collect(_) => "the question what a run did",
+        Request::Release { .. } => "the end of the reservation",
+        Request::Status {} | Request::StopAll {} | Request::Resume {} => "a question",
+    }
+}
+
+const fn name(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Welcome { .. } => "welcome",
+        Answer::Joined {} => "joined",
+        Answer::Pong {} => "pong",
+        Answer::Queued { .. } => "queued",
+        Answer::Granted { .. } => "granted",
+        Answer::Refused { .. } => "refused",
+        Answer::Serving { .. } => "serving",
+        Answer::Prepared { .. } => "prepared",
+        Answer::Cancelled { .. } => "cancelled",
+        Answer::Document { .. } => "a document",
+        Answer::Released { .. } => "released",
+        Answer::Failed { .. } => "failed",
+        Answer::Stale { .. } => "stale",
+        Answer::Status(_) => "a status",
+        Answer::Bye { .. } => "bye",
+    }
+}
+
+/// For each word of a greeting.
+const GREETING: Nanos = Nanos::from_secs(10);
+/// One that waits is told its place every 5 s.
+const QUEUE_SILENCE: Nanos = Nanos::from_secs(15);
+/// Without progress of a document.
+const STALL: Nanos = Nanos::from_secs(10);

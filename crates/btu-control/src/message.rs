@@ -1,0 +1,319 @@
+//! What conductor and agent say to each other: bytes become a message in two steps, syntax first,
+//! then the bounds of every value, so that who holds a message checks nothing.
+
+mod bounds;
+
+use std::net::IpAddr;
+use std::net::SocketAddr;
+
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::secret::Hex32;
+
+pub use bounds::Bounded;
+pub use bounds::MessageError;
+
+/// The protocol's version: peers of another major version do not talk.
+pub const MAJOR: u16 = 1;
+/// Raised where messages gain fields.
+pub const MINOR: u16 = 0;
+
+/// What a conductor says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// First words on a connection.
+    Hello {
+        /// [`MAJOR`] of the speaker.
+        major: u16,
+        /// [`MINOR`] of the speaker.
+        minor: u16,
+        /// Its version, for people.
+        build: String,
+    },
+    /// A peer that is not known yet proves that it was invited.
+    Join {
+        /// See [`crate::invite::Secret::proof`].
+        proof: Hex32,
+        /// How the agent shall call it.
+        name: String,
+    },
+    /// Still here.
+    Ping {},
+    /// Asks for the agent's time.
+    Reserve(Reservation),
+    /// What the host says of itself.
+    Facts {
+        /// Number of the request.
+        seq: u64,
+    },
+    /// Asks for an FTP server until the end of the reservation.
+    Serve {
+        /// Number of the request.
+        seq: u64,
+        /// The name and password that it shall ask for.
+        user: String,
+        /// The same.
+        password: String,
+    },
+    /// Asks for the far ends of one run.
+    Prepare(Box<Preparation>),
+    /// Ends the connections of the run that is prepared.
+    Cancel(Which),
+    /// Asks for what the far ends saw.
+    Collect(Which),
+    /// The agent's time is not needed any more.
+    Release {
+        /// Number of the request.
+        seq: u64,
+    },
+    /// Asks how the agent is.
+    Status {},
+    /// Ends all work, and refuses new work until [`Request::Resume`].
+    StopAll {},
+    /// Work is welcome again.
+    Resume {},
+}
+
+/// What a conductor wants of an agent, as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Hash of the plan, for the agent's log.
+    pub plan: String,
+    /// The longest run that will be asked for.
+    pub longest_run_ns: Nanos,
+    /// The longest time without a word between two requests.
+    pub silence_ns: Nanos,
+    /// The most connections at once.
+    pub flows: u32,
+    /// Host activities that need this agent.
+    pub activities: Vec<String>,
+    /// Whether links will have to be emulated.
+    pub emulation: bool,
+}
+
+/// One run of a cell, as it concerns one black box.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preparation {
+    /// Which request, run and attempt.
+    #[serde(flatten)]
+    pub which: Which,
+    /// The part of this black box.
+    pub role: Role,
+    /// The connections, seen from the test host.
+    pub flows: Vec<Direction>,
+    /// Size of a message.
+    pub message_bytes: Bytes,
+    /// How much each connection carries.
+    pub amount: Carried,
+    /// When a run that has not ended is given up.
+    pub cap_ns: Nanos,
+    /// How long the conductor will be silent: no traffic outlives it.
+    pub lease_ns: Nanos,
+    /// `SO_SNDBUF` and `SO_RCVBUF` of this end.
+    pub buffer_bytes: Option<Bytes>,
+    /// `TCP_WINDOW_CLAMP` of this end.
+    pub window_clamp_bytes: Option<Bytes>,
+    /// What a data connection must know.
+    pub secret: Hex32,
+    /// What the link does; `None` for the direct way.
+    pub link: Option<LinkOrder>,
+}
+
+/// The elements of an emulated link, in their text form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkOrder {
+    /// Away from the test host.
+    pub up: Vec<String>,
+    /// Towards it.
+    pub down: Vec<String>,
+    /// Seed of the elements that draw.
+    pub seed: u64,
+}
+
+/// How much a connection carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carried {
+    /// So many messages.
+    Messages(u64),
+    /// As many as can be written in this time.
+    WindowNs(Nanos),
+}
+
+/// Which request of which run: what makes a command idempotent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Which {
+    /// Number of the run within the reservation.
+    pub run: u64,
+    /// 1 for the first try.
+    pub attempt: u32,
+    /// Number of the request; each is answered once.
+    pub seq: u64,
+}
+
+/// What an agent says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Answer {
+    /// To [`Request::Hello`].
+    Welcome {
+        /// [`MAJOR`] of the agent.
+        major: u16,
+        /// [`MINOR`] of the agent.
+        minor: u16,
+        /// Its version, for people.
+        build: String,
+        /// False where the peer has to join first.
+        known: bool,
+    },
+    /// The peer is known from now on.
+    Joined {},
+    /// To [`Request::Ping`].
+    Pong {},
+    /// The agent works for others; the place in the queue, from 1.
+    Queued {
+        /// The place.
+        position: u32,
+    },
+    /// The agent works for this conductor.
+    Granted {
+        /// How many may share the agent's time; 1 for nobody else.
+        shared: u32,
+        /// Where links can be emulated, and the address of those data sockets, or why not.
+        emulation: Offer,
+    },
+    /// Not what the policy allows, or not now.
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// The FTP server listens.
+    Serving {
+        /// Number of the request.
+        seq: u64,
+        /// Where.
+        address: SocketAddr,
+    },
+    /// The far ends listen.
+    Prepared {
+        /// Which request, run and attempt.
+        #[serde(flatten)]
+        which: Which,
+        /// One address per connection.
+        addresses: Vec<SocketAddr>,
+    },
+    /// The connections are ended.
+    Cancelled {
+        /// Number of the request.
+        seq: u64,
+    },
+    /// A document follows in chunks.
+    Document {
+        /// Number of the request.
+        seq: u64,
+        /// Its length.
+        length: u64,
+        /// Payload bytes that the run moved, where it was one.
+        moved_bytes: u64,
+    },
+    /// The reservation is over.
+    Released {
+        /// Number of the request.
+        seq: u64,
+    },
+    /// The request could not be done; the reservation stands.
+    Failed {
+        /// Number of the request.
+        seq: u64,
+        /// Operation, operand and cause.
+        reason: String,
+    },
+    /// The request is of an older attempt, and has no effect.
+    Stale {
+        /// Number of the request.
+        seq: u64,
+    },
+    /// To [`Request::Status`], [`Request::StopAll`] and [`Request::Resume`].
+    Status(Box<Status>),
+    /// Last words: the connection is closed.
+    Bye {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Whether links can be emulated in front of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    /// Not here, with the reason.
+    None(String),
+    /// Behind an emulator, at this address.
+    At(IpAddr),
+}
+
+/// How an agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The agent's identity.
+    pub agent: String,
+    /// Its version.
+    pub build: String,
+    /// True after [`Request::StopAll`].
+    pub stopped: bool,
+    /// Names of the peers it works for.
+    pub working_for: Vec<String>,
+    /// Names of the peers that wait, in order.
+    pub waiting: Vec<String>,
+    /// Connections, whatever they do.
+    pub connections: u32,
+    /// How many may share the agent's time.
+    pub shared: u32,
+    /// Payload bytes of the last 24 hours.
+    pub bytes_today: u64,
+    /// What was refused last, the newest last.
+    pub last_refusals: Vec<String>,
+}
+
+impl Request {
+    /// The number of the request, where it has one.
+    pub fn seq(&self) -> Option<u64> {
+        match self {
+            Self::Facts { seq } | Self::Release { seq } | Self::Serve { seq, .. } => Some(*seq),
+            Self::Prepare(order) => Some(order.which.seq),
+            Self::Cancel(which) | Self::Collect(which) => Some(which.seq),
+            _ => None,
+        }
+    }
+
+    /// The run that it is about.
+    pub fn which(&self) -> Option<Which> {
+        match self {
+            Self::Prepare(order) => Some(order.which),
+            Self::Cancel(which) | Self::Collect(which) => Some(*which),
+            _ => None,
+        }
+    }
+}
+
+impl Answer {
+    /// The number of the request that it answers, where that has one.
+    pub const fn seq(&self) -> Option<u64> {
+        match self {
+            Self::Serving { seq, .. }
+            | Self::Cancelled { seq }
+            | Self::Document { seq, .. }
+            | Self::Released { seq }
+            | Self::Failed { seq, .. }
+            | Self::Stale { seq } => Some(*seq),
+            Self::Prepared { which, .. } => Some(which.seq),
+            _ => None,
+        }
+    }
+}

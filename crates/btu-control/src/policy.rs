@@ -1,0 +1,301 @@
+//! What an agent does for whom: a file on the agent's own host, which always wins.
+
+use std::net::IpAddr;
+use std::net::SocketAddr;
+
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use serde::Deserialize;
+
+use crate::HostId;
+use crate::message::Preparation;
+use crate::message::Reservation;
+
+/// The policy of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Where it listens; loopback where the file names nothing.
+    pub listen: Vec<SocketAddr>,
+    /// How many conductors may share its time; 1 for nobody else.
+    pub shared: u32,
+    /// Whose links may be emulated, and behind which device; `None` where there is no front.
+    pub front: Option<Front>,
+    /// What is allowed to whom; the first that fits holds.
+    pub classes: Vec<Grant>,
+}
+
+/// Where emulated links begin on this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Front {
+    /// The device that leads to the test host.
+    pub device: String,
+    /// An address for the data sockets behind the emulator; nobody else on that network has it.
+    pub address: IpAddr,
+    /// Length of that network's prefix.
+    pub prefix: u8,
+}
+
+/// What is allowed to some peers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Whom it is for; empty for every peer that is paired.
+    pub peers: Vec<PeerRule>,
+    /// The longest run.
+    pub max_run: Nanos,
+    /// The most connections at once.
+    pub max_flows: u32,
+    /// Payload of 24 hours, all runs together.
+    pub max_bytes_per_day: Bytes,
+    /// Ports of data connections; `None` for any that is free.
+    pub data_ports: Option<(u16, u16)>,
+    /// Host activities that this agent serves.
+    pub activities: Vec<String>,
+    /// Whether links may be emulated.
+    pub emulation: bool,
+}
+
+/// A peer, or where peers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerRule {
+    /// The host with this identity.
+    Id(HostId),
+    /// A network: address and length of the prefix.
+    Network(IpAddr, u8),
+}
+
+/// A policy file that cannot be followed: place, value, legal values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {cause}")]
+pub struct PolicyError {
+    name: String,
+    cause: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPolicy {
+    listen: Option<Vec<String>>,
+    shared: Option<u32>,
+    front: Option<RawFront>,
+    #[serde(default)]
+    class: Vec<RawGrant>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFront {
+    device: String,
+    address: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGrant {
+    peers: Option<Vec<String>>,
+    max_run: Option<String>,
+    max_flows: Option<u32>,
+    max_bytes_per_day: Option<String>,
+    data_ports: Option<[u16; 2]>,
+    activities: Option<Vec<String>>,
+    emulation: Option<bool>,
+}
+
+impl Default for Policy {
+    /// Without a file: every paired peer, one at a time.
+    fn default() -> Self {
+        Self { listen: Vec::new(), shared: 1, front: None, classes: vec![Grant::default()] }
+    }
+}
+
+impl Default for Grant {
+    fn default() -> Self {
+        Self {
+            peers: Vec::new(),
+            max_run: Nanos::from_secs(600),
+            max_flows: 64,
+            max_bytes_per_day: Bytes::new(u64::MAX),
+            data_ports: None,
+            activities: vec!["ftp".to_owned()],
+            emulation: true,
+        }
+    }
+}
+
+impl Policy {
+    /// The policy in a file called `name`.
+    ///
+    /// # Errors
+    /// The first thing that is not legal, with what is.
+    pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
+        let error = |cause: String| PolicyError { name: name.to_owned(), cause };
+        let raw: RawPolicy = toml::from_str(text).map_err(|cause| {
+            let (place, cause) = (place(text, &cause), cause.message());
+            PolicyError { name: format!("{name}:{place}"), cause: cause.to_owned() }
+        })?;
+        raw.legal().map_err(error)
+    }
+
+    /// What is allowed to a peer that comes from there.
+    pub fn grant(&self, peer: HostId, from: IpAddr) -> Option<&Grant> {
+        self.classes.iter().find(|class| class.fits(peer, from))
+    }
+}
+
+impl Grant {
+    /// Both the identity and the network must match, where rules of that kind are given.
+    fn fits(&self, peer: HostId, from: IpAddr) -> bool {
+        let from = from.to_canonical();
+        let verdicts = |kind: fn(&PeerRule) -> bool, fits: &dyn Fn(&PeerRule) -> bool| {
+            let mut rules = self.peers.iter().filter(|rule| kind(rule)).peekable();
+            rules.peek().is_none() || rules.any(fits)
+        };
+        let is_id = |rule: &PeerRule| matches!(rule, PeerRule::Id(_));
+        let is_network = |rule: &PeerRule| matches!(rule, PeerRule::Network(..));
+        verdicts(is_id, &|rule| matches!(rule, PeerRule::Id(id) if *id == peer))
+            && verdicts(is_network, &|rule| match rule {
+                PeerRule::Network(network, prefix) => is_inside(from, *network, *prefix),
+                PeerRule::Id(_) => false,
+            })
+    }
+
+    /// Why a reservation is refused; `None` where it is allowed.
+    pub fn refuses(&self, wanted: &Reservation) -> Option<String> {
+        let unknown = wanted.activities.iter().find(|name| !self.activities.contains(name));
+        match unknown {
+            Some(name) => Some(format!("policy: the activity {name} is not allowed here")),
+            None => self.exceeds(wanted.longest_run_ns, wanted.flows),
+        }
+    }
+
+    /// Why a run is refused; `None` where it is allowed. `spent` is the payload of 24 hours.
+    pub fn refuses_run(&self, order: &Preparation, spent: Bytes) -> Option<String> {
+        let flows = u32::try_from(order.flows.len()).unwrap_or(u32::MAX);
+        if order.link.is_some() && !self.emulation {
+            return Some("policy: emulation is not allowed here".to_owned());
+        }
+        if spent >= self.max_bytes_per_day {
+            return Some(format!(
+                "policy: max_bytes_per_day = {} is spent",
+                self.max_bytes_per_day
+            ));
+        }
+        self.exceeds(order.lease_ns, flows)
+    }
+
+    fn exceeds(&self, run: Nanos, flows: u32) -> Option<String> {
+        if run > self.max_run {
+            return Some(format!("policy: a run of {run} asked for, max_run = {}", self.max_run));
+        }
+        let many = flows > self.max_flows;
+        many.then(|| format!("policy: {flows} flows asked for, max_flows = {}", self.max_flows))
+    }
+}
+
+impl RawPolicy {
+    fn legal(self) -> Result<Policy, String> {
+        let listen = self.listen.unwrap_or_default();
+        let listen: Result<Vec<_>, _> = listen.iter().map(|text| address("listen", text)).collect();
+        let shared = self.shared.unwrap_or(1);
+        if !(1..=MOST_SHARED).contains(&shared) {
+            return Err(format!("shared = {shared}: write a number from 1 to {MOST_SHARED}"));
+        }
+        let classes: Result<Vec<_>, _> = self.class.into_iter().map(RawGrant::legal).collect();
+        let classes = classes?;
+        Ok(Policy {
+            listen: listen?,
+            shared,
+            front: self.front.map(RawFront::legal).transpose()?,
+            classes: if classes.is_empty() { vec![Grant::default()] } else { classes },
+        })
+    }
+}
+
+impl RawFront {
+    fn legal(self) -> Result<Front, String> {
+        let illegal = || format!("front.address = \"{}\": write 10.0.4.8/24", self.address);
+        let (address, prefix) = network(&self.address).ok_or_else(illegal)?;
+        if self.device.is_empty() || self.device.len() > 15 {
+            return Err(format!("front.device = \"{}\": write a device's name", self.device));
+        }
+        Ok(Front { device: self.device, address, prefix })
+    }
+}
+
+impl RawGrant {
+    fn legal(self) -> Result<Grant, String> {
+        let usual = Grant::default();
+        let peers = self.peers.unwrap_or_default();
+        let peers: Result<Vec<_>, _> = peers.iter().map(|text| rule(text)).collect();
+        if let Some([first, last]) = self.data_ports
+            && (first < 1024 || first > last)
+        {
+            return Err(format!(
+                "data_ports = [{first}, {last}]: write [first, last] from 1024 on"
+            ));
+        }
+        Ok(Grant {
+            peers: peers?,
+            max_run: unit("max_run", self.max_run)?.unwrap_or(usual.max_run),
+            max_flows: self.max_flows.unwrap_or(usual.max_flows),
+            max_bytes_per_day: unit("max_bytes_per_day", self.max_bytes_per_day)?
+                .unwrap_or(usual.max_bytes_per_day),
+            data_ports: self.data_ports.map(|[first, last]| (first, last)),
+            activities: self.activities.unwrap_or(usual.activities),
+            emulation: self.emulation.unwrap_or(usual.emulation),
+        })
+    }
+}
+
+/// A value with its unit.
+fn unit<T: std::str::FromStr>(key: &str, text: Option<String>) -> Result<Option<T>, String>
+where
+    T::Err: std::fmt::Display,
+{
+    let read = |text: String| text.parse().map_err(|cause| format!("{key} = \"{text}\": {cause}"));
+    text.map(read).transpose()
+}
+
+fn address(key: &str, text: &str) -> Result<SocketAddr, String> {
+    let illegal = |_| format!("{key} = \"{text}\": write an address and a port, 10.0.4.7:7411");
+    text.parse().map_err(illegal)
+}
+
+fn rule(text: &str) -> Result<PeerRule, String> {
+    let illegal = || format!("peers = \"{text}\": write id:K3QF-... or a network, 10.0.4.0/24");
+    match text.strip_prefix("id:") {
+        Some(id) => id.parse().map(PeerRule::Id).map_err(|_| illegal()),
+        None => {
+            network(text).map(|(net, prefix)| PeerRule::Network(net, prefix)).ok_or_else(illegal)
+        }
+    }
+}
+
+/// `10.0.4.0/24`, or one address.
+fn network(text: &str) -> Option<(IpAddr, u8)> {
+    let (address, prefix) = text.split_once('/').unwrap_or((text, ""));
+    let address: IpAddr = address.parse().ok()?;
+    let longest = if address.is_ipv4() { 32 } else { 128 };
+    let prefix = if text.contains('/') { prefix.parse().ok()? } else { longest };
+    (prefix <= longest).then_some((address, prefix))
+}
+
+fn is_inside(address: IpAddr, network: IpAddr, prefix: u8) -> bool {
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(four) => (u128::from(u32::from(four)) << 96, true),
+        IpAddr::V6(six) => (u128::from(six), false),
+    };
+    let ((one, four), (other, too)) = (bits(address), bits(network));
+    let shift = 128 - u32::from(prefix);
+    four == too && (shift >= 128 || (one ^ other) >> shift == 0)
+}
+
+/// Line and column of a syntax error.
+fn place(text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{line}:{column}")
+}
+
+const MOST_SHARED: u32 = 64;
