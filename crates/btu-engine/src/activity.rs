@@ -8,7 +8,6 @@ mod running;
 mod trail;
 
 use std::fmt::Debug;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -17,6 +16,7 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::error::EngineError;
+use crate::file::ftp::Access;
 use crate::place::Place;
 
 pub use cpu::Cpu;
@@ -104,8 +104,8 @@ pub struct Setup {
     pub io_file: Bytes,
     /// Size of one transfer of `ftp`.
     pub ftp_transfer: Bytes,
-    /// Where an [FTP server](crate::file::ftp::Server) of the active host listens; `None` without one.
-    pub ftp_server: Option<SocketAddr>,
+    /// How to reach an [FTP server](crate::file::ftp::Server) of the active host; `None` without one.
+    pub ftp_server: Option<Access>,
 }
 
 /// How an activity accompanies COMM.

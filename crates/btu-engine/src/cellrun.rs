@@ -1,9 +1,11 @@
-//! One run of one cell with both sides in this process: the local form of the testbed.
+//! One run of one cell: the host under test in this process, its black boxes here or elsewhere.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_core::cell::Direction;
 use btu_core::cell::Flow;
 use btu_core::cell::Role;
 use btu_core::sample::ActivitySample;
@@ -65,12 +67,39 @@ pub struct CellRun {
     pub outcome: Outcome,
 }
 
-/// The black boxes of a run, listening.
+/// A black box as the host under test deals with it, wherever it is. One run at a time: `listen`,
+/// then `cancel` where the run has failed, then `finish`.
+pub trait BlackBox {
+    /// Which one.
+    fn role(&self) -> Role;
+
+    /// Gets ready for connections of these directions (seen from the test host); gives the address of
+    /// each. What was there of an earlier run is over.
+    fn listen(
+        &mut self,
+        flows: &[Direction],
+        terms: &Terms,
+    ) -> Result<Vec<SocketAddr>, EngineError>;
+
+    /// Ends every connection of the run.
+    fn cancel(&mut self);
+
+    /// Waits for the end of every connection: the account of each.
+    fn finish(&mut self) -> Result<Vec<EndReport>, EngineError>;
+}
+
+/// A black box in this process.
 #[derive(Debug)]
-struct BlackBoxes {
-    sides: Vec<(Role, FarSide)>,
-    /// For each flow of the case: the side, and the place in its job.
-    seats: Vec<(usize, usize)>,
+struct LocalBox<'a> {
+    party: &'a Party,
+    side: Option<FarSide>,
+}
+
+/// The black boxes of a run, listening.
+struct BlackBoxes<'a, 'b> {
+    all: &'a mut [&'b mut dyn BlackBox],
+    /// For each flow of the case: the black box, its place in that one's job, and its address.
+    seats: Vec<(usize, usize, SocketAddr)>,
 }
 
 /// Runs one cell; `None` where it was cancelled. What goes wrong is part of the result.
@@ -78,7 +107,16 @@ struct BlackBoxes {
 /// A steady activity is at full rate before COMM starts and until after it ends, and its work
 /// counts only inside COMM's window: otherwise one would outlive the other and measure idleness.
 pub fn run(order: &CellOrder<'_>) -> Option<CellRun> {
-    let run = attempt(order).unwrap_or_else(|cause| CellRun {
+    let mut boxes: Vec<LocalBox<'_>> =
+        order.fars.iter().map(|party| LocalBox { party, side: None }).collect();
+    let mut boxes: Vec<&mut dyn BlackBox> =
+        boxes.iter_mut().map(|one| -> &mut dyn BlackBox { one }).collect();
+    run_among(order, &mut boxes)
+}
+
+/// The same with these black boxes instead of the order's own.
+pub fn run_among(order: &CellOrder<'_>, boxes: &mut [&mut dyn BlackBox]) -> Option<CellRun> {
+    let run = attempt(order, boxes).unwrap_or_else(|cause| CellRun {
         comm: None,
         activity: None,
         outcome: Outcome::Failed { reason: cause.sentence() },
@@ -86,8 +124,16 @@ pub fn run(order: &CellOrder<'_>) -> Option<CellRun> {
     (!order.terms.cancel.load(Relaxed)).then_some(run)
 }
 
-fn attempt(order: &CellOrder<'_>) -> Result<CellRun, EngineError> {
-    let boxes = BlackBoxes::listen(order)?;
+fn attempt(order: &CellOrder<'_>, boxes: &mut [&mut dyn BlackBox]) -> Result<CellRun, EngineError> {
+    let mut boxes = BlackBoxes::listen(order, boxes)?;
+    let run = measured(order, &mut boxes);
+    if run.is_err() {
+        boxes.cancel();
+    }
+    run
+}
+
+fn measured(order: &CellOrder<'_>, boxes: &mut BlackBoxes<'_, '_>) -> Result<CellRun, EngineError> {
     let beside = order.load.map(|load| Beside::start(load, &order.near.place)).transpose()?;
     let near = NearSide::connect(NearJob {
         flows: boxes.near_flows(order.flows),
@@ -161,66 +207,115 @@ impl Beside {
     }
 }
 
-impl BlackBoxes {
+impl<'a, 'b> BlackBoxes<'a, 'b> {
     /// Every black box listens for the connections that are meant for it.
-    fn listen(order: &CellOrder<'_>) -> Result<Self, EngineError> {
-        let mut boxes = Self { sides: Vec::new(), seats: vec![(0, 0); order.flows.len()] };
-        for party in order.fars {
-            let role = party.place.role;
+    fn listen(
+        order: &CellOrder<'_>,
+        all: &'a mut [&'b mut dyn BlackBox],
+    ) -> Result<Self, EngineError> {
+        let mut seats = vec![None; order.flows.len()];
+        for (number, one) in all.iter_mut().enumerate() {
+            let role = one.role();
             let own = order.flows.iter().enumerate().filter(|(_, flow)| flow.peer == role);
-            let (own, flows): (Vec<usize>, Vec<FarFlow>) =
-                own.map(|(index, flow)| (index, FarFlow::on(party, *flow))).unzip();
+            let (own, directions): (Vec<usize>, Vec<Direction>) =
+                own.map(|(index, flow)| (index, flow.direction)).unzip();
             if own.is_empty() {
                 continue;
             }
-            for (place, flow) in own.into_iter().enumerate() {
-                boxes.seats[flow] = (boxes.sides.len(), place);
+            let addresses = one.listen(&directions, &order.terms)?;
+            for (place, (flow, address)) in own.into_iter().zip(addresses).enumerate() {
+                seats[flow] = Some((number, place, address));
             }
-            let (terms, sockets) = (order.terms.clone(), party.sockets.clone());
-            let job = FarJob { flows, terms, sockets, place: party.place.clone() };
-            boxes.sides.push((role, FarSide::listen(job)?));
         }
-        boxes.complete(order.flows)
-    }
-
-    /// Refuses a case for which a black box is missing.
-    fn complete(self, flows: &[Flow]) -> Result<Self, EngineError> {
-        let present = |role| self.sides.iter().any(|(side, _)| *side == role);
-        match flows.iter().find(|flow| !present(flow.peer)) {
-            Some(flow) => Err(EngineError::Refused(format!("no {} host in this run", flow.peer))),
-            None => Ok(self),
+        let seats: Option<Vec<_>> = seats.iter().copied().collect();
+        match seats {
+            Some(seats) => Ok(Self { all, seats }),
+            None => Err(missing(order.flows, &seats_of(all))),
         }
     }
 
     fn near_flows(&self, flows: &[Flow]) -> Vec<NearFlow> {
         let seated = flows.iter().zip(&self.seats);
         seated
-            .map(|(flow, (side, place))| NearFlow {
+            .map(|(flow, (_, _, address))| NearFlow {
                 peer: flow.peer,
                 direction: flow.direction,
-                address: self.sides[*side].1.addresses()[*place],
+                address: *address,
             })
             .collect()
     }
 
+    /// True for one that has a part in this run.
+    fn takes_part(&self, number: usize) -> bool {
+        self.seats.iter().any(|seat| seat.0 == number)
+    }
+
     /// Ends every connection of every black box.
-    fn cancel(&self) {
-        for (_, side) in &self.sides {
-            side.cancel();
+    fn cancel(&mut self) {
+        for number in 0..self.all.len() {
+            if self.takes_part(number) {
+                self.all[number].cancel();
+            }
         }
     }
 
     /// The far ends, in the order of the case.
-    fn finish(self) -> Result<Vec<EndReport>, EngineError> {
-        let reports: Result<Vec<_>, _> =
-            self.sides.into_iter().map(|(_, side)| side.finish()).collect();
-        let reports = reports?;
-        Ok(self.seats.iter().map(|(side, place)| reports[*side][*place].clone()).collect())
+    fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
+        let mut reports = BTreeMap::new();
+        for number in 0..self.all.len() {
+            if self.takes_part(number) {
+                reports.insert(number, self.all[number].finish()?);
+            }
+        }
+        let seated = self.seats.iter();
+        let ends = seated.map(|(one, place, _)| reports.get(one)?.get(*place).cloned());
+        let ends: Option<Vec<EndReport>> = ends.collect();
+        ends.ok_or_else(|| EngineError::Refused("a far end gave no account".to_owned()))
+    }
+}
+
+fn seats_of(all: &[&mut dyn BlackBox]) -> Vec<Role> {
+    all.iter().map(|one| one.role()).collect()
+}
+
+/// A case for which a black box is missing.
+fn missing(flows: &[Flow], present: &[Role]) -> EngineError {
+    let absent = flows.iter().find(|flow| !present.contains(&flow.peer));
+    let peer = absent.map_or("answering".to_owned(), |flow| flow.peer.to_string());
+    EngineError::Refused(format!("no {peer} host in this run"))
+}
+
+impl BlackBox for LocalBox<'_> {
+    fn role(&self) -> Role {
+        self.party.place.role
+    }
+
+    fn listen(
+        &mut self,
+        flows: &[Direction],
+        terms: &Terms,
+    ) -> Result<Vec<SocketAddr>, EngineError> {
+        let flows = flows.iter().map(|direction| FarFlow::on(self.party, *direction)).collect();
+        let (terms, sockets) = (terms.clone(), self.party.sockets.clone());
+        let job = FarJob { flows, terms, sockets, place: self.party.place.clone() };
+        let side = self.side.insert(FarSide::listen(job)?);
+        Ok(side.addresses().to_vec())
+    }
+
+    fn cancel(&mut self) {
+        if let Some(side) = &self.side {
+            side.cancel();
+        }
+    }
+
+    fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
+        let idle = || EngineError::Refused("a black box that does not listen".to_owned());
+        self.side.take().ok_or_else(idle)?.finish()
     }
 }
 
 impl FarFlow {
-    fn on(party: &Party, flow: Flow) -> Self {
-        Self { direction: flow.direction, listen: SocketAddr::new(party.address, 0) }
+    fn on(party: &Party, direction: Direction) -> Self {
+        Self { direction, listen: SocketAddr::new(party.address, 0) }
     }
 }

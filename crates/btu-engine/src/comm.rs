@@ -17,6 +17,7 @@
 //! its last byte, ends the time of a sender.
 
 mod data;
+mod doorway;
 mod end;
 mod far;
 mod join;
@@ -26,6 +27,7 @@ mod series;
 mod side;
 pub mod stream;
 mod supervisor;
+mod token;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -48,6 +50,9 @@ pub use far::FarSide;
 pub use join::join;
 pub use near::NearReport;
 pub use near::NearSide;
+pub use token::FarToken;
+pub use token::NearToken;
+pub use token::Seat;
 
 /// How much each connection carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

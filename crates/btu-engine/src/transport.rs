@@ -77,6 +77,9 @@ pub trait Listener: Debug + Send + Sync {
     /// Waits for the next connection, until one comes or [`Listener::abort`] is called.
     fn accept(&self) -> Result<Box<dyn Connection>, EngineError>;
 
+    /// From now on no wait is longer: an `accept` that would be fails.
+    fn bound_waits(&self, longest: Duration) -> Result<(), EngineError>;
+
     /// Ends the waiting, for ever. May be called from any thread.
     fn abort(&self);
 }
@@ -94,6 +97,10 @@ pub trait Channel: Debug + Send + Sync {
 
     /// Nothing more will be sent; the peer sees the end after the last byte.
     fn close_sending(&self) -> io::Result<()>;
+
+    /// From now on a call that waits longer fails; no time at all means no bound. For the words
+    /// before a measurement: its own calls are not bounded.
+    fn bound_waits(&self, longest: Duration) -> io::Result<()>;
 
     /// Ends both directions at once: every blocked call returns, on this end at least.
     fn abort(&self);

@@ -1,7 +1,11 @@
 //! The command line: one variant per verb, each verb's options in its own file.
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use clap::Subcommand;
+
+use crate::exit::Failure;
 
 /// BTU, "bits to the user": what this host really delivers to its applications over a network,
 /// while it is busy and while the network delays and drops packets.
@@ -16,9 +20,31 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
+impl Cli {
+    /// Runs the verb.
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        match self.verb {
+            Verb::Agent(args) => crate::agent::agent(&args).map(Into::into),
+            Verb::Bundle(args) => crate::bundle::bundle(&args).map(Into::into),
+            Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
+            Verb::Link(args) => crate::link::link(&args),
+            Verb::List(args) => crate::list::list(&args).map(Into::into),
+            Verb::Pair(args) => crate::pair::pair(&args).map(Into::into),
+            Verb::Pingpong(args) => crate::pingpong::pingpong(&args).map(Into::into),
+            Verb::Rank(args) => crate::rank::rank(&args).map(Into::into),
+            Verb::Report(args) => crate::report::report(&args).map(Into::into),
+            Verb::Run(args) => crate::run::run(&args).map(Into::into),
+            Verb::Score(args) => crate::score::score(&args).map(Into::into),
+            Verb::Verify(args) => crate::verify::verify(&args).map(Into::into),
+        }
+    }
+}
+
 /// The verbs, in alphabetical order.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Serve as a black box of other hosts' runs, once they are paired
+    Agent(Box<crate::agent::AgentArgs>),
     /// Put a result into one file that can be sent, read and verified anywhere
     Bundle(crate::bundle::BundleArgs),
     /// Say what this machine can and cannot do for BTU, each line with its remedy
@@ -27,6 +53,8 @@ pub(crate) enum Verb {
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
     List(crate::list::ListArgs),
+    /// Get to know an agent on another host, by its invitation
+    Pair(crate::pair::PairArgs),
     /// Time blocks there and back over any transport, find the sizes that are too slow, and say why
     Pingpong(Box<crate::pingpong::PingPongArgs>),
     /// Rank many results: shared ranks, intervals, penalty, marks, price, charts of all hosts
@@ -51,4 +79,5 @@ Examples:
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command
-line, plan or input, 3 the machine lacks something (see btu doctor), 6 a cell met its cap, 130 and 143 interrupted.";
+line, plan or input, 3 the machine lacks something (see btu doctor), 4 an agent was lost, 6 a cell
+met its cap, 130 and 143 interrupted.";

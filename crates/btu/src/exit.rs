@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The environment lacks something.
     Environment = 3,
+    /// An agent was lost.
+    Agent = 4,
     /// Results are not comparable, or none may be ranked.
     Incomparable = 5,
     /// A cell met its cap: the result is incomplete.
@@ -45,6 +47,11 @@ impl Failure {
     /// The environment lacks something.
     pub(crate) fn environment(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Environment, cause: cause.into(), hint: None }
+    }
+
+    /// An agent was lost, or could not be reached.
+    pub(crate) fn agent(cause: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::Agent, cause: cause.into(), hint: None }
     }
 
     /// Adds what the reader can do.

@@ -1,13 +1,16 @@
 //! The program: reads the command line, hands over to a verb, turns its end into an exit code.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod bundle;
 mod cli;
+mod conductor;
 mod doctor;
 mod exit;
 mod link;
 mod list;
 mod output;
+mod pair;
 mod pingpong;
 mod privilege;
 mod progress;
@@ -25,13 +28,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
-use crate::cli::Verb;
 use crate::exit::Exit;
-use crate::exit::Failure;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(output::internal_error));
-    let ended = std::panic::catch_unwind(|| dispatch(Cli::parse()));
+    let ended = std::panic::catch_unwind(|| Cli::parse().run());
     match ended {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
@@ -39,21 +40,5 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
         Err(_panic) => Exit::Internal.into(),
-    }
-}
-
-/// Runs one verb.
-fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
-    match cli.verb {
-        Verb::Bundle(args) => bundle::bundle(&args).map(Into::into),
-        Verb::Doctor(args) => doctor::doctor(&args).map(Into::into),
-        Verb::Link(args) => link::link(&args),
-        Verb::List(args) => list::list(&args).map(Into::into),
-        Verb::Pingpong(args) => pingpong::pingpong(&args).map(Into::into),
-        Verb::Rank(args) => rank::rank(&args).map(Into::into),
-        Verb::Report(args) => report::report(&args).map(Into::into),
-        Verb::Run(args) => run::run(&args).map(Into::into),
-        Verb::Score(args) => score::score(&args).map(Into::into),
-        Verb::Verify(args) => verify::verify(&args).map(Into::into),
     }
 }

@@ -7,6 +7,7 @@ mod interrupt;
 mod local;
 mod options;
 pub(crate) mod place;
+mod remote;
 pub(crate) mod start;
 mod watch;
 
@@ -33,13 +34,23 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return dry_run(args);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let Started { plan, mut journal, records, mut runner } = start::start(args, &interrupt)?;
+    let Started { plan, mut journal, records, mut runner, loss } = start::start(args, &interrupt)?;
     let mut watcher = Progressing::new(args.quiet || args.json);
     let mut conductor = Conductor::new(plan, records, watcher.now());
-    let ending = drive(&mut conductor, &mut runner, &mut journal, &mut watcher);
+    let ending = drive(&mut conductor, &mut *runner, &mut journal, &mut watcher);
     watcher.finish();
     drop(runner);
-    finish::finish(args, &mut journal, &ending.map_err(start::journal_failure)?, &interrupt)
+    let lost = loss.told();
+    if let Some(lost) = &lost {
+        start::note(&mut journal, "agent_lost", lost)?;
+    }
+    let ending = ending.map_err(start::journal_failure)?;
+    let exit = finish::finish(args, &mut journal, &ending, &interrupt)?;
+    match lost {
+        None => Ok(exit),
+        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}"))
+            .hint("what was measured is kept; btu run --resume DIR --active ... goes on")),
+    }
 }
 
 /// Prints what would be run.

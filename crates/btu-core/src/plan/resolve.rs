@@ -43,6 +43,8 @@ pub struct Choices<'c> {
     pub captured: Option<Captured>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// The class of the testbed, where the command line decides it.
+    pub testbed_class: Option<&'c str>,
     /// `--plan`: the file's name and its text.
     pub plan: Option<(&'c str, &'c str)>,
 }
@@ -66,11 +68,18 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let (name, text) = choices.plan.unwrap_or(("plan", ""));
         let source = Source { name, text };
-        let own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        let mut own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        if let Some(class) = choices.testbed_class {
+            own.testbed_class = Some(Spanned::new(0..0, class.to_owned()));
+        }
         let edition = edition(choices, &own, &source)?;
         let base: RawEdition = parse_edition(&edition)?;
         let (preset_name, preset) = preset(choices, &own, &base, &edition, &source)?;
-        let untouched = RawPlan { matrix: own.matrix.clone(), ..RawPlan::default() };
+        let untouched = RawPlan {
+            matrix: own.matrix.clone(),
+            testbed_class: own.testbed_class.clone(),
+            ..RawPlan::default()
+        };
         let reader = Reader { source, words };
         let mut plan = assemble(own, &base, &preset, &edition, &reader)?;
         let unchanged = assemble(untouched, &base, &preset, &edition, &reader)?;
@@ -232,7 +241,12 @@ pub(super) fn assemble(
 ) -> Result<Plan, PlanError> {
     let time = amount_or(own.time, &preset.time.clone().or(&base.time));
     let link = own.link.or(&base.link);
-    let sockets = own.sockets.or(&base.sockets);
+    let testbed_class = reader.testbed_class(own.testbed_class.as_ref())?;
+    let mut sockets = own.sockets.clone().or(&base.sockets);
+    if testbed_class != "local" {
+        // The routes of real hosts are their own: what they have is recorded, not set.
+        sockets.congestion = own.sockets.congestion;
+    }
     let activity = own.activity.or(&preset.activity.clone().or(&base.activity));
     let passes = own.passes.or(&preset.passes);
     let applications = reader.applications(&own.matrix, &base.matrix)?;
@@ -244,7 +258,7 @@ pub(super) fn assemble(
         edition: edition.name.to_owned(),
         edition_hash: edition.hash(),
         preset: String::new(),
-        testbed_class: reader.testbed_class(own.testbed_class.as_ref())?,
+        testbed_class,
         seed: own.seed.unwrap_or(0),
         cases,
         applications,

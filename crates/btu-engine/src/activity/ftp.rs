@@ -74,11 +74,11 @@ impl Activity for Ftp {
 
     /// Logs in once, so that a server that is not there is a refusal and no failed cell.
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>, EngineError> {
-        let server = setup.ftp_server.ok_or_else(no_server)?;
+        let access = setup.ftp_server.clone().ok_or_else(no_server)?;
         if setup.ftp_transfer.is_empty() {
             return Err(EngineError::Refused("ftp transfers of 0 B do no work".to_owned()));
         }
-        let site = Site { access: Access::anonymous(server), transfer: setup.ftp_transfer };
+        let site = Site { access, transfer: setup.ftp_transfer };
         let visit = site.clone();
         let tried = setup.place.spawn("ftp-visit", move || Client::connect(&visit.access)?.close());
         tried?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

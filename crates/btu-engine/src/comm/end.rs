@@ -16,6 +16,8 @@ use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::cpu::Whereabouts;
 use btu_sys::tcp_info;
+use serde::Deserialize;
+use serde::Serialize;
 
 use super::stream::Cue;
 use super::stream::Progress;
@@ -44,7 +46,7 @@ pub(super) enum Part {
 }
 
 /// One end after its run: a sample, and what a comparison of both ends needs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndReport {
     /// The end as it goes into the journal.
     pub sample: EndSample,

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use super::FarJob;
 use super::data::Side;
+use super::doorway;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
@@ -93,12 +94,13 @@ impl Doors {
 
     /// Waits for the connection of one flow.
     fn accept(&self, job: &FarJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
+        if let Some(preamble) = &job.terms.preamble {
+            return doorway::first_known(&*self.listeners[flow], flow, &**preamble, |shared| {
+                self.admit(shared)
+            });
+        }
         let shared = Shared::new(self.listeners[flow].accept()?);
         self.admit(&shared)?;
-        if let Some(preamble) = &job.terms.preamble {
-            let spoken = preamble.far(flow, &*shared.connection);
-            spoken.map_err(EngineError::peer("preamble from the test host"))?;
-        }
         Ok(shared)
     }
 

@@ -72,6 +72,10 @@ impl Listener for TcpListener {
         Ok(Box::new(stream))
     }
 
+    fn bound_waits(&self, longest: Duration) -> Result<(), EngineError> {
+        Ok(socket::bound_waits(self, longest)?)
+    }
+
     fn abort(&self) {
         socket::abort(self);
     }
@@ -86,6 +90,10 @@ impl Channel for TcpStream {
     #[inline]
     fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv(self.as_fd(), space)
+    }
+
+    fn bound_waits(&self, longest: Duration) -> io::Result<()> {
+        socket::bound_waits(self, longest).map_err(io::Error::other)
     }
 
     fn close_sending(&self) -> io::Result<()> {

@@ -24,6 +24,7 @@ use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
 use btu_engine::comm::Amount;
+use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_sys::cpu::CpuSet;
@@ -185,7 +186,7 @@ fn with_ftp(check: impl FnOnce(&dyn Prepared)) {
     let server = crate::ftp::server();
     let directory = tempfile::tempdir().unwrap();
     let mut setup = setup(directory.path());
-    setup.ftp_server = Some(server.address());
+    setup.ftp_server = Some(Access::anonymous(server.address()));
     check(&*activity::by_name("ftp").unwrap().prepare(&setup).unwrap());
 }
 
@@ -222,7 +223,7 @@ fn ftp_without_a_server_is_refused() {
     let mut setup = setup(directory.path());
     let none = ftp.prepare(&setup).unwrap_err().to_string();
     assert!(none.contains("needs an FTP server"), "{none}");
-    setup.ftp_server = Some(local::NOBODY);
+    setup.ftp_server = Some(Access::anonymous(local::NOBODY));
     let gone = ftp.prepare(&setup).unwrap_err().sentence();
     assert!(gone.contains("connect to 127.0.0.1:1") && gone.contains("refused"), "{gone}");
 }
@@ -232,7 +233,7 @@ fn ftp_that_loses_its_server_fails_and_says_so() {
     let server = crate::ftp::server();
     let directory = tempfile::tempdir().unwrap();
     let mut setup = setup(directory.path());
-    setup.ftp_server = Some(server.address());
+    setup.ftp_server = Some(Access::anonymous(server.address()));
     let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();
     let running = activity::Running::start(&*ftp, &here(), None).unwrap();
     running.release();
@@ -254,7 +255,7 @@ fn ftp_is_slower_beside_comm_on_one_cpu() {
     let directory = tempfile::tempdir().unwrap();
     let setup = Setup {
         place: place(Role::Test),
-        ftp_server: Some(server.address()),
+        ftp_server: Some(Access::anonymous(server.address())),
         ..setup(directory.path())
     };
     let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();

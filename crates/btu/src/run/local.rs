@@ -1,6 +1,6 @@
 //! The local testbed as a runner: engine, emulator and probes introduced to each other.
 
-mod activities;
+pub(super) mod activities;
 mod prober;
 mod second;
 
@@ -162,11 +162,6 @@ impl LocalRunner {
         }
     }
 
-    /// A run that could not be made.
-    fn failed(run: &CellRun, started_at: String, cause: &anyhow::Error) -> CellSample {
-        sample(run, started_at, Outcome::Failed { reason: format!("{cause:#}") })
-    }
-
     fn is_interrupted(&self) -> bool {
         self.interrupt.flag().load(Ordering::Relaxed)
     }
@@ -205,7 +200,7 @@ impl Runner for LocalRunner {
         let started_at = timestamp();
         match self.impair(run.cell.case, self.plan.seed) {
             Ok(emulated) => self.observed(run, emulated, started_at),
-            Err(cause) => Some(Self::failed(run, started_at, &cause)),
+            Err(cause) => Some(failed(run, started_at, &format!("{cause:#}"))),
         }
     }
 
@@ -272,8 +267,13 @@ fn used(seen: &[DirectionSample], case: Case) -> Vec<DirectionSample> {
     seen.iter().filter(|direction| peers.contains(&direction.link)).cloned().collect()
 }
 
+/// A run that could not be made.
+pub(super) fn failed(run: &CellRun, started_at: String, reason: &str) -> CellSample {
+    sample(run, started_at, Outcome::Failed { reason: reason.to_owned() })
+}
+
 /// A sample without measurements yet.
-fn sample(run: &CellRun, started_at: String, outcome: Outcome) -> CellSample {
+pub(super) fn sample(run: &CellRun, started_at: String, outcome: Outcome) -> CellSample {
     CellSample {
         cell: run.cell.clone(),
         pass: run.pass,

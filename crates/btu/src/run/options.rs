@@ -45,6 +45,21 @@ pub(crate) struct RunArgs {
     /// Go on with a run that was cut short; what it measured is not repeated
     #[arg(long, value_name = "DIR")]
     pub(super) resume: Option<PathBuf>,
+    /// Measure against real black boxes: the agent that takes almost all traffic (see btu pair)
+    #[arg(long, value_name = "AGENT")]
+    pub(super) active: Option<String>,
+    /// The second agent, for the cases with two peers
+    #[arg(long, value_name = "AGENT", requires = "active")]
+    pub(super) passive: Option<String>,
+    /// What lies between real hosts: lab (default), cloud or wan
+    #[arg(long, value_name = "CLASS", requires = "active", conflicts_with = "resume",
+        value_parser = ["lab", "cloud", "wan"])]
+    testbed_class: Option<String>,
+    /// How long a lost agent is waited for, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "active", default_value_t = 300)]
+    pub(super) reconnect: u32,
+    #[command(flatten)]
+    pub(super) state: crate::agent::StateArgs,
     /// Directory for the files of the io activity; must be on a disk
     #[arg(long, value_name = "DIR")]
     pub(super) io_dir: Option<PathBuf>,
@@ -69,6 +84,37 @@ pub(crate) struct RunArgs {
     /// Write exactly one JSON document (the result) to stdout
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl RunArgs {
+    /// True where the black boxes are other hosts.
+    pub(super) const fn is_remote(&self) -> bool {
+        self.active.is_some()
+    }
+
+    /// The class that the command line decides: none for a local run, whose plan has to say "local".
+    fn testbed_class(&self) -> Option<&str> {
+        let lab = || self.is_remote().then_some("lab");
+        self.testbed_class.as_deref().or_else(lab)
+    }
+
+    /// The class says where a result comes from: a run must not call itself anything else.
+    pub(super) fn fits(&self, plan: &Plan) -> Result<(), Failure> {
+        let class = plan.testbed_class.as_str();
+        match (self.is_remote(), class == "local") {
+            (true, false) | (false, true) => Ok(()),
+            (false, false) => {
+                let cause = anyhow::anyhow!(
+                    "testbed_class = \"{class}\": this run is on the local testbed; write \"local\""
+                );
+                Err(Failure::usage(cause).hint("with --active the run is on real hosts"))
+            }
+            (true, true) => {
+                let cause = anyhow::anyhow!("--active: this result is of the local testbed");
+                Err(Failure::usage(cause).hint("go on without --active and --passive"))
+            }
+        }
+    }
 }
 
 /// A plan with the file that it came from, if it came from one.
@@ -97,24 +143,12 @@ impl RunArgs {
             activities: self.activities.as_deref(),
             captured: self.capture,
             seed: self.seed,
+            testbed_class: self.testbed_class(),
             plan: given.as_ref().map(|(name, text)| (name.as_str(), text.as_str())),
         };
         let plan = resolve(&choices)?;
-        on_this_machine(&plan)?;
+        self.fits(&plan)?;
         Ok(Planned { plan, given: given.map(|(_, text)| text) })
-    }
-}
-
-/// The class says where a result comes from: a local run must not call itself anything else.
-fn on_this_machine(plan: &Plan) -> Result<(), Failure> {
-    match plan.testbed_class.as_str() {
-        "local" => Ok(()),
-        class => {
-            let cause = anyhow::anyhow!(
-                "testbed_class = \"{class}\": this run is on the local testbed; write \"local\""
-            );
-            Err(Failure::usage(cause))
-        }
     }
 }
 

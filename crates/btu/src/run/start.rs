@@ -6,6 +6,7 @@ use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::JournalError;
+use btu_control::Runner;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
@@ -19,6 +20,8 @@ use super::local::LocalRunner;
 use super::options;
 use super::options::RunArgs;
 use super::place;
+use super::remote::Loss;
+use super::remote::RemoteRunner;
 use crate::exit::Failure;
 use crate::output;
 use crate::sign;
@@ -28,7 +31,14 @@ pub(super) struct Started {
     pub(super) plan: Plan,
     pub(super) journal: JournalDir,
     pub(super) records: Vec<Record>,
-    pub(super) runner: LocalRunner,
+    pub(super) runner: Box<dyn Runner>,
+    pub(super) loss: Loss,
+}
+
+/// The hosts of a run, ready, and what is to be said of them.
+struct Made {
+    runner: Box<dyn Runner>,
+    loss: Loss,
 }
 
 /// Prepares a new run or the rest of an old one.
@@ -40,18 +50,37 @@ pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Fa
 }
 
 fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
-    let options::Planned { plan, given } = args.plan()?;
+    let options::Planned { mut plan, given } = args.plan()?;
     if !args.quiet {
         warn(&plan);
     }
     let mut hosts = facts::disclosure(args);
-    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
-    hosts.placement = runner.placement();
+    let Made { runner, loss } = make(args, &mut plan, &mut hosts, interrupt)?;
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
     let mut journal =
         JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
-    Ok(Started { plan, journal, records: Vec::new(), runner })
+    Ok(Started { plan, journal, records: Vec::new(), runner, loss })
+}
+
+/// The runner of these options. What it discloses goes to `hosts`; a plan may lose cases that these
+/// hosts cannot run.
+fn make(
+    args: &RunArgs,
+    plan: &mut Plan,
+    hosts: &mut Disclosure,
+    interrupt: &Interrupt,
+) -> Result<Made, Failure> {
+    if args.is_remote() {
+        let mut runner = RemoteRunner::new(args, plan, interrupt)?;
+        hosts.hosts.extend(runner.facts()?);
+        hosts.placement = runner.placement();
+        let loss = runner.loss();
+        return Ok(Made { runner: Box::new(runner), loss });
+    }
+    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    hosts.placement = runner.placement();
+    Ok(Made { runner: Box::new(runner), loss: Loss::default() })
 }
 
 /// Says on stderr what speaks against this plan on this machine.
@@ -63,11 +92,13 @@ pub(super) fn warn(plan: &Plan) {
 }
 
 fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, Failure> {
-    let plan = stored_plan(dir)?;
-    let here = facts::disclosure(args);
+    let mut plan = stored_plan(dir)?;
+    args.fits(&plan)?;
+    let mut here = facts::disclosure(args);
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
     same_host(&stored.hosts, &here)?;
-    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    let Made { runner, loss } = make(args, &mut plan, &mut here, interrupt)?;
+    same_agents(&stored.hosts, &here)?;
     sign::unsign(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
     if let Some(torn) = &torn {
@@ -76,7 +107,7 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, 
     let kept = format!("{} records kept", stored.records.len());
     let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
     note(&mut journal, "resumed", &resumed.join("; "))?;
-    Ok(Started { plan, journal, records: stored.records, runner })
+    Ok(Started { plan, journal, records: stored.records, runner, loss })
 }
 
 /// What became of a line that a crash cut off.
@@ -118,6 +149,21 @@ pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Fa
     }
     let cause = anyhow!("resume: not the host of the first part: {} changed", changed.join(", "));
     Err(Failure::usage(cause).hint("start a new run with btu run"))
+}
+
+/// Black boxes are part of what was measured.
+fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+    let identity = |hosts: &Disclosure, role| {
+        let facts = hosts.hosts.get(role)?.get("agent")?;
+        facts.get("identity").cloned()
+    };
+    for role in ["active", "passive"] {
+        if identity(stored, role) != identity(here, role) {
+            let cause = anyhow!("resume: another agent is --{role} than in the first part");
+            return Err(Failure::usage(cause).hint("name the agents of the first part"));
+        }
+    }
+    Ok(())
 }
 
 /// Appends an event of the run as a whole.

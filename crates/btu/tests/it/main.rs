@@ -1,6 +1,7 @@
 //! The program as its users see it.
 #![allow(
     missing_docs,
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     reason = "a test that fails says so by panicking"
@@ -10,6 +11,10 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+#[path = "../../../../tests/isolated.rs"]
+mod isolated;
+
+mod agent;
 mod captures;
 mod commands;
 mod doctor;

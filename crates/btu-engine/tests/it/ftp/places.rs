@@ -49,7 +49,7 @@ fn every_connection_stays_in_the_network_of_its_place() {
             io_directory: ".".into(),
             io_file: Bytes::new(1),
             ftp_transfer: Bytes::new(100_000),
-            ftp_server: Some(server.address()),
+            ftp_server: Some(Access::anonymous(server.address())),
         };
         let ftp = activity::by_name("ftp").unwrap().prepare(&setup).unwrap();
         let (cap, never) = (Nanos::from_secs(30), false.into());

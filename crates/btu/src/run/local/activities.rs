@@ -7,9 +7,11 @@ use btu_core::cell::ActivityName;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::plan::Plan;
+use btu_engine::Place;
 use btu_engine::activity;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
+use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_testbed::local::LocalTestbed;
@@ -19,10 +21,10 @@ use crate::exit::Failure;
 use crate::run::options::RunArgs;
 
 /// The prepared activities of a plan, and what they hold open.
-pub(super) struct Activities {
+pub(in crate::run) struct Activities {
     prepared: BTreeMap<ActivityName, Box<dyn Prepared>>,
     directory: PathBuf,
-    _server: Server,
+    _server: Option<Server>,
 }
 
 impl Activities {
@@ -36,13 +38,26 @@ impl Activities {
         let address = testbed.address(Role::Active, path);
         let serving = Serving::at(super::place(testbed, Role::Active), address);
         let server = Server::start(serving).map_err(Failure::environment)?;
+        let place = super::place(testbed, Role::Test);
+        let access = Access::anonymous(server.address());
+        let prepared = Self::prepared(plan, place, directory, Some(access))?;
+        Ok(Self { _server: Some(server), ..prepared })
+    }
+
+    /// Prepares the plan's activities at `place`; FTP uses somebody else's server.
+    pub(in crate::run) fn prepared(
+        plan: &Plan,
+        place: Place,
+        directory: PathBuf,
+        ftp_server: Option<Access>,
+    ) -> Result<Self, Failure> {
         let setup = Setup {
-            place: super::place(testbed, Role::Test),
+            place,
             cpu_threads: plan.activity.cpu_threads,
             io_directory: directory.clone(),
             io_file: plan.activity.io_file,
             ftp_transfer: plan.activity.ftp_transfer,
-            ftp_server: Some(server.address()),
+            ftp_server,
         };
         let mut prepared = BTreeMap::new();
         for name in &plan.activities {
@@ -50,16 +65,16 @@ impl Activities {
             let ready = activity.prepare(&setup).map_err(Failure::environment)?;
             prepared.insert(name.clone(), ready);
         }
-        Ok(Self { prepared, directory, _server: server })
+        Ok(Self { prepared, directory, _server: None })
     }
 
     /// The activity of this name; `None` for a baseline.
-    pub(super) fn named(&self, name: &ActivityName) -> Option<&dyn Prepared> {
+    pub(in crate::run) fn named(&self, name: &ActivityName) -> Option<&dyn Prepared> {
         self.prepared.get(name).map(|prepared| &**prepared)
     }
 
     /// What the disclosure says of them.
-    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+    pub(in crate::run) fn facts(&self) -> BTreeMap<String, Fact> {
         let memory = btu_sys::disk::file_system(&self.directory).map(|found| found.in_memory);
         let memory = memory.map_or_else(|cause| Fact::unavailable(cause.to_string()), Fact::known);
         let directory = Fact::known(self.directory.display().to_string());
@@ -71,7 +86,7 @@ impl Activities {
 
 /// Where `io` works: `--io-dir`, else the first place on a disk of the result's directory, /var/tmp
 /// and the home directory. A plan without `io` needs none.
-pub(super) fn directory(args: &RunArgs, plan: &Plan) -> Result<PathBuf, Failure> {
+pub(in crate::run) fn directory(args: &RunArgs, plan: &Plan) -> Result<PathBuf, Failure> {
     let here = PathBuf::from(".");
     if !plan.activities.iter().any(|name| name.as_str() == "io") {
         return Ok(args.io_dir.clone().unwrap_or(here));

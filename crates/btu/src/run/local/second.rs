@@ -37,7 +37,7 @@ pub(super) fn run(
     let emulated = match runner.impair(run.cell.case, runner.plan.seed) {
         Ok(emulated) => emulated,
         Err(cause) => {
-            let failed = LocalRunner::failed(run, started_at, &cause);
+            let failed = super::failed(run, started_at, &format!("{cause:#}"));
             return Some(without_packets(order, failed, format!("{cause:#}")));
         }
     };

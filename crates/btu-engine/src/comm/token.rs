@@ -1,0 +1,143 @@
+//! The token of a run: what a data connection must know before it is one.
+//!
+//! The first 64 bytes of a connection: `BTUD`, version, flow, attempt, run and a nonce, 32 bytes in
+//! all, and BLAKE3 over them, keyed with a secret that was drawn for this run. The answer is BLAKE3
+//! over the same bytes with another purpose. Wrong or late: closed without a word. All of it comes
+//! before the timed window and counts nowhere.
+
+use std::io;
+use std::time::Duration;
+use std::time::Instant;
+
+use super::Preamble;
+use crate::transport::Channel;
+use crate::transport::send_exact;
+
+/// What both ends of a connection know.
+#[derive(Clone, Copy)]
+pub struct Seat {
+    /// Drawn for this run and this black box.
+    pub secret: [u8; 32],
+    /// Number of the run.
+    pub run: u64,
+    /// Number of the attempt.
+    pub attempt: u32,
+    /// Place of the connection in the job of its black box.
+    pub flow: u16,
+}
+
+/// The host under test: it speaks first.
+#[derive(Clone, Debug)]
+pub struct NearToken {
+    /// One for each connection of the case, in its order.
+    pub seats: Vec<Seat>,
+    /// Makes no two openings equal.
+    pub nonce: [u8; 12],
+}
+
+/// A black box: it hears, and answers what it knows.
+#[derive(Clone, Debug)]
+pub struct FarToken {
+    /// Of the run; its `flow` is that of each connection.
+    pub seat: Seat,
+}
+
+impl Seat {
+    fn opening(&self, nonce: &[u8; 12]) -> [u8; HALF] {
+        let mut opening = [0; HALF];
+        opening[..4].copy_from_slice(MAGIC);
+        opening[4] = VERSION;
+        opening[6..8].copy_from_slice(&self.flow.to_be_bytes());
+        opening[8..12].copy_from_slice(&self.attempt.to_be_bytes());
+        opening[12..20].copy_from_slice(&self.run.to_be_bytes());
+        opening[20..].copy_from_slice(nonce);
+        opening
+    }
+
+    fn tag(&self, opening: &[u8; HALF]) -> blake3::Hash {
+        blake3::keyed_hash(&self.secret, opening)
+    }
+
+    fn answer(&self, opening: &[u8; HALF]) -> blake3::Hash {
+        blake3::keyed_hash(&self.secret, &[&opening[..], b"answer"].concat())
+    }
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { run, attempt, flow, .. } = self;
+        write!(out, "Seat(run {run}, attempt {attempt}, flow {flow})")
+    }
+}
+
+impl Preamble for NearToken {
+    fn near(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
+        let seat = self.seats.get(flow).ok_or_else(|| refused("a connection without a token"))?;
+        let opening = seat.opening(&self.nonce);
+        channel.bound_waits(PATIENCE)?;
+        send_exact(channel, &[&opening[..], seat.tag(&opening).as_bytes()].concat())?;
+        let mut answer = [0; HALF];
+        receive(channel, &mut answer)?;
+        // The comparison of hashes takes as long for a wrong one.
+        if blake3::Hash::from_bytes(answer) != seat.answer(&opening) {
+            return Err(refused("the black box does not know the token"));
+        }
+        channel.bound_waits(Duration::ZERO)
+    }
+
+    fn far(&self, _flow: usize, _channel: &dyn Channel) -> io::Result<()> {
+        Err(refused("the host under test accepts no connections"))
+    }
+}
+
+impl Preamble for FarToken {
+    fn near(&self, _flow: usize, _channel: &dyn Channel) -> io::Result<()> {
+        Err(refused("a black box makes no connections"))
+    }
+
+    fn far(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
+        let flow = u16::try_from(flow).map_err(|_| refused("too many connections"))?;
+        let seat = Seat { flow, ..self.seat };
+        channel.bound_waits(PATIENCE)?;
+        let mut words = [0; 2 * HALF];
+        receive(channel, &mut words)?;
+        let (mut opening, mut tag) = ([0; HALF], [0; HALF]);
+        opening.copy_from_slice(&words[..HALF]);
+        tag.copy_from_slice(&words[HALF..]);
+        let nonce = opening.last_chunk().copied().unwrap_or_default();
+        let is_ours = opening == seat.opening(&nonce);
+        if blake3::Hash::from_bytes(tag) != seat.tag(&opening) || !is_ours {
+            return Err(refused("a wrong token"));
+        }
+        send_exact(channel, seat.answer(&opening).as_bytes())?;
+        channel.bound_waits(Duration::ZERO)
+    }
+}
+
+/// All of `space`, within one patience: a byte a second is too slow.
+fn receive(channel: &dyn Channel, space: &mut [u8]) -> io::Result<()> {
+    let end = Instant::now() + PATIENCE;
+    let mut filled = 0;
+    while filled < space.len() {
+        match channel.recv(&mut space[filled..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(got) => filled += got,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+        if filled < space.len() && Instant::now() >= end {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+    Ok(())
+}
+
+fn refused(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
+}
+
+const MAGIC: &[u8; 4] = b"BTUD";
+const VERSION: u8 = 1;
+const HALF: usize = 32;
+/// For the words of either end.
+const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,0 +1,310 @@
+//! The loop around the agent's state machine: one thread, every socket without waiting.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_control::agent::Action;
+use btu_control::agent::Agent;
+use btu_control::agent::ConnId;
+use btu_control::agent::Event;
+use btu_control::agent::Roster;
+use btu_control::agent::WorkerId;
+use btu_control::frame;
+use btu_control::frame::Frame;
+use btu_control::message::Answer;
+use btu_control::message::Bounded;
+use btu_control::message::Request;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::wait::Waiter;
+use rustls::ServerConfig;
+
+use super::audit::Audit;
+use super::link::Link;
+use super::start::STOPPED;
+use super::state::StateDir;
+use super::workers::Word;
+use super::workers::Worker;
+use crate::exit::Failure;
+use crate::output;
+
+/// An agent with its sockets and workers.
+pub(super) struct Server {
+    agent: Agent,
+    listeners: Vec<TcpListener>,
+    local: UnixListener,
+    config: Arc<ServerConfig>,
+    state: StateDir,
+    audit: Audit,
+    waiter: Waiter,
+    links: BTreeMap<ConnId, Held>,
+    workers: BTreeMap<WorkerId, Worker>,
+    roster: Roster,
+    last_conn: u64,
+    served: u64,
+    /// After a failed accept: when the next one is tried.
+    accept_again: Nanos,
+}
+
+/// A link, and the address at which it came in.
+struct Held {
+    link: Link,
+    address: IpAddr,
+}
+
+impl Server {
+    pub(super) fn new(
+        agent: Agent,
+        listeners: Vec<TcpListener>,
+        local: UnixListener,
+        config: ServerConfig,
+        state: StateDir,
+        audit: Audit,
+    ) -> Result<Self, Failure> {
+        let waiter = Waiter::new().map_err(Failure::environment)?;
+        let added = listeners.iter().try_for_each(|listener| waiter.add(listener));
+        added.and_then(|()| waiter.add(&local)).map_err(Failure::environment)?;
+        Ok(Self {
+            agent,
+            listeners,
+            local,
+            config: Arc::new(config),
+            state,
+            audit,
+            waiter,
+            links: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            roster: Roster::default(),
+            last_conn: 0,
+            served: 0,
+            accept_again: Nanos::ZERO,
+        })
+    }
+
+    /// Serves until `ended`; returns how many reservations were granted.
+    pub(super) fn serve(&mut self, ended: &AtomicBool) -> Result<u64, Failure> {
+        while !ended.load(Relaxed) {
+            // A signal that comes just before the wait is seen when the wait is over.
+            self.waiter.wait(Some(self.patience().count())).map_err(Failure::environment)?;
+            self.accept();
+            for conn in self.links.keys().copied().collect::<Vec<_>>() {
+                self.pump(conn);
+            }
+            for worker in self.workers.keys().copied().collect::<Vec<_>>() {
+                self.hear(worker);
+            }
+            self.happens(Event::Tick);
+            self.flush();
+        }
+        self.workers.clear();
+        Ok(self.served)
+    }
+
+    /// Until the next thing that time alone brings about.
+    fn patience(&self) -> Nanos {
+        let unsent = self.links.values().any(|held| held.link.wants_write());
+        let unsent = unsent || self.workers.values().any(Worker::wants_write);
+        let due = self.agent.wake_at().map_or(LONGEST_WAIT, |at| at.since(now()));
+        due.min(if unsent { RETRY } else { LONGEST_WAIT })
+    }
+
+    fn accept(&mut self) {
+        if now() < self.accept_again {
+            return;
+        }
+        for index in 0..self.listeners.len() {
+            for _ in 0..MOST_ACCEPTS {
+                match self.listeners[index].accept() {
+                    Ok((stream, from)) => {
+                        let address = stream.local_addr().map_or(from.ip(), |own| own.ip());
+                        let link = Link::tls(stream, &self.config);
+                        self.enter(link, address, |conn| Event::Accepted { conn, from: from.ip() });
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(_) => self.accept_again = now().saturating_add(ACCEPT_PAUSE),
+                }
+            }
+        }
+        while let Ok((stream, _)) = self.local.accept() {
+            let nowhere = Ipv4Addr::LOCALHOST.into();
+            self.enter(Link::local(stream), nowhere, |conn| Event::Local { conn });
+        }
+    }
+
+    fn enter(
+        &mut self,
+        link: io::Result<Link>,
+        address: IpAddr,
+        event: impl FnOnce(ConnId) -> Event,
+    ) {
+        let Ok(link) = link else { return };
+        if self.waiter.add(&link).is_err() {
+            return;
+        }
+        self.last_conn += 1;
+        let conn = ConnId(self.last_conn);
+        self.links.insert(conn, Held { link, address });
+        self.happens(event(conn));
+    }
+
+    /// What a connection said.
+    fn pump(&mut self, conn: ConnId) {
+        let Some(held) = self.links.get_mut(&conn) else { return };
+        let said = held.link.pump();
+        if let Some((peer, binding)) = said.secured {
+            self.happens(Event::Secured { conn, peer, binding });
+        }
+        for frame in said.frames {
+            let event = match frame {
+                Ok(Frame::Message(text)) => match Request::parse(&text) {
+                    Ok(request) => Event::Heard { conn, request },
+                    Err(error) => Event::Garbage { conn, reason: error.to_string() },
+                },
+                Ok(Frame::Chunk(_)) => Event::Garbage { conn, reason: "a chunk".to_owned() },
+                Err(reason) => Event::Garbage { conn, reason },
+            };
+            self.learn(&event);
+            self.happens(event);
+        }
+        if said.lost {
+            self.happens(Event::Lost { conn });
+            self.links.remove(&conn);
+        }
+    }
+
+    /// Who joins or greets meets the peers and invitations of this moment.
+    fn learn(&mut self, event: &Event) {
+        let Event::Heard { request: Request::Hello { .. } | Request::Join { .. }, .. } = event
+        else {
+            return;
+        };
+        match self.state.roster() {
+            Ok(roster) => {
+                self.roster = roster.clone();
+                self.agent.set_roster(roster);
+            }
+            Err(failure) => output::failure(&failure),
+        }
+    }
+
+    /// What a worker said.
+    fn hear(&mut self, id: WorkerId) {
+        let Some(worker) = self.workers.get_mut(&id) else { return };
+        for word in worker.hear() {
+            let event = match word {
+                Word::Answer(answer) => Event::Answered { worker: id, answer },
+                Word::Piece(chunk) => Event::Piece { worker: id, chunk },
+                Word::Ended(how) => Event::Ended { worker: id, how },
+            };
+            let ended = matches!(event, Event::Ended { .. });
+            self.happens(event);
+            if ended {
+                self.workers.remove(&id);
+            }
+        }
+    }
+
+    fn happens(&mut self, event: Event) {
+        for action in self.agent.on(now(), event) {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Audit(entry) => self.audit.append(&entry),
+            Action::Close { conn } => {
+                if let Some(held) = self.links.get_mut(&conn) {
+                    held.link.close();
+                }
+            }
+            Action::KeepInvites(left) => {
+                let kept = self.state.keep_invites(&self.roster.invites, &left);
+                tell(kept);
+            }
+            Action::KeepPeer { id, name, rights } => tell(self.state.keep_peer(id, &name, rights)),
+            Action::KeepStopped(stopped) => tell(self.state.write(STOPPED, &stopped)),
+            Action::Kill { worker } => drop(self.workers.remove(&worker)),
+            Action::Order { worker, request } => {
+                if let Some(worker) = self.workers.get_mut(&worker) {
+                    worker.order(&request);
+                }
+            }
+            Action::Pass { conn, chunk } => self.send(conn, &chunk.encode()),
+            Action::Send { conn, answer } => self.say(conn, &answer),
+            Action::Start { worker, peer: _, ports, emulation: _ } => self.start(worker, ports),
+        }
+    }
+
+    fn say(&mut self, conn: ConnId, answer: &Answer) {
+        if let Answer::Welcome { known: true, .. } | Answer::Joined {} = answer
+            && let Some(held) = self.links.get_mut(&conn)
+        {
+            held.link.trust();
+        }
+        if let Ok(bytes) = frame::encode(answer) {
+            self.send(conn, &bytes);
+        }
+    }
+
+    fn send(&mut self, conn: ConnId, bytes: &[u8]) {
+        if let Some(held) = self.links.get_mut(&conn) {
+            held.link.send(bytes);
+        }
+    }
+
+    /// Starts a worker whose data connections come in where its conductor's did.
+    fn start(&mut self, id: WorkerId, ports: Option<(u16, u16)>) {
+        self.served += 1;
+        let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
+        let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
+        let started = Worker::start(address, ports)
+            .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other));
+        match started {
+            Ok(worker) => drop(self.workers.insert(id, worker)),
+            Err(error) => self.happens(Event::Ended { worker: id, how: error.to_string() }),
+        }
+    }
+
+    /// Sends what can be sent; connections that are closed or gone are let go.
+    fn flush(&mut self) {
+        self.workers.values_mut().for_each(Worker::flush);
+        let gone: Vec<ConnId> = self
+            .links
+            .iter_mut()
+            .filter_map(|(conn, held)| {
+                let alive = held.link.flush() && held.link.is_open();
+                (!alive).then_some(*conn)
+            })
+            .collect();
+        for conn in gone {
+            self.links.remove(&conn);
+            self.happens(Event::Lost { conn });
+        }
+    }
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// What cannot be kept is said; the agent goes on with what it knows.
+fn tell(kept: Result<(), Failure>) {
+    if let Err(failure) = kept {
+        output::failure(&failure);
+    }
+}
+
+const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
+/// Where a socket had no room.
+const RETRY: Nanos = Nanos::from_millis(5);
+/// Without a free descriptor nobody is accepted for a while.
+const ACCEPT_PAUSE: Nanos = Nanos::from_secs(1);
+const MOST_ACCEPTS: usize = 32;

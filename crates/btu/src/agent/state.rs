@@ -1,0 +1,186 @@
+//! The state directory of a host: its identity, the peers of its agent, the agents that it knows.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_control::HostId;
+use btu_control::Identity;
+use btu_control::IdentityError;
+use btu_control::agent::Peer;
+use btu_control::agent::Roster;
+use btu_control::invite::OpenInvite;
+use btu_control::invite::Rights;
+use btu_control::state_directory;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::StateArgs;
+use crate::exit::Failure;
+use crate::run::place::timestamp;
+
+/// The directory.
+#[derive(Clone, Debug)]
+pub(crate) struct StateDir {
+    path: PathBuf,
+}
+
+/// An agent that this host is paired with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KnownAgent {
+    /// Who it is.
+    pub(crate) id: String,
+    /// Where it listens, `host:port`.
+    pub(crate) address: String,
+}
+
+impl StateDir {
+    /// The directory of these options, made if need be.
+    pub(crate) fn open(args: &StateArgs) -> Result<Self, Failure> {
+        let usual = || state_directory(|name| std::env::var_os(name));
+        let path = args.state.clone().or_else(usual).ok_or_else(|| {
+            Failure::environment(anyhow!(
+                "no state directory: neither HOME nor BTU_STATE_DIR is set"
+            ))
+            .hint("name a directory with --state")
+        })?;
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        made.with_context(|| format!("create {}", path.display())).map_err(Failure::environment)?;
+        Ok(Self { path })
+    }
+
+    /// The identity of this host.
+    pub(crate) fn identity(&self) -> Result<Identity, Failure> {
+        Identity::load_or_create(&self.path).map_err(|error| match error {
+            IdentityError::Io { .. } | IdentityError::NoRandomness => Failure::environment(error),
+            IdentityError::NotAKey { .. } | IdentityError::TooOpen { .. } => Failure::usage(error),
+        })
+    }
+
+    /// A file of the directory.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Who is known, and who was invited and may still come.
+    pub(crate) fn roster(&self) -> Result<Roster, Failure> {
+        let peers: Vec<Peer> = self.read(PEERS)?;
+        let known = peers.into_iter().filter_map(|peer| Some((peer.id.parse().ok()?, peer)));
+        Ok(Roster { peers: known.collect(), invites: self.invites()? })
+    }
+
+    /// Keeps a peer of the agent; a host that pairs again replaces what was known of it.
+    pub(crate) fn keep_peer(&self, id: HostId, name: &str, rights: Rights) -> Result<(), Failure> {
+        let added = timestamp();
+        let peer = Peer { id: id.to_string(), name: name.to_owned(), rights, added };
+        self.change(PEERS, |peers: &mut Vec<Peer>| {
+            peers.retain(|other| other.id != peer.id);
+            peers.push(peer);
+        })
+    }
+
+    /// Invitations that still hold.
+    pub(crate) fn invites(&self) -> Result<Vec<OpenInvite>, Failure> {
+        let mut invites: Vec<OpenInvite> = self.read(INVITES)?;
+        let now = unix_seconds();
+        invites.retain(|open| open.expires_unix_s > now && open.tries > 0);
+        Ok(invites)
+    }
+
+    /// Keeps one invitation more.
+    pub(crate) fn invite(&self, fresh: OpenInvite) -> Result<(), Failure> {
+        self.change(INVITES, |invites: &mut Vec<OpenInvite>| invites.push(fresh))
+    }
+
+    /// Keeps what is left of the invitations that the agent knew of; others stay as they are.
+    pub(crate) fn keep_invites(
+        &self,
+        known: &[OpenInvite],
+        left: &[OpenInvite],
+    ) -> Result<(), Failure> {
+        self.change(INVITES, |invites: &mut Vec<OpenInvite>| {
+            let is_known = |one: &OpenInvite| known.iter().any(|other| other.secret == one.secret);
+            invites.retain(|one| !is_known(one));
+            invites.extend(left.iter().cloned());
+        })
+    }
+
+    /// The agents that this host is paired with, by name.
+    pub(crate) fn agents(&self) -> Result<BTreeMap<String, KnownAgent>, Failure> {
+        self.read(AGENTS)
+    }
+
+    /// Keeps an agent under a name.
+    pub(crate) fn keep_agent(&self, name: &str, agent: KnownAgent) -> Result<(), Failure> {
+        self.change(AGENTS, |agents: &mut BTreeMap<String, KnownAgent>| {
+            agents.insert(name.to_owned(), agent);
+        })
+    }
+
+    /// A whole file of JSON; nothing where there is no file.
+    pub(crate) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, Failure> {
+        let path = self.file(name);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
+            Err(error) => return Err(refused("read", &path, error)),
+        };
+        let read = serde_json::from_slice(&text);
+        read.with_context(|| format!("read {}", path.display())).map_err(Failure::usage)
+    }
+
+    /// Writes a whole file, which its owner alone may read: a new one beside it, then a rename.
+    pub(crate) fn write<T: Serialize>(&self, name: &str, content: &T) -> Result<(), Failure> {
+        let (path, fresh) =
+            (self.file(name), self.file(&format!(".{name}.{}", std::process::id())));
+        let text = serde_json::to_vec_pretty(content).map_err(Failure::environment)?;
+        let written = private(&fresh)
+            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_data()))
+            .and_then(|()| std::fs::rename(&fresh, &path));
+        written.map_err(|error| refused("write", &path, error))
+    }
+
+    /// Reads, changes and writes a file while nobody else does.
+    fn change<T>(&self, name: &str, change: impl FnOnce(&mut T)) -> Result<(), Failure>
+    where
+        T: Serialize + DeserializeOwned + Default,
+    {
+        let path = self.file(LOCK);
+        let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let lock = lock.and_then(|file| file.lock().map(|()| file));
+        let _lock = lock.map_err(|error| refused("lock", &path, error))?;
+        let mut content: T = self.read(name)?;
+        change(&mut content);
+        self.write(name, &content)
+    }
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+fn refused(operation: &str, path: &Path, error: io::Error) -> Failure {
+    Failure::environment(
+        anyhow::Error::new(error).context(format!("{operation} {}", path.display())),
+    )
+}
+
+/// Seconds since 1970.
+pub(crate) fn unix_seconds() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
+}
+
+const PEERS: &str = "peers.json";
+const INVITES: &str = "invites.json";
+const AGENTS: &str = "agents.json";
+const LOCK: &str = ".lock";

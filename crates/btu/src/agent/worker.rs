@@ -1,0 +1,223 @@
+//! The worker of one reservation: the far ends of its runs and its FTP server, in a process of their
+//! own. It holds no key and no capability, and dies with the agent.
+
+use std::io::Read;
+use std::io::Write;
+use std::net::IpAddr;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use btu_control::frame;
+use btu_control::frame::Chunk;
+use btu_control::frame::Frame;
+use btu_control::frame::FrameLimits;
+use btu_control::frame::FrameReader;
+use btu_control::message::Answer;
+use btu_control::message::Bounded;
+use btu_control::message::Carried;
+use btu_control::message::Preparation;
+use btu_control::message::Request;
+use btu_control::message::Which;
+use btu_core::cell::Role;
+use btu_core::units::Bytes;
+use btu_engine::EngineError;
+use btu_engine::Place;
+use btu_engine::comm;
+use btu_engine::comm::EndReport;
+use btu_engine::comm::FarFlow;
+use btu_engine::comm::FarJob;
+use btu_engine::comm::FarSide;
+use btu_engine::comm::FarToken;
+use btu_engine::comm::Seat;
+use btu_engine::comm::Terms;
+use btu_engine::file::ftp::Login;
+use btu_engine::file::ftp::Server;
+use btu_engine::file::ftp::Serving;
+use btu_sys::process;
+use btu_sys::socket::Settings;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::run::facts;
+
+/// What the agent tells a worker when it starts it.
+#[derive(Debug, clap::Args)]
+pub(super) struct WorkerArgs {
+    /// The process that started it
+    #[arg(long)]
+    parent: u32,
+    /// Where data connections come in
+    #[arg(long)]
+    address: IpAddr,
+    /// Ports of data connections
+    #[arg(long, num_args = 2)]
+    ports: Vec<u16>,
+}
+
+/// What it has to do, and what came of it.
+struct Work {
+    address: IpAddr,
+    ports: Option<(u16, u16)>,
+    side: Option<FarSide>,
+    server: Option<Server>,
+    /// The last document, for whoever asks twice.
+    document: (u64, u64, Vec<u8>),
+}
+
+/// Does what it is told, one thing after the other, until the agent is gone.
+pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
+    process::die_with_parent(args.parent)
+        .and_then(|()| process::give_up_rights())
+        .context("confine the worker")
+        .map_err(Failure::environment)?;
+    let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
+    let document = (0, 0, Vec::new());
+    let mut work = Work { address: args.address, ports, side: None, server: None, document };
+    let (mut input, mut space) = (std::io::stdin().lock(), [0; 4096]);
+    let mut frames = FrameReader::new(FrameLimits::REQUESTS);
+    loop {
+        match input.read(&mut space) {
+            Ok(0) => return Ok(Exit::Done),
+            Ok(count) => frames.push(&space[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Failure::environment(error)),
+        }
+        while let Some(frame) = frames.next_frame().map_err(Failure::environment)? {
+            let Frame::Message(text) = frame else { continue };
+            let request = Request::parse(&text).map_err(Failure::environment)?;
+            work.answer(request).context("answer the agent").map_err(Failure::environment)?;
+        }
+    }
+}
+
+impl Work {
+    /// Does one thing, and says what came of it.
+    fn answer(&mut self, request: Request) -> anyhow::Result<()> {
+        let seq = request.seq().unwrap_or_default();
+        let answer = match request {
+            Request::Facts { seq } => {
+                let facts = serde_json::to_vec(&facts::of_this_host())?;
+                self.keep(seq, 0, facts)
+            }
+            Request::Serve { user, password, .. } => self.serve(seq, user, password),
+            Request::Prepare(order) => self.prepare(&order),
+            Request::Cancel(_) => {
+                self.side.iter().for_each(FarSide::cancel);
+                Answer::Cancelled { seq }
+            }
+            Request::Collect(which) => self.collect(which)?,
+            _ => Answer::Failed { seq, reason: "no work for a worker".to_owned() },
+        };
+        let mut out = std::io::stdout().lock();
+        out.write_all(&frame::encode(&answer)?)?;
+        if matches!(answer, Answer::Document { .. }) {
+            for chunk in Chunk::of_document(seq, &self.document.2) {
+                out.write_all(&chunk.encode())?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+
+    fn keep(&mut self, seq: u64, moved_bytes: u64, document: Vec<u8>) -> Answer {
+        let length = document.len() as u64;
+        self.document = (seq, moved_bytes, document);
+        Answer::Document { seq, length, moved_bytes }
+    }
+
+    fn serve(&mut self, seq: u64, user: String, password: String) -> Answer {
+        self.server = None;
+        let mut serving = Serving::at(Place::here(Role::Active), self.address);
+        serving.login = Login::Only { user, password };
+        if let Some((first, last)) = self.ports {
+            serving.limits.data_ports = first..=last;
+        }
+        match Server::start(serving) {
+            Ok(server) => {
+                let address = self.server.insert(server).address();
+                Answer::Serving { seq, address }
+            }
+            Err(cause) => failed(seq, &cause),
+        }
+    }
+
+    /// What was there of an earlier run is over.
+    fn prepare(&mut self, order: &Preparation) -> Answer {
+        self.side = None;
+        match self.listen(order) {
+            Ok(side) => {
+                let addresses = self.side.insert(side).addresses().to_vec();
+                Answer::Prepared { which: order.which, addresses }
+            }
+            Err(cause) => failed(order.which.seq, &cause),
+        }
+    }
+
+    /// Listens on any port, or on the first that is free of those that the policy names.
+    fn listen(&self, order: &Preparation) -> Result<FarSide, EngineError> {
+        let Some((first, last)) = self.ports else {
+            return FarSide::listen(self.job(order, 0));
+        };
+        let step = u16::try_from(order.flows.len().max(1)).unwrap_or(u16::MAX);
+        let none = || EngineError::Refused(format!("no port from {first} to {last} is free"));
+        let starts = (first..=last).step_by(step.into()).filter(|port| last - port >= step - 1);
+        let mut tries = starts.map(|port| FarSide::listen(self.job(order, port)));
+        tries.find(|tried| !is_taken(tried)).unwrap_or_else(|| Err(none()))
+    }
+
+    fn job(&self, order: &Preparation, port: u16) -> FarJob {
+        let at = |index: u16| if port == 0 { 0 } else { port + index };
+        let flows = order.flows.iter().zip(0..);
+        let flows = flows.map(|(direction, index)| FarFlow {
+            direction: *direction,
+            listen: SocketAddr::new(self.address, at(index)),
+        });
+        let amount = match order.amount {
+            Carried::Messages(count) => comm::Amount::Messages(count),
+            Carried::WindowNs(window) => comm::Amount::Window(window),
+        };
+        let transport = btu_engine::transport::TRANSPORTS[0];
+        let mut terms = Terms::new(transport, order.message_bytes, amount, order.cap_ns);
+        let Which { run, attempt, .. } = order.which;
+        let seat = Seat { secret: *order.secret.bytes(), run, attempt, flow: 0 };
+        terms.preamble = Some(Arc::new(FarToken { seat }));
+        let buffer = order.buffer_bytes.map(Bytes::len);
+        let clamp = order.window_clamp_bytes.and_then(|clamp| u32::try_from(clamp.count()).ok());
+        let sockets = Settings {
+            send_buffer: buffer,
+            receive_buffer: buffer,
+            window_clamp: clamp,
+            ..Settings::default()
+        };
+        FarJob { flows: flows.collect(), terms, sockets, place: Place::here(order.role) }
+    }
+
+    /// The account of the run that is over; whoever asks twice gets the same one.
+    fn collect(&mut self, which: Which) -> anyhow::Result<Answer> {
+        let Some(side) = self.side.take() else {
+            let (seq, moved_bytes, document) = &self.document;
+            let length = document.len() as u64;
+            return Ok(if *seq == which.seq {
+                Answer::Document { seq: which.seq, length, moved_bytes: *moved_bytes }
+            } else {
+                Answer::Failed { seq: which.seq, reason: "no run is prepared".to_owned() }
+            });
+        };
+        Ok(match side.finish() {
+            Ok(ends) => {
+                let moved: Bytes = ends.iter().map(|end: &EndReport| end.bytes).sum();
+                self.keep(which.seq, moved.count(), serde_json::to_vec(&ends)?)
+            }
+            Err(cause) => failed(which.seq, &cause),
+        })
+    }
+}
+
+fn is_taken(tried: &Result<FarSide, EngineError>) -> bool {
+    let in_use = std::io::ErrorKind::AddrInUse;
+    matches!(tried, Err(EngineError::System(cause)) if cause.kind() == in_use)
+}
+
+fn failed(seq: u64, cause: &EngineError) -> Answer {
+    Answer::Failed { seq, reason: cause.sentence() }
+}

@@ -1,0 +1,142 @@
+//! The workers of an agent, as the agent holds them: started, told, heard, killed.
+
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+
+use btu_control::frame;
+use btu_control::frame::Chunk;
+use btu_control::frame::Frame;
+use btu_control::frame::FrameLimits;
+use btu_control::frame::FrameReader;
+use btu_control::message::Answer;
+use btu_control::message::Bounded;
+use btu_control::message::Request;
+
+/// A worker process. Dropped, it is killed and waited for.
+pub(super) struct Worker {
+    child: Child,
+    channel: UnixStream,
+    reader: FrameReader,
+    unsent: Vec<u8>,
+}
+
+/// What a worker said.
+#[derive(Debug)]
+pub(super) enum Word {
+    /// A message.
+    Answer(Answer),
+    /// A piece of a document.
+    Piece(Chunk),
+    /// Nothing any more: it is gone.
+    Ended(String),
+}
+
+impl Worker {
+    /// Starts one whose data connections come in at `address`.
+    pub(super) fn start(address: IpAddr, ports: Option<(u16, u16)>) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let output = theirs.try_clone()?;
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["agent", "worker", "--parent", &std::process::id().to_string()]);
+        command.args(["--address", &address.to_string()]);
+        if let Some((first, last)) = ports {
+            command.args(["--ports", &first.to_string(), &last.to_string()]);
+        }
+        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(Stdio::from(OwnedFd::from(output)));
+        let child = command.spawn()?;
+        let reader = FrameReader::new(FrameLimits::ANSWERS);
+        Ok(Self { child, channel: ours, reader, unsent: Vec::new() })
+    }
+
+    /// Tells it what to do.
+    pub(super) fn order(&mut self, request: &Request) {
+        if let Ok(bytes) = frame::encode(request) {
+            self.unsent.extend(bytes);
+            self.flush();
+        }
+    }
+
+    /// Sends what the channel takes; a worker that is gone shows when it is heard.
+    pub(super) fn flush(&mut self) {
+        while !self.unsent.is_empty() {
+            match self.channel.write(&self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_later) => return,
+            }
+        }
+    }
+
+    /// True where orders wait for room in the channel.
+    pub(super) const fn wants_write(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// What it said since the last time.
+    pub(super) fn hear(&mut self) -> Vec<Word> {
+        let ended = self.pump().err();
+        let mut words = Vec::new();
+        loop {
+            match self.reader.next_frame() {
+                Ok(Some(Frame::Message(text))) => match Answer::parse(&text) {
+                    Ok(answer) => words.push(Word::Answer(answer)),
+                    Err(error) => return vec![Word::Ended(error.to_string())],
+                },
+                Ok(Some(Frame::Chunk(chunk))) => words.push(Word::Piece(chunk)),
+                Ok(None) => break,
+                Err(error) => return vec![Word::Ended(error.to_string())],
+            }
+        }
+        words.extend(ended.map(|_| Word::Ended(self.end())));
+        words
+    }
+
+    fn pump(&mut self) -> io::Result<()> {
+        let mut space = vec![0; 64 << 10];
+        for _ in 0..MOST_READS {
+            match self.channel.read(&mut space) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.reader.push(&space[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// How it ended, once its channel is closed.
+    fn end(&mut self) -> String {
+        // Without its channel it can do nothing more.
+        let _ = self.child.kill();
+        self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Its sockets are closed when it is dead, and it is dead when the wait returns.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl AsFd for Worker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+}
+
+/// Reads of one worker before the others have their turn.
+const MOST_READS: usize = 16;

@@ -1,0 +1,77 @@
+//! The conductor's connections to agents: who they are by name, and one that is made and asked.
+
+mod peer;
+
+use std::time::Duration;
+
+use anyhow::anyhow;
+use btu_control::HostId;
+use btu_control::client::Fault;
+use btu_control::invite::Invite;
+use btu_control::invite::Secret;
+
+use crate::agent::state::StateDir;
+use crate::exit::Failure;
+
+pub(crate) use peer::PeerLink;
+
+/// An agent that is named on the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedAgent {
+    /// As it was named, for people.
+    pub(crate) name: String,
+    /// Who it has to be.
+    pub(crate) id: HostId,
+    /// Where it listens, `host:port`.
+    pub(crate) address: String,
+    /// With an invitation in the place of a name: its secret.
+    pub(crate) secret: Option<Secret>,
+}
+
+impl NamedAgent {
+    /// The agent with this name, or of this invitation. `option` is where it was named.
+    pub(crate) fn find(state: &StateDir, option: &str, text: &str) -> Result<Self, Failure> {
+        if let Ok(invite) = text.parse::<Invite>() {
+            return Ok(Self::invited(invite));
+        }
+        let agents = state.agents()?;
+        let Some(known) = agents.get(text) else {
+            let names = agents.keys().cloned().collect::<Vec<_>>().join(", ");
+            let names = if names.is_empty() { "none".to_owned() } else { names };
+            let cause = anyhow!("{option} {text}: no agent of this name; known here: {names}");
+            return Err(Failure::usage(cause)
+                .hint("on the agent: btu agent invite; here: btu pair INVITE --name NAME"));
+        };
+        let id = known.id.parse().map_err(Failure::usage)?;
+        Ok(Self { name: text.to_owned(), id, address: known.address.clone(), secret: None })
+    }
+
+    fn invited(invite: Invite) -> Self {
+        let Invite { agent, secret, address } = invite;
+        Self { name: address.clone(), id: agent, address, secret: Some(secret) }
+    }
+}
+
+/// Uses an invitation: afterwards the agent knows this host.
+pub(crate) fn join(state: &StateDir, invite: Invite) -> Result<(), Failure> {
+    let agent = NamedAgent::invited(invite);
+    PeerLink::connect(&agent, &state.identity()?).map(drop).map_err(|fault| failure(&agent, fault))
+}
+
+/// A lost agent with its exit code, and what can be done.
+pub(crate) fn failure(agent: &NamedAgent, fault: Fault) -> Failure {
+    let hint = match &fault {
+        Fault::Lost(_) | Fault::Silent(..) => {
+            "is btu agent running there, and listening to this network?"
+        }
+        Fault::Stranger(_) | Fault::Unknown => "pair again: btu agent invite there, btu pair here",
+        Fault::Version { .. } => "install the same version on both hosts",
+        Fault::Bye(_) | Fault::Lied(_) => "btu agent status, there, says more",
+    };
+    let cause =
+        anyhow::Error::new(fault).context(format!("agent {} at {}", agent.name, agent.address));
+    Failure::agent(cause).hint(hint)
+}
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(5);

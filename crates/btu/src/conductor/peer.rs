@@ -1,0 +1,227 @@
+//! One connection to an agent: the state machine of the conductor's side, driven over TLS.
+
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::net::TcpStream;
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use btu_control::Identity;
+use btu_control::client::Client;
+use btu_control::client::ClientAction;
+use btu_control::client::ClientEvent;
+use btu_control::client::Fault;
+use btu_control::client::Reply;
+use btu_control::frame;
+use btu_control::frame::Frame;
+use btu_control::frame::FrameLimits;
+use btu_control::frame::FrameReader;
+use btu_control::message::Answer;
+use btu_control::message::Bounded;
+use btu_control::message::Request;
+use btu_control::tls;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use rustls::ClientConnection;
+
+use super::CONNECT;
+use super::NamedAgent;
+
+/// A connection to an agent that answers.
+pub(crate) struct PeerLink {
+    client: Client,
+    stream: TcpStream,
+    tls: ClientConnection,
+    frames: FrameReader,
+    seq: u64,
+    /// Set by whoever wants all waiting to end.
+    cancel: Arc<AtomicBool>,
+}
+
+impl PeerLink {
+    /// Connects, proves who both are, and joins where an invitation says so.
+    pub(crate) fn connect(agent: &NamedAgent, own: &Identity) -> Result<Self, Fault> {
+        let config = tls::client_config(own, agent.id).map_err(lost)?;
+        let stream = connect(&agent.address).map_err(lost)?;
+        stream.set_nodelay(true).map_err(lost)?;
+        let tls = ClientConnection::new(Arc::new(config), tls::no_name()).map_err(lost)?;
+        let join = agent.secret.map(|secret| (secret, host_name()));
+        let build = env!("CARGO_PKG_VERSION").to_owned();
+        let mut link = Self {
+            client: Client::new(agent.id, join, build, now()),
+            stream,
+            tls,
+            frames: FrameReader::new(FrameLimits::ANSWERS),
+            seq: 0,
+            cancel: Arc::default(),
+        };
+        link.shake_hands()?;
+        let secured = link.secured()?;
+        link.until_done(secured, &mut |_| ())?;
+        Ok(link)
+    }
+
+    /// From now on waiting ends when this is set.
+    pub(crate) fn cancelled_by(&mut self, cancel: &Arc<AtomicBool>) {
+        self.cancel = Arc::clone(cancel);
+    }
+
+    /// The number of the next question.
+    pub(crate) const fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Asks, and waits for the answer. `queued` hears the place in the agent's queue.
+    pub(crate) fn ask(
+        &mut self,
+        request: Request,
+        patience: Nanos,
+        queued: &mut dyn FnMut(u32),
+    ) -> Result<Reply, Fault> {
+        self.until_done(ClientEvent::Ask { request, patience }, queued)
+    }
+
+    fn shake_hands(&mut self) -> Result<(), Fault> {
+        let end = now().saturating_add(HANDSHAKE);
+        while self.tls.is_handshaking() || self.tls.wants_write() {
+            if self.tls.wants_write() {
+                self.tls.write_tls(&mut self.stream).map_err(lost)?;
+                continue;
+            }
+            self.wait_for_bytes(end)?;
+            if now() >= end {
+                return Err(Fault::Silent("the TLS handshake", HANDSHAKE));
+            }
+        }
+        Ok(())
+    }
+
+    fn secured(&self) -> Result<ClientEvent, Fault> {
+        let agent = tls::peer_of(self.tls.peer_certificates());
+        let agent = agent.ok_or_else(|| Fault::Lied("no identity".to_owned()))?;
+        let binding = self.tls.export_keying_material([0; 32], tls::BINDING, None).map_err(lost)?;
+        Ok(ClientEvent::Secured { agent, binding })
+    }
+
+    /// Drives the state machine until it has its answer.
+    fn until_done(
+        &mut self,
+        first: ClientEvent,
+        queued: &mut dyn FnMut(u32),
+    ) -> Result<Reply, Fault> {
+        let mut events = vec![first];
+        loop {
+            for event in std::mem::take(&mut events) {
+                for action in self.client.on(now(), event) {
+                    match action {
+                        ClientAction::Done(reply) => return Ok(reply),
+                        ClientAction::Failed(fault) => return Err(fault),
+                        ClientAction::Queued(place) => queued(place),
+                        ClientAction::Send(request) => self.send(&request)?,
+                    }
+                }
+            }
+            events = self.hear();
+            events.push(ClientEvent::Tick);
+        }
+    }
+
+    fn send(&mut self, request: &Request) -> Result<(), Fault> {
+        let bytes = frame::encode(request).map_err(lost)?;
+        self.tls.writer().write_all(&bytes).map_err(lost)?;
+        while self.tls.wants_write() {
+            self.tls.write_tls(&mut self.stream).map_err(lost)?;
+        }
+        Ok(())
+    }
+
+    /// What comes until the state machine wants to know the time.
+    fn hear(&mut self) -> Vec<ClientEvent> {
+        let end = self.client.wake_at().unwrap_or_else(|| now().saturating_add(SLICE));
+        if self.cancel.load(Relaxed) {
+            return vec![ClientEvent::Lost("interrupted here".to_owned())];
+        }
+        let waited = self.wait_for_bytes(end);
+        let mut events = Vec::new();
+        loop {
+            match self.frames.next_frame() {
+                Ok(Some(Frame::Chunk(chunk))) => events.push(ClientEvent::Piece(chunk)),
+                Ok(Some(Frame::Message(text))) => events.push(match Answer::parse(&text) {
+                    Ok(answer) => ClientEvent::Heard(answer),
+                    Err(error) => ClientEvent::Lost(format!("{error}: no answer")),
+                }),
+                Ok(None) => break,
+                Err(error) => {
+                    events.push(ClientEvent::Lost(error.to_string()));
+                    break;
+                }
+            }
+        }
+        if let Err(fault) = waited {
+            events.push(ClientEvent::Lost(fault.to_string()));
+        }
+        events
+    }
+
+    /// One read, no longer than a slice and not past `end`; what comes goes to the frames.
+    fn wait_for_bytes(&mut self, end: Nanos) -> Result<(), Fault> {
+        let patience = Duration::from(end.since(now()).min(SLICE)).max(Duration::from_millis(1));
+        self.stream.set_read_timeout(Some(patience)).map_err(lost)?;
+        match self.tls.read_tls(&mut self.stream) {
+            Ok(0) => return Err(Fault::Lost("closed by the agent".to_owned())),
+            Ok(_) => {}
+            Err(error) if is_passing(&error) => return Ok(()),
+            Err(error) => return Err(lost(error)),
+        }
+        self.tls.process_new_packets().map_err(lost)?;
+        let mut space = [0; 16384];
+        loop {
+            match self.tls.reader().read(&mut space) {
+                Ok(0) => return Ok(()),
+                Ok(count) => self.frames.push(&space[..count]),
+                Err(error) if is_passing(&error) => return Ok(()),
+                Err(error) => return Err(lost(error)),
+            }
+        }
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind;
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+/// The first of its addresses that answers.
+fn connect(address: &str) -> io::Result<TcpStream> {
+    let mut failed = io::Error::from(io::ErrorKind::NotFound);
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// How an agent shall call this host.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+fn lost(error: impl std::fmt::Display) -> Fault {
+    Fault::Lost(error.to_string())
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+const HANDSHAKE: Nanos = Nanos::from_secs(10);
+/// How often somebody who waits looks whether waiting is wanted.
+const SLICE: Nanos = Nanos::from_millis(200);

@@ -1,0 +1,294 @@
+//! Real hosts as a runner: the host under test is this machine, its black boxes are agents.
+
+mod black_box;
+mod hosts;
+mod reach;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use btu_control::AloneRun;
+use btu_control::CaptureRun;
+use btu_control::CellRun;
+use btu_control::Runner;
+use btu_control::When;
+use btu_control::client::Fault;
+use btu_core::cell::Flow;
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
+use btu_core::journal::AloneSample;
+use btu_core::plan::Amount;
+use btu_core::plan::Plan;
+use btu_core::plan::Work;
+use btu_core::sample::CaptureSample;
+use btu_core::sample::CellSample;
+use btu_core::sample::VerificationSample;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::activity;
+use btu_engine::activity::Pace;
+use btu_engine::cellrun;
+use btu_engine::cellrun::BlackBox;
+use btu_engine::cellrun::CellOrder;
+use btu_engine::cellrun::Load;
+use btu_engine::comm;
+use btu_engine::comm::NearToken;
+use btu_engine::comm::Pinning;
+use btu_engine::comm::Seat;
+use btu_engine::comm::Terms;
+use btu_engine::files::Files;
+use btu_engine::probe::observe;
+use btu_sys::socket::Settings;
+
+use self::black_box::RemoteBox;
+use self::hosts::Hosts;
+use super::interrupt::Interrupt;
+use super::local;
+use super::local::activities;
+use super::local::activities::Activities;
+use super::options::RunArgs;
+use super::place::timestamp;
+use crate::exit::Failure;
+
+/// Three hosts, of which this is one.
+pub(crate) struct RemoteRunner {
+    plan: Plan,
+    boxes: BTreeMap<Role, RemoteBox>,
+    activities: Activities,
+    directory: PathBuf,
+    files: Files,
+    interrupt: Interrupt,
+    hosts: Hosts,
+    /// Runs asked for so far, repeats and lost ones included.
+    run: u64,
+    lost: Loss,
+}
+
+/// The agent that was lost for good, if one was; shared with whoever reports the end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loss(Arc<Mutex<Option<String>>>);
+
+impl Loss {
+    /// What was lost, and why.
+    pub(super) fn told(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn tell(&self, what: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+}
+
+impl RemoteRunner {
+    /// Gets the agents' time and prepares this host. The plan loses the cases that cannot be run.
+    pub(super) fn new(
+        args: &RunArgs,
+        plan: &mut Plan,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let directory = activities::directory(args, plan)?;
+        let hosts = Hosts::named(args, plan, interrupt)?;
+        let mut boxes = hosts.reserve(plan)?;
+        hosts::without_emulation(plan, &boxes)?;
+        let access = hosts::ftp_server(plan, &mut boxes)?;
+        let place = Place::here(Role::Test);
+        let activities = Activities::prepared(plan, place, directory.clone(), access)?;
+        Ok(Self {
+            plan: plan.clone(),
+            boxes,
+            activities,
+            directory,
+            files: Files::host(),
+            interrupt: interrupt.clone(),
+            hosts,
+            run: 0,
+            lost: Loss::default(),
+        })
+    }
+
+    /// Where an agent's loss will be told.
+    pub(super) fn loss(&self) -> Loss {
+        self.lost.clone()
+    }
+
+    /// What the agents' hosts say of themselves.
+    pub(super) fn facts(&mut self) -> Result<BTreeMap<String, HostFacts>, Failure> {
+        let boxes = self.boxes.iter_mut();
+        boxes.map(|(role, one)| Ok((role.name().to_owned(), one.facts()?))).collect()
+    }
+
+    /// How roles, emulator and files were placed.
+    pub(super) fn placement(&self) -> BTreeMap<String, Fact> {
+        let mut facts = self.activities.facts();
+        for (role, one) in &self.boxes {
+            facts.insert(format!("emulator_{role}"), one.emulation_fact());
+            facts.insert(format!("shared_{role}"), Fact::known(one.shared()));
+        }
+        facts
+    }
+
+    /// One try of a cell, as it was seen from here; `None` where it was interrupted.
+    fn measure(&mut self, run: &CellRun, started_at: String) -> Option<CellSample> {
+        self.run += 1;
+        let Ok(terms) = self.terms(run) else {
+            return Some(local::failed(run, started_at, "the system gives no random numbers"));
+        };
+        let near = Party {
+            place: Place::here(Role::Test),
+            address: std::net::Ipv4Addr::UNSPECIFIED.into(),
+            sockets: Settings::default(),
+        };
+        let load = self.activities.named(&run.cell.activity).map(|activity| Load {
+            activity,
+            pace: match (self.plan.work, run.fixed_units) {
+                (Work::Calibrated, Some(units)) => Pace::Fixed { units },
+                _ => Pace::Steady { lead_in: self.plan.lead_in },
+            },
+        });
+        let flows = run.cell.case.flows();
+        let order = CellOrder { flows, terms, near: &near, fars: &[], load };
+        let mut boxes: Vec<&mut dyn BlackBox> =
+            self.boxes.values_mut().map(|one| -> &mut dyn BlackBox { one }).collect();
+        let before = observe(&self.files);
+        let measured = cellrun::run_among(&order, &mut boxes);
+        let host = before.finish(&self.files);
+        let measured = measured.filter(|_| !self.is_interrupted())?;
+        let mut sample = CellSample {
+            comm: measured.comm,
+            activity_sample: measured.activity,
+            host,
+            ..local::sample(run, started_at, measured.outcome)
+        };
+        sample.invalid.extend(sample.host.drift.clone());
+        Some(sample)
+    }
+
+    /// What both sides of a run agree on; each black box gets its own fresh secret.
+    fn terms(&mut self, run: &CellRun) -> Result<Terms, btu_control::secret::NoRandomness> {
+        let message = run.cell.application.message_bytes;
+        let flows = run.cell.case.flows();
+        let connections = u64::try_from(flows.len()).unwrap_or(1);
+        let amount = match self.plan.amount {
+            Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), connections, message),
+            Amount::Window(window) => comm::Amount::Window(window),
+        };
+        let transport = btu_engine::transport::TRANSPORTS[0];
+        let mut terms = Terms::new(transport, message, amount, self.plan.time_cap());
+        terms.pinning = Pinning::OneEach;
+        terms.cancel = self.interrupt.flag().clone();
+        for one in self.boxes.values_mut() {
+            one.expect_run(self.run, run.attempt)?;
+        }
+        let seats = flows.iter().enumerate().map(|(place, flow)| self.seat(flows, place, *flow));
+        let mut nonce = [0; 12];
+        nonce.copy_from_slice(&btu_control::secret::Hex32::random()?.bytes()[..12]);
+        terms.preamble = Some(Arc::new(NearToken { seats: seats.collect(), nonce }));
+        Ok(terms)
+    }
+
+    /// What a connection has to know: its place among those of its black box.
+    fn seat(&self, flows: &[Flow], place: usize, flow: Flow) -> Seat {
+        let before = flows[..place].iter().filter(|other| other.peer == flow.peer).count();
+        let secret = self.boxes.get(&flow.peer).map_or([0; 32], RemoteBox::secret);
+        let attempt = self.boxes.get(&flow.peer).map_or(0, RemoteBox::attempt);
+        Seat { secret, run: self.run, attempt, flow: u16::try_from(before).unwrap_or(u16::MAX) }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.flag().load(Ordering::Relaxed)
+    }
+
+    /// The agent that was lost in the last run.
+    fn fault(&mut self) -> Option<(Role, Fault)> {
+        self.boxes.iter_mut().find_map(|(role, one)| Some((*role, one.take_fault()?)))
+    }
+
+    /// Gets the agents' time again; false where that failed for good.
+    fn regain(&mut self, role: Role, fault: &Fault) -> bool {
+        match self.reach_again(role, fault) {
+            Ok(()) => true,
+            Err(failure) => {
+                if !self.is_interrupted() {
+                    self.lost.tell(format!("{:#}", failure.cause));
+                }
+                false
+            }
+        }
+    }
+}
+
+impl Runner for RemoteRunner {
+    fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
+        loop {
+            let started_at = timestamp();
+            let sample = self.alone_once(run)?;
+            if let Some((role, fault)) = self.silent_agent() {
+                if !self.regain(role, &fault) {
+                    return None;
+                }
+                continue;
+            }
+            return Some(AloneSample {
+                activity: run.activity.clone(),
+                pass: run.pass,
+                position: run.position,
+                started_at,
+                sample,
+                flags: Vec::new(),
+            });
+        }
+    }
+
+    /// A run in which an agent was lost is no run: it is made again once the agent is back.
+    fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
+        loop {
+            let sample = self.measure(run, timestamp())?;
+            let Some((role, fault)) = self.fault() else { return Some(sample) };
+            if self.is_interrupted() || !self.regain(role, &fault) {
+                return None;
+            }
+        }
+    }
+
+    /// The agents record no packets: what the sockets say of themselves is all there is.
+    fn capture(&mut self, run: &CaptureRun, _directory: &Path) -> Option<CaptureSample> {
+        Some(CaptureSample {
+            run: self.cell(&run.run)?,
+            why: run.why.clone(),
+            black_boxes: Vec::new(),
+            file: None,
+            not_captured: "agents record no packets".to_owned(),
+        })
+    }
+
+    fn verify(&mut self, _when: When) -> Option<Vec<VerificationSample>> {
+        Some(Vec::new())
+    }
+}
+
+impl RemoteRunner {
+    fn alone_once(&self, run: &AloneRun) -> Option<btu_core::sample::ActivitySample> {
+        let place = Place::here(Role::Test);
+        let activity = self.activities.named(&run.activity)?;
+        let cancel = self.interrupt.flag();
+        let window = self.plan.alone_window;
+        match run.calibrate_to {
+            None => activity::alone(activity, &place, self.plan.lead_in, window, cancel),
+            Some(target) => {
+                let units = activity::calibrate(activity, &place, target, cancel)?;
+                activity::alone_fixed(activity, &place, units, target * 20, cancel)
+            }
+        }
+    }
+
+    /// An agent that does not answer between two runs.
+    fn silent_agent(&mut self) -> Option<(Role, Fault)> {
+        self.boxes.iter_mut().find_map(|(role, one)| Some((*role, one.ping().err()?)))
+    }
+}

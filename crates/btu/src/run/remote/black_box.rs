@@ -1,0 +1,257 @@
+//! One black box on another host: what the engine asks of it, said to its agent.
+
+use std::net::SocketAddr;
+
+use btu_control::client::Fault;
+use btu_control::message::Answer;
+use btu_control::message::Carried;
+use btu_control::message::Offer;
+use btu_control::message::Preparation;
+use btu_control::message::Request;
+use btu_control::message::Which;
+use btu_control::secret::Hex32;
+use btu_control::secret::NoRandomness;
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::disclosure::Disclosure;
+use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
+use btu_core::plan::SocketPlan;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::cellrun::BlackBox;
+use btu_engine::comm::Amount;
+use btu_engine::comm::EndReport;
+use btu_engine::comm::Terms;
+use btu_engine::file::ftp::Access;
+
+use crate::conductor;
+use crate::conductor::NamedAgent;
+use crate::conductor::PeerLink;
+use crate::exit::Failure;
+
+/// An agent whose time is ours.
+pub(super) struct RemoteBox {
+    pub(super) role: Role,
+    pub(super) agent: NamedAgent,
+    link: PeerLink,
+    offer: Offer,
+    shared: u32,
+    sockets: SocketPlan,
+    lead_in: Nanos,
+    /// The run that comes next, or is under way.
+    run: (u64, u32),
+    secret: Hex32,
+    /// Connections and cap of the run that is prepared.
+    prepared: Option<(usize, Nanos)>,
+    fault: Option<Fault>,
+}
+
+impl RemoteBox {
+    /// A reservation that was granted.
+    pub(super) fn new(
+        role: Role,
+        agent: NamedAgent,
+        link: PeerLink,
+        (shared, offer): (u32, Offer),
+        (sockets, lead_in): (SocketPlan, Nanos),
+    ) -> Self {
+        Self {
+            role,
+            agent,
+            link,
+            offer,
+            shared,
+            sockets,
+            lead_in,
+            run: (0, 0),
+            secret: Hex32::new([0; 32]),
+            prepared: None,
+            fault: None,
+        }
+    }
+
+    /// Where its links can be emulated, or why not.
+    pub(super) const fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// How many conductors share it.
+    pub(super) const fn shared(&self) -> u32 {
+        self.shared
+    }
+
+    /// What the disclosure says of the emulator in front of it.
+    pub(super) fn emulation_fact(&self) -> Fact {
+        match &self.offer {
+            Offer::None(reason) => Fact::unavailable(reason.clone()),
+            Offer::At(address) => Fact::known(address.to_string()),
+        }
+    }
+
+    /// The next run, with a fresh secret.
+    pub(super) fn expect_run(&mut self, run: u64, attempt: u32) -> Result<(), NoRandomness> {
+        self.run = (run, attempt);
+        self.secret = Hex32::random()?;
+        Ok(())
+    }
+
+    /// What a data connection of the next run has to know.
+    pub(super) const fn secret(&self) -> [u8; 32] {
+        *self.secret.bytes()
+    }
+
+    /// Which attempt the next run is.
+    pub(super) const fn attempt(&self) -> u32 {
+        self.run.1
+    }
+
+    /// Why the agent is lost, once.
+    pub(super) const fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    /// Hears whether the agent is there.
+    pub(super) fn ping(&mut self) -> Result<(), Fault> {
+        self.link.ask(Request::Ping {}, ANSWER, &mut |_| ()).map(drop)
+    }
+
+    /// What its host says of itself.
+    pub(super) fn facts(&mut self) -> Result<HostFacts, Failure> {
+        let seq = self.link.next_seq();
+        let reply = self.link.ask(Request::Facts { seq }, ANSWER, &mut |_| ());
+        let reply = reply.map_err(|fault| conductor::failure(&self.agent, fault))?;
+        let read = serde_json::from_slice::<Disclosure>(&reply.document);
+        let mut said = read.map_err(|error| self.lied(&format!("its facts: {error}")))?;
+        let mut facts = said.hosts.remove("test").unwrap_or_default();
+        facts.insert("tool".to_owned(), said.tool);
+        let own = [("address", &self.agent.address), ("identity", &self.agent.id.to_string())];
+        let own = own.map(|(name, value)| (name.to_owned(), Fact::known(value.as_str())));
+        facts.insert("agent".to_owned(), own.into());
+        Ok(facts)
+    }
+
+    /// An FTP server there, for this run alone.
+    pub(super) fn serve(&mut self) -> Result<Access, Failure> {
+        let seq = self.link.next_seq();
+        let secret = Hex32::random().map_err(Failure::environment)?.digits();
+        let (user, password) = ("btu".to_owned(), secret);
+        let request = Request::Serve { seq, user: user.clone(), password: password.clone() };
+        let reply = self.link.ask(request, ANSWER, &mut |_| ());
+        match reply.map_err(|fault| conductor::failure(&self.agent, fault))?.answer {
+            Answer::Serving { address, .. } => {
+                Ok(Access { user, password, ..Access::anonymous(address) })
+            }
+            Answer::Failed { reason, .. } => Err(self.lied(&reason)),
+            _ => Err(self.lied("no FTP server")),
+        }
+    }
+
+    fn lied(&self, what: &str) -> Failure {
+        conductor::failure(&self.agent, Fault::Lied(what.to_owned()))
+    }
+
+    /// Asks, and keeps why the agent is lost if it is.
+    fn ask(&mut self, request: Request, patience: Nanos) -> Result<(Answer, Vec<u8>), EngineError> {
+        let reply = self.link.ask(request, patience, &mut |_| ());
+        let reply = reply.map_err(|fault| {
+            let refused = EngineError::Refused(format!("agent {}: {fault}", self.agent.name));
+            // The first one says why.
+            self.fault.get_or_insert(fault);
+            refused
+        })?;
+        match reply.answer {
+            Answer::Failed { reason, .. } => Err(self.refused(&reason)),
+            Answer::Stale { .. } => Err(self.refused("it took the request for an older one")),
+            answer => Ok((answer, reply.document)),
+        }
+    }
+
+    fn refused(&self, what: &str) -> EngineError {
+        EngineError::Refused(format!("agent {}: {what}", self.agent.name))
+    }
+
+    fn which(&mut self) -> Which {
+        let (run, attempt) = self.run;
+        Which { run, attempt, seq: self.link.next_seq() }
+    }
+
+    fn preparation(&mut self, flows: &[Direction], terms: &Terms) -> Preparation {
+        let lease = LISTENING.saturating_add(self.lead_in).saturating_add(terms.cap);
+        Preparation {
+            which: self.which(),
+            role: self.role,
+            flows: flows.to_vec(),
+            message_bytes: terms.message,
+            amount: match terms.amount {
+                Amount::Messages(count) => Carried::Messages(count),
+                Amount::Window(window) => Carried::WindowNs(window),
+            },
+            cap_ns: terms.cap,
+            lease_ns: lease,
+            buffer_bytes: self.sockets.black_box_buffer,
+            window_clamp_bytes: self.sockets.black_box_window_clamp,
+            secret: self.secret,
+            link: None,
+        }
+    }
+
+    /// The account of the far ends, if it can be one.
+    fn account(&self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
+        let ends: Vec<EndReport> =
+            serde_json::from_slice(document).map_err(|error| error.to_string())?;
+        let own = |end: &EndReport| end.sample.role == self.role;
+        if ends.len() == flows && ends.iter().all(own) {
+            return Ok(ends);
+        }
+        Err(format!("the account of {} ends, {flows} were prepared", ends.len()))
+    }
+}
+
+impl BlackBox for RemoteBox {
+    fn role(&self) -> Role {
+        self.role
+    }
+
+    fn listen(
+        &mut self,
+        flows: &[Direction],
+        terms: &Terms,
+    ) -> Result<Vec<SocketAddr>, EngineError> {
+        let order = self.preparation(flows, terms);
+        self.prepared = Some((flows.len(), terms.cap));
+        match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
+            Answer::Prepared { addresses, .. } => Ok(addresses),
+            _ => Err(self.refused("no far ends")),
+        }
+    }
+
+    fn cancel(&mut self) {
+        if self.prepared.is_some() && self.fault.is_none() {
+            let which = self.which();
+            // A fault is kept, and an answer changes nothing.
+            let _ = self.ask(Request::Cancel(which), ANSWER);
+        }
+    }
+
+    fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
+        let Some((flows, cap)) = self.prepared.take() else {
+            return Err(self.refused("no run was prepared"));
+        };
+        let which = self.which();
+        let patience = cap.saturating_add(COLLECTING);
+        let (_, document) = self.ask(Request::Collect(which), patience)?;
+        self.account(&document, flows).map_err(|what| {
+            let refused = self.refused(&what);
+            self.fault = Some(Fault::Lied(what));
+            refused
+        })
+    }
+}
+
+/// For an answer that needs no measuring.
+const ANSWER: Nanos = Nanos::from_secs(15);
+/// What a far end may take beyond the cap of a run.
+const COLLECTING: Nanos = Nanos::from_secs(70);
+/// From the preparation of a run to its first byte: connections are made, an activity starts.
+const LISTENING: Nanos = Nanos::from_secs(15);

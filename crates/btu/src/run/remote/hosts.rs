@@ -1,0 +1,184 @@
+//! Which agents a run needs, and how their time is got.
+
+use std::collections::BTreeMap;
+
+use anyhow::anyhow;
+use btu_control::Identity;
+use btu_control::client::Fault;
+use btu_control::message::Answer;
+use btu_control::message::Offer;
+use btu_control::message::Request;
+use btu_control::message::Reservation;
+use btu_core::cell::Case;
+use btu_core::cell::Impairment;
+use btu_core::cell::Role;
+use btu_core::plan::Plan;
+use btu_core::units::Nanos;
+use btu_engine::file::ftp::Access;
+
+use super::black_box::RemoteBox;
+use crate::agent::state::StateDir;
+use crate::conductor;
+use crate::conductor::NamedAgent;
+use crate::conductor::PeerLink;
+use crate::exit::Failure;
+use crate::output;
+use crate::run::Interrupt;
+use crate::run::options::RunArgs;
+
+/// The agents of a run, in the order in which their time is asked for.
+pub(super) struct Hosts {
+    agents: Vec<(Role, NamedAgent)>,
+    own: Identity,
+    interrupt: Interrupt,
+    quiet: bool,
+    /// How long a lost agent is waited for.
+    pub(super) patience: Nanos,
+}
+
+impl Hosts {
+    /// The agents that the options name. All conductors ask for agents in the same order, that of
+    /// their identities: two of them never wait for each other.
+    pub(super) fn named(
+        args: &RunArgs,
+        plan: &Plan,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let state = StateDir::open(&args.state)?;
+        let named =
+            [(Role::Active, "--active", &args.active), (Role::Passive, "--passive", &args.passive)];
+        let mut agents = Vec::new();
+        for (role, option, name) in named {
+            if let Some(name) = name {
+                agents.push((role, NamedAgent::find(&state, option, name)?));
+            }
+        }
+        agents.sort_by_key(|(_, agent)| agent.id);
+        if agents.windows(2).any(|pair| pair[0].1.id == pair[1].1.id) {
+            let cause = anyhow!("--active and --passive are the same agent");
+            return Err(Failure::usage(cause).hint("the cases with two peers need two of them"));
+        }
+        let two_peers = |case: &&Case| case.flows().iter().any(|flow| flow.peer == Role::Passive);
+        if let Some(case) = plan.cases.iter().find(two_peers).filter(|_| args.passive.is_none()) {
+            let cause = anyhow!("case {case} has two peers, and only --active is given");
+            return Err(Failure::usage(cause)
+                .hint("name the second agent with --passive, or choose others with --cases"));
+        }
+        Ok(Self {
+            agents,
+            own: state.identity()?,
+            interrupt: interrupt.clone(),
+            quiet: args.quiet,
+            patience: Nanos::from_secs(args.reconnect.into()),
+        })
+    }
+
+    /// Gets the time of every agent.
+    pub(super) fn reserve(&self, plan: &Plan) -> Result<BTreeMap<Role, RemoteBox>, Failure> {
+        let mut boxes = BTreeMap::new();
+        for (role, agent) in &self.agents {
+            let reserved = self.reserve_one(*role, agent, plan);
+            let reserved = reserved.map_err(|fault| conductor::failure(agent, fault))?;
+            match reserved {
+                Ok(one) => drop(boxes.insert(*role, one)),
+                Err(reason) => {
+                    let cause = anyhow!("agent {}: {reason}", agent.name);
+                    return Err(Failure::agent(cause).hint("btu agent status, there, says more"));
+                }
+            }
+        }
+        Ok(boxes)
+    }
+
+    /// Gets the time of one agent; the inner error is its refusal.
+    fn reserve_one(
+        &self,
+        role: Role,
+        agent: &NamedAgent,
+        plan: &Plan,
+    ) -> Result<Result<RemoteBox, String>, Fault> {
+        let mut link = PeerLink::connect(agent, &self.own)?;
+        link.cancelled_by(self.interrupt.flag());
+        let mut queued = |place| {
+            if !self.quiet {
+                let name = &agent.name;
+                output::message(&format!(
+                    "agent {name} works for others: place {place} in its queue"
+                ));
+            }
+        };
+        let asked = Request::Reserve(reservation(plan, role));
+        match link.ask(asked, RESERVATION, &mut queued)?.answer {
+            Answer::Granted { shared, emulation } => {
+                let terms = (plan.sockets.clone(), plan.lead_in);
+                let agent = NamedAgent { secret: None, ..agent.clone() };
+                Ok(Ok(RemoteBox::new(role, agent, link, (shared, emulation), terms)))
+            }
+            Answer::Refused { reason } => Ok(Err(reason)),
+            _ => Err(Fault::Lied("no answer to a reservation".to_owned())),
+        }
+    }
+
+    pub(super) const fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+}
+
+fn reservation(plan: &Plan, role: Role) -> Reservation {
+    let of_role = |case: &Case| case.flows().iter().filter(|flow| flow.peer == role).count();
+    let flows = plan.cases.iter().map(of_role).max().unwrap_or(0);
+    let ftp = role == Role::Active && plan.activities.iter().any(|name| name.as_str() == "ftp");
+    Reservation {
+        plan: plan.edition_hash.chars().take(16).collect(),
+        longest_run_ns: plan.time_cap().saturating_add(plan.lead_in),
+        silence_ns: plan.alone_window.saturating_add(plan.lead_in).max(plan.time_cap()),
+        flows: u32::try_from(flows).unwrap_or(u32::MAX),
+        activities: ftp.then(|| "ftp".to_owned()).into_iter().collect(),
+        emulation: plan.cases.iter().any(|case| case.impairment() != Impairment::None),
+    }
+}
+
+/// Takes the cases out of the plan that need an emulated link where there is none. They are missing
+/// in the result, never measured as something else.
+pub(super) fn without_emulation(
+    plan: &mut Plan,
+    boxes: &BTreeMap<Role, RemoteBox>,
+) -> Result<(), Failure> {
+    let missing = boxes.values().find_map(|one| match one.offer() {
+        Offer::None(reason) => Some(format!("agent {}: {reason}", one.agent.name)),
+        Offer::At(_) => None,
+    });
+    let Some(reason) = missing else { return Ok(()) };
+    if plan.link.rate.is_some() {
+        let cause = anyhow!("the plan wants a rate for every cell; {reason}");
+        return Err(Failure::environment(cause).hint("btu-26 has cases without an emulated link"));
+    }
+    let (kept, impaired): (Vec<Case>, Vec<Case>) =
+        plan.cases.iter().partition(|case| case.impairment() == Impairment::None);
+    if impaired.is_empty() {
+        return Ok(());
+    }
+    let names = impaired.iter().map(|case| case.name()).collect::<Vec<_>>().join(", ");
+    if kept.is_empty() {
+        return Err(Failure::environment(anyhow!(
+            "no case is left: {names} need emulation; {reason}"
+        )));
+    }
+    output::message(&format!("note: {names} are left out: they need an emulated link; {reason}"));
+    plan.cases = kept;
+    plan.partial = true;
+    Ok(())
+}
+
+/// The FTP server that the plan's activities need, on the active black box.
+pub(super) fn ftp_server(
+    plan: &Plan,
+    boxes: &mut BTreeMap<Role, RemoteBox>,
+) -> Result<Option<Access>, Failure> {
+    let wanted = plan.activities.iter().any(|name| name.as_str() == "ftp");
+    let active = boxes.get_mut(&Role::Active).filter(|_| wanted);
+    active.map(RemoteBox::serve).transpose()
+}
+
+/// An agent tells the place in its queue every few seconds: there is no end to waiting but silence.
+const RESERVATION: Nanos = Nanos::from_secs(30);

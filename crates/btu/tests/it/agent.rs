@@ -1,0 +1,328 @@
+//! Three hosts, each a network namespace with its own address, state directory and processes: black
+//! boxes are paired and used, and whatever goes wrong with one of them leaves nothing behind.
+
+mod hosts;
+
+use std::io::Read;
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::hosts::Hosts;
+use self::hosts::said;
+use crate::isolated::isolated;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// A plan of some cells on one box and on both, beside two activities.
+const SOME: &str = r#"
+[matrix]
+cases = ["SEND", "RECV", "SEND_RECV"]
+applications = ["video"]
+activities = ["cpu", "ftp"]
+[time]
+window = "20ms"
+lead_in = "5ms"
+alone = "20ms"
+[passes]
+min = 2
+max = 2
+"#;
+
+/// A plan whose first step outlasts every test.
+const LONG: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["idle"]
+[time]
+window = "1ms"
+alone = "500s"
+[passes]
+min = 1
+max = 1
+"#;
+
+/// A plan of many short cells: time to break something in the middle.
+const MANY: &str = r#"
+[matrix]
+cases = ["SEND", "RECV"]
+applications = ["netscape", "video"]
+activities = ["idle"]
+[time]
+window = "60ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 8
+max = 8
+"#;
+
+/// What only a hang takes longer than.
+const A_LOT: Duration = Duration::from_mins(5);
+
+/// Cells by name, pass and attempt: each may be there once.
+fn measured(result: &Path) -> Vec<String> {
+    let cells = lines(&result.join("samples.jsonl")).into_iter().filter(|l| l["kind"] == "cell");
+    let name = |cell: Value| {
+        format!("{} {} {} {}", cell["case"], cell["application"], cell["activity"], cell["pass"])
+    };
+    let mut names: Vec<String> = cells.filter(|cell| cell["attempt"] == 1).map(name).collect();
+    names.sort();
+    names
+}
+
+fn has_records(result: &Path, count: usize) -> bool {
+    let samples = result.join("samples.jsonl");
+    std::fs::read_to_string(samples).is_ok_and(|text| text.lines().count() >= count)
+}
+
+#[test]
+fn three_hosts_make_one_result() {
+    isolated("agent::three_hosts_make_one_result", || {
+        let hosts = Hosts::new();
+        let [active, passive] = [hosts.agent(0, &[]), hosts.agent(1, &[])];
+        hosts.pair(&active, "lab1");
+        hosts.pair(&passive, "lab2");
+        let plan = SOME.replace("\"SEND_RECV\"", "\"SEND_RECV\", \"2RECV+DL\"");
+        let run = hosts.run(&plan, "result", &["--active", "lab1", "--passive", "lab2"]).output();
+        let run = run.unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        assert!(said(&run).contains("2RECV+DL are left out: they need an emulated link"));
+        let dir = hosts.path("result");
+        let result = read_json(&dir.join("result.json"));
+        assert_eq!((&result["testbed_class"], &result["complete"]), (&"lab".into(), &true.into()));
+        assert_eq!((&result["preset"], &result["rankable"]), (&"custom".into(), &false.into()));
+        assert!(result["btu_mbps"].as_f64().unwrap() > 0.0);
+        assert_eq!(measured(&dir).len(), 3 * 3 * 2);
+        let disclosed = read_json(&dir.join("hosts.json"));
+        for (role, agent) in [("active", &active), ("passive", &passive)] {
+            let facts = &disclosed["hosts"][role];
+            assert_eq!(facts["agent"]["identity"]["value"], agent.id(), "{role}");
+            assert!(facts["system"]["kernel"]["value"].is_string(), "{role}");
+        }
+        assert!(disclosed["hosts"]["test"]["system"]["kernel"]["value"].is_string());
+        for sample in lines(&dir.join("samples.jsonl")).iter().filter(|l| l["kind"] == "cell") {
+            assert_eq!(sample["outcome"]["ended"], "complete", "{sample}");
+            for one in sample["comm"]["connections"].as_array().unwrap() {
+                assert_eq!(one["proof_failures"], Value::Array(Vec::new()), "{one}");
+                assert!(one["bytes"].as_u64().unwrap() > 0, "{one}");
+            }
+        }
+        for agent in [&active, &passive] {
+            wait_until(|| agent.workers() == 0);
+            assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
+        }
+        let report = hosts.btu(2).arg("report").arg(&dir).args(["--json"]).output().unwrap();
+        assert_eq!(report.status.code(), Some(0), "{}", said(&report));
+    });
+}
+
+#[test]
+fn nobody_who_was_not_invited_gets_anything() {
+    isolated("agent::nobody_who_was_not_invited_gets_anything", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        let invite = agent.invite();
+        // Another secret, and then another agent, under the same address.
+        let (head, tail) = invite.split_once('@').unwrap();
+        let (key, secret) = head.rsplit_once('.').unwrap();
+        let wrong = format!("{key}.{}@{tail}", "0".repeat(secret.len()));
+        let refused = hosts.btu(2).args(["pair", &wrong, "--name", "lab1"]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        assert!(said(&refused).contains("no such invitation"), "{}", said(&refused));
+        let other = hosts.agent(1, &[]);
+        let thief = other.invite().replace(other.address(), agent.address());
+        let refused = hosts.btu(2).args(["pair", &thief, "--name", "lab1"]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        assert!(!said(&refused).contains("paired with"));
+        // An invitation is good once.
+        let first = hosts.btu(2).args(["pair", &invite, "--name", "lab1"]).output().unwrap();
+        assert_eq!(first.status.code(), Some(0), "{}", said(&first));
+        let third = hosts.state("third");
+        let mut again = hosts.btu(2);
+        again.env("BTU_STATE_DIR", third).args(["pair", &invite, "--name", "lab1"]);
+        let again = again.output().unwrap();
+        assert_eq!(again.status.code(), Some(4), "{}", said(&again));
+        let unknown = hosts.run(SOME, "none", &["--active", "lab9"]).output().unwrap();
+        assert_eq!(unknown.status.code(), Some(2));
+        assert!(said(&unknown).contains("known here: lab1"), "{}", said(&unknown));
+        assert_eq!(agent.workers(), 0);
+    });
+}
+
+#[test]
+fn strangers_are_closed_and_change_nothing() {
+    isolated("agent::strangers_are_closed_and_change_nothing", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let address = agent.address().to_owned();
+        let connect = || TcpStream::connect(&address).unwrap();
+        let idle: Vec<TcpStream> = hosts.inside(2, || (0..100).map(|_| connect()).collect());
+        hosts.inside(2, || {
+            for seed in 0..50_u8 {
+                let garbage: Vec<u8> = (0..500_u16).map(|n| seed ^ n.to_le_bytes()[0]).collect();
+                // It may close before it has read everything.
+                let _ = connect().write_all(&garbage);
+            }
+        });
+        let run = hosts.run(SOME, "result", &["--active", "lab1"]).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        let result = read_json(&hosts.path("result/result.json"));
+        assert_eq!(result["complete"], true);
+        // Of 100 that said nothing most were closed to make room, without an answer.
+        let closed = idle.iter().filter(|stream| {
+            stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+            let mut stream = *stream;
+            stream.read(&mut [0; 64]).is_ok_and(|count| count == 0)
+        });
+        assert!(closed.count() >= 100 - 8, "more than 8 strangers of one address were kept");
+        let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
+        assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    });
+}
+
+#[test]
+fn a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed() {
+    let name = "agent::a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let mut first = hosts.run(LONG, "first", &["--active", "lab1"]).spawn().unwrap();
+        wait_until(|| agent.workers() == 1);
+        let mut second = hosts.run(SOME, "second", &["--active", "lab1"]);
+        let mut second = second.stderr(Stdio::piped()).spawn().unwrap();
+        wait_until(|| agent.status()["waiting"].as_array().unwrap().len() == 1);
+        assert_eq!(agent.workers(), 1);
+        signal(first.id(), "KILL");
+        first.wait().unwrap();
+        let ended = ended_within(&mut second, A_LOT).unwrap();
+        let mut told = String::new();
+        second.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert_eq!(ended.code(), Some(0), "{told}");
+        assert!(told.contains("agent lab1 works for others: place 1 in its queue"), "{told}");
+        wait_until(|| agent.workers() == 0);
+    });
+}
+
+#[test]
+fn a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later() {
+    let name = "agent::a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let options = ["--active", "lab1", "--reconnect", "0"];
+        let mut run = hosts.run(MANY, "result", &options).stderr(Stdio::null()).spawn().unwrap();
+        let result = hosts.path("result");
+        wait_until(|| has_records(&result, 4));
+        agent.kill();
+        assert_eq!(run.wait().unwrap().code(), Some(4));
+        wait_until(|| agent.workers() == 0);
+        assert_eq!(read_json(&result.join("result.json"))["complete"], false);
+        let events = lines(&result.join("events.jsonl"));
+        assert!(events.iter().any(|event| event["event"] == "agent_lost"), "{events:?}");
+        agent.restart();
+        let mut again = hosts.btu(2);
+        again.args(["run", "--quiet", "--active", "lab1", "--resume"]).arg(&result);
+        let again = again.output().unwrap();
+        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+        let cells = measured(&result);
+        let mut unique = cells.clone();
+        unique.dedup();
+        assert_eq!((cells.len(), unique.len()), (2 * 2 * 2 * 8, 2 * 2 * 2 * 8));
+    });
+}
+
+#[test]
+fn an_agent_that_comes_back_in_time_is_used_again() {
+    isolated("agent::an_agent_that_comes_back_in_time_is_used_again", || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let options = ["--active", "lab1", "--reconnect", "60"];
+        let mut run = hosts.run(MANY, "result", &options).stderr(Stdio::null()).spawn().unwrap();
+        wait_until(|| has_records(&hosts.path("result"), 4));
+        agent.kill();
+        agent.restart();
+        let ended = ended_within(&mut run, A_LOT).unwrap();
+        assert_eq!(ended.code(), Some(0));
+        assert_eq!(measured(&hosts.path("result")).len(), 2 * 2 * 2 * 8);
+    });
+}
+
+#[test]
+fn stop_all_ends_all_work_until_resume() {
+    isolated("agent::stop_all_ends_all_work_until_resume", || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let options = ["--active", "lab1", "--reconnect", "0"];
+        let mut run = hosts.run(LONG, "result", &options).spawn().unwrap();
+        wait_until(|| agent.workers() == 1);
+        let stopped = agent.admin("stop-all");
+        assert_eq!(
+            (&stopped["stopped"], &stopped["working_for"]),
+            (&true.into(), &Value::Array(Vec::new()))
+        );
+        wait_until(|| agent.workers() == 0);
+        signal(run.id(), "INT");
+        assert!(ended_within(&mut run, A_LOT).is_some());
+        // It stays stopped, also after a restart.
+        agent.kill();
+        agent.restart();
+        let refused = hosts.run(SOME, "refused", &options).output().unwrap();
+        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        assert!(said(&refused).contains("all work was stopped here"), "{}", said(&refused));
+        assert_eq!(agent.admin("resume")["stopped"], false);
+        let run = hosts.run(SOME, "resumed", &options).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    });
+}
+
+#[test]
+fn the_policy_of_the_agent_wins() {
+    isolated("agent::the_policy_of_the_agent_wins", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &["[[class]]\nactivities = []\ndata_ports = [7420, 7440]\n"]);
+        hosts.pair(&agent, "lab1");
+        let refused = hosts.run(SOME, "refused", &["--active", "lab1"]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        assert!(said(&refused).contains("policy: the activity ftp is not allowed here"));
+        assert!(agent.status()["last_refusals"][0].as_str().unwrap().contains("ftp"));
+        let plan = SOME.replace(", \"ftp\"", "");
+        let allowed = hosts.run(&plan, "allowed", &["--active", "lab1"]).output().unwrap();
+        assert_eq!(allowed.status.code(), Some(0), "{}", said(&allowed));
+        let unknown = hosts.dir().join("wrong.toml");
+        std::fs::write(&unknown, "max_rate = 1\n").unwrap();
+        let mut wrong = hosts.btu(1);
+        let wrong = wrong.args(["agent", "--policy"]).arg(&unknown).output().unwrap();
+        assert_eq!(wrong.status.code(), Some(2));
+        assert!(
+            said(&wrong).contains("wrong.toml:1:1: unknown field `max_rate`"),
+            "{}",
+            said(&wrong)
+        );
+    });
+}
+
+#[test]
+fn an_agent_without_peers_is_not_reachable_from_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = crate::program::btu();
+    refused.env("BTU_STATE_DIR", folder.path());
+    let refused = refused.args(["agent", "--listen", "0.0.0.0:0"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("no host is paired with this agent"), "{}", said(&refused));
+    assert!(said(&refused).contains("hint: first: btu agent invite"), "{}", said(&refused));
+}

@@ -1,0 +1,246 @@
+//! Three namespaces that play hosts: two black boxes, each joined to the host under test.
+
+use std::ffi::OsStr;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::Output;
+use std::process::Stdio;
+
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Mac;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::Prefix;
+use btu_sys::netlink::Route;
+use btu_sys::netlink::RouteKind;
+use btu_sys::netlink::VethEnd;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::btu;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// Black boxes 0 and 1, and the host under test, 2.
+pub(super) struct Hosts {
+    folder: TempDir,
+    nets: [NetNs; 3],
+}
+
+/// A black box with its agent. Dropped, the agent is killed.
+pub(super) struct Black<'h> {
+    hosts: &'h Hosts,
+    number: u8,
+    address: String,
+    child: Child,
+}
+
+pub(super) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+impl Hosts {
+    pub(super) fn new() -> Self {
+        let nets = [(), (), ()].map(|()| NetNs::create().unwrap());
+        for number in [0, 1] {
+            join(&nets[2], &nets[usize::from(number)], number);
+        }
+        Self { folder: tempfile::tempdir().unwrap(), nets }
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    pub(super) fn state(&self, name: &str) -> PathBuf {
+        self.path(&format!("state-{name}"))
+    }
+
+    /// Runs something in the network of a host.
+    pub(super) fn inside<T: Send>(&self, host: usize, work: impl FnOnce() -> T + Send) -> T {
+        self.nets[host].inside(work).unwrap()
+    }
+
+    /// The program on a host, with that host's state.
+    pub(super) fn btu(&self, host: usize) -> Placed<'_> {
+        let mut command = btu();
+        command.env("BTU_STATE_DIR", self.state(&host.to_string())).current_dir(self.dir());
+        Placed { net: &self.nets[host], command }
+    }
+
+    /// `btu run` on the host under test.
+    pub(super) fn run(&self, plan: &str, out: &str, options: &[&str]) -> Placed<'_> {
+        let file = self.path(&format!("{out}.toml"));
+        std::fs::write(&file, plan).unwrap();
+        let mut command = self.btu(2);
+        command.args(["run", "--json", "--out", out, "--plan"]).arg(&file).args(options);
+        command.stdout(Stdio::null());
+        command
+    }
+
+    /// Starts the agent of a black box, with its policy if one is given.
+    pub(super) fn agent(&self, number: u8, policy: &[&str]) -> Black<'_> {
+        let state = self.state(&number.to_string());
+        std::fs::create_dir_all(&state).unwrap();
+        for text in policy {
+            std::fs::write(state.join("policy.toml"), text).unwrap();
+        }
+        let address = format!("{}:7411", far(number));
+        let mut invite = self.btu(number.into());
+        invite.args(["agent", "invite", "--address", &address]).stdout(Stdio::null());
+        assert!(invite.output().unwrap().status.success());
+        let child = self.start_agent(number, &address);
+        Black { hosts: self, number, address, child }
+    }
+
+    fn start_agent(&self, number: u8, address: &str) -> Child {
+        let mut agent = self.btu(number.into());
+        agent.args(["agent", "--listen", address]).stderr(Stdio::null());
+        let child = agent.spawn().unwrap();
+        wait_until(|| {
+            let mut status = self.btu(number.into());
+            status.args(["agent", "status"]).output().unwrap().status.success()
+        });
+        child
+    }
+
+    pub(super) fn pair(&self, agent: &Black<'_>, name: &str) {
+        let paired = self.btu(2).args(["pair", &agent.invite(), "--name", name]).output().unwrap();
+        assert_eq!(paired.status.code(), Some(0), "{}", said(&paired));
+    }
+}
+
+impl Black<'_> {
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(super) fn state(&self) -> PathBuf {
+        self.hosts.state(&self.number.to_string())
+    }
+
+    pub(super) fn invite(&self) -> String {
+        let mut invite = self.hosts.btu(self.number.into());
+        let invite = invite.args(["agent", "invite"]).output().unwrap();
+        assert!(invite.status.success(), "{}", said(&invite));
+        String::from_utf8(invite.stdout).unwrap().trim().to_owned()
+    }
+
+    pub(super) fn admin(&self, word: &str) -> Value {
+        let mut asked = self.hosts.btu(self.number.into());
+        let asked = asked.args(["agent", word, "--json"]).output().unwrap();
+        assert!(asked.status.success(), "{}", said(&asked));
+        serde_json::from_slice(&asked.stdout).unwrap()
+    }
+
+    pub(super) fn status(&self) -> Value {
+        self.admin("status")
+    }
+
+    pub(super) fn id(&self) -> Value {
+        self.status()["agent"].clone()
+    }
+
+    /// Workers whose parent is or was this agent, found by their command line.
+    pub(super) fn workers(&self) -> usize {
+        let parent = format!("--parent\0{}\0", self.child.id());
+        let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
+        lines.filter(|line| String::from_utf8_lossy(line).contains(&parent)).count()
+    }
+
+    pub(super) fn kill(&mut self) {
+        signal(self.child.id(), "KILL");
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again after a kill.
+    pub(super) fn restart(&mut self) {
+        self.child = self.hosts.start_agent(self.number, &self.address);
+    }
+}
+
+impl Drop for Black<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A command that starts in the network of a host.
+pub(super) struct Placed<'h> {
+    net: &'h NetNs,
+    command: Command,
+}
+
+impl Placed<'_> {
+    pub(super) fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(super) fn args<A: AsRef<OsStr>>(&mut self, args: impl IntoIterator<Item = A>) -> &mut Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(super) fn env(&mut self, name: &str, value: impl AsRef<OsStr>) -> &mut Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(super) fn stdout(&mut self, to: Stdio) -> &mut Self {
+        self.command.stdout(to);
+        self
+    }
+
+    pub(super) fn stderr(&mut self, to: Stdio) -> &mut Self {
+        self.command.stderr(to);
+        self
+    }
+
+    pub(super) fn spawn(&mut self) -> std::io::Result<Child> {
+        let Self { net, command } = self;
+        net.inside(|| command.spawn()).unwrap()
+    }
+
+    pub(super) fn output(&mut self) -> std::io::Result<Output> {
+        let Self { net, command } = self;
+        net.inside(|| command.output()).unwrap()
+    }
+}
+
+/// One veth pair between the host under test and a black box.
+fn join(test: &NetNs, black: &NetNs, number: u8) {
+    let mac = |end: u8| Mac([0x02, b'b', b't', b'g', number, end]);
+    let name = format!("black{number}");
+    let near = VethEnd { namespace: test, name: &name, mac: mac(1), mtu: 1500 };
+    let far_end = VethEnd { namespace: black, name: "lan", mac: mac(2), mtu: 1500 };
+    Netlink::open(test).unwrap().add_veth(&near, &far_end).unwrap();
+    let own = IpAddr::V4(Ipv4Addr::new(10, 77, number, 1));
+    for (net, device, address) in [(test, name.as_str(), own), (black, "lan", far(number))] {
+        let mut netlink = Netlink::open(net).unwrap();
+        for device in [device, "lo"] {
+            let link = netlink.link(device).unwrap().index;
+            netlink.set_up(link).unwrap();
+        }
+        let link = netlink.link(device).unwrap().index;
+        netlink.add_address(link, address, 24).unwrap();
+        let destination = Prefix { address: Ipv4Addr::new(10, 77, number, 0).into(), length: 24 };
+        let (gateway, source, congestion) = (None, Some(address), None);
+        let kind = RouteKind::Unicast;
+        let route = Route { destination, link, gateway, source, congestion, kind };
+        netlink.set_route(&route).unwrap();
+    }
+}
+
+fn far(number: u8) -> IpAddr {
+    Ipv4Addr::new(10, 77, number, 2).into()
+}
