@@ -9,6 +9,7 @@ mod peers;
 mod pingpong;
 mod private;
 mod process;
+mod traffic;
 
 use anyhow::Result;
 
@@ -19,7 +20,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, counts, emulator: speed of the loops and of the link",
+    about: "peers, pingpong, traffic, counts, emulator: speed of the loops and of the link",
     run,
 };
 
@@ -30,7 +31,8 @@ struct Bench {
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
-static BENCHES: &[Bench] = &[counts::BENCH, emulator::BENCH, peers::BENCH, pingpong::BENCH];
+static BENCHES: &[Bench] =
+    &[counts::BENCH, emulator::BENCH, peers::BENCH, pingpong::BENCH, traffic::BENCH];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));

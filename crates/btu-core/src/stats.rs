@@ -52,6 +52,7 @@ pub use spearman::spearman_interval;
 pub use spearman::spearman_p;
 
 pub(crate) use quantile::NORMAL_MAD;
+pub(crate) use quantile::floor;
 
 /// A number of values as a float.
 #[expect(clippy::cast_precision_loss, reason = "samples in memory are far fewer than 2^53")]

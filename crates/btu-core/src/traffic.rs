@@ -1,20 +1,30 @@
 //! Traffic without any I/O: scenarios, distributions, models and their trains.
 //!
 //! A text in the block language of NetSpec ([`read_script`]) or in TOML ([`read_toml`]) becomes a
-//! [`Scenario`]; each of its [`Test`]s has a [`Call`] whose [`Train`] says what is due when.
+//! [`Scenario`]; each of its [`Test`]s has a [`Call`] whose [`Train`] says what is due when. A sender
+//! carries a train out as [`burst`] says, both ends make a [`trace`] of it, and [`analysis`] says what
+//! that means.
 
+pub mod analysis;
 mod build;
+pub mod burst;
 mod call;
 mod chance;
+pub mod class;
 mod form;
 mod law;
 mod model;
+pub mod plan;
 mod quantity;
+pub mod sample;
 mod scenario;
 mod script;
 mod settings;
+pub mod simulated;
+pub mod study;
 #[cfg(test)]
 mod tests;
+pub mod trace;
 mod train;
 mod variate;
 mod write;

@@ -22,6 +22,7 @@ pub mod pingpong;
 mod place;
 pub mod probe;
 pub mod prober;
+pub mod traffic;
 pub mod transport;
 
 pub use error::EngineError;

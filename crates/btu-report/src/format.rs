@@ -11,6 +11,7 @@ use std::fmt;
 use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
+use btu_core::traffic;
 
 use crate::document::Document;
 use crate::ranking::Ranking;
@@ -65,6 +66,13 @@ pub enum Content<'a> {
         journal: &'a Journal,
         /// What it means.
         analysis: &'a Analysis,
+    },
+    /// Traffic.
+    Traffic {
+        /// What was measured.
+        journal: &'a traffic::sample::Journal,
+        /// What it means.
+        analysis: &'a traffic::study::Analysis,
     },
 }
 

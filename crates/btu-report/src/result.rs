@@ -7,6 +7,7 @@ mod build;
 mod cells;
 mod host;
 mod pingpong;
+mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 pub use build::result;
 pub use pingpong::*;
+pub use traffic::*;
 
 pub(crate) use build::moment;
 pub(crate) use host::host_line;

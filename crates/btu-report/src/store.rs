@@ -87,6 +87,14 @@ pub enum StoreError {
         /// Which value.
         source: PlanError,
     },
+    /// `plan.toml` of a traffic measurement is not what it should be.
+    #[error("{}", directory.display())]
+    Traffic {
+        /// The result.
+        directory: PathBuf,
+        /// Which value.
+        source: btu_core::traffic::plan::PlanError,
+    },
     /// A file cannot be read.
     #[error("read {}", path.display())]
     Read {

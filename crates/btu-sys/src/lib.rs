@@ -16,6 +16,7 @@ pub mod disk;
 mod error;
 pub mod exchange;
 pub mod frame;
+pub mod limit;
 pub mod memory;
 pub mod namespace;
 pub mod netlink;

@@ -121,6 +121,39 @@ pub fn connect(address: SocketAddr, settings: &Settings, timeout: Duration) -> R
     Ok(socket.into())
 }
 
+/// Begins a TCP connection with its options, and does not wait for it: whoever listens there sees it
+/// come from the local address of the socket. The socket does not block.
+pub fn begin_connect(address: SocketAddr, settings: &Settings) -> Result<TcpStream> {
+    let socket = named(tcp_socket(address), || "make a TCP socket".to_owned())?;
+    settings.apply(&socket)?;
+    named(socket.set_nonblocking(true), || "set O_NONBLOCK".to_owned())?;
+    match socket.connect(&address.into()) {
+        Err(cause) if cause.raw_os_error() != Some(libc::EINPROGRESS) => {
+            Err(Error::new(format!("connect to {address}"), cause))
+        }
+        _ => Ok(socket.into()),
+    }
+}
+
+/// Sets the differentiated services code point of what an IPv4 socket sends.
+pub fn mark_packets(socket: &impl AsFd, code_point: u8) -> Result<()> {
+    let fd = socket.as_fd();
+    let outcome = SockRef::from(&fd).set_tos_v4(u32::from(code_point) << 2);
+    named(outcome, || format!("set the code point to {code_point}"))
+}
+
+/// Bytes that a socket has received and nobody read: of datagrams, those of the first (FIONREAD).
+pub fn unread(socket: &impl AsFd) -> Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    let fd = socket.as_fd().as_raw_fd();
+    // SAFETY: FIONREAD writes one int to the pointer, which is valid.
+    let outcome = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
+    if outcome < 0 {
+        return Err(Error::last("read FIONREAD"));
+    }
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
 /// A UDP socket on `address` that asks for a receive buffer of `buffer` bytes; the kernel may give less.
 pub fn bind_udp(address: SocketAddr, buffer: usize) -> Result<UdpSocket> {
     let domain = Domain::for_address(address);
@@ -275,6 +308,22 @@ mod tests {
         let mut space = [0; 16];
         assert_eq!(recv(far.as_fd(), &mut space).unwrap(), 4);
         assert_eq!(&space[..4], b"bits");
+    }
+
+    #[test]
+    fn a_connection_that_was_begun_is_recognised_by_its_address() {
+        let settings = Settings::default();
+        let listener = listen("127.0.0.1:0".parse().unwrap(), &settings).unwrap();
+        let near = begin_connect(listener.local_addr().unwrap(), &settings).unwrap();
+        let (far, from) = listener.accept().unwrap();
+        assert_eq!(near.local_addr().unwrap(), from);
+        mark_packets(&near, 46).unwrap();
+        assert_eq!(unread(&far).unwrap(), 0);
+        while send(near.as_fd(), b"bits").is_err() {}
+        // What was sent arrives before the end of the stream does.
+        drop(near);
+        assert_eq!(far.peek(&mut [0; 16]).unwrap(), 4);
+        assert_eq!(unread(&far).unwrap(), 4);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Waiting for descriptors with a time-out in nanoseconds, and waking a waiting thread.
 
+mod ready;
+
 use std::io;
 use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
@@ -15,6 +17,8 @@ use nix::sys::eventfd::EventFd;
 
 use crate::Error;
 use crate::Result;
+
+pub use ready::Ready;
 
 /// A set of descriptors to wait for.
 #[derive(Debug)]
@@ -54,22 +58,9 @@ impl Waiter {
         }
     }
 
-    /// `epoll_pwait2`, which knows nanoseconds (since Linux 5.11).
     fn precise_wait(&self, timeout_ns: Option<u64>) -> io::Result<bool> {
-        const SECOND: u64 = 1_000_000_000;
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        let timeout = timeout_ns.map(|span| libc::timespec {
-            tv_sec: i64::try_from(span / SECOND).unwrap_or(i64::MAX),
-            tv_nsec: i64::try_from(span % SECOND).unwrap_or_default(),
-        });
-        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        let (fd, events) = (self.epoll.0.as_raw_fd(), &raw mut event);
-        let (no_mask, mask_size) = (std::ptr::null::<libc::sigset_t>(), 8_usize);
-        // SAFETY: room for one event, a live time-out or none, and no signal mask.
-        let ready = unsafe {
-            libc::syscall(libc::SYS_epoll_pwait2, fd, events, 1, timeout, no_mask, mask_size)
-        };
-        if ready < 0 { Err(io::Error::last_os_error()) } else { Ok(ready > 0) }
+        let mut event = [libc::epoll_event { events: 0, u64: 0 }];
+        precise_wait(&self.epoll, &mut event, timeout_ns).map(|ready| ready > 0)
     }
 
     /// Older kernels: whole milliseconds, rounded down, so that the caller is early, never late.
@@ -81,6 +72,28 @@ impl Waiter {
         let mut events = [EpollEvent::empty()];
         Ok(self.epoll.wait(&mut events, timeout)? > 0)
     }
+}
+
+/// `epoll_pwait2`, which knows nanoseconds (since Linux 5.11). Gives how many events were written.
+fn precise_wait(
+    epoll: &Epoll,
+    events: &mut [libc::epoll_event],
+    timeout_ns: Option<u64>,
+) -> io::Result<usize> {
+    const SECOND: u64 = 1_000_000_000;
+    let timeout = timeout_ns.map(|span| libc::timespec {
+        tv_sec: i64::try_from(span / SECOND).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(span % SECOND).unwrap_or_default(),
+    });
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let room = libc::c_int::try_from(events.len()).unwrap_or(libc::c_int::MAX);
+    let (fd, events) = (epoll.0.as_raw_fd(), events.as_mut_ptr());
+    let (no_mask, mask_size) = (std::ptr::null::<libc::sigset_t>(), 8_usize);
+    // SAFETY: room for `room` events, a live time-out or none, and no signal mask.
+    let ready = unsafe {
+        libc::syscall(libc::SYS_epoll_pwait2, fd, events, room, timeout, no_mask, mask_size)
+    };
+    usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
 impl Waker {

@@ -49,6 +49,8 @@ pub struct LocalConfig {
     pub wait: crate::backend::WaitChoice,
     /// On which CPU received packets are handled.
     pub steering: Steering,
+    /// What counts against the rate of an emulated link.
+    pub wire: btu_core::link::Wire,
 }
 
 /// On which CPU a host handles what it receives.
@@ -214,6 +216,7 @@ fn start_emulator(
         cpus: Some(placement.emulator().clone()),
         shared_cpus: placement.emulator_shares(),
         wait: config.wait,
+        wire: config.wire,
         ..Settings::default()
     };
     let ports = |pair: &Pair| LinkPorts {

@@ -35,6 +35,7 @@ impl Cli {
             Verb::Report(args) => crate::report::report(&args).map(Into::into),
             Verb::Run(args) => crate::run::run(&args).map(Into::into),
             Verb::Score(args) => crate::score::score(&args).map(Into::into),
+            Verb::Traffic(args) => crate::traffic::traffic(&args).map(Into::into),
             Verb::Verify(args) => crate::verify::verify(&args).map(Into::into),
         }
     }
@@ -65,6 +66,8 @@ pub(crate) enum Verb {
     Run(Box<crate::run::RunArgs>),
     /// Compute BTU and penalties from a table of cells that somebody else measured
     Score(crate::score::ScoreArgs),
+    /// Carry scenarios of traffic over a path: rates, queues, delays, knees, quality of service
+    Traffic(Box<crate::traffic::TrafficArgs>),
     /// Say whether a stored result is what was measured: figures, hashes, signatures
     Verify(crate::verify::VerifyArgs),
 }
@@ -76,6 +79,7 @@ Examples:
   btu report before --format md               the same result in another form
   btu verify before                           is the result what was measured?
   btu pingpong tcp unix                       time and throughput over block size, in a minute
+  btu traffic sweep --rate 10Mbit/s           where a path stops carrying what it is offered
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command

@@ -17,6 +17,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 
+pub(crate) use elements::chains;
+pub(crate) use options::ElementArgs;
 pub(crate) use options::LinkArgs;
 
 use crate::exit::Exit;

@@ -21,6 +21,7 @@ mod run;
 mod score;
 mod sign;
 mod stored;
+mod traffic;
 mod verify;
 
 use std::process::ExitCode;

@@ -11,8 +11,9 @@ use btu_report::Opened;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
-use crate::pingpong::Stored;
+use crate::pingpong;
 use crate::rendering::Rendering;
+use crate::traffic;
 
 /// Options of `btu report`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,12 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let mode = if args.salvage { OpenMode::Salvage } else { OpenMode::Strict };
     if btu_report::is_pingpong(&args.directory) {
-        let stored = Stored::open(&args.directory, mode)?;
+        let stored = pingpong::Stored::open(&args.directory, mode)?;
+        args.rendering.write(|format| stored.render(format))?;
+        return Ok(Exit::Done);
+    }
+    if btu_report::is_traffic(&args.directory) {
+        let stored = traffic::Stored::open(&args.directory, mode)?;
         args.rendering.write(|format| stored.render(format))?;
         return Ok(Exit::Done);
     }

@@ -41,7 +41,7 @@ pub(crate) const NORMAL_MAD: f64 = 1.4826;
     clippy::cast_sign_loss,
     reason = "a position is between 0 and the length of a slice"
 )]
-pub(super) fn floor(position: f64) -> usize {
+pub(crate) fn floor(position: f64) -> usize {
     position as usize
 }
 

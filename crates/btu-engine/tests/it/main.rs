@@ -22,5 +22,6 @@ mod hot_path;
 mod local;
 mod pingpong;
 mod prober;
+mod traffic;
 mod veth;
 mod xdp;

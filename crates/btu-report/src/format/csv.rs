@@ -18,6 +18,7 @@ use crate::document::Lines;
 use crate::document::harmless;
 use crate::pingpong::csv_rows;
 use crate::ranking;
+use crate::traffic;
 
 /// For spreadsheets.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ impl Format for Csv {
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),
+            Content::Traffic { journal, .. } => table(traffic::csv_rows(journal)),
         };
         text.into_bytes()
     }

@@ -5,6 +5,7 @@ use super::Format;
 use super::Report;
 use crate::result::pingpong_result;
 use crate::result::result;
+use crate::result::traffic_result;
 
 /// For programs.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ impl Format for Json {
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),
+            Content::Traffic { journal, analysis } => traffic_result(journal, analysis).to_json(),
         }
         .into_bytes()
     }

@@ -15,4 +15,5 @@ mod pingpong;
 mod ranking;
 mod schema;
 mod store;
+mod traffic;
 mod verify;

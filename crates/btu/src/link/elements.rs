@@ -27,8 +27,12 @@ pub(crate) struct Elements {
 
 /// Reads the options; contradictions and illegal values are usage failures.
 pub(crate) fn elements(args: &LinkArgs) -> Result<Elements, Failure> {
-    let wire = args.wire.parse().map_err(|cause: LinkError| usage("--wire", &cause))?;
-    let options = &args.elements;
+    chains(&args.elements, &args.wire)
+}
+
+/// The same for any verb that has these options.
+pub(crate) fn chains(options: &ElementArgs, wire: &str) -> Result<Elements, Failure> {
+    let wire = wire.parse().map_err(|cause: LinkError| usage("--wire", &cause))?;
     if let Some(chain) = &options.chain {
         let chain = given_chain(options, chain)?;
         return Ok(Elements { up: chain.clone(), down: chain, wire });

@@ -29,5 +29,6 @@ mod readme;
 mod run;
 mod score;
 mod third_party;
+mod traffic;
 mod trust;
 mod verbs;

@@ -66,6 +66,14 @@ static PROMISES: &[Promise] = &[
         command: "btu pingpong --dry-run",
         holds: |said, _| said.contains("124 sizes of 1 configuration"),
     },
+    Promise {
+        command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",
+        holds: |said, folder| said.contains("Knee") && folder.join("knee/report.html").exists(),
+    },
+    Promise {
+        command: "btu traffic viseum --quick --dry-run",
+        holds: |said, _| said.contains("study = \"viseum\""),
+    },
 ];
 
 /// Commands that another place runs: this test would start itself again, or build everything twice.

@@ -1,0 +1,11 @@
+//! What traces mean: rates, queues and delays of one flow; the knee, the sessions and the limits of a path.
+
+pub mod capacity;
+pub mod delay;
+pub mod figures;
+pub mod knee;
+pub mod places;
+pub mod responsiveness;
+pub mod search;
+pub mod sessions;
+pub mod transfer;

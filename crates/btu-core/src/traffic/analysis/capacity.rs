@@ -1,0 +1,135 @@
+//! The search for the maximum IP capacity of RFC 9097: a rate that goes up while nothing queues.
+
+use crate::units::BitRate;
+use crate::units::Nanos;
+
+/// What a receiver reports of one feedback interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// Lost, reordered or duplicated datagrams.
+    pub sequence_errors: u64,
+    /// How much longer than at the least the way took.
+    pub delay_variation: Nanos,
+    /// What came, bit/s at the IP layer.
+    pub received: BitRate,
+}
+
+/// The type B load adjustment of RFC 9097, section 8.1 and appendix A.
+#[derive(Clone, Debug)]
+pub struct CapacitySearch {
+    row: usize,
+    slow_adjustments: u32,
+    received: Vec<BitRate>,
+}
+
+impl CapacitySearch {
+    /// A search from the lowest row of the table on.
+    pub fn new() -> Self {
+        Self { row: 0, slow_adjustments: 0, received: Vec::new() }
+    }
+
+    /// The rate to send at now.
+    pub fn rate(&self) -> BitRate {
+        row_rate(self.row)
+    }
+
+    /// One feedback interval is over.
+    pub fn record(&mut self, feedback: Feedback) {
+        self.received.push(feedback.received);
+        let fast = self.rate() < HIGH_SPEED;
+        let errors = feedback.sequence_errors > SEQUENCE_ERRORS;
+        if !errors && feedback.delay_variation < LOW_DELAY {
+            if fast && self.slow_adjustments < SLOW_ADJUSTMENTS {
+                self.row += HIGH_SPEED_STEP;
+                self.slow_adjustments = 0;
+            } else {
+                self.row += 1;
+            }
+            self.row = self.row.min(ROWS - 1);
+        } else if errors || feedback.delay_variation > HIGH_DELAY {
+            self.slow_adjustments += 1;
+            let step = if fast && self.slow_adjustments == SLOW_ADJUSTMENTS {
+                3 * HIGH_SPEED_STEP
+            } else {
+                1
+            };
+            self.row = self.row.saturating_sub(step);
+        }
+    }
+
+    /// The capacity: the most that came in any sub-interval of `feedbacks` reports in a row.
+    pub fn capacity(&self, feedbacks: usize) -> Option<BitRate> {
+        let sums = self.received.chunks_exact(feedbacks.max(1)).map(|chunk| {
+            let sum: u64 = chunk.iter().map(|rate| rate.bit_per_second()).sum();
+            BitRate::new(sum / u64::try_from(chunk.len()).unwrap_or(1))
+        });
+        sums.max()
+    }
+}
+
+impl Default for CapacitySearch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The table of rates: 0.5 Mb/s, then each Mb/s up to 1 Gb/s, then each 100 Mb/s up to 10 Gb/s.
+fn row_rate(row: usize) -> BitRate {
+    let row = u64::try_from(row).unwrap_or(u64::MAX);
+    BitRate::new(match row {
+        0 => 500_000,
+        1..=1000 => row * 1_000_000,
+        _ => 1_000_000_000 + (row - 1000) * 100_000_000,
+    })
+}
+
+const ROWS: usize = 1091;
+/// The defaults of RFC 9097, section 8.1.
+const HIGH_SPEED: BitRate = BitRate::new(1_000_000_000);
+const HIGH_SPEED_STEP: usize = 10;
+const SLOW_ADJUSTMENTS: u32 = 3;
+const SEQUENCE_ERRORS: u64 = 10;
+const LOW_DELAY: Nanos = Nanos::from_millis(30);
+const HIGH_DELAY: Nanos = Nanos::from_millis(90);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of `mu` with a queue of 100 ms: what is above waits, then is lost.
+    fn search(mu: u64) -> BitRate {
+        let mut search = CapacitySearch::new();
+        let mut queue_ms = 0.0_f64;
+        for _ in 0..400 {
+            #[expect(clippy::cast_precision_loss, reason = "rates of a test")]
+            let (rate, line) = (search.rate().bit_per_second() as f64, mu as f64);
+            queue_ms += 50.0 * (rate / line - 1.0);
+            let over = (queue_ms - 100.0).max(0.0);
+            queue_ms = queue_ms.clamp(0.0, 100.0);
+            let lost = over / 50.0 * line * 0.05 / 12_000.0;
+            let busy = if queue_ms > 0.0 { line } else { rate };
+            search.record(Feedback {
+                sequence_errors: super::super::figures::rounded(lost),
+                delay_variation: Nanos::new(super::super::figures::rounded(queue_ms * 1e6)),
+                received: BitRate::new(super::super::figures::rounded(busy)),
+            });
+        }
+        search.capacity(20).unwrap()
+    }
+
+    #[test]
+    fn t13_the_capacity_of_a_line_is_found_within_two_percent() {
+        for mu in [1_700_000, 25_000_000, 340_000_000, 940_000_000, 2_500_000_000] {
+            let found = search(mu).bit_per_second();
+            assert!(found.abs_diff(mu) * 50 <= mu, "{found} of {mu}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_the_rows_of_the_rfc() {
+        assert_eq!(row_rate(0), BitRate::new(500_000));
+        assert_eq!(row_rate(1000), HIGH_SPEED);
+        assert_eq!(row_rate(ROWS - 1), BitRate::new(10_000_000_000));
+        assert_eq!(CapacitySearch::default().capacity(20), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! The knee: where a path stops carrying what it is offered, and whether what was measured has one.
+
+use serde::Deserialize;
+use serde::Serialize;
+use statrs::distribution::ContinuousCDF;
+use statrs::distribution::FisherSnedecor;
+
+use crate::stats;
+use crate::stats::Interval;
+use crate::stats::student_on_logs;
+
+/// One measurement: offered load a and what departed d, both in bit/s, in a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loaded {
+    /// The number of the pass; each pass has every load once.
+    pub pass: u32,
+    /// The load that was asked for: which measurements repeat each other.
+    pub cell: u32,
+    /// a, as drawn.
+    pub offered: f64,
+    /// d.
+    pub departed: f64,
+}
+
+/// d(a) = min(a, mu), fitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hinge {
+    /// mu, the one parameter: the rate of the path and the load at the knee, bit/s.
+    pub knee: f64,
+    /// The 95 % interval of mu: Student's t on the logarithms of the knees of the passes; `None`
+    /// below 3 passes.
+    pub interval: Option<Interval>,
+    /// How many passes have a knee of their own.
+    pub passes: usize,
+    /// Whether the points lie on a hinge.
+    pub shape: Shape,
+}
+
+/// Whether the points lie on a hinge.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// As far as repeats can tell.
+    Hinge,
+    /// They differ from it by more than repeats from each other: a policer, a collapse, a queue
+    /// manager, or a path whose rate depends on its load.
+    NotAHinge {
+        /// The chance of so large a difference on a hinge.
+        p: f64,
+    },
+    /// Without repeats nobody can tell.
+    Unknown,
+}
+
+/// Fits the hinge. `None` where no load was above the knee, or none below it.
+pub fn hinge(points: &[Loaded]) -> Option<Hinge> {
+    let knee = fit(points)?;
+    let mut passes: Vec<u32> = points.iter().map(|point| point.pass).collect();
+    passes.sort_unstable();
+    passes.dedup();
+    let of_pass = |pass: &u32| {
+        let own: Vec<Loaded> = points.iter().filter(|p| p.pass == *pass).copied().collect();
+        fit(&own)
+    };
+    let knees: Vec<f64> = passes.iter().filter_map(of_pass).collect();
+    let interval = student_on_logs(&knees).filter(|_| knees.len() >= LEAST_PASSES);
+    Some(Hinge { knee, interval, passes: knees.len(), shape: shape(points, knee) })
+}
+
+/// The mu with the least squares of ln d - ln min(a, mu). Between two neighbouring loads the best mu
+/// is the geometric mean of what departed above; so there are as many candidates as loads.
+fn fit(points: &[Loaded]) -> Option<f64> {
+    let usable = |point: &&Loaded| point.offered > 0.0 && point.departed > 0.0;
+    let mut sorted: Vec<Loaded> = points.iter().filter(usable).copied().collect();
+    sorted.sort_by(|a, b| a.offered.total_cmp(&b.offered));
+    let candidate = |from: usize| {
+        let above = &sorted[from..];
+        let mean = above.iter().map(|p| p.departed.ln()).sum::<f64>() / stats::count(above.len());
+        // A knee beyond its own range is drawn back to it.
+        let least =
+            from.checked_sub(1).map_or(f64::NEG_INFINITY, |below| sorted[below].offered.ln());
+        mean.max(least).min(above[0].offered.ln()).exp()
+    };
+    let error = |knee: f64| -> f64 { sorted.iter().map(|p| residual(p, knee).powi(2)).sum() };
+    let best = (0..sorted.len()).map(candidate).min_by(|a, b| error(*a).total_cmp(&error(*b)))?;
+    let above = sorted.iter().filter(|p| p.offered > best * (1.0 + 1e-9)).count();
+    (above > 0 && above < sorted.len()).then_some(best)
+}
+
+fn residual(point: &Loaded, knee: f64) -> f64 {
+    point.departed.ln() - point.offered.min(knee).ln()
+}
+
+/// The lack-of-fit test: what the means of repeats miss the hinge by, against what repeats miss their
+/// means by (Draper and Smith, "Applied Regression Analysis", 3rd edition, 1998, section 2.1).
+///
+/// Loads below the knee often repeat to the digit, so a spread below a thousandth counts as one: what
+/// differs by less is nobody's concern.
+fn shape(points: &[Loaded], knee: f64) -> Shape {
+    let mut cells: Vec<u32> = points.iter().map(|point| point.cell).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let (mut misfit, mut spread, mut repeats) = (0.0, 0.0, 0);
+    for cell in &cells {
+        let own: Vec<f64> =
+            points.iter().filter(|p| p.cell == *cell).map(|p| residual(p, knee)).collect();
+        let n = stats::count(own.len());
+        let mean = own.iter().sum::<f64>() / n;
+        misfit += n * mean * mean;
+        spread += own.iter().map(|value| (value - mean).powi(2) + FLOOR * FLOOR).sum::<f64>();
+        repeats += own.len() - 1;
+    }
+    if repeats < 2 || cells.len() < 3 {
+        return Shape::Unknown;
+    }
+    let (freedom, within) = (stats::count(cells.len() - 1), stats::count(repeats));
+    let ratio = (misfit / freedom) / (spread / within);
+    match FisherSnedecor::new(freedom, within) {
+        Ok(f) => {
+            let p = f.sf(ratio);
+            if p < SIGNIFICANT { Shape::NotAHinge { p } } else { Shape::Hinge }
+        }
+        Err(_) => Shape::Unknown,
+    }
+}
+
+/// W(rho) = W0 + c rho / (1 - rho), fitted to delays below the knee.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayKnee {
+    /// The delay of an idle path, seconds.
+    pub idle_s: f64,
+    /// c, seconds.
+    pub queueing_s: f64,
+    /// Where W = 2 W0; `None` where delay does not grow.
+    pub doubled_at: Option<f64>,
+    /// Where the power d / W is greatest (Kleinrock, ICC 1979), of the loads that were measured.
+    pub most_power_at: Option<f64>,
+    /// Where the curve bends most (Satopaa et al., "Finding a Kneedle in a haystack", 2011).
+    pub bends_at: Option<f64>,
+}
+
+/// The delay knee of points (rho, W); only those with 0 < rho < 1 count.
+pub fn delay_knee(points: &[(f64, f64)]) -> Option<DelayKnee> {
+    let mut inside: Vec<(f64, f64)> = points
+        .iter()
+        .copied()
+        .filter(|(rho, delay)| *rho > 0.0 && *rho < 1.0 && *delay > 0.0)
+        .collect();
+    inside.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if inside.len() < 3 {
+        return None;
+    }
+    let grown: Vec<(f64, f64)> = inside.iter().map(|(rho, w)| (rho / (1.0 - rho), *w)).collect();
+    let (idle_s, queueing_s) = line(&grown)?;
+    let share = (idle_s > 0.0 && queueing_s > 0.0).then(|| idle_s / queueing_s);
+    let power = |point: &&(f64, f64)| point.0 / point.1;
+    Some(DelayKnee {
+        idle_s,
+        queueing_s,
+        doubled_at: share.map(|x| x / (1.0 + x)),
+        most_power_at: inside.iter().max_by(|a, b| power(a).total_cmp(&power(b))).map(|p| p.0),
+        bends_at: kneedle(&inside),
+    })
+}
+
+/// Intercept and slope by least squares of relative errors: delays differ by factors.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (mut n, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (x, y) in points {
+        let weight = 1.0 / (y * y);
+        n += weight;
+        sx += weight * x;
+        sy += weight * y;
+        sxx += weight * x * x;
+        sxy += weight * x * y;
+    }
+    let determinant = n * sxx - sx * sx;
+    (determinant.abs() > 1e-12 * n * sxx).then(|| {
+        let slope = (n * sxy - sx * sy) / determinant;
+        ((sy - slope * sx) / n, slope)
+    })
+}
+
+/// The point of a convex rising curve that lies farthest below the line from its first to its last.
+fn kneedle(points: &[(f64, f64)]) -> Option<f64> {
+    let (first, last) = (points.first()?, points.last()?);
+    let (width, height) = (last.0 - first.0, last.1 - first.1);
+    if width <= 0.0 || height <= 0.0 {
+        return None;
+    }
+    let below = |p: &(f64, f64)| (p.0 - first.0) / width - (p.1 - first.1) / height;
+    points.iter().max_by(|a, b| below(a).total_cmp(&below(b))).map(|p| p.0)
+}
+
+/// Student's t of two values is right and useless.
+const LEAST_PASSES: usize = 3;
+/// The chance of calling a hinge something else.
+const SIGNIFICANT: f64 = 0.01;
+/// Relative spread that no measurement goes below.
+const FLOOR: f64 = 0.001;
+
+#[cfg(test)]
+mod tests {
+    use chacha20::ChaCha12Rng;
+    use rand::SeedableRng;
+    use rand_distr::Distribution;
+    use rand_distr::Normal;
+
+    use super::*;
+
+    const MU: f64 = 1.7e6;
+    const LOADS: [f64; 10] = [0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1, 1.4, 2.0, 4.0];
+
+    /// Five passes over a system with noise of 2 %.
+    fn measured(seed: u64, system: impl Fn(f64) -> f64) -> Vec<Loaded> {
+        let mut chance = ChaCha12Rng::seed_from_u64(seed);
+        let noise = Normal::new(0.0, 0.02).unwrap();
+        let mut points = Vec::new();
+        for pass in 1..=5 {
+            for (cell, load) in (1..).zip(LOADS) {
+                let offered = load * MU;
+                let departed = system(offered) * f64::exp(noise.sample(&mut chance));
+                points.push(Loaded { pass, cell, offered, departed });
+            }
+        }
+        points
+    }
+
+    fn shapes(system: impl Fn(f64) -> f64) -> (usize, usize) {
+        let mut counts = (0, 0);
+        for seed in 0..200 {
+            let Some(found) = hinge(&measured(seed, &system)) else { continue };
+            counts.0 += usize::from((found.knee / MU - 1.0).abs() < 0.03);
+            counts.1 += usize::from(matches!(found.shape, Shape::NotAHinge { .. }));
+        }
+        counts
+    }
+
+    #[test]
+    fn t11_the_knee_of_a_hinge_is_found_and_called_one() {
+        let (near, refused) = shapes(|offered| offered.min(MU));
+        assert!(near >= 190 && refused <= 10, "{near} {refused}");
+    }
+
+    /// A policer and what it does to TCP (departure falls above the rate), a rate that saturates
+    /// slowly, a queue manager that holds back below the rate.
+    #[test]
+    fn t11_what_is_no_hinge_is_said_to_be_none() {
+        let systems: [fn(f64) -> f64; 3] = [
+            |offered| if offered > MU { MU * (MU / offered).powf(0.3) } else { offered },
+            |offered| 1.0 / (1.0 / offered + 1.0 / MU),
+            |offered| offered.min(MU) * (1.0 - 0.15 * (offered / MU).min(1.0)),
+        ];
+        for system in systems {
+            let (_, refused) = shapes(system);
+            assert!(refused >= 190, "{refused}");
+        }
+    }
+
+    /// The interval of the knee covers the true one in about 95 % of 200 seeds.
+    #[test]
+    fn t11_the_interval_of_the_knee_covers_it() {
+        let covered = (0..200)
+            .filter_map(|seed| hinge(&measured(seed, |offered| offered.min(MU)))?.interval)
+            .filter(|interval| interval.contains(MU))
+            .count();
+        assert!(covered >= 176, "{covered}");
+    }
+
+    #[test]
+    fn without_a_load_on_both_sides_there_is_no_knee() {
+        let one = |offered: f64| Loaded { pass: 1, cell: 1, offered, departed: offered.min(MU) };
+        assert_eq!(hinge(&[one(1e5), one(1e6)]), None);
+        assert_eq!(hinge(&[one(3e6), one(4e6)]), None);
+        assert_eq!(hinge(&[]), None);
+        let found = hinge(&[one(1e5), one(1e6), one(4e6)]).unwrap();
+        assert_eq!((found.shape, found.interval), (Shape::Unknown, None));
+        assert!((found.knee / MU - 1.0).abs() < 1e-9);
+    }
+
+    /// M/M/1: W = S + S rho / (1 - rho), doubled at one half.
+    #[test]
+    fn t11_the_delay_knee_of_a_queue_is_where_delay_has_doubled() {
+        let delay = |rho: f64| 0.01 / (1.0 - rho);
+        let points: Vec<(f64, f64)> =
+            (1..10).map(|k| f64::from(k) / 10.0).map(|rho| (rho, delay(rho))).collect();
+        let knee = delay_knee(&points).unwrap();
+        assert!((knee.idle_s / 0.01 - 1.0).abs() < 1e-9);
+        assert!((knee.doubled_at.unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(knee.most_power_at, Some(0.5));
+        assert!(knee.bends_at.is_some_and(|rho| (0.5..=0.8).contains(&rho)));
+        assert_eq!(delay_knee(&points[..2]), None);
+    }
+}

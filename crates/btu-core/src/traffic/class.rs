@@ -1,0 +1,156 @@
+//! Application classes of a quality-of-service sheet: what a session sends, and what it can bear.
+
+use super::study::Totals;
+
+/// An application class.
+#[derive(Debug)]
+pub struct Class {
+    /// The name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// What carries it.
+    pub transport: &'static str,
+    /// What one session sends, without its duration.
+    pub traffic: &'static str,
+    /// The mean rate of a session, bit/s; 0 for one that takes what it gets.
+    pub bit_s: f64,
+    /// What a session can bear.
+    pub limits: ClassLimits,
+    /// Where limits and parameters come from; (?) marks what was not checked against the text.
+    pub source: &'static str,
+}
+
+/// What a session can bear; `None` where it does not matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClassLimits {
+    /// 99th percentile of the delay of a block, seconds.
+    pub delay_p99_s: Option<f64>,
+    /// 99th percentile less the smallest, seconds.
+    pub pdv_p99_s: Option<f64>,
+    /// Share of datagrams lost.
+    pub loss: Option<f64>,
+    /// 99th percentile of delay over the smallest.
+    pub slowdown: Option<f64>,
+    /// Of an even share of mu, the least that a session gets.
+    pub share: Option<f64>,
+}
+
+const NONE: ClassLimits =
+    ClassLimits { delay_p99_s: None, pdv_p99_s: None, loss: None, slowdown: None, share: None };
+
+/// Every class, by name.
+pub static CLASSES: &[Class] = &[
+    Class {
+        name: "bulk",
+        about: "files as large as the path lets through",
+        transport: "tcp",
+        traffic: "full(blocksize=64 KiB",
+        bit_s: 0.0,
+        limits: ClassLimits { share: Some(0.9), ..NONE },
+        source: "0.9 of an even share: ours",
+    },
+    Class {
+        name: "mpeg",
+        about: "film frames, 24 a second, mean 27.8 kB",
+        transport: "udp",
+        traffic: "burstq(blocksize=clamp(lognormal(27800 B, 6250 B), 1 kB, 65 kB), period=41667 us",
+        bit_s: 27_800.0 * 8.0 * 24.0,
+        limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.001), ..NONE },
+        source: "Garrett, Willinger 1994 (?); limits ours (?)",
+    },
+    Class {
+        name: "rpc",
+        about: "calls of 1 kB, 100 a second on average",
+        transport: "tcp",
+        traffic: "burstq(blocksize=1 kB, period=exp(10 ms)",
+        bit_s: 800_000.0,
+        limits: ClassLimits { slowdown: Some(10.0), ..NONE },
+        source: "slowdown 10 at p99: ours (?)",
+    },
+    Class {
+        name: "teleconf",
+        about: "conference frames, 25 a second, gamma, mean 8.3 kB",
+        transport: "udp",
+        traffic: "burstq(blocksize=clamp(gamma(3.0527, 2725 B), 64 B, 65 kB), period=40 ms",
+        bit_s: 8320.0 * 8.0 * 25.0,
+        limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.01), ..NONE },
+        source: "Heyman, Tabatabai, Lakshman 1992 (?); Y.1541 (?)",
+    },
+    Class {
+        name: "voice",
+        about: "G.711 with RTP: 172 B each 20 ms",
+        transport: "udp",
+        traffic: "burstq(blocksize=172 B, period=20 ms",
+        bit_s: 172.0 * 8.0 * 50.0,
+        limits: ClassLimits {
+            delay_p99_s: Some(0.15),
+            pdv_p99_s: Some(0.05),
+            loss: Some(0.01),
+            ..NONE
+        },
+        source: "RFC 3551; G.114, Y.1541 (?)",
+    },
+    Class {
+        name: "web",
+        about: "objects of 10.7 kB on average, one a second",
+        transport: "tcp",
+        traffic: "burstq(blocksize=clamp(lognormal(10710 B, 25032 B), 100 B, 2 MB), period=exp(1 s)",
+        bit_s: 10_710.0 * 8.0,
+        limits: ClassLimits { delay_p99_s: Some(3.0), ..NONE },
+        source: "sizes of TR 25.892; 3 s: ours (?)",
+    },
+];
+
+/// The class of this name.
+pub fn by_name(name: &str) -> Option<&'static Class> {
+    CLASSES.iter().find(|class| class.name == name)
+}
+
+impl ClassLimits {
+    /// The first limit that a run with so many sessions does not meet, in words.
+    pub fn missed(&self, run: &Totals, sessions: u32, mu: Option<f64>) -> Option<String> {
+        if let Some(broken) = &run.broken {
+            return Some(broken.clone());
+        }
+        let over = |what: &str, found: Option<f64>, most: Option<f64>, unit: f64, name: &str| {
+            let (found, most) = (found?, most?);
+            let told = || format!("{what} {:.3} {name}, limit {:.3}", found * unit, most * unit);
+            (found > most).then(told)
+        };
+        let share = run.least_rate.zip(mu).map(|(rate, mu)| rate * f64::from(sessions) / mu);
+        let starved = self.share.zip(share).filter(|(least, share)| share < least);
+        over("p99 of delay", run.delay_p99, self.delay_p99_s, 1e3, "ms")
+            .or_else(|| over("PDV", run.pdv_p99, self.pdv_p99_s, 1e3, "ms"))
+            .or_else(|| over("loss", run.worst_loss, self.loss, 100.0, "%"))
+            .or_else(|| over("slowdown", run.slowdown, self.slowdown, 1.0, "times"))
+            .or_else(|| {
+                starved.map(|(least, share)| format!("{share:.2} of an even share, limit {least}"))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_flow_decides_and_the_first_limit_is_named() {
+        let voice = by_name("voice").unwrap().limits;
+        let good = Totals {
+            delay_p99: Some(0.1),
+            pdv_p99: Some(0.04),
+            worst_loss: Some(0.0),
+            ..Totals::default()
+        };
+        assert_eq!(voice.missed(&good, 3, None), None);
+        let slow = Totals { delay_p99: Some(0.16), ..good.clone() };
+        assert_eq!(voice.missed(&slow, 3, None).unwrap(), "p99 of delay 160.000 ms, limit 150.000");
+        let lossy = Totals { worst_loss: Some(0.02), ..good };
+        assert_eq!(voice.missed(&lossy, 3, None).unwrap(), "loss 2.000 %, limit 1.000");
+        let bulk = by_name("bulk").unwrap().limits;
+        let starved = Totals { least_rate: Some(0.4e6), ..Totals::default() };
+        assert!(bulk.missed(&starved, 2, Some(1e6)).unwrap().starts_with("0.80 of an even share"));
+        assert_eq!(bulk.missed(&starved, 3, Some(1e6)), None);
+    }
+}

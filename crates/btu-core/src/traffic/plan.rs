@@ -1,0 +1,264 @@
+//! What `btu traffic` does: scenarios as cells, a link, passes. Stored as `plan.toml` beside its samples.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::units::Nanos;
+
+/// Everything that decides what is sent, over which path, and how its result is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Tells this plan from those of other verbs.
+    pub verb: Verb,
+    /// What the cells are for.
+    pub study: Study,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// How often each cell is run, unless it says otherwise; each pass has its own random order.
+    pub passes: u32,
+    /// How long nothing may move before a run is given up.
+    pub stall_ns: Nanos,
+    /// Divides every time of the plan and multiplies every rate, where it is a quick form of another.
+    pub scale: u32,
+    /// What the path does; without one the direct link is used.
+    pub link: Option<Link>,
+    /// What is run.
+    pub cells: Vec<Cell>,
+}
+
+/// The verb of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// `btu traffic`
+    #[default]
+    Traffic,
+}
+
+/// What the cells of a plan are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Study {
+    /// The quality of service of a path, by application class.
+    Qos,
+    /// The scenarios of a file, each by itself.
+    #[default]
+    Scenario,
+    /// Throughput over block size, burst period, sessions or time.
+    Sweep,
+    /// The measurements of the paper, figure by figure.
+    Viseum,
+}
+
+/// The link elements of both directions, in canonical text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Away from the test host.
+    pub up: Vec<String>,
+    /// Towards it.
+    pub down: Vec<String>,
+    /// What counts against a rate: `ethernet`, `ip` or `atm`.
+    pub wire: String,
+}
+
+/// One point: a scenario and where it stands on an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Its number, from 1.
+    pub id: u32,
+    /// The curve that it belongs to.
+    pub group: Group,
+    /// What it is called, such as `80 ms`.
+    pub label: String,
+    /// Where it stands on the axis of its group.
+    pub x: f64,
+    /// How often it is run, instead of the plan's passes.
+    pub passes: Option<u32>,
+    /// Every test of the scenario is run by so many sessions at once.
+    pub sessions: u32,
+    /// The application class that it loads the path with.
+    pub class: Option<String>,
+    /// Another link than the plan's.
+    pub link: Option<Link>,
+    /// The scenario, in the TOML form.
+    pub scenario: String,
+}
+
+/// What the cells of a curve have in common.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// Full streams of blocks of rising size, bytes.
+    BlockSize,
+    /// What one full stream gets: mu.
+    Capacity,
+    /// Sessions of an application class, by their number.
+    Class,
+    /// Datagrams at a multiple of mu.
+    Datagrams,
+    /// Offered load as a share of mu.
+    Load,
+    /// Queued bursts of rising period, milliseconds.
+    Period,
+    /// The scenario of a file.
+    #[default]
+    Scenario,
+    /// Full streams by their number.
+    Sessions,
+    /// A full stream over the second line of the paper.
+    SlowLine,
+    /// One train for rising times, seconds.
+    Time,
+    /// Unqueued bursts of rising period, milliseconds.
+    Unqueued,
+}
+
+/// A plan that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {cause}")]
+pub struct PlanError {
+    /// The file.
+    pub file: String,
+    /// Where, and what is wrong with it.
+    pub cause: String,
+}
+
+impl Plan {
+    /// A plan of some cells with nothing special.
+    pub fn new(study: Study, cells: Vec<Cell>, seed: u64) -> Self {
+        Self {
+            verb: Verb::Traffic,
+            study,
+            seed,
+            passes: 1,
+            stall_ns: Nanos::from_secs(10),
+            scale: 1,
+            link: None,
+            cells,
+        }
+    }
+
+    /// The plan as `plan.toml` holds it.
+    pub fn to_toml(&self) -> String {
+        // Every value of a plan has a form in TOML.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The plan of a file.
+    pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+            let cause = format!("line {line}: {}", error.message().replace('\n', " "));
+            PlanError { file: file.to_owned(), cause }
+        })
+    }
+
+    /// True for the text of a plan of this verb, whole or damaged.
+    pub fn is_in(text: &str) -> bool {
+        text.lines().any(|line| line.trim() == "verb = \"traffic\"")
+    }
+
+    /// The cell of this number.
+    pub fn cell(&self, id: u32) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.id == id)
+    }
+
+    /// Every run: pass by pass, each pass in a random order of its own.
+    pub fn runs(&self) -> Vec<(u32, &Cell)> {
+        let most = self.cells.iter().map(|cell| self.passes_of(cell)).max().unwrap_or(0);
+        let mut runs = Vec::new();
+        for pass in 1..=most {
+            let mut cells: Vec<&Cell> =
+                self.cells.iter().filter(|cell| self.passes_of(cell) >= pass).collect();
+            // What a file describes has an order of its own.
+            if self.study != Study::Scenario {
+                cells.sort_by_cached_key(|cell| place(self.seed, pass, cell.id));
+            }
+            runs.extend(cells.into_iter().map(|cell| (pass, cell)));
+        }
+        runs
+    }
+
+    /// How often a cell is run.
+    pub fn passes_of(&self, cell: &Cell) -> u32 {
+        cell.passes.unwrap_or(self.passes)
+    }
+}
+
+impl Group {
+    /// The axis of the group, with its unit.
+    pub const fn axis(self) -> &'static str {
+        match self {
+            Self::BlockSize => "block size, bytes",
+            Self::Capacity | Self::Scenario | Self::SlowLine => "run",
+            Self::Class | Self::Sessions => "sessions",
+            Self::Datagrams | Self::Load => "offered load over mu",
+            Self::Period | Self::Unqueued => "burst period, ms",
+            Self::Time => "transmission time, s",
+        }
+    }
+}
+
+/// A number that orders the cells of a pass at random.
+fn place(seed: u64, pass: u32, cell: u32) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new_derive_key("btu traffic order 1");
+    hash.update(&seed.to_le_bytes());
+    hash.update(&pass.to_le_bytes());
+    hash.update(&cell.to_le_bytes());
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        let cell = |id: u32| Cell {
+            id,
+            group: Group::Period,
+            label: format!("{id} ms"),
+            x: f64::from(id),
+            passes: (id == 3).then_some(1),
+            sessions: 1,
+            class: None,
+            link: None,
+            scenario: "[[cluster]]\nname = \"a\"\n".to_owned(),
+        };
+        let link = Link { up: vec!["delay 10ms".into()], down: vec![], wire: "ethernet".into() };
+        Plan {
+            passes: 3,
+            link: Some(link),
+            ..Plan::new(Study::Sweep, (1..=8).map(cell).collect(), 7)
+        }
+    }
+
+    #[test]
+    fn a_plan_comes_back_from_its_text() {
+        let plan = plan();
+        let text = plan.to_toml();
+        assert_eq!(Plan::stored("plan.toml", &text).as_ref(), Ok(&plan), "{text}");
+        assert!(Plan::is_in(&text) && !Plan::is_in("verb = \"pingpong\""));
+        let damaged =
+            Plan::stored("plan.toml", &text.replace("seed = 7", "seed = \"x\"")).unwrap_err();
+        assert!(damaged.to_string().starts_with("plan.toml: line 3: "), "{damaged}");
+    }
+
+    #[test]
+    fn every_pass_has_every_cell_in_an_order_of_its_own() {
+        let plan = plan();
+        let runs = plan.runs();
+        assert_eq!(runs.len(), 7 * 3 + 1);
+        let order =
+            |pass| runs.iter().filter(|(p, _)| *p == pass).map(|(_, c)| c.id).collect::<Vec<_>>();
+        assert_ne!(order(2), order(3));
+        assert!(order(1).contains(&3) && !order(2).contains(&3));
+        assert_eq!(plan.runs(), runs);
+        let scenario = Plan { study: Study::Scenario, ..plan };
+        assert!(scenario.runs()[..8].iter().map(|(_, cell)| cell.id).eq(1..=8));
+    }
+}

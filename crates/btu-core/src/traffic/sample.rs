@@ -1,0 +1,191 @@
+//! The lines of a journal of traffic: every run with its flows, as both ends saw them.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::analysis::figures::Figures;
+use super::analysis::places::Places;
+use super::plan::Plan;
+use super::trace::Trace;
+use crate::cell::Role;
+use crate::disclosure::Disclosure;
+use crate::journal::EventRecord;
+use crate::sample::DirectionSample;
+use crate::sample::Flag;
+use crate::sample::HostSample;
+use crate::sample::Outcome;
+use crate::sample::SocketOptions;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// A line of `samples.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Line {
+    /// One run of one cell.
+    TrafficRun(Box<RunSample>),
+}
+
+/// One run of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSample {
+    /// The number of the cell.
+    pub cell: u32,
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: String,
+    /// The clusters, in the order in which they ended.
+    pub clusters: Vec<ClusterSample>,
+    /// What the emulator did, per direction; empty on the direct path.
+    pub emulation: Vec<DirectionSample>,
+    /// The test host around the run.
+    pub host: HostSample,
+    /// What a reader should know of the run.
+    pub flags: Vec<Flag>,
+}
+
+/// The flows of one cluster: one start, one end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClusterSample {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Why it could not be run; then it has no flows.
+    pub failed: Option<String>,
+    /// Its flows.
+    pub flows: Vec<FlowSample>,
+    /// CPU time of all sending threads.
+    pub sender_cpu_ns: Nanos,
+    /// CPU time of all receiving threads.
+    pub receiver_cpu_ns: Nanos,
+    /// Sending threads.
+    pub sender_threads: u32,
+    /// From the start to the last byte read.
+    pub elapsed_ns: Nanos,
+}
+
+/// One flow as both ends saw it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowSample {
+    /// The name of its test.
+    pub test: String,
+    /// Which of the sessions of the test, from 1.
+    pub session: u32,
+    /// The sending host.
+    pub from: Role,
+    /// The receiving host.
+    pub to: Role,
+    /// `tcp` or `udp`.
+    pub transport: String,
+    /// What it sends, as the scenario says.
+    pub traffic: String,
+    /// T.
+    pub duration_ns: Nanos,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What is said of it, from the whole trace.
+    pub figures: Figures,
+    /// Where its queue stood; `None` for datagrams.
+    pub places: Option<Places>,
+    /// Payload acknowledged at T: what was transmitted; `None` for datagrams.
+    pub acknowledged_bytes: Option<Bytes>,
+    /// Retransmitted payload.
+    pub retransmitted_bytes: Option<Bytes>,
+    /// Smallest round trip of the connection.
+    pub least_rtt_ns: Option<Nanos>,
+    /// Datagrams that the kernel of the sender refused.
+    pub refused: u64,
+    /// How the sender waited.
+    pub pace: String,
+    /// Socket options of the sender, as the kernel has them.
+    pub sender_options: SocketOptions,
+    /// Of the receiver.
+    pub receiver_options: SocketOptions,
+    /// A(t) and D(t), thinned for pictures.
+    pub curves: Curves,
+}
+
+/// A(t) and D(t) at some times, the first value and then differences.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Curves {
+    /// Nanoseconds from the start of the flow.
+    pub t_ns: Vec<u64>,
+    /// Bytes that had arrived.
+    pub arrived_bytes: Vec<u64>,
+    /// Bytes that had been read.
+    pub read_bytes: Vec<u64>,
+}
+
+/// A journal that was read back, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journal {
+    /// What was asked for.
+    pub plan: Plan,
+    /// Facts of the hosts.
+    pub hosts: Disclosure,
+    /// The lines of `samples.jsonl`.
+    pub lines: Vec<Line>,
+    /// The lines of `events.jsonl`.
+    pub events: Vec<EventRecord>,
+}
+
+impl Journal {
+    /// The moment of the last event of this name.
+    pub fn moment(&self, event: &str) -> Option<&str> {
+        let found = self.events.iter().rfind(|record| record.event == event);
+        found.map(|record| record.at.as_str())
+    }
+
+    /// Every run, in order.
+    pub fn runs(&self) -> impl Iterator<Item = &RunSample> {
+        self.lines.iter().map(|Line::TrafficRun(run)| run.as_ref())
+    }
+}
+
+impl RunSample {
+    /// Every flow of every cluster.
+    pub fn flows(&self) -> impl Iterator<Item = &FlowSample> {
+        self.clusters.iter().flat_map(|cluster| &cluster.flows)
+    }
+
+    /// True where every flow came to its end.
+    pub fn is_complete(&self) -> bool {
+        let failed = self.clusters.iter().any(|cluster| cluster.failed.is_some());
+        !failed && self.flows().all(|flow| flow.outcome.is_complete())
+    }
+}
+
+impl Curves {
+    /// A(t) and D(t) at most [`Curves::POINTS`] evenly spaced times, until the last byte was read.
+    pub fn of(trace: &Trace) -> Self {
+        let end = trace.reads.last().map_or(Nanos::ZERO, |read| read.at).max(trace.duration);
+        let mut curves = Self::default();
+        let mut last = [0; 3];
+        let arrivals = trace.arrivals();
+        for point in 0..=Self::POINTS {
+            let at = Nanos::new(end.count() / Self::POINTS * point);
+            let values = [at.count(), arrivals.by(at).count(), trace.read_by(at).count()];
+            let columns = [&mut curves.t_ns, &mut curves.arrived_bytes, &mut curves.read_bytes];
+            for ((column, value), last) in columns.into_iter().zip(values).zip(&mut last) {
+                column.push(value - std::mem::replace(last, value));
+            }
+        }
+        curves
+    }
+
+    /// The times and both curves, summed up again.
+    pub fn points(&self) -> Vec<(Nanos, Bytes, Bytes)> {
+        let mut sums = [0; 3];
+        let rows = self.t_ns.iter().zip(&self.arrived_bytes).zip(&self.read_bytes);
+        rows.map(|((t, arrived), read)| {
+            for (sum, step) in sums.iter_mut().zip([t, arrived, read]) {
+                *sum += step;
+            }
+            (Nanos::new(sums[0]), Bytes::new(sums[1]), Bytes::new(sums[2]))
+        })
+        .collect()
+    }
+
+    /// Points of a picture.
+    const POINTS: u64 = 160;
+}

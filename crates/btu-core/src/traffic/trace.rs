@@ -1,0 +1,326 @@
+//! What one flow did, seen at both ends on one clock: blocks at the sender, reads at the receiver.
+
+use super::burst::BlockRecord;
+use super::burst::Discipline;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// What arrived at a receiver: the time, and how much the user had read by then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// From the start of the flow.
+    pub at: Nanos,
+    /// All bytes that the user had read.
+    pub total: Bytes,
+}
+
+/// A datagram that arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// From the start of the flow.
+    pub at: Nanos,
+    /// Its number in the flow, from 0.
+    pub number: u64,
+    /// Its length.
+    pub size: Bytes,
+}
+
+/// One flow from its start, in times from that start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// T: how long blocks fell due.
+    pub duration: Nanos,
+    /// Whether blocks wait for each other; says when a block counts as arrived in A(t).
+    pub discipline: Discipline,
+    /// True for a source that always has more: no block of it has a due time of its own.
+    pub endless: bool,
+    /// The blocks, in order.
+    pub blocks: Vec<BlockRecord>,
+    /// What the receiving user read, in order.
+    pub reads: Vec<Read>,
+    /// When each block was read whole, and the mean over its bytes of when they were read.
+    pub read_times: Vec<Option<ReadTime>>,
+    /// Datagrams that were sent and those that came; `None` for a stream.
+    pub datagrams: Option<Datagrams>,
+}
+
+/// When a block was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReadTime {
+    /// The last byte.
+    pub last: Nanos,
+    /// The mean of all bytes, in nanoseconds.
+    pub mean_ns: f64,
+}
+
+/// Counts of a flow of datagrams (RFC 7680, RFC 4737, RFC 5560).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagrams {
+    /// Sent.
+    pub sent: u64,
+    /// That came at least once.
+    pub received: u64,
+    /// That came again.
+    pub duplicated: u64,
+    /// That came after one with a higher number.
+    pub reordered: u64,
+    /// The sum of the changes of delay from each one to the next, and how many (RFC 3550, 6.4.1).
+    pub jitter: (Nanos, u64),
+}
+
+impl Trace {
+    /// A stream: block k is read when the user has read as many bytes as were taken up to its end.
+    #[must_use]
+    pub fn of_stream(self, reads: Vec<Read>) -> Self {
+        let mut read_times = Vec::with_capacity(self.blocks.len());
+        let mut reader = Reader { reads: &reads, place: 0, total: 0 };
+        for block in &self.blocks {
+            read_times.push(reader.take(block.taken.count()));
+        }
+        Self { reads, read_times, ..self }
+    }
+
+    /// Datagrams, `sent` in all: block k went out as so many of at most `largest` bytes, in order.
+    #[must_use]
+    pub fn of_datagrams(self, arrived: &[Arrived], largest: Bytes, sent: u64) -> Self {
+        let count = |block: &BlockRecord| block.taken.count().div_ceil(largest.count());
+        let parts: Vec<u64> =
+            if self.endless { vec![sent] } else { self.blocks.iter().map(count).collect() };
+        let (first, counts) = first_arrivals(arrived, sent);
+        let mut total = Bytes::ZERO;
+        let mut reads = Vec::with_capacity(arrived.len());
+        let mut ordered: Vec<&Arrived> = first.iter().flatten().copied().collect();
+        ordered.sort_by_key(|datagram| datagram.at);
+        for datagram in &ordered {
+            total += datagram.size;
+            reads.push(Read { at: datagram.at, total });
+        }
+        let mut rest = first.as_slice();
+        let mut read_times = Vec::with_capacity(self.blocks.len());
+        for part in parts {
+            let (own, others) = rest.split_at(place(part).min(rest.len()));
+            let whole: Option<Vec<&Arrived>> = own.iter().copied().collect();
+            read_times.push(whole.filter(|all| !all.is_empty()).map(|all| together(&all)));
+            rest = others;
+        }
+        let jitter = jitter(&self.blocks, &read_times);
+        let datagrams = Some(Datagrams { sent, jitter, ..counts });
+        Self { reads, read_times, datagrams, ..self }
+    }
+
+    /// When a block counts as arrived: queued ones when they are due, unqueued ones when they start.
+    pub fn arrival(&self, block: &BlockRecord) -> Option<Nanos> {
+        match self.discipline {
+            Discipline::Queue if !self.endless => Some(block.due),
+            _ => block.start,
+        }
+    }
+
+    /// How much of a block counts as arrived: all of a queued one, else what was taken of it.
+    pub fn arrived(&self, block: &BlockRecord) -> Bytes {
+        match self.discipline {
+            Discipline::Queue if !self.endless => block.size,
+            _ => block.taken,
+        }
+    }
+
+    /// All that the user had read by `at`.
+    pub fn read_by(&self, at: Nanos) -> Bytes {
+        let after = self.reads.partition_point(|read| read.at <= at);
+        after.checked_sub(1).map_or(Bytes::ZERO, |last| self.reads[last].total)
+    }
+
+    /// All that had arrived by `at`.
+    pub fn arrived_by(&self, at: Nanos) -> Bytes {
+        self.arrivals().by(at)
+    }
+
+    /// A(t) as a whole, for many questions; empty for an endless source.
+    pub fn arrivals(&self) -> Arrivals {
+        let mut steps: Vec<(Nanos, u64)> = self
+            .blocks
+            .iter()
+            .filter(|_| !self.endless)
+            .filter_map(|block| Some((self.arrival(block)?, self.arrived(block).count())))
+            .collect();
+        steps.sort_by_key(|(at, _)| *at);
+        let mut total = 0;
+        for (_, bytes) in &mut steps {
+            total += *bytes;
+            *bytes = total;
+        }
+        Arrivals(steps)
+    }
+}
+
+/// A(t): when what arrived, summed up.
+#[derive(Clone, Debug)]
+pub struct Arrivals(Vec<(Nanos, u64)>);
+
+impl Arrivals {
+    /// All that had arrived by `at`.
+    pub fn by(&self, at: Nanos) -> Bytes {
+        let after = self.0.partition_point(|(time, _)| *time <= at);
+        after.checked_sub(1).map_or(Bytes::ZERO, |last| Bytes::new(self.0[last].1))
+    }
+}
+
+/// Walks along the reads of a stream.
+struct Reader<'a> {
+    reads: &'a [Read],
+    place: usize,
+    total: u64,
+}
+
+impl Reader<'_> {
+    /// The next `bytes` of the stream; `None` where they were not all read.
+    fn take(&mut self, bytes: u64) -> Option<ReadTime> {
+        let (end, mut weighted) = (self.total + bytes, 0.0);
+        while self.total < end {
+            let read = self.reads.get(self.place)?;
+            let upto = read.total.count().min(end);
+            weighted += float(upto.saturating_sub(self.total)) * float(read.at.count());
+            self.total = self.total.max(upto);
+            if read.total.count() <= end {
+                self.place += 1;
+            }
+            if self.total == end {
+                return Some(ReadTime { last: read.at, mean_ns: weighted / float(bytes) });
+            }
+        }
+        None
+    }
+}
+
+/// The first arrival of each number below `sent`, and what is to be said of the others.
+fn first_arrivals(arrived: &[Arrived], sent: u64) -> (Vec<Option<&Arrived>>, Datagrams) {
+    let (mut first, mut counts) = (vec![None; place(sent)], Datagrams::default());
+    let mut highest = None;
+    for datagram in arrived {
+        match first.get_mut(place(datagram.number)) {
+            None => {}
+            Some(Some(_)) => counts.duplicated += 1,
+            Some(free) => {
+                *free = Some(datagram);
+                counts.received += 1;
+                let late = highest.is_some_and(|highest| datagram.number < highest);
+                counts.reordered += u64::from(late);
+                highest = highest.max(Some(datagram.number));
+            }
+        }
+    }
+    (first, counts)
+}
+
+fn place(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn together(parts: &[&Arrived]) -> ReadTime {
+    let bytes: f64 = parts.iter().map(|part| float(part.size.count())).sum();
+    let weighted: f64 =
+        parts.iter().map(|part| float(part.size.count()) * float(part.at.count())).sum();
+    let last = parts.iter().map(|part| part.at).max().unwrap_or(Nanos::ZERO);
+    ReadTime { last, mean_ns: weighted / bytes.max(1.0) }
+}
+
+/// `D(i, j) = (Rj - Ri) - (Sj - Si)` of each block and the next that came (RFC 3550, 6.4.1).
+fn jitter(blocks: &[BlockRecord], read: &[Option<ReadTime>]) -> (Nanos, u64) {
+    let transit = blocks.iter().zip(read).filter_map(|(block, read)| {
+        Some(read.as_ref()?.last.count().cast_signed() - block.start?.count().cast_signed())
+    });
+    let transit: Vec<i64> = transit.collect();
+    let changes = transit.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
+    let (sum, count) = changes.fold((0, 0), |(sum, count), change| (sum + change, count + 1));
+    (Nanos::new(sum), count)
+}
+
+/// A count in statistics.
+#[expect(clippy::cast_precision_loss, reason = "statistics; 53 bits are enough")]
+pub(super) fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::burst::Fate;
+
+    fn ms(count: u64) -> Nanos {
+        Nanos::from_millis(count)
+    }
+
+    fn block(due: u64, size: u64) -> BlockRecord {
+        BlockRecord {
+            due: ms(due),
+            size: Bytes::new(size),
+            start: Some(ms(due)),
+            end: Some(ms(due)),
+            taken: Bytes::new(size),
+            held_until: None,
+            fate: Fate::Sent,
+        }
+    }
+
+    fn trace(blocks: Vec<BlockRecord>) -> Trace {
+        Trace { duration: ms(100), blocks, ..Trace::default() }
+    }
+
+    fn read(at: u64, total: u64) -> Read {
+        Read { at: ms(at), total: Bytes::new(total) }
+    }
+
+    #[test]
+    fn a_block_of_a_stream_is_read_with_its_last_byte() {
+        let reads = vec![read(5, 6), read(7, 10), read(9, 25), read(12, 30)];
+        let trace =
+            trace(vec![block(0, 10), block(1, 10), block(2, 10), block(3, 10)]).of_stream(reads);
+        let last: Vec<Option<Nanos>> =
+            trace.read_times.iter().map(|read| read.map(|read| read.last)).collect();
+        assert_eq!(last, [Some(ms(7)), Some(ms(9)), Some(ms(12)), None]);
+        let mean = trace.read_times[0].unwrap().mean_ns;
+        assert!((mean - (6.0 * 5.0 + 4.0 * 7.0) / 10.0 * 1e6).abs() < 1.0, "{mean}");
+        assert_eq!(trace.read_by(ms(8)), Bytes::new(10));
+        assert_eq!(trace.read_by(ms(4)), Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_block_of_datagrams_is_read_with_the_last_of_them_or_never() {
+        let came = |number, at, size| Arrived { at: ms(at), number, size: Bytes::new(size) };
+        // Three blocks of 15 bytes go out as 10 + 5 each; number 3 is lost, 1 comes twice.
+        let arrived = [
+            came(1, 4, 5),
+            came(0, 5, 10),
+            came(1, 6, 5),
+            came(2, 7, 10),
+            came(5, 9, 5),
+            came(4, 8, 10),
+        ];
+        let trace = trace(vec![block(0, 15), block(1, 15), block(2, 15)]).of_datagrams(
+            &arrived,
+            Bytes::new(10),
+            6,
+        );
+        let last: Vec<Option<Nanos>> =
+            trace.read_times.iter().map(|read| read.map(|read| read.last)).collect();
+        assert_eq!(last, [Some(ms(5)), None, Some(ms(9))]);
+        let counts = trace.datagrams.unwrap();
+        assert_eq!(
+            (counts.sent, counts.received, counts.duplicated, counts.reordered),
+            (6, 5, 1, 2)
+        );
+        assert_eq!(trace.reads.last().unwrap().total, Bytes::new(40));
+        // Delays 5 and 7: one change of 2 ms.
+        assert_eq!(counts.jitter, (ms(2), 1));
+    }
+
+    #[test]
+    fn queued_blocks_arrive_when_due_and_unqueued_ones_when_they_start() {
+        let late = BlockRecord { start: Some(ms(50)), taken: Bytes::new(3), ..block(10, 7) };
+        let queued = trace(vec![late]);
+        assert_eq!(queued.arrived_by(ms(10)), Bytes::new(7));
+        let unqueued = Trace { discipline: Discipline::Miss, ..queued };
+        assert_eq!(unqueued.arrived_by(ms(49)), Bytes::ZERO);
+        assert_eq!(unqueued.arrived_by(ms(50)), Bytes::new(3));
+    }
+}

@@ -1,0 +1,27 @@
+//! Traffic: many flows of blocks on an absolute schedule, seen at both ends on one clock (napier).
+//!
+//! A [`Job`] is a set of flows that connect, meet at one barrier, start at one instant and end. Flows
+//! share threads: each sending thread keeps the due times of its flows in one heap and waits for the
+//! next one, asleep and then awake for the last microseconds; each receiving thread reads whatever
+//! came. Nothing blocks: a socket without room is left alone until it has some, so that a flow that
+//! cannot go on never delays another. Every wait has a deadline, so nothing hangs.
+
+mod connect;
+mod flow;
+mod job;
+mod outgoing;
+mod pacer;
+mod receiver;
+mod sampler;
+mod sender;
+
+pub use job::Carrier;
+pub use job::Drain;
+pub use job::Flow;
+pub use job::FlowEnd;
+pub use job::Job;
+pub use job::JobEnd;
+pub use job::Offer;
+pub use job::TcpEnd;
+pub use job::run;
+pub use pacer::Pace;

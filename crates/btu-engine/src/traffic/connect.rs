@@ -1,0 +1,205 @@
+//! The connections of a job, all made before anything is sent.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::socket;
+
+use super::flow::Shared;
+use super::job::Carrier;
+use super::job::Flow;
+use super::job::Job;
+use crate::error::EngineError;
+use crate::place::Place;
+
+/// Both ends of a flow, connected; neither blocks.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) near: Socket,
+    pub(super) far: Socket,
+    pub(super) shared: Shared,
+}
+
+/// One end.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Stream(TcpStream),
+    Datagram(UdpSocket),
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Stream(stream) => stream.as_fd(),
+            Self::Datagram(socket) => socket.as_fd(),
+        }
+    }
+}
+
+/// Connects every flow, in the order of the job.
+pub(super) fn connect(job: &Job<'_>) -> Result<Vec<Ends>, EngineError> {
+    let mut ends: Vec<Option<Ends>> = job.flows.iter().map(|_| None).collect();
+    let mut listeners = BTreeMap::new();
+    let mut streams = Vec::new();
+    for (number, flow) in job.flows.iter().enumerate() {
+        match flow.carrier {
+            Carrier::Tcp(_) => streams.push(number),
+            Carrier::Udp => ends[number] = Some(datagrams(job, flow)?),
+        }
+    }
+    // Some at a time: the queue of a listener is short, and a full one costs a second.
+    for group in streams.chunks(AT_ONCE) {
+        for (number, pair) in accept_all(job, group, &mut listeners)? {
+            ends[number] = Some(pair);
+        }
+    }
+    for end in ends.iter().flatten() {
+        blocks_not(&end.near)?;
+        blocks_not(&end.far)?;
+    }
+    Ok(ends.into_iter().flatten().collect())
+}
+
+/// Works at the place of a host.
+fn within<T: Send>(
+    place: &Place,
+    work: impl FnOnce() -> Result<T, EngineError> + Send,
+) -> Result<T, EngineError> {
+    match &place.net {
+        Some(net) => net.inside(work)?,
+        None => work(),
+    }
+}
+
+/// A listening address and port of a host.
+type Door = (usize, SocketAddr);
+
+fn door(job: &Job<'_>, flow: &Flow) -> Door {
+    let address = flow.address.unwrap_or(job.parties[flow.to].address);
+    (flow.to, SocketAddr::new(address, flow.port))
+}
+
+/// Begins a group of connections and accepts them, each recognised by where it comes from.
+fn accept_all(
+    job: &Job<'_>,
+    group: &[usize],
+    listeners: &mut BTreeMap<Door, TcpListener>,
+) -> Result<Vec<(usize, Ends)>, EngineError> {
+    let mut begun: Vec<(SocketAddr, usize, TcpStream)> = Vec::new();
+    let mut expected: BTreeMap<Door, usize> = BTreeMap::new();
+    for number in group {
+        let flow = &job.flows[*number];
+        let Carrier::Tcp(settings) = &flow.carrier else { continue };
+        let door = door(job, flow);
+        if let Entry::Vacant(free) = listeners.entry(door) {
+            let make = || Ok(socket::listen(door.1, settings)?);
+            free.insert(within(&job.parties[flow.to].place, make)?);
+        }
+        let listening = listeners[&door].local_addr().map_err(EngineError::peer("listen"))?;
+        let near = within(&job.parties[flow.from].place, || {
+            Ok(socket::begin_connect(listening, settings)?)
+        })?;
+        mark(flow, &near)?;
+        let from =
+            near.local_addr().map_err(EngineError::peer(format!("connect to {listening}")))?;
+        begun.push((from, *number, near));
+        *expected.entry(door).or_default() += 1;
+    }
+    let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(PATIENCE);
+    let mut pairs = Vec::new();
+    for (door, count) in expected {
+        for _ in 0..count {
+            let (far, from) = accept(job, &listeners[&door], door.1, deadline)?;
+            let place = begun.iter().position(|(known, ..)| *known == from);
+            let Some(place) = place else {
+                return Err(EngineError::Refused(format!("a stranger connected from {from}")));
+            };
+            let (_, number, near) = begun.swap_remove(place);
+            let ends = Ends {
+                near: Socket::Stream(near),
+                far: Socket::Stream(far),
+                shared: Shared::default(),
+            };
+            pairs.push((number, ends));
+        }
+    }
+    Ok(pairs)
+}
+
+/// Waits for one connection, and looks now and then whether anybody still wants it.
+fn accept(
+    job: &Job<'_>,
+    listener: &TcpListener,
+    address: SocketAddr,
+    deadline: Nanos,
+) -> Result<(TcpStream, SocketAddr), EngineError> {
+    socket::bound_waits(listener, Duration::from_millis(100))?;
+    loop {
+        match listener.accept() {
+            Ok(accepted) => return Ok(accepted),
+            Err(cause) if cause.kind() != io::ErrorKind::WouldBlock => {
+                return Err(EngineError::peer(format!("accept on {address}"))(cause));
+            }
+            Err(_) if job.cancel.load(Relaxed) => {
+                return Err(EngineError::Refused(format!("connect to {address}: interrupted")));
+            }
+            Err(_) if Nanos::new(clock::monotonic_ns()) > deadline => {
+                let seconds = PATIENCE.seconds();
+                let cause = format!("connect to {address}: no connection within {seconds} s");
+                return Err(EngineError::Refused(cause));
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn datagrams(job: &Job<'_>, flow: &Flow) -> Result<Ends, EngineError> {
+    let (_, address) = door(job, flow);
+    let far =
+        within(&job.parties[flow.to].place, || Ok(socket::bind_udp(address, DATAGRAM_BUFFER)?))?;
+    let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
+    let any = match listening {
+        SocketAddr::V4(_) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
+    };
+    let near = within(&job.parties[flow.from].place, || {
+        let near = socket::bind_udp(any, DATAGRAM_BUFFER)?;
+        near.connect(listening).map_err(EngineError::peer(format!("connect to {listening}")))?;
+        Ok(near)
+    })?;
+    mark(flow, &near)?;
+    Ok(Ends { near: Socket::Datagram(near), far: Socket::Datagram(far), shared: Shared::default() })
+}
+
+fn mark(flow: &Flow, near: &impl AsFd) -> Result<(), EngineError> {
+    match flow.code_point {
+        Some(code_point) => Ok(socket::mark_packets(near, code_point)?),
+        None => Ok(()),
+    }
+}
+
+fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
+    let set = match socket {
+        Socket::Stream(stream) => stream.set_nonblocking(true),
+        Socket::Datagram(socket) => socket.set_nonblocking(true),
+    };
+    set.map_err(EngineError::peer("set O_NONBLOCK"))
+}
+
+/// Connections that are begun before the first of them is accepted.
+const AT_ONCE: usize = 64;
+/// How long a connection may take.
+const PATIENCE: Nanos = Nanos::from_secs(15);
+/// What a socket of datagrams asks for; the kernel may give less.
+const DATAGRAM_BUFFER: usize = 4 << 20;

@@ -1,0 +1,124 @@
+//! What both ends of a flow saw, put together.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::analysis::places::Glance;
+use btu_core::traffic::burst::BlockRecord;
+use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::trace::Arrived;
+use btu_core::traffic::trace::Read;
+use btu_core::traffic::trace::Trace;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::socket::Effective;
+
+use super::connect::Ends;
+use super::connect::Socket;
+use super::job::Carrier;
+use super::job::Flow;
+use super::job::FlowEnd;
+use super::job::Job;
+use super::job::Offer;
+use super::job::TcpEnd;
+
+/// The largest datagram over IPv4.
+pub(super) const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
+
+/// What the two ends of a flow and its watcher tell each other.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Bytes that the transport took.
+    pub(super) taken: AtomicU64,
+    /// Bytes that the receiving user read.
+    pub(super) read: AtomicU64,
+    /// Datagrams sent.
+    pub(super) datagrams: AtomicU64,
+    /// Nothing more will be sent.
+    pub(super) sender_done: AtomicBool,
+}
+
+/// What a sender leaves behind.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) number: usize,
+    pub(super) blocks: Vec<BlockRecord>,
+    pub(super) tcp: Option<TcpEnd>,
+    pub(super) pace: &'static str,
+    pub(super) refused: u64,
+    pub(super) fault: Option<Outcome>,
+}
+
+/// What a receiver leaves behind, in times of the clock.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) number: usize,
+    pub(super) reads: Vec<Read>,
+    pub(super) arrived: Vec<Arrived>,
+    pub(super) fault: Option<Outcome>,
+}
+
+impl Shared {
+    pub(super) fn is_done(&self) -> bool {
+        self.sender_done.load(Relaxed)
+    }
+}
+
+/// The flows of a job, each with its two ends and its glances, by number.
+pub(super) fn together(
+    job: &Job<'_>,
+    ends: &[Ends],
+    mut sent: Vec<Sent>,
+    mut received: Vec<Received>,
+    glances: Vec<Vec<Glance>>,
+) -> Vec<FlowEnd> {
+    sent.sort_by_key(|one| one.number);
+    received.sort_by_key(|one| one.number);
+    let mut glances = glances.into_iter();
+    let both = job.flows.iter().zip(ends).zip(sent.into_iter().zip(received));
+    both.map(|((flow, ends), (sent, received))| {
+        let outcome = sent.fault.clone().or(received.fault.clone()).unwrap_or(Outcome::Complete);
+        FlowEnd {
+            outcome,
+            tcp: sent.tcp,
+            pace: sent.pace,
+            refused: sent.refused,
+            trace: trace(flow, sent.blocks, received, ends.shared.datagrams.load(Relaxed)),
+            glances: glances.next().unwrap_or_default(),
+            sender: effective(&ends.near),
+            receiver: effective(&ends.far),
+        }
+    })
+    .collect()
+}
+
+fn trace(flow: &Flow, blocks: Vec<BlockRecord>, received: Received, datagrams: u64) -> Trace {
+    let (discipline, endless) = match &flow.offer {
+        Offer::Endless(_) => (Discipline::Queue, true),
+        Offer::Train { discipline, .. } => (*discipline, false),
+    };
+    let trace = Trace { duration: flow.duration, discipline, endless, blocks, ..Trace::default() };
+    match (&flow.carrier, endless) {
+        (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
+        (Carrier::Tcp(_), _) => trace.of_stream(received.reads),
+    }
+}
+
+/// The largest datagram of a flow.
+pub(super) fn datagram(flow: &Flow) -> Bytes {
+    flow.write.min(LARGEST_DATAGRAM).max(Bytes::new(1))
+}
+
+fn effective(socket: &Socket) -> Effective {
+    match socket {
+        Socket::Stream(stream) => Effective::of(stream),
+        Socket::Datagram(socket) => Effective::of(socket),
+    }
+}
+
+/// Times of the clock as times of the flow; what came before its start is at its start.
+pub(super) fn since(at: u64, start: Nanos) -> Nanos {
+    Nanos::new(at).since(start)
+}

@@ -1,0 +1,312 @@
+//! The sending end of one flow: what is due, written as far as the transport takes it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::burst::BlockRecord;
+use btu_core::traffic::burst::Bursts;
+use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::burst::Fate;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::socket;
+use btu_sys::tcp_info::TcpInfo;
+
+use super::connect::Ends;
+use super::connect::Socket;
+use super::flow::Sent;
+use super::flow::datagram;
+use super::job::Carrier;
+use super::job::Drain;
+use super::job::Flow;
+use super::job::Offer;
+use super::job::TcpEnd;
+use super::pacer::Pacer;
+use super::pacer::now;
+
+/// The sending end of a flow.
+pub(super) struct Sender<'a> {
+    number: usize,
+    flow: &'a Flow,
+    pub(super) ends: &'a Ends,
+    load: Load,
+    /// The most in one call.
+    pub(super) chunk: usize,
+    pub(super) start: Nanos,
+    end: Nanos,
+    give_up: Nanos,
+    blocked: bool,
+    stopped: bool,
+    pub(super) is_over: bool,
+    refused: u64,
+    tcp: Option<TcpEnd>,
+    pub(super) fault: Option<Outcome>,
+}
+
+/// What a flow has to send.
+enum Load {
+    Blocks(Bursts),
+    Endless { sizes: Arc<[Bytes]>, next: usize, left: usize, taken: u64 },
+}
+
+/// What became of an attempt to send.
+pub(super) enum Progress {
+    Blocked,
+    Idle,
+    More,
+    Over,
+}
+
+impl<'a> Sender<'a> {
+    pub(super) fn new(number: usize, flow: &'a Flow, ends: &'a Ends, begin: Nanos) -> Self {
+        let start = begin.saturating_add(flow.start);
+        let end = start.saturating_add(flow.duration);
+        let unqueued = matches!(&flow.offer, Offer::Train { discipline, .. } if *discipline != Discipline::Queue);
+        let give_up = match flow.drain {
+            // An unqueued block that was begun is finished, for some time.
+            Drain::No if unqueued => end.saturating_add(FINISH),
+            Drain::No => end,
+            Drain::UpTo(time) => end.saturating_add(time),
+            Drain::Yes => Nanos::MAX,
+        };
+        let load = match &flow.offer {
+            Offer::Endless(sizes) => {
+                Load::Endless { sizes: Arc::clone(sizes), next: 0, left: 0, taken: 0 }
+            }
+            Offer::Train { blocks, discipline, limits } => {
+                Load::Blocks(Bursts::new(Arc::clone(blocks), *discipline, *limits))
+            }
+        };
+        let chunk = match flow.carrier {
+            Carrier::Tcp(_) => flow.write.min(LONGEST_WRITE),
+            Carrier::Udp => datagram(flow),
+        };
+        Self {
+            number,
+            flow,
+            ends,
+            load,
+            chunk: chunk.len().max(1),
+            start,
+            end,
+            give_up,
+            blocked: false,
+            stopped: false,
+            is_over: false,
+            refused: 0,
+            tcp: None,
+            fault: None,
+        }
+    }
+
+    /// The next moment at which something happens by itself.
+    pub(super) fn next_look(&self) -> Option<Nanos> {
+        if self.is_over {
+            return None;
+        }
+        let due = match &self.load {
+            Load::Blocks(bursts) => bursts.next_due().map(|due| self.start.saturating_add(due)),
+            Load::Endless { .. } => None,
+        };
+        let end = if self.stopped { self.give_up } else { self.end };
+        Some(due.map_or(end, |due| due.min(end)))
+    }
+
+    /// True while somebody else decides when this flow goes on.
+    pub(super) fn is_held_up(&self) -> bool {
+        self.blocked
+    }
+
+    /// Sends what is due, as far as the transport takes it.
+    pub(super) fn pump(&mut self, data: &mut [u8]) -> Progress {
+        self.blocked = false;
+        for _ in 0..AT_ONCE {
+            let time = now();
+            if time < self.start {
+                return Progress::Idle;
+            }
+            if let Some(over) = self.look_at_the_end(time) {
+                return over;
+            }
+            let Some(left) = self.wanted(time) else { return self.nothing_left(time) };
+            match self.write(&mut data[..left.min(self.chunk)]) {
+                Ok(taken) => self.took(time, taken),
+                Err(cause) => return self.not_taken(&cause),
+            }
+        }
+        Progress::More
+    }
+
+    /// How many bytes are to be written now.
+    fn wanted(&mut self, time: Nanos) -> Option<usize> {
+        let since = time.since(self.start);
+        match &mut self.load {
+            Load::Blocks(bursts) => {
+                bursts.advance(since);
+                bursts.offer(since).map(Bytes::len)
+            }
+            Load::Endless { .. } if self.stopped => None,
+            Load::Endless { sizes, next, left, .. } => {
+                if *left == 0 {
+                    *left = sizes[*next].len().max(1);
+                    *next = (*next + 1) % sizes.len();
+                }
+                Some(*left)
+            }
+        }
+    }
+
+    fn took(&mut self, began: Nanos, bytes: usize) {
+        let count = u64::try_from(bytes).unwrap_or(0);
+        self.ends.shared.taken.fetch_add(count, Relaxed);
+        if self.flow.carrier == Carrier::Udp {
+            self.ends.shared.datagrams.fetch_add(1, Relaxed);
+        }
+        match &mut self.load {
+            // A block is finished when the call has returned; the clock need not be asked before each.
+            Load::Blocks(bursts) => bursts.took(now().since(self.start), Bytes::new(count)),
+            Load::Endless { left, taken, .. } => {
+                *left -= bytes.min(*left);
+                *taken += count;
+            }
+        }
+        debug_assert!(began >= self.start, "nothing is sent before the start");
+    }
+
+    /// Nothing of a datagram is taken, or all.
+    fn write(&self, data: &mut [u8]) -> io::Result<usize> {
+        if self.flow.carrier == Carrier::Udp {
+            let number = self.ends.shared.datagrams.load(Relaxed).to_le_bytes();
+            let room = data.len().min(number.len());
+            data[..room].copy_from_slice(&number[..room]);
+        }
+        socket::send(self.ends.near.as_fd(), data)
+    }
+
+    fn not_taken(&mut self, cause: &io::Error) -> Progress {
+        match (cause.kind(), &self.flow.carrier) {
+            (io::ErrorKind::Interrupted, _) => Progress::More,
+            (io::ErrorKind::WouldBlock, _) => {
+                self.blocked = true;
+                Progress::Blocked
+            }
+            // A full device or a port where nobody listens any more: this datagram is lost.
+            (_, Carrier::Udp) => {
+                self.refused += 1;
+                if self.refused > MOST_REFUSED {
+                    return self.fail(format!("send: {cause}"));
+                }
+                Progress::More
+            }
+            (_, Carrier::Tcp(_)) => self.fail(format!("send: {cause}")),
+        }
+    }
+
+    fn fail(&mut self, reason: String) -> Progress {
+        self.fault = Some(Outcome::Failed { reason });
+        self.end();
+        Progress::Over
+    }
+
+    /// T has come, or the end of the time to drain, or a limit was met.
+    fn look_at_the_end(&mut self, time: Nanos) -> Option<Progress> {
+        let since = time.since(self.start);
+        if let Load::Blocks(bursts) = &mut self.load {
+            // What was due before T is due, however late somebody looks.
+            bursts.advance(since.min(self.flow.duration));
+            if let Some(overflow) = bursts.overflow(since) {
+                let at = since.seconds();
+                self.fault =
+                    Some(Outcome::Capped { reason: format!("{overflow}, at t = {at:.3} s") });
+                self.end();
+                return Some(Progress::Over);
+            }
+        }
+        if time >= self.end && !self.stopped {
+            self.stopped = true;
+            self.tcp = self.account();
+            if let Load::Blocks(bursts) = &mut self.load {
+                bursts.stop();
+            }
+        }
+        (self.stopped && time >= self.give_up).then(|| {
+            self.end();
+            Progress::Over
+        })
+    }
+
+    /// Nothing is due now: the flow waits, or is over.
+    fn nothing_left(&mut self, time: Nanos) -> Progress {
+        let has_more = match &self.load {
+            Load::Blocks(bursts) => bursts.next_due().is_some(),
+            Load::Endless { .. } => false,
+        };
+        if has_more || (time < self.end && !self.stopped) {
+            return Progress::Idle;
+        }
+        self.end();
+        Progress::Over
+    }
+
+    /// Nothing more is sent: the receiver sees the end once it has read what was.
+    pub(super) fn end(&mut self) {
+        self.is_over = true;
+        if self.tcp.is_none() {
+            self.tcp = self.account();
+        }
+        if let Socket::Stream(stream) = &self.ends.near {
+            // A connection that is gone has nothing left to end.
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+        self.ends.shared.sender_done.store(true, Relaxed);
+    }
+
+    fn account(&self) -> Option<TcpEnd> {
+        let Socket::Stream(stream) = &self.ends.near else { return None };
+        let read = TcpInfo::of(stream).ok()?;
+        let bytes = |count: Option<u64>| Bytes::new(count.unwrap_or(0));
+        let micros = |count: Option<u64>| Nanos::from_micros(count.unwrap_or(0));
+        Some(TcpEnd {
+            // The SYN counts as a byte.
+            acknowledged: bytes(read.bytes_acked().map(|acked| acked.saturating_sub(1))),
+            sent: bytes(read.bytes_sent()),
+            retransmitted: bytes(read.bytes_retrans()),
+            rtt: micros(read.rtt_us()),
+            least_rtt: micros(read.min_rtt_us()),
+        })
+    }
+
+    pub(super) fn finish(self, pacer: &Pacer) -> Sent {
+        let blocks = match self.load {
+            Load::Blocks(bursts) => bursts.into_records(),
+            Load::Endless { taken, .. } => vec![BlockRecord {
+                size: Bytes::new(taken),
+                start: Some(Nanos::ZERO),
+                end: Some(self.flow.duration),
+                taken: Bytes::new(taken),
+                fate: Fate::Sent,
+                ..BlockRecord::default()
+            }],
+        };
+        Sent {
+            number: self.number,
+            blocks,
+            tcp: self.tcp,
+            pace: pacer.pace.name(),
+            refused: self.refused,
+            fault: self.fault,
+        }
+    }
+}
+
+/// Writes of one flow before the others are looked at.
+const AT_ONCE: usize = 16;
+/// The longest write: what a flow has beyond waits until others were looked at.
+const LONGEST_WRITE: Bytes = Bytes::new(1 << 20);
+/// How long an unqueued block may take to be finished after T.
+const FINISH: Nanos = Nanos::from_secs(10);
+/// Datagrams that the kernel may refuse before the flow is given up.
+const MOST_REFUSED: u64 = 1_000_000;

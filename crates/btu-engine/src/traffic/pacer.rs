@@ -1,0 +1,121 @@
+//! Waiting for the next due time of many flows, or for a socket that has room again.
+
+use std::io;
+
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::wait::Ready;
+
+use super::job::Flow;
+use super::job::Offer;
+use crate::error::EngineError;
+
+/// How a sender waits for what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Asleep, then awake for what a wake-up takes: exact, and costs CPU time.
+    Hybrid,
+    /// Asleep: some ten microseconds late, and spares the CPU for others.
+    Sleep,
+    /// Awake.
+    Spin,
+}
+
+impl Pace {
+    /// A pace by its name in scripts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Sleep => "sleep",
+            Self::Spin => "spin",
+        }
+    }
+
+    /// What flows of one thread need together: the most exact of what each asks for. A sender that is
+    /// awake is an activity of the host in its own right, so long periods are slept through.
+    pub(super) fn for_all<'a>(flows: impl Iterator<Item = &'a Flow>) -> Self {
+        let (mut pace, mut per_second) = (Self::Sleep, 0.0);
+        for flow in flows {
+            match flow.pace {
+                Some(Self::Spin) => return Self::Spin,
+                Some(Self::Hybrid) => pace = Self::Hybrid,
+                Some(Self::Sleep) => {}
+                None => per_second += bursts_per_second(flow),
+            }
+        }
+        if per_second > OFTEN { Self::Hybrid } else { pace }
+    }
+}
+
+/// How a thread waits, with what its own wake-ups take.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    pub(super) pace: Pace,
+    margin: Nanos,
+}
+
+impl Pacer {
+    /// A pacer for the calling thread.
+    pub(super) fn new(pace: Pace, ready: &mut Ready) -> Result<Self, EngineError> {
+        // Without the right the default slack of 50 us stays, which the margin then shows.
+        let _ = btu_sys::cpu::set_timer_slack(1);
+        btu_sys::cpu::prefer_latency();
+        let margin = match pace {
+            Pace::Hybrid => measured_margin(ready).map_err(EngineError::peer("wait"))?,
+            Pace::Sleep => Nanos::ZERO,
+            Pace::Spin => Nanos::MAX,
+        };
+        Ok(Self { pace, margin })
+    }
+
+    /// Waits until `due`, or until a socket is ready.
+    pub(super) fn until(&self, due: Nanos, ready: &mut Ready) -> io::Result<()> {
+        let left = due.since(now());
+        let asleep = left.since(self.margin);
+        if asleep > Nanos::ZERO {
+            ready.wait(Some(asleep.count()))?;
+            if !ready.is_empty() || due.since(now()) > self.margin {
+                return Ok(());
+            }
+        } else {
+            ready.wait(Some(0))?;
+        }
+        while ready.is_empty() && self.margin > Nanos::ZERO && now() < due {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// What all but a few wake-ups take, at most [`WIDEST`].
+fn measured_margin(ready: &mut Ready) -> io::Result<Nanos> {
+    let mut late = Vec::with_capacity(WAKE_UPS);
+    for _ in 0..WAKE_UPS {
+        let due = now().saturating_add(NAP);
+        ready.wait(Some(NAP.count()))?;
+        late.push(now().since(due));
+    }
+    late.sort_unstable();
+    let nearly_all = late.get(WAKE_UPS - WAKE_UPS / 100 - 1).copied().unwrap_or(WIDEST);
+    Ok(nearly_all.saturating_add(SPARE).min(WIDEST))
+}
+
+/// Bursts of a flow, by its first and last due time.
+fn bursts_per_second(flow: &Flow) -> f64 {
+    let Offer::Train { blocks, .. } = &flow.offer else { return 0.0 };
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return 0.0 };
+    let span = last.due.since(first.due).seconds();
+    let bursts = blocks.windows(2).filter(|pair| pair[0].due != pair[1].due).count();
+    if span > 0.0 { f64::from(u32::try_from(bursts).unwrap_or(u32::MAX)) / span } else { 0.0 }
+}
+
+/// From so many bursts a second on a thread stays awake for the last part.
+const OFTEN: f64 = 100.0;
+const WAKE_UPS: usize = 300;
+const NAP: Nanos = Nanos::from_micros(30);
+const SPARE: Nanos = Nanos::from_micros(10);
+const WIDEST: Nanos = Nanos::from_micros(150);

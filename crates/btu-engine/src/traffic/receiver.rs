@@ -1,0 +1,235 @@
+//! A receiving thread: reads whatever came for any of its flows, and notes when.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::trace::Arrived;
+use btu_core::traffic::trace::Read;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::socket;
+use btu_sys::wait::Ready;
+
+use super::connect::Ends;
+use super::flow::LARGEST_DATAGRAM;
+use super::flow::Received;
+use super::flow::since;
+use super::job::Carrier;
+use super::job::Crew;
+use super::job::Flow;
+use super::job::Job;
+use super::job::Offer;
+use super::pacer::now;
+use crate::error::EngineError;
+
+/// What a receiving thread leaves behind.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) flows: Vec<Received>,
+    pub(super) cpu: Nanos,
+}
+
+/// Reads the receiving ends of some flows until all have ended.
+pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
+    let mut ready = Ready::new(256)?;
+    let members = crew.members.iter();
+    let mut sinks: Vec<Sink<'_>> =
+        members.map(|(number, flow, ends)| Sink::new(*number, flow, ends, begin)).collect();
+    for (place, sink) in (0..).zip(&sinks) {
+        ready.add_reader(&sink.ends.far, place)?;
+    }
+    let longest = sinks.iter().map(|sink| sink.flow.read.len()).max().unwrap_or(0);
+    let mut space = vec![0; longest.max(LARGEST_DATAGRAM.len())];
+    let before = ThreadUse::now();
+    let mut looked = Nanos::ZERO;
+    while sinks.iter().any(|sink| !sink.is_over) {
+        ready.wait(Some(LOOK.count())).map_err(EngineError::peer("wait"))?;
+        for at in 0..ready.len() {
+            let place = usize::try_from(ready.number(at)).unwrap_or(usize::MAX);
+            let Some(sink) = sinks.get_mut(place).filter(|sink| !sink.is_over) else { continue };
+            sink.read(&mut space);
+            if sink.is_over {
+                ready.remove(&sink.ends.far)?;
+            }
+        }
+        let time = now();
+        if time.since(looked) > LOOK {
+            looked = time;
+            sinks.iter_mut().filter(|sink| !sink.is_over).for_each(|sink| sink.look(job, time));
+        }
+    }
+    let used = ThreadUse::now().since(&before);
+    let flows = sinks.into_iter().map(Sink::finish).collect();
+    Ok(Done { flows, cpu: Nanos::new(used.cpu_ns) })
+}
+
+/// The receiving end of a flow.
+struct Sink<'a> {
+    number: usize,
+    flow: &'a Flow,
+    ends: &'a Ends,
+    start: Nanos,
+    reads: Vec<Read>,
+    arrived: Vec<Arrived>,
+    total: u64,
+    highest: u64,
+    /// Reads closer together than this are noted as one.
+    grain: Nanos,
+    last: Nanos,
+    is_over: bool,
+    fault: Option<Outcome>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(number: usize, flow: &'a Flow, ends: &'a Ends, begin: Nanos) -> Self {
+        let start = begin.saturating_add(flow.start);
+        let room = expected(flow);
+        let is_stream = matches!(flow.carrier, Carrier::Tcp(_));
+        let (reads, arrived) = if is_stream { (room, 0) } else { (0, room) };
+        let is_endless = matches!(flow.offer, Offer::Endless(_));
+        Self {
+            number,
+            flow,
+            ends,
+            start,
+            reads: Vec::with_capacity(reads),
+            arrived: Vec::with_capacity(arrived),
+            total: 0,
+            highest: 0,
+            grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
+            last: start,
+            is_over: false,
+            fault: None,
+        }
+    }
+
+    /// Reads what is there, as often as another flow can wait.
+    fn read(&mut self, space: &mut [u8]) {
+        for _ in 0..AT_ONCE {
+            let length = match self.flow.carrier {
+                Carrier::Tcp(_) => self.flow.read.len().clamp(1, space.len()),
+                Carrier::Udp => space.len(),
+            };
+            match socket::recv(self.ends.far.as_fd(), &mut space[..length]) {
+                Ok(0) if self.flow.carrier != Carrier::Udp => return self.is_over = true,
+                Ok(count) => self.came(&space[..count]),
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => {
+                    self.fault = Some(Outcome::Failed { reason: format!("receive: {cause}") });
+                    return self.is_over = true;
+                }
+            }
+        }
+    }
+
+    fn came(&mut self, data: &[u8]) {
+        let time = now();
+        let count = u64::try_from(data.len()).unwrap_or(0);
+        self.total += count;
+        self.last = time;
+        self.ends.shared.read.fetch_add(count, Relaxed);
+        let at = since(time.count(), self.start);
+        match self.flow.carrier {
+            Carrier::Tcp(_) => self.note(Read { at, total: Bytes::new(self.total) }),
+            Carrier::Udp => {
+                let number = unwrapped(data, self.highest);
+                self.highest = self.highest.max(number);
+                self.arrived.push(Arrived { at, number, size: Bytes::new(count) });
+            }
+        }
+    }
+
+    fn note(&mut self, read: Read) {
+        match self.reads.last_mut() {
+            Some(last) if self.grain > Nanos::ZERO && read.at.since(last.at) < self.grain => {
+                last.total = read.total;
+            }
+            _ => self.reads.push(read),
+        }
+    }
+
+    /// Datagrams have no end of their own: all came, or nothing came for long enough.
+    fn look(&mut self, job: &Job<'_>, time: Nanos) {
+        let shared = &self.ends.shared;
+        if !shared.is_done() {
+            // The sender has its own deadline, and always ends.
+            self.last = self.last.max(time);
+            return;
+        }
+        let quiet = time.since(self.last);
+        match self.flow.carrier {
+            Carrier::Udp => {
+                let came = u64::try_from(self.arrived.len()).unwrap_or(u64::MAX);
+                self.is_over = came >= shared.datagrams.load(Relaxed) || quiet > job.linger;
+            }
+            Carrier::Tcp(_) if quiet > job.stall => {
+                let reason = format!("nothing arrived for {} s", job.stall.seconds());
+                self.fault = Some(Outcome::Capped { reason });
+                self.is_over = true;
+            }
+            Carrier::Tcp(_) => self.is_over |= job.cancel.load(Relaxed),
+        }
+    }
+
+    fn finish(self) -> Received {
+        let Self { number, reads, arrived, fault, .. } = self;
+        Received { number, reads, arrived, fault }
+    }
+}
+
+/// The number of a datagram from as many of its low bytes as fit into it: the one next to what is
+/// expected that ends in them.
+fn unwrapped(data: &[u8], highest: u64) -> u64 {
+    let room = data.len().min(8);
+    let mut bytes = [0; 8];
+    bytes[..room].copy_from_slice(&data[..room]);
+    let low = u64::from_le_bytes(bytes);
+    if room == 8 {
+        return low;
+    }
+    let span = 1_u64 << (8 * room);
+    let base = highest / span * span;
+    let candidates = [base.checked_sub(span), Some(base), base.checked_add(span)];
+    let near = candidates.into_iter().flatten().map(|base| base + low);
+    near.min_by_key(|number| number.abs_diff(highest)).unwrap_or(low)
+}
+
+/// How many reads to keep room for, so that none waits for memory.
+fn expected(flow: &Flow) -> usize {
+    let Offer::Train { blocks, .. } = &flow.offer else { return 65_536 };
+    let unit = match flow.carrier {
+        Carrier::Tcp(_) => Bytes::new(1448),
+        Carrier::Udp => super::flow::datagram(flow),
+    };
+    let parts: u64 = blocks.iter().map(|block| block.size.count().div_ceil(unit.count())).sum();
+    usize::try_from(parts).unwrap_or(MOST_ROOM).min(MOST_ROOM)
+}
+
+/// Reads of one flow before the others are looked at.
+const AT_ONCE: usize = 32;
+/// How long nobody looks whether flows have ended.
+const LOOK: Nanos = Nanos::from_millis(10);
+/// Reads with room from the beginning; more take memory as they come.
+const MOST_ROOM: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_datagram_carries_the_end_of_its_number() {
+        let of = |number: u64, length: usize, highest| {
+            unwrapped(&number.to_le_bytes()[..length], highest)
+        };
+        assert_eq!(of(7, 1, 0), 7);
+        assert_eq!(of(300, 1, 299), 300);
+        assert_eq!(of(254, 1, 257), 254);
+        assert_eq!(of(65_537, 2, 65_535), 65_537);
+        assert_eq!(of(1 << 40, 8, 0), 1 << 40);
+        assert_eq!(unwrapped(&[], 5), 5);
+    }
+}

@@ -1,0 +1,171 @@
+//! A sending thread: the due times of its flows in one heap, writes that never block.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::Outcome;
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::wait::Ready;
+
+use super::flow::Sent;
+use super::job::Crew;
+use super::job::Job;
+use super::outgoing::Progress;
+use super::outgoing::Sender;
+use super::pacer::Pace;
+use super::pacer::Pacer;
+use super::pacer::now;
+use crate::error::EngineError;
+
+/// What a sending thread leaves behind.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) flows: Vec<Sent>,
+    pub(super) cpu: Nanos,
+    pub(super) run_delay: Option<Nanos>,
+}
+
+/// Serves the sending ends of some flows until all have ended.
+pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
+    let mut ready = Ready::new(64)?;
+    let pacer =
+        Pacer::new(Pace::for_all(crew.members.iter().map(|(_, flow, _)| *flow)), &mut ready)?;
+    let mut thread = Thread::new(job, crew, begin, &ready)?;
+    let before = ThreadUse::now();
+    thread.serve(&pacer, &mut ready)?;
+    let used = ThreadUse::now().since(&before);
+    let flows = thread.senders.into_iter().map(|sender| sender.finish(&pacer)).collect();
+    Ok(Done { flows, cpu: Nanos::new(used.cpu_ns), run_delay: used.run_delay_ns.map(Nanos::new) })
+}
+
+/// The flows of one thread.
+struct Thread<'a> {
+    senders: Vec<Sender<'a>>,
+    /// When each flow wants to be looked at again.
+    due: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// Flows that could go on at once.
+    runnable: Vec<usize>,
+    data: Vec<u8>,
+    job: &'a Job<'a>,
+    open: usize,
+    moved: Nanos,
+    moved_bytes: u64,
+}
+
+impl<'a> Thread<'a> {
+    fn new(
+        job: &'a Job<'a>,
+        crew: &Crew<'a>,
+        begin: Nanos,
+        ready: &Ready,
+    ) -> Result<Self, EngineError> {
+        let members = crew.members.iter();
+        let senders: Vec<Sender<'_>> =
+            members.map(|(number, flow, ends)| Sender::new(*number, flow, ends, begin)).collect();
+        for (place, sender) in senders.iter().enumerate() {
+            ready.add_writer(&sender.ends.near, number(place))?;
+        }
+        let longest = senders.iter().map(|sender| sender.chunk).max().unwrap_or(1);
+        let due =
+            senders.iter().enumerate().map(|(place, one)| Reverse((one.start, place))).collect();
+        let open = senders.len();
+        let runnable = Vec::with_capacity(open);
+        // What is sent does not matter, but zeros could be compressed on the way.
+        let data = (0..longest).map(|at| (at.wrapping_mul(31) >> 3).to_le_bytes()[0]).collect();
+        Ok(Self { senders, due, runnable, data, job, open, moved: begin, moved_bytes: 0 })
+    }
+
+    fn serve(&mut self, pacer: &Pacer, ready: &mut Ready) -> Result<(), EngineError> {
+        while self.open > 0 {
+            let time = now();
+            self.fire(time, ready)?;
+            self.go_on(ready)?;
+            if self.open == 0 {
+                break;
+            }
+            self.give_up_where_stalled(time);
+            let next = self.due.peek().map_or(time.saturating_add(LOOK), |Reverse((due, _))| *due);
+            let patience =
+                if self.runnable.is_empty() { next.min(time.saturating_add(LOOK)) } else { time };
+            pacer.until(patience, ready).map_err(EngineError::peer("wait"))?;
+            for place in 0..ready.len() {
+                let sender = usize::try_from(ready.number(place)).unwrap_or(usize::MAX);
+                self.pump(sender, ready)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything whose time has come.
+    fn fire(&mut self, time: Nanos, ready: &Ready) -> Result<(), EngineError> {
+        while let Some(Reverse((due, place))) =
+            self.due.peek().copied().filter(|Reverse((due, _))| *due <= time)
+        {
+            self.due.pop();
+            debug_assert!(due <= time, "only what is due");
+            self.pump(place, ready)?;
+            if let Some(next) = self.senders[place].next_look() {
+                self.due.push(Reverse((next, place)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Flows that did not finish what they had and were not held up either.
+    fn go_on(&mut self, ready: &Ready) -> Result<(), EngineError> {
+        let mut places = std::mem::take(&mut self.runnable);
+        for place in places.drain(..) {
+            self.pump(place, ready)?;
+        }
+        if self.runnable.capacity() == 0 {
+            self.runnable = places;
+        }
+        Ok(())
+    }
+
+    fn pump(&mut self, place: usize, ready: &Ready) -> Result<(), EngineError> {
+        let Some(sender) = self.senders.get_mut(place).filter(|sender| !sender.is_over) else {
+            return Ok(());
+        };
+        match sender.pump(&mut self.data) {
+            Progress::Blocked => ready.await_room(&sender.ends.near, number(place))?,
+            Progress::More if !self.runnable.contains(&place) => self.runnable.push(place),
+            Progress::Idle | Progress::More => {}
+            Progress::Over => {
+                self.open -= 1;
+                ready.remove(&sender.ends.near)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing moved for too long, or nobody wants it any more: everything ends.
+    fn give_up_where_stalled(&mut self, time: Nanos) {
+        let moved: u64 = self.senders.iter().map(|one| one.ends.shared.read.load(Relaxed)).sum();
+        let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
+        if moved != self.moved_bytes || !waits {
+            (self.moved, self.moved_bytes) = (time, moved);
+        }
+        let reason = if self.job.cancel.load(Relaxed) {
+            "interrupted".to_owned()
+        } else if time.since(self.moved) > self.job.stall {
+            format!("nothing arrived for {} s", self.job.stall.seconds())
+        } else {
+            return;
+        };
+        for sender in self.senders.iter_mut().filter(|sender| !sender.is_over) {
+            sender.fault = Some(Outcome::Capped { reason: reason.clone() });
+            sender.end();
+            self.open -= 1;
+        }
+    }
+}
+
+fn number(place: usize) -> u64 {
+    u64::try_from(place).unwrap_or(u64::MAX)
+}
+
+/// How long nobody looks at the clock and at interrupts.
+const LOOK: Nanos = Nanos::from_millis(50);

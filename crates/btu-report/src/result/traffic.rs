@@ -1,0 +1,260 @@
+//! `result.json` of traffic: every cell with its figures, every flow of every run, units in the keys.
+
+mod flow;
+
+use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::sample::Journal;
+use btu_core::traffic::study::Analysis;
+use btu_core::traffic::study::Estimate;
+use btu_core::traffic::study::Measured;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::host::fact_text;
+use super::host_line;
+use flow::flows;
+
+pub use flow::TrafficFlowResult;
+
+/// Version of the shape of a traffic measurement's `result.json`, semantic.
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.0.0";
+
+/// The result of one traffic measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficDocument {
+    /// Version of this shape, semantic; keys are only added within a major version.
+    pub schema_version: String,
+    /// `traffic`
+    pub verb: String,
+    /// `scenario`, `sweep`, `qos` or `viseum`.
+    pub study: String,
+    /// Version of the program that measured; null where the journal does not say.
+    pub tool_version: Option<String>,
+    /// The host in one line.
+    pub host: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Link elements away from the test host; empty for the direct link.
+    pub link_up: Vec<String>,
+    /// Link elements towards it.
+    pub link_down: Vec<String>,
+    /// When it began, UTC, RFC 3339.
+    pub started_at: Option<String>,
+    /// When it ended, UTC, RFC 3339; null where it was cut short.
+    pub finished_at: Option<String>,
+    /// False where it was cut short or a flow did not come to its end.
+    pub complete: bool,
+    /// What one full stream gets, bit/s; null where the plan measured none.
+    pub mu_bit_s: Option<f64>,
+    /// Its 95 % interval; null below three passes.
+    pub mu_ci95_bit_s: Option<[f64; 2]>,
+    /// The load beyond which the path carries no more; null without loads on both sides of it.
+    pub knee: Option<KneeResult>,
+    /// How delay grows below that knee.
+    pub delay_knee: Option<DelayKneeResult>,
+    /// How the total depends on the number of full streams.
+    pub scaling: Option<ScalingResult>,
+    /// The cells, curve by curve.
+    pub cells: Vec<TrafficCellResult>,
+    /// Every flow of every run.
+    pub flows: Vec<TrafficFlowResult>,
+}
+
+/// A knee of throughput.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KneeResult {
+    /// The knee, bit/s.
+    pub knee_bit_s: f64,
+    /// Its 95 % interval over passes; null below three.
+    pub knee_ci95_bit_s: Option<[f64; 2]>,
+    /// Passes with a knee of their own.
+    pub passes: u64,
+    /// `hinge`, `not_a_hinge` or `unknown`.
+    pub shape: String,
+    /// The chance of so large a misfit on a hinge; null unless it is none.
+    pub p: Option<f64>,
+}
+
+/// A knee of delay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DelayKneeResult {
+    /// W0 of W = W0 + c rho / (1 - rho), seconds.
+    pub idle_s: f64,
+    /// c, seconds.
+    pub queueing_s: f64,
+    /// The utilisation at which delay has doubled; null where it does not grow.
+    pub doubled_at_rho: Option<f64>,
+    /// The measured utilisation with the greatest d / W.
+    pub most_power_at_rho: Option<f64>,
+    /// The measured utilisation at which the curve bends most.
+    pub bends_at_rho: Option<f64>,
+}
+
+/// The universal scalability law of full streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScalingResult {
+    /// What one stream gets alone, bit/s.
+    pub single_bit_s: f64,
+    /// Contention.
+    pub contention: f64,
+    /// Coherence.
+    pub coherence: f64,
+    /// The number of streams with the greatest total; null on a shared link.
+    pub most_at_sessions: Option<f64>,
+    /// True where the total does not depend on the number.
+    pub shared_link: bool,
+}
+
+/// One cell over its passes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficCellResult {
+    /// Its number in the plan.
+    pub cell: u32,
+    /// The curve that it belongs to.
+    pub group: String,
+    /// What it is called.
+    pub label: String,
+    /// Where it stands on the axis of its group.
+    pub x: f64,
+    /// Sessions of each test.
+    pub sessions: u32,
+    /// Runs.
+    pub runs: u64,
+    /// a, bit/s.
+    pub arrival_rate_bit_s: Option<f64>,
+    /// d, bit/s.
+    pub departure_rate_bit_s: Option<f64>,
+    /// The 95 % interval of d; null below three passes.
+    pub departure_ci95_bit_s: Option<[f64; 2]>,
+    /// Payload acknowledged within the duration, bit/s; null for datagrams.
+    pub transmitted_rate_bit_s: Option<f64>,
+    /// a / d.
+    pub offered_ratio: Option<f64>,
+    /// a / mu; null where mu is not known.
+    pub rho: Option<f64>,
+    /// Little's delay within the duration, seconds.
+    pub window_delay_s: Option<f64>,
+    /// The same until the queues were empty, seconds.
+    pub drained_delay_s: Option<f64>,
+    /// Share of datagrams lost, mean over the runs.
+    pub lost_share: Option<f64>,
+    /// Blocks missed or interrupted, all runs.
+    pub missed_blocks: u64,
+    /// Jain's index between the flows of the last run.
+    pub fairness: Option<f64>,
+    /// CPU seconds of the sender per 10^9 bytes, last run.
+    pub sender_cpu_s_per_gb: Option<f64>,
+    /// CPU seconds of the receiver per 10^9 bytes, last run.
+    pub receiver_cpu_s_per_gb: Option<f64>,
+    /// True where the generator and not the network limited a run.
+    pub host_limited: bool,
+}
+
+/// The result of a journal and its analysis.
+pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument {
+    let plan = &journal.plan;
+    let link = plan.link.clone().unwrap_or_default();
+    let knee = analysis.knee.map(|knee| KneeResult {
+        knee_bit_s: knee.knee,
+        knee_ci95_bit_s: knee.interval.map(|bounds| [bounds.low, bounds.high]),
+        passes: u64::try_from(knee.passes).unwrap_or(u64::MAX),
+        shape: match knee.shape {
+            Shape::Hinge => "hinge",
+            Shape::NotAHinge { .. } => "not_a_hinge",
+            Shape::Unknown => "unknown",
+        }
+        .to_owned(),
+        p: match knee.shape {
+            Shape::NotAHinge { p } => Some(p),
+            _ => None,
+        },
+    });
+    TrafficDocument {
+        schema_version: TRAFFIC_SCHEMA_VERSION.to_owned(),
+        verb: "traffic".to_owned(),
+        study: word(&plan.study),
+        tool_version: fact_text(journal.hosts.tool.get("version")),
+        host: host_line(&journal.hosts),
+        seed: plan.seed,
+        link_up: link.up,
+        link_down: link.down,
+        started_at: journal.moment("started").map(str::to_owned),
+        finished_at: journal.moment("finished").map(str::to_owned),
+        complete: analysis.complete,
+        mu_bit_s: analysis.mu.map(|mu| mu.value),
+        mu_ci95_bit_s: analysis.mu.and_then(bounds),
+        knee,
+        delay_knee: analysis.delay_knee.map(|knee| DelayKneeResult {
+            idle_s: knee.idle_s,
+            queueing_s: knee.queueing_s,
+            doubled_at_rho: knee.doubled_at,
+            most_power_at_rho: knee.most_power_at,
+            bends_at_rho: knee.bends_at,
+        }),
+        scaling: analysis.scaling.map(|scaling| ScalingResult {
+            single_bit_s: scaling.single,
+            contention: scaling.contention,
+            coherence: scaling.coherence,
+            most_at_sessions: scaling.most_at,
+            shared_link: scaling.is_shared_link,
+        }),
+        cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
+        flows: journal.runs().flat_map(flows).collect(),
+    }
+}
+
+fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
+    let cell = &measured.cell;
+    let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
+    let runs = &measured.runs;
+    let last = runs.last();
+    let losses: Vec<f64> = runs.iter().filter_map(|run| run.loss).collect();
+    TrafficCellResult {
+        cell: cell.id,
+        group: word(&cell.group),
+        label: cell.label.clone(),
+        x: cell.x,
+        sessions: cell.sessions,
+        runs: u64::try_from(runs.len()).unwrap_or(u64::MAX),
+        arrival_rate_bit_s: value(measured.arrival),
+        departure_rate_bit_s: value(measured.departure),
+        departure_ci95_bit_s: measured.departure.and_then(bounds),
+        transmitted_rate_bit_s: last.and_then(|run| run.transmitted),
+        offered_ratio: value(measured.offered_ratio),
+        rho: measured.arrival.and_then(|arrival| analysis.rho(arrival.value)),
+        window_delay_s: value(measured.window_delay),
+        drained_delay_s: last.and_then(|run| run.drained_delay),
+        lost_share: btu_core::stats::arithmetic_mean(&losses),
+        missed_blocks: runs.iter().map(|run| run.missed).sum(),
+        fairness: last.and_then(|run| run.fairness),
+        sender_cpu_s_per_gb: last.and_then(|run| run.cpu_s_per_gb).map(|cpu| cpu.0),
+        receiver_cpu_s_per_gb: last.and_then(|run| run.cpu_s_per_gb).map(|cpu| cpu.1),
+        host_limited: runs.iter().any(|run| run.host_limited > 0),
+    }
+}
+
+fn bounds(estimate: Estimate) -> Option<[f64; 2]> {
+    estimate.interval.map(|bounds| [bounds.low, bounds.high])
+}
+
+/// The word of a study or of a group, as plans have it.
+fn word(named: &impl Serialize) -> String {
+    serde_json::to_value(named).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+impl TrafficDocument {
+    /// The document as its file: pretty JSON and a newline.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+/// JSON Schema (2020-12) of a traffic measurement's `result.json`, as published.
+pub fn traffic_schema() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<TrafficDocument>().to_value()
+}

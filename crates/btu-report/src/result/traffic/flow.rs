@@ -1,0 +1,162 @@
+//! One flow of one run, with everything that is said of it.
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::RunSample;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// One flow of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficFlowResult {
+    /// The cell.
+    pub cell: u32,
+    /// Number of the pass.
+    pub pass: u32,
+    /// The cluster.
+    pub cluster: String,
+    /// The test.
+    pub test: String,
+    /// Which of its sessions.
+    pub session: u32,
+    /// The sending host.
+    pub from: String,
+    /// The receiving host.
+    pub to: String,
+    /// `tcp` or `udp`.
+    pub transport: String,
+    /// What it sends.
+    pub traffic: String,
+    /// T, seconds.
+    pub duration_s: f64,
+    /// `complete`, or what it ended with.
+    pub ended: String,
+    /// A(T).
+    pub arrived_bytes: u64,
+    /// D(T).
+    pub departed_bytes: u64,
+    /// What was read in all.
+    pub delivered_bytes: u64,
+    /// Payload acknowledged at T; null for datagrams.
+    pub acknowledged_bytes: Option<u64>,
+    /// a, bit/s.
+    pub arrival_rate_bit_s: f64,
+    /// d, bit/s.
+    pub departure_rate_bit_s: f64,
+    /// a / d.
+    pub offered_ratio: Option<f64>,
+    /// Blocks that fell due.
+    pub blocks_due: u64,
+    /// Blocks that the transport took whole.
+    pub blocks_sent: u64,
+    /// Blocks missed or interrupted.
+    pub blocks_missed: u64,
+    /// Mean of A - D within the duration; null for a full stream.
+    pub mean_queue_bytes: Option<f64>,
+    /// Of it, due and not yet taken by the transport; null for datagrams.
+    pub queue_application_bytes: Option<f64>,
+    /// Taken and not yet sent.
+    pub queue_socket_bytes: Option<f64>,
+    /// Sent and not yet acknowledged.
+    pub queue_network_bytes: Option<f64>,
+    /// Received and not yet read.
+    pub queue_receiver_bytes: Option<f64>,
+    /// Little's delay within the duration, seconds.
+    pub window_delay_s: Option<f64>,
+    /// The same until the queue was empty, seconds.
+    pub drained_delay_s: Option<f64>,
+    /// Median delay of whole blocks, seconds.
+    pub delay_p50_s: Option<f64>,
+    /// 95th percentile.
+    pub delay_p95_s: Option<f64>,
+    /// 99th percentile.
+    pub delay_p99_s: Option<f64>,
+    /// 99.9th percentile.
+    pub delay_p999_s: Option<f64>,
+    /// The largest.
+    pub delay_max_s: Option<f64>,
+    /// 99th percentile less the smallest (RFC 5481).
+    pub pdv_p99_s: Option<f64>,
+    /// Datagrams sent; null for streams.
+    pub datagrams_sent: Option<u64>,
+    /// Share of them that never came (RFC 7680).
+    pub lost_share: Option<f64>,
+    /// Datagrams that came after a later one (RFC 4737).
+    pub reordered: Option<u64>,
+    /// Datagrams that came again (RFC 5560).
+    pub duplicated: Option<u64>,
+    /// Mean change of delay (RFC 3550), seconds.
+    pub jitter_s: Option<f64>,
+    /// How the sender waited.
+    pub pace: String,
+    /// Inter-departure error of the generator, 99th percentile, microseconds.
+    pub pacing_p99_us: Option<f64>,
+    /// Its median.
+    pub pacing_p50_us: Option<f64>,
+    /// Its largest.
+    pub pacing_max_us: Option<f64>,
+    /// True where the generator and not the network limited the flow.
+    pub host_limited: bool,
+}
+
+pub(super) fn flows(run: &RunSample) -> Vec<TrafficFlowResult> {
+    let clusters = run.clusters.iter();
+    let of = |flow, cluster: &str| self::flow(run, cluster, flow);
+    clusters.flat_map(|c| c.flows.iter().map(move |flow| of(flow, &c.name))).collect()
+}
+
+fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult {
+    let (figures, delay, pacing) = (&flow.figures, flow.figures.delay, flow.figures.pacing);
+    let (places, loss) = (flow.places, figures.loss);
+    TrafficFlowResult {
+        cell: run.cell,
+        pass: run.pass,
+        cluster: cluster.to_owned(),
+        test: flow.test.clone(),
+        session: flow.session,
+        from: flow.from.to_string(),
+        to: flow.to.to_string(),
+        transport: flow.transport.clone(),
+        traffic: flow.traffic.clone(),
+        duration_s: flow.duration_ns.seconds(),
+        ended: match &flow.outcome {
+            Outcome::Complete => "complete".to_owned(),
+            Outcome::Capped { reason } => format!("capped: {reason}"),
+            Outcome::Failed { reason } => format!("failed: {reason}"),
+        },
+        arrived_bytes: figures.arrived_bytes.count(),
+        departed_bytes: figures.departed_bytes.count(),
+        delivered_bytes: figures.delivered_bytes.count(),
+        acknowledged_bytes: flow.acknowledged_bytes.map(btu_core::units::Bytes::count),
+        arrival_rate_bit_s: figures.arrival_rate_bit_s,
+        departure_rate_bit_s: figures.departure_rate_bit_s,
+        offered_ratio: figures.offered_ratio,
+        blocks_due: figures.blocks.due,
+        blocks_sent: figures.blocks.sent,
+        blocks_missed: figures.blocks.missed + figures.blocks.interrupted,
+        mean_queue_bytes: figures.mean_queue_bytes,
+        queue_application_bytes: places.map(|places| places.application_bytes),
+        queue_socket_bytes: places.map(|places| places.socket_bytes),
+        queue_network_bytes: places.map(|places| places.network_bytes),
+        queue_receiver_bytes: places.map(|places| places.receiver_bytes),
+        window_delay_s: figures.window_delay_s,
+        drained_delay_s: figures.drained_delay_s,
+        delay_p50_s: delay.map(|delay| delay.p50_s),
+        delay_p95_s: delay.map(|delay| delay.p95_s),
+        delay_p99_s: delay.map(|delay| delay.p99_s),
+        delay_p999_s: delay.map(|delay| delay.p999_s),
+        delay_max_s: delay.map(|delay| delay.max_s),
+        pdv_p99_s: delay.map(|delay| delay.pdv_p99_s),
+        datagrams_sent: loss.map(|loss| loss.sent),
+        lost_share: loss.map(|loss| loss.lost_share),
+        reordered: loss.map(|loss| loss.reordered),
+        duplicated: loss.map(|loss| loss.duplicated),
+        jitter_s: loss.and_then(|loss| loss.jitter_s),
+        pace: flow.pace.clone(),
+        pacing_p99_us: pacing.map(|pacing| pacing.p99_us),
+        pacing_p50_us: pacing.map(|pacing| pacing.p50_us),
+        pacing_max_us: pacing.map(|pacing| pacing.max_us),
+        host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
+    }
+}

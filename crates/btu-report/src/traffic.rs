@@ -1,0 +1,186 @@
+//! The report on traffic: the same documents and formats, with sections of its own.
+
+mod cells;
+mod disclosure;
+mod faults;
+mod figures;
+mod flows;
+mod headline;
+mod paper;
+mod qos;
+mod reading;
+mod rows;
+mod store;
+
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::Journal;
+use btu_core::traffic::study::Analysis;
+
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Part;
+use crate::format::Content;
+use crate::format::UnknownFormat;
+use crate::format::blocks_as_text;
+use crate::format::render_content;
+use crate::result::host_line;
+
+pub use store::OpenedTraffic;
+pub use store::is_traffic;
+pub use store::open_traffic;
+
+pub(crate) use rows::csv_rows;
+
+/// What a section writes about.
+#[derive(Clone, Copy, Debug)]
+struct Seen<'a> {
+    journal: &'a Journal,
+    analysis: &'a Analysis,
+}
+
+/// A section: a pure function of what was seen; without any block it is left out.
+struct Section {
+    name: &'static str,
+    title: &'static str,
+    level: Level,
+    compose: fn(&Seen<'_>) -> Vec<Block>,
+}
+
+/// Every section, in reading order.
+static SECTIONS: &[Section] = &[
+    Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section {
+        name: "figures",
+        title: "Figures",
+        level: Level::Applications,
+        compose: figures::compose,
+    },
+    Section {
+        name: "quality",
+        title: "Quality of service",
+        level: Level::Applications,
+        compose: qos::compose,
+    },
+    Section {
+        name: "paper",
+        title: "Beside the paper",
+        level: Level::Applications,
+        compose: paper::compose,
+    },
+    Section { name: "cells", title: "Cells", level: Level::Applications, compose: cells::compose },
+    Section { name: "flows", title: "Flows", level: Level::Applications, compose: flows::compose },
+    Section {
+        name: "faults",
+        title: "What went wrong",
+        level: Level::Abnormal,
+        compose: faults::compose,
+    },
+    Section {
+        name: "disclosure",
+        title: "Disclosure",
+        level: Level::Appendix,
+        compose: disclosure::compose,
+    },
+    Section {
+        name: "repeat",
+        title: "How to repeat this",
+        level: Level::Appendix,
+        compose: disclosure::repeat,
+    },
+    Section {
+        name: "reading",
+        title: "How to read this report",
+        level: Level::Appendix,
+        compose: reading::compose,
+    },
+];
+
+/// The report on traffic, before it has a form.
+pub fn compose_traffic(journal: &Journal, analysis: &Analysis) -> Document {
+    let seen = Seen { journal, analysis };
+    let part = |section: &Section| Part {
+        name: section.name,
+        title: section.title,
+        level: section.level,
+        blocks: (section.compose)(&seen),
+    };
+    let when = journal.moment("started").map_or_else(String::new, |at| format!(" | {at}"));
+    let document = Document {
+        title: format!("BTU traffic: {}", host_line(&journal.hosts)),
+        caption: format!("{}, {}{when}", study(journal), path(journal)),
+        sections: SECTIONS.iter().map(part).filter(|part| !part.blocks.is_empty()).collect(),
+    };
+    document.cleaned()
+}
+
+/// The report in the format of this name or file ending.
+///
+/// # Errors
+/// There is no such format.
+pub fn render_traffic(
+    format: &str,
+    document: &Document,
+    journal: &Journal,
+    analysis: &Analysis,
+) -> Result<Vec<u8>, UnknownFormat> {
+    render_content(format, document, Content::Traffic { journal, analysis })
+}
+
+/// What a terminal shows at the end: everything but pictures, details and appendices.
+pub fn traffic_text(document: &Document) -> String {
+    let told = |part: &&Part| part.level <= Level::Applications || part.level == Level::Abnormal;
+    let brief = |block: &&Block| !matches!(block, Block::Details { .. }) && !block.is_picture();
+    let text = |part: &Part| {
+        let blocks: Vec<Block> = part.blocks.iter().filter(brief).cloned().collect();
+        blocks_as_text(&blocks)
+    };
+    let parts: Vec<String> = document.sections.iter().filter(told).map(text).collect();
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What the plan is for, in words.
+fn study(journal: &Journal) -> &'static str {
+    match journal.plan.study {
+        Study::Qos => "quality of service",
+        Study::Scenario => "traffic of a scenario",
+        Study::Sweep => "traffic sweep",
+        Study::Viseum => "the measurements of napier",
+    }
+}
+
+/// Between which hosts, in words.
+fn path(journal: &Journal) -> String {
+    match &journal.plan.link {
+        None => "direct link of the local testbed".to_owned(),
+        Some(link) => {
+            let list = |elements: &[String]| {
+                if elements.is_empty() { "nothing".to_owned() } else { elements.join(", ") }
+            };
+            format!("emulated link, up: {}; down: {}", list(&link.up), list(&link.down))
+        }
+    }
+}
+
+/// `1.71 Mb/s`, `482 kb/s`.
+fn rate(bit_s: f64) -> String {
+    let (value, unit) = match bit_s {
+        ..1e6 => (bit_s / 1e3, "kb/s"),
+        1e6..1e9 => (bit_s / 1e6, "Mb/s"),
+        _ => (bit_s / 1e9, "Gb/s"),
+    };
+    format!("{} {unit}", crate::number::figure(value))
+}
+
+/// `54.5 s`, `29.4 ms`, `12.1 us`; a dash where there is none.
+fn span(seconds: Option<f64>) -> String {
+    let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
+        return crate::number::NONE.to_owned();
+    };
+    let (value, unit) = match seconds.abs() {
+        ..1e-3 => (seconds * 1e6, "us"),
+        1e-3..1.0 => (seconds * 1e3, "ms"),
+        _ => (seconds, "s"),
+    };
+    format!("{} {unit}", crate::number::figure(value))
+}

@@ -1,0 +1,74 @@
+//! Every cell over its passes, curve by curve.
+
+use btu_core::traffic::plan::Group;
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::study::Estimate;
+use btu_core::traffic::study::Measured;
+
+use super::Seen;
+use super::rate;
+use super::span;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Table;
+use crate::number;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    if seen.journal.plan.study == Study::Scenario && seen.analysis.cells.len() < 2 {
+        return Vec::new();
+    }
+    let mut groups: Vec<Group> = seen.analysis.cells.iter().map(|cell| cell.cell.group).collect();
+    groups.dedup();
+    groups.into_iter().map(|group| table(seen, group)).collect()
+}
+
+fn table(seen: &Seen<'_>, group: Group) -> Block {
+    let columns = vec![
+        Column::left(group.axis()),
+        Column::right("a"),
+        Column::right("d"),
+        Column::right("a/d"),
+        Column::right("rho"),
+        Column::right("W window"),
+        Column::right("W drained"),
+        Column::right("passes"),
+    ];
+    let rows = seen.analysis.group(group).map(|cell| row(seen, cell)).collect();
+    Block::Table(Table { title: title(group).to_owned(), columns, rows, summary_rows: 0 })
+}
+
+fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
+    let of_rate = |found: Option<Estimate>| {
+        found.map_or_else(|| number::NONE.to_owned(), |found| rate(found.value))
+    };
+    let rho = measured.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
+    let is_full = measured.window_delay.is_none();
+    let drained = measured.runs.iter().find_map(|run| run.drained_delay);
+    vec![
+        measured.cell.label.clone(),
+        of_rate(measured.arrival),
+        of_rate(measured.departure),
+        number::ratio_or_none(measured.offered_ratio.map(|found| found.value)),
+        number::ratio_or_none(rho.filter(|_| !is_full)),
+        span(measured.window_delay.map(|found| found.value)),
+        span(drained),
+        measured.runs.len().to_string(),
+    ]
+}
+
+/// What the cells of a group are.
+pub(super) const fn title(group: Group) -> &'static str {
+    match group {
+        Group::BlockSize => "Full streams of blocks of rising size",
+        Group::Capacity => "One full stream: mu",
+        Group::Class => "Sessions of the application class",
+        Group::Datagrams => "Datagrams beyond the rate of the path",
+        Group::Load => "Loads between nothing and more than the path carries",
+        Group::Period => "Queued bursts of rising period",
+        Group::Scenario => "Scenarios",
+        Group::Sessions => "Full streams at once",
+        Group::SlowLine => "A full stream over the second line",
+        Group::Time => "Bursts of random size and period, for rising times",
+        Group::Unqueued => "Unqueued bursts of rising period",
+    }
+}

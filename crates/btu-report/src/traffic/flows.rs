@@ -1,0 +1,225 @@
+//! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
+
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::RunSample;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+
+use super::Seen;
+use super::rate;
+use super::span;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::CurveLine;
+use crate::document::CurvePlace;
+use crate::document::LineChart;
+use crate::document::Origin;
+use crate::document::Scale;
+use crate::document::ScaleKind;
+use crate::document::Table;
+use crate::number;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    if seen.journal.plan.study != Study::Scenario {
+        return Vec::new();
+    }
+    let Some(run) = seen.journal.runs().last() else { return Vec::new() };
+    let flows: Vec<&FlowSample> = run.flows().take(MOST_ROWS).collect();
+    let mut blocks = vec![rates(&flows), delays(&flows)];
+    blocks.extend(places(&flows));
+    blocks.extend(datagrams(&flows));
+    blocks.push(pacing(&flows));
+    blocks.push(cpu(run));
+    blocks.extend(curves(run));
+    let left_out = run.flows().count().saturating_sub(MOST_ROWS);
+    if left_out > 0 {
+        blocks.push(Block::paragraph(format!(
+            "{left_out} more flows stand in result.json and in the CSV form."
+        )));
+    }
+    blocks
+}
+
+/// `a`, or `a 3` for one of many sessions.
+fn name(flow: &FlowSample) -> String {
+    if flow.session > 1 { format!("{} {}", flow.test, flow.session) } else { flow.test.clone() }
+}
+
+fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Block {
+    let first = std::iter::once(Column::left("flow"));
+    let columns = first.chain(columns.iter().map(|title| Column::right(*title))).collect();
+    Block::Table(Table { title: title.to_owned(), columns, rows, summary_rows: 0 })
+}
+
+fn rates(flows: &[&FlowSample]) -> Block {
+    let row = |flow: &&FlowSample| {
+        let figures = &flow.figures;
+        vec![
+            name(flow),
+            format!("{} -> {}", flow.from, flow.to),
+            flow.transport.clone(),
+            rate(figures.arrival_rate_bit_s),
+            rate(figures.departure_rate_bit_s),
+            number::ratio_or_none(figures.offered_ratio),
+            figures.blocks.due.to_string(),
+            (figures.blocks.missed + figures.blocks.interrupted).to_string(),
+        ]
+    };
+    let columns = ["path", "over", "a", "d", "a/d", "due", "missed"];
+    table("Rates", &columns, flows.iter().map(row).collect())
+}
+
+fn delays(flows: &[&FlowSample]) -> Block {
+    let row = |flow: &&FlowSample| {
+        let (figures, delay) = (&flow.figures, flow.figures.delay);
+        vec![
+            name(flow),
+            span(figures.window_delay_s),
+            span(figures.drained_delay_s),
+            span(delay.map(|delay| delay.p50_s)),
+            span(delay.map(|delay| delay.p95_s)),
+            span(delay.map(|delay| delay.p99_s)),
+            span(delay.map(|delay| delay.max_s)),
+        ]
+    };
+    let columns = ["W window", "W drained", "p50", "p95", "p99", "max"];
+    table("Delay of blocks", &columns, flows.iter().map(row).collect())
+}
+
+fn places(flows: &[&FlowSample]) -> Option<Block> {
+    let rows: Vec<Vec<String>> = flows
+        .iter()
+        .filter_map(|flow| {
+            let places = flow.places?;
+            let bytes = |value: f64| number::fixed(value, 0);
+            Some(vec![
+                name(flow),
+                bytes(places.queue_bytes),
+                bytes(places.application_bytes),
+                bytes(places.socket_bytes),
+                bytes(places.network_bytes),
+                bytes(places.receiver_bytes),
+                span(Some(places.queueing_s)),
+            ])
+        })
+        .collect();
+    let columns = ["L", "application", "socket", "network", "receiver", "RTT above least"];
+    (!rows.is_empty()).then(|| table("Where the queue stood, mean bytes", &columns, rows))
+}
+
+fn datagrams(flows: &[&FlowSample]) -> Option<Block> {
+    let rows: Vec<Vec<String>> = flows
+        .iter()
+        .filter_map(|flow| {
+            let loss = flow.figures.loss?;
+            Some(vec![
+                name(flow),
+                loss.sent.to_string(),
+                loss.received.to_string(),
+                number::figure(loss.lost_share * 100.0),
+                loss.reordered.to_string(),
+                loss.duplicated.to_string(),
+                span(loss.jitter_s),
+            ])
+        })
+        .collect();
+    let columns = ["sent", "came", "lost %", "reordered", "twice", "jitter"];
+    (!rows.is_empty()).then(|| table("Datagrams", &columns, rows))
+}
+
+fn pacing(flows: &[&FlowSample]) -> Block {
+    let row = |flow: &&FlowSample| {
+        let pacing = flow.figures.pacing;
+        let micros = |value: Option<f64>| span(value.map(|micros| micros / 1e6));
+        vec![
+            name(flow),
+            flow.pace.clone(),
+            micros(pacing.map(|pacing| pacing.period_us)),
+            micros(pacing.map(|pacing| pacing.p50_us)),
+            micros(pacing.map(|pacing| pacing.p99_us)),
+            micros(pacing.map(|pacing| pacing.max_us)),
+            pacing.map_or(number::NONE, |p| if p.host_limited { "host" } else { "no" }).to_owned(),
+        ]
+    };
+    let columns = ["waits by", "period", "p50", "p99", "max", "limited"];
+    table("Inter-departure error of the generator", &columns, flows.iter().map(row).collect())
+}
+
+fn cpu(run: &RunSample) -> Block {
+    let rows = run.clusters.iter().map(|cluster| {
+        let bytes: u64 = cluster.flows.iter().map(|f| f.figures.delivered_bytes.count()).sum();
+        #[expect(clippy::cast_precision_loss, reason = "statistics; 53 bits are enough")]
+        let per_gb = |cpu: f64| (bytes > 0).then(|| cpu * 1e9 / bytes as f64);
+        let [sender, receiver] =
+            [cluster.sender_cpu_ns, cluster.receiver_cpu_ns].map(Nanos::seconds);
+        vec![
+            cluster.name.clone(),
+            cluster.sender_threads.to_string(),
+            span(Some(sender)),
+            span(Some(receiver)),
+            number::figure_or_none(per_gb(sender)),
+            number::figure_or_none(per_gb(receiver)),
+        ]
+    });
+    let columns = ["threads", "sender", "receiver", "sender s/GB", "receiver s/GB"];
+    let Block::Table(mut made) = table("CPU time of both ends", &columns, rows.collect()) else {
+        unreachable!("a table is a table")
+    };
+    made.columns[0] = Column::left("cluster");
+    Block::Table(made)
+}
+
+/// A(t) and D(t) of the first flows; a full stream has no A(t) of its own.
+fn curves(run: &RunSample) -> Option<Block> {
+    let flows: Vec<&FlowSample> = run.flows().take(MOST_CURVES).collect();
+    let curves: Vec<CurveLine> = flows.iter().flat_map(|flow| curves_of(flow)).collect();
+    (!curves.is_empty()).then(|| {
+        Block::Lines(LineChart {
+            name: "arrival-departure",
+            title: "Arrivals A(t) and departures D(t)".to_owned(),
+            description: "Bytes that had arrived and bytes that had been read, over time."
+                .to_owned(),
+            x: Scale { title: "s".to_owned(), kind: ScaleKind::Linear },
+            y: Scale { title: "bytes".to_owned(), kind: ScaleKind::Linear },
+            curves,
+            ranges: Vec::new(),
+            reading: "The distance upwards between the two curves of a flow is its queue, the \
+                      distance sideways the delay of a byte."
+                .to_owned(),
+            table: rates_of_curves(&flows),
+        })
+    })
+}
+
+fn curves_of(flow: &FlowSample) -> Vec<CurveLine> {
+    let points = flow.curves.points();
+    let line = |label: &str, origin, bytes: fn(&Moment) -> Bytes| CurveLine {
+        label: format!("{} {label}", name(flow)),
+        origin,
+        points: points.iter().map(|moment| place(moment.0, bytes(moment))).collect(),
+    };
+    let departures = line("D(t)", Origin::Own, |moment| moment.2);
+    if flow.curves.arrived_bytes.iter().all(|bytes| *bytes == 0) {
+        return vec![departures];
+    }
+    vec![line("A(t)", Origin::Foreign, |moment| moment.1), departures]
+}
+
+/// A time, what had arrived, what had been read.
+type Moment = (Nanos, Bytes, Bytes);
+
+#[expect(clippy::cast_precision_loss, reason = "coordinates of a picture")]
+fn place(at: Nanos, bytes: Bytes) -> CurvePlace {
+    CurvePlace { at: [at.seconds(), bytes.count() as f64], interval: None }
+}
+
+fn rates_of_curves(flows: &[&FlowSample]) -> Table {
+    match rates(flows) {
+        Block::Table(table) => table,
+        _ => Table::default(),
+    }
+}
+
+const MOST_ROWS: usize = 40;
+const MOST_CURVES: usize = 4;

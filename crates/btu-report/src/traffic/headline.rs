@@ -1,0 +1,155 @@
+//! Level 1: what was carried, in figures, and what was measured where.
+
+use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::study::Analysis;
+use btu_core::traffic::study::Estimate;
+use btu_core::traffic::study::Measured;
+
+use super::Seen;
+use super::rate;
+use super::span;
+use crate::document::Badge;
+use crate::document::Block;
+use crate::document::Card;
+use crate::document::Figure;
+use crate::document::Pair;
+use crate::document::Tone;
+use crate::number;
+use crate::result::host_line;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    vec![Block::Card(Card {
+        figures: figures(seen.analysis),
+        badges: badges(seen),
+        reasons: Vec::new(),
+        sentence: sentence(seen.analysis),
+        facts: facts(seen),
+    })]
+}
+
+fn figures(analysis: &Analysis) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if let Some(mu) = analysis.mu {
+        figures.push(megabits("mu", mu, "what one full stream gets"));
+    }
+    if let Some(knee) = analysis.knee {
+        let bounds = knee.interval.map(|interval| [interval.low / 1e6, interval.high / 1e6]);
+        figures.push(Figure {
+            name: "Knee",
+            value: number::figure(knee.knee / 1e6),
+            unit: "Mb/s",
+            interval: interval(bounds),
+            meaning: "the load beyond which the path carries no more",
+        });
+    }
+    if figures.is_empty() {
+        let all = |value: fn(&Measured) -> Option<Estimate>| analysis.cells.first().and_then(value);
+        let rates = [
+            ("Arrival", all(|cell| cell.arrival), "bytes that came to the transport's door"),
+            ("Departure", all(|cell| cell.departure), "bytes that the receiving users read"),
+        ];
+        for (name, value, meaning) in rates {
+            figures.extend(value.map(|value| megabits(name, value, meaning)));
+        }
+        figures.extend(all(|cell| cell.window_delay).map(|delay| Figure {
+            name: "W",
+            value: number::figure(delay.value * 1e3),
+            unit: "ms",
+            interval: String::new(),
+            meaning: "mean delay of a byte by Little's formula, within the duration",
+        }));
+    }
+    figures
+}
+
+fn megabits(name: &'static str, value: Estimate, meaning: &'static str) -> Figure {
+    let bounds = value.interval.map(|bounds| [bounds.low / 1e6, bounds.high / 1e6]);
+    let value = number::figure(value.value / 1e6);
+    Figure { name, value, unit: "Mb/s", interval: interval(bounds), meaning }
+}
+
+fn interval(bounds: Option<[f64; 2]>) -> String {
+    bounds.map_or_else(
+        || "no interval below three passes".to_owned(),
+        |[low, high]| format!("95 % interval {} to {}", number::figure(low), number::figure(high)),
+    )
+}
+
+fn badges(seen: &Seen<'_>) -> Vec<Badge> {
+    let watch = |word| Badge { word, tone: Tone::Watch };
+    let runs = || seen.analysis.cells.iter().flat_map(|cell| &cell.runs);
+    let is_debug = seen.journal.hosts.tool.get("profile").is_some_and(|profile| {
+        profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
+    });
+    let complete = seen.analysis.complete;
+    [
+        (!complete).then(|| watch("INCOMPLETE")),
+        runs().any(|run| run.host_limited > 0).then(|| watch("HOST LIMITED")),
+        is_debug.then(|| watch("DEBUG BUILD")),
+        complete.then_some(Badge { word: "COMPLETE", tone: Tone::Good }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn sentence(analysis: &Analysis) -> String {
+    if let Some(knee) = analysis.knee {
+        let shape = match knee.shape {
+            Shape::Hinge => String::new(),
+            Shape::NotAHinge { p } => format!(
+                " The points do not lie on a hinge (p = {}): the rate of this path depends on its load.",
+                number::figure(p)
+            ),
+            Shape::Unknown => {
+                " Without repeats nobody can tell whether that is a sharp knee.".to_owned()
+            }
+        };
+        let bounds = knee.interval.map_or_else(String::new, |bounds| {
+            format!(" (95 % interval {} to {})", rate(bounds.low), rate(bounds.high))
+        });
+        return format!(
+            "The path carries what it is offered up to {}{bounds}, and no more beyond.{shape}",
+            rate(knee.knee)
+        );
+    }
+    match analysis.cells.first() {
+        Some(cell) => one_cell(cell),
+        None => "Nothing was measured.".to_owned(),
+    }
+}
+
+fn one_cell(cell: &Measured) -> String {
+    let flows = cell.runs.first().map_or(0, |run| run.flows);
+    let [arrival, departure] =
+        [cell.arrival, cell.departure].map(|rate_of| rate_of.map_or(0.0, |found| found.value));
+    let delay = cell.window_delay.map_or_else(String::new, |delay| {
+        format!("; a byte waited {} on average", span(Some(delay.value)))
+    });
+    format!(
+        "{flows} flow{} offered {} and {} departed{delay}.",
+        if flows == 1 { "" } else { "s" },
+        rate(arrival),
+        rate(departure)
+    )
+}
+
+fn facts(seen: &Seen<'_>) -> Vec<Pair> {
+    let (journal, plan) = (seen.journal, &seen.journal.plan);
+    let from = journal.moment("started").unwrap_or("at an unknown time");
+    let to = journal.moment("finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let (runs, cells) = (journal.runs().count(), plan.cells.len());
+    let mut facts = vec![
+        Pair::new("Host", host_line(&journal.hosts)),
+        Pair::new("Path", super::path(journal)),
+        Pair::new("Measured", format!("{from}{to}; {runs} runs of {cells} cells")),
+        Pair::new("Seed", plan.seed.to_string()),
+    ];
+    if plan.scale > 1 {
+        let scale = plan.scale;
+        let told = format!("every rate times {scale}, every time divided by {scale}");
+        facts.push(Pair::new("Quick form", told));
+    }
+    facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
+    facts
+}

@@ -1,0 +1,92 @@
+//! One row per flow and run, for spreadsheets and statistics programs.
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::sample::ClusterSample;
+use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::Journal;
+use btu_core::traffic::sample::RunSample;
+
+/// The head and the rows.
+pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
+    let head = COLUMNS.map(ToOwned::to_owned).to_vec();
+    let mut rows = vec![head];
+    for run in journal.runs() {
+        let label = journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
+        for cluster in &run.clusters {
+            rows.extend(cluster.flows.iter().map(|flow| row(label, run, cluster, flow)));
+        }
+    }
+    rows
+}
+
+const COLUMNS: [&str; 27] = [
+    "cell",
+    "pass",
+    "cluster",
+    "test",
+    "session",
+    "from",
+    "to",
+    "transport",
+    "traffic",
+    "duration_s",
+    "arrived_bytes",
+    "departed_bytes",
+    "delivered_bytes",
+    "acknowledged_bytes",
+    "arrival_rate_bit_s",
+    "departure_rate_bit_s",
+    "offered_ratio",
+    "window_delay_s",
+    "drained_delay_s",
+    "delay_p50_s",
+    "delay_p99_s",
+    "blocks_due",
+    "blocks_missed",
+    "lost_share",
+    "pacing_p99_us",
+    "host_limited",
+    "ended",
+];
+
+fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample) -> Vec<String> {
+    let figures = &flow.figures;
+    let or_empty = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    vec![
+        label.to_owned(),
+        run.pass.to_string(),
+        cluster.name.clone(),
+        flow.test.clone(),
+        flow.session.to_string(),
+        flow.from.to_string(),
+        flow.to.to_string(),
+        flow.transport.clone(),
+        flow.traffic.clone(),
+        flow.duration_ns.seconds().to_string(),
+        figures.arrived_bytes.count().to_string(),
+        figures.departed_bytes.count().to_string(),
+        figures.delivered_bytes.count().to_string(),
+        flow.acknowledged_bytes.map_or_else(String::new, |bytes| bytes.count().to_string()),
+        figures.arrival_rate_bit_s.to_string(),
+        figures.departure_rate_bit_s.to_string(),
+        or_empty(figures.offered_ratio),
+        or_empty(figures.window_delay_s),
+        or_empty(figures.drained_delay_s),
+        or_empty(figures.delay.map(|delay| delay.p50_s)),
+        or_empty(figures.delay.map(|delay| delay.p99_s)),
+        figures.blocks.due.to_string(),
+        (figures.blocks.missed + figures.blocks.interrupted).to_string(),
+        or_empty(figures.loss.map(|loss| loss.lost_share)),
+        or_empty(figures.pacing.map(|pacing| pacing.p99_us)),
+        figures.pacing.map_or_else(String::new, |pacing| pacing.host_limited.to_string()),
+        ended(&flow.outcome),
+    ]
+}
+
+fn ended(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Complete => "complete".to_owned(),
+        Outcome::Capped { reason } => format!("capped: {reason}"),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+    }
+}

@@ -1,0 +1,195 @@
+//! Traffic in every format: its page, its text, its result against the published schema.
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
+use btu_core::sample::HostSample;
+use btu_core::sample::Outcome;
+use btu_core::sample::SocketOptions;
+use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::burst::Block;
+use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Group;
+use btu_core::traffic::plan::Link;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::ClusterSample;
+use btu_core::traffic::sample::Curves;
+use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::Journal;
+use btu_core::traffic::sample::Line;
+use btu_core::traffic::sample::RunSample;
+use btu_core::traffic::simulated;
+use btu_core::traffic::study::analyse;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_report::FORMATS;
+use btu_report::compose_traffic;
+use btu_report::render_traffic;
+use btu_report::traffic_result;
+use btu_report::traffic_schema;
+use btu_report::traffic_text;
+
+use crate::page::assert_structure;
+use crate::schema::violations;
+
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-1.json");
+const MU: f64 = 1.7e6;
+
+/// A flow of bursts over a line of 1.7 Mb/s, in virtual time.
+fn flow(period: Nanos, time: Nanos) -> FlowSample {
+    let blocks: Vec<Block> = (0..time.count() / period.count())
+        .map(|k| Block { due: period * k, size: Bytes::new(12_500) })
+        .collect();
+    let trace = simulated::Line::new(MU).carry(&blocks, time, Discipline::Queue);
+    FlowSample {
+        test: "<b>a</b>".into(),
+        session: 1,
+        from: Role::Test,
+        to: Role::Active,
+        transport: "tcp".into(),
+        traffic: "burstq(blocksize=12500 B)".into(),
+        duration_ns: time,
+        outcome: Outcome::Complete,
+        figures: Figures::of(&trace),
+        places: Some(Places::default()),
+        acknowledged_bytes: Some(trace.read_by(time)),
+        retransmitted_bytes: Some(Bytes::ZERO),
+        least_rtt_ns: Some(Nanos::from_millis(2)),
+        refused: 0,
+        pace: "sleep".into(),
+        sender_options: SocketOptions::default(),
+        receiver_options: SocketOptions::default(),
+        curves: Curves::of(&trace),
+    }
+}
+
+/// Three passes over bursts of these periods.
+fn journal(study: Study, periods_ms: &[u64]) -> Journal {
+    let cells = (1..).zip(periods_ms).map(|(id, period)| Cell {
+        id,
+        group: if study == Study::Scenario { Group::Scenario } else { Group::Period },
+        label: format!("{period} ms"),
+        x: f64::from(u32::try_from(*period).unwrap()),
+        passes: None,
+        sessions: 1,
+        class: None,
+        link: None,
+        scenario: "<script>".into(),
+    });
+    let link = Link { up: vec!["rate 1.8057Mbit/s".into()], down: vec![], wire: "ethernet".into() };
+    let plan = Plan { passes: 3, link: Some(link), ..Plan::new(study, cells.collect(), 1) };
+    let run = |(pass, cell): (u32, &Cell)| {
+        let period = Nanos::from_millis(periods_ms[usize::try_from(cell.id - 1).unwrap()]);
+        // Passes differ a little, as they do.
+        let cluster = ClusterSample {
+            name: "c1".into(),
+            failed: None,
+            flows: vec![flow(
+                period + Nanos::from_micros(u64::from(pass) * 20),
+                Nanos::from_secs(5),
+            )],
+            sender_cpu_ns: Nanos::from_millis(5),
+            receiver_cpu_ns: Nanos::from_millis(9),
+            sender_threads: 1,
+            elapsed_ns: Nanos::from_secs(6),
+        };
+        Line::TrafficRun(Box::new(RunSample {
+            cell: cell.id,
+            pass,
+            started_at: "2026-11-22T00:00:00.000Z".into(),
+            clusters: vec![cluster],
+            emulation: vec![],
+            host: HostSample::default(),
+            flags: vec![],
+        }))
+    };
+    let lines = plan.runs().into_iter().map(run).collect();
+    let event = |event: &str| EventRecord {
+        at: "2026-11-22T00:00:00.000Z".into(),
+        event: event.into(),
+        detail: String::new(),
+    };
+    let events = vec![event("started"), event("finished")];
+    Journal { plan, hosts: Disclosure::default(), lines, events }
+}
+
+fn rendered(format: &str, journal: &Journal) -> String {
+    let analysis = analyse(journal);
+    let document = compose_traffic(journal, &analysis);
+    String::from_utf8(render_traffic(format, &document, journal, &analysis).unwrap()).unwrap()
+}
+
+const PERIODS: [u64; 8] = [20, 30, 40, 50, 70, 80, 120, 200];
+
+/// 12500 B at 1.7 Mb/s: the knee is where the period is 58.8 ms (napier, figure 7).
+#[test]
+fn the_knee_of_a_line_is_its_rate() {
+    let analysis = analyse(&journal(Study::Sweep, &PERIODS));
+    let knee = analysis.knee.unwrap();
+    assert!((knee.knee / MU - 1.0).abs() < 0.03, "{knee:?}");
+    assert!(knee.interval.is_some() && knee.passes == 3);
+    assert!((12_500.0 * 8.0 / knee.knee * 1e3 / 58.8 - 1.0).abs() < 0.03);
+}
+
+#[test]
+fn a_page_has_the_figures_of_its_cells_and_no_script_of_others() {
+    let page = rendered("html", &journal(Study::Sweep, &PERIODS));
+    assert_structure(&page, 2);
+    for name in ["period", "delay"] {
+        assert!(page.contains(&format!("<figure id=\"{name}\">")), "{name}");
+    }
+    assert!(!page.contains("<script>&lt;") && !page.contains("<b>a</b>"));
+    let scenario = rendered("html", &journal(Study::Scenario, &[80]));
+    assert_structure(&scenario, 1);
+    assert!(scenario.contains("<figure id=\"arrival-departure\">"));
+    assert!(scenario.contains("&lt;b&gt;a&lt;"), "the name of a test is a text");
+}
+
+#[test]
+fn the_paper_stands_beside_our_numbers() {
+    let text = rendered("text", &journal(Study::Viseum, &PERIODS));
+    for word in ["about 80 ms", "58.8 ms", "around 11", "text and its arithmetic disagree"] {
+        assert!(text.contains(word), "no {word} in\n{text}");
+    }
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes_in_every_format() {
+    let journal = journal(Study::Sweep, &PERIODS);
+    for format in FORMATS {
+        let first = rendered(format.name(), &journal);
+        assert_eq!(first, rendered(format.name(), &journal));
+        assert!(first.contains("20 ms"), "{}", format.name());
+    }
+    let brief = traffic_text(&compose_traffic(&journal, &analyse(&journal)));
+    assert!(brief.contains("Queued bursts of rising period") && !brief.contains("plan.toml"));
+}
+
+#[test]
+fn results_are_as_the_published_schema_says() {
+    let schema = traffic_schema();
+    let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+        std::fs::write(PUBLISHED, &generated).unwrap();
+    }
+    let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
+    assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
+    for journal in [journal(Study::Sweep, &PERIODS), journal(Study::Scenario, &[80])] {
+        let result = traffic_result(&journal, &analyse(&journal));
+        let document = serde_json::to_value(&result).unwrap();
+        let found = violations(&document, &schema, &schema, "$");
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_journal_line_comes_back_as_it_was() {
+    let journal = journal(Study::Scenario, &[80]);
+    let text = serde_json::to_string(&journal.lines[0]).unwrap();
+    let again: Line = serde_json::from_str(&text).unwrap();
+    assert_eq!(again, journal.lines[0]);
+    assert!(text.len() < 16 << 10, "{}", text.len());
+}

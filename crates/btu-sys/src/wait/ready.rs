@@ -1,0 +1,126 @@
+//! Which of many sockets are ready, each known by a number.
+
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+
+use nix::sys::epoll::Epoll;
+use nix::sys::epoll::EpollCreateFlags;
+use nix::sys::epoll::EpollEvent;
+use nix::sys::epoll::EpollFlags;
+
+use super::precise_wait;
+use crate::Error;
+use crate::Result;
+
+/// A set of sockets, each with a number. Allocates nothing after it was made.
+pub struct Ready {
+    epoll: Epoll,
+    events: Vec<libc::epoll_event>,
+    found: usize,
+}
+
+impl Ready {
+    /// An empty set that tells of at most `room` sockets at a time.
+    pub fn new(room: usize) -> Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC);
+        let epoll = epoll.map_err(|cause| Error::new("create an epoll set", cause))?;
+        let events = vec![libc::epoll_event { events: 0, u64: 0 }; room.max(1)];
+        Ok(Self { epoll, events, found: 0 })
+    }
+
+    /// Adds a socket that counts as ready while there is something to read from it.
+    pub fn add_reader(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, number);
+        self.epoll.add(source, event).map_err(|cause| Error::new("add to an epoll set", cause))
+    }
+
+    /// Adds a socket that counts as ready once after each [`Ready::await_room`].
+    pub fn add_writer(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        let event = EpollEvent::new(EpollFlags::EPOLLONESHOT, number);
+        self.epoll.add(source, event).map_err(|cause| Error::new("add to an epoll set", cause))
+    }
+
+    /// Tells once when a writer has room again, or has failed.
+    pub fn await_room(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        let mut event = EpollEvent::new(EpollFlags::EPOLLOUT | EpollFlags::EPOLLONESHOT, number);
+        let changed = self.epoll.modify(source, &mut event);
+        changed.map_err(|cause| Error::new("change an epoll set", cause))
+    }
+
+    /// Takes a socket out.
+    pub fn remove(&self, source: &impl AsFd) -> Result<()> {
+        self.epoll.delete(source).map_err(|cause| Error::new("take from an epoll set", cause))
+    }
+
+    /// Waits until a socket is ready or `timeout_ns` passed, for ever without a time-out. A signal ends
+    /// the wait with nothing ready.
+    pub fn wait(&mut self, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.found = 0;
+        match precise_wait(&self.epoll, &mut self.events, timeout_ns) {
+            Ok(found) => self.found = found,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+        Ok(())
+    }
+
+    /// How many sockets the last wait found.
+    pub fn len(&self) -> usize {
+        self.found
+    }
+
+    /// True where the last wait found none.
+    pub fn is_empty(&self) -> bool {
+        self.found == 0
+    }
+
+    /// The number of one of them.
+    pub fn number(&self, place: usize) -> u64 {
+        self.events[place].u64
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Ready").field("found", &self.found).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_is_ready_while_something_is_there() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let mut ready = Ready::new(4).unwrap();
+        ready.add_reader(&far, 7).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+        crate::socket::send(near.as_fd(), b"x").unwrap();
+        for _ in 0..2 {
+            ready.wait(None).unwrap();
+            assert_eq!((ready.len(), ready.number(0)), (1, 7));
+        }
+        ready.remove(&far).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+    }
+
+    #[test]
+    fn a_writer_is_ready_once_for_each_time_that_it_waits_for_room() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let mut ready = Ready::new(4).unwrap();
+        ready.add_writer(&near, 9).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+        ready.await_room(&near, 9).unwrap();
+        ready.wait(None).unwrap();
+        assert_eq!((ready.len(), ready.number(0)), (1, 9));
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! The verb `traffic`: scenarios of flows over a path, from plan to report.
+
+mod convert;
+mod expand;
+mod finish;
+mod measure;
+mod options;
+mod path;
+mod planning;
+mod progress;
+mod qos;
+mod scenario;
+mod start;
+mod stored;
+mod sweep;
+mod viseum;
+
+use btu_core::traffic::plan::Plan;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::run::Interrupt;
+
+pub(crate) use options::TrafficArgs;
+pub(crate) use stored::Stored;
+
+/// Runs the verb.
+pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
+    if let Some(convert) = args.convert() {
+        return convert::convert(convert);
+    }
+    let (plan, output) = args.plan()?;
+    if output.dry_run {
+        return dry_run(&plan, output.json);
+    }
+    let interrupt = Interrupt::listen().map_err(Failure::environment)?;
+    let mut started = start::start(plan, output, args.resumed())?;
+    let ending = measure::measure(&mut started, &interrupt)?;
+    finish::finish(output, &mut started.journal, ending, &interrupt)
+}
+
+/// Prints what would be run.
+fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
+    let estimate = expand::estimate(plan)?;
+    let runs = plan.runs().len();
+    if json {
+        output::json(&serde_json::json!({
+            "plan": plan,
+            "runs": runs,
+            "estimate_ns": estimate,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let time = crate::progress::span(estimate);
+    let cells = plan.cells.len();
+    output::result(&format!(
+        "{}\n# {runs} run{} of {cells} cell{}, about {time}\n",
+        plan.to_toml(),
+        if runs == 1 { "" } else { "s" },
+        if cells == 1 { "" } else { "s" },
+    ))?;
+    Ok(Exit::Done)
+}

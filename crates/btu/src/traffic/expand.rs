@@ -1,0 +1,256 @@
+//! From the tests of a scenario to flows that the engine can carry.
+
+use anyhow::anyhow;
+use btu_core::cell::Role;
+use btu_core::traffic::Block;
+use btu_core::traffic::Call;
+use btu_core::traffic::Cluster;
+use btu_core::traffic::Direction;
+use btu_core::traffic::Drain;
+use btu_core::traffic::Overrun;
+use btu_core::traffic::Pace;
+use btu_core::traffic::Pattern;
+use btu_core::traffic::Protocol;
+use btu_core::traffic::Streams;
+use btu_core::traffic::Test;
+use btu_core::traffic::Timeline;
+use btu_core::traffic::Train;
+use btu_core::traffic::burst;
+use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::burst::Limits;
+use btu_core::traffic::plan::Plan;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::traffic as engine;
+use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Flow;
+use btu_engine::traffic::Offer;
+use btu_sys::socket::Settings;
+
+use super::path::Hosts;
+use super::scenario;
+use crate::exit::Failure;
+
+/// A flow with what its sample says of it.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) test: String,
+    pub(super) session: u32,
+    pub(super) from: Role,
+    pub(super) to: Role,
+    pub(super) traffic: String,
+    pub(super) flow: Flow,
+}
+
+/// Every flow of a cluster, each test by so many sessions.
+pub(super) fn flows(
+    cluster: &Cluster,
+    sessions: u32,
+    seed: u64,
+    hosts: &Hosts,
+) -> Result<Vec<Named>, Failure> {
+    let mut named = Vec::new();
+    for test in &cluster.tests {
+        for session in 1..=sessions {
+            let streams = test.streams(&cluster.name, seed);
+            let streams = if session == 1 { streams } else { streams.part(u64::from(session)) };
+            for mut one in of_test(test, &streams, hosts)? {
+                one.session = session;
+                if session > 1 && one.flow.carrier == Carrier::Udp {
+                    // A port of the script has room for one socket.
+                    one.flow.port = 0;
+                }
+                named.push(one);
+            }
+        }
+    }
+    Ok(named)
+}
+
+/// The flows of one test: one, or for a model with several parts and both directions one for each.
+fn of_test(test: &Test, streams: &Streams, hosts: &Hosts) -> Result<Vec<Named>, Failure> {
+    let [from, to] = [&test.from, &test.to].map(|end| scenario::role_of(&end.host));
+    let (Some(from), Some(to)) = (from, to) else {
+        return Err(Failure::usage(anyhow!("{}: host {} has no role", test.name, test.from.host)));
+    };
+    let duration = test.traffic.duration(streams).unwrap_or(DURATION);
+    let offers = offers(&test.traffic, streams, duration)?;
+    let several = offers.len() > 1;
+    let mut named = Vec::new();
+    for (part, (direction, offer)) in (1..).zip(offers) {
+        let (from, to) = match direction {
+            Direction::Forward => (from, to),
+            Direction::Backward => (to, from),
+        };
+        let port = test.to.port.filter(|_| part == 1 && direction == Direction::Forward);
+        let flow = Flow {
+            from: place(from),
+            to: place(to),
+            address: Some(hosts.address(from, to)?),
+            carrier: carrier(&test.protocol),
+            port: port.unwrap_or(0),
+            offer,
+            start: test.start,
+            duration,
+            write: size(&test.traffic, "buffer").unwrap_or(Bytes::new(1 << 20)),
+            read: size(&test.sink, "blocksize").unwrap_or(Bytes::new(64 << 10)),
+            drain: match test.drain {
+                Drain::No => engine::Drain::No,
+                Drain::UpTo(time) => engine::Drain::UpTo(time),
+                Drain::Yes => engine::Drain::Yes,
+            },
+            pace: test.pace.map(|pace| match pace {
+                Pace::Hybrid => engine::Pace::Hybrid,
+                Pace::Sleep => engine::Pace::Sleep,
+                Pace::Spin => engine::Pace::Spin,
+            }),
+            code_point: test.dscp,
+        };
+        let name = &test.name;
+        named.push(Named {
+            test: if several { format!("{name}.{part}") } else { name.clone() },
+            session: 1,
+            from,
+            to,
+            traffic: test.traffic.to_string(),
+            flow,
+        });
+    }
+    Ok(named)
+}
+
+/// What a test offers within its duration, by direction and part.
+fn offers(
+    call: &Call,
+    streams: &Streams,
+    duration: Nanos,
+) -> Result<Vec<(Direction, Offer)>, Failure> {
+    let train = match call.train(streams) {
+        Some(Train::Open(train)) => Timeline::new(train),
+        Some(Train::Closed(_)) => {
+            let cause = anyhow!("{}: it waits for answers, which no test can do yet", call.name());
+            return Err(Failure::usage(cause).hint("btu model list says which models do not"));
+        }
+        None => return Err(Failure::usage(anyhow!("{}: it sends nothing", call.name()))),
+    };
+    let discipline = match call.pattern() {
+        Pattern::Full => {
+            let sizes: Vec<Bytes> = match size(call, "blocksize").filter(|_| fixed(call)) {
+                Some(size) => vec![size],
+                None => train.take(DRAWN_SIZES).map(|(_, arrival)| arrival.bytes).collect(),
+            };
+            return Ok(vec![(Direction::Forward, Offer::Endless(sizes.into()))]);
+        }
+        Pattern::Burst(Overrun::Interrupt) => Discipline::Interrupt,
+        Pattern::Burst(Overrun::Miss) => Discipline::Miss,
+        Pattern::Burstq | Pattern::Model(_) | Pattern::Sink => Discipline::Queue,
+    };
+    let limits = Limits {
+        queue: size(call, "queue_limit"),
+        block_time: call.optional("block_timeout").map(|time| time.mean_time()),
+    };
+    let mut parts: Vec<((Direction, u32), Vec<burst::Block>)> = Vec::new();
+    for (count, (due, arrival)) in train.take_while(|(due, _)| *due < duration).enumerate() {
+        if count >= MOST_BLOCKS {
+            let cause = anyhow!("{call}: more than {MOST_BLOCKS} blocks in {duration}");
+            return Err(Failure::usage(cause).hint("shorten the duration or lengthen the period"));
+        }
+        let key = (arrival.direction, arrival.flow);
+        let block = burst::Block { due, size: arrival.bytes };
+        match parts.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, blocks)) => blocks.push(block),
+            None => parts.push((key, vec![block])),
+        }
+    }
+    parts.sort_by_key(|(key, _)| *key);
+    let offer =
+        |blocks: Vec<burst::Block>| Offer::Train { blocks: blocks.into(), discipline, limits };
+    Ok(parts.into_iter().map(|((direction, _), blocks)| (direction, offer(blocks))).collect())
+}
+
+/// A size of a call that is a constant, or its mean.
+fn size(call: &Call, parameter: &str) -> Option<Bytes> {
+    call.optional(parameter).map(|size| size.mean_bytes())
+}
+
+fn fixed(call: &Call) -> bool {
+    call.optional("blocksize").is_some_and(|size| size.fixed().is_some())
+}
+
+fn carrier(protocol: &Protocol) -> Carrier {
+    if protocol.name == "udp" {
+        return Carrier::Udp;
+    }
+    Carrier::Tcp(Settings {
+        congestion: protocol.congestion.clone(),
+        nodelay: protocol.nodelay,
+        send_buffer: protocol.window.map(Bytes::len),
+        receive_buffer: protocol.window.map(Bytes::len),
+        max_segment: protocol.mss.and_then(|size| u32::try_from(size.count()).ok()),
+        ..Settings::default()
+    })
+}
+
+/// The place of a role among the parties.
+fn place(role: Role) -> usize {
+    Role::ALL.iter().position(|known| *known == role).unwrap_or(0)
+}
+
+/// How long a plan takes, what is drained left out.
+pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
+    let mut all = Nanos::ZERO;
+    for cell in &plan.cells {
+        let scenario = scenario::stored(&cell.scenario)?;
+        let once = length(&scenario.run, plan.seed).saturating_add(SET_UP);
+        all = all.saturating_add(once * u64::from(plan.passes_of(cell)));
+    }
+    Ok(all)
+}
+
+fn length(block: &Block, seed: u64) -> Nanos {
+    match block {
+        Block::Cluster(cluster) => {
+            let end = |test: &Test| {
+                let streams = test.streams(&cluster.name, seed);
+                test.start.saturating_add(test.traffic.duration(&streams).unwrap_or(DURATION))
+            };
+            cluster.tests.iter().map(end).max().unwrap_or(Nanos::ZERO)
+        }
+        Block::Parallel(blocks) => {
+            blocks.iter().map(|block| length(block, seed)).max().unwrap_or(Nanos::ZERO)
+        }
+        Block::Serial(blocks, _) => blocks.iter().map(|block| length(block, seed)).sum(),
+    }
+}
+
+/// How long a test sends that says nothing of it.
+const DURATION: Nanos = Nanos::from_secs(10);
+/// Connections, barrier, and the last bytes.
+const SET_UP: Nanos = Nanos::from_millis(150);
+/// Sizes of a full stream whose blocks differ, drawn once and used over and over.
+const DRAWN_SIZES: usize = 1024;
+/// 64 bytes each are kept of every block.
+const MOST_BLOCKS: usize = 4_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_role_is_its_place_among_all() {
+        for (at, role) in Role::ALL.into_iter().enumerate() {
+            assert_eq!(place(role), at);
+        }
+        assert_eq!(
+            carrier(&Protocol { name: "udp".to_owned(), ..Protocol::default() }),
+            Carrier::Udp
+        );
+        let window = Protocol {
+            name: "tcp".to_owned(),
+            window: Some(Bytes::new(65_536)),
+            ..Protocol::default()
+        };
+        let Carrier::Tcp(settings) = carrier(&window) else { unreachable!("tcp is tcp") };
+        assert_eq!((settings.send_buffer, settings.receive_buffer), (Some(65_536), Some(65_536)));
+    }
+}

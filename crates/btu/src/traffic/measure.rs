@@ -1,0 +1,226 @@
+//! Every run of the plan, kept in the journal before the next one.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::SocketOptions;
+use btu_core::traffic::Block;
+use btu_core::traffic::Cluster;
+use btu_core::traffic::Keep;
+use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::sample::ClusterSample;
+use btu_core::traffic::sample::Curves;
+use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::Line;
+use btu_core::traffic::sample::RunSample;
+use btu_core::units::Nanos;
+use btu_engine::files::Files;
+use btu_engine::probe::observe;
+use btu_engine::traffic as engine;
+use btu_engine::traffic::Carrier;
+use btu_engine::traffic::FlowEnd;
+use btu_engine::traffic::Job;
+use btu_engine::traffic::JobEnd;
+use btu_sys::socket::Effective;
+
+use super::expand;
+use super::expand::Named;
+use super::path::Hosts;
+use super::scenario;
+use super::start::Started;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+use crate::run::place::timestamp;
+use crate::run::start::journal_failure;
+
+/// How a measurement came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Complete,
+    Interrupted,
+}
+
+/// Runs everything that the journal does not hold yet.
+pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
+    let plan = started.plan.clone();
+    for (pass, cell) in plan.runs() {
+        let is_done = started
+            .lines
+            .iter()
+            .any(|Line::TrafficRun(run)| (run.cell, run.pass) == (cell.id, pass));
+        if is_done {
+            started.progress.done(cell, None);
+            continue;
+        }
+        started.progress.begins(pass, cell);
+        let sample = run(&mut started.hosts, &plan, pass, cell, interrupt)?;
+        if interrupt.flag().load(Relaxed) {
+            started.progress.finish();
+            return Ok(Ending::Interrupted);
+        }
+        started.progress.done(cell, Some(&sample));
+        let line = Line::TrafficRun(Box::new(sample));
+        started.journal.append(&line).map_err(journal_failure)?;
+        started.lines.push(line);
+    }
+    started.progress.finish();
+    Ok(Ending::Complete)
+}
+
+/// One run of one cell.
+fn run(
+    hosts: &mut Hosts,
+    plan: &Plan,
+    pass: u32,
+    cell: &Cell,
+    interrupt: &Interrupt,
+) -> Result<RunSample, Failure> {
+    let scenario = scenario::stored(&cell.scenario)?;
+    // Each pass draws its own trains; the same pass of the same plan draws the same.
+    let seed = plan.seed.wrapping_add(u64::from(pass - 1));
+    hosts.set_link(cell.link.as_ref().or(plan.link.as_ref()), seed)?;
+    let files = Files::host();
+    let (started_at, before) = (timestamp(), observe(&files));
+    let stage = Stage { hosts, plan, cell, seed, interrupt, done: Mutex::default() };
+    stage.block(&scenario.run)?;
+    let clusters = stage.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let host = before.finish(&files);
+    let emulation = hosts.emulation()?;
+    Ok(RunSample { cell: cell.id, pass, started_at, clusters, emulation, host, flags: Vec::new() })
+}
+
+/// A scenario while it runs.
+struct Stage<'a> {
+    hosts: &'a Hosts,
+    plan: &'a Plan,
+    cell: &'a Cell,
+    seed: u64,
+    interrupt: &'a Interrupt,
+    done: Mutex<Vec<ClusterSample>>,
+}
+
+/// Whether the next block of a series may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Went {
+    Badly,
+    Well,
+}
+
+impl Stage<'_> {
+    /// Carries a block out. What goes wrong in it is part of the result; an `Err` is the user's.
+    fn block(&self, block: &Block) -> Result<Went, Failure> {
+        match block {
+            Block::Cluster(cluster) => self.cluster(cluster),
+            Block::Parallel(blocks) => self.at_once(blocks),
+            Block::Serial(blocks, keep) => {
+                let mut went = Went::Well;
+                for block in blocks {
+                    went = self.block(block)?;
+                    let over = went == Went::Badly && *keep == Keep::No;
+                    if over || self.interrupt.flag().load(Relaxed) {
+                        return Ok(went);
+                    }
+                }
+                Ok(went)
+            }
+        }
+    }
+
+    fn at_once(&self, blocks: &[Block]) -> Result<Went, Failure> {
+        let ended: Vec<Result<Went, Failure>> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                blocks.iter().map(|block| scope.spawn(|| self.block(block))).collect();
+            let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+            joined.map(|ended| ended.unwrap_or(Ok(Went::Badly))).collect()
+        });
+        let mut all = Went::Well;
+        for went in ended {
+            if went? == Went::Badly {
+                all = Went::Badly;
+            }
+        }
+        Ok(all)
+    }
+
+    fn cluster(&self, cluster: &Cluster) -> Result<Went, Failure> {
+        let named = expand::flows(cluster, self.cell.sessions, self.seed, self.hosts)?;
+        let flows: Vec<engine::Flow> = named.iter().map(|one| one.flow.clone()).collect();
+        let job = Job {
+            parties: &self.hosts.parties,
+            flows: &flows,
+            linger: self.hosts.linger(),
+            stall: self.plan.stall_ns,
+            cancel: Arc::clone(self.interrupt.flag()),
+        };
+        let sample = match engine::run(&job) {
+            Ok(end) => sample(&cluster.name, named, end),
+            Err(cause) => ClusterSample {
+                name: cluster.name.clone(),
+                failed: Some(cause.sentence()),
+                flows: Vec::new(),
+                sender_cpu_ns: Nanos::ZERO,
+                receiver_cpu_ns: Nanos::ZERO,
+                sender_threads: 0,
+                elapsed_ns: Nanos::ZERO,
+            },
+        };
+        let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+        Ok(if well { Went::Well } else { Went::Badly })
+    }
+}
+
+fn sample(name: &str, named: Vec<Named>, end: JobEnd) -> ClusterSample {
+    ClusterSample {
+        name: name.to_owned(),
+        failed: None,
+        flows: named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end)).collect(),
+        sender_cpu_ns: end.sender_cpu,
+        receiver_cpu_ns: end.receiver_cpu,
+        sender_threads: u32::try_from(end.sender_threads).unwrap_or(u32::MAX),
+        elapsed_ns: end.elapsed,
+    }
+}
+
+fn flow(named: Named, end: FlowEnd) -> FlowSample {
+    FlowSample {
+        test: named.test,
+        session: named.session,
+        from: named.from,
+        to: named.to,
+        transport: match named.flow.carrier {
+            Carrier::Tcp(_) => "tcp",
+            Carrier::Udp => "udp",
+        }
+        .to_owned(),
+        traffic: named.traffic,
+        duration_ns: named.flow.duration,
+        outcome: end.outcome,
+        figures: Figures::of(&end.trace),
+        places: Places::of(&end.trace, &end.glances),
+        acknowledged_bytes: end.tcp.map(|tcp| tcp.acknowledged),
+        retransmitted_bytes: end.tcp.map(|tcp| tcp.retransmitted),
+        least_rtt_ns: end.tcp.map(|tcp| tcp.least_rtt),
+        refused: end.refused,
+        pace: end.pace.to_owned(),
+        sender_options: options(end.sender),
+        receiver_options: options(end.receiver),
+        curves: Curves::of(&end.trace),
+    }
+}
+
+fn options(read: Effective) -> SocketOptions {
+    SocketOptions {
+        congestion: read.congestion,
+        nodelay: read.nodelay,
+        send_buffer_bytes: read.send_buffer,
+        receive_buffer_bytes: read.receive_buffer,
+        mss_bytes: read.mss,
+        window_clamp_bytes: read.window_clamp,
+    }
+}

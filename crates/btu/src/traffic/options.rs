@@ -1,0 +1,215 @@
+//! What `btu traffic` can be asked for.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use btu_core::traffic::plan::Plan;
+use btu_core::units::BitRate;
+use btu_core::units::Nanos;
+
+use super::planning;
+use super::qos;
+use super::sweep;
+use super::viseum;
+use crate::exit::Failure;
+use crate::link::ElementArgs;
+
+/// Options of `btu traffic`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = AFTER)]
+pub(crate) struct TrafficArgs {
+    #[command(subcommand)]
+    study: Option<StudyArgs>,
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+/// What is measured by a plan of its own. A file of such a name is written ./NAME.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum StudyArgs {
+    /// Print a scenario in its TOML form
+    Convert(ConvertArgs),
+    /// The quality of service of a path for an application class
+    Qos(Box<QosArgs>),
+    /// Throughput over block size, burst period, sessions or time; finds the knee
+    Sweep(Box<SweepArgs>),
+    /// The measurements of napier's paper, figure by figure, beside its own numbers
+    Viseum(Box<ViseumArgs>),
+}
+
+/// A scenario of a file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FileArgs {
+    /// A scenario: a script (.ns in `NetSpec`'s units, .btu in ours) or its TOML form (.toml)
+    #[arg(value_name = "FILE", required_unless_present_any = ["plan", "resume"])]
+    pub(super) scenario: Option<PathBuf>,
+    /// Let a host of the scenario be played by test, active or passive; repeatable
+    #[arg(long, value_name = "HOST=ROLE")]
+    pub(super) map: Vec<String>,
+    /// Repeat what a plan.toml says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "resume"], help_heading = "Effort")]
+    pub(super) plan: Option<PathBuf>,
+    /// Go on with a measurement that was cut short; what it measured is not repeated
+    #[arg(long, value_name = "DIR", conflicts_with = "scenario", help_heading = "Result")]
+    pub(super) resume: Option<PathBuf>,
+    /// How often the scenario is run
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) passes: u32,
+    #[command(flatten)]
+    pub(super) path: PathArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// Options of `btu traffic convert`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// A scenario: .ns, .btu or .toml
+    #[arg(value_name = "FILE")]
+    pub(super) scenario: PathBuf,
+}
+
+/// Options of `btu traffic sweep`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepArgs {
+    /// Along which axis
+    #[arg(value_name = "AXIS", value_enum, default_value = "period")]
+    pub(super) axis: sweep::Axis,
+    /// Values of the axis, separated by commas: 64B,1KiB or 20ms,40ms or 1,2,4 or 10s,20s
+    #[arg(long, value_name = "VALUE,...", value_delimiter = ',', help_heading = "Effort")]
+    pub(super) values: Vec<String>,
+    /// Most sessions (powers of two above 16)
+    #[arg(long, value_name = "NUMBER", default_value_t = 16, help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) sessions: u32,
+    /// Time of each run
+    #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
+    pub(super) time: Nanos,
+    /// How often each point is run, in a new random order each time
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) passes: u32,
+    #[command(flatten)]
+    pub(super) path: PathArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// Options of `btu traffic qos`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct QosArgs {
+    /// Application classes, separated by commas [default: all]
+    #[arg(value_name = "CLASS,...", value_delimiter = ',')]
+    pub(super) classes: Vec<String>,
+    /// Time of each run
+    #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
+    pub(super) time: Nanos,
+    /// How often each load is run
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) passes: u32,
+    /// The rate of the path, where it is known: loads are chosen around it [default: measured first]
+    #[arg(long, value_name = "RATE", help_heading = "Effort")]
+    pub(super) mu: Option<BitRate>,
+    #[command(flatten)]
+    pub(super) path: PathArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// Options of `btu traffic viseum`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ViseumArgs {
+    /// Every rate times 10, every time divided by 10: the same utilisations in a tenth of the time
+    #[arg(long, help_heading = "Effort")]
+    pub(super) quick: bool,
+    /// Fewer and shorter cells still: shows that all works, proves little
+    #[arg(long, conflicts_with = "quick", help_heading = "Effort")]
+    pub(super) smoke: bool,
+    /// Seed of everything random, instead of a fresh one
+    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    pub(super) seed: Option<u64>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// What lies between the hosts, and chance.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PathArgs {
+    #[command(flatten)]
+    pub(super) elements: ElementArgs,
+    /// Overhead that counts against a rate: ethernet, ip or atm
+    #[arg(
+        long,
+        value_name = "LAYER",
+        default_value = "ethernet",
+        help_heading = "Link elements, both directions alike"
+    )]
+    pub(super) wire: String,
+    /// How long nothing may move before a run is given up
+    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Effort")]
+    pub(super) stall: Nanos,
+    /// Seed of everything random, instead of a fresh one
+    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    pub(super) seed: Option<u64>,
+}
+
+/// Where the result goes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Result")]
+pub(crate) struct OutputArgs {
+    /// Where the result goes; must be empty or not exist [default: btu-results/TIME-traffic-...]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// A note that goes into the result
+    #[arg(long, value_name = "TEXT")]
+    pub(super) note: Option<String>,
+    /// Print the plan and its time estimate, and send nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// No progress on stderr
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// Write exactly one JSON document (the result) to stdout
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl TrafficArgs {
+    /// The options of `convert`, where that is asked for.
+    pub(super) fn convert(&self) -> Option<&ConvertArgs> {
+        match &self.study {
+            Some(StudyArgs::Convert(convert)) => Some(convert),
+            _ => None,
+        }
+    }
+
+    /// The directory of a measurement that is gone on with.
+    pub(super) fn resumed(&self) -> Option<&Path> {
+        let of_file = self.study.is_none().then_some(self.file.resume.as_ref());
+        of_file.flatten().map(PathBuf::as_path)
+    }
+
+    /// The plan of these options; nothing but files is read.
+    pub(super) fn plan(&self) -> Result<(Plan, &OutputArgs), Failure> {
+        match &self.study {
+            Some(StudyArgs::Qos(args)) => Ok((qos::plan(args)?, &args.output)),
+            Some(StudyArgs::Sweep(args)) => Ok((sweep::plan(args)?, &args.output)),
+            Some(StudyArgs::Viseum(args)) => Ok((viseum::plan(args), &args.output)),
+            Some(StudyArgs::Convert(_)) | None => {
+                Ok((planning::plan(&self.file)?, &self.file.output))
+            }
+        }
+    }
+}
+
+const AFTER: &str = "\
+Examples:
+  btu traffic script.ns                       a NetSpec script as it is, on the local testbed
+  btu traffic script.ns --rate 1.7Mbit/s      the same over a slow line
+  btu traffic sweep period --rate 10Mbit/s    throughput over burst period, and the knee
+  btu traffic sweep sessions --sessions 64    how the path scales with sessions
+  btu traffic qos voice,bulk --rate 10Mbit/s  what the path is good for
+  btu traffic viseum --quick                  the paper's measurements again, in minutes
+Method: docs/traffic.md";

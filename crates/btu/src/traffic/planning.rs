@@ -1,0 +1,110 @@
+//! From the options of `btu traffic FILE` to the plan of what is run.
+
+use std::path::Path;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::link::ChainSpec;
+use btu_core::traffic::Scenario;
+use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Group;
+use btu_core::traffic::plan::Link;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::to_toml;
+
+use super::options::FileArgs;
+use super::options::PathArgs;
+use super::scenario;
+use crate::exit::Failure;
+use crate::link::chains;
+use crate::output;
+
+/// The plan of a file's scenario, of a stored plan, or of a measurement that is gone on with.
+pub(super) fn plan(args: &FileArgs) -> Result<Plan, Failure> {
+    match (&args.plan, &args.resume, &args.scenario) {
+        (Some(file), ..) => stored(file),
+        (_, Some(directory), _) => stored(&directory.join("plan.toml")),
+        (.., Some(file)) => of_scenario(args, file),
+        (None, None, None) => Err(Failure::usage(anyhow!("no scenario; write FILE"))),
+    }
+}
+
+fn stored(file: &Path) -> Result<Plan, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("read plan {name}"))
+        .map_err(Failure::usage)?;
+    Plan::stored(&name, &text).map_err(|cause| {
+        Failure::usage(cause).hint("a plan of this verb says verb = \"traffic\"; see --dry-run")
+    })
+}
+
+fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
+    let mut scenario = scenario::read(file)?;
+    for told in scenario::cast(&mut scenario, &args.map)? {
+        if !args.output.quiet && !args.output.json {
+            output::message(&format!("{}: {told}", file.display()));
+        }
+    }
+    let link = args.path.link()?;
+    let seed = args.path.seed.or(scenario.seed).unwrap_or_else(crate::run::fresh_seed);
+    let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario").to_owned();
+    let mut cells = Vec::new();
+    for (id, variant) in (1..).zip(scenario.variants()) {
+        let label =
+            if variant.values.is_empty() { name.clone() } else { variant.values.join(", ") };
+        let own = own_link(&variant.scenario)?;
+        if own.is_some() && link.is_some() {
+            let cause = anyhow!("{}: a test has a link of its own", file.display());
+            return Err(Failure::usage(cause).hint("leave the options of the link away"));
+        }
+        cells.push(Cell {
+            id,
+            group: Group::Scenario,
+            label,
+            x: f64::from(id),
+            passes: None,
+            sessions: 1,
+            class: None,
+            link: own,
+            scenario: to_toml(&variant.scenario),
+        });
+    }
+    let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Scenario, cells, seed) };
+    Ok(Plan { stall_ns: args.path.stall, ..plan })
+}
+
+/// The link that the tests of a scenario name, where they do.
+fn own_link(scenario: &Scenario) -> Result<Option<Link>, Failure> {
+    let clusters = scenario.clusters();
+    let mut named: Vec<&String> = clusters
+        .iter()
+        .flat_map(|cluster| &cluster.tests)
+        .filter_map(|t| t.link.as_ref())
+        .collect();
+    named.sort();
+    named.dedup();
+    match named.as_slice() {
+        [] => Ok(None),
+        [only] => {
+            let parts: Vec<&str> = only.split(';').collect();
+            let chain = ChainSpec::as_given(&parts, &btu_core::link::Reader::PLAN)
+                .map_err(|cause| Failure::usage(anyhow!("link \"{only}\": {cause}")))?;
+            let texts = chain.texts();
+            let wire = "ethernet".to_owned();
+            Ok(Some(Link { up: texts.clone(), down: texts, wire }))
+        }
+        _ => Err(Failure::usage(anyhow!("two tests name different links; all must name one"))),
+    }
+}
+
+impl PathArgs {
+    /// The link of the options; `None` without an element.
+    pub(super) fn link(&self) -> Result<Option<Link>, Failure> {
+        let elements = chains(&self.elements, &self.wire)?;
+        let link =
+            Link { up: elements.up.texts(), down: elements.down.texts(), wire: self.wire.clone() };
+        Ok((!link.up.is_empty() || !link.down.is_empty()).then_some(link))
+    }
+}

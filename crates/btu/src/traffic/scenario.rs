@@ -1,0 +1,131 @@
+//! Scenarios of files: read, their hosts given roles, written in one form.
+
+use std::path::Path;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_core::cell::Role;
+use btu_core::traffic;
+use btu_core::traffic::Block;
+use btu_core::traffic::Dialect;
+use btu_core::traffic::Reading;
+use btu_core::traffic::Scenario;
+use btu_core::traffic::ScenarioError;
+use btu_core::traffic::Vocabulary;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// What can carry a flow.
+pub(super) const TRANSPORTS: [&str; 2] = ["tcp", "udp"];
+
+/// The scenario of a file, by the ending of its name; tells what was assumed.
+pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("read {name}"))
+        .map_err(Failure::usage)?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let reading = parsed(&name, &text, ending, &|other| read_beside(folder, other))?;
+    for warning in &reading.warnings {
+        output::message(&format!("btu: warning: {name}:{warning}"));
+    }
+    Ok(reading.scenario)
+}
+
+/// The scenario of a text that was written by this program.
+pub(super) fn stored(text: &str) -> Result<Scenario, Failure> {
+    parsed("plan.toml", text, "toml", &|other| read_beside(Path::new("."), other))
+        .map(|reading| reading.scenario)
+}
+
+fn parsed(
+    name: &str,
+    text: &str,
+    ending: &str,
+    files: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Reading, Failure> {
+    let words = Vocabulary { transports: &TRANSPORTS, files };
+    let read: Result<Reading, ScenarioError> = match ending {
+        "ns" => traffic::read_script(name, text, Dialect::NetSpec, &words),
+        "btu" => traffic::read_script(name, text, Dialect::Btu, &words),
+        "toml" => traffic::read_toml(name, text, &words),
+        other => {
+            let cause = anyhow!("{name}: unknown ending \"{other}\"; write .ns, .btu or .toml");
+            return Err(Failure::usage(cause).hint("to repeat a plan.toml use --plan FILE"));
+        }
+    };
+    read.map_err(Failure::usage)
+}
+
+fn read_beside(folder: &Path, name: &str) -> Result<String, String> {
+    std::fs::read_to_string(folder.join(name)).map_err(|cause| cause.to_string())
+}
+
+/// Gives every host of a scenario a role: its own name, what `--map` says, else the next free one in
+/// order of appearance, test first. Tells what was chosen.
+pub(super) fn cast(scenario: &mut Scenario, maps: &[String]) -> Result<Vec<String>, Failure> {
+    let mut chosen: Vec<(String, Role)> = Vec::new();
+    for map in maps {
+        let (host, role) = map
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(anyhow!("--map {map}: write HOST=ROLE")))?;
+        let role = role_of(role).ok_or_else(|| {
+            Failure::usage(anyhow!("--map {map}: unknown role; write test, active or passive"))
+        })?;
+        let host = host.to_lowercase();
+        if !scenario.hosts.contains(&host) {
+            let hosts = scenario.hosts.join(", ");
+            let cause = anyhow!("--map {map}: no host of the scenario; it has {hosts}");
+            return Err(Failure::usage(cause));
+        }
+        chosen.push((host, role));
+    }
+    let mut told = Vec::new();
+    for host in &scenario.hosts {
+        if role_of(host).is_some() || chosen.iter().any(|(known, _)| known == host) {
+            continue;
+        }
+        let free = Role::ALL.into_iter().find(|role| {
+            let named = scenario.hosts.iter().any(|host| role_of(host) == Some(*role));
+            !named && !chosen.iter().any(|(_, taken)| taken == role)
+        });
+        let Some(role) = free else {
+            let cause = anyhow!("host {host}: the local testbed has three roles, all taken");
+            return Err(Failure::usage(cause).hint("let two hosts share one with --map HOST=ROLE"));
+        };
+        told.push(format!("{host} is played by {role}"));
+        chosen.push((host.clone(), role));
+    }
+    let played = |host: &str| {
+        let found = chosen.iter().find(|(known, _)| known == host);
+        found.map_or_else(|| host.to_owned(), |(_, role)| role.to_string())
+    };
+    rename(&mut scenario.run, &played);
+    let mut hosts: Vec<String> = scenario.hosts.iter().map(|host| played(host)).collect();
+    hosts.dedup();
+    scenario.hosts = hosts;
+    Ok(told)
+}
+
+fn rename(block: &mut Block, played: &dyn Fn(&str) -> String) {
+    match block {
+        Block::Cluster(cluster) => {
+            for test in &mut cluster.tests {
+                test.from.host = played(&test.from.host);
+                test.to.host = played(&test.to.host);
+            }
+        }
+        Block::Parallel(blocks) | Block::Serial(blocks, _) => {
+            for block in blocks {
+                rename(block, played);
+            }
+        }
+    }
+}
+
+/// A role by its name.
+pub(super) fn role_of(name: &str) -> Option<Role> {
+    Role::ALL.into_iter().find(|role| role.to_string() == name)
+}

@@ -1,0 +1,67 @@
+//! What happens before the first run: hosts, disclosure, result directory.
+
+use std::path::Path;
+
+use btu_control::JournalDir;
+use btu_core::disclosure::Disclosure;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::Line;
+
+use super::options::OutputArgs;
+use super::path::Hosts;
+use super::progress::Progress;
+use crate::exit::Failure;
+use crate::run::facts;
+use crate::run::place;
+use crate::run::start;
+
+/// A measurement that is ready for its next run.
+pub(super) struct Started {
+    pub(super) plan: Plan,
+    pub(super) hosts: Hosts,
+    pub(super) journal: JournalDir,
+    /// Everything that the journal holds so far.
+    pub(super) lines: Vec<Line>,
+    pub(super) progress: Progress,
+}
+
+/// Prepares a new measurement or the rest of an old one.
+pub(super) fn start(
+    plan: Plan,
+    output: &OutputArgs,
+    resumed: Option<&Path>,
+) -> Result<Started, Failure> {
+    let mut facts = facts::of_this_host();
+    facts.note.clone_from(&output.note);
+    let hosts = Hosts::new(&plan)?;
+    facts.placement = hosts.facts();
+    let progress = Progress::new(output.quiet || output.json, &plan);
+    let (journal, lines) = match resumed {
+        Some(directory) => resume(directory, &facts)?,
+        None => (fresh(&plan, output, &facts)?, Vec::new()),
+    };
+    Ok(Started { plan, hosts, journal, lines, progress })
+}
+
+fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<JournalDir, Failure> {
+    let what = match plan.study {
+        Study::Qos => "traffic-qos",
+        Study::Scenario => "traffic",
+        Study::Sweep => "traffic-sweep",
+        Study::Viseum => "traffic-viseum",
+    };
+    let out = output.out.clone().unwrap_or_else(|| place::named_out(what, jiff::Timestamp::now()));
+    let mut journal =
+        JournalDir::create(&out, &plan.to_toml(), None, facts).map_err(start::not_created)?;
+    start::note(&mut journal, "started", "a new measurement")?;
+    Ok(journal)
+}
+
+fn resume(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>), Failure> {
+    let (mut journal, stored) =
+        JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
+    start::same_host(&stored.hosts, here)?;
+    start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
+    Ok((journal, stored.records))
+}

@@ -1,0 +1,204 @@
+//! `btu traffic sweep`: the cells of a curve along one axis.
+
+use anyhow::anyhow;
+use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Group;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::plan::Study;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+
+use super::options::SweepArgs;
+use crate::exit::Failure;
+
+/// Along what throughput is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Axis {
+    /// Full streams of rising block size
+    BlockSize,
+    /// Queued bursts of 12500 B at rising periods: finds the knee
+    Period,
+    /// Full streams, 1 to --sessions of them at once
+    Sessions,
+    /// Random bursts for rising times
+    Time,
+}
+
+/// The plan of a sweep.
+pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
+    let mut cells = Cells::default();
+    match args.axis {
+        Axis::BlockSize => {
+            for size in given(&args.values, &BLOCK_SIZES)? {
+                cells.add(
+                    Group::BlockSize,
+                    size.to_string(),
+                    float(size.count()),
+                    &full(size, args.time),
+                );
+            }
+        }
+        Axis::Period => {
+            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
+            for period in given(&args.values, &PERIODS)? {
+                let script = burstq(BURST, period, args.time);
+                cells.add(Group::Period, period.to_string(), period.millis(), &script);
+            }
+        }
+        Axis::Sessions => {
+            for count in sessions(args)? {
+                cells.add(
+                    Group::Sessions,
+                    count.to_string(),
+                    f64::from(count),
+                    &full(STREAM, args.time),
+                );
+                if let Some(cell) = cells.0.last_mut() {
+                    cell.sessions = count;
+                }
+            }
+        }
+        Axis::Time => {
+            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
+            for time in given(&args.values, &TIMES)? {
+                cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(time, 1));
+            }
+        }
+    }
+    let link = args.path.link()?;
+    let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
+    let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Sweep, cells.0, seed) };
+    Ok(Plan { stall_ns: args.path.stall, ..plan })
+}
+
+/// Values as written, or those that are measured otherwise.
+fn given<T: std::str::FromStr + Clone>(
+    written: &[String],
+    otherwise: &[T],
+) -> Result<Vec<T>, Failure>
+where
+    T::Err: std::fmt::Display,
+{
+    if written.is_empty() {
+        return Ok(otherwise.to_vec());
+    }
+    let parse = |text: &String| {
+        text.parse().map_err(|cause: T::Err| Failure::usage(anyhow!("--values {text}: {cause}")))
+    };
+    written.iter().map(parse).collect()
+}
+
+/// Each number up to 16, powers of two beyond.
+fn sessions(args: &SweepArgs) -> Result<Vec<u32>, Failure> {
+    let most = args.sessions;
+    let all: Vec<u32> =
+        (1..=16).chain([32, 64, 128, 256, 512, 1024]).filter(|n| *n <= most).collect();
+    let chosen = given(&args.values, &all)?;
+    match chosen.iter().find(|count| !(1..=1024).contains(*count)) {
+        Some(count) => Err(Failure::usage(anyhow!("--values {count}: write 1 to 1024 sessions"))),
+        None => Ok(chosen),
+    }
+}
+
+/// Cells with numbers from 1.
+#[derive(Debug, Default)]
+pub(super) struct Cells(pub(super) Vec<Cell>);
+
+impl Cells {
+    pub(super) fn add(&mut self, group: Group, label: String, x: f64, scenario: &str) -> &mut Cell {
+        let id = u32::try_from(self.0.len() + 1).unwrap_or(u32::MAX);
+        let scenario = scenario.to_owned();
+        self.0.push(Cell {
+            id,
+            group,
+            label,
+            x,
+            passes: None,
+            sessions: 1,
+            class: None,
+            link: None,
+            scenario,
+        });
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+}
+
+/// A scenario of one test from the test host to the active one.
+pub(super) fn one_test(traffic: &str, transport: &str, more: &str) -> String {
+    format!(
+        "[[cluster]]\nname = \"sweep\"\n[[cluster.test]]\nname = \"flow\"\npath = \"test -> active\"\n\
+         transport = \"{transport}\"\n{more}type = \"{traffic}\"\n"
+    )
+}
+
+/// A full stream.
+pub(super) fn full(block: Bytes, time: Nanos) -> String {
+    let traffic = format!("full(blocksize={} B, duration={} ns)", block.count(), time.count());
+    one_test(&traffic, TCP, "")
+}
+
+/// Queued bursts at a constant period.
+pub(super) fn burstq(block: Bytes, period: Nanos, time: Nanos) -> String {
+    bursts("burstq", block, period, time)
+}
+
+/// Bursts at a constant period.
+pub(super) fn bursts(form: &str, block: Bytes, period: Nanos, time: Nanos) -> String {
+    let (block, period, time) = (block.count(), period.count(), time.count());
+    let traffic = format!("{form}(blocksize={block} B, period={period} ns, duration={time} ns)");
+    one_test(&traffic, TCP, "")
+}
+
+/// The variable bit rate of the paper: clamped exponential sizes, uniform periods; `scale` divides
+/// the periods.
+pub(super) fn vbr(time: Nanos, scale: u32) -> String {
+    let scale = u64::from(scale);
+    let traffic = format!(
+        "burstq(blocksize=clamp(exp(256258 B), 8 B, 1048586 B), period=uniform({} us, {} us), \
+         duration={} ns)",
+        20_000 / scale,
+        200_000 / scale,
+        time.count()
+    );
+    one_test(&traffic, TCP, "")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes of a plan are far below 2^53")]
+pub(super) fn float(count: u64) -> f64 {
+    count as f64
+}
+
+/// What autotuned buffers hold would blur what was sent and what was received.
+pub(super) const TCP: &str = "tcp(window=65536 B, congestion=cubic)";
+/// napier, section 4 b.
+pub(super) const BURST: Bytes = Bytes::new(12_500);
+/// napier, section 5 a: the blocks of the streams whose number is varied.
+pub(super) const STREAM: Bytes = Bytes::new(16 << 10);
+
+const BLOCK_SIZES: [Bytes; 8] = [
+    Bytes::new(64),
+    Bytes::new(256),
+    Bytes::new(1 << 10),
+    Bytes::new(4 << 10),
+    Bytes::new(16 << 10),
+    Bytes::new(64 << 10),
+    Bytes::new(256 << 10),
+    Bytes::new(1 << 20),
+];
+const PERIODS: [Nanos; 12] = [
+    Nanos::from_millis(2),
+    Nanos::from_millis(4),
+    Nanos::from_millis(6),
+    Nanos::from_millis(8),
+    Nanos::from_millis(10),
+    Nanos::from_millis(15),
+    Nanos::from_millis(20),
+    Nanos::from_millis(40),
+    Nanos::from_millis(60),
+    Nanos::from_millis(80),
+    Nanos::from_millis(120),
+    Nanos::from_millis(200),
+];
+const TIMES: [Nanos; 4] =
+    [Nanos::from_secs(1), Nanos::from_secs(2), Nanos::from_secs(4), Nanos::from_secs(8)];

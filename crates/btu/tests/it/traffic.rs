@@ -1,0 +1,192 @@
+//! Traffic as its users see it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// A script in `NetSpec`'s units, as its users wrote them.
+const SCRIPT: &str = "cluster {
+  test quadra { type = burstq (blocksize=exp(mean=5000, min=8, max=20000), period=uniform(2000, 20000), duration=1);
+    protocol = tcp (window=65536); own = quadra:42005; peer = vasari:42005; }
+  test vasari { type = sink (blocksize=12500, duration=1); protocol = tcp (window=65536)
+    own = vasari:42005; peer = quadra:42005; }
+}";
+
+fn script(folder: &Path, text: &str) {
+    std::fs::write(folder.join("a.ns"), text).unwrap();
+}
+
+fn traffic(folder: &Path, args: &[&str]) -> Command {
+    let mut command = btu();
+    command.current_dir(folder).arg("traffic").args(args);
+    command
+}
+
+#[test]
+fn a_script_runs_as_it_is_and_its_report_comes_again_byte_by_byte() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    script(folder.path(), SCRIPT);
+    let said = run(&mut traffic(folder.path(), &["a.ns", "--seed", "7", "--out", "out"])).unwrap();
+    for word in ["Rates", "Delay of blocks", "Where the queue stood", "Inter-departure", "report:"]
+    {
+        assert!(said.contains(word), "no {word} in\n{said}");
+    }
+    let result = read_json(&folder.path().join("out/result.json"));
+    let flow = &result["flows"][0];
+    assert_eq!((&result["complete"], &flow["ended"]), (&Value::from(true), &"complete".into()));
+    assert_eq!(
+        (&flow["from"], &flow["to"], &flow["test"]),
+        (&"test".into(), &"active".into(), &"quadra".into())
+    );
+    assert_eq!(flow["arrived_bytes"], flow["delivered_bytes"]);
+    assert!(flow["delay_p50_s"].as_f64().is_some_and(|delay| delay > 0.0));
+    let again = |format: &str| {
+        run(btu().current_dir(folder.path()).args(["report", "out", "--format", format])).unwrap()
+    };
+    let file = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    assert_eq!(again("html"), file("report.html"));
+    assert_eq!(again("json"), file("result.json"));
+    for format in ["text", "md", "csv"] {
+        assert!(again(format).contains("quadra"), "{format}");
+    }
+    // The same plan draws the same train, to the byte.
+    run(&mut traffic(folder.path(), &["--plan", "out/plan.toml", "--out", "again"])).unwrap();
+    let drawn =
+        |name: &str| read_json(&folder.path().join(name))["flows"][0]["arrived_bytes"].clone();
+    assert_eq!(drawn("out/result.json"), drawn("again/result.json"));
+}
+
+#[test]
+fn clusters_run_side_by_side_and_one_after_the_other() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let cluster = |port: u16, traffic: &str, protocol: &str| {
+        format!(
+            "cluster {{ test a {{ type = {traffic}; protocol = {protocol}; own = a:{port}; peer = b:{port}; }}
+             test b {{ type = sink (blocksize=65536, duration=1); protocol = {protocol}; own = b:{port}; peer = a:{port}; }} }}"
+        )
+    };
+    let bursts = "burst (blocksize=1000, period=10000, duration=0.3)";
+    let text = format!(
+        "serial {{ parallel {{ {} {} }} {} }}",
+        cluster(42011, bursts, "tcp"),
+        cluster(42013, bursts, "udp"),
+        cluster(42015, "full (blocksize=1250, duration=0.2)", "tcp"),
+    );
+    script(folder.path(), &text);
+    run(&mut traffic(folder.path(), &["a.ns", "--out", "out", "--quiet"])).unwrap();
+    let runs = lines(&folder.path().join("out/samples.jsonl"));
+    assert_eq!(runs.len(), 1);
+    let clusters = runs[0]["clusters"].as_array().unwrap();
+    assert_eq!(clusters.len(), 3);
+    // The last one to end is the one that had to wait for the others.
+    assert!(clusters[2]["flows"][0]["traffic"].as_str().unwrap().starts_with("full("));
+    assert!(clusters.iter().all(|cluster| cluster["failed"].is_null()));
+}
+
+#[test]
+fn more_than_a_line_carries_waits_and_is_seen_to_wait() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["sweep", "period", "--values", "5ms,40ms", "--time", "1500ms", "--passes", "1"];
+    let path = ["--rate", "10Mbit/s", "--queue", "64kB", "--out", "out", "--quiet"];
+    run(&mut traffic(folder.path(), &[&args[..], &path[..]].concat())).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let mu = result["mu_bit_s"].as_f64().unwrap();
+    // 1448 of 1538 bytes on the wire are payload; no machine makes a line faster.
+    assert!(mu < 10e6 * 1448.0 / 1538.0 * 1.01, "{mu}");
+    let cells = result["cells"].as_array().unwrap();
+    let cell = |label: &str| cells.iter().find(|cell| cell["label"] == label).unwrap();
+    let figure = |label: &str, key: &str| cell(label)[key].as_f64().unwrap();
+    // What is offered is a matter of the schedule alone: 12500 B at 5 and 40 ms.
+    assert!((figure("5ms", "arrival_rate_bit_s") / 20e6 - 1.0).abs() < 0.01);
+    assert!((figure("40ms", "arrival_rate_bit_s") / 2.5e6 - 1.0).abs() < 0.03);
+    assert!(figure("5ms", "departure_rate_bit_s") <= 10e6 * 1448.0 / 1538.0 * 1.01);
+    assert!(figure("5ms", "offered_ratio") > 2.0);
+    assert!(figure("5ms", "window_delay_s") > 0.2, "half of 1.5 s, less 1/rho of it");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("figure 7") && page.contains("figure 8"));
+}
+
+#[test]
+fn an_interrupted_sweep_goes_on_where_it_stopped() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = [
+        "sweep", "sessions", "--values", "1,2,3", "--time", "1s", "--passes", "2", "--out", "out",
+        "--quiet",
+    ];
+    let mut child =
+        traffic(folder.path(), &args).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let samples = folder.path().join("out/samples.jsonl");
+    wait_until(|| std::fs::read_to_string(&samples).is_ok_and(|text| text.ends_with('\n')));
+    signal(child.id(), "INT");
+    let status = ended_within(&mut child, Duration::from_mins(1)).unwrap();
+    assert_eq!(status.code(), Some(130));
+    let before = lines(&samples).len();
+    assert!((1..6).contains(&before), "{before}");
+    run(&mut traffic(folder.path(), &["--resume", "out", "--quiet"])).unwrap();
+    assert_eq!(lines(&samples).len(), 6);
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(result["complete"], true);
+    assert_eq!(result["cells"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn json_is_one_document_and_convert_gives_the_other_form() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    script(folder.path(), &SCRIPT.replace("duration=1)", "duration=0.2)"));
+    let said = run(&mut traffic(folder.path(), &["a.ns", "--json", "--out", "out"])).unwrap();
+    let result: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&result["verb"], &result["study"]), (&"traffic".into(), &"scenario".into()));
+    let toml = run(&mut traffic(folder.path(), &["convert", "a.ns"])).unwrap();
+    std::fs::write(folder.path().join("a.toml"), toml).unwrap();
+    let plan = |file: &str| {
+        let said = run(&mut traffic(folder.path(), &[file, "--dry-run", "--seed", "1", "--json"]))
+            .unwrap();
+        serde_json::from_str::<Value>(&said).unwrap()["plan"]["cells"].clone()
+    };
+    assert_eq!(plan("a.ns"), plan("a.toml"));
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
+    let folder = TempDir::new().unwrap();
+    script(folder.path(), SCRIPT);
+    std::fs::write(
+        folder.path().join("b.ns"),
+        "cluster { test a { type = fulll (blocksize=1); } }",
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("c.txt"), "").unwrap();
+    let refused = |args: &[&str]| {
+        let ended = traffic(folder.path(), args).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{args:?}: {said}");
+        said
+    };
+    assert!(refused(&["b.ns"]).contains("b.ns:1:"));
+    assert!(refused(&["c.txt"]).contains("write .ns, .btu or .toml"));
+    assert!(refused(&["no.ns"]).contains("read no.ns"));
+    assert!(refused(&["a.ns", "--map", "quadra=server"]).contains("write test, active or passive"));
+    assert!(refused(&["a.ns", "--map", "nobody=test"]).contains("no host of the scenario"));
+    assert!(refused(&["a.ns", "--rate", "fast"]).contains("--rate"));
+    assert!(refused(&["sweep", "period", "--values", "5"]).contains("--values 5: "));
+    assert!(refused(&["sweep", "sessions", "--values", "0"]).contains("1 to 1024"));
+    assert!(refused(&["sweep", "height"]).contains("block-size"));
+    assert!(refused(&[]).contains("FILE"));
+}

@@ -1,0 +1,186 @@
+//! The oracles of the traffic engine on an emulated line of 1.7 Mb/s, in real time: the checks that want a
+//! quiet machine.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use serde_json::Value;
+
+use super::Bench;
+use super::options::Options;
+use crate::chore::Verdict;
+use crate::repo::Repo;
+
+pub(super) const BENCH: Bench = Bench {
+    name: "traffic",
+    about: "T4 (knee), T5 and T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions); 15 min",
+    run,
+};
+
+/// The program, and where its results go.
+struct Program<'a> {
+    repo: &'a Repo,
+    results: PathBuf,
+}
+
+/// A line for 1.7 Mb/s of TCP payload: 1448 of 1538 bytes on the wire.
+const LINE: [&str; 4] = ["--rate", "1805700bit/s", "--queue", "64kB"];
+const MU: f64 = 1.7e6;
+
+fn run(repo: &Repo, _options: &Options) -> Result<Verdict> {
+    if !repo.step("cargo build --release --locked -p btu")? {
+        bail!("btu did not build");
+    }
+    let results = repo.path("target/bench/traffic");
+    if results.exists() {
+        std::fs::remove_dir_all(&results)
+            .with_context(|| format!("remove {}", results.display()))?;
+    }
+    std::fs::create_dir_all(&results)?;
+    let program = Program { repo, results };
+    let parts = [
+        pacing(&program)?,
+        places(&program)?,
+        knee(&program)?,
+        sessions(&program)?,
+        random_bursts(&program)?,
+    ];
+    let missed: usize = parts.iter().sum();
+    println!("\ntraffic: {missed} bounds missed");
+    Ok(Verdict::of(missed == 0))
+}
+
+/// T10: datagrams each millisecond for 10 s.
+fn pacing(program: &Program<'_>) -> Result<usize> {
+    let script = "cluster { test test { type = burstq (blocksize=1250 B, period=1 ms, duration=10 s); \
+                  protocol = udp; own = test:42001; peer = active:42001; pace = hybrid; } \
+                  test active { type = sink (blocksize=64 KiB); protocol = udp; own = active:42001; \
+                  peer = test:42001; } }";
+    let file = program.results.join("pacing.btu");
+    std::fs::write(&file, script)?;
+    let result = program.measure("pacing", &[&file.display().to_string()])?;
+    let p99 = number(&result["flows"][0], "pacing_p99_us")?;
+    Ok(judged(&format!("T10 inter-departure p99 {p99:.1} us <= 50 us"), p99 <= 50.0))
+}
+
+/// T8: the four places add up to A - D, below and above the knee.
+fn places(program: &Program<'_>) -> Result<usize> {
+    let args = ["sweep", "period", "--values", "118ms,39ms", "--time", "10s", "--passes", "1"];
+    let result = program.measure("places", &[&args[..], &LINE].concat())?;
+    let mut missed = 0;
+    for flow in result["flows"].as_array().map_or(&[][..], Vec::as_slice) {
+        let Ok(queue) = number(flow, "mean_queue_bytes") else { continue };
+        let mut sum = 0.0;
+        for place in ["application", "socket", "network", "receiver"] {
+            sum += number(flow, &format!("queue_{place}_bytes"))?;
+        }
+        // Readings of one moment are spread over some of the way.
+        let bound = (0.02 * queue).max(MU / 8.0 * 0.002).max(1448.0);
+        let told = format!("T8 places {sum:.0} of L {queue:.0} bytes, within {bound:.0}");
+        missed += judged(&told, (sum - queue).abs() <= bound);
+    }
+    Ok(missed)
+}
+
+/// T4: the knee at 58.8 ms, mu at 1.7 Mb/s.
+fn knee(program: &Program<'_>) -> Result<usize> {
+    let values = "20ms,30ms,40ms,50ms,55ms,63ms,70ms,80ms,120ms,200ms";
+    let args = ["sweep", "period", "--values", values, "--time", "10s", "--passes", "3"];
+    let result = program.measure("knee", &[&args[..], &LINE].concat())?;
+    let mu = number(&result, "mu_bit_s")?;
+    let at = 12_500.0 * 8e3 / number(&result["knee"], "knee_bit_s")?;
+    let off = |got: f64, want: f64| (got / want - 1.0).abs();
+    Ok(judged(&format!("T4 mu {mu:.0} bit/s within 1 % of 1.7e6"), off(mu, MU) <= 0.01)
+        + judged(&format!("T4 knee at {at:.1} ms within 3 % of 58.8"), off(at, 58.82) <= 0.03))
+}
+
+/// T12: the total of many streams is that of one.
+fn sessions(program: &Program<'_>) -> Result<usize> {
+    let args = ["sweep", "sessions", "--values", "1,2,4,8,16", "--time", "10s", "--passes", "3"];
+    let result = program.measure("sessions", &[&args[..], &LINE].concat())?;
+    let mut missed = 0;
+    for cell in result["cells"].as_array().map_or(&[][..], Vec::as_slice) {
+        let (total, fair) = (number(cell, "departure_rate_bit_s")?, number(cell, "fairness")?);
+        let label = &cell["label"];
+        let told = format!("T12 {label} sessions: {total:.0} bit/s within 2 %, fairness {fair:.3}");
+        missed += judged(&told, (total / MU - 1.0).abs() <= 0.02);
+    }
+    Ok(missed)
+}
+
+/// T5, T6: utilisation and delay of random bursts are those of the schedule that was drawn.
+fn random_bursts(program: &Program<'_>) -> Result<usize> {
+    let args =
+        ["sweep", "time", "--values", "10s,30s,60s,90s,120s", "--passes", "1", "--seed", "1"];
+    let result = program.measure("time", &[&args[..], &LINE].concat())?;
+    let mut missed = 0;
+    let mut delays = Vec::new();
+    for cell in result["cells"].as_array().map_or(&[][..], Vec::as_slice) {
+        if cell["group"] != "time" {
+            continue;
+        }
+        let (time, rho) = (number(cell, "x")?, number(cell, "rho")?);
+        let (ratio, delay) = (number(cell, "offered_ratio")?, number(cell, "window_delay_s")?);
+        delays.push((time, delay));
+        let told = format!("T5 {time:.0} s: a/d {ratio:.2} within 2 % of the drawn {rho:.2}");
+        missed += judged(&told, (ratio / rho - 1.0).abs() <= 0.02);
+    }
+    let (slope, square) = fitted(&delays);
+    let told = format!("T6 delay grows {slope:.3} s per s (0.454 within 5 %), r^2 {square:.4}");
+    Ok(missed + judged(&told, (slope / 0.454 - 1.0).abs() <= 0.05 && square >= 0.99))
+}
+
+/// Slope and r^2 of a line by least squares.
+fn fitted(points: &[(f64, f64)]) -> (f64, f64) {
+    let n = f64::from(u32::try_from(points.len()).unwrap_or(u32::MAX));
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let sum = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    let (xx, yy) = (sum(&|p| (p.0 - x).powi(2)), sum(&|p| (p.1 - y).powi(2)));
+    let xy = sum(&|p| (p.0 - x) * (p.1 - y));
+    (xy / xx, xy * xy / (xx * yy))
+}
+
+impl Program<'_> {
+    /// Measures into a folder of its own; gives `result.json`.
+    fn measure(&self, name: &str, args: &[&str]) -> Result<Value> {
+        let out = self.results.join(name);
+        let mut command = self.repo.command(self.repo.path("target/release/btu"));
+        command.arg("traffic").args(args).arg("--quiet").arg("--out").arg(&out);
+        let shown = args.join(" ");
+        let ended = command.output().with_context(|| format!("run btu traffic {shown}"))?;
+        if !ended.status.success() {
+            bail!("btu traffic {shown}: {}", String::from_utf8_lossy(&ended.stderr));
+        }
+        read(&out.join("result.json"))
+    }
+}
+
+fn read(path: &Path) -> Result<Value> {
+    let text = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("parse {}", path.display()))
+}
+
+fn number(value: &Value, key: &str) -> Result<f64> {
+    value[key].as_f64().with_context(|| format!("no {key}"))
+}
+
+/// Prints a bound and what became of it; 1 where it was missed.
+fn judged(what: &str, met: bool) -> usize {
+    println!("{} {what}", if met { "met   " } else { "MISSED" });
+    usize::from(!met)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_fitted_exactly() {
+        let (slope, square) = fitted(&[(10.0, 5.54), (20.0, 10.08), (40.0, 19.16)]);
+        assert!((slope - 0.454).abs() < 1e-9 && (square - 1.0).abs() < 1e-9);
+    }
+}
