@@ -29,6 +29,7 @@ impl Cli {
             Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
+            Verb::Model(args) => crate::model::model(&args).map(Into::into),
             Verb::Pair(args) => crate::pair::pair(&args).map(Into::into),
             Verb::Pingpong(args) => crate::pingpong::pingpong(&args).map(Into::into),
             Verb::Rank(args) => crate::rank::rank(&args).map(Into::into),
@@ -54,6 +55,8 @@ pub(crate) enum Verb {
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
     List(crate::list::ListArgs),
+    /// Show what applications send: traffic models with their sources, rates, pictures, tests
+    Model(crate::model::ModelArgs),
     /// Get to know an agent on another host, by its invitation
     Pair(crate::pair::PairArgs),
     /// Time blocks there and back over any transport, find the sizes that are too slow, and say why

@@ -11,6 +11,7 @@ use btu_core::plan::Choices;
 use btu_core::plan::EDITIONS;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::traffic::MODELS;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
 use btu_engine::file::FILE_PROTOCOLS;
@@ -98,6 +99,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("pingpong-transports", pingpong_transports()),
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
+        ("models", MODELS.iter().map(|m| pair(m.name(), m.shape.about)).collect()),
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),

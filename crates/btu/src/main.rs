@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod link;
 mod list;
+mod model;
 mod output;
 mod pair;
 mod pingpong;

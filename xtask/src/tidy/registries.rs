@@ -52,12 +52,12 @@ static REGISTRIES: &[Registry] = &[
         since: Since::Now,
     },
     Registry {
-        folder: "crates/btu-core/src/traffic",
-        listed_in: "crates/btu-core/src/traffic.rs",
+        folder: "crates/btu-core/src/traffic/model",
+        listed_in: "crates/btu-core/src/traffic/model.rs",
         slice: "MODELS",
-        shared: &[],
-        page: "docs/traffic-models.md",
-        since: Since::Later,
+        shared: &["frames", "pages"],
+        page: "docs/models.md",
+        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-engine/src/activity",

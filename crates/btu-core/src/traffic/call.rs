@@ -248,6 +248,11 @@ impl Call {
         self.optional(name).unwrap_or_else(|| Variate::constant(1.0, Quantity::Count))
     }
 
+    /// The mean of a parameter in its base unit.
+    pub(super) fn number(&self, name: &str) -> f64 {
+        self.variate(name).mean()
+    }
+
     /// The word of a parameter, or its default.
     pub fn word(&self, name: &str) -> &'static str {
         match (self.written(name), self.shape.parameter(name).map(|parameter| parameter.takes)) {

@@ -113,7 +113,8 @@ impl Former<'_> {
         };
         let hosts = raw.hosts.unwrap_or(std::mem::take(&mut self.hosts));
         let mut scenario = Scenario { seed: raw.seed, run, hosts, matrix: Vec::new() };
-        for (key, values) in raw.matrix {
+        let matrix = if self.problems.is_empty() { raw.matrix } else { BTreeMap::new() };
+        for (key, values) in matrix {
             let axis = self.axis(&key, &values, &scenario);
             scenario.matrix.extend(axis);
         }
@@ -162,6 +163,7 @@ impl Former<'_> {
         let before = self.problems.len();
         let (sender, sink) = (self.sender(&raw), self.sink(&raw));
         let path = raw.path.as_ref().and_then(|path| self.path(path));
+        let name = raw.name.as_ref().and_then(|name| self.label(name));
         let mut lacks = |absent: bool, cause: &str| {
             if absent {
                 self.problems.push(Problem::at(here, cause));
@@ -181,7 +183,7 @@ impl Former<'_> {
         let tcp = || Protocol { name: "tcp".to_owned(), ..Protocol::default() };
         let protocol = sender.protocol.unwrap_or_else(tcp);
         Some(Test {
-            name: sender.name.map_or_else(|| build::name_of(&from, taken), |(name, _)| name),
+            name: name.unwrap_or_else(|| build::name_of(&from, taken)),
             traffic: sender.call?,
             sink: sink.call.unwrap_or_else(|| Call::plain(call::sink())),
             sink_protocol: sink.protocol.unwrap_or_else(|| protocol.clone()),
@@ -201,7 +203,6 @@ impl Former<'_> {
         self.settings(&[
             ("type", &raw.r#type),
             ("protocol", &raw.transport),
-            ("name", &raw.name),
             ("start", &raw.start),
             ("pace", &raw.pace),
             ("drain", &raw.drain),
@@ -233,30 +234,25 @@ impl Former<'_> {
 
     /// `FROM -> TO`, each a host or a role, with or without a port.
     fn path(&mut self, text: &Spanned<String>) -> Option<(Endpoint, Endpoint)> {
-        let start = inside(self.text, text);
-        let ends = text.get_ref().split_once("->").map(|(from, to)| {
-            let end = |part: &str| script::tree(part, start).and_then(|t| settings::endpoint(&t));
-            end(from).and_then(|from| Ok((from, end(to)?)))
-        });
-        let wrong = || Err(Problem::at(start, "write path = \"FROM -> TO\""));
-        match ends.unwrap_or_else(wrong) {
-            Ok(ends) => Some(ends),
-            Err(problem) => {
-                self.problems.push(problem);
-                None
-            }
+        let ends = text
+            .get_ref()
+            .split_once("->")
+            .and_then(|(from, to)| Some((settings::end_of(from)?, settings::end_of(to)?)));
+        if ends.is_none() {
+            let start = inside(self.text, text);
+            let cause = "write path = \"FROM -> TO\", each HOST, HOST:PORT or a role";
+            self.problems.push(Problem::at(start, cause));
         }
+        ends
     }
 
     fn label(&mut self, text: &Spanned<String>) -> Option<String> {
-        let tree = script::tree(text.get_ref(), inside(self.text, text));
-        match tree.and_then(|tree| settings::label(&tree)) {
-            Ok(name) => Some(name),
-            Err(problem) => {
-                self.problems.push(problem);
-                None
-            }
+        let name = settings::name_of(text.get_ref());
+        if name.is_none() {
+            let place = inside(self.text, text);
+            self.problems.push(Problem::at(place, settings::NAME));
         }
+        name
     }
 
     /// `CLUSTER[.TEST].PARAMETER` with its values.

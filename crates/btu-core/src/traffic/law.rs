@@ -16,6 +16,8 @@ pub use table::Table;
 pub(super) use kinds::Grid;
 pub(super) use kinds::Measures;
 pub(super) use kinds::Values;
+#[cfg(test)]
+pub(super) use kinds::of_moments;
 
 /// A distribution with its parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,36 @@
 //! Traffic models: what applications send, each with its source.
 //!
-//! To add a model, write `model/NAME.rs` with a `MODEL` and name it in [`MODELS`]. A model says
-//! which law each of its parts follows; [`super::check`] tests that the train keeps them.
+//! To add a model, write `model/NAME.rs` with a `MODEL`, name it in [`MODELS`], and give it a
+//! section in `docs/models.md`. A model says which law each of its parts follows; the checks test
+//! that its train keeps them.
 
+mod cloud_gaming;
+mod collective;
+mod dash;
+mod frames;
+mod ftp;
+mod ftp_3gpp;
+mod incast;
+mod iot;
+mod mobile_game;
+mod mpeg;
+mod pages;
+mod partition;
+mod replay;
+mod rpc;
+mod self_similar;
+mod teleconf;
+mod telnet;
+mod vdi;
+mod video_11ax;
 mod voice_cbr;
+mod voice_onoff;
+mod voip_11ax;
+mod web_h2;
+mod web_h3;
+mod webrtc;
+mod www_3gpp;
+mod www_surge;
 
 use crate::units::BitRate;
 
@@ -17,8 +44,72 @@ use super::quantity::Quantity;
 use super::quantity::whole;
 use super::train::Train;
 
+pub(super) use mpeg::frames as mpeg_frames;
+pub(super) use telnet::durations as telnet_durations;
+pub(super) use telnet::gaps as telnet_gaps;
+
 /// Every traffic model, in the order of the documentation.
-pub static MODELS: &[&Model] = &[&voice_cbr::MODEL];
+pub static MODELS: &[&Model] = &[
+    &telnet::MODEL,
+    &ftp::MODEL,
+    &ftp_3gpp::MODEL,
+    &voice_cbr::MODEL,
+    &voice_onoff::MODEL,
+    &voip_11ax::MODEL,
+    &teleconf::MODEL,
+    &mpeg::MODEL,
+    &video_11ax::MODEL,
+    &www_surge::MODEL,
+    &www_3gpp::MODEL,
+    &self_similar::MODEL,
+    &web_h2::MODEL,
+    &web_h3::MODEL,
+    &dash::MODEL,
+    &webrtc::MODEL,
+    &cloud_gaming::MODEL,
+    &mobile_game::MODEL,
+    &vdi::MODEL,
+    &iot::MODEL,
+    &rpc::MODEL,
+    &incast::MODEL,
+    &partition::MODEL,
+    &collective::MODEL,
+    &replay::MODEL,
+];
+
+/// What every model's file needs.
+mod prelude {
+    pub(in crate::traffic) use super::Claim;
+    pub(in crate::traffic) use super::DURATION;
+    pub(in crate::traffic) use super::Model;
+    pub(in crate::traffic) use super::Says;
+    pub(in crate::traffic) use super::Verified;
+    pub(in crate::traffic) use super::choice;
+    pub(in crate::traffic) use super::follows;
+    pub(in crate::traffic) use super::ms;
+    pub(in crate::traffic) use super::rounded;
+    pub(in crate::traffic) use super::s;
+    pub(in crate::traffic) use super::value;
+    pub(in crate::traffic) use crate::traffic::call::Call;
+    pub(in crate::traffic) use crate::traffic::call::Shape;
+    pub(in crate::traffic) use crate::traffic::chance::Stream;
+    pub(in crate::traffic) use crate::traffic::chance::Streams;
+    pub(in crate::traffic) use crate::traffic::law::Law;
+    pub(in crate::traffic) use crate::traffic::observe;
+    pub(in crate::traffic) use crate::traffic::quantity::Quantity;
+    pub(in crate::traffic) use crate::traffic::quantity::float;
+    pub(in crate::traffic) use crate::traffic::quantity::whole;
+    pub(in crate::traffic) use crate::traffic::train::Arrival;
+    pub(in crate::traffic) use crate::traffic::train::Direction;
+    pub(in crate::traffic) use crate::traffic::train::Direction::Backward;
+    pub(in crate::traffic) use crate::traffic::train::Direction::Forward;
+    pub(in crate::traffic) use crate::traffic::train::Open;
+    pub(in crate::traffic) use crate::traffic::train::Renewal;
+    pub(in crate::traffic) use crate::traffic::train::Train;
+    pub(in crate::traffic) use crate::traffic::train::merge;
+    pub(in crate::traffic) use crate::units::Bytes;
+    pub(in crate::traffic) use crate::units::Nanos;
+}
 
 /// A traffic model.
 #[derive(Debug)]
@@ -53,6 +144,8 @@ pub struct Claim {
     pub what: &'static str,
     /// What is claimed.
     pub says: Says,
+    /// How the values are got from the streams of a test, so many.
+    pub(super) values: Values,
 }
 
 /// What is claimed of a sequence of values.
@@ -91,7 +184,7 @@ impl Model {
 }
 
 /// The duration that every model takes.
-const DURATION: Parameter = Parameter {
+pub(super) const DURATION: Parameter = Parameter {
     name: "duration",
     takes: Takes::Value(Quantity::Time),
     default: "60 s",
@@ -99,7 +192,7 @@ const DURATION: Parameter = Parameter {
 };
 
 /// A parameter that chooses among variants; the first is the default.
-const fn choice(
+pub(super) const fn choice(
     name: &'static str,
     words: &'static [&'static str],
     about: &'static str,
@@ -107,27 +200,35 @@ const fn choice(
     Parameter { name, takes: Takes::Word(words), default: "", about }
 }
 
+/// A parameter with a default.
+pub(super) const fn value(
+    name: &'static str,
+    quantity: Quantity,
+    default: &'static str,
+    about: &'static str,
+) -> Parameter {
+    Parameter { name, takes: Takes::Value(quantity), default, about }
+}
+
 /// A span in nanoseconds, for laws.
-const fn ms(count: f64) -> f64 {
+pub(super) const fn ms(count: f64) -> f64 {
     count * 1e6
 }
 
 /// A span in nanoseconds, for laws.
-const fn s(count: f64) -> f64 {
+pub(super) const fn s(count: f64) -> f64 {
     count * 1e9
 }
 
-/// Gaps between the packets of a telnet session, for the word of NetSpec.
-pub(super) fn telnet_gaps() -> Law {
-    Law::of("pareto", [ms(121.5), 0.9, 0.0]).clamped(ms(121.5), s(45.0))
+/// A claim that values follow a law.
+pub(super) fn follows(what: &'static str, law: Law, values: Values) -> Claim {
+    Claim { what, says: Says::Follows(law), values }
 }
 
-/// Durations of telnet sessions, for the word of NetSpec.
-pub(super) fn telnet_durations() -> Law {
-    Law::log_normal(240_f64.ln(), 7.8_f64.ln(), 1e9)
+/// A claim that values follow a law, rounded to whole numbers of at least 1.
+pub(super) fn rounded(what: &'static str, law: Law, values: Values) -> Claim {
+    Claim { what, says: Says::FollowsRounded(law), values }
 }
 
-/// Sizes of video frames, for the word of NetSpec.
-pub(super) fn mpeg_frames() -> Law {
-    Law::of("const", [1.0, 0.0, 0.0])
-}
+/// How the values of a claim are got from the streams of a test, so many.
+pub(super) type Values = fn(&Call, &Streams, usize) -> Vec<f64>;

@@ -141,12 +141,37 @@ pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
 
 /// A name that can stand in a key of the matrix.
 pub(super) fn label(tree: &Tree) -> Result<String, Problem> {
-    let name = word(tree).or_else(|_| text(tree))?.to_lowercase();
+    let name = word(tree).or_else(|_| text(tree))?;
+    name_of(&name).ok_or_else(|| Problem::at(tree.place, NAME))
+}
+
+/// A name that can stand in a key of the matrix, in lower case.
+pub(super) fn name_of(text: &str) -> Option<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(legal) {
-        return Ok(name);
-    }
-    Err(Problem::at(tree.place, "a name has 1 to 64 letters, digits, \"-\" or \"_\""))
+    let fits = !text.is_empty() && text.len() <= 64 && text.chars().all(legal);
+    fits.then(|| text.to_lowercase())
+}
+
+/// What a name must be.
+pub(super) const NAME: &str = "a name has 1 to 64 letters, digits, \"-\" or \"_\"";
+
+/// An end of a path: a host or a role, with or without `:PORT`.
+pub(super) fn end_of(text: &str) -> Option<Endpoint> {
+    let text = text.trim();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if host.ends_with(']') || !host.contains(':') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let mark = if address.is_some() { ":.%" } else { ".-_%" };
+    let legal = |c: char| c.is_ascii_alphanumeric() || mark.contains(c);
+    let name = address.unwrap_or(host);
+    let port = match port {
+        Some(port) => Some(port.parse().ok().filter(|port| *port > 0)?),
+        None => None,
+    };
+    let fits = !name.is_empty() && name.chars().all(legal);
+    fits.then(|| Endpoint { host: host.to_lowercase(), port })
 }
 
 fn word(tree: &Tree) -> Result<String, Problem> {

@@ -1,5 +1,10 @@
 //! Scripts, scenarios and distributions as a user writes them.
 
+mod figures;
+mod laws;
+mod models;
+mod mutate;
+
 use super::*;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -86,4 +91,105 @@ fn a_burst_train_is_an_absolute_schedule_of_its_periods() {
     let Some(Train::Open(train)) = test.traffic.train(&test.streams("c1", 1)) else { panic!() };
     let due: Vec<Nanos> = Timeline::new(train).take(3).map(|(at, _)| at).collect();
     assert_eq!(due, [0, 80, 160].map(Nanos::from_millis));
+}
+
+#[test]
+fn scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
+    let corpus: Vec<&str> = SCRIPTS.iter().map(|(_, text)| *text).collect();
+    let mut numbers = mutate::Numbers(7);
+    let mut legal = 0;
+    for _ in 0..3_000 {
+        let text = mutate::mutated(&corpus, &mut numbers);
+        match read_script("fuzz.ns", &text, Dialect::NetSpec, &WORDS) {
+            Ok(reading) => {
+                legal += 1;
+                let again = read_toml("fuzz.toml", &to_toml(&reading.scenario), &WORDS);
+                assert_eq!(again.map(|r| r.scenario), Ok(reading.scenario), "{text}");
+            }
+            Err(error) => assert!(!error.problems.is_empty(), "{text}"),
+        }
+    }
+    assert!(legal > 100, "{legal}");
+}
+
+#[test]
+fn all_errors_are_told_with_line_and_column() {
+    let text = "cluster {\n  test a { type = burst (blocksize=1, period=5);\n    own = a:1; \
+                peer = b:70000; foo = 3; }\n  corba b { x = 1; }\n  test b { type = sync; }\n}\n";
+    let error = read_script("x.ns", text, Dialect::NetSpec, &WORDS).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 4, "{error}");
+    assert!(lines[0].starts_with("x.ns:3:25: \"70000\" is no port; write 1 to 65535"), "{error}");
+    assert!(lines[1].contains("x.ns:3:32: unknown setting \"foo\"; write one of type"), "{error}");
+    assert!(lines[2].contains("x.ns:4:3: not supported: corba"), "{error}");
+    assert!(lines[3].contains("x.ns:5:19: unknown type \"sync\"; write full, burst"), "{error}");
+}
+
+#[test]
+fn nesting_and_size_have_bounds() {
+    let deep = format!("{}{}", "serial {".repeat(40), "}".repeat(40));
+    let calls = format!("cluster {{ test a {{ type = {} }} }}", "exp(".repeat(50_000));
+    let large = " ".repeat((1 << 20) + 1);
+    for (text, part) in [(deep, "nested deeper than 32"), (calls, "deeper"), (large, "1 MiB")] {
+        let error = read_script("x.ns", &text, Dialect::NetSpec, &WORDS).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+const MATRIX: &str = r#"
+seed = 7
+run = { serial = ["full", { parallel = ["voice", "vbr"] }], keep = true }
+[[cluster]]
+name = "full"
+[[cluster.test]]
+path = "test -> active"
+type = "full(duration=2 s)"
+[[cluster]]
+name = "voice"
+[[cluster.test]]
+path = "test -> passive:5004"
+type = "voice-onoff(codec=g729)"
+transport = "udp"
+drain = "500 ms"
+[[cluster]]
+name = "vbr"
+[[cluster.test]]
+name = "one"
+path = "test -> active"
+type = "burstq(blocksize=clamp(exp(256258 B), 8 B, 1048586 B), period=uniform(20 ms, 200 ms))"
+link = "rate 10Mbit/s"
+[matrix]
+"vbr.duration" = ["10 s", "30 s"]
+"voice.test.codec" = ["g711", "g729"]
+"#;
+
+#[test]
+fn a_matrix_replaces_arguments_and_every_combination_runs() {
+    let reading = read_toml("m.toml", MATRIX, &WORDS).map_err(|e| e.to_string()).unwrap();
+    let variants = reading.scenario.variants();
+    let values: Vec<String> = variants.iter().map(|variant| variant.values.join(", ")).collect();
+    assert_eq!(values.len(), 4);
+    assert_eq!(values[1], "vbr.duration = 10 s, voice.test.codec = g729");
+    let text = variants[3].scenario.clusters()[2].tests[0].traffic.to_string();
+    assert!(text.contains("duration=30 s"), "{text}");
+    let again = read_toml("again.toml", &to_toml(&reading.scenario), &WORDS).unwrap();
+    assert_eq!(again.scenario, reading.scenario);
+}
+
+#[test]
+fn what_is_wrong_in_toml_has_its_place_too() {
+    let said = |from: &str, to: &str| {
+        let text = MATRIX.replace(from, to);
+        read_toml("m.toml", &text, &WORDS).expect_err("illegal").to_string()
+    };
+    for (from, to, part) in [
+        ("20 ms, 200", "20, 200", "m.toml:21:79: 20 has no unit"),
+        ("\"full\", {", "\"fool\", {", "m.toml:3:7: run: no cluster is named \"fool\""),
+        ("vbr.duration", "vbr.speed", "no test has a parameter \"vbr.speed\""),
+        ("test -> active", "test active", "write path = \"FROM -> TO\", each HOST"),
+        ("\"udp\"", "\"sctp\"", "unknown protocol \"sctp\"; write one of tcp, udp"),
+        ("drain", "drian", "unknown field `drian`"),
+    ] {
+        assert!(said(from, to).contains(part), "{}", said(from, to));
+    }
 }

@@ -4,13 +4,23 @@
 //! every host: each end of a connection runs the train and carries out its own direction.
 
 mod basic;
+mod page;
 mod renewal;
+mod sessions;
+
+use std::collections::BTreeMap;
 
 use crate::units::Bytes;
 use crate::units::Nanos;
 
 pub(super) use basic::Bursts;
+pub(super) use page::Conversation;
+pub(super) use page::Script;
+pub(super) use page::Step;
+pub(super) use renewal::Periodic;
 pub(super) use renewal::Renewal;
+pub(super) use renewal::merge;
+pub(super) use sessions::Sessions;
 
 /// Which way an amount of data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,6 +57,20 @@ pub trait Open: std::fmt::Debug + Send {
 pub trait Closed: std::fmt::Debug + Send {
     /// What to do now that `event` has happened; actions are carried out in their order.
     fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>);
+
+    /// What the user of the application noticed until now, such as `page load p95` in seconds.
+    fn outcome(&self) -> Vec<Outcome> {
+        Vec::new()
+    }
+}
+
+/// A figure that the user of an application notices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What it is, with its unit: `page load p50, s`.
+    pub name: &'static str,
+    /// The figure.
+    pub value: f64,
 }
 
 /// What happened to a closed-loop train.
@@ -124,17 +148,20 @@ impl Iterator for Timeline {
     }
 }
 
-/// What one tester of a train in virtual time sees: answers come `delay` after their request.
-///
-/// The order of events is that of time; answers at the same time come in the order of requests.
-pub fn converse(mut train: Box<dyn Closed>, delay: Nanos, end: Nanos) -> Vec<(Nanos, Action)> {
+/// What a closed-loop train does in virtual time, where each answer comes `delay` after its request:
+/// until `end`, or until so many actions.
+pub fn converse(
+    train: &mut dyn Closed,
+    delay: Nanos,
+    end: Nanos,
+    most: usize,
+) -> Vec<(Nanos, Action)> {
     let mut done = Vec::new();
-    let mut waiting: std::collections::BTreeMap<(Nanos, u64), Event> =
-        std::collections::BTreeMap::from([((Nanos::ZERO, 0), Event::Start)]);
-    let (mut timer, mut order) = (None, 0);
+    let mut waiting = BTreeMap::from([((Nanos::ZERO, 0), Event::Start)]);
+    let (mut timer, mut order) = (None, 0_u64);
     let mut actions = Vec::new();
     while let Some(((now, number), event)) = waiting.pop_first() {
-        if now > end {
+        if now > end || done.len() >= most {
             break;
         }
         if event == Event::Timer && timer != Some(number) {

@@ -21,6 +21,7 @@ mod doctor;
 mod faults;
 mod html;
 mod link;
+mod model;
 mod pingpong;
 mod program;
 mod quick;

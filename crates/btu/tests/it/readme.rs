@@ -74,6 +74,18 @@ static PROMISES: &[Promise] = &[
         command: "btu traffic viseum --quick --dry-run",
         holds: |said, _| said.contains("study = \"viseum\""),
     },
+    Promise {
+        command: "btu model show voice-onoff",
+        holds: |said, _| said.contains("22.483 kb/s by definition") && said.contains('█'),
+    },
+    Promise {
+        command: "btu model sample www-3gpp --time 60s",
+        holds: |said, _| said.starts_with("time_ns,bytes,flow,direction\n0,3"),
+    },
+    Promise {
+        command: "btu model check vdi",
+        holds: |said, _| said.starts_with("vdi(): pass") && said.contains("chi2"),
+    },
 ];
 
 /// Commands that another place runs: this test would start itself again, or build everything twice.

@@ -5,8 +5,10 @@ use serde_json::Value;
 use crate::commands::needs;
 use crate::program::btu;
 
-static VERBS: [&str; 10] =
-    ["bundle", "doctor", "link", "list", "pingpong", "rank", "report", "run", "score", "verify"];
+static VERBS: [&str; 11] = [
+    "bundle", "doctor", "link", "list", "model", "pingpong", "rank", "report", "run", "score",
+    "verify",
+];
 
 /// A table that a person could have typed: two cells of one pass.
 const TABLE: &str = r#"{"activities_base": {"cpu": 100.0}, "cells": [
@@ -34,10 +36,11 @@ fn every_verb_writes_one_json_document() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("table.json"), TABLE).unwrap();
-    let lines: [&[&str]; 6] = [
+    let lines: [&[&str]; 7] = [
         &["doctor", "--json"],
         &["link", "--json", "--", "echo", "this goes to stderr"],
         &["list", "--json"],
+        &["model", "list", "--json"],
         &["pingpong", "--dry-run", "--json"],
         &["run", "--dry-run", "--json"],
         &["score", "table.json", "--json"],
@@ -64,6 +67,7 @@ fn the_list_holds_every_registry() {
         ("pingpong-transports", "shm"),
         ("statistics", "average-of-3000"),
         ("elements", "delay"),
+        ("models", "www-3gpp"),
         ("backends", "relay"),
         ("probes", "drift"),
         ("disclosure", "system"),

@@ -1,34 +1,27 @@
 //! Voice without silence suppression: one frame after another.
 
-use super::DURATION;
-use super::Model;
-use super::Shape;
-use super::Verified;
-use super::choice;
-use super::ms;
-use crate::traffic::call::Call;
-use crate::traffic::law::Law;
-use crate::traffic::train::Direction;
-use crate::traffic::train::Renewal;
-use crate::traffic::train::Train;
+use super::prelude::*;
 
-/// RFC 3551, sections 4.5.6 and 4.5.14: 8000 samples/s of 8 bits; G.729 10 bytes per 10 ms; both
-/// 20 ms per packet (table 1). On the wire 40 bytes of RTP, UDP and IP come to each.
+/// RFC 3551: 8000 samples/s of 8 bits for G.711 (section 4.5.14), 10 bytes per 10 ms for G.729
+/// (section 4.5.6), 20 ms per packet for both (table 1). RTP, UDP and IP add 40 bytes on the wire.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "voice-cbr",
         about: "voice at a constant rate: a packet each 20 ms",
         parameters: &[choice("codec", &["g711", "g729"], "160 or 20 bytes per packet"), DURATION],
     },
-    source: "RFC 3551, table 1 and sections 4.5.6, 4.5.14",
-    verified: Verified::No("recalled from RFC 3551"),
+    source: "RFC 3551, table 1, sections 4.5.6 and 4.5.14",
+    verified: Verified::No("sizes and packet time recalled from RFC 3551"),
     rates: |call| [bytes(call) / 0.020, 0.0],
     train: |call, streams| {
         let size = Law::of("const", [bytes(call), 0.0, 0.0]);
         let gap = Law::of("const", [ms(20.0), 0.0, 0.0]);
-        Train::Open(Box::new(Renewal::new(streams, Direction::Forward, gap, size)))
+        Train::Open(Box::new(Renewal::new(streams, Forward, gap, size)))
     },
-    claims: |_| Vec::new(),
+    claims: |_| {
+        let gap = Law::of("const", [ms(20.0), 0.0, 0.0]);
+        vec![follows("gap", gap, |call, streams, n| observe::gaps(call, streams, Forward, n))]
+    },
 };
 
 fn bytes(call: &Call) -> f64 {

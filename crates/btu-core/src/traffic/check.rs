@@ -1,0 +1,138 @@
+//! The statistical tests of a model: its laws, its correlation, its rate.
+
+mod statistics;
+
+use crate::units::Nanos;
+
+use super::call::Call;
+use super::chance::Streams;
+use super::law::Law;
+use super::model::Claim;
+use super::model::Model;
+use super::model::Says;
+use super::preview::Message;
+use super::preview::preview;
+use super::quantity::float;
+use super::train::Direction;
+
+/// One test and what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// What was tested, such as `size of a frame`.
+    pub what: String,
+    /// The test: `KS`, `chi2`, `lag-1`, `Hurst`, `rate`.
+    pub test: &'static str,
+    /// Values that were tested.
+    pub values: usize,
+    /// What the model says, where that is one figure.
+    pub wanted: Option<f64>,
+    /// The figure that was found: the statistic, the correlation, the rate.
+    pub found: f64,
+    /// The share of trains that keep the law and look worse; for tests of a law.
+    pub p: Option<f64>,
+    /// The least `p`, or the largest relative difference.
+    pub bound: f64,
+    /// Whether it is within the bound.
+    pub pass: bool,
+}
+
+/// The least p-value of a law that is kept: one train in a thousand is a false alarm.
+pub const LEAST_P: f64 = 0.001;
+/// How far a correlation or a Hurst parameter may be off.
+const CORRELATION: f64 = 0.05;
+/// How far a rate may be off, if its spread lets one see that.
+const RATE: f64 = 0.01;
+
+/// Runs every test of a model with these arguments, with at most so many values each.
+pub fn check(model: &Model, call: &Call, seed: u64, values: usize) -> Vec<Checked> {
+    let streams = Streams::new(seed, model.name());
+    let mut found: Vec<Checked> =
+        model.claims(call).iter().map(|claim| test(claim, call, &streams, values)).collect();
+    found.extend(rates(model, call, &streams, values));
+    found
+}
+
+/// Tests one claim.
+pub(super) fn test(claim: &Claim, call: &Call, streams: &Streams, count: usize) -> Checked {
+    let values = (claim.values)(call, streams, count);
+    match &claim.says {
+        Says::Follows(law) if law.is_whole() => chi_squared(claim, &values, law),
+        Says::Follows(law) => kolmogorov(claim, values, law),
+        Says::FollowsRounded(law) => chi_squared(claim, &values, law),
+        Says::Correlation(wanted) => {
+            let found = statistics::lag_one(&values);
+            near(claim, "lag-1", values.len(), (*wanted, found))
+        }
+        Says::Hurst(wanted) => {
+            let found = statistics::hurst(&values);
+            near(claim, "Hurst", values.len(), (*wanted, found))
+        }
+    }
+}
+
+fn near(claim: &Claim, test: &'static str, values: usize, (wanted, found): (f64, f64)) -> Checked {
+    let bound = CORRELATION;
+    let pass = (found - wanted).abs() <= bound * wanted.abs();
+    let what = claim.what.to_owned();
+    Checked { what, test, values, wanted: Some(wanted), found, p: None, bound, pass }
+}
+
+fn kolmogorov(claim: &Claim, mut values: Vec<f64>, law: &Law) -> Checked {
+    let (found, p) = statistics::kolmogorov(&mut values, law);
+    of_law(claim, "KS", values.len(), found, p)
+}
+
+fn chi_squared(claim: &Claim, values: &[f64], law: &Law) -> Checked {
+    let (found, p) = statistics::chi_squared(values, law);
+    of_law(claim, "chi2", values.len(), found, p)
+}
+
+fn of_law(claim: &Claim, test: &'static str, values: usize, found: f64, p: f64) -> Checked {
+    let (what, pass) = (claim.what.to_owned(), p > LEAST_P);
+    Checked { what, test, values, wanted: None, found, p: Some(p), bound: LEAST_P, pass }
+}
+
+/// The rates of a run in virtual time against the model's: within 1 %, or within four standard
+/// errors where the run is too short to tell.
+fn rates(model: &Model, call: &Call, streams: &Streams, values: usize) -> Vec<Checked> {
+    let messages = preview(call, streams, Nanos::MAX, 10 * values);
+    let ways = [(Direction::Forward, "rate forward"), (Direction::Backward, "rate backward")];
+    let wanted = (model.rates)(call);
+    let tested = ways.into_iter().zip(wanted).filter(|(_, wanted)| *wanted > 0.0);
+    let memory = model.claims(call).into_iter().find_map(|claim| match claim.says {
+        Says::Hurst(hurst) => Some(hurst),
+        _ => None,
+    });
+    let hurst = memory.unwrap_or(0.5);
+    tested.map(|(way, wanted)| rate(&messages, way, wanted, hurst)).collect()
+}
+
+fn rate(messages: &[Message], (way, what): (Direction, &str), wanted: f64, hurst: f64) -> Checked {
+    let (found, error) = statistics::ratio(&batches(messages, way), hurst);
+    let bound = RATE.max(4.0 * error / wanted);
+    Checked {
+        what: format!("{what}, bytes per second"),
+        test: "rate",
+        values: messages.iter().filter(|message| message.direction == way).count(),
+        wanted: Some(wanted),
+        found,
+        p: None,
+        bound,
+        pass: (found / wanted - 1.0).abs() <= bound,
+    }
+}
+
+/// Bytes and seconds of stretches with equally many messages.
+fn batches(messages: &[Message], way: Direction) -> Vec<(f64, f64)> {
+    let size = (messages.len() / BATCHES).max(1);
+    let mut batches = Vec::new();
+    for start in (0..messages.len().saturating_sub(size)).step_by(size) {
+        let part = &messages[start..start + size];
+        let one_way = part.iter().filter(|message| message.direction == way);
+        let bytes = one_way.map(|message| float(message.bytes.count())).sum();
+        batches.push((bytes, messages[start + size].at.since(part[0].at).seconds()));
+    }
+    batches
+}
+
+const BATCHES: usize = 50;

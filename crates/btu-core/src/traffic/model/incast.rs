@@ -1,0 +1,65 @@
+//! Many senders at one instant.
+
+use super::prelude::*;
+
+/// The many-to-one bursts of Alizadeh et al. (DCTCP, SIGCOMM 2010): n senders, b bytes each, at one
+/// instant, again and again.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "incast",
+        about: "many senders at one instant, again and again",
+        parameters: &[
+            value("senders", Quantity::Count, "32", "flows that send at once"),
+            value("size", Quantity::Bytes, "32 KiB", "bytes of each"),
+            value("interval", Quantity::Time, "100 ms", "between two instants"),
+            DURATION,
+        ],
+    },
+    source: "M. Alizadeh et al., DCTCP, SIGCOMM 2010",
+    verified: Verified::No("the defaults are ours"),
+    rates: |call| {
+        let size = call.variate("size").mean();
+        [float(senders(call)) * size * 1e9 / call.number("interval"), 0.0]
+    },
+    train: |call, streams| {
+        Train::Open(Box::new(Volley {
+            size: (call.variate("size").law().clone(), streams.stream("size")),
+            interval: (call.variate("interval").law().clone(), streams.stream("interval")),
+            senders: u32::try_from(senders(call)).unwrap_or(1),
+            next: 0,
+            begun: false,
+        }))
+    },
+    claims: |call| {
+        let interval = call.variate("interval").law().clone();
+        vec![follows("time between two instants", interval, |call, streams, n| {
+            let senders = usize::try_from(senders(call)).unwrap_or(1);
+            let gaps = observe::gaps(call, streams, Forward, n);
+            gaps.into_iter().skip(senders - 1).step_by(senders).collect()
+        })]
+    },
+};
+
+#[derive(Debug)]
+struct Volley {
+    size: (Law, Stream),
+    interval: (Law, Stream),
+    senders: u32,
+    next: u32,
+    begun: bool,
+}
+
+impl Open for Volley {
+    fn next(&mut self) -> Option<Arrival> {
+        let flow = self.next;
+        self.next = (flow + 1) % self.senders;
+        let first = flow == 0 && std::mem::replace(&mut self.begun, true);
+        let gap = if first { self.interval.0.sample(&mut self.interval.1) } else { 0.0 };
+        let bytes = Bytes::new(whole(self.size.0.sample(&mut self.size.1)).max(1));
+        Some(Arrival { gap: Nanos::new(whole(gap)), bytes, flow, direction: Forward })
+    }
+}
+
+fn senders(call: &Call) -> u64 {
+    whole(call.number("senders")).clamp(1, 100_000)
+}

@@ -1,0 +1,129 @@
+//! Many small devices: reports at long periods, or all at once after an event.
+
+use super::prelude::*;
+use crate::traffic::train::Periodic;
+
+/// 3GPP TR 45.820: payload Pareto(20 B, 2.5) clamped at 200 B; periods of 1 day, 2 hours, 1 hour, 30
+/// minutes for 40, 40, 15, 5 % of the devices, each with a phase of its own. TR 37.868: after an event
+/// every device reports once, at Beta(3, 4) over 10 s. With MQTT at level 1 each report is acknowledged in
+/// 4 bytes (PUBACK).
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "iot",
+        about: "many small devices: reports at long periods, or all within 10 s",
+        parameters: &[
+            choice("mode", &["periodic", "burst"], "periods, or an event that all report"),
+            choice("mqtt", &["qos0", "qos1"], "reports alone, or acknowledged"),
+            value("devices", Quantity::Count, "1000", "devices, each a flow"),
+            DURATION,
+        ],
+    },
+    source: "3GPP TR 45.820, TR 37.868; MQTT 3.1.1, 3.4",
+    verified: Verified::No("parameters recalled from the reports"),
+    rates: |call| {
+        if call.word("mode") == "burst" {
+            return [0.0, 0.0];
+        }
+        let rate: f64 = (0..devices(call)).map(|device| 1.0 / period(call, device)).sum();
+        let back = if call.word("mqtt") == "qos1" { 4.0 } else { 0.0 };
+        [rate * payload().mean().unwrap_or(0.0), rate * back]
+    },
+    train: |call, streams| {
+        let trains = match call.word("mode") {
+            "burst" => vec![Box::new(event(call, streams)) as Box<dyn Open>],
+            _ => (0..devices(call)).map(|device| reports(call, streams, device)).collect(),
+        };
+        let train = merge(trains);
+        Train::Open(match call.word("mqtt") {
+            "qos1" => Box::new(Acknowledged { train, due: None }),
+            _ => train,
+        })
+    },
+    claims: |call| {
+        let mut claims = vec![rounded("payload", payload(), |call, streams, n| {
+            observe::sizes(call, streams, Forward, n)
+        })];
+        if call.word("mode") == "burst" {
+            claims.push(follows("time of a report", when(), |call, streams, n| {
+                let many = (0..n.div_ceil(devices(call) as usize) as u64)
+                    .map(|part| event(call, &streams.part(part)).times);
+                many.flatten().map(|(at, _)| float(at.count())).collect()
+            }));
+        }
+        claims
+    },
+};
+
+fn reports(call: &Call, streams: &Streams, device: u32) -> Box<dyn Open> {
+    let streams = streams.part(u64::from(device));
+    let period = period(call, device) * 1e9;
+    let phase = period * streams.stream("phase").unit();
+    let size = (payload(), streams.stream("payload"));
+    Box::new(Periodic::new(Nanos::new(whole(period)), Nanos::new(whole(phase)), device, size))
+}
+
+/// One report of every device.
+#[derive(Debug)]
+struct Event {
+    times: std::vec::IntoIter<(Nanos, u32)>,
+    size: Stream,
+    at: Nanos,
+}
+
+fn event(call: &Call, streams: &Streams) -> Event {
+    let mut stream = streams.stream("when");
+    let one = |device| (Nanos::new(whole(when().sample(&mut stream))), device);
+    let mut times: Vec<(Nanos, u32)> = (0..devices(call)).map(one).collect();
+    times.sort_unstable();
+    Event { times: times.into_iter(), size: streams.stream("payload"), at: Nanos::ZERO }
+}
+
+impl Open for Event {
+    fn next(&mut self) -> Option<Arrival> {
+        let (at, flow) = self.times.next()?;
+        let bytes = Bytes::new(whole(payload().sample(&mut self.size)).max(1));
+        let gap = at.since(std::mem::replace(&mut self.at, at));
+        Some(Arrival { gap, bytes, flow, direction: Forward })
+    }
+}
+
+/// A train whose messages are acknowledged in 4 bytes.
+#[derive(Debug)]
+struct Acknowledged {
+    train: Box<dyn Open>,
+    due: Option<u32>,
+}
+
+impl Open for Acknowledged {
+    fn next(&mut self) -> Option<Arrival> {
+        if let Some(flow) = self.due.take() {
+            let bytes = Bytes::new(4);
+            return Some(Arrival { gap: Nanos::ZERO, bytes, flow, direction: Backward });
+        }
+        let arrival = self.train.next()?;
+        self.due = Some(arrival.flow);
+        Some(arrival)
+    }
+}
+
+fn payload() -> Law {
+    Law::of("pareto", [20.0, 2.5, 0.0]).clamped(20.0, 200.0)
+}
+
+fn when() -> Law {
+    Law::of("beta", [3.0, 4.0, s(10.0)])
+}
+
+fn devices(call: &Call) -> u32 {
+    u32::try_from(whole(call.number("devices"))).unwrap_or(1).clamp(1, 1_000_000)
+}
+
+/// The period of a device in seconds: shares of the devices in order, so that any number has them.
+fn period(call: &Call, device: u32) -> f64 {
+    match (f64::from(device) + 0.5) / f64::from(devices(call)) {
+        share if share < 0.40 => 86_400.0,
+        share if share < 0.80 => 7_200.0,
+        share if share < 0.95 => 3_600.0,
+        _ => 1_800.0,
+    }
+}

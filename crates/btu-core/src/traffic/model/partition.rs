@@ -1,0 +1,89 @@
+//! A request tree: one asks many, and goes on when all have answered.
+
+use super::prelude::*;
+use crate::traffic::train::Conversation;
+use crate::traffic::train::Outcome;
+use crate::traffic::train::Script;
+use crate::traffic::train::Step;
+use std::collections::VecDeque;
+
+/// Partition and aggregate as Alizadeh et al. (DCTCP, SIGCOMM 2010) describe it: an aggregator asks
+/// its workers at once, 1.6 kB each, for 2 kB each, and thinks before the next query.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "partition",
+        about: "one asks many at once and goes on when all have answered",
+        parameters: &[
+            value("workers", Quantity::Count, "40", "flows that answer"),
+            value("request", Quantity::Bytes, "1600 B", "bytes to each"),
+            value("answer", Quantity::Bytes, "2000 B", "bytes from each"),
+            value("think", Quantity::Time, "exp(10 ms)", "between two queries"),
+            DURATION,
+        ],
+    },
+    source: "M. Alizadeh et al., DCTCP, SIGCOMM 2010",
+    verified: Verified::No("sizes recalled from the paper; think time is ours"),
+    rates: |call| {
+        let rate = float(workers(call)) * 1e9 / call.number("think");
+        [call.number("request") * rate, call.number("answer") * rate]
+    },
+    train: |call, streams| {
+        Train::Closed(Box::new(Conversation::new(Box::new(Aggregator {
+            call: call.clone(),
+            streams: ["request", "answer", "think"].map(|name| streams.stream(name)),
+            asking: false,
+            queries: Vec::new(),
+        }))))
+    },
+    claims: |call| {
+        let think = call.variate("think").law().clone();
+        vec![follows("think time", think, |call, streams, n| {
+            let workers = usize::try_from(workers(call)).unwrap_or(1);
+            let gaps = observe::gaps(call, streams, Forward, n);
+            gaps.into_iter().skip(workers - 1).step_by(workers).collect()
+        })]
+    },
+};
+
+#[derive(Debug)]
+struct Aggregator {
+    call: Call,
+    streams: [Stream; 3],
+    asking: bool,
+    /// How long each query took, in seconds.
+    queries: Vec<f64>,
+}
+
+impl Aggregator {
+    fn ask(&mut self, steps: &mut VecDeque<Step>) {
+        let (request, answer) = (self.call.variate("request"), self.call.variate("answer"));
+        let one = |flow: u64| {
+            let request = request.bytes(&mut self.streams[0]);
+            (u32::try_from(flow).unwrap_or(0), request, answer.bytes(&mut self.streams[1]))
+        };
+        steps.push_back(Step::Ask((0..workers(&self.call)).map(one).collect()));
+    }
+}
+
+impl Script for Aggregator {
+    fn more(&mut self, elapsed: Nanos, steps: &mut VecDeque<Step>) {
+        self.asking = !self.asking;
+        if self.asking {
+            self.ask(steps);
+        } else {
+            self.queries.push(elapsed.seconds());
+            let think = self.call.variate("think").time(&mut self.streams[2]);
+            steps.push_back(Step::Think(think.max(Nanos::new(1))));
+        }
+    }
+
+    fn outcome(&self) -> Vec<Outcome> {
+        let at = |share| crate::stats::quantile(&self.queries, share);
+        let figure = |name, share| Some(Outcome { name, value: at(share)? });
+        [figure("query p50, s", 0.5), figure("query p99, s", 0.99)].into_iter().flatten().collect()
+    }
+}
+
+fn workers(call: &Call) -> u64 {
+    whole(call.number("workers")).clamp(1, 10_000)
+}

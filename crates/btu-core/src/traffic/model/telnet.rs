@@ -1,0 +1,147 @@
+//! Remote terminals: keys one by one, each echoed.
+
+use super::prelude::*;
+use crate::traffic::train::Action;
+use crate::traffic::train::Closed;
+use crate::traffic::train::Event;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Paxson and Floyd (1995), Paxson (1994): sessions Poisson; keys per session log2-normal with
+/// log2 100 and 2.24; gaps Pareto, 0.9 in the body, 0.95 in the last 3 %, clamped so that the mean is
+/// the 1.1 s of their table, 15 % above 1 s. Each key is one byte and is echoed.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "telnet",
+        about: "remote terminals: keys one by one, each echoed",
+        parameters: &[
+            value("interarrival", Quantity::Time, "exp(60 s)", "between two sessions"),
+            DURATION,
+        ],
+    },
+    source: "V. Paxson, S. Floyd, IEEE/ACM ToN 3(3), 1995; V. Paxson, ToN 2(4), 1994",
+    verified: Verified::No("tcplib's table of gaps is replaced by a fit"),
+    rates: |call| {
+        let keys = mean_keys() * 1e9 / call.number("interarrival");
+        [keys, keys]
+    },
+    train: |call, streams| Train::Closed(Box::new(Terminals::new(call, streams))),
+    claims: |_| {
+        vec![
+            follows("gap between keys", gaps(), |call, streams, n| {
+                let mut typing = Terminals::new(call, streams);
+                (0..n).map(|_| typing.gaps.0.sample(&mut typing.gaps.1)).collect()
+            }),
+            rounded("keys of a session", keys(), |call, streams, n| {
+                let mut typing = Terminals::new(call, streams);
+                (0..n).map(|_| float(typing.keys())).collect()
+            }),
+        ]
+    },
+};
+
+/// Sessions side by side; the flow is the session's place.
+#[derive(Debug)]
+struct Terminals {
+    between: (Law, Stream),
+    keys: (Law, Stream),
+    gaps: (Law, Stream),
+    /// Keys that are left of the session of each flow.
+    left: Vec<u64>,
+    /// When each flow types its next key.
+    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    next_session: Nanos,
+}
+
+impl Terminals {
+    fn new(call: &Call, streams: &Streams) -> Self {
+        Self {
+            between: (call.variate("interarrival").law().clone(), streams.stream("interarrival")),
+            keys: (keys(), streams.stream("keys")),
+            gaps: (gaps(), streams.stream("gap")),
+            left: Vec::new(),
+            due: BinaryHeap::new(),
+            next_session: Nanos::ZERO,
+        }
+    }
+
+    fn keys(&mut self) -> u64 {
+        whole(self.keys.0.sample(&mut self.keys.1)).max(1)
+    }
+
+    fn begin_sessions(&mut self, now: Nanos) {
+        while self.next_session <= now {
+            let keys = self.keys();
+            let free = self.left.iter().position(|left| *left == 0);
+            let place = free.unwrap_or_else(|| {
+                self.left.push(0);
+                self.left.len() - 1
+            });
+            self.left[place] = keys;
+            self.due.push(Reverse((now, u32::try_from(place).unwrap_or(u32::MAX))));
+            let gap = whole(self.between.0.sample(&mut self.between.1)).max(1);
+            self.next_session = self.next_session.saturating_add(Nanos::new(gap));
+        }
+    }
+
+    fn type_keys(&mut self, now: Nanos, actions: &mut Vec<Action>) {
+        while self.due.peek().is_some_and(|Reverse((due, _))| *due <= now) {
+            let Some(Reverse((due, flow))) = self.due.pop() else { return };
+            let key = Bytes::new(1);
+            actions.push(Action::Ask { flow, request: key, answer: key });
+            let Some(left) = self.left.get_mut(flow as usize) else { continue };
+            *left -= 1;
+            if *left == 0 {
+                actions.push(Action::Close { flow });
+            } else {
+                let gap = whole(self.gaps.0.sample(&mut self.gaps.1));
+                self.due.push(Reverse((due.saturating_add(Nanos::new(gap)), flow)));
+            }
+        }
+    }
+}
+
+impl Closed for Terminals {
+    fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>) {
+        if matches!(event, Event::Answered { .. }) {
+            return;
+        }
+        self.begin_sessions(now);
+        self.type_keys(now, actions);
+        let next = self.due.peek().map_or(self.next_session, |Reverse((due, _))| *due);
+        actions.push(Action::Wait { until: next.min(self.next_session) });
+    }
+}
+
+fn keys() -> Law {
+    Law::of("log2normal", [100_f64.log2(), 2.24, 1.0])
+}
+
+/// The mean of the keys after rounding to at least one.
+fn mean_keys() -> f64 {
+    let law = keys();
+    let tail = |keys: u64| 1.0 - law.cdf(float(keys) + 0.5);
+    let first: f64 = (1..2000).map(tail).sum();
+    let above = law.mean().unwrap_or(0.0) - law.clone().clamped(0.0, 1999.5).mean().unwrap_or(0.0);
+    1.0 + first + above
+}
+
+/// Gaps between keys: 15 % above 1 s, mean 1.1 s.
+pub(in crate::traffic) fn gaps() -> Law {
+    let pareto = |k, alpha| Box::new(Law::of("pareto", [k, alpha, 0.0]));
+    let body = Law::Truncate(pareto(LEAST, 0.9), Some(LEAST), Some(LEAST * TAIL));
+    let tail = Law::Clamp(pareto(LEAST * TAIL, 0.95), None, Some(LONGEST));
+    Law::Mix(vec![(0.97, body), (0.03, tail)])
+}
+
+/// Durations of sessions: geometric mean 240 s, geometric deviation 7.8.
+pub(in crate::traffic) fn durations() -> Law {
+    Law::log_normal(240_f64.ln(), 7.8_f64.ln(), 1e9)
+}
+
+/// (LEAST / 1 s)^0.9 = 0.15.
+const LEAST: f64 = ms(121.5);
+/// 0.03^(-1/0.9), where the last 3 % begin.
+const TAIL: f64 = 49.2;
+/// With it the mean is 1.1 s.
+const LONGEST: f64 = s(45.0);

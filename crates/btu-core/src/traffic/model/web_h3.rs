@@ -1,0 +1,28 @@
+//! Web pages of today over independent streams.
+
+use super::pages::Fetch;
+use super::prelude::*;
+use super::web_h2;
+
+/// The pages of `web-h2`; the objects come on flows of their own, so that a loss holds up one of them
+/// only, as the streams of QUIC do.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "web-h3",
+        about: "web pages of today over independent streams",
+        parameters: &[
+            value("reading", Quantity::Time, "exp(30 s)", "between two pages"),
+            value("streams", Quantity::Count, "8", "objects that come side by side"),
+            DURATION,
+        ],
+    },
+    source: "HTTP Archive, report on page weight; RFC 9114",
+    verified: Verified::No("medians only; the shapes of the distributions are ours"),
+    rates: |call| web_h2::laws(call, fetch(call)).rates(),
+    train: |call, streams| web_h2::laws(call, fetch(call)).train(streams),
+    claims: |_| web_h2::claims(),
+};
+
+fn fetch(call: &Call) -> Fetch {
+    Fetch::Flows(u32::try_from(whole(call.number("streams"))).unwrap_or(8))
+}

@@ -1,0 +1,81 @@
+//! A video call: speech and video down, reports up.
+
+use super::frames::Packets;
+use super::prelude::*;
+use crate::traffic::train::Periodic;
+
+/// Packets as the RFC 8834 family has them: Opus, 50 packets/s of 80 to 160 bytes; 30 frames/s of
+/// gamma sizes, a key frame 5 to 8 times as large each 300 frames, packets of at most 1200 bytes paced
+/// at 2.5 times the rate; reports each 50 to 100 ms. The rate is fixed: no congestion control.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "webrtc",
+        about: "a video call: speech and paced video down, reports up",
+        parameters: &[value("rate", Quantity::Rate, "2500 kbit/s", "of the video"), DURATION],
+    },
+    source: "RFC 8834 and the RFCs that it names",
+    verified: Verified::No("sizes from the literature; without congestion control"),
+    rates: |call| [call.number("rate") / 8.0 + 50.0 * 120.0, 100.0 / 0.075],
+    train: |call, streams| {
+        let rate = call.number("rate").max(1.0);
+        let speech = (Law::of("uniform", [80.0, 160.0, 0.0]), streams.stream("speech"));
+        let speech = Periodic::new(Nanos::from_millis(20), Nanos::ZERO, 0, speech);
+        let pace = Nanos::new(whole(1200.0 * 8e9 / (2.5 * rate)));
+        let video = Packets::new(Video::new(rate, streams), 1200, pace);
+        let gap = Law::of("uniform", [ms(50.0), ms(100.0), 0.0]);
+        let reports = Renewal::new(streams, Backward, gap, Law::of("const", [100.0, 0.0, 0.0]));
+        Train::Open(merge(vec![Box::new(speech), Box::new(video), Box::new(reports)]))
+    },
+    claims: |call| {
+        let mean = call.number("rate") / 8.0 / 30.0 * SHARE;
+        vec![
+            rounded("size of a frame between key frames", frame(mean), |call, streams, n| {
+                let mut video = Video::new(call.number("rate"), streams);
+                let sizes = (0..n + n / 200).map(|at| (at, video.size()));
+                sizes.filter(|(at, _)| at % 300 != 0).map(|(_, size)| size.round()).collect()
+            }),
+            follows(
+                "gap of reports",
+                Law::of("uniform", [ms(50.0), ms(100.0), 0.0]),
+                |call, streams, n| observe::gaps(call, streams, Backward, n.min(20_000)),
+            ),
+        ]
+    },
+};
+
+#[derive(Debug)]
+struct Video {
+    size: (Law, Stream),
+    key: (Law, Stream),
+    made: u64,
+}
+
+impl Video {
+    fn new(rate: f64, streams: &Streams) -> Self {
+        let size = (frame(rate / 8.0 / 30.0 * SHARE), streams.stream("size"));
+        let key = (Law::of("uniform", [5.0, 8.0, 0.0]), streams.stream("key"));
+        Self { size, key, made: 0 }
+    }
+
+    fn size(&mut self) -> f64 {
+        let key = self.made.is_multiple_of(300);
+        self.made += 1;
+        let size = self.size.0.sample(&mut self.size.1);
+        if key { size * self.key.0.sample(&mut self.key.1) } else { size }
+    }
+}
+
+impl Open for Video {
+    fn next(&mut self) -> Option<Arrival> {
+        let bytes = Bytes::new(whole(self.size()).max(1));
+        Some(Arrival { gap: Nanos::new(33_333_333), bytes, flow: 0, direction: Forward })
+    }
+}
+
+/// Gamma sizes, a quarter of the mean as deviation.
+fn frame(mean: f64) -> Law {
+    Law::of("gamma", [16.0, mean / 16.0, 0.0])
+}
+
+/// What a plain frame has of the mean: one frame in 300 is 6.5 times as large.
+const SHARE: f64 = 300.0 / 305.5;

@@ -1,0 +1,68 @@
+//! Web pages as 3GPP evaluates with them.
+
+use super::pages::Fetch;
+use super::pages::Laws;
+use super::pages::Reader;
+use super::prelude::*;
+
+/// 3GPP TR 25.892 and NGMN, as in ns-3 three-gpp-http-variables.cc: requests 328 to 350 bytes; the
+/// document lognormal, mean 10710 and deviation 25032 within 100 B to 2 MB, objects 7758 and 126168
+/// within 50 B to 2 MB, drawn again outside; their number Pareto(2, 1.1), **clamped** at 55, less 2;
+/// parsing Exp 0.13 s, reading Exp 30 s. Segments are the transport's: an MTU of 1500 bytes there
+/// with 76 %, else 576.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "www-3gpp",
+        about: "web pages: a document, its objects, half a minute to read",
+        parameters: &[
+            value("flows", Quantity::Count, "4", "objects that are fetched at a time"),
+            DURATION,
+        ],
+    },
+    source: "3GPP TR 25.892, NGMN; as in ns-3 three-gpp-http-variables.cc",
+    verified: Verified::Yes,
+    rates: |call| laws(call).rates(),
+    train: |call, streams| laws(call).train(streams),
+    claims: |call| {
+        let parts = laws(call);
+        vec![
+            rounded("size of a document", parts.document, |call, streams, n| {
+                let law = laws(call).document;
+                drawn(&law, streams.stream("document"), n)
+            }),
+            rounded("size of an object", parts.object, |call, streams, n| {
+                let law = laws(call).object;
+                drawn(&law, streams.stream("object"), n)
+            }),
+            Claim {
+                what: "objects of a page, plus 2",
+                says: Says::FollowsRounded(parts.objects),
+                values: |call, streams, n| {
+                    let mut reader = Reader::new(laws(call), streams);
+                    (0..n).map(|_| float(reader.objects() + 2)).collect()
+                },
+            },
+        ]
+    },
+};
+
+fn drawn(law: &Law, mut stream: Stream, count: usize) -> Vec<f64> {
+    (0..count).map(|_| law.sample(&mut stream).round().max(1.0)).collect()
+}
+
+fn laws(call: &Call) -> Laws {
+    let within = |mean, sd, low, high| {
+        let law = Law::of("lognormal", [mean, sd, 0.0]);
+        Law::Truncate(Box::new(law), Some(low), Some(high))
+    };
+    Laws {
+        request: Law::of("uniform", [328.0, 350.0, 0.0]),
+        document: within(10_710.0, 25_032.0, 100.0, 2e6),
+        objects: Law::of("pareto", [2.0, 1.1, 0.0]).clamped(2.0, 55.0),
+        less: 2.0,
+        object: within(7_758.0, 126_168.0, 50.0, 2e6),
+        parsing: Law::of("exp", [s(0.13), 0.0, 0.0]),
+        reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
+        fetch: Fetch::Flows(u32::try_from(whole(call.number("flows"))).unwrap_or(4)),
+    }
+}

@@ -1,0 +1,59 @@
+//! Web pages as SURGE loads servers with them.
+
+use super::pages::Fetch;
+use super::pages::Laws;
+use super::prelude::*;
+
+/// Barford and Crovella (1998): sizes lognormal(9.357, 1.318) in the body, Pareto(133 kB, 1.1) in the
+/// tail; objects of a page Pareto(1, 2.43); a pause Weibull(1.46, 0.382) s before each, Pareto(1, 1.5)
+/// s between pages. Popularity and locality (Zipf, lognormal(1.5, 0.80)) belong to a server's files
+/// and are left out. The tail is clamped at 100 MB, and the objects at 1000, else no run has a mean.
+pub(super) static MODEL: Model = Model {
+    shape: Shape {
+        name: "www-surge",
+        about: "web pages of 1998: sizes with a heavy tail, pauses between objects",
+        parameters: &[DURATION],
+    },
+    source: "P. Barford, M. Crovella, SIGMETRICS 1998",
+    verified: Verified::No("parameters recalled from the paper; bounds of the tails are ours"),
+    rates: |_| laws().rates(),
+    train: |_, streams| laws().train(streams),
+    claims: |_| {
+        vec![
+            rounded("size", size(), |_, streams, n| drawn(&size(), streams.stream("object"), n)),
+            follows("pause", pause(), |_, streams, n| drawn(&pause(), streams.stream("pause"), n)),
+        ]
+    },
+};
+
+fn drawn(law: &Law, mut stream: Stream, count: usize) -> Vec<f64> {
+    (0..count).map(|_| law.sample(&mut stream).round()).collect()
+}
+
+fn laws() -> Laws {
+    Laws {
+        request: Law::of("const", [300.0, 0.0, 0.0]),
+        document: size(),
+        objects: Law::of("pareto", [1.0, 2.43, 0.0]).clamped(1.0, 1000.0),
+        less: 0.0,
+        object: size(),
+        parsing: Law::of("const", [0.0, 0.0, 0.0]),
+        reading: Law::of("pareto", [s(1.0), 1.5, 0.0]).clamped(s(1.0), s(3600.0)),
+        fetch: Fetch::Paused(pause()),
+    }
+}
+
+/// The body up to where the tail begins, then the tail with the share that the body leaves.
+fn size() -> Law {
+    let body = Law::log_normal(9.357, 1.318, 1.0);
+    let share = body.cdf(TAIL);
+    let body = Law::Truncate(Box::new(body), None, Some(TAIL));
+    let tail = Law::of("pareto", [TAIL, 1.1, 0.0]).clamped(TAIL, 1e8);
+    Law::Mix(vec![(share, body), (1.0 - share, tail)])
+}
+
+fn pause() -> Law {
+    Law::of("weibull", [s(1.46), 0.382, 0.0])
+}
+
+const TAIL: f64 = 133_000.0;

@@ -1,0 +1,49 @@
+//! Values of a train for the claims of its model.
+
+use super::call::Call;
+use super::chance::Streams;
+use super::preview::Message;
+use super::preview::preview;
+use super::quantity::float;
+use super::train::Direction;
+use crate::units::Nanos;
+
+/// The messages of one direction, at least `count` if the train has as many.
+fn one_way(call: &Call, streams: &Streams, direction: Direction, count: usize) -> Vec<Message> {
+    let all = preview(call, streams, Nanos::MAX, 8 * count);
+    all.into_iter().filter(|message| message.direction == direction).take(count).collect()
+}
+
+/// The sizes of the messages of one direction, in bytes.
+pub(super) fn sizes(
+    call: &Call,
+    streams: &Streams,
+    direction: Direction,
+    count: usize,
+) -> Vec<f64> {
+    let messages = one_way(call, streams, direction, count);
+    messages.iter().map(|message| float(message.bytes.count())).collect()
+}
+
+/// The gaps between the messages of one direction, in nanoseconds.
+pub(super) fn gaps(call: &Call, streams: &Streams, direction: Direction, count: usize) -> Vec<f64> {
+    let messages = one_way(call, streams, direction, count + 1);
+    messages.windows(2).map(|pair| float(pair[1].at.since(pair[0].at).count())).collect()
+}
+
+/// The sums of what is due at the same instant, in bytes: the frames of a train of packets.
+pub(super) fn frames(
+    call: &Call,
+    streams: &Streams,
+    direction: Direction,
+    count: usize,
+) -> Vec<f64> {
+    let messages = one_way(call, streams, direction, 40 * count);
+    let frames = messages.chunk_by(|a, b| a.at == b.at);
+    let sum = |frame: &[Message]| frame.iter().map(|m| float(m.bytes.count())).sum();
+    // The last one may be cut off.
+    let mut sums: Vec<f64> = frames.map(sum).collect();
+    sums.pop();
+    sums.truncate(count);
+    sums
+}

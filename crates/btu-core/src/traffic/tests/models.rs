@@ -1,0 +1,82 @@
+//! Every model in every variant keeps its laws, its memory and its rate.
+
+use crate::traffic::check::test;
+use crate::traffic::*;
+
+/// Every combination of the words that a model takes.
+fn variants(model: &Model) -> Vec<Call> {
+    let mut texts = vec![String::new()];
+    for parameter in model.shape.parameters {
+        let Takes::Word(words) = parameter.takes else { continue };
+        let with = |text: &String| -> Vec<String> {
+            words.iter().map(|word| format!("{text}{}={word}, ", parameter.name)).collect()
+        };
+        texts = texts.iter().flat_map(with).collect();
+    }
+    let files = |_: &str| Err("no files".to_owned());
+    let read = |text: &String| {
+        let text = format!("{}({})", model.name(), text.trim_end_matches(", "));
+        call(&text, Dialect::Btu, &files).map_err(|e| format!("{text}: {e}")).unwrap().0
+    };
+    texts.iter().map(read).collect()
+}
+
+#[test]
+fn every_model_keeps_its_laws_its_memory_and_its_rate() {
+    let mut failed = Vec::new();
+    for model in MODELS {
+        for call in variants(model) {
+            let checked = check(model, &call, 1, 1_000);
+            let wrong = checked.iter().filter(|one| !one.pass);
+            failed.extend(wrong.map(|one| format!("{call}: {one:?}")));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn the_laws_of_every_model_hold_for_twenty_seeds() {
+    for model in MODELS {
+        let call = Call::plain(&model.shape);
+        let law = |claim: &Claim| matches!(claim.says, Says::Follows(_) | Says::FollowsRounded(_));
+        for claim in model.claims(&call).into_iter().filter(law) {
+            for seed in 1..=20 {
+                let streams = Streams::new(seed, model.name());
+                let checked = test(&claim, &call, &streams, 300);
+                assert!(checked.p > Some(1e-6), "{}, seed {seed}: {checked:?}", model.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_train_and_another_one_does_not() {
+    let constant = ["voice-cbr", "incast", "replay"];
+    for model in MODELS {
+        let call = Call::plain(&model.shape);
+        let train = |seed| {
+            let streams = Streams::new(seed, "c1/test");
+            preview(&call, &streams, crate::units::Nanos::MAX, 300)
+        };
+        assert_eq!(train(1), train(1), "{}", model.name());
+        let differs = !constant.contains(&model.name());
+        assert_eq!(train(1) != train(2), differs, "{}", model.name());
+        assert!(train(1).windows(2).all(|pair| pair[0].at <= pair[1].at), "{}", model.name());
+    }
+}
+
+/// Without end of its own; a page that was asked for is answered before the next.
+#[test]
+fn a_conversation_waits_for_its_answers() {
+    let call = Call::plain(&find("partition").unwrap().shape);
+    let Some(Train::Closed(mut train)) = call.train(&Streams::new(1, "t")) else { panic!() };
+    let second = crate::units::Nanos::from_secs(1);
+    let done = converse(&mut *train, second, crate::units::Nanos::from_secs(60), 100_000);
+    let asks: Vec<u64> = done
+        .iter()
+        .filter(|(_, action)| matches!(action, Action::Ask { .. }))
+        .map(|(at, _)| at.count() / 1_000_000_000)
+        .collect();
+    assert!(asks.chunk_by(|a, b| a == b).all(|query| query.len() == 40), "{asks:?}");
+    assert!(train.outcome().iter().all(|o| (o.value - 1.0).abs() < 1e-9));
+}

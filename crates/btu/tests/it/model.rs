@@ -1,0 +1,52 @@
+//! `btu model`: every model can be listed, shown and sampled; wrong names say the legal ones.
+
+use serde_json::Value;
+
+use crate::commands::run;
+use crate::program::btu;
+
+fn document(args: &[&str]) -> Value {
+    let out = run(btu().arg("model").args(args).arg("--json")).unwrap();
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_verified_model_carries_no_note_and_another_one_says_what_is_missing() {
+    let models = document(&["list"])["models"].as_array().unwrap().clone();
+    assert_eq!(models.len(), 25);
+    for model in models {
+        assert_eq!(model["verified"] == true, model["note"].is_null(), "{model}");
+    }
+}
+
+#[test]
+fn a_model_is_shown_with_rates_quantiles_and_a_second_of_it() {
+    let shown = document(&["show", "cloud-gaming(screen=uhd)"]);
+    assert_eq!(shown["mean_forward_bit_s"], 44_000_000);
+    assert!(shown["forward"]["size_bytes"]["p50"].as_f64().unwrap() > 0.0);
+    assert_eq!(shown["forward"]["picture_bytes"].as_array().unwrap().len(), 80);
+}
+
+#[test]
+fn a_sample_is_the_same_for_the_same_seed() {
+    let sample = |seed: &str| document(&["sample", "mobile-game", "--seed", seed]);
+    assert_eq!(sample("7"), sample("7"));
+    assert_ne!(sample("7")["messages"], sample("8")["messages"]);
+}
+
+#[test]
+fn a_wrong_model_or_argument_exits_2_and_names_the_legal_ones() {
+    for (text, part) in [
+        ("voice", "unknown model \"voice\"; write one of telnet, ftp"),
+        (
+            "rpc(workload=x)",
+            "rpc(workload=x):1:14: workload = \"x\"; write one of websearch, hadoop",
+        ),
+        ("vdi(speed=1)", "vdi has no parameter \"speed\"; write duration"),
+    ] {
+        let ended = btu().args(["model", "show", text]).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains(part), "{said}");
+    }
+}
