@@ -1,7 +1,9 @@
-//! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions.
+//! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions, and
+//! how often causes are named.
 
 mod contender;
 mod counts;
+mod diagnosis;
 mod emulator;
 mod options;
 mod paired;
@@ -20,7 +22,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, traffic, counts, emulator: speed of the loops and of the link",
+    about: "peers, pingpong, traffic, counts, emulator, diagnosis: loops, link, truth of causes",
     run,
 };
 
@@ -31,8 +33,14 @@ struct Bench {
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
-static BENCHES: &[Bench] =
-    &[counts::BENCH, emulator::BENCH, peers::BENCH, pingpong::BENCH, traffic::BENCH];
+static BENCHES: &[Bench] = &[
+    counts::BENCH,
+    diagnosis::BENCH,
+    emulator::BENCH,
+    peers::BENCH,
+    pingpong::BENCH,
+    traffic::BENCH,
+];
 
 fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     let bench = args.first().and_then(|name| BENCHES.iter().find(|b| b.name == name));

@@ -6,6 +6,7 @@ mod estimate;
 mod fold;
 mod progress;
 mod rank;
+mod second;
 mod summary;
 #[cfg(test)]
 pub(crate) mod synthetic;
@@ -28,6 +29,10 @@ pub use progress::is_settled;
 pub use progress::pass_composites;
 pub use progress::running_score;
 pub use progress::settled_cells;
+pub use second::Followed;
+pub use second::SecondRun;
+pub use second::second_run;
+pub use second::second_runs;
 
 /// Everything that a report shows, computed from one journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +65,9 @@ pub struct Analysis {
     pub not_rankable_reasons: Vec<String>,
     /// Remarks on the run as a whole.
     pub warnings: Vec<Flag>,
+    /// The second runs, in the order in which they were made: without their packets, until somebody
+    /// reads them ([`second_runs`]).
+    pub second_runs: Vec<SecondRun>,
     /// The smallest relative change of the score that this run could have shown; `None` under 3 passes.
     pub detectable_change: Option<f64>,
 }

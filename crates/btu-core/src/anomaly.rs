@@ -24,6 +24,7 @@ mod steal;
 mod tests;
 mod two_groups;
 
+use crate::analysis::CountedRun;
 use crate::sample::Flag;
 use crate::sample::HostSample;
 
@@ -103,6 +104,11 @@ pub fn flags(evidence: &Evidence<'_>) -> Vec<(Subject, Flag)> {
 /// True where something else used the test host while it was measured: a repeat may cure that.
 pub fn is_disturbed(host: &HostSample) -> bool {
     foreign_cpu::judge(host).or_else(|| steal::judge(host)).is_some()
+}
+
+/// Why a black box was the limit of a run; `None` where none was.
+pub fn limit_of_black_boxes(run: &CountedRun<'_>) -> Option<String> {
+    blackbox_limited::judge(run)
 }
 
 /// True for the flag of a rule that makes a cell abnormal.

@@ -61,6 +61,7 @@ pub use section::Run;
 pub use section::SECTIONS;
 pub use section::Section;
 pub use section::compose;
+pub use section::compose_second_run;
 pub use store::OpenMode;
 pub use store::Opened;
 pub use store::StoreError;

@@ -2,6 +2,7 @@
 
 mod anomalies;
 mod applications;
+mod diagnosis;
 mod disclosure;
 mod emulation;
 mod headline;
@@ -13,6 +14,7 @@ mod tables;
 use std::fmt;
 
 use btu_core::analysis::Analysis;
+use btu_core::analysis::SecondRun;
 use btu_core::journal::Journal;
 
 use crate::document::Block;
@@ -59,11 +61,24 @@ pub static SECTIONS: &[&dyn Section] = &[
     &heatmap::Heatmaps,
     &tables::Tables,
     &anomalies::Anomalies,
+    &diagnosis::Diagnoses,
     &emulation::Emulation,
     &disclosure::Disclosed,
     &repeat::Repeat,
     &reading::Reading,
 ];
+
+/// One second run, as `btu explain DIR CELL` shows it.
+pub fn compose_second_run(journal: &Journal, second: &SecondRun) -> Document {
+    let part = Part {
+        name: "second-run",
+        title: "Second run",
+        level: Level::Headline,
+        blocks: vec![Block::details(diagnosis::headline(second), diagnosis::second_run(second))],
+    };
+    let (title, caption) = (second.cell.id(), caption(journal));
+    Document { title, caption, sections: vec![part] }.cleaned()
+}
 
 /// The report on a run, before it has a form.
 pub fn compose(journal: &Journal, analysis: &Analysis) -> Document {

@@ -1,9 +1,12 @@
 //! A result's directory, read back into a journal.
 
+use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::analysis::Analysis;
+use btu_core::analysis::analyse;
+use btu_core::analysis::second_runs;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Journal;
 use btu_core::journal::codec;
@@ -11,6 +14,7 @@ use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::Lines;
 use btu_core::plan::Plan;
 use btu_core::plan::PlanError;
+use btu_core::sample::CaptureFile;
 use btu_core::sample::Flag;
 use serde::de::DeserializeOwned;
 
@@ -36,6 +40,8 @@ pub struct Opened {
     pub warnings: Vec<Flag>,
     /// True where lines were left out.
     pub salvaged: bool,
+    /// Where it was read from.
+    pub directory: PathBuf,
 }
 
 /// A result cannot be read.
@@ -123,6 +129,7 @@ pub fn open_files(files: &ResultFiles, mode: OpenMode) -> Result<Opened, StoreEr
     let mut warnings = warnings_of("samples.jsonl", &samples);
     warnings.extend(warnings_of("events.jsonl", &events));
     Ok(Opened {
+        directory: files.origin().to_owned(),
         warnings,
         salvaged: !samples.unreadable.is_empty() || !events.unreadable.is_empty(),
         journal: Journal {
@@ -135,6 +142,31 @@ pub fn open_files(files: &ResultFiles, mode: OpenMode) -> Result<Opened, StoreEr
 }
 
 impl Opened {
+    /// What the journal means, with the packets of the second runs that are still there.
+    pub fn analyse(&self) -> Analysis {
+        let second_runs = second_runs(&self.journal, |file| self.packets(file));
+        Analysis { second_runs, ..analyse(&self.journal) }
+    }
+
+    /// The packets of a second run, if its file is what the journal says.
+    fn packets(&self, file: &CaptureFile) -> Result<Vec<u8>, String> {
+        let path = Path::new(&file.path);
+        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        if !inside || !path.starts_with(CaptureFile::FOLDER) {
+            return Err(format!("{} is no place for a capture", file.path));
+        }
+        let content = std::fs::read(self.directory.join(path));
+        let content = content.map_err(|cause| match cause.kind() {
+            std::io::ErrorKind::NotFound => format!("{} is gone", file.path),
+            _ => format!("read {}: {cause}", file.path),
+        })?;
+        if blake3::hash(&content).to_hex().as_str() == file.blake3 {
+            Ok(content)
+        } else {
+            Err(format!("{} is not the file that was written: its BLAKE3 differs", file.path))
+        }
+    }
+
     /// The analysis with what the files themselves add to it.
     #[must_use]
     pub fn annotate(&self, mut analysis: Analysis) -> Analysis {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use btu_core::analysis::Analysis;
-use btu_core::analysis::analyse;
 use btu_core::sample::Flag;
 use btu_report::OpenMode;
 use btu_report::Opened;
@@ -56,7 +55,7 @@ pub(crate) fn warn(warnings: &[Flag]) {
 
 /// What the journal means; what was salvaged is never ranked.
 fn analysis(opened: &Opened) -> Analysis {
-    let mut analysis = analyse(&opened.journal);
+    let mut analysis = opened.analyse();
     if opened.salvaged {
         let reason = "the journal is damaged; lines are missing".to_owned();
         analysis.warnings.push(Flag::new("salvaged", reason.clone()));

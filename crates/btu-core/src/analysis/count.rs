@@ -70,6 +70,15 @@ pub(super) fn counted_runs<'j>(
     runs
 }
 
+/// A run beside the score, as if it counted.
+pub(super) fn of_one<'j>(
+    plan: &Plan,
+    sample: &'j CellSample,
+    emulator_rate: Option<BitRate>,
+) -> Option<CountedRun<'j>> {
+    count(plan, &[sample], &[], emulator_rate)
+}
+
 /// The last valid attempt; else the last one, which then says why it should not count.
 fn count<'j>(
     plan: &Plan,

@@ -13,6 +13,7 @@ use super::estimate::Composite;
 use super::estimate::composite;
 use super::rank::Grounds;
 use super::reference_seconds;
+use super::second_runs;
 use super::summary::summarise;
 use crate::anomaly;
 use crate::anomaly::Evidence;
@@ -60,6 +61,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         partial: plan.partial || missing_cells > 0,
         not_rankable_reasons,
         warnings: warnings(journal, missing_cells),
+        second_runs: second_runs(journal, |_| Err("the packets were not read".to_owned())),
         cells,
         runs: runs.into_iter().map(|run| run.scored).collect(),
         activity_runs,

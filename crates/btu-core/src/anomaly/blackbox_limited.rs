@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     find: |evidence| evidence.each_run(judge),
 };
 
-fn judge(run: &CountedRun<'_>) -> Option<String> {
+pub(super) fn judge(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
     let mut causes: Vec<String> = connections
         .flat_map(|one| [busy(one), resends(one, &run.sample.emulation)])

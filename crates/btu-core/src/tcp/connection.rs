@@ -8,7 +8,7 @@ use super::stream::Stream;
 use crate::units::Nanos;
 
 /// A connection as far as the capture shows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Connection {
     /// Who began it; where no SYN was seen, who sent first.
     pub client: Endpoint,

@@ -8,7 +8,7 @@ use crate::units::Nanos;
 /// The bytes that one end of a connection sent, and what the other end answered.
 ///
 /// Places are bytes from the initial sequence number, times are since the connection's start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stream {
     /// Who sent.
     pub from: Endpoint,

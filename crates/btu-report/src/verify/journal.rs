@@ -51,7 +51,7 @@ pub(super) fn check_captures(
         match files.capture_hash(&file.path) {
             Some(hash) if hash == file.blake3 => {}
             Some(_) => {
-                found.push(Finding::new("files", &file.path, "changed after it was recorded"))
+                found.push(Finding::new("files", &file.path, "changed after it was recorded"));
             }
             None => notes.push(format!("{}: not there, not verified", file.path)),
         }

@@ -6,7 +6,6 @@ use anyhow::anyhow;
 use btu_control::Ending;
 use btu_control::JournalDir;
 use btu_core::analysis::Analysis;
-use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 use btu_report::OpenMode;
 
@@ -33,7 +32,7 @@ pub(super) fn finish(
     start::note(journal, event, &detail)?;
     let stored =
         btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
-    let analysis = analyse(&stored.journal);
+    let analysis = stored.analyse();
     write_files(journal, &stored.journal, &analysis)?;
     sign::sign_run(journal, &stored.journal)?;
     show(args, journal.path(), &stored.journal, &analysis)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use btu_core::capture;
+use btu_core::tcp;
 use serde_json::Value;
 
 use crate::program::btu;
@@ -41,6 +42,11 @@ fn assert_whole(out: &Path, second: &Value) {
     assert_eq!(file["packets"], read.packets.len());
     assert_eq!((&file["source"], file["lost"].as_u64()), (&"listener".into(), Some(0)), "{file}");
     assert!(read.packets.iter().all(|packet| packet.data.len() <= 190), "headers only");
+    let connections = tcp::analyse(&read).connections;
+    let payload: u64 = connections.iter().map(|one| one.streams()[0].counts.new_bytes).sum();
+    let delivered = second["run"]["comm"]["bytes"].as_u64().unwrap();
+    // 'ready', 'go' and the receipt are bytes that nobody counts.
+    assert!((delivered..delivered + 4).contains(&payload), "{payload} passed, {delivered} counted");
 }
 
 #[test]
@@ -62,6 +68,21 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
         let again = report(&out, format);
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
+    deleted_and_changed_captures_are_named(&out, &second);
+}
+
+/// Evidence that is gone takes nothing else with it.
+fn deleted_and_changed_captures_are_named(out: &Path, second: &[Value]) {
+    let path = |at: usize| second[at]["file"]["path"].as_str().unwrap();
+    std::fs::remove_file(out.join(path(0))).unwrap();
+    std::fs::write(out.join(path(1)), b"something else").unwrap();
+    let shown = report(out, "text");
+    assert_eq!(shown.status.code(), Some(0));
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("{} is gone", path(0))), "{text}");
+    assert!(words.contains(&format!("{} is not the file that was written", path(1))), "{text}");
+    assert!(words.contains("sender CPU of the data thread"), "the hosts' evidence stays: {text}");
 }
 
 #[test]

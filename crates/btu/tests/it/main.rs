@@ -11,6 +11,7 @@
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
+#[cfg(test)]
 #[path = "../../../../tests/isolated.rs"]
 mod isolated;
 
@@ -23,6 +24,10 @@ mod html;
 mod link;
 mod model;
 mod pingpong;
+mod planted;
+#[cfg(test)]
+#[path = "../planted/mod.rs"]
+mod planted_causes;
 mod program;
 mod quick;
 mod rank;

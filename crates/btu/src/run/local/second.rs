@@ -49,7 +49,7 @@ pub(super) fn run(
     thread::sleep(Duration::from(runner.plan.link.delay * 2) + LAST_PACKETS);
     let captures = recording.and_then(btu_testbed::local::Recording::finish);
     let file = captures.map_err(anyhow::Error::new).and_then(|captures| {
-        let seen_at = point(run.cell.case);
+        let seen_at = if emulated { point(run.cell.case) } else { CapturePoint::BlackBox };
         write(&captures, emulated, seen_at, &CaptureFile::path_of(&run.cell), directory)
     });
     let black_boxes = counters.since(&runner.testbed);

@@ -1,0 +1,163 @@
+//! What the second run of a cell says: its packets and its hosts, joined into diagnoses.
+
+use super::count;
+use crate::anomaly;
+use crate::capture;
+use crate::cell::Cell;
+use crate::cell::Direction;
+use crate::cell::Role;
+use crate::diagnosis::Diagnosis;
+use crate::diagnosis::Evidence;
+use crate::diagnosis::diagnose;
+use crate::journal::Journal;
+use crate::plan::Plan;
+use crate::sample::CaptureFile;
+use crate::sample::CaptureSample;
+use crate::sample::ConnectionSample;
+use crate::sample::Flag;
+use crate::tcp;
+use crate::units::BitRate;
+use crate::verdict;
+
+/// A cell that was run again, and why it may have behaved as it did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondRun {
+    /// The cell.
+    pub cell: Cell,
+    /// What made it abnormal; empty for one that was asked for.
+    pub why: Vec<Flag>,
+    /// What it carried this time, Mb/s; `None` where nothing arrived.
+    pub goodput_mbps: Option<f64>,
+    /// Its file, if there is one.
+    pub file: Option<CaptureFile>,
+    /// Why the packets could not be looked at; empty where they were.
+    pub no_packets: String,
+    /// What the capture lacks, in sentences.
+    pub missing: Vec<String>,
+    /// Its connections, in the order of the case.
+    pub connections: Vec<Followed>,
+}
+
+/// A connection of a second run, with what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Followed {
+    /// The black box at its far end.
+    pub peer: Role,
+    /// Where its data flows, seen from the test host.
+    pub direction: Direction,
+    /// What hosts and emulator say.
+    pub evidence: Evidence,
+    /// What the packets say; `None` where it is not in the capture.
+    pub connection: Option<tcp::Connection>,
+    /// What slowed it down, the strongest cause first; empty for a healthy one.
+    pub diagnoses: Vec<Diagnosis>,
+}
+
+/// The second runs of a journal. `packets` gives the content of a file, or why there is none.
+pub fn second_runs(
+    journal: &Journal,
+    packets: impl Fn(&CaptureFile) -> Result<Vec<u8>, String>,
+) -> Vec<SecondRun> {
+    let rate = verdict::emulator_rate(&journal.records);
+    let of = |sample: &&CaptureSample| {
+        let content = match &sample.file {
+            Some(file) => packets(file),
+            None => Err(sample.not_captured.clone()),
+        };
+        second_run(&journal.plan, sample, content, rate)
+    };
+    journal.captures().iter().map(of).collect()
+}
+
+/// What one second run says.
+pub fn second_run(
+    plan: &Plan,
+    sample: &CaptureSample,
+    packets: Result<Vec<u8>, String>,
+    emulator_rate: Option<BitRate>,
+) -> SecondRun {
+    let read = packets.and_then(|bytes| Seen::read(&bytes));
+    let comm = sample.run.comm.as_ref();
+    let samples = comm.map_or(&[][..], |comm| &comm.connections);
+    let (mut seen, no_packets) = match read {
+        Ok(seen) => (seen, String::new()),
+        Err(why) => (Seen::default(), why),
+    };
+    let limits = limits_of_black_boxes(plan, sample, emulator_rate);
+    let follow = |(number, one): (usize, &ConnectionSample)| {
+        let abnormal = sample.why.iter().map(|flag| flag.detail.clone()).collect();
+        let blackbox = limits.clone();
+        let evidence = Evidence { blackbox, abnormal, ..Evidence::of_run(&sample.run, number) };
+        let connection = seen.take(one);
+        let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));
+        Followed {
+            peer: one.peer,
+            direction: one.direction,
+            evidence,
+            connection,
+            diagnoses: diagnoses.unwrap_or_default(),
+        }
+    };
+    let connections = samples.iter().enumerate().map(follow).collect();
+    SecondRun {
+        cell: sample.run.cell.clone(),
+        why: sample.why.clone(),
+        goodput_mbps: comm.and_then(|comm| comm.bytes.per(comm.elapsed_ns)).map(BitRate::mbps),
+        file: sample.file.clone(),
+        no_packets,
+        missing: seen.missing,
+        connections,
+    }
+}
+
+/// The causes of the direction that carried the data: what the other end answers is a few bytes.
+fn of_data(connection: &tcp::Connection, evidence: &Evidence) -> Vec<Diagnosis> {
+    let sender = connection.streams()[0].from;
+    diagnose(connection, evidence).into_iter().filter(|found| found.from == sender).collect()
+}
+
+/// The rule that looks at black boxes, on this run.
+fn limits_of_black_boxes(
+    plan: &Plan,
+    sample: &CaptureSample,
+    emulator_rate: Option<BitRate>,
+) -> Vec<String> {
+    let run = count::of_one(plan, &sample.run, emulator_rate);
+    run.and_then(|run| anomaly::limit_of_black_boxes(&run)).into_iter().collect()
+}
+
+/// The connections of a capture that nobody has claimed yet.
+#[derive(Default)]
+struct Seen {
+    connections: Vec<tcp::Connection>,
+    missing: Vec<String>,
+}
+
+impl Seen {
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let capture = capture::read(bytes).map_err(|cause| cause.to_string())?;
+        let found = tcp::analyse(&capture);
+        let lost = found.missing.dropped;
+        let lost =
+            (lost > 0).then(|| format!("{lost} packets found the memory of the capture full"));
+        let missing = lost.into_iter().chain(found.missing.notes).collect();
+        Ok(Self { connections: found.connections, missing })
+    }
+
+    /// The connection that carried what the sample says: the test host connects, so the direction is
+    /// that of the larger stream. Connections of an activity carry other amounts; equal ones stand in
+    /// the order in which the test host made them, which is the case's.
+    fn take(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
+        let amount = sample.bytes.count();
+        let apart = |one: &tcp::Connection| one.streams()[0].counts.new_bytes.abs_diff(amount);
+        let fits = self.connections.iter().enumerate().filter(|(_, one)| {
+            let sends = one.streams()[0].from == one.client;
+            sends == (sample.direction == Direction::Send) && one.streams()[0].has_data()
+        });
+        let (place, _) = fits.min_by_key(|(_, one)| apart(one) / A_FEW)?;
+        Some(self.connections.remove(place))
+    }
+}
+
+/// Bytes that nobody counts: 'ready', 'go', the receipt.
+const A_FEW: u64 = 8;

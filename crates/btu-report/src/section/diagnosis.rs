@@ -1,0 +1,200 @@
+//! Level 4: abnormal cells once more, with their packets: what was found, and what speaks for it.
+
+mod evidence;
+
+use btu_core::analysis::Analysis;
+use btu_core::analysis::CellSummary;
+use btu_core::analysis::Followed;
+use btu_core::analysis::SecondRun;
+use btu_core::cell::Direction;
+use btu_core::diagnosis::Diagnosis;
+use btu_core::plan::Captured;
+
+use super::Run;
+use super::Section;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Level;
+use crate::document::Table;
+use crate::number;
+
+/// The second runs and their causes.
+#[derive(Debug)]
+pub(super) struct Diagnoses;
+
+impl Section for Diagnoses {
+    fn name(&self) -> &'static str {
+        "diagnosis"
+    }
+
+    fn title(&self) -> &'static str {
+        "Why it is abnormal"
+    }
+
+    fn level(&self) -> Level {
+        Level::Abnormal
+    }
+
+    fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        let second = &run.analysis.second_runs;
+        if second.is_empty() {
+            return not_run_again(run).into_iter().collect();
+        }
+        let mut blocks =
+            vec![Block::paragraph(summary(run.analysis)), Block::Table(causes(second))];
+        blocks.extend(second.iter().map(|one| Block::details(headline(one), second_run(one))));
+        blocks
+    }
+}
+
+/// Everything about one second run.
+pub(crate) fn second_run(run: &SecondRun) -> Vec<Block> {
+    let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
+    for (number, one) in run.connections.iter().enumerate() {
+        blocks.extend(connection(run, number, one));
+    }
+    blocks
+}
+
+/// `SEND/telnet/none: delayed-ack-nagle (confidence high)`
+pub(crate) fn headline(run: &SecondRun) -> String {
+    format!("{}: {}", run.cell, verdict(run))
+}
+
+/// There are abnormal cells and nobody looked at them: a reader must not take that for "no cause".
+fn not_run_again(run: &Run<'_>) -> Option<Block> {
+    let abnormal = run.analysis.cells.iter().filter_map(CellSummary::abnormal).count();
+    let why = match run.journal.plan.captured {
+        Captured::None => "the plan captures none",
+        Captured::Abnormal | Captured::All => "the run ended before",
+    };
+    let said = format!("{abnormal} abnormal cells, and none was run again with capture: {why}.");
+    (abnormal > 0).then(|| Block::paragraph(said))
+}
+
+fn summary(analysis: &Analysis) -> String {
+    let again = analysis.second_runs.len();
+    let cells =
+        |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
+    let explained = analysis.second_runs.iter().filter(|run| first(run).is_some()).count();
+    format!(
+        "After the last pass {} ran once more with capture; nothing of it is scored. {} of them have \
+         a cause below. A second run may be calm where the scored one was not: then none is named. \
+         btu explain DIR CELL prints the same.",
+        cells(again),
+        explained
+    )
+}
+
+/// Each cell with its strongest cause.
+fn causes(runs: &[SecondRun]) -> Table {
+    let row = |run: &SecondRun| {
+        let rules: Vec<&str> = run.why.iter().map(|flag| flag.name.as_str()).collect();
+        let found = first(run);
+        vec![
+            run.cell.id(),
+            if rules.is_empty() { "asked for".to_owned() } else { rules.join(", ") },
+            number::figure_or_none(run.goodput_mbps),
+            found.map_or_else(|| verdict(run), |one| one.cause.to_owned()),
+            found.map_or_else(String::new, |one| one.confidence.to_string()),
+            number::percent_or_none(found.map(|one| one.share.percent())),
+        ]
+    };
+    Table {
+        title: "Second runs".to_owned(),
+        columns: vec![
+            Column::left("cell"),
+            Column::left("rules"),
+            Column::right("Mb/s this time"),
+            Column::left("first cause"),
+            Column::left("confidence"),
+            Column::right("% of the time"),
+        ],
+        rows: runs.iter().map(row).collect(),
+        summary_rows: 0,
+    }
+}
+
+/// The strongest cause of all connections.
+fn first(run: &SecondRun) -> Option<&Diagnosis> {
+    let each = run.connections.iter().filter_map(|one| one.diagnoses.first());
+    each.max_by(|a, b| a.share.share().total_cmp(&b.share.share()))
+}
+
+fn verdict(run: &SecondRun) -> String {
+    match first(run) {
+        Some(found) => format!("{} (confidence {})", found.cause, found.confidence),
+        None if run.no_packets.is_empty() => "no cause found".to_owned(),
+        None => "no packets".to_owned(),
+    }
+}
+
+fn reasons(run: &SecondRun) -> Vec<String> {
+    if run.why.is_empty() {
+        return vec!["asked for; no rule calls it abnormal".to_owned()];
+    }
+    run.why.iter().map(|flag| format!("{}: {}", flag.name, flag.detail)).collect()
+}
+
+/// Where the packets are, and what is missing of them.
+fn recorded(run: &SecondRun) -> String {
+    let rate = run.goodput_mbps.map_or_else(
+        || "The second run carried nothing.".to_owned(),
+        |mbps| format!("The second run carried {} Mb/s.", number::figure(mbps)),
+    );
+    let packets = match &run.file {
+        Some(file) => format!(
+            " {} packets, as seen at {}, recorded by {}: {}.",
+            file.packets,
+            file.seen_at.name(),
+            file.source.name(),
+            file.path
+        ),
+        None => String::new(),
+    };
+    let gone = match run.no_packets.as_str() {
+        "" => String::new(),
+        why => format!(" No packets to look at: {why}."),
+    };
+    let missing = match run.missing.join("; ") {
+        missing if missing.is_empty() => missing,
+        missing => format!(" Incomplete: {missing}."),
+    };
+    format!("{rate}{packets}{gone}{missing}")
+}
+
+/// Causes, then the figures of hosts and packets.
+fn connection(run: &SecondRun, number: usize, one: &Followed) -> Vec<Block> {
+    let way = match one.direction {
+        Direction::Receive => format!("{} -> test", one.peer),
+        Direction::Send => format!("test -> {}", one.peer),
+    };
+    let mut blocks = Vec::new();
+    if run.connections.len() > 1 {
+        blocks.push(Block::paragraph(format!("Connection {}, {way}:", number + 1)));
+    }
+    match (one.connection.is_some(), one.diagnoses.is_empty()) {
+        (false, _) if run.no_packets.is_empty() => {
+            blocks.push(Block::paragraph("The capture does not hold this connection."));
+        }
+        (true, true) => blocks.push(Block::paragraph(
+            "Packets and hosts show nothing that slowed this connection down.",
+        )),
+        (_, false) => blocks.push(Block::List { items: one.diagnoses.iter().map(told).collect() }),
+        (false, true) => {}
+    }
+    blocks.push(Block::Table(evidence::table(&format!("Evidence, {way}"), one)));
+    blocks
+}
+
+/// A cause in words, with what to try.
+fn told(found: &Diagnosis) -> String {
+    format!(
+        "{} (confidence {}, {} % of the time): {}. Try: {}.",
+        found.cause,
+        found.confidence,
+        number::percent(found.share.percent()),
+        found.sentence,
+        found.remedy
+    )
+}

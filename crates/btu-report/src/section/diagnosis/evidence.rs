@@ -1,0 +1,137 @@
+//! The figures beside a diagnosis: what both hosts say, what the packets say, what the causes used.
+
+use btu_core::analysis::Followed;
+use btu_core::diagnosis::EndEvidence;
+use btu_core::tcp;
+use btu_core::units::Nanos;
+
+use crate::document::Column;
+use crate::document::Table;
+use crate::number;
+
+/// One row for each figure that is known.
+pub(super) fn table(title: &str, one: &Followed) -> Table {
+    let elapsed = one.evidence.elapsed;
+    let mut rows = Vec::new();
+    for (name, end) in [("sender", one.evidence.sender), ("receiver", one.evidence.receiver)] {
+        rows.extend(of_end(name, end, elapsed));
+    }
+    rows.extend(time("host", "stolen by the hypervisor", one.evidence.steal, elapsed));
+    rows.extend(time("host", "softirqs, all CPUs", one.evidence.softirq, elapsed));
+    rows.extend(count("link", "drops asked for", one.evidence.asked_drops));
+    rows.extend(count("link", "drops of a full queue", one.evidence.queue_drops));
+    if let Some(connection) = &one.connection {
+        rows.extend(of_packets(connection));
+    }
+    rows.extend(counters(one));
+    rows.extend(figures(one));
+    let columns = vec![Column::left("from"), Column::left("figure"), Column::right("value")];
+    let rows = rows.into_iter().map(Vec::from).collect();
+    Table { title: title.to_owned(), columns, rows, summary_rows: 0 }
+}
+
+type Row = [String; 3];
+
+/// `TCP_INFO` and the scheduler, of one end.
+fn of_end(name: &str, end: EndEvidence, elapsed: Nanos) -> Vec<Row> {
+    let times = [
+        ("CPU of the data thread", end.cpu),
+        ("waiting for a CPU", end.run_delay),
+        ("data outstanding (busy)", end.busy),
+        ("limited by the receiver's window", end.window_limited),
+        ("limited by its send buffer", end.buffer_limited),
+    ];
+    let mut rows: Vec<Row> =
+        times.into_iter().filter_map(|(what, spent)| time(name, what, spent, elapsed)).collect();
+    rows.extend(count(name, "send buffer, B", end.send_buffer_bytes));
+    rows.extend(count(name, "receive buffer, B", end.receive_buffer_bytes));
+    rows
+}
+
+fn of_packets(connection: &tcp::Connection) -> Vec<Row> {
+    let stream = connection.streams()[0];
+    let counts = stream.counts;
+    let some = |count: u64| (count > 0).then_some(count);
+    let all = [
+        ("segments with data", Some(counts.data_segments)),
+        ("retransmissions", Some(counts.retransmissions)),
+        ("of them after a timeout", some(counts.timeouts + counts.after_timeout)),
+        ("of them fast", some(counts.fast)),
+        ("of them probes of the tail", some(counts.tail_probes)),
+        ("of them not needed", some(counts.spurious)),
+        ("duplicate acknowledgements", some(counts.duplicate_acks)),
+        ("delayed acknowledgements", some(counts.delayed_acks)),
+        ("answers that shut the window", some(counts.zero_windows)),
+        ("segments that filled the window", some(counts.window_full)),
+        ("most bytes in flight", Some(stream.flight_peak())),
+    ];
+    let mut rows: Vec<Row> =
+        all.into_iter().filter_map(|(name, value)| count("packets", name, value)).collect();
+    let pauses = stream.pauses().count();
+    rows.extend(count("packets", "pauses", u64::try_from(pauses).ok().and_then(some)));
+    if let Some(trip) = connection.round_trip() {
+        rows.push(row("packets", "round trip", format!("{} ms", number::figure(trip.millis()))));
+    }
+    rows
+}
+
+/// Counters of the test host that tell of trouble.
+fn counters(one: &Followed) -> Vec<Row> {
+    let telling =
+        one.evidence.counters.iter().filter(|counter| {
+            TELLING.iter().any(|name| counter.name.ends_with(&format!(".{name}")))
+        });
+    telling.map(|counter| row("test host", &counter.name, counter.delta.to_string())).collect()
+}
+
+/// What the causes used, each figure once.
+fn figures(one: &Followed) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for found in &one.diagnoses {
+        for figure in &found.figures {
+            let value = format!("{} {}", number::figure(figure.value), figure.unit);
+            rows.push(row(found.cause, figure.name, value.trim_end().to_owned()));
+        }
+    }
+    rows
+}
+
+/// A time that was spent at all.
+fn time(from: &str, name: &str, spent: Option<Nanos>, elapsed: Nanos) -> Option<Row> {
+    let spent = spent.filter(|spent| *spent > Nanos::ZERO)?;
+    let share = (elapsed > Nanos::ZERO).then(|| spent.seconds() / elapsed.seconds() * 100.0);
+    let share = share.map_or_else(String::new, |share| format!(" ({} %)", number::percent(share)));
+    Some(row(from, name, format!("{} ms{share}", number::figure(spent.millis()))))
+}
+
+fn count(from: &str, name: &str, value: Option<u64>) -> Option<Row> {
+    value.map(|value| row(from, name, value.to_string()))
+}
+
+fn row(from: &str, name: &str, value: String) -> Row {
+    [from.to_owned(), name.to_owned(), value]
+}
+
+/// Of `/proc/net/snmp` and `/proc/net/netstat` (`Documentation/networking/snmp_counter.rst`).
+const TELLING: [&str; 20] = [
+    "DelayedACKs",
+    "ListenDrops",
+    "PruneCalled",
+    "RcvPruned",
+    "RetransSegs",
+    "TCPBacklogDrop",
+    "TCPDSACKRecv",
+    "TCPFastRetrans",
+    "TCPFromZeroWindowAdv",
+    "TCPLossProbeRecovery",
+    "TCPLossProbes",
+    "TCPLostRetransmit",
+    "TCPRcvQDrop",
+    "TCPSACKReorder",
+    "TCPSlowStartRetrans",
+    "TCPSpuriousRTOs",
+    "TCPTimeouts",
+    "TCPToZeroWindowAdv",
+    "TCPWantZeroWindowAdv",
+    "TCPZeroWindowDrop",
+];

@@ -1,0 +1,139 @@
+//! Plants causes in real traffic and counts how often the diagnosis names them, blind.
+//!
+//! ```text
+//! planted [--trials N] [--only PART-OF-NAME] [--seed N] [--keep FOLDER]
+//! ```
+//!
+//! Prints a table: how often the planted cause was named first, how often it was named at all, and
+//! what was named first instead; then false alarms on healthy traffic. Ends with 1 where a cause was
+//! named first in fewer than 19 of 20 trials, or more than 1 of 100 healthy runs was called abnormal.
+#![forbid(unsafe_code)]
+#![expect(clippy::expect_used, reason = "a trial that cannot be made ends the program")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use btu_sys::namespace;
+use btu_sys::namespace::IdMap;
+
+use planted::Bed;
+use planted::CAUSES;
+use planted::HEALTHY;
+use planted::Plant;
+use planted::Trial;
+
+#[path = "../tests/planted/mod.rs"]
+mod planted;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let options = Options::read()?;
+    if !namespace::is_privileged() {
+        namespace::enter_user_namespace(IdMap::Root)?;
+    }
+    let bed = Bed::new();
+    let chosen = |plants: &'static [Plant]| {
+        plants.iter().filter(|plant| plant.name.contains(&options.only)).collect::<Vec<_>>()
+    };
+    heading();
+    let mut missed = 0;
+    for plant in chosen(CAUSES) {
+        let tally = Tally::of(&bed, plant, &options);
+        missed += u32::from(tally.first * 20 < options.trials * 19);
+        tally.print(plant);
+    }
+    let (mut healthy, mut alarms) = (0, 0);
+    for plant in chosen(HEALTHY) {
+        let tally = Tally::of(&bed, plant, &options);
+        healthy += options.trials;
+        alarms += options.trials - tally.first;
+        tally.print(plant);
+    }
+    closing(missed, healthy, alarms);
+    Ok(ExitCode::from(u8::from(missed > 0 || alarms * 100 > healthy.max(100))))
+}
+
+struct Options {
+    trials: u32,
+    only: String,
+    seed: u64,
+    keep: Option<std::path::PathBuf>,
+}
+
+impl Options {
+    fn read() -> Result<Self, Box<dyn std::error::Error>> {
+        let mut options = Self { trials: 20, only: String::new(), seed: 1, keep: None };
+        let mut args = std::env::args().skip(1);
+        while let Some(name) = args.next() {
+            let value = args.next().ok_or_else(|| format!("{name}: missing value"))?;
+            match name.as_str() {
+                "--trials" => options.trials = value.parse()?,
+                "--only" => options.only = value,
+                "--seed" => options.seed = value.parse()?,
+                "--keep" => options.keep = Some(value.into()),
+                _ => return Err(format!("{name}: unknown option").into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// What was named in the trials of one plant.
+#[derive(Default)]
+struct Tally {
+    trials: u32,
+    first: u32,
+    named: u32,
+    instead: BTreeMap<String, u32>,
+}
+
+impl Tally {
+    fn of(bed: &Bed, plant: &Plant, options: &Options) -> Self {
+        let mut tally = Self { trials: options.trials, ..Self::default() };
+        for number in 0..options.trials {
+            let trial = bed.trial(plant, options.seed + u64::from(number));
+            let names = trial.diagnoses();
+            if let Some(folder) = &options.keep {
+                keep(folder, plant, number, &trial).expect("a folder to write to");
+            }
+            tally.add(plant, &names);
+        }
+        tally
+    }
+
+    fn add(&mut self, plant: &Plant, names: &[String]) {
+        let first = names.first().map_or("nothing", String::as_str);
+        let is_right = plant.is_named_by(names.first());
+        self.first += u32::from(is_right);
+        self.named += u32::from(names.iter().any(|name| plant.is_named_by(Some(name))));
+        if !is_right {
+            *self.instead.entry(first.to_owned()).or_default() += 1;
+        }
+    }
+
+    #[expect(clippy::print_stdout, reason = "the result of this program")]
+    fn print(&self, plant: &Plant) {
+        let instead: Vec<String> =
+            self.instead.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let (first, named, trials) = (self.first, self.named, self.trials);
+        println!("{:<24} {first:>3} {named:>5} of {trials:<4} {}", plant.name, instead.join(", "));
+    }
+}
+
+/// Leaves the packets of a trial and what else was known of it.
+fn keep(folder: &Path, plant: &Plant, number: u32, trial: &Trial) -> std::io::Result<()> {
+    let name = plant.name.replace([' ', ',', '\''], "-");
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(format!("{name}-{number}.pcapng")), &trial.pcapng)?;
+    std::fs::write(folder.join(format!("{name}-{number}.txt")), format!("{:#?}", trial.sample))
+}
+
+#[expect(clippy::print_stdout, reason = "the result of this program")]
+fn heading() {
+    println!("{:<24} first named          named first instead", "planted cause");
+}
+
+#[expect(clippy::print_stdout, reason = "the result of this program")]
+fn closing(missed: u32, healthy: u32, alarms: u32) {
+    println!("{missed} causes below 19 of 20; {alarms} of {healthy} healthy runs called abnormal");
+}

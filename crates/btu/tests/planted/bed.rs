@@ -1,0 +1,314 @@
+//! The testbed of planted causes: one connection, everything recorded that a second run records.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use btu_core::analysis::second_run;
+use btu_core::capture;
+use btu_core::capture::Packet;
+use btu_core::capture::PcapNg;
+use btu_core::cell::ActivityName;
+use btu_core::cell::Application;
+use btu_core::cell::Case;
+use btu_core::cell::Cell;
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::link::ChainSpec;
+use btu_core::link::Reader as LinkReader;
+use btu_core::plan::Choices;
+use btu_core::plan::Plan;
+use btu_core::plan::Vocabulary;
+use btu_core::sample::CaptureFile;
+use btu_core::sample::CapturePoint;
+use btu_core::sample::CaptureSample;
+use btu_core::sample::CaptureSource;
+use btu_core::sample::CellSample;
+use btu_core::sample::CommSample;
+use btu_core::sample::ConnectionSample;
+use btu_core::sample::EndSample;
+use btu_core::sample::Outcome;
+use btu_core::sample::SocketOptions;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::comm::over_run;
+use btu_engine::files::Files;
+use btu_engine::probe::observe;
+use btu_sys::clock;
+use btu_sys::cpu;
+use btu_sys::cpu::CpuSet;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::socket;
+use btu_sys::socket::Effective;
+use btu_sys::socket::Settings;
+use btu_sys::tcp_info::TcpInfo;
+use btu_testbed::capture::End;
+use btu_testbed::capture::write_pcapng;
+use btu_testbed::local::LocalConfig;
+use btu_testbed::local::LocalTestbed;
+use btu_testbed::local::Path;
+
+use super::Plant;
+use super::Rivals;
+
+/// Three hosts for one trial after the other.
+pub(crate) struct Bed {
+    testbed: LocalTestbed,
+}
+
+/// What a diagnosis gets to see: no more than a second run leaves.
+pub(crate) struct Trial {
+    pub(crate) sample: CaptureSample,
+    pub(crate) pcapng: Vec<u8>,
+}
+
+/// One end after its part.
+struct EndAccount {
+    sample: EndSample,
+    bytes: u64,
+    started: u64,
+    ended: u64,
+}
+
+impl Trial {
+    /// What the diagnosis says, the strongest cause first.
+    pub(crate) fn diagnoses(&self) -> Vec<String> {
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        let plan = Plan::resolve(&Choices::default(), &words, 1).expect("the default plan");
+        let found = second_run(&plan, &self.sample, Ok(self.pcapng.clone()), None);
+        assert_eq!(found.no_packets, "", "the capture can be read");
+        let diagnoses = found.connections.iter().flat_map(|one| &one.diagnoses);
+        diagnoses.map(|one| one.cause.to_owned()).collect()
+    }
+}
+
+impl Bed {
+    pub(crate) fn new() -> Self {
+        let config = LocalConfig { congestion: Some("cubic".to_owned()), ..LocalConfig::default() };
+        Self { testbed: LocalTestbed::new(&config).expect("a local testbed") }
+    }
+
+    /// Plants the cause and records what happens.
+    pub(crate) fn trial(&self, plant: &Plant, seed: u64) -> Trial {
+        let (forth, back) = (chain(plant.link[0]), chain(plant.link[1]));
+        let (up, down) =
+            if plant.direction == Direction::Send { (forth, back) } else { (back, forth) };
+        self.testbed.impair(&[(Role::Active, up, down)], seed).expect("link elements");
+        let recording = self.testbed.record(&[Role::Active], Path::Emulated, MOST_PACKETS);
+        let recording = recording.expect("a recording");
+        let files = Files::host();
+        let before = BOXES.map(|role| self.inside(role, || observe(&files)));
+        let rivals = self.rivals(plant.rivals);
+        let (writer, reader) = self.talk(plant);
+        rivals.end();
+        thread::sleep(LAST_PACKETS);
+        let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
+        let captures = recording.finish().expect("the packets");
+        let (end, seen_at) = match plant.direction {
+            Direction::Send => (End::Near, CapturePoint::Test),
+            Direction::Receive => (End::Far, CapturePoint::BlackBox),
+        };
+        let mut pcapng = Vec::new();
+        let packets = write_pcapng(&mut pcapng, &captures, end).expect("memory takes everything");
+        let mut emulation = Vec::new();
+        if plant.link_is_known {
+            emulation = self.testbed.emulation().expect("the link's account");
+        } else {
+            pcapng = without_fates(&pcapng);
+        }
+        let run = CellSample { host, emulation, ..cell_sample(plant, writer, reader) };
+        let file = CaptureFile {
+            path: CaptureFile::path_of(&run.cell),
+            bytes: u64::try_from(pcapng.len()).unwrap_or(0),
+            blake3: String::new(),
+            packets,
+            lost: captures.iter().map(|capture| capture.lost).sum(),
+            source: CaptureSource::Emulator,
+            seen_at,
+        };
+        let sample = CaptureSample {
+            run,
+            why: Vec::new(),
+            black_boxes: vec![(Role::Active, far.counters)],
+            file: Some(file),
+            not_captured: String::new(),
+        };
+        Trial { sample, pcapng }
+    }
+
+    fn inside<T: Send>(&self, role: Role, work: impl FnOnce() -> T + Send) -> T {
+        self.testbed.net(role).inside(work).expect("the namespace of a host")
+    }
+
+    /// Threads on the test host's CPUs that never rest.
+    fn rivals(&self, rivals: Rivals) -> Running {
+        let count = if let Rivals::Threads(count) = rivals { count } else { 0 };
+        let stop = Arc::new(AtomicBool::new(false));
+        let start = |_| {
+            let (cpus, stop) = (self.testbed.cpus(Role::Test).clone(), Arc::clone(&stop));
+            thread::spawn(move || {
+                cpu::pin(&cpus).expect("the test host's CPUs");
+                while !stop.load(Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        };
+        Running { threads: (0..count).map(start).collect(), stop }
+    }
+
+    /// Both ends, from the connection to its end: the writer, then the reader.
+    fn talk(&self, plant: &Plant) -> (EndAccount, EndAccount) {
+        let (near, far) = (Role::Test, Role::Active);
+        let address = SocketAddr::new(self.testbed.address(far, Path::Emulated), 0);
+        let (from, to) = match plant.direction {
+            Direction::Send => (near, far),
+            Direction::Receive => (far, near),
+        };
+        let settings = |role: Role| Settings {
+            send_buffer: plant.sockets.send_buffer.filter(|_| role == from),
+            receive_buffer: plant.sockets.receive_buffer.filter(|_| role == to),
+            nodelay: Some(plant.sockets.nodelay),
+            ..Settings::default()
+        };
+        let listener = self.inside(far, || socket::listen(address, &settings(far)));
+        let listener = listener.expect("a listening socket");
+        let address = listener.local_addr().expect("its address");
+        let (writer, reader) = (plant.writer, plant.reader);
+        let part = move |role: Role, stream: TcpStream, cpus: CpuSet| {
+            if role == from {
+                serve(role, stream, &cpus, WRITE, |stream| writer.write(stream))
+            } else {
+                serve(role, stream, &cpus, reader.read_size(), |stream| reader.read(stream))
+            }
+        };
+        let far_cpus = self.testbed.cpus(far).clone();
+        let accepting =
+            thread::spawn(move || part(far, listener.accept().expect("the other end").0, far_cpus));
+        let near_cpus = self.testbed.cpus(near).clone();
+        let here = self.inside(near, || {
+            let stream = socket::connect(address, &settings(near), PATIENCE);
+            part(near, stream.expect("a connection"), near_cpus)
+        });
+        let there = accepting.join().expect("the far end");
+        if from == near { (here, there) } else { (there, here) }
+    }
+}
+
+/// The life of one end on its thread.
+fn serve(
+    role: Role,
+    mut stream: TcpStream,
+    cpus: &CpuSet,
+    call_bytes: usize,
+    work: impl FnOnce(&mut TcpStream) -> io::Result<u64>,
+) -> EndAccount {
+    cpu::pin(cpus).expect("the host's CPUs");
+    let info = |stream: &TcpStream| TcpInfo::of(stream).ok();
+    let (before, used, started) = (info(&stream), ThreadUse::now(), clock::monotonic_ns());
+    let bytes = work(&mut stream).expect("the connection lasts");
+    let ended = clock::monotonic_ns();
+    let used = ThreadUse::now().since(&used);
+    let sample = EndSample {
+        role,
+        calls: 0,
+        call_bytes: Bytes::new(u64::try_from(call_bytes).unwrap_or(0)),
+        cpu_ns: Some(Nanos::new(used.cpu_ns)),
+        run_delay_ns: used.run_delay_ns.map(Nanos::new),
+        voluntary_switches: Some(used.voluntary_switches),
+        involuntary_switches: Some(used.involuntary_switches),
+        cpus: cpus.iter().collect(),
+        options: options(&stream),
+        tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),
+        series: None,
+    };
+    EndAccount { sample, bytes, started, ended }
+}
+
+fn options(stream: &TcpStream) -> SocketOptions {
+    let found = Effective::of(stream);
+    SocketOptions {
+        congestion: found.congestion,
+        nodelay: found.nodelay,
+        send_buffer_bytes: found.send_buffer,
+        receive_buffer_bytes: found.receive_buffer,
+        mss_bytes: found.mss,
+        window_clamp_bytes: found.window_clamp,
+    }
+}
+
+/// The run as a journal has it.
+fn cell_sample(plant: &Plant, writer: EndAccount, reader: EndAccount) -> CellSample {
+    let elapsed_ns = Nanos::new(reader.ended.saturating_sub(writer.started));
+    let bytes = Bytes::new(reader.bytes);
+    let connection = ConnectionSample {
+        peer: Role::Active,
+        direction: plant.direction,
+        bytes,
+        messages: 0,
+        elapsed_ns,
+        receiver_elapsed_ns: elapsed_ns,
+        sender: writer.sample,
+        receiver: reader.sample,
+        proof_failures: Vec::new(),
+        longest_pause_ns: None,
+    };
+    let case = if plant.direction == Direction::Send { Case::Send } else { Case::Recv };
+    let application = Application { name: "planted".to_owned(), message_bytes: Bytes::new(1024) };
+    CellSample {
+        cell: Cell { case, application, activity: ActivityName::none() },
+        pass: 0,
+        position: 1,
+        attempt: 1,
+        started_at: String::new(),
+        outcome: Outcome::Complete,
+        comm: Some(CommSample { elapsed_ns, bytes, connections: vec![connection] }),
+        activity_sample: None,
+        emulation: Vec::new(),
+        host: btu_core::sample::HostSample::default(),
+        invalid: Vec::new(),
+        flags: Vec::new(),
+    }
+}
+
+/// The same packets without the remarks of the link that dropped some of them.
+fn without_fates(pcapng: &[u8]) -> Vec<u8> {
+    let read = capture::read(pcapng).expect("what was just written");
+    let mut file = PcapNg::new("");
+    for interface in &read.interfaces {
+        file.interface(interface);
+    }
+    for packet in &read.packets {
+        file.packet(&Packet { comment: None, ..*packet });
+    }
+    file.finish()
+}
+
+/// Threads that end when they are told to.
+struct Running {
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Running {
+    fn end(self) {
+        self.stop.store(true, Relaxed);
+        self.threads.into_iter().for_each(|thread| thread.join().expect("a rival"));
+    }
+}
+
+fn chain(texts: &[&str]) -> ChainSpec {
+    ChainSpec::as_given(texts, &LinkReader::PLAN).expect("a chain of link elements")
+}
+
+const BOXES: [Role; 2] = [Role::Test, Role::Active];
+const MOST_PACKETS: usize = 250_000;
+const WRITE: usize = 64 << 10;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What is still on its way when both ends are done.
+const LAST_PACKETS: Duration = Duration::from_millis(150);
