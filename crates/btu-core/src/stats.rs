@@ -22,6 +22,7 @@ pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
 pub use bimodal::two_groups;
 pub use bootstrap::RESAMPLES;
+pub use bootstrap::ratio_bootstrap;
 pub use bootstrap::whole_pass_bootstrap;
 pub use compare::Comparison;
 pub use compare::detectable_change;

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::path::PathBuf;
 
+use btu_core::disclosure::Disclosure;
 use btu_core::manifest;
 use btu_core::pingpong::plan::Plan;
 use btu_core::sample::CaptureFile;
@@ -12,6 +13,7 @@ use btu_core::sample::CaptureFile;
 use crate::bundle;
 use crate::bundle::RESULT_FILES;
 use crate::store::StoreError;
+use crate::store::hosts;
 
 /// The files of one result, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,14 @@ impl ResultFiles {
     /// Other files beside them, which are no part of the result.
     pub fn others(&self) -> &[String] {
         &self.others
+    }
+
+    /// What is disclosed of the hosts.
+    ///
+    /// # Errors
+    /// `hosts.json` is missing or not what it should be.
+    pub fn disclosure(&self) -> Result<Disclosure, StoreError> {
+        hosts(self)
     }
 
     /// True for a ping-pong.

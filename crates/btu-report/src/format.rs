@@ -13,6 +13,7 @@ use btu_core::journal::Journal;
 use btu_core::pingpong;
 use btu_core::traffic;
 
+use crate::comparison::ComparisonDocument;
 use crate::document::Document;
 use crate::ranking::Ranking;
 
@@ -51,6 +52,8 @@ pub struct Report<'a> {
 /// What was measured and what it means, by verb.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
+    /// Two results beside each other.
+    Comparison(&'a ComparisonDocument),
     /// A ping-pong.
     PingPong {
         /// What was measured.

@@ -7,6 +7,7 @@
 
 mod bundle;
 mod chart;
+mod comparison;
 mod document;
 mod files;
 mod flags;
@@ -25,6 +26,13 @@ pub use bundle::BundleError;
 pub use bundle::RESULT_FILES;
 pub use bundle::pack;
 pub use bundle::unpack;
+pub use comparison::ChangeResult;
+pub use comparison::ComparisonDocument;
+pub use comparison::ConditionResult;
+pub use comparison::FactResult;
+pub use comparison::Side;
+pub use comparison::compose_comparison;
+pub use comparison::render_comparison;
 pub use document::*;
 pub use files::MANIFEST;
 pub use files::ResultFiles;

@@ -26,6 +26,7 @@ impl Cli {
         match self.verb {
             Verb::Agent(args) => crate::agent::agent(&args).map(Into::into),
             Verb::Bundle(args) => crate::bundle::bundle(&args).map(Into::into),
+            Verb::Compare(args) => crate::compare::compare(&args).map(Into::into),
             Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
@@ -33,6 +34,7 @@ impl Cli {
             Verb::Pair(args) => crate::pair::pair(&args).map(Into::into),
             Verb::Pingpong(args) => crate::pingpong::pingpong(&args).map(Into::into),
             Verb::Rank(args) => crate::rank::rank(&args).map(Into::into),
+            Verb::Redact(args) => crate::redact::redact(&args).map(Into::into),
             Verb::Report(args) => crate::report::report(&args).map(Into::into),
             Verb::Run(args) => crate::run::run(&args).map(Into::into),
             Verb::Score(args) => crate::score::score(&args).map(Into::into),
@@ -49,6 +51,8 @@ pub(crate) enum Verb {
     Agent(Box<crate::agent::AgentArgs>),
     /// Put a result into one file that can be sent, read and verified anywhere
     Bundle(crate::bundle::BundleArgs),
+    /// Compare two results: what changed, how sure that is, and whether it is too much
+    Compare(crate::compare::CompareArgs),
     /// Say what this machine can and cannot do for BTU, each line with its remedy
     Doctor(crate::doctor::DoctorArgs),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
@@ -63,6 +67,8 @@ pub(crate) enum Verb {
     Pingpong(Box<crate::pingpong::PingPongArgs>),
     /// Rank many results: shared ranks, intervals, penalty, marks, price, charts of all hosts
     Rank(crate::rank::RankArgs),
+    /// Take names, addresses and serials out of a result; its figures stay verifiable
+    Redact(crate::redact::RedactArgs),
     /// Render a stored result again: text, Markdown, HTML, CSV or JSON
     Report(crate::report::ReportArgs),
     /// Measure the BTU score of this machine

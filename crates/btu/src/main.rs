@@ -4,6 +4,7 @@
 mod agent;
 mod bundle;
 mod cli;
+mod compare;
 mod conductor;
 mod doctor;
 mod exit;
@@ -16,6 +17,7 @@ mod pingpong;
 mod privilege;
 mod progress;
 mod rank;
+mod redact;
 mod rendering;
 mod report;
 mod run;

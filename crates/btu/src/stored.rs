@@ -10,6 +10,7 @@ use btu_core::journal::Journal;
 use btu_core::ranking::Difference;
 use btu_core::ranking::Setting;
 use btu_core::ranking::differences;
+use btu_report::Finding;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::Verification;
@@ -45,8 +46,14 @@ impl StoredRun {
 
     /// Why the result is not what was measured; empty for a valid one.
     pub(crate) fn altered(&self) -> Vec<String> {
-        let found = self.verification.violations.iter();
-        found.map(|one| format!("altered: {}: {}", one.place, one.detail)).collect()
+        let found = &self.verification.violations;
+        let line = |one: &Finding| format!("altered: {}: {}", one.place, one.detail);
+        let mut told: Vec<String> = found.iter().take(MOST_TOLD).map(line).collect();
+        let more = found.len() - told.len();
+        if more > 0 {
+            told.push(format!("altered: {more} more places; btu verify names them"));
+        }
+        told
     }
 }
 
@@ -113,6 +120,9 @@ fn named(given: &str) -> (String, PathBuf) {
     let name = last.map_or_else(|| given.to_owned(), |last| last.to_string_lossy().into_owned());
     (name, path)
 }
+
+/// After so many places the reader knows.
+const MOST_TOLD: usize = 3;
 
 #[cfg(test)]
 mod tests {

@@ -26,6 +26,7 @@ impl Format for Json {
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
         match report.content {
+            Content::Comparison(found) => found.to_json(),
             Content::PingPong { journal, analysis } => pingpong_result(journal, analysis).to_json(),
             Content::Ranking(ranking) => ranking.to_json(),
             Content::Run { journal, analysis } => result(journal, analysis).to_json(),

@@ -114,7 +114,9 @@ fn verified(files: Files) -> Verification {
 
 fn said(found: &Verification) -> String {
     let lines = found.violations.iter();
-    lines.map(|one| format!("{}: {}: {}\n", one.rule, one.place, one.detail)).collect()
+    let told: Vec<String> =
+        lines.map(|one| format!("{}: {}: {}", one.rule, one.place, one.detail)).collect();
+    told.join("\n")
 }
 
 const ONE: [&str; 3] = ["A", "A", "A"];

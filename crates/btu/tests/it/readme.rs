@@ -37,6 +37,14 @@ static PROMISES: &[Promise] = &[
         command: "btu rank --unranked mine=before yours=before.btu",
         holds: |said, _| said.contains("yours"),
     },
+    Promise {
+        command: "btu compare before before.btu --fail-if 'btu<-5%,penalty>20%'",
+        holds: |said, _| said.contains("ok: btu<-5%"),
+    },
+    Promise {
+        command: "btu redact before --output public.btu",
+        holds: |_, folder| folder.join("public.btu").exists(),
+    },
     Promise { command: "btu list", holds: |said, _| said.contains("SEND+DL") },
     Promise {
         command: "btu link --delay 10ms -- sh -c 'ping -c 3 $BTU_LINK_FAR'",

@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::commands::needs;
 use crate::program::btu;
 
-static VERBS: [&str; 11] = [
-    "bundle", "doctor", "link", "list", "model", "pingpong", "rank", "report", "run", "score",
-    "verify",
+static VERBS: &[&str] = &[
+    "bundle", "compare", "doctor", "link", "list", "model", "pingpong", "rank", "redact", "report",
+    "run", "score", "verify",
 ];
 
 /// A table that a person could have typed: two cells of one pass.

@@ -1,0 +1,338 @@
+//! Two results beside each other: what changed, by how much, and how sure that is.
+//!
+//! Passes are the unit, as for the score: each figure is computed per pass, and the two sets of passes
+//! are compared by Welch's test on their logs.
+
+mod condition;
+mod facts;
+
+use std::collections::BTreeSet;
+
+use crate::analysis::Analysis;
+use crate::analysis::INCOMPLETE_PASS;
+use crate::analysis::ScoredRun;
+use crate::score::Figure;
+use crate::score::Score;
+use crate::score::score;
+use crate::stats::geometric_mean;
+use crate::stats::holm;
+use crate::stats::ratio_bootstrap;
+use crate::stats::welch_on_logs;
+
+pub use condition::Condition;
+pub use condition::ConditionError;
+pub use condition::Outcome;
+pub use facts::FactChange;
+pub use facts::changed_facts;
+
+/// Everything that two results say of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Figures of the whole, of each application, of each case, of each activity, in this order.
+    pub changes: Vec<Change>,
+    /// The goodput of each cell that both have.
+    pub cells: Vec<Change>,
+}
+
+/// One figure of both results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What it is a figure of.
+    pub part: Part,
+    /// Which figure.
+    pub measure: Measure,
+    /// The figure before: Mb/s, or the slowdown of the host's own work.
+    pub before: f64,
+    /// The same after.
+    pub after: f64,
+    /// After over before.
+    pub ratio: f64,
+    /// The 95 % interval of the ratio.
+    pub ci95: Option<[f64; 2]>,
+    /// Why there is no interval.
+    pub ci95_reason: Option<String>,
+    /// True where the change is sure and exceeds 2 %; `None` where that cannot be told.
+    pub different: Option<bool>,
+}
+
+/// What a figure is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// One host activity.
+    Activity(String),
+    /// One application class.
+    Application(String),
+    /// One case.
+    Case(String),
+    /// One cell: `SEND/video/cpu`.
+    Cell(String),
+    /// The whole result.
+    Whole,
+}
+
+/// Which figure of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// Goodput under load, Mb/s.
+    Btu,
+    /// Goodput of the baselines, Mb/s.
+    Idle,
+    /// How much longer the host's own work takes: the slowdown, of which the penalty is the excess.
+    Penalty,
+}
+
+/// Compares two results. The seed is that of the bootstrap, which gives the interval from 10 passes on.
+pub fn compare(before: &Analysis, after: &Analysis, seed: u64) -> Comparison {
+    let (first, second) = (Passes::of(before), Passes::of(after));
+    let mut parts = vec![Part::Whole];
+    let names = |of: fn(&Figure) -> &String| first.names(of).into_iter();
+    parts.extend(names(|figure| &figure.application).map(Part::Application));
+    parts.extend(names(|figure| &figure.case).map(Part::Case));
+    let busy = names(|figure| &figure.activity).filter(|name| name != "none");
+    parts.extend(busy.map(Part::Activity));
+    let change = |part: &Part, measure: Measure| change(&first, &second, part, measure, seed);
+    let changes = parts.iter().flat_map(|part| {
+        [Measure::Btu, Measure::Idle, Measure::Penalty]
+            .into_iter()
+            .filter_map(move |measure| change(part, measure))
+    });
+    let changes = changes.collect();
+    let cells = first.cells().into_iter().map(Part::Cell);
+    let mut cells: Vec<Change> = cells.filter_map(|part| change(&part, Measure::Btu)).collect();
+    correct_for_many(&mut cells, &first, &second);
+    Comparison { changes, cells }
+}
+
+impl Change {
+    /// The name by which conditions know it: `btu`, `application.video.penalty`, `cell.SEND/video/cpu`.
+    pub fn name(&self) -> String {
+        let measure = self.measure.name();
+        match &self.part {
+            Part::Activity(name) => format!("activity.{name}.{measure}"),
+            Part::Application(name) => format!("application.{name}.{measure}"),
+            Part::Case(name) => format!("case.{name}.{measure}"),
+            Part::Cell(name) => format!("cell.{name}"),
+            Part::Whole => measure.to_owned(),
+        }
+    }
+
+    /// The change in percent.
+    pub fn percent(&self) -> f64 {
+        (self.ratio - 1.0) * 100.0
+    }
+
+    /// True where the interval holds no change, or where there is no interval to ask.
+    fn may_be_real(&self) -> bool {
+        self.ci95.is_none_or(|[low, high]| low > 1.0 || high < 1.0)
+    }
+}
+
+impl Measure {
+    /// `btu`, `idle` or `penalty`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Btu => "btu",
+            Self::Idle => "idle",
+            Self::Penalty => "penalty",
+        }
+    }
+
+    fn of(self, score: &Score) -> Option<f64> {
+        match self {
+            Self::Btu => score.btu_mbps,
+            Self::Idle => score.btu_idle_mbps,
+            Self::Penalty => score.slowdown,
+        }
+    }
+}
+
+impl Part {
+    /// True for the figures of runs that belong to it. The baselines of a cell are their own cells.
+    fn has(&self, figure: &Figure) -> bool {
+        match self {
+            Self::Activity(name) => figure.activity == *name,
+            Self::Application(name) => figure.application == *name,
+            Self::Case(name) => figure.case == *name,
+            Self::Cell(name) => cell_name(figure) == *name,
+            Self::Whole => true,
+        }
+    }
+}
+
+/// The figures of one result, pass by pass.
+struct Passes {
+    passes: Vec<Vec<Figure>>,
+    /// False where no pass is whole: then all runs stand for one, and there is no interval.
+    whole: bool,
+}
+
+impl Passes {
+    fn of(analysis: &Analysis) -> Self {
+        let cut = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == INCOMPLETE_PASS);
+        let runs: Vec<&ScoredRun> = analysis.runs.iter().filter(|run| !cut(run)).collect();
+        let numbers: BTreeSet<u32> = runs.iter().map(|run| run.pass).collect();
+        let of = |number: u32| {
+            runs.iter().filter(|run| run.pass == number).map(|run| figure(run)).collect()
+        };
+        let whole = analysis.complete_passes > 0;
+        let all = || vec![runs.iter().map(|run| figure(run)).collect()];
+        let passes = if whole { numbers.into_iter().map(of).collect() } else { all() };
+        Self { passes, whole }
+    }
+
+    /// The figure of a part in each pass that has it.
+    fn composites(&self, part: &Part, measure: Measure) -> Vec<f64> {
+        let of = |figures: &Vec<Figure>| {
+            let own: Vec<Figure> = figures.iter().filter(|f| part.has(f)).cloned().collect();
+            match part {
+                Part::Cell(_) => own.first().map(|figure| figure.goodput_mbps),
+                _ => measure.of(&score(&own)),
+            }
+        };
+        self.passes.iter().filter_map(of).collect()
+    }
+
+    /// Names in order of appearance in the plan's own order of passes, sorted.
+    fn names(&self, of: fn(&Figure) -> &String) -> Vec<String> {
+        let all: BTreeSet<&String> = self.passes.iter().flatten().map(of).collect();
+        all.into_iter().cloned().collect()
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let all: BTreeSet<String> = self.passes.iter().flatten().map(cell_name).collect();
+        all.into_iter().collect()
+    }
+}
+
+fn figure(run: &ScoredRun) -> Figure {
+    Figure {
+        case: run.cell.case.name().to_owned(),
+        application: run.cell.application.name.clone(),
+        activity: run.cell.activity.as_str().to_owned(),
+        goodput_mbps: run.goodput_mbps,
+        slowdown: run.slowdown,
+    }
+}
+
+fn cell_name(figure: &Figure) -> String {
+    format!("{}/{}/{}", figure.case, figure.application, figure.activity)
+}
+
+/// One figure of both; `None` where one has none.
+fn change(
+    first: &Passes,
+    second: &Passes,
+    part: &Part,
+    measure: Measure,
+    seed: u64,
+) -> Option<Change> {
+    let (a, b) = (first.composites(part, measure), second.composites(part, measure));
+    let (before, after) = (geometric_mean(&a)?, geometric_mean(&b)?);
+    let n = a.len().min(b.len());
+    let enough = n >= LEAST_PASSES && first.whole && second.whole;
+    let test = if enough { welch_on_logs(&a, &b) } else { None };
+    let drawn = if n >= BOOTSTRAP_PASSES { ratio_bootstrap(&a, &b, seed) } else { None };
+    let interval = test.map(|test| drawn.unwrap_or(test.interval));
+    let ratio = after / before;
+    let beyond = ratio.ln().abs() > LEAST_EFFECT.ln_1p();
+    Some(Change {
+        part: part.clone(),
+        measure,
+        before,
+        after,
+        ratio,
+        ci95: interval.map(|interval| [interval.low, interval.high]),
+        ci95_reason: interval.is_none().then(|| {
+            format!("{} and {} passes, at least {LEAST_PASSES} each are needed", a.len(), b.len())
+        }),
+        different: interval.map(|interval| beyond && !interval.contains(1.0)),
+    })
+}
+
+/// Of a hundred cells five are "different" by chance: Holm's correction over the table.
+fn correct_for_many(cells: &mut [Change], first: &Passes, second: &Passes) {
+    let p = |change: &Change| {
+        let of = |passes: &Passes| passes.composites(&change.part, change.measure);
+        welch_on_logs(&of(first), &of(second)).map_or(1.0, |test| test.p)
+    };
+    let adjusted = holm(&cells.iter().map(p).collect::<Vec<f64>>());
+    for (change, p) in cells.iter_mut().zip(adjusted) {
+        change.different = change.different.map(|different| different && p < SIGNIFICANCE);
+    }
+}
+
+const LEAST_PASSES: usize = 3;
+const BOOTSTRAP_PASSES: usize = 10;
+const LEAST_EFFECT: f64 = 0.02;
+const SIGNIFICANCE: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::synthetic;
+    use crate::journal::Record;
+
+    /// Four passes at `mbps` (telnet a tenth of it), the activity at half its rate alone.
+    fn analysis(mbps: u64, passes: u32) -> Analysis {
+        let plan = synthetic::plan(passes);
+        let mut journal = synthetic::journal(plan.clone());
+        for pass in 1..=passes {
+            journal.records.push(synthetic::alone("cpu", pass, 100.0));
+            for cell in plan.cells() {
+                let telnet = cell.application.name == "telnet";
+                let rate = if telnet { mbps / 10 } else { mbps } + u64::from(pass);
+                let run = synthetic::run(&plan, &cell.id(), pass, rate, 50.0);
+                journal.records.push(Record::from(run));
+            }
+        }
+        analyse(&journal)
+    }
+
+    fn found<'c>(comparison: &'c Comparison, name: &str) -> &'c Change {
+        let all = comparison.changes.iter().chain(&comparison.cells);
+        all.into_iter().find(|change| change.name() == name).unwrap()
+    }
+
+    #[test]
+    fn a_result_against_itself_has_not_changed() {
+        let same = analysis(1000, 4);
+        let comparison = compare(&same, &same, 1);
+        for change in comparison.changes.iter().chain(&comparison.cells) {
+            assert!((change.ratio - 1.0).abs() < 1e-12, "{}", change.name());
+            assert_eq!(change.different, Some(false), "{}", change.name());
+        }
+        assert_eq!(comparison.cells.len(), 2 * 2 * 2);
+    }
+
+    #[test]
+    fn a_faster_host_is_faster_in_every_part_and_its_penalty_is_the_same() {
+        let comparison = compare(&analysis(1000, 4), &analysis(1200, 4), 1);
+        for name in ["btu", "idle", "application.video.btu", "case.SEND.idle", "activity.cpu.btu"] {
+            let change = found(&comparison, name);
+            assert!(change.percent() > 15.0 && change.percent() < 21.0, "{name}");
+            assert_eq!(change.different, Some(true), "{name}");
+            let [low, high] = change.ci95.unwrap();
+            assert!(low < change.ratio && change.ratio < high, "{name}");
+        }
+        assert_eq!(found(&comparison, "penalty").different, Some(false));
+        assert_eq!(found(&comparison, "cell.SEND/video/none").different, Some(true));
+    }
+
+    #[test]
+    fn two_passes_have_a_ratio_and_no_interval() {
+        let comparison = compare(&analysis(1000, 2), &analysis(1200, 4), 1);
+        let change = found(&comparison, "btu");
+        assert_eq!((change.ci95, change.different), (None, None));
+        let reason = change.ci95_reason.as_deref();
+        assert_eq!(reason, Some("2 and 4 passes, at least 3 each are needed"));
+    }
+
+    #[test]
+    fn from_ten_passes_on_the_bootstrap_gives_the_interval() {
+        let (before, after) = (analysis(1000, 10), analysis(1200, 10));
+        let drawn = compare(&before, &after, 1);
+        assert_eq!(drawn, compare(&before, &after, 1));
+        assert_ne!(found(&drawn, "btu").ci95, found(&compare(&before, &after, 2), "btu").ci95);
+    }
+}

@@ -1,0 +1,169 @@
+//! Conditions under which a comparison fails: `btu<-5%`, `application.*.penalty>10%`.
+
+use std::str::FromStr;
+
+use super::Change;
+use super::Comparison;
+
+/// A figure, a direction and a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    figure: String,
+    side: Side,
+    percent: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// What became of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The condition as it was written.
+    pub condition: String,
+    /// True where some figure fulfils it: the comparison fails.
+    pub met: bool,
+    /// Each figure beyond the limit, and whether that is sure.
+    pub said: Vec<String>,
+}
+
+/// Why a text is no condition, or names nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    /// It has another form.
+    #[error("\"{0}\": write FIGURE<PERCENT% or FIGURE>PERCENT%, such as btu<-5%")]
+    Form(String),
+    /// No figure has this name.
+    #[error(
+        "\"{0}\": no such figure; write btu, idle, penalty, application.NAME.btu, case.NAME.btu, activity.NAME.btu (or .idle, .penalty), cell.CASE/APPLICATION/ACTIVITY; * for any name"
+    )]
+    Unknown(String),
+}
+
+impl Condition {
+    /// Asks a comparison. A change that its interval does not tell from none does not count.
+    ///
+    /// # Errors
+    /// The figure is not in the comparison.
+    pub fn judge(&self, comparison: &Comparison) -> Result<Outcome, ConditionError> {
+        let all = comparison.changes.iter().chain(&comparison.cells);
+        let asked: Vec<&Change> = all.filter(|one| matches(&self.figure, &one.name())).collect();
+        if asked.is_empty() {
+            return Err(ConditionError::Unknown(self.figure.clone()));
+        }
+        let beyond = asked.into_iter().filter(|one| self.is_beyond(one.percent()));
+        let mut outcome = Outcome { condition: self.text.clone(), met: false, said: Vec::new() };
+        for change in beyond {
+            let sure = change.may_be_real();
+            outcome.met |= sure;
+            let doubt = match (sure, change.ci95) {
+                (true, Some(_)) => "",
+                (true, None) => " (no interval: the figure alone decides)",
+                (false, _) => " (not sure: its interval holds no change)",
+            };
+            outcome.said.push(format!("{} {:+.1} %{doubt}", change.name(), change.percent()));
+        }
+        Ok(outcome)
+    }
+
+    fn is_beyond(&self, percent: f64) -> bool {
+        match self.side {
+            Side::Above => percent > self.percent,
+            Side::Below => percent < self.percent,
+        }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let wrong = || ConditionError::Form(text.to_owned());
+        let at = text.find(['<', '>']).ok_or_else(wrong)?;
+        let (figure, limit) = (text[..at].trim(), text[at + 1..].trim());
+        let number = limit.strip_suffix('%').ok_or_else(wrong)?;
+        let percent: f64 = number.trim().parse().map_err(|_no_number| wrong())?;
+        if figure.is_empty() || !percent.is_finite() {
+            return Err(wrong());
+        }
+        let side = if text[at..].starts_with('<') { Side::Below } else { Side::Above };
+        Ok(Self { text: text.to_owned(), figure: figure.to_owned(), side, percent })
+    }
+}
+
+/// The same name; a star stands for anything between two points, in a cell between two slashes.
+fn matches(pattern: &str, name: &str) -> bool {
+    let parts = |text: &str| text.split(['.', '/']).map(ToOwned::to_owned).collect::<Vec<_>>();
+    let (pattern, name) = (parts(pattern), parts(name));
+    pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Measure;
+    use super::super::Part;
+    use super::*;
+
+    fn change(part: Part, ratio: f64, ci95: Option<[f64; 2]>) -> Change {
+        Change {
+            part,
+            measure: Measure::Btu,
+            before: 100.0,
+            after: 100.0 * ratio,
+            ratio,
+            ci95,
+            ci95_reason: None,
+            different: None,
+        }
+    }
+
+    fn comparison() -> Comparison {
+        let application = |name: &str| Part::Application(name.to_owned());
+        Comparison {
+            changes: vec![
+                change(Part::Whole, 0.90, Some([0.88, 0.92])),
+                change(application("video"), 0.80, Some([0.60, 1.10])),
+                change(application("telnet"), 0.99, None),
+            ],
+            cells: vec![change(Part::Cell("SEND/video/cpu".to_owned()), 0.5, None)],
+        }
+    }
+
+    fn judged(text: &str) -> Result<Outcome, ConditionError> {
+        text.parse::<Condition>()?.judge(&comparison())
+    }
+
+    #[test]
+    fn a_sure_change_beyond_its_limit_meets_the_condition() {
+        for (text, met) in [
+            ("btu<-5%", true),
+            ("btu < -5 %", true),
+            ("btu<-15%", false),
+            ("btu>5%", false),
+            ("application.video.btu<-5%", false),
+            ("application.*.btu<0%", true),
+            ("cell.*/video/*<-40%", true),
+        ] {
+            assert_eq!(judged(text).unwrap().met, met, "{text}");
+        }
+        let unsure = judged("application.video.btu<-5%").unwrap().said;
+        assert_eq!(
+            unsure,
+            ["application.video.btu -20.0 % (not sure: its interval holds no change)"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_condition_says_how_to_write_one() {
+        for text in ["btu", "btu<5", "<5%", "btu=5%", "btu<x%", "btu<inf%", ""] {
+            assert!(matches!(text.parse::<Condition>(), Err(ConditionError::Form(_))), "{text}");
+        }
+        for text in ["speed<5%", "application.audio.btu<1%", "cell.SEND<1%"] {
+            assert!(matches!(judged(text), Err(ConditionError::Unknown(_))), "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The comparison for people: the verdict first, then every part, then what else changed.
+
+use super::ChangeResult;
+use super::ComparisonDocument;
+use super::Side;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Pair;
+use crate::document::Part;
+use crate::document::Table;
+use crate::number;
+
+/// The comparison before it has a form.
+pub fn compose_comparison(found: &ComparisonDocument) -> Document {
+    let part = |name, title, level, blocks| Part { name, title, level, blocks };
+    let sections = vec![
+        part("comparison", "Comparison", Level::Headline, headline(found)),
+        part("parts", "By application, case and activity", Level::Applications, parts(found)),
+        part("cells", "Every cell", Level::Cells, cells(found)),
+        part("disclosure", "What changed in the disclosure", Level::Appendix, disclosure(found)),
+    ];
+    let document = Document {
+        title: title(found),
+        caption: format!("{} | {}", found.before.host, found.after.host),
+        sections: sections.into_iter().filter(|part| !part.blocks.is_empty()).collect(),
+    };
+    document.cleaned()
+}
+
+fn title(found: &ComparisonDocument) -> String {
+    let doubt = if found.comparable { "" } else { "NOT COMPARABLE: " };
+    format!("{doubt}{} against {}", found.after.name, found.before.name)
+}
+
+fn headline(found: &ComparisonDocument) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraph(title(found))];
+    if !found.comparable {
+        let items = found.differences.clone();
+        blocks.push(Block::paragraph("These results were measured under different rules:"));
+        blocks.push(Block::List { items });
+    }
+    let altered = [&found.before, &found.after]
+        .into_iter()
+        .flat_map(|side| side.altered.iter().map(|what| format!("{}: {what}", side.name)));
+    let altered: Vec<String> = altered.collect();
+    if !altered.is_empty() {
+        blocks.push(Block::List { items: altered });
+    }
+    let whole: Vec<&ChangeResult> =
+        found.changes.iter().filter(|one| !one.figure.contains('.')).collect();
+    blocks.push(Block::Table(table("", &whole, named)));
+    blocks.extend(conditions(found));
+    blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
+    blocks.push(Block::paragraph(READING));
+    blocks
+}
+
+const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is how many times \
+                       longer the host's own work takes beside the traffic. The interval is that of \
+                       the change, over passes. Different: the interval holds no zero, and the change \
+                       exceeds 2 %.";
+
+fn conditions(found: &ComparisonDocument) -> Vec<Block> {
+    let told = found.conditions.iter().map(|one| {
+        let verdict = if one.met { "FAILED" } else { "ok" };
+        let said =
+            if one.said.is_empty() { String::new() } else { format!(": {}", one.said.join("; ")) };
+        format!("{verdict}: {}{said}", one.condition)
+    });
+    let items: Vec<String> = told.collect();
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+fn side(side: &Side) -> Pair {
+    let passes = if side.passes == 1 { "1 pass".into() } else { format!("{} passes", side.passes) };
+    let when = side.started_at.clone().unwrap_or_else(|| "at an unknown time".to_owned());
+    Pair::new(side.name.as_str(), format!("{}; {when}; {passes}; {}", side.host, side.trust))
+}
+
+fn parts(found: &ComparisonDocument) -> Vec<Block> {
+    let of = |kind: &'static str| {
+        let prefix = format!("{kind}.");
+        let own: Vec<&ChangeResult> =
+            found.changes.iter().filter(|one| one.figure.starts_with(&prefix)).collect();
+        let short = move |figure: &str| figure.trim_start_matches(&prefix).replace('.', ", ");
+        (!own.is_empty()).then(|| Block::Table(table(kind, &own, short)))
+    };
+    ["application", "case", "activity"].into_iter().filter_map(of).collect()
+}
+
+fn cells(found: &ComparisonDocument) -> Vec<Block> {
+    if found.cells.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<&ChangeResult> = found.cells.iter().collect();
+    let moved: Vec<&ChangeResult> =
+        all.iter().filter(|one| one.different == Some(true)).copied().collect();
+    let short = |figure: &str| figure.trim_start_matches("cell.").to_owned();
+    let summary = format!(
+        "{} of {} cells are different (Holm's correction over the table).",
+        moved.len(),
+        all.len()
+    );
+    let mut blocks = vec![Block::paragraph(summary)];
+    if !moved.is_empty() {
+        blocks.push(Block::Table(table("different cells, Mb/s", &moved, short)));
+    }
+    blocks.push(Block::details("All cells", vec![Block::Table(table("Mb/s", &all, short))]));
+    blocks
+}
+
+fn named(figure: &str) -> String {
+    figure.to_owned()
+}
+
+fn table(title: &str, changes: &[&ChangeResult], name: impl Fn(&str) -> String) -> Table {
+    let row = |one: &&ChangeResult| {
+        vec![
+            name(&one.figure),
+            number::figure(one.before),
+            number::figure(one.after),
+            percent(one.ratio),
+            one.ratio_ci95.map_or_else(
+                || number::NONE.to_owned(),
+                |[low, high]| format!("[{}, {}]", percent(low), percent(high)),
+            ),
+            verdict(one),
+        ]
+    };
+    Table {
+        title: String::new(),
+        columns: vec![
+            Column::left(if title.is_empty() { "figure" } else { title }),
+            Column::right("before"),
+            Column::right("after"),
+            Column::right("change %"),
+            Column::right("95 % interval"),
+            Column::left(""),
+        ],
+        rows: changes.iter().map(row).collect(),
+        summary_rows: 0,
+    }
+}
+
+fn verdict(change: &ChangeResult) -> String {
+    match change.different {
+        Some(true) => "different",
+        Some(false) => "same",
+        None => "",
+    }
+    .to_owned()
+}
+
+/// `+3.4`, `-12.0`
+fn percent(ratio: f64) -> String {
+    let text = number::percent((ratio - 1.0) * 100.0);
+    let positive = !text.starts_with('-') && text.bytes().any(|b| matches!(b, b'1'..=b'9'));
+    if positive { format!("+{text}") } else { text }
+}
+
+fn disclosure(found: &ComparisonDocument) -> Vec<Block> {
+    if found.disclosure.is_empty() {
+        return vec![Block::paragraph("Nothing that is disclosed of the hosts changed.")];
+    }
+    let item = |one: &super::FactResult| format!("{}: {} -> {}", one.name, one.before, one.after);
+    vec![Block::List { items: found.disclosure.iter().map(item).collect() }]
+}

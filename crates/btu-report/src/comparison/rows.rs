@@ -1,0 +1,39 @@
+//! The comparison for spreadsheets: one row per figure.
+
+use super::ChangeResult;
+use super::ComparisonDocument;
+
+/// Heading and rows; a field that is missing is empty.
+pub(crate) fn csv_rows(found: &ComparisonDocument) -> Vec<Vec<String>> {
+    let heading = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
+    let all = found.changes.iter().chain(&found.cells);
+    std::iter::once(heading).chain(all.map(row)).collect()
+}
+
+const COLUMNS: [&str; 8] = [
+    "figure",
+    "before",
+    "after",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "change_percent",
+    "different",
+];
+
+fn row(change: &ChangeResult) -> Vec<String> {
+    let [low, high] =
+        change.ratio_ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
+    let different = change.different.map_or_else(String::new, |different| different.to_string());
+    let number = |value: f64| value.to_string();
+    vec![
+        change.figure.clone(),
+        number(change.before),
+        number(change.after),
+        number(change.ratio),
+        low,
+        high,
+        number(change.change_percent),
+        different,
+    ]
+}

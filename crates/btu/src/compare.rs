@@ -1,0 +1,84 @@
+//! The verb `compare`: two results, what changed, and whether that is too much.
+
+use btu_core::comparison::Condition;
+use btu_core::comparison::Outcome;
+use btu_core::comparison::changed_facts;
+use btu_core::comparison::compare as comparison_of;
+use btu_report::ComparisonDocument;
+use btu_report::Side;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::rendering::Rendering;
+use crate::stored;
+use crate::stored::StoredRun;
+
+/// Options of `btu compare`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// The result to compare with: a directory, a bundle, or NAME= one of them
+    #[arg(value_name = "[NAME=]BEFORE")]
+    before: String,
+    /// The result that is compared
+    #[arg(value_name = "[NAME=]AFTER")]
+    after: String,
+    /// Exit 1 where this is so: 'btu<-5%', 'application.*.penalty>10%'; repeatable
+    #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
+    fail_if: Vec<Condition>,
+    /// Show the figures of results that are not comparable, without any verdict
+    #[arg(long, conflicts_with = "fail_if")]
+    force: bool,
+    #[command(flatten)]
+    rendering: Rendering,
+}
+
+/// Runs the verb.
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    let runs = stored::open_all(&[args.before.clone(), args.after.clone()])?;
+    let found = stored::differing(&runs);
+    if !found.is_empty() && !args.force {
+        if args.rendering.is_json() {
+            stored::not_comparable_json(&found, &runs)?;
+        }
+        return Err(stored::not_comparable(&found, &runs)
+            .hint("--force shows the figures all the same, without any verdict"));
+    }
+    let [before, after] = &runs[..] else {
+        return Err(Failure::usage(anyhow::anyhow!("two results are compared")));
+    };
+    let seed = before.journal.plan.seed ^ after.journal.plan.seed;
+    let comparison = comparison_of(&before.analysis, &after.analysis, seed);
+    let outcomes: Vec<Outcome> = args
+        .fail_if
+        .iter()
+        .map(|condition| condition.judge(&comparison))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::usage(anyhow::Error::new(error).context("--fail-if")))?;
+    let failed = outcomes.iter().any(|outcome| outcome.met);
+    let facts = changed_facts(&before.journal.hosts, &after.journal.hosts);
+    let differences = stored::told(&found, &runs);
+    let document = ComparisonDocument::of(
+        [side(before), side(after)],
+        &comparison,
+        differences,
+        facts,
+        outcomes,
+    );
+    let composed = btu_report::compose_comparison(&document);
+    args.rendering.write(|format| {
+        btu_report::render_comparison(format, &composed, &document).map_err(Failure::usage)
+    })?;
+    Ok(if failed { Exit::Threshold } else { Exit::Done })
+}
+
+fn side(run: &StoredRun) -> Side {
+    let result = btu_report::result(&run.journal, &run.analysis);
+    Side {
+        name: run.name.clone(),
+        host: result.host,
+        started_at: result.started_at,
+        passes: run.analysis.complete_passes,
+        trust: run.verification.tier.words().to_owned(),
+        altered: run.altered(),
+    }
+}

@@ -1,0 +1,181 @@
+//! The verb `redact`: a result without the names in its disclosure, signed anew.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_control::Identity;
+use btu_core::analysis::analyse;
+use btu_core::manifest::Covers;
+use btu_core::manifest::Manifest;
+use btu_core::manifest::Signature;
+use btu_core::manifest::hash;
+use btu_core::manifest::signatures_json;
+use btu_core::pingpong;
+use btu_core::redaction::Redactor;
+use btu_report::MANIFEST;
+use btu_report::OpenMode;
+use btu_report::ResultFiles;
+use btu_report::SIGNATURES;
+
+use crate::bundle;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::sign;
+
+/// Options of `btu redact`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RedactArgs {
+    /// The directory of a result, or its bundle
+    #[arg(value_name = "DIR|FILE")]
+    result: PathBuf,
+    /// Where the redacted result goes: a new directory, or a bundle where it ends in .btu
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// Keep the user's note (names in it that have a known form are replaced all the same)
+    #[arg(long)]
+    keep_notes: bool,
+    /// Write exactly one JSON document to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) fn redact(args: &RedactArgs) -> Result<Exit, Failure> {
+    let files = ResultFiles::read(&args.result).map_err(Failure::usage)?;
+    untouched(&files)?;
+    let identity = sign::own_identity().map_err(Failure::environment)?;
+    let redacted = Redacted::of(&files, &identity, args.keep_notes)?;
+    let content = redacted.files(&files, &identity)?;
+    write(&args.output, &content)?;
+    if args.json {
+        output::json(&serde_json::json!({
+            "output": args.output,
+            "redacted_from": files.get(MANIFEST).map(hash),
+            "redactions": redacted.told,
+        }))?;
+    } else {
+        let told = match &redacted.told[..] {
+            [] => "nothing to redact; it is the same result".to_owned(),
+            told => told.join("; "),
+        };
+        output::result(&format!("{}: {told}\n", args.output.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Whoever redacts signs anew, and must not sign what somebody else changed.
+fn untouched(files: &ResultFiles) -> Result<(), Failure> {
+    let found = btu_report::verify(files, &sign::signer).accepting_unsigned();
+    let Some(first) = found.violations.first() else { return Ok(()) };
+    let cause = anyhow!("not what was measured: {}: {}", first.place, first.detail);
+    Err(Failure::usage(cause).hint("btu verify names every violation"))
+}
+
+/// A result's own files without names, and what was replaced.
+struct Redacted {
+    own: BTreeMap<String, Vec<u8>>,
+    told: Vec<String>,
+}
+
+impl Redacted {
+    fn of(files: &ResultFiles, identity: &Identity, keep_notes: bool) -> Result<Self, Failure> {
+        let mut disclosure = files.disclosure().map_err(Failure::usage)?;
+        let key = blake3::derive_key(KEY, identity.pkcs8());
+        let mut redactor = Redactor::new(key, &disclosure);
+        let note = if keep_notes { None } else { disclosure.note.take() };
+        let hosts = serde_json::to_vec_pretty(&redactor.disclosure(disclosure));
+        let mut own = BTreeMap::from([
+            ("hosts.json".to_owned(), hosts.map_err(Failure::environment)?),
+            ("plan.toml".to_owned(), files.get("plan.toml").unwrap_or_default().to_vec()),
+        ]);
+        for name in ["samples.jsonl", "events.jsonl"] {
+            own.insert(name.to_owned(), lines(files.get(name).unwrap_or_default(), &mut redactor));
+        }
+        let mut told = redactor.told();
+        told.extend(note.map(|_| "the note left out".to_owned()));
+        let dropped = LEFT_OUT.into_iter().filter(|name| files.get(name).is_some());
+        told.extend(dropped.map(|name| format!("{name} left out")));
+        Ok(Self { own, told })
+    }
+
+    /// Every file of the redacted result: what is computed of the journal is computed anew.
+    fn files(
+        &self,
+        before: &ResultFiles,
+        identity: &Identity,
+    ) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+        if self.told.is_empty() {
+            return Ok(before.all().clone());
+        }
+        let mut own = ResultFiles::new(before.origin(), self.own.clone());
+        let mut files = self.own.clone();
+        for (format, name) in [("json", "result.json"), ("html", "report.html")] {
+            if before.get(name).is_some() {
+                files.insert(name.to_owned(), rendered(&own, format)?);
+            }
+        }
+        own = ResultFiles::new(before.origin(), files);
+        let mut manifest = Manifest::of(sign::PROGRAM, own.signed());
+        manifest.redacted_from = before.get(MANIFEST).map(hash);
+        manifest.redactions.clone_from(&self.told);
+        let manifest = manifest.to_json();
+        let mut signatures = vec![sign::whole(identity, "redactor", &manifest)];
+        signatures.extend(of_roles(before));
+        let mut files = own.all().clone();
+        files.insert(MANIFEST.to_owned(), manifest.into_bytes());
+        files.insert(SIGNATURES.to_owned(), signatures_json(&signatures).into_bytes());
+        Ok(files)
+    }
+}
+
+/// What the roles measured has no names in it, so their signatures still hold.
+fn of_roles(files: &ResultFiles) -> Vec<Signature> {
+    let text = files.get(SIGNATURES).unwrap_or(b"[]");
+    let all: Vec<Signature> = serde_json::from_slice(text).unwrap_or_default();
+    all.into_iter().filter(|one| one.covers == Covers::Measurements).collect()
+}
+
+fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
+    if files.is_pingpong() {
+        let opened = btu_report::open_pingpong_files(files, OpenMode::Strict);
+        let journal = opened.map_err(Failure::usage)?.journal;
+        let analysis = pingpong::analysis::analyse(&journal);
+        let document = btu_report::compose_pingpong(&journal, &analysis);
+        return btu_report::render_pingpong(format, &document, &journal, &analysis)
+            .map_err(Failure::usage);
+    }
+    let journal = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::usage)?.journal;
+    let analysis = analyse(&journal);
+    let document = btu_report::compose(&journal, &analysis);
+    btu_report::render(format, &document, &journal, &analysis).map_err(Failure::usage)
+}
+
+/// The lines of a journal; those without names stay as they are, byte by byte.
+fn lines(content: &[u8], redactor: &mut Redactor) -> Vec<u8> {
+    let text = String::from_utf8_lossy(content);
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        out += redactor.line(line).as_deref().unwrap_or(line);
+        out.push('\n');
+    }
+    out.into_bytes()
+}
+
+/// A new directory, or a new bundle.
+fn write(path: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+    if path.extension().is_some_and(|ending| ending == "btu") {
+        return bundle::write(path, &btu_report::pack(files));
+    }
+    let made = std::fs::create_dir(path).with_context(|| format!("create {}", path.display()));
+    made.map_err(Failure::usage)?;
+    files.iter().try_for_each(|(name, content)| bundle::write(&path.join(name), content))
+}
+
+/// What the key of the aliases is derived for: they are those of this host, and of nobody else's.
+const KEY: &str = "btu 2026-11 aliases of redacted results";
+/// The user's own texts.
+const LEFT_OUT: [&str; 3] = ["plan.given.toml", "samples.torn", "events.torn"];

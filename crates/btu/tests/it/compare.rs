@@ -1,0 +1,114 @@
+//! `btu compare`: what changed between two results, for people and for CI.
+
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::tiny_plan;
+use crate::quick::quick_run;
+use crate::trust::copied;
+
+/// Makes every run of a stored result twice as slow.
+fn slowed(folder: &Path) {
+    let samples = folder.join("samples.jsonl");
+    let text = std::fs::read_to_string(&samples).unwrap();
+    let slow = |line: &str| {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        if record["kind"] == "cell" {
+            let elapsed = record["comm"]["elapsed_ns"].as_u64().unwrap();
+            record["comm"]["elapsed_ns"] = Value::from(2 * elapsed);
+        }
+        record.to_string() + "\n"
+    };
+    std::fs::write(&samples, text.lines().map(slow).collect::<String>()).unwrap();
+}
+
+#[test]
+fn a_result_against_itself_has_not_changed_and_fails_nothing() {
+    needs!();
+    let quick = quick_run!();
+    let mut command = btu();
+    command.args([
+        "compare",
+        "--json",
+        "--fail-if",
+        "btu<-1%,penalty>1%",
+        "--fail-if",
+        "cell.*/*/*<0%",
+    ]);
+    let said =
+        run(command.arg(&quick.folder).arg(format!("b={}", quick.folder.display()))).unwrap();
+    let found: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&found["comparable"], found["conditions"].as_array().unwrap().len()),
+        (&Value::Bool(true), 3)
+    );
+    for change in
+        found["changes"].as_array().unwrap().iter().chain(found["cells"].as_array().unwrap())
+    {
+        assert!((change["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{change:#}");
+        assert_ne!(change["different"], true);
+    }
+    assert!(found["disclosure"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_slower_result_fails_its_condition_and_says_that_it_was_altered() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let slow = copied(&quick.folder, &folder.path().join("slow"));
+    slowed(&slow);
+    let ended = btu()
+        .args(["compare", "--fail-if", "btu<-40%"])
+        .arg(&quick.folder)
+        .arg(&slow)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("FAILED: btu<-40%: btu -"), "{said}");
+    assert!(said.contains("altered: samples.jsonl:"), "{said}");
+    for ending in ["txt", "md", "html", "csv", "json"] {
+        let file = folder.path().join(format!("c.{ending}"));
+        run(btu().arg("compare").arg(&quick.folder).arg(&slow).arg("--export").arg(&file)).unwrap();
+        assert!(std::fs::read_to_string(file).unwrap().contains("btu"), "{ending}");
+    }
+}
+
+#[test]
+fn results_of_different_plans_are_refused_unless_forced() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let plan = tiny_plan(folder.path());
+    let out = folder.path().join("tiny");
+    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    let refused = btu().arg("compare").arg(&quick.folder).arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(5), "{said}");
+    assert!(said.contains("custom (tiny)"), "{said}");
+    let forced = run(btu().args(["compare", "--force"]).arg(&quick.folder).arg(&out)).unwrap();
+    assert!(forced.starts_with("NOT COMPARABLE") && !forced.contains(" different\n"), "{forced}");
+}
+
+#[test]
+fn a_condition_that_says_nothing_is_named() {
+    needs!();
+    let quick = quick_run!();
+    for (condition, hint) in [("btu<5", "such as btu<-5%"), ("speed<5%", "no such figure")] {
+        let mut command = btu();
+        command.args(["compare", "--fail-if", condition]).args([&quick.folder, &quick.folder]);
+        let ended = command.output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(condition.split(['<', '>']).next().unwrap()) && said.contains(hint),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! `btu redact`: a result without names that can still be verified.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::read_json;
+use crate::program::tiny_plan;
+use crate::trust::verified;
+
+#[test]
+fn names_are_gone_figures_stay_and_the_rest_verifies() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let plan = tiny_plan(folder.path());
+    let (own, out) = (folder.path().join("own"), folder.path().join("public"));
+    let mut command = btu();
+    command.args(["run", "--quiet", "--note", "the one in room 7", "--price", "2900USD", "--plan"]);
+    run(command.arg(plan).arg("--out").arg(&own)).unwrap();
+    let host = read_json(&own.join("hosts.json"))["hosts"]["test"]["system"]["host_name"].clone();
+    let told = run(btu().arg("redact").arg(&own).arg("-o").arg(&out)).unwrap();
+    assert!(told.contains("1 host name") && told.contains("the note left out"), "{told}");
+    let hosts = read_json(&out.join("hosts.json"));
+    let alias = hosts["hosts"]["test"]["system"]["host_name"]["value"].as_str().unwrap();
+    assert!(alias.starts_with("host-") && host["value"] != alias, "{host} {alias}");
+    assert_eq!((&hosts["note"], &hosts["price"]), (&Value::Null, &Value::from("2900USD")));
+    assert!(!out.join("plan.given.toml").exists());
+    let figures =
+        |folder: &std::path::Path| read_json(&folder.join("result.json"))["cells"].clone();
+    assert_eq!(figures(&own), figures(&out));
+    let (code, found) = verified(&out, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    let roles: Vec<&Value> =
+        found["signers"].as_array().unwrap().iter().map(|s| &s["role"]).collect();
+    assert_eq!(roles, ["redactor", "test", "active", "passive"]);
+    let mut notes = found["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+    assert!(notes.any(|note| note.starts_with("redacted from manifest ")), "{found:#}");
+}
+
+#[test]
+fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let plan = tiny_plan(folder.path());
+    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(path("own"))).unwrap();
+    run(btu().arg("redact").arg(path("own")).arg("-o").arg(path("once.btu"))).unwrap();
+    let said =
+        run(btu().arg("redact").arg(path("once.btu")).arg("-o").arg(path("twice.btu"))).unwrap();
+    assert!(said.contains("nothing to redact"), "{said}");
+    let bytes = |name: &str| std::fs::read(path(name)).unwrap();
+    assert_eq!(bytes("once.btu"), bytes("twice.btu"));
+    let hosts = path("own").join("hosts.json");
+    let changed = std::fs::read_to_string(&hosts).unwrap().replacen(
+        "\"price\": null",
+        "\"price\": \"1USD\"",
+        1,
+    );
+    std::fs::write(&hosts, changed).unwrap();
+    let refused =
+        btu().arg("redact").arg(path("own")).arg("-o").arg(path("laundered")).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
+}
