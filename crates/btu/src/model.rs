@@ -9,6 +9,8 @@ use btu_core::traffic;
 use btu_core::traffic::Call;
 use btu_core::traffic::MODELS;
 use btu_core::traffic::Model;
+use btu_core::traffic::Streams;
+use btu_core::traffic::Train;
 use btu_core::traffic::Verified;
 use btu_core::units::BitRate;
 use clap::Subcommand;
@@ -62,14 +64,18 @@ fn list(json: bool) -> Result<Exit, Failure> {
     for model in MODELS {
         let [down, up] = model.mean_rates(&Call::plain(&model.shape)).map(rate);
         let verified = if model.verified == Verified::Yes { "verified" } else { "-" };
+        let feedback = feedback(model);
         let line = format!(
-            "{:width$}  {verified:<8}  {down:>14}  {up:>14}  {}\n",
+            "{:width$}  {verified:<8}  {feedback:<6}  {down:>14}  {up:>14}  {}\n",
             model.name(),
             model.shape.about
         );
         text.push_str(&line);
     }
-    let head = format!("{:width$}  {:<8}  {:>14}  {:>14}\n", "", "source", "forward", "backward");
+    let head = format!(
+        "{:width$}  {:<8}  {:<6}  {:>14}  {:>14}\n",
+        "", "source", "", "forward", "backward"
+    );
     output::result(&format!("{head}{text}"))?;
     Ok(Exit::Done)
 }
@@ -82,10 +88,19 @@ fn entry(model: &'static Model) -> Value {
         "about": model.shape.about,
         "source": model.source,
         "verified": model.verified == Verified::Yes,
+        "feedback": feedback(model),
         "note": note(model),
         "mean_forward_bit_s": forward.bit_per_second(),
         "mean_backward_bit_s": backward.bit_per_second(),
     })
+}
+
+/// Whether the model waits for answers.
+fn feedback(model: &'static Model) -> &'static str {
+    match Call::plain(&model.shape).train(&Streams::new(1, model.name())) {
+        Some(Train::Closed(_)) => "closed",
+        _ => "open",
+    }
 }
 
 /// What a reader of a model's figures should know.

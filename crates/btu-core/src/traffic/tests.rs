@@ -193,3 +193,20 @@ fn what_is_wrong_in_toml_has_its_place_too() {
         assert!(said(from, to).contains(part), "{}", said(from, to));
     }
 }
+
+/// The text of a block of the page that is marked with this language and holds this text.
+fn example<'p>(page: &'p str, language: &str, holds: &str) -> &'p str {
+    let blocks = page.split("```").skip(1).step_by(2).filter_map(|b| b.strip_prefix(language));
+    blocks.into_iter().find(|block| block.contains(holds)).expect("an example")
+}
+
+#[test]
+fn the_examples_of_the_page_are_legal() {
+    let page = include_str!("../../../../docs/scenarios.md");
+    let text = example(page, "text\n", "cluster {");
+    let read = read_script("page.ns", text, Dialect::NetSpec, &WORDS);
+    assert_eq!(read.map(|reading| reading.warnings.len()).map_err(|e| e.to_string()), Ok(0));
+    let text = example(page, "toml\n", "[matrix]");
+    let read = read_toml("page.toml", text, &WORDS).map_err(|e| e.to_string());
+    assert_eq!(read.map(|reading| reading.scenario.variants().len()), Ok(4));
+}
