@@ -137,6 +137,13 @@ impl Netlink {
         self.create(what, RouteNetlinkMessage::NewLink(message::veth(near, far)))
     }
 
+    /// Makes a device with an address of its own on top of the device `over` of this connection's
+    /// namespace (macvlan, private mode), and puts it into another namespace.
+    pub fn add_macvlan(&mut self, end: &VethEnd<'_>, over: u32) -> Result<()> {
+        let what = || format!("add macvlan {} on link {over}", end.name);
+        self.create(what, RouteNetlinkMessage::NewLink(message::macvlan(end, over)))
+    }
+
     /// The link of this name.
     pub fn link(&mut self, name: &str) -> Result<Link> {
         let what = || format!("look up link {name}");

@@ -7,6 +7,7 @@
 pub mod around;
 pub mod backend;
 pub mod capture;
+pub mod front;
 pub mod local;
 pub mod outside;
 pub mod segment;

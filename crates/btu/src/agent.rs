@@ -2,12 +2,13 @@
 
 mod admin;
 mod audit;
+mod front;
 mod invite;
 mod link;
 mod serve;
 mod start;
 pub(crate) mod state;
-mod worker;
+pub(crate) mod worker;
 mod workers;
 
 use std::net::SocketAddr;
@@ -62,6 +63,9 @@ enum AgentCommand {
     /// Do the work of one reservation; started by the agent
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
+    /// Emulate links in front of the agent; started by the agent
+    #[command(hide = true)]
+    Front(front::FrontArgs),
 }
 
 /// Runs the verb.
@@ -73,6 +77,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit, Failure> {
         Some(AgentCommand::StopAll(args)) => admin::stop_all(args),
         Some(AgentCommand::Resume(args)) => admin::resume(args),
         Some(AgentCommand::Worker(args)) => worker::worker(args),
+        Some(AgentCommand::Front(args)) => front::front(args),
     }
 }
 

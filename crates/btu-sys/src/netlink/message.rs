@@ -12,12 +12,14 @@ use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::address::AddressScope;
 use netlink_packet_route::link::InfoData;
 use netlink_packet_route::link::InfoKind;
+use netlink_packet_route::link::InfoMacVlan;
 use netlink_packet_route::link::InfoVeth;
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::link::LinkFlags;
 use netlink_packet_route::link::LinkInfo;
 use netlink_packet_route::link::LinkMessage;
 use netlink_packet_route::link::LinkXdp;
+use netlink_packet_route::link::MacVlanMode;
 use netlink_packet_route::link::Stats64;
 use netlink_packet_route::neighbour::NeighbourAddress;
 use netlink_packet_route::neighbour::NeighbourAttribute;
@@ -58,6 +60,16 @@ fn veth_end(end: &VethEnd<'_>) -> LinkMessage {
         LinkAttribute::Mtu(end.mtu),
         LinkAttribute::NetNsFd(end.namespace.as_fd().as_raw_fd()),
     ];
+    message
+}
+
+/// A device of its own address on top of the device `over`, alone with it: nothing else there hears it.
+pub(super) fn macvlan(end: &VethEnd<'_>, over: u32) -> LinkMessage {
+    let mut message = veth_end(end);
+    let mode = InfoData::MacVlan(vec![InfoMacVlan::Mode(MacVlanMode::Private)]);
+    let info = vec![LinkInfo::Kind(InfoKind::MacVlan), LinkInfo::Data(mode)];
+    message.attributes.push(LinkAttribute::Link(over));
+    message.attributes.push(LinkAttribute::LinkInfo(info));
     message
 }
 

@@ -1,6 +1,7 @@
 //! The loop around the agent's state machine: one thread, every socket without waiting.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
@@ -27,6 +28,7 @@ use btu_sys::wait::Waiter;
 use rustls::ServerConfig;
 
 use super::audit::Audit;
+use super::front::Front;
 use super::link::Link;
 use super::start::STOPPED;
 use super::state::StateDir;
@@ -46,6 +48,12 @@ pub(super) struct Server {
     waiter: Waiter,
     links: BTreeMap<ConnId, Held>,
     workers: BTreeMap<WorkerId, Worker>,
+    /// Where links can be emulated.
+    front: Option<Front>,
+    /// The worker behind the emulator, of one reservation.
+    behind: BTreeMap<WorkerId, Worker>,
+    /// Whose last run goes through the emulator.
+    emulated: BTreeSet<WorkerId>,
     roster: Roster,
     last_conn: u64,
     served: u64,
@@ -62,8 +70,8 @@ struct Held {
 impl Server {
     pub(super) fn new(
         agent: Agent,
-        listeners: Vec<TcpListener>,
-        local: UnixListener,
+        (listeners, local): (Vec<TcpListener>, UnixListener),
+        front: Option<Front>,
         config: ServerConfig,
         state: StateDir,
         audit: Audit,
@@ -81,6 +89,9 @@ impl Server {
             waiter,
             links: BTreeMap::new(),
             workers: BTreeMap::new(),
+            front,
+            behind: BTreeMap::new(),
+            emulated: BTreeSet::new(),
             roster: Roster::default(),
             last_conn: 0,
             served: 0,
@@ -98,11 +109,13 @@ impl Server {
                 self.pump(conn);
             }
             for worker in self.workers.keys().copied().collect::<Vec<_>>() {
-                self.hear(worker);
+                self.hear(worker, false);
+                self.hear(worker, true);
             }
             self.happens(Event::Tick);
             self.flush();
         }
+        self.behind.clear();
         self.workers.clear();
         Ok(self.served)
     }
@@ -110,7 +123,8 @@ impl Server {
     /// Until the next thing that time alone brings about.
     fn patience(&self) -> Nanos {
         let unsent = self.links.values().any(|held| held.link.wants_write());
-        let unsent = unsent || self.workers.values().any(Worker::wants_write);
+        let workers = self.workers.values().chain(self.behind.values());
+        let unsent = unsent || workers.into_iter().any(Worker::wants_write);
         let due = self.agent.wake_at().map_or(LONGEST_WAIT, |at| at.since(now()));
         due.min(if unsent { RETRY } else { LONGEST_WAIT })
     }
@@ -195,8 +209,9 @@ impl Server {
     }
 
     /// What a worker said.
-    fn hear(&mut self, id: WorkerId) {
-        let Some(worker) = self.workers.get_mut(&id) else { return };
+    fn hear(&mut self, id: WorkerId, behind: bool) {
+        let workers = if behind { &mut self.behind } else { &mut self.workers };
+        let Some(worker) = workers.get_mut(&id) else { return };
         for word in worker.hear() {
             let event = match word {
                 Word::Answer(answer) => Event::Answered { worker: id, answer },
@@ -206,7 +221,7 @@ impl Server {
             let ended = matches!(event, Event::Ended { .. });
             self.happens(event);
             if ended {
-                self.workers.remove(&id);
+                self.end(id);
             }
         }
     }
@@ -231,15 +246,56 @@ impl Server {
             }
             Action::KeepPeer { id, name, rights } => tell(self.state.keep_peer(id, &name, rights)),
             Action::KeepStopped(stopped) => tell(self.state.write(STOPPED, &stopped)),
-            Action::Kill { worker } => drop(self.workers.remove(&worker)),
-            Action::Order { worker, request } => {
-                if let Some(worker) = self.workers.get_mut(&worker) {
-                    worker.order(&request);
-                }
-            }
+            Action::Kill { worker } => self.end(worker),
+            Action::Order { worker, request } => self.order(worker, &request),
             Action::Pass { conn, chunk } => self.send(conn, &chunk.encode()),
             Action::Send { conn, answer } => self.say(conn, &answer),
-            Action::Start { worker, peer: _, ports, emulation: _ } => self.start(worker, ports),
+            Action::Start { worker, ports, emulation, .. } => {
+                self.start(worker, ports);
+                if emulation {
+                    self.start_behind(worker, ports);
+                }
+            }
+        }
+    }
+
+    /// A run over an emulated link is the business of the worker behind the emulator.
+    fn order(&mut self, id: WorkerId, request: &Request) {
+        if let Request::Prepare(order) = request {
+            if order.link.is_some() {
+                self.emulated.insert(id);
+            } else {
+                self.emulated.remove(&id);
+            }
+        }
+        let of_run = request.which().is_some() && self.emulated.contains(&id);
+        let workers = if of_run { &mut self.behind } else { &mut self.workers };
+        if let Some(worker) = workers.get_mut(&id) {
+            return worker.order(request);
+        }
+        let (seq, reason) = (request.seq().unwrap_or_default(), NO_EMULATOR.to_owned());
+        self.happens(Event::Answered { worker: id, answer: Answer::Failed { seq, reason } });
+    }
+
+    /// Ends a worker, and the one behind the emulator.
+    fn end(&mut self, id: WorkerId) {
+        self.workers.remove(&id);
+        self.emulated.remove(&id);
+        if self.behind.remove(&id).is_some()
+            && let Some(front) = &mut self.front
+        {
+            front.end_worker();
+        }
+    }
+
+    fn start_behind(&mut self, id: WorkerId, ports: Option<(u16, u16)>) {
+        let Some(front) = &mut self.front else { return };
+        let started = front.start_worker(ports).and_then(Worker::of_front);
+        match started
+            .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other))
+        {
+            Ok(worker) => drop(self.behind.insert(id, worker)),
+            Err(error) => output::message(&format!("start a worker behind the emulator: {error}")),
         }
     }
 
@@ -275,7 +331,7 @@ impl Server {
 
     /// Sends what can be sent; connections that are closed or gone are let go.
     fn flush(&mut self) {
-        self.workers.values_mut().for_each(Worker::flush);
+        self.workers.values_mut().chain(self.behind.values_mut()).for_each(Worker::flush);
         let gone: Vec<ConnId> = self
             .links
             .iter_mut()
@@ -302,6 +358,7 @@ fn tell(kept: Result<(), Failure>) {
     }
 }
 
+const NO_EMULATOR: &str = "no emulator is in front of this agent";
 const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
 /// Where a socket had no room.
 const RETRY: Nanos = Nanos::from_millis(5);

@@ -21,6 +21,7 @@ use serde_json::json;
 use super::AgentArgs;
 use super::PORT;
 use super::audit::Audit;
+use super::front::Front;
 use super::serve::Server;
 use super::state::StateDir;
 use crate::exit::Exit;
@@ -44,6 +45,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let listeners = listen(&wanted)?;
     let local = local(&state)?;
     let config = tls::server_config(&identity).map_err(Failure::environment)?;
+    let front = policy.front.as_ref().map(|front| Front::start(front, &state)).transpose()?;
     process::hide_memory()
         .and_then(|()| process::give_up_rights())
         .context("give up rights")
@@ -53,14 +55,14 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let setup = Setup {
         id: identity.id(),
         build: env!("CARGO_PKG_VERSION").to_owned(),
-        emulation: Offer::None("this agent has no emulator in front of it".to_owned()),
+        emulation: front.as_ref().map_or_else(no_front, Front::offer),
         stopped: state.read(STOPPED)?,
         policy,
     };
     announce(&setup, &addresses);
     let audit = Audit::open(state.file("audit.ndjson"));
-    let mut server =
-        Server::new(Agent::new(setup, roster), listeners, local, config, state, audit)?;
+    let agent = Agent::new(setup, roster);
+    let mut server = Server::new(agent, (listeners, local), front, config, state, audit)?;
     let reservations = server.serve(interrupt.flag())?;
     if args.json {
         output::json(&json!({ "reservations": reservations, "listened": addresses }))?;
@@ -157,6 +159,10 @@ fn local(state: &StateDir) -> Result<UnixListener, Failure> {
         .with_context(|| format!("protect {}", path.display()))
         .map_err(Failure::environment)?;
     Ok(listener)
+}
+
+fn no_front() -> Offer {
+    Offer::None("this agent has no emulator in front of it".to_owned())
 }
 
 fn announce(setup: &Setup, addresses: &[SocketAddr]) {

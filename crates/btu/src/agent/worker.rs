@@ -5,6 +5,8 @@ use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
 use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -20,6 +22,7 @@ use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::Which;
 use btu_core::cell::Role;
+use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
 use btu_engine::EngineError;
 use btu_engine::Place;
@@ -36,7 +39,10 @@ use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_sys::process;
 use btu_sys::socket::Settings;
+use serde::Deserialize;
+use serde::Serialize;
 
+use super::front::Emulator;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::facts;
@@ -53,6 +59,9 @@ pub(super) struct WorkerArgs {
     /// Ports of data connections
     #[arg(long, num_args = 2)]
     ports: Vec<u16>,
+    /// Behind an emulator: the agent's socket, while stdin and stdout lead to the emulator
+    #[arg(long)]
+    connect: Option<PathBuf>,
 }
 
 /// What it has to do, and what came of it.
@@ -61,8 +70,24 @@ struct Work {
     ports: Option<(u16, u16)>,
     side: Option<FarSide>,
     server: Option<Server>,
+    /// The emulator in front of it, where there is one.
+    emulator: Option<Emulator>,
+    /// Whether the run that is prepared goes through it.
+    emulated: bool,
     /// The last document, for whoever asks twice.
     document: (u64, u64, Vec<u8>),
+    output: Box<dyn Write>,
+}
+
+/// The agent's words, the way back to it, and the emulator if there is one.
+type Channels = (Box<dyn Read>, Box<dyn Write>, Option<Emulator>);
+
+fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
+    let Some(path) = &args.connect else {
+        return Ok((Box::new(std::io::stdin()), Box::new(std::io::stdout()), None));
+    };
+    let agent = UnixStream::connect(path)?;
+    Ok((Box::new(agent.try_clone()?), Box::new(agent), Some(Emulator::of_this_process())))
 }
 
 /// Does what it is told, one thing after the other, until the agent is gone.
@@ -72,9 +97,18 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         .context("confine the worker")
         .map_err(Failure::environment)?;
     let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
-    let document = (0, 0, Vec::new());
-    let mut work = Work { address: args.address, ports, side: None, server: None, document };
-    let (mut input, mut space) = (std::io::stdin().lock(), [0; 4096]);
+    let (mut input, output, emulator) = channels(args).map_err(Failure::environment)?;
+    let mut work = Work {
+        address: args.address,
+        ports,
+        side: None,
+        server: None,
+        emulator,
+        emulated: false,
+        document: (0, 0, Vec::new()),
+        output,
+    };
+    let mut space = [0; 4096];
     let mut frames = FrameReader::new(FrameLimits::REQUESTS);
     loop {
         match input.read(&mut space) {
@@ -109,7 +143,7 @@ impl Work {
             Request::Collect(which) => self.collect(which)?,
             _ => Answer::Failed { seq, reason: "no work for a worker".to_owned() },
         };
-        let mut out = std::io::stdout().lock();
+        let out = &mut self.output;
         out.write_all(&frame::encode(&answer)?)?;
         if matches!(answer, Answer::Document { .. }) {
             for chunk in Chunk::of_document(seq, &self.document.2) {
@@ -144,12 +178,26 @@ impl Work {
     /// What was there of an earlier run is over.
     fn prepare(&mut self, order: &Preparation) -> Answer {
         self.side = None;
+        if let Err(reason) = self.emulate(order) {
+            return Answer::Failed { seq: order.which.seq, reason };
+        }
         match self.listen(order) {
             Ok(side) => {
                 let addresses = self.side.insert(side).addresses().to_vec();
                 Answer::Prepared { which: order.which, addresses }
             }
             Err(cause) => failed(order.which.seq, &cause),
+        }
+    }
+
+    /// Gives the link its elements, where the run wants an emulated one.
+    fn emulate(&mut self, order: &Preparation) -> Result<(), String> {
+        self.emulated = order.link.is_some();
+        match (&order.link, &mut self.emulator) {
+            (None, None) => Ok(()),
+            (Some(link), Some(emulator)) => emulator.configure(link),
+            (Some(_), None) => Err("no emulator is in front of these sockets".to_owned()),
+            (None, Some(_)) => Err("a run without emulation behind an emulator".to_owned()),
         }
     }
 
@@ -206,11 +254,28 @@ impl Work {
         Ok(match side.finish() {
             Ok(ends) => {
                 let moved: Bytes = ends.iter().map(|end: &EndReport| end.bytes).sum();
-                self.keep(which.seq, moved.count(), serde_json::to_vec(&ends)?)
+                let seen = self.emulator.as_mut().filter(|_| self.emulated);
+                let emulation = seen.map_or_else(|| Ok(Vec::new()), Emulator::samples);
+                match emulation {
+                    Ok(emulation) => {
+                        let account = serde_json::to_vec(&Account { ends, emulation })?;
+                        self.keep(which.seq, moved.count(), account)
+                    }
+                    Err(reason) => Answer::Failed { seq: which.seq, reason },
+                }
             }
             Err(cause) => failed(which.seq, &cause),
         })
     }
+}
+
+/// What a run leaves behind at a black box.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// The far ends, in the order of the preparation.
+    pub(crate) ends: Vec<EndReport>,
+    /// What the emulator did; empty without one.
+    pub(crate) emulation: Vec<DirectionSample>,
 }
 
 fn is_taken(tried: &Result<FarSide, EngineError>) -> bool {

@@ -23,7 +23,8 @@ use btu_control::message::Request;
 
 /// A worker process. Dropped, it is killed and waited for.
 pub(super) struct Worker {
-    child: Child,
+    /// The process; one behind an emulator is the front's.
+    child: Option<Child>,
     channel: UnixStream,
     reader: FrameReader,
     unsent: Vec<u8>,
@@ -54,9 +55,16 @@ impl Worker {
         }
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command.stdout(Stdio::from(OwnedFd::from(output)));
-        let child = command.spawn()?;
+        let child = Some(command.spawn()?);
         let reader = FrameReader::new(FrameLimits::ANSWERS);
         Ok(Self { child, channel: ours, reader, unsent: Vec::new() })
+    }
+
+    /// One that the front started, and that has connected.
+    pub(super) fn of_front(channel: UnixStream) -> io::Result<Self> {
+        channel.set_nonblocking(true)?;
+        let reader = FrameReader::new(FrameLimits::ANSWERS);
+        Ok(Self { child: None, channel, reader, unsent: Vec::new() })
     }
 
     /// Tells it what to do.
@@ -119,16 +127,19 @@ impl Worker {
     /// How it ended, once its channel is closed.
     fn end(&mut self) -> String {
         // Without its channel it can do nothing more.
-        let _ = self.child.kill();
-        self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+        let Some(child) = &mut self.child else { return "behind the emulator".to_owned() };
+        let _ = child.kill();
+        child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         // Its sockets are closed when it is dead, and it is dead when the wait returns.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -248,7 +248,7 @@ pub(crate) fn not_made(error: LocalError) -> Failure {
 }
 
 /// Writes into a sample why it must not be scored.
-fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<BitRate>) {
+pub(super) fn judge(sample: &mut CellSample, plan: &Plan, emulator_rate: Option<BitRate>) {
     if let Verdict::Invalid(causes) = verdict::run(sample, plan, emulator_rate) {
         sample.invalid.extend(causes);
     }

@@ -1,6 +1,7 @@
 //! Real hosts as a runner: the host under test is this machine, its black boxes are agents.
 
 mod black_box;
+mod check;
 mod hosts;
 mod reach;
 
@@ -18,6 +19,9 @@ use btu_control::CellRun;
 use btu_control::Runner;
 use btu_control::When;
 use btu_control::client::Fault;
+use btu_control::message::LinkOrder;
+use btu_core::cell::Case;
+use btu_core::cell::Direction;
 use btu_core::cell::Flow;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
@@ -29,6 +33,7 @@ use btu_core::plan::Work;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::VerificationSample;
+use btu_core::units::BitRate;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::activity;
@@ -68,6 +73,7 @@ pub(crate) struct RemoteRunner {
     /// Runs asked for so far, repeats and lost ones included.
     run: u64,
     lost: Loss,
+    emulator_rate: Option<BitRate>,
 }
 
 /// The agent that was lost for good, if one was; shared with whoever reports the end.
@@ -109,6 +115,7 @@ impl RemoteRunner {
             hosts,
             run: 0,
             lost: Loss::default(),
+            emulator_rate: None,
         })
     }
 
@@ -134,9 +141,15 @@ impl RemoteRunner {
     }
 
     /// One try of a cell, as it was seen from here; `None` where it was interrupted.
-    fn measure(&mut self, run: &CellRun, started_at: String) -> Option<CellSample> {
+    fn measure(
+        &mut self,
+        run: &CellRun,
+        flows: &[Flow],
+        link: Option<&LinkOrder>,
+        started_at: String,
+    ) -> Option<CellSample> {
         self.run += 1;
-        let Ok(terms) = self.terms(run) else {
+        let Ok(terms) = self.terms(run, flows, link) else {
             return Some(local::failed(run, started_at, "the system gives no random numbers"));
         };
         let near = Party {
@@ -151,7 +164,6 @@ impl RemoteRunner {
                 _ => Pace::Steady { lead_in: self.plan.lead_in },
             },
         });
-        let flows = run.cell.case.flows();
         let order = CellOrder { flows, terms, near: &near, fars: &[], load };
         let mut boxes: Vec<&mut dyn BlackBox> =
             self.boxes.values_mut().map(|one| -> &mut dyn BlackBox { one }).collect();
@@ -165,14 +177,21 @@ impl RemoteRunner {
             host,
             ..local::sample(run, started_at, measured.outcome)
         };
-        sample.invalid.extend(sample.host.drift.clone());
+        let used = |role: &Role| flows.iter().any(|flow| flow.peer == *role);
+        let boxes = self.boxes.iter().filter(|(role, _)| used(role));
+        sample.emulation = boxes.flat_map(|(_, one)| one.emulation().to_vec()).collect();
+        local::judge(&mut sample, &self.plan, self.emulator_rate);
         Some(sample)
     }
 
     /// What both sides of a run agree on; each black box gets its own fresh secret.
-    fn terms(&mut self, run: &CellRun) -> Result<Terms, btu_control::secret::NoRandomness> {
+    fn terms(
+        &mut self,
+        run: &CellRun,
+        flows: &[Flow],
+        link: Option<&LinkOrder>,
+    ) -> Result<Terms, btu_control::secret::NoRandomness> {
         let message = run.cell.application.message_bytes;
-        let flows = run.cell.case.flows();
         let connections = u64::try_from(flows.len()).unwrap_or(1);
         let amount = match self.plan.amount {
             Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), connections, message),
@@ -183,7 +202,7 @@ impl RemoteRunner {
         terms.pinning = Pinning::OneEach;
         terms.cancel = self.interrupt.flag().clone();
         for one in self.boxes.values_mut() {
-            one.expect_run(self.run, run.attempt)?;
+            one.expect_run(self.run, run.attempt, link)?;
         }
         let seats = flows.iter().enumerate().map(|(place, flow)| self.seat(flows, place, *flow));
         let mut nonce = [0; 12];
@@ -198,6 +217,14 @@ impl RemoteRunner {
         let secret = self.boxes.get(&flow.peer).map_or([0; 32], RemoteBox::secret);
         let attempt = self.boxes.get(&flow.peer).map_or(0, RemoteBox::attempt);
         Seat { secret, run: self.run, attempt, flow: u16::try_from(before).unwrap_or(u16::MAX) }
+    }
+
+    /// The elements of a case's links; `None` for the direct way.
+    fn link(&self, case: Case) -> Option<LinkOrder> {
+        let [up, down] =
+            [Direction::Send, Direction::Receive].map(|way| self.plan.chain(case, way));
+        let direct = up.is_empty() && down.is_empty();
+        (!direct).then_some(LinkOrder { up, down, seed: self.plan.seed })
     }
 
     fn is_interrupted(&self) -> bool {
@@ -248,7 +275,9 @@ impl Runner for RemoteRunner {
     /// A run in which an agent was lost is no run: it is made again once the agent is back.
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
         loop {
-            let sample = self.measure(run, timestamp())?;
+            let case = run.cell.case;
+            let link = self.link(case);
+            let sample = self.measure(run, case.flows(), link.as_ref(), timestamp())?;
             let Some((role, fault)) = self.fault() else { return Some(sample) };
             if self.is_interrupted() || !self.regain(role, &fault) {
                 return None;
@@ -267,8 +296,8 @@ impl Runner for RemoteRunner {
         })
     }
 
-    fn verify(&mut self, _when: When) -> Option<Vec<VerificationSample>> {
-        Some(Vec::new())
+    fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
+        self.check_links(when)
     }
 }
 

@@ -125,6 +125,57 @@ fn three_hosts_make_one_result() {
     });
 }
 
+/// Drops by packet counter and delays, in front of the agents' own sockets.
+#[test]
+fn emulated_links_in_front_of_the_agents_make_the_matrix_whole() {
+    isolated("agent::emulated_links_in_front_of_the_agents_make_the_matrix_whole", || {
+        let hosts = Hosts::new();
+        let front =
+            |number| format!("[front]\ndevice = \"lan\"\naddress = \"10.77.{number}.9/24\"\n");
+        let [active, passive] = [0, 1].map(|number| hosts.agent(number, &[&front(number)]));
+        hosts.pair(&active, "lab1");
+        hosts.pair(&passive, "lab2");
+        let plan = MANY
+            .replace("\"SEND\", \"RECV\"", "\"SEND\", \"SEND+DL\", \"2RECV+DL\", \"2SEND+DR\"")
+            .replace("\"netscape\", ", "")
+            .replace("= 8", "= 2");
+        let options = ["--active", "lab1", "--passive", "lab2"];
+        let run = hosts.run(&plan, "result", &options).output().unwrap();
+        // A busy machine may need longer than the cap of a cell.
+        assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
+        let dir = hosts.path("result");
+        assert_eq!(measured(&dir).len(), 4 * 2 * 2);
+        let samples = lines(&dir.join("samples.jsonl"));
+        let checks = samples.iter().filter(|line| line["kind"] == "verification");
+        assert!(checks.clone().any(|check| check["link"] == "test-passive"));
+        for check in checks {
+            assert!(check["delayed_rtt_us"]["p50"].as_f64().unwrap() >= 10_000.0, "{check}");
+        }
+        for cell in samples.iter().filter(|line| line["kind"] == "cell") {
+            let (case, emulation) = (&cell["case"], cell["emulation"].as_array().unwrap());
+            let links = match case.as_str().unwrap() {
+                "SEND" => 0,
+                "SEND+DL" => 1,
+                _ => 2,
+            };
+            assert_eq!(emulation.len(), 2 * links, "{cell}");
+            for seen in emulation {
+                assert!(seen["packets"].as_u64().unwrap() > 0, "{seen}");
+                if case == "2SEND+DR" && seen["direction"] == "up" {
+                    assert_eq!(seen["dropped"], seen["pattern_drops"], "{seen}");
+                } else if case != "2SEND+DR" {
+                    assert_eq!(seen["delay_asked_us"], 5000.0, "{seen}");
+                }
+            }
+        }
+        let placement = &read_json(&dir.join("hosts.json"))["placement"];
+        assert_eq!(placement["emulator_active"]["value"], "10.77.0.9");
+        for agent in [&active, &passive] {
+            wait_until(|| agent.workers() == 0);
+        }
+    });
+}
+
 #[test]
 fn nobody_who_was_not_invited_gets_anything() {
     isolated("agent::nobody_who_was_not_invited_gets_anything", || {

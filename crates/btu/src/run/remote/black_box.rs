@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use btu_control::client::Fault;
 use btu_control::message::Answer;
 use btu_control::message::Carried;
+use btu_control::message::LinkOrder;
 use btu_control::message::Offer;
 use btu_control::message::Preparation;
 use btu_control::message::Request;
@@ -17,6 +18,7 @@ use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::plan::SocketPlan;
+use btu_core::sample::DirectionSample;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::cellrun::BlackBox;
@@ -24,7 +26,9 @@ use btu_engine::comm::Amount;
 use btu_engine::comm::EndReport;
 use btu_engine::comm::Terms;
 use btu_engine::file::ftp::Access;
+use btu_testbed::local::LocalTestbed;
 
+use crate::agent::worker::Account;
 use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::PeerLink;
@@ -42,6 +46,10 @@ pub(super) struct RemoteBox {
     /// The run that comes next, or is under way.
     run: (u64, u32),
     secret: Hex32,
+    /// The elements of the next run's link; `None` for the direct way.
+    link_order: Option<LinkOrder>,
+    /// What the emulator did in the last run.
+    emulation: Vec<DirectionSample>,
     /// Connections and cap of the run that is prepared.
     prepared: Option<(usize, Nanos)>,
     fault: Option<Fault>,
@@ -66,6 +74,8 @@ impl RemoteBox {
             lead_in,
             run: (0, 0),
             secret: Hex32::new([0; 32]),
+            link_order: None,
+            emulation: Vec::new(),
             prepared: None,
             fault: None,
         }
@@ -90,8 +100,15 @@ impl RemoteBox {
     }
 
     /// The next run, with a fresh secret.
-    pub(super) fn expect_run(&mut self, run: u64, attempt: u32) -> Result<(), NoRandomness> {
+    pub(super) fn expect_run(
+        &mut self,
+        run: u64,
+        attempt: u32,
+        link: Option<&LinkOrder>,
+    ) -> Result<(), NoRandomness> {
         self.run = (run, attempt);
+        self.link_order = link.cloned();
+        self.emulation.clear();
         self.secret = Hex32::random()?;
         Ok(())
     }
@@ -192,19 +209,32 @@ impl RemoteBox {
             buffer_bytes: self.sockets.black_box_buffer,
             window_clamp_bytes: self.sockets.black_box_window_clamp,
             secret: self.secret,
-            link: None,
+            link: self.link_order.clone(),
         }
     }
 
     /// The account of the far ends, if it can be one.
-    fn account(&self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
-        let ends: Vec<EndReport> =
+    fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
+        let Account { ends, emulation } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
         let own = |end: &EndReport| end.sample.role == self.role;
-        if ends.len() == flows && ends.iter().all(own) {
-            return Ok(ends);
+        if ends.len() != flows || !ends.iter().all(own) {
+            return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
         }
-        Err(format!("the account of {} ends, {flows} were prepared", ends.len()))
+        if self.link_order.is_some() && emulation.len() != 2 {
+            return Err("no account of the emulated link".to_owned());
+        }
+        let link = LocalTestbed::link_name(self.role);
+        self.emulation = emulation
+            .into_iter()
+            .map(|seen| DirectionSample { link: link.clone(), ..seen })
+            .collect();
+        Ok(ends)
+    }
+
+    /// What the emulator did in the last run.
+    pub(super) fn emulation(&self) -> &[DirectionSample] {
+        &self.emulation
     }
 }
 

@@ -144,15 +144,15 @@ pub(super) fn without_emulation(
     plan: &mut Plan,
     boxes: &BTreeMap<Role, RemoteBox>,
 ) -> Result<(), Failure> {
+    if plan.link.rate.is_some() {
+        let cause = anyhow!("the plan wants an emulated rate for every cell, FTP included");
+        return Err(Failure::usage(cause).hint("between real hosts btu-26 runs, without a rate"));
+    }
     let missing = boxes.values().find_map(|one| match one.offer() {
         Offer::None(reason) => Some(format!("agent {}: {reason}", one.agent.name)),
         Offer::At(_) => None,
     });
     let Some(reason) = missing else { return Ok(()) };
-    if plan.link.rate.is_some() {
-        let cause = anyhow!("the plan wants a rate for every cell; {reason}");
-        return Err(Failure::environment(cause).hint("btu-26 has cases without an emulated link"));
-    }
     let (kept, impaired): (Vec<Case>, Vec<Case>) =
         plan.cases.iter().partition(|case| case.impairment() == Impairment::None);
     if impaired.is_empty() {

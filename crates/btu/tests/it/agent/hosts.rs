@@ -148,12 +148,14 @@ impl Black<'_> {
         self.status()["agent"].clone()
     }
 
-    /// Workers whose parent is or was this agent, found by their command line.
+    /// Workers of this agent and of its front, found by their command line.
     pub(super) fn workers(&self) -> usize {
-        let parent = format!("--parent\0{}\0", self.child.id());
+        let parent = format!("\0worker\0--parent\0{}\0", self.child.id());
+        let socket = format!("--connect\0{}", self.state().join("front.sock").display());
+        let is_ours = |line: &str| line.contains(&parent) || line.contains(&socket);
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
-        lines.filter(|line| String::from_utf8_lossy(line).contains(&parent)).count()
+        lines.filter(|line| is_ours(&String::from_utf8_lossy(line))).count()
     }
 
     pub(super) fn kill(&mut self) {

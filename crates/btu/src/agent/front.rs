@@ -1,0 +1,286 @@
+//! The emulator in front of an agent, in a process of its own: it makes the devices, gives up its
+//! rights, and then starts workers behind them and does what they ask of their link.
+
+use std::io;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Write;
+use std::net::IpAddr;
+use std::os::unix::net::UnixListener;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::ChildStdin;
+use std::process::ChildStdout;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use anyhow::anyhow;
+use btu_control::message::LinkOrder;
+use btu_control::message::Offer;
+use btu_control::policy;
+use btu_core::link::ChainSpec;
+use btu_core::link::Reader;
+use btu_core::sample::DirectionSample;
+use btu_sys::process;
+use btu_testbed::front;
+use btu_testbed::front::Site;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::state::StateDir;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+
+/// What the agent tells its front when it starts it.
+#[derive(Debug, clap::Args)]
+pub(super) struct FrontArgs {
+    /// The process that started it
+    #[arg(long)]
+    parent: u32,
+    /// The device that leads to the test host
+    #[arg(long)]
+    device: String,
+    /// The front's own address in that network
+    #[arg(long)]
+    address: IpAddr,
+    /// Length of that network's prefix
+    #[arg(long)]
+    prefix: u8,
+    /// Where its workers find the agent
+    #[arg(long)]
+    socket: PathBuf,
+}
+
+/// The whole list of what an agent can ask of its front.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+enum Order {
+    /// End the worker, if there is one.
+    End {},
+    /// Start a worker behind the emulator.
+    Start {
+        /// Ports of its data connections.
+        ports: Option<(u16, u16)>,
+    },
+}
+
+/// The whole list of what a worker can ask of the emulator.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+enum Wish {
+    /// Give the link these elements.
+    Configure { link: LinkOrder },
+    /// Say what the link did.
+    Samples {},
+}
+
+/// What a front says of itself, once.
+type Made = Result<(), String>;
+
+/// The agent's side: the front's process, and where its workers connect.
+pub(super) struct Front {
+    child: Child,
+    address: IpAddr,
+    refused: Option<String>,
+    listener: UnixListener,
+}
+
+/// The worker's side: stdin and stdout lead to the front.
+pub(super) struct Emulator {
+    input: io::Stdin,
+    output: io::Stdout,
+}
+
+impl Front {
+    /// Starts the front. Where it cannot be made the agent works without, and says why.
+    pub(super) fn start(policy: &policy::Front, state: &StateDir) -> Result<Self, Failure> {
+        let socket = state.file("front.sock");
+        drop(std::fs::remove_file(&socket));
+        let listener = UnixListener::bind(&socket)
+            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+            .with_context(|| format!("listen on {}", socket.display()))
+            .map_err(Failure::environment)?;
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["agent", "front", "--parent", &std::process::id().to_string()]);
+        command.args(["--device", &policy.device, "--address", &policy.address.to_string()]);
+        command.args(["--prefix", &policy.prefix.to_string(), "--socket"]).arg(&socket);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.spawn().context("start the front").map_err(Failure::environment)?;
+        let mut front = Self { child, address: policy.address, refused: None, listener };
+        let said = front.child.stdout.take().map(BufReader::new);
+        let made: io::Result<Made> =
+            said.map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |mut said| hear(&mut said));
+        front.refused = match made {
+            Ok(Ok(())) => None,
+            Ok(Err(reason)) => Some(reason),
+            Err(error) => Some(format!("the front ended: {error}")),
+        };
+        if let Some(reason) = &front.refused {
+            output::message(&format!("no emulated links: {reason}"));
+        }
+        Ok(front)
+    }
+
+    /// What conductors are offered.
+    pub(super) fn offer(&self) -> Offer {
+        self.refused.clone().map_or(Offer::At(self.address), Offer::None)
+    }
+
+    /// Starts a worker behind the emulator; returns its channel.
+    pub(super) fn start_worker(&mut self, ports: Option<(u16, u16)>) -> io::Result<UnixStream> {
+        // One that came too late for its reservation is none of this one.
+        while self.listener.accept().is_ok() {}
+        self.order(&Order::Start { ports })?;
+        let end = std::time::Instant::now() + PATIENCE;
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => return Ok(stream),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+                Err(error) if std::time::Instant::now() >= end => return Err(error),
+                Err(_) => std::thread::park_timeout(SLICE),
+            }
+        }
+    }
+
+    /// Ends the worker.
+    pub(super) fn end_worker(&mut self) {
+        // A front that is gone took its workers along.
+        drop(self.order(&Order::End {}));
+    }
+
+    fn order(&mut self, order: &Order) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        say(self.child.stdin.as_mut().ok_or_else(gone)?, order)
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Emulator {
+    /// The one that this process was started in front of.
+    pub(super) fn of_this_process() -> Self {
+        Self { input: io::stdin(), output: io::stdout() }
+    }
+
+    /// Gives the link its elements.
+    pub(super) fn configure(&mut self, link: &LinkOrder) -> Result<(), String> {
+        self.ask(&Wish::Configure { link: link.clone() })
+    }
+
+    /// What the link did since then.
+    pub(super) fn samples(&mut self) -> Result<Vec<DirectionSample>, String> {
+        self.ask(&Wish::Samples {})
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, wish: &Wish) -> Result<T, String> {
+        let asked = say(&mut self.output, wish)
+            .and_then(|()| hear::<Result<T, String>>(&mut self.input.lock()));
+        asked.unwrap_or_else(|error| Err(format!("the emulator is gone: {error}")))
+    }
+}
+
+/// Makes the front and does what it is told, until the agent is gone.
+pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
+    let made = make(args);
+    let told = made.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"));
+    say(&mut io::stdout(), &told).map_err(Failure::environment)?;
+    let Ok(front) = made else { return Ok(Exit::Done) };
+    let mut worker: Option<Child> = None;
+    for line in io::stdin().lines() {
+        let line = line.map_err(Failure::environment)?;
+        let order: Order = serde_json::from_str(&line).map_err(Failure::environment)?;
+        // The last worker ends in any case.
+        if let Some(mut last) = worker.take() {
+            let _ = last.kill();
+            let _ = last.wait();
+        }
+        if let Order::Start { ports } = order {
+            worker = Some(start(args, &front, ports).map_err(Failure::environment)?);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Devices first, then no rights any more, and only then anything from outside.
+fn make(args: &FrontArgs) -> anyhow::Result<Arc<front::Front>> {
+    process::die_with_parent(args.parent).context("bind the front to its agent")?;
+    let site = Site { device: &args.device, address: args.address, prefix: args.prefix };
+    let made = front::Front::make(&site)?;
+    made.enter()?;
+    process::give_up_rights().context("give up rights")?;
+    Ok(Arc::new(made))
+}
+
+/// A worker behind the emulator, and a thread that does what it wishes.
+fn start(
+    args: &FrontArgs,
+    front: &Arc<front::Front>,
+    ports: Option<(u16, u16)>,
+) -> anyhow::Result<Child> {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["agent", "worker", "--parent", &std::process::id().to_string()]);
+    command.args(["--address", &args.address.to_string(), "--connect"]).arg(&args.socket);
+    if let Some((first, last)) = ports {
+        command.args(["--ports", &first.to_string(), &last.to_string()]);
+    }
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let pipes = child.stdin.take().zip(child.stdout.take());
+    let (input, output) = pipes.ok_or_else(|| anyhow!("a worker without pipes"))?;
+    let front = Arc::clone(front);
+    std::thread::Builder::new()
+        .name("front".to_owned())
+        .spawn(move || serve(&front, input, output))?;
+    Ok(child)
+}
+
+/// Until the worker is gone.
+fn serve(front: &front::Front, mut input: ChildStdin, output: ChildStdout) {
+    let mut output = BufReader::new(output);
+    while let Ok(wish) = hear::<Wish>(&mut output) {
+        let said = match wish {
+            Wish::Configure { link } => say(&mut input, &configure(front, &link)),
+            Wish::Samples {} => {
+                say(&mut input, &front.samples().map_err(|error| error.to_string()))
+            }
+        };
+        if said.is_err() {
+            return;
+        }
+    }
+}
+
+fn configure(front: &front::Front, link: &LinkOrder) -> Result<(), String> {
+    let chain = |texts: &[String]| {
+        ChainSpec::as_given(texts, &Reader::PLAN).map_err(|error| error.to_string())
+    };
+    let (up, down) = (chain(&link.up)?, chain(&link.down)?);
+    front.impair(up, down, link.seed).map_err(|error| format!("{:#}", anyhow::Error::new(error)))
+}
+
+/// One line of JSON.
+fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(what)? + "\n";
+    to.write_all(line.as_bytes())?;
+    to.flush()
+}
+
+fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
+    let mut line = String::new();
+    from.read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// For a worker's start.
+const PATIENCE: Duration = Duration::from_secs(10);
+const SLICE: Duration = Duration::from_millis(2);
