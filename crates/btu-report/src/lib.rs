@@ -79,6 +79,7 @@ pub use traffic::OpenedTraffic;
 pub use traffic::compose_traffic;
 pub use traffic::is_traffic;
 pub use traffic::open_traffic;
+pub use traffic::open_traffic_files;
 pub use traffic::render_traffic;
 pub use traffic::traffic_text;
 pub use verify::Claim;

@@ -29,6 +29,7 @@ use crate::result::host_line;
 pub use store::OpenedTraffic;
 pub use store::is_traffic;
 pub use store::open_traffic;
+pub use store::open_traffic_files;
 
 pub(crate) use rows::csv_rows;
 

@@ -15,6 +15,7 @@ use btu_core::manifest::hash;
 use btu_core::manifest::signatures_json;
 use btu_core::pingpong;
 use btu_core::redaction::Redactor;
+use btu_core::traffic;
 use btu_report::MANIFEST;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -146,6 +147,14 @@ fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
         let analysis = pingpong::analysis::analyse(&journal);
         let document = btu_report::compose_pingpong(&journal, &analysis);
         return btu_report::render_pingpong(format, &document, &journal, &analysis)
+            .map_err(Failure::usage);
+    }
+    if files.is_traffic() {
+        let opened = btu_report::open_traffic_files(files, OpenMode::Strict);
+        let journal = opened.map_err(Failure::usage)?.journal;
+        let analysis = traffic::study::analyse(&journal);
+        let document = btu_report::compose_traffic(&journal, &analysis);
+        return btu_report::render_traffic(format, &document, &journal, &analysis)
             .map_err(Failure::usage);
     }
     let journal = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::usage)?.journal;

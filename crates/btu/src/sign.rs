@@ -49,8 +49,8 @@ pub(crate) fn sign_run(directory: &JournalDir, journal: &Journal) -> Result<(), 
     })
 }
 
-/// Signs the finished result of a ping-pong.
-pub(crate) fn sign_pingpong(directory: &JournalDir) -> Result<(), Failure> {
+/// Signs the finished result of a measurement that has no roles: a ping-pong, traffic.
+pub(crate) fn sign_files(directory: &JournalDir) -> Result<(), Failure> {
     sign(directory, |_| Vec::new())
 }
 

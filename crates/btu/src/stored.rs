@@ -33,8 +33,8 @@ impl StoredRun {
     pub(crate) fn open(given: &str) -> Result<Self, Failure> {
         let (name, path) = named(given);
         let files = ResultFiles::read(&path).map_err(Failure::usage)?;
-        if files.is_pingpong() {
-            let cause = anyhow!("{}: a ping-pong, not the result of btu run", path.display());
+        if files.is_pingpong() || files.is_traffic() {
+            let cause = anyhow!("{}: not the result of btu run", path.display());
             return Err(Failure::usage(cause));
         }
         let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::usage)?;

@@ -26,8 +26,14 @@ pub struct OpenedTraffic {
 
 /// True for the directory or the bundle of a traffic measurement.
 pub fn is_traffic(directory: &Path) -> bool {
-    let files = ResultFiles::read(directory);
-    files.is_ok_and(|files| files.text(PLAN).is_ok_and(Plan::is_in))
+    ResultFiles::read(directory).is_ok_and(|files| files.is_traffic())
+}
+
+impl ResultFiles {
+    /// True for a traffic measurement.
+    pub fn is_traffic(&self) -> bool {
+        self.text(PLAN).is_ok_and(Plan::is_in)
+    }
 }
 
 /// Reads the traffic measurement in `directory`, or in a bundle.
@@ -35,15 +41,25 @@ pub fn is_traffic(directory: &Path) -> bool {
 /// # Errors
 /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
 pub fn open_traffic(directory: &Path, mode: OpenMode) -> Result<OpenedTraffic, StoreError> {
-    let files = ResultFiles::read(directory)?;
-    let samples = lines(&files, "samples.jsonl", mode)?;
-    let events = lines(&files, "events.jsonl", mode)?;
+    open_traffic_files(&ResultFiles::read(directory)?, mode)
+}
+
+/// The same of files that were read already.
+///
+/// # Errors
+/// As [`open_traffic`].
+pub fn open_traffic_files(
+    files: &ResultFiles,
+    mode: OpenMode,
+) -> Result<OpenedTraffic, StoreError> {
+    let samples = lines(files, "samples.jsonl", mode)?;
+    let events = lines(files, "events.jsonl", mode)?;
     let mut warnings = warnings_of("samples.jsonl", &samples);
     warnings.extend(warnings_of("events.jsonl", &events));
     let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
     let plan = Plan::stored(PLAN, files.text(PLAN)?)
         .map_err(|source| StoreError::Traffic { directory: files.origin().to_owned(), source })?;
-    let hosts = hosts(&files)?;
+    let hosts = hosts(files)?;
     let journal = Journal { plan, hosts, lines: samples.records, events: events.records };
     Ok(OpenedTraffic { journal, warnings, salvaged })
 }

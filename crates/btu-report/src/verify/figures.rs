@@ -3,6 +3,7 @@
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 use btu_core::pingpong;
+use btu_core::traffic;
 use serde_json::Value;
 
 use super::Finding;
@@ -11,9 +12,11 @@ use crate::files::ResultFiles;
 use crate::pingpong::open_pingpong_files;
 use crate::result::pingpong_result;
 use crate::result::result;
+use crate::result::traffic_result;
 use crate::store::OpenMode;
 use crate::store::StoreError;
 use crate::store::open_files;
+use crate::traffic::open_traffic_files;
 
 /// What the samples say, and where the result says something else.
 #[derive(Debug, Default)]
@@ -29,7 +32,13 @@ pub(super) struct Recomputed {
 impl Recomputed {
     /// Computes everything again; the finding says why that cannot be done.
     pub(super) fn of(files: &ResultFiles) -> Result<Self, Finding> {
-        if files.is_pingpong() { of_pingpong(files) } else { of_run(files) }
+        if files.is_pingpong() {
+            of_pingpong(files)
+        } else if files.is_traffic() {
+            of_traffic(files)
+        } else {
+            of_run(files)
+        }
     }
 }
 
@@ -54,6 +63,19 @@ fn of_pingpong(files: &ResultFiles) -> Result<Recomputed, Finding> {
         open_pingpong_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
     let analysis = pingpong::analysis::analyse(&opened.journal);
     let document = to_value(&pingpong_result(&opened.journal, &analysis))?;
+    Ok(Recomputed {
+        findings: against_stored(files, &document),
+        notes: opened.warnings.into_iter().map(|flag| flag.detail).collect(),
+        figures: numbers(&document),
+        samples: opened.journal.lines.len(),
+        journal: None,
+    })
+}
+
+fn of_traffic(files: &ResultFiles) -> Result<Recomputed, Finding> {
+    let opened = open_traffic_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
+    let analysis = traffic::study::analyse(&opened.journal);
+    let document = to_value(&traffic_result(&opened.journal, &analysis))?;
     Ok(Recomputed {
         findings: against_stored(files, &document),
         notes: opened.warnings.into_iter().map(|flag| flag.detail).collect(),

@@ -30,7 +30,7 @@ pub(super) fn finish(
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
         journal.write(file, &stored.render(format)?).map_err(journal_failure)?;
     }
-    sign::sign_pingpong(journal)?;
+    sign::sign_files(journal)?;
     if let Some(file) = &args.export {
         export::export(&stored, file)?;
     }

@@ -13,6 +13,7 @@ use crate::output;
 use crate::run::Interrupt;
 use crate::run::start::journal_failure;
 use crate::run::start::note;
+use crate::sign;
 
 /// Closes a measurement: everything that is said of it comes from its journal.
 pub(super) fn finish(
@@ -29,6 +30,7 @@ pub(super) fn finish(
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
         journal.write(file, &stored.render(format)?).map_err(journal_failure)?;
     }
+    sign::sign_files(journal)?;
     if args.json {
         output::bytes(&stored.render("json")?)?;
     } else {

@@ -62,6 +62,7 @@ fn resume(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>)
     let (mut journal, stored) =
         JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
     start::same_host(&stored.hosts, here)?;
+    crate::sign::unsign(&journal);
     start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))
 }
