@@ -75,14 +75,6 @@ static PROMISES: &[Promise] = &[
         holds: |said, _| said.contains("124 sizes of 1 configuration"),
     },
     Promise {
-        command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",
-        holds: |said, folder| said.contains("Knee") && folder.join("knee/report.html").exists(),
-    },
-    Promise {
-        command: "btu traffic viseum --quick --dry-run",
-        holds: |said, _| said.contains("study = \"viseum\""),
-    },
-    Promise {
         command: "btu model show voice-onoff",
         holds: |said, _| said.contains("22.483 kb/s by definition") && said.contains('█'),
     },
@@ -93,6 +85,14 @@ static PROMISES: &[Promise] = &[
     Promise {
         command: "btu model check vdi",
         holds: |said, _| said.starts_with("vdi(): pass") && said.contains("chi2"),
+    },
+    Promise {
+        command: "btu traffic sweep period --values 5ms,10ms,20ms,40ms --time 500ms --passes 1 --rate 10Mbit/s --out knee",
+        holds: |said, folder| said.contains("Knee") && folder.join("knee/report.html").exists(),
+    },
+    Promise {
+        command: "btu traffic viseum --quick --dry-run",
+        holds: |said, _| said.contains("study = \"viseum\""),
     },
 ];
 
