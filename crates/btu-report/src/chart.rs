@@ -6,6 +6,7 @@ mod groups;
 mod heatmap;
 mod lines;
 mod scale;
+mod sequence;
 mod svg;
 
 pub(crate) use bars::bars;
@@ -13,6 +14,7 @@ pub(crate) use groups::MOST_SERIES;
 pub(crate) use groups::groups;
 pub(crate) use heatmap::heatmap;
 pub(crate) use lines::lines;
+pub(crate) use sequence::sequence;
 
 /// Width of every chart in its own units: text then has one size in all of them.
 const WIDTH: f64 = 960.0;

@@ -6,12 +6,15 @@
 mod clean;
 mod groups;
 mod lines;
+mod sequence;
 
 use serde::Serialize;
 
 pub use clean::LONGEST_TEXT;
 pub use groups::*;
 pub use lines::*;
+pub use sequence::SequenceChart;
+pub use sequence::SequenceData;
 
 pub(crate) use clean::Lines;
 pub(crate) use clean::harmless;
@@ -97,6 +100,8 @@ pub enum Block {
         /// The text.
         text: String,
     },
+    /// A TCP connection over time.
+    Sequence(Box<SequenceChart>),
     /// Rows and columns.
     Table(Table),
 }
@@ -325,7 +330,10 @@ impl Block {
 
     /// True for what a terminal cannot show.
     pub const fn is_picture(&self) -> bool {
-        matches!(self, Self::Bars(_) | Self::Groups(_) | Self::Heatmap(_) | Self::Lines(_))
+        matches!(
+            self,
+            Self::Bars(_) | Self::Groups(_) | Self::Heatmap(_) | Self::Lines(_) | Self::Sequence(_)
+        )
     }
 
     /// Content that only some readers want.

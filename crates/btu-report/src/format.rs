@@ -19,6 +19,7 @@ use crate::ranking::Ranking;
 
 pub use text::headline_text;
 
+pub(crate) use html::page;
 pub(crate) use text::blocks_as_text;
 
 /// A form of a report.

@@ -28,6 +28,7 @@ impl Cli {
             Verb::Bundle(args) => crate::bundle::bundle(&args).map(Into::into),
             Verb::Compare(args) => crate::compare::compare(&args).map(Into::into),
             Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
+            Verb::Explain(args) => crate::explain::explain(&args).map(Into::into),
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
             Verb::Model(args) => crate::model::model(&args).map(Into::into),
@@ -55,6 +56,8 @@ pub(crate) enum Verb {
     Compare(crate::compare::CompareArgs),
     /// Say what this machine can and cannot do for BTU, each line with its remedy
     Doctor(crate::doctor::DoctorArgs),
+    /// Say what a capture of TCP shows, and why its connections were slow; with charts
+    Explain(Box<crate::explain::ExplainArgs>),
     /// Run a command behind an emulated link: delay, rate, queue, drops, without root
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
@@ -89,6 +92,7 @@ Examples:
   btu verify before                           is the result what was measured?
   btu pingpong tcp unix                       time and throughput over block size, in a minute
   btu traffic sweep --rate 10Mbit/s           where a path stops carrying what it is offered
+  btu explain slow.pcapng --html slow.html    why the connections of a capture were slow
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use btu_core::anomaly::RULES;
 use btu_core::cell::Application;
 use btu_core::cell::Case;
+use btu_core::diagnosis::CAUSES;
 use btu_core::link::ELEMENTS;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::plan::Choices;
@@ -105,6 +106,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("disclosure", GROUPS.iter().map(|g| pair(g.name(), g.about())).collect()),
         ("file-protocols", FILE_PROTOCOLS.iter().map(|p| pair(p.name(), p.about())).collect()),
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
+        ("causes", CAUSES.iter().map(|c| pair(c.name, c.about)).collect()),
         ("sections", SECTIONS.iter().map(|s| pair(s.name(), s.title())).collect()),
         ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
     ])

@@ -8,6 +8,7 @@ mod compare;
 mod conductor;
 mod doctor;
 mod exit;
+mod explain;
 mod link;
 mod list;
 mod model;

@@ -17,6 +17,9 @@ pub(super) const CAUSE: Cause = Cause {
     find,
 };
 
+/// A conversation of a few words waits for its answers.
+const FEWEST: u64 = 10;
+
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let share = seen.waited(Limit::Application);
     let pauses: Vec<Nanos> = seen
@@ -26,8 +29,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         .map(|wait| wait.length())
         .collect();
     // A sender of messages waits for the next one: that is news only where nothing else is.
+    let is_short = seen.counts().data_segments < FEWEST;
     let is_quiet = pauses.is_empty() && (share < 0.5 || seen.losses() > 0);
-    if is_quiet || share < 0.1 {
+    if is_short || is_quiet || share < 0.1 {
         return None;
     }
     let (count, longest) =

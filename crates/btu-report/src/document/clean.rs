@@ -43,6 +43,12 @@ fn clean_block(block: &mut Block) {
         Block::Lines(chart) => clean_lines(chart),
         Block::List { items } => items.iter_mut().for_each(clean),
         Block::Paragraph { text } => clean(text),
+        Block::Sequence(chart) => {
+            [&mut chart.title, &mut chart.description, &mut chart.reading]
+                .into_iter()
+                .for_each(clean);
+            clean_table(&mut chart.table);
+        }
         Block::Table(table) => clean_table(table),
     }
 }

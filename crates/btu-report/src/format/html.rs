@@ -43,39 +43,47 @@ impl Format for Html {
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
-        let document = report.document;
-        let sections: Vec<Value> =
-            document.sections.iter().map(|part| section(part, document)).collect();
-        let page = context! {
-            // Our own constants: the only texts of the page that are not escaped, with the charts.
-            policy => Value::from_safe_string(policy(document)),
-            script => Value::from_safe_string(script(document)),
-            style => Value::from_safe_string(STYLE.to_owned()),
-            title => document.title.as_str(),
-            caption => document.caption.as_str(),
-            sections,
-        };
-        match environment().get_template("page.html").and_then(|page_| page_.render(page)) {
-            Ok(text) => text.into_bytes(),
-            Err(error) => unreachable!("the page's template is part of the program: {error:#}"),
-        }
+        page(report.document)
+    }
+}
+
+/// The document as a page.
+pub(crate) fn page(document: &Document) -> Vec<u8> {
+    let sections: Vec<Value> =
+        document.sections.iter().map(|part| section(part, document)).collect();
+    let page = context! {
+        // Our own constants: the only texts of the page that are not escaped, with the charts.
+        policy => Value::from_safe_string(policy(document)),
+        script => Value::from_safe_string(script(document)),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        title => document.title.as_str(),
+        caption => document.caption.as_str(),
+        sections,
+    };
+    match environment().get_template("page.html").and_then(|page_| page_.render(page)) {
+        Ok(text) => text.into_bytes(),
+        Err(error) => unreachable!("the page's template is part of the program: {error:#}"),
     }
 }
 
 const STYLE: &str = include_str!("../../assets/style.css");
 const PAGE: &str = include_str!("../../assets/page.html");
 const ZOOM: &str = include_str!("../../assets/zoom.js");
+const SEQUENCE: &str = include_str!("../../assets/sequence.js");
 const STYLE_HASH: [u8; 32] = sha256::sha256(STYLE.as_bytes());
 const ZOOM_HASH: [u8; 32] = sha256::sha256(ZOOM.as_bytes());
+const SEQUENCE_HASH: [u8; 32] = sha256::sha256(SEQUENCE.as_bytes());
 
 /// What the page may do: apply its own style sheet, show pictures that are part of it, and zoom
 /// where there is something to zoom.
 fn policy(document: &Document) -> String {
     let hash = BASE64_STANDARD.encode(STYLE_HASH);
-    let script = if has_curves(document) {
-        format!("script-src 'sha256-{}'; ", BASE64_STANDARD.encode(ZOOM_HASH))
-    } else {
-        String::new()
+    let allowed: Vec<String> = scripts(document)
+        .map(|(_, hash)| format!("'sha256-{}'", BASE64_STANDARD.encode(hash)))
+        .collect();
+    let script = match allowed.as_slice() {
+        [] => String::new(),
+        hashes => format!("script-src {}; ", hashes.join(" ")),
     };
     format!(
         "default-src 'none'; {script}style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; \
@@ -83,14 +91,28 @@ fn policy(document: &Document) -> String {
     )
 }
 
-/// The page's own script, for pages with curves.
+/// The page's own scripts, for pages with something to zoom.
 fn script(document: &Document) -> String {
-    if has_curves(document) { format!("<script>{ZOOM}</script>") } else { String::new() }
+    scripts(document).map(|(text, _)| format!("<script>{text}</script>")).collect()
 }
 
-fn has_curves(document: &Document) -> bool {
-    let mut blocks = document.sections.iter().flat_map(|part| &part.blocks);
-    blocks.any(|block| matches!(block, Block::Lines(_)))
+/// Each script that the document needs, with its hash.
+fn scripts(document: &Document) -> impl Iterator<Item = (&'static str, [u8; 32])> {
+    let has = |wanted: fn(&Block) -> bool| {
+        document.sections.iter().any(|part| part.blocks.iter().any(|block| holds(block, wanted)))
+    };
+    let lines = has(|block| matches!(block, Block::Lines(_)));
+    let sequences = has(|block| matches!(block, Block::Sequence(_)));
+    let zoom = lines.then_some((ZOOM, ZOOM_HASH));
+    zoom.into_iter().chain(sequences.then_some((SEQUENCE, SEQUENCE_HASH)))
+}
+
+/// True where the block, or one inside it, is wanted.
+fn holds(block: &Block, wanted: fn(&Block) -> bool) -> bool {
+    match block {
+        Block::Details { blocks, .. } => blocks.iter().any(|inner| holds(inner, wanted)),
+        other => wanted(other),
+    }
 }
 
 /// Everything is escaped, whatever a template is called, and nothing can ask not to be.
@@ -154,6 +176,10 @@ fn block(block: &Block, document: &Document) -> Value {
         Block::Lines(chart) => {
             let svg = chart::lines(chart, &document.caption);
             drawn(chart.name, &chart.table, &chart.reading, svg)
+        }
+        Block::Sequence(chart) => {
+            let svg = chart::sequence(chart, &document.caption);
+            drawn(&chart.name, &chart.table, &chart.reading, svg)
         }
         Block::Details { summary, blocks } => context! {
             kind => "details",

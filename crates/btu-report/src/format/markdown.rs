@@ -57,6 +57,7 @@ fn block(block: &Block) -> String {
         Block::Groups(chart) => captioned(&chart.title, &chart.table, &chart.reading),
         Block::Heatmap(map) => captioned(&map.title, &map.table, &map.reading),
         Block::Lines(chart) => captioned(&chart.title, &chart.table, &chart.reading),
+        Block::Sequence(chart) => captioned(&chart.title, &chart.table, &chart.reading),
         Block::List { items } => joined(items.iter().map(|item| format!("* {}\n", escaped(item)))),
         Block::Paragraph { text } => format!("{}\n", escaped(text)),
         Block::Table(content) => table(content),

@@ -63,6 +63,16 @@ static PROMISES: &[Promise] = &[
         holds: |said, _| said.contains("3 received"),
     },
     Promise {
+        command: "btu link --delay 20ms --drop 1@100/200 --capture slow.pcapng --far 'iperf3 -s -1' -- sh -c 'iperf3 -n 4M -c $BTU_LINK_FAR'",
+        holds: |_, folder| folder.join("slow.pcapng").exists(),
+    },
+    Promise {
+        command: "btu explain slow.pcapng --html slow.html",
+        holds: |said, folder| {
+            said.contains("emulator-pattern") && folder.join("slow.html").exists()
+        },
+    },
+    Promise {
         command: "btu pingpong tcp unix shm --point-time 50ms --out curves",
         holds: |said, folder| said.contains("n1/2") && folder.join("curves/report.html").exists(),
     },

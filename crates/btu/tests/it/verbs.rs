@@ -6,8 +6,8 @@ use crate::commands::needs;
 use crate::program::btu;
 
 static VERBS: &[&str] = &[
-    "bundle", "compare", "doctor", "link", "list", "model", "pingpong", "rank", "redact", "report",
-    "run", "score", "verify",
+    "bundle", "compare", "doctor", "explain", "link", "list", "model", "pingpong", "rank",
+    "redact", "report", "run", "score", "verify",
 ];
 
 /// A table that a person could have typed: two cells of one pass.
@@ -73,6 +73,7 @@ fn the_list_holds_every_registry() {
         ("disclosure", "system"),
         ("file-protocols", "ftp"),
         ("rules", "stall"),
+        ("causes", "delayed-ack-nagle"),
         ("sections", "result"),
         ("formats", "html"),
     ];

@@ -176,7 +176,7 @@ impl Direction {
             None => Err(io::ErrorKind::NotFound.into()),
         };
         self.chains[chain].done(packet);
-        self.record_release(packet);
+        self.record_release(packet, began);
         if chain + 1 < self.chains.len() {
             return;
         }
@@ -215,14 +215,15 @@ impl Direction {
         }
     }
 
-    fn record_release(&mut self, packet: &Packet) {
+    /// The release is when the send began: its receiver may answer before it returns.
+    fn record_release(&mut self, packet: &Packet, at: Nanos) {
         if let Some(recorder) = &mut self.recorder
             && let Some(base) =
                 self.store.packet(packet.slot()).and_then(|(place, _)| place.records)
         {
             let wide = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
             let first = base + wide(packet.first());
-            recorder.released(first..first + wide(packet.count()), now());
+            recorder.released(first..first + wide(packet.count()), at);
         }
     }
 

@@ -1,0 +1,297 @@
+//! Segments, acknowledgements, windows, flight and round trips over time: a picture of all of it, and
+//! the data that a script can zoom into.
+//!
+//! What is drawn and its words follow tcptrace. The picture has at most a few strokes per pixel.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use btu_core::tcp::Mark;
+
+use super::WIDTH;
+use super::scale::Axis;
+use super::svg::Anchor;
+use super::svg::Svg;
+use crate::document::ScaleKind;
+use crate::document::SequenceChart;
+use crate::document::SequenceData;
+
+/// The chart as an SVG element with its data behind it.
+pub(crate) fn sequence(chart: &SequenceChart, caption: &str) -> String {
+    picture(chart, caption) + &packed(&chart.data)
+}
+
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = WIDTH - 14.0;
+/// Top and bottom of the panels: bytes of the stream, bytes in flight, round trips.
+const PANELS: [[f64; 2]; 3] = [[62.0, 402.0], [434.0, 524.0], [556.0, 646.0]];
+
+/// A point of a curve: time and lowest and highest value at its pixel.
+type Column = [f64; 3];
+
+fn picture(chart: &SequenceChart, caption: &str) -> String {
+    let data = &chart.data;
+    let mut svg = Svg::new(&chart.name, PANELS[2][1] + 76.0, &chart.title, &chart.description);
+    svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
+    legend(&mut svg);
+    let ends = [0.0, millis(data.end().max(1_000))];
+    let x = Axis::showing(ScaleKind::LinearWithin, ends.into_iter(), [LEFT, RIGHT]);
+    shade(&mut svg, data, &x);
+    stream(&mut svg, data, &x);
+    let flight = columns(data.segments.iter().map(|one| [one.0, one.4, one.4]), &x);
+    below(&mut svg, PANELS[1], "kB in flight", "curve c0", &flight, &x, 1e3);
+    let trips = columns(data.trips.iter().map(|one| [one.0, one.1, one.1]), &x);
+    below(&mut svg, PANELS[2], "round trip, ms", "curve c3", &trips, &x, 1e6);
+    for (tick, text) in x.ticks() {
+        let at = x.place(tick);
+        PANELS.iter().for_each(|[top, bottom]| svg.line("grid", [at, *top], [at, *bottom]));
+        svg.text("tick", [at, PANELS[2][1] + 18.0], Anchor::Middle, &text);
+    }
+    let middle = f64::midpoint(LEFT, RIGHT);
+    svg.text("axis", [middle, PANELS[2][1] + 40.0], Anchor::Middle, "ms since the first segment");
+    svg.text("caption", [0.0, PANELS[2][1] + 68.0], Anchor::Start, caption);
+    svg.finish()
+}
+
+fn legend(svg: &mut Svg) {
+    let items = [
+        ("segments", "c0"),
+        ("acknowledged", "c2"),
+        ("window", "c4"),
+        ("SACK", "c3"),
+        ("sent again", "c7"),
+        ("out of order", "c6"),
+    ];
+    let mut left = LEFT;
+    for (text, class) in items {
+        svg.strokes(&format!("curve {class}"), &[vec![[left, 46.0], [left + 24.0, 46.0]]]);
+        svg.text("legend", [left + 30.0, 50.0], Anchor::Start, text);
+        left += 142.0;
+    }
+}
+
+/// Pauses with their names, shut windows above them.
+fn shade(svg: &mut Svg, data: &SequenceData, x: &Axis) {
+    let [top, bottom] = [PANELS[0][0], PANELS[2][1]];
+    for (number, (from, to, _, words)) in data.pauses.iter().enumerate() {
+        let [from, to] = [*from, *to].map(|at| x.place(millis(at)));
+        svg.rect("chasm", [from, top], [(to - from).max(1.5), bottom - top]);
+        if number < MOST_NAMES && to - from > 24.0 {
+            let row = [32.0, 48.0, 64.0, 80.0][number % 4];
+            let text = format!("{} {words}", number + 1);
+            svg.text("sublabel", [from + 4.0, top + row], Anchor::Start, &text);
+        }
+    }
+    for (from, to) in data.shut.iter().take(MOST_MARKS) {
+        let [from, to] = [*from, *to].map(|at| x.place(millis(at)));
+        svg.rect("shut", [from, top], [(to - from).max(1.5), 4.0]);
+    }
+}
+
+const MOST_NAMES: usize = 24;
+const MOST_MARKS: usize = 2_000;
+
+/// The panel of tcptrace: bytes over time.
+fn stream(svg: &mut Svg, data: &SequenceData, x: &Axis) {
+    let segments = columns(data.segments.iter().map(|one| [one.0, one.1, one.2]), x);
+    let acks = columns(data.answers.iter().map(|one| [one.0, one.1, one.1]), x);
+    let edges = data.answers.iter().filter_map(|one| Some([one.0, one.2?, one.2?]));
+    let edges = columns(edges, x);
+    let values = segments.iter().chain(&acks).chain(&edges);
+    let values = values.flat_map(|[_, low, high]| [low / 1e3, high / 1e3]);
+    let [top, bottom] = PANELS[0];
+    let y = Axis::showing(ScaleKind::LinearWithin, values, [bottom, top]);
+    frame(svg, &y, PANELS[0], "kB of the stream");
+    let place = |at: f64, value: f64| [x.place(at), y.place(value / 1e3)];
+    let line = |columns: &[Column]| {
+        let both = columns.iter().flat_map(|[at, low, high]| [place(*at, *low), place(*at, *high)]);
+        both.collect::<Vec<_>>()
+    };
+    svg.strokes("curve c4", &[line(&edges)]);
+    let ticks = segments.iter().map(|[at, low, high]| {
+        let [x, y] = place(*at, *low);
+        vec![[x, y], [x, place(*at, *high)[1].min(y - 1.0)]]
+    });
+    svg.strokes("curve c0", &ticks.collect::<Vec<_>>());
+    svg.strokes("curve c2", &[line(&acks)]);
+    let sacks = columns(data.sacks.iter().copied().map(|(at, from, to)| [at, from, to]), x);
+    let sacks = sacks.iter().map(|[at, low, high]| vec![place(*at, *low), place(*at, *high)]);
+    svg.strokes("curve c3", &sacks.collect::<Vec<_>>());
+    for (class, wanted) in [("dots c6", false), ("dots c7", true)] {
+        let marked = data
+            .segments
+            .iter()
+            .filter(|one| one.3 != Mark::New && wanted == (one.3 != Mark::OutOfOrder));
+        let dots = columns(marked.map(|one| [one.0, one.2, one.2]), x);
+        let dots = dots.iter().take(MOST_MARKS).map(|[at, _, high]| place(*at, *high));
+        svg.dots(class, &dots.collect::<Vec<_>>());
+    }
+}
+
+/// A panel with one curve from zero on.
+fn below(
+    svg: &mut Svg,
+    [top, bottom]: [f64; 2],
+    title: &str,
+    class: &str,
+    columns: &[Column],
+    x: &Axis,
+    unit: f64,
+) {
+    let values = columns.iter().map(|[_, _, high]| high / unit);
+    let y = Axis::showing(ScaleKind::Linear, values, [bottom, top]);
+    frame(svg, &y, [top, bottom], title);
+    let points = columns
+        .iter()
+        .flat_map(|[at, low, high]| [low, high].map(|value| [x.place(*at), y.place(value / unit)]));
+    svg.strokes(class, &[points.collect::<Vec<_>>()]);
+}
+
+fn frame(svg: &mut Svg, y: &Axis, [top, bottom]: [f64; 2], title: &str) {
+    let most = if bottom - top > 200.0 { 20 } else { 4 };
+    let ticks = y.ticks();
+    let step = ticks.len().div_ceil(most).max(1);
+    for (tick, text) in ticks.into_iter().step_by(step) {
+        let at = y.place(tick);
+        svg.line("grid", [LEFT, at], [RIGHT, at]);
+        svg.text("tick", [LEFT - 8.0, at + 4.5], Anchor::End, &text);
+    }
+    svg.text("sublabel", [LEFT + 6.0, top + 14.0], Anchor::Start, title);
+}
+
+/// One column per half pixel, with the lowest and the highest value in it.
+fn columns(points: impl Iterator<Item = [i64; 3]>, x: &Axis) -> Vec<Column> {
+    let mut found: Vec<Column> = Vec::new();
+    let mut before = f64::NEG_INFINITY;
+    for [at, low, high] in points {
+        let (at, low, high) = (millis(at), float(low), float(high));
+        let place = (x.place(at) * 2.0).floor();
+        match found.last_mut() {
+            Some(last) if place <= before => {
+                (last[1], last[2]) = (last[1].min(low), last[2].max(high));
+            }
+            _ => {
+                found.push([at, low, high]);
+                before = place;
+            }
+        }
+    }
+    found
+}
+
+/// The columns as text that `sequence.js` unpacks: lengths and differences, seven bits per byte.
+fn packed(data: &SequenceData) -> String {
+    let mut out = Vec::new();
+    let segments = &data.segments;
+    column(&mut out, segments.iter().map(|one| one.0));
+    column(&mut out, segments.iter().map(|one| one.1));
+    column(&mut out, segments.iter().map(|one| one.2 - one.1));
+    column(&mut out, segments.iter().map(|one| mark(one.3)));
+    column(&mut out, segments.iter().map(|one| one.4));
+    column(&mut out, data.answers.iter().map(|one| one.0));
+    column(&mut out, data.answers.iter().map(|one| one.1));
+    column(&mut out, data.answers.iter().map(|one| one.2.map_or(-1, |edge| edge - one.1)));
+    column(&mut out, data.sacks.iter().map(|one| one.0));
+    column(&mut out, data.sacks.iter().map(|one| one.1));
+    column(&mut out, data.sacks.iter().map(|one| one.2 - one.1));
+    column(&mut out, data.trips.iter().map(|one| one.0));
+    column(&mut out, data.trips.iter().map(|one| one.1));
+    column(&mut out, data.pauses.iter().map(|one| one.0));
+    column(&mut out, data.pauses.iter().map(|one| one.1 - one.0));
+    column(&mut out, data.pauses.iter().map(|one| i64::try_from(one.2).unwrap_or(0)));
+    column(&mut out, data.shut.iter().map(|one| one.0));
+    column(&mut out, data.shut.iter().map(|one| one.1 - one.0));
+    let text = BASE64_STANDARD.encode(out);
+    format!("<script type=\"application/octet-stream\">{text}</script>")
+}
+
+/// Place in the list of `sequence.js`.
+const fn mark(mark: Mark) -> i64 {
+    match mark {
+        Mark::New => 0,
+        Mark::OutOfOrder => 1,
+        Mark::Fast => 2,
+        Mark::Timeout => 3,
+        Mark::AfterTimeout => 4,
+        Mark::TailProbe => 5,
+        Mark::Spurious => 6,
+        Mark::Resent => 7,
+        Mark::KeepAlive => 8,
+        Mark::WindowProbe => 9,
+    }
+}
+
+fn column(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = i64>) {
+    varint(out, values.len() as u64);
+    let mut before = 0_i64;
+    for value in values {
+        let step = value.wrapping_sub(before);
+        varint(out, ((step << 1) ^ (step >> 63)).cast_unsigned());
+        before = value;
+    }
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value > 127 {
+        out.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+}
+
+fn millis(nanos: i64) -> f64 {
+    float(nanos) / 1e6
+}
+
+#[expect(clippy::cast_precision_loss, reason = "places of a picture; 53 bits are enough")]
+fn float(value: i64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The inverse, as `sequence.js` does it.
+    fn unpack(bytes: &[u8]) -> Vec<Vec<i64>> {
+        let mut rest = bytes.iter();
+        let mut number = || {
+            let (mut value, mut shift) = (0_u64, 0);
+            for byte in rest.by_ref() {
+                value |= u64::from(byte & 127) << shift;
+                shift += 7;
+                if *byte < 128 {
+                    return Some(value);
+                }
+            }
+            None
+        };
+        let mut found = Vec::new();
+        while let Some(length) = number() {
+            let mut value = 0;
+            let column = (0..length).map(|_| {
+                let step = number().unwrap();
+                value += (step >> 1).cast_signed() ^ -((step & 1).cast_signed());
+                value
+            });
+            found.push(column.collect());
+        }
+        found
+    }
+
+    #[test]
+    fn columns_are_packed_and_unpacked() {
+        let mut out = Vec::new();
+        let columns = [vec![0, 5, -7, 1 << 50, 3], vec![], vec![-1, 127, 128, 300]];
+        columns.iter().for_each(|values| column(&mut out, values.iter().copied()));
+        assert_eq!(unpack(&out), columns);
+    }
+
+    #[test]
+    fn a_million_segments_make_a_picture_of_a_few_thousand_strokes() {
+        let x = Axis::showing(ScaleKind::LinearWithin, [0.0, 1e6].into_iter(), [LEFT, RIGHT]);
+        let points = (0..1_000_000_i64).map(|at| [at * 1_000_000, at * 1448, at * 1448 + 1448]);
+        let columns = columns(points, &x);
+        assert!(columns.len() < 2_000 && columns.len() > 1_000, "{}", columns.len());
+        assert!((columns.last().unwrap()[2] - 1448e6).abs() < 1.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! A capture's analysis and diagnoses as one JSON document, with units in its keys.
+
+use btu_core::tcp::Connection;
+use btu_core::tcp::Limit;
+use btu_core::tcp::Stream;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Explained;
+
+pub(super) fn document(explained: &Explained<'_>) -> Value {
+    let analysis = explained.analysis;
+    let one = |(place, connection): (usize, &Connection)| {
+        json!({
+            "number": place + 1,
+            "client": connection.client,
+            "server": connection.server,
+            "begin_ns": connection.begin,
+            "length_ns": connection.length,
+            "handshake_round_trip_ns": connection.handshake,
+            "is_reset": connection.is_reset,
+            "up": stream(&connection.up),
+            "down": stream(&connection.down),
+            "diagnoses": explained.diagnoses[place],
+        })
+    };
+    json!({
+        "schema_version": "1.0.0",
+        "capture": explained.name,
+        "traffic": analysis.traffic,
+        "missing": {
+            "dropped": analysis.missing.dropped,
+            "skipped": analysis.missing.skipped,
+            "unread_bytes": analysis.missing.unread_bytes,
+            "notes": analysis.missing.notes,
+        },
+        "connections": analysis.connections.iter().enumerate().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn stream(stream: &Stream) -> Value {
+    let limits: Map<String, Value> = Limit::ALL
+        .into_iter()
+        .map(|limit| (name(limit), json!(stream.waited_for(limit))))
+        .collect();
+    let pause = |wait: &btu_core::tcp::Wait| json!({ "from_ns": wait.from, "length_ns": wait.length(), "limit": wait.limit });
+    let mut trips: Vec<_> = stream.round_trips.iter().map(|trip| trip.time).collect();
+    trips.sort_unstable();
+    json!({
+        "from": stream.from,
+        "offer": stream.offer,
+        "mss_bytes": stream.mss_bytes,
+        "active_ns": stream.active(),
+        "counts": stream.counts,
+        "waits_ns": limits,
+        "pauses": stream.pauses().map(pause).collect::<Vec<_>>(),
+        "window_bytes": stream.window_bytes.filter(|_| stream.window_is_known),
+        "zero_window_ns": stream.zero_windows.iter().map(|span| span.length().count()).sum::<u64>(),
+        "most_in_flight_bytes": stream.flight_peak(),
+        "round_trips": trips.len(),
+        "least_round_trip_ns": trips.first(),
+        "median_round_trip_ns": trips.get(trips.len() / 2),
+    })
+}
+
+/// `congestion_window`, as a limit is called everywhere in JSON.
+fn name(limit: Limit) -> String {
+    match json!(limit) {
+        Value::String(name) => name,
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,79 @@
+//! One direction of a connection as a file for `xplot`, in the words of tcptrace.
+
+use std::fmt::Write;
+
+use btu_core::tcp::Connection;
+use btu_core::tcp::Mark;
+use btu_core::tcp::Sent;
+use btu_core::tcp::Stream;
+use btu_core::units::Nanos;
+
+/// The direction with most payload.
+pub fn xplot(connection: &Connection) -> String {
+    let [stream, _] = connection.streams();
+    let mut out = String::from("timeval unsigned\n");
+    let _ = writeln!(out, "title\n{} > {} (time sequence graph)", stream.from, stream.to);
+    out.push_str("xlabel\ntime\nylabel\nsequence offset\n");
+    let begin = connection.begin;
+    stream.sent.iter().for_each(|sent| segment(&mut out, begin, sent));
+    acknowledgements(&mut out, begin, stream);
+    for sack in &stream.sacks {
+        let at = clock(begin, sack.at);
+        let _ = writeln!(out, "purple\nline {at} {} {at} {}", sack.start, sack.end);
+        let _ = writeln!(out, "atext {at} {}\nS", sack.end);
+    }
+    out.push_str("go\n");
+    out
+}
+
+fn segment(out: &mut String, begin: Nanos, sent: &Sent) {
+    let (at, start, end) = (clock(begin, sent.at), sent.start.max(0), sent.end.max(0));
+    let (colour, letter) = match sent.mark {
+        Mark::New => ("white", None),
+        Mark::OutOfOrder => ("pink", Some("O")),
+        Mark::KeepAlive | Mark::WindowProbe => ("purple", Some("P")),
+        _ => ("red", Some("R")),
+    };
+    let upper = if sent.is_pushed { "diamond" } else { "uarrow" };
+    let _ = writeln!(out, "{colour}\ndarrow {at} {start}\n{upper} {at} {end}");
+    let _ = writeln!(out, "line {at} {start} {at} {end}");
+    if let Some(letter) = letter {
+        let _ = writeln!(out, "atext {at} {end}\n{letter}");
+    }
+}
+
+/// Steps of what was acknowledged and of where the window ends.
+fn acknowledgements(out: &mut String, begin: Nanos, stream: &Stream) {
+    let edge = |edge: i64| stream.window_is_known.then_some(edge.max(0));
+    for pair in stream.answers.windows(2) {
+        let (from, to) = (&pair[0], &pair[1]);
+        let (before, at) = (clock(begin, from.at), clock(begin, to.at));
+        let (low, high) = (from.acknowledged.max(0), to.acknowledged.max(0));
+        let _ = writeln!(out, "green\nline {before} {low} {at} {low}");
+        if high > low {
+            let _ = writeln!(out, "line {at} {low} {at} {high}");
+        } else {
+            let _ = writeln!(out, "dtick {at} {low}");
+        }
+        if to.duplicate == 3 {
+            let _ = writeln!(out, "atext {at} {low}\n3");
+        }
+        if let (Some(low), Some(high)) = (edge(from.edge), edge(to.edge)) {
+            let _ = writeln!(out, "yellow\nline {before} {low} {at} {low}");
+            if high != low {
+                let _ = writeln!(out, "line {at} {low} {at} {high}");
+            } else {
+                let _ = writeln!(out, "utick {at} {low}");
+            }
+            if to.edge == to.acknowledged {
+                let _ = writeln!(out, "atext {at} {high}\nZ");
+            }
+        }
+    }
+}
+
+/// Seconds and microseconds since the epoch.
+fn clock(begin: Nanos, at: Nanos) -> String {
+    let micros = begin.saturating_add(at).count() / 1_000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}

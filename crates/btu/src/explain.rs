@@ -1,0 +1,135 @@
+//! The verb `explain`: what a capture of TCP tells, and why its connections were slow.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use btu_core::capture;
+use btu_core::capture::Capture;
+use btu_core::capture::PcapNg;
+use btu_core::diagnosis::Evidence;
+use btu_core::tcp;
+use btu_core::tcp::Analysis;
+use btu_report::Explained;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+
+/// Options of `btu explain`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// A capture: pcap or pcapng, such as `tcpdump -w` writes; headers are enough (`-s 128`)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only this connection, by its number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    connection: Option<u32>,
+    /// How many connections to show in full: those with most payload
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+    /// Write one page with time-sequence charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the connection with most payload for xplot
+    #[arg(long, value_name = "FILE")]
+    xplot: Option<PathBuf>,
+    /// Write the packets as pcapng, cut to their headers
+    #[arg(long, value_name = "FILE")]
+    pcapng: Option<PathBuf>,
+    /// Write exactly one JSON document to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the verb.
+pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let name = args.file.display().to_string();
+    let bytes = read(&args.file)?;
+    let capture =
+        capture::read(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+    let analysis = chosen(args, tcp::analyse(&capture))?;
+    let file = args.file.file_name().map_or(name, |file| file.to_string_lossy().into_owned());
+    let explained = btu_report::explain(file, &analysis, &Evidence::default(), args.most);
+    write_files(args, &capture, &explained)?;
+    if args.json {
+        output::json(&btu_report::explained_json(&explained))?;
+    } else {
+        let document = btu_report::compose_explained(&explained);
+        output::result(&btu_report::explained_text(&document))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let name = file.display();
+    if file.is_dir() {
+        let cause = anyhow::anyhow!("read {name}: it is a directory, not a capture");
+        let hint = "name a capture file; btu report shows a result's directory";
+        return Err(Failure::usage(cause).hint(hint));
+    }
+    std::fs::read(file).with_context(|| format!("read {name}")).map_err(Failure::usage)
+}
+
+/// Everything, or the one connection that was asked for.
+fn chosen(args: &ExplainArgs, mut analysis: Analysis) -> Result<Analysis, Failure> {
+    let Some(number) = args.connection else { return Ok(analysis) };
+    let count = analysis.connections.len();
+    let place = usize::try_from(number).unwrap_or(usize::MAX) - 1;
+    if place >= count {
+        let name = args.file.display();
+        let cause = anyhow::anyhow!("--connection {number}: {name} has {count} TCP connections");
+        return Err(Failure::usage(cause));
+    }
+    analysis.connections = vec![analysis.connections.swap_remove(place)];
+    Ok(analysis)
+}
+
+fn write_files(
+    args: &ExplainArgs,
+    capture: &Capture<'_>,
+    explained: &Explained<'_>,
+) -> Result<(), Failure> {
+    if let Some(file) = &args.html {
+        let document = btu_report::compose_explained(explained);
+        write(file, &btu_report::explained_html(&document))?;
+    }
+    if let Some(file) = &args.xplot {
+        let first = explained.shown.first().map(|place| &explained.analysis.connections[*place]);
+        let connection = first.ok_or_else(|| {
+            Failure::usage(anyhow::anyhow!("--xplot: the capture has no TCP connection"))
+        })?;
+        write(file, btu_report::xplot(connection).as_bytes())?;
+    }
+    if let Some(file) = &args.pcapng {
+        write(file, &headers(capture))?;
+    }
+    Ok(())
+}
+
+/// The packets without their payload, as far as a link, IP and TCP header reach.
+fn headers(capture: &Capture<'_>) -> Vec<u8> {
+    let mut file = PcapNg::new("headers only");
+    for interface in &capture.interfaces {
+        file.interface(interface);
+    }
+    for packet in &capture.packets {
+        let data = packet.data.get(..LONGEST_HEADERS).unwrap_or(packet.data);
+        file.packet(&capture::Packet { data, ..*packet });
+    }
+    if capture.missing.dropped > 0
+        && let Some(last) = capture.packets.last()
+    {
+        file.lost(0, last.at, capture.missing.dropped);
+    }
+    file.finish()
+}
+
+/// Ethernet with a tag, IPv6, and the longest TCP header.
+const LONGEST_HEADERS: usize = 18 + 40 + 60;
+
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(file, bytes)
+        .with_context(|| format!("write {}", file.display()))
+        .map_err(Failure::environment)
+}
