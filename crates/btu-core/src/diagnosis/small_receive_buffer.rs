@@ -8,6 +8,8 @@ use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::Limit;
 use crate::tcp::float;
+use crate::tcp::total;
+use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "small-receive-buffer",
@@ -23,7 +25,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let limited = seen.waited(Limit::ReceiverWindow);
     let full = ratio(counts.window_full, counts.data_segments);
     let told = seen.observed(seen.evidence.sender.window_limited).unwrap_or(0.0);
-    let by_time = limited >= LEAST_SHARE || told >= LEAST_SHARE;
+    // A window that is being tuned is small in the beginning only.
+    let stays = limited >= LEAST_SHARE && stays_limited(seen);
+    let by_time = stays || told >= LEAST_SHARE;
     let by_count = full >= LEAST_FULL && largest <= TINY;
     if !seen.stream.window_is_known || !seen.lasts(10) || !(by_time || by_count) {
         return None;
@@ -45,6 +49,16 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("limited by the window", limited.max(told) * 100.0, "%"),
         ],
     })
+}
+
+/// Also in the second half.
+fn stays_limited(seen: &Seen<'_>) -> bool {
+    let waits = &seen.stream.waits;
+    let Some(last) = waits.last() else { return false };
+    let half = Nanos::new(seen.active.count() / 2);
+    let late = waits.iter().filter(|wait| last.to.since(wait.to) < half);
+    let limited = late.filter(|wait| wait.limit == Limit::ReceiverWindow);
+    seen.share(total(limited.map(|wait| wait.length()))) >= LEAST_SHARE / 2.0
 }
 
 const LEAST_SHARE: f64 = 0.2;

@@ -203,7 +203,8 @@ impl Follower {
         let known = self.known(at);
         let edge = known.map_or(self.edge, |known| known.edge);
         let acknowledged = known.map_or(self.acked, |known| known.acknowledged);
-        let fills_window = segment.payload > 0 && self.has_edge() && end >= edge;
+        let is_at_edge = end == edge || end == self.edge;
+        let fills_window = segment.payload > 0 && self.has_edge() && is_at_edge;
         self.filled(segment, mark, fills_window);
         self.fly([start, end], at, mark);
         if start > self.next {

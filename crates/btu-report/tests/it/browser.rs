@@ -5,6 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::explain;
 use crate::fixture;
 use crate::hostile;
 use crate::page::page;
@@ -60,6 +61,22 @@ fn a_browser_zooms_the_graphs_of_a_ping_pong_without_complaint() {
     assert!(seen.complaints.is_empty(), "{:#?}", seen.complaints);
     assert_eq!(seen.document.matches("<svg").count(), 3);
     assert_eq!(seen.document.matches("Ctrl and the wheel, or + and -, zoom").count(), 3 + 1);
+}
+
+/// The script ran: a canvas stands in the place of the picture.
+#[test]
+fn a_browser_draws_the_time_sequence_of_a_capture_without_complaint() {
+    if !skip::installed("chromium") {
+        skip!("program missing: chromium");
+    }
+    for name in ["slow.pcap", "</script><img src=x onerror=alert(1)>"] {
+        let seen = look_at(&explain::page(name));
+        assert!(seen.complaints.is_empty(), "{:#?}", seen.complaints);
+        assert_eq!(seen.document.matches("<canvas class=\"sequence\"").count(), 1);
+        assert!(
+            seen.document.contains("class=\"live\"") && seen.document.contains("or + and -, zoom")
+        );
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod skip;
 
 mod browser;
+mod explain;
 mod fixture;
 mod formats;
 mod hostile;

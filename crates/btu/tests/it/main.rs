@@ -20,6 +20,7 @@ mod captures;
 mod commands;
 mod compare;
 mod doctor;
+mod explain;
 mod faults;
 mod html;
 mod link;

@@ -4,6 +4,7 @@ use super::Event;
 use super::MSS;
 use super::Model;
 use super::Reply;
+use super::SCALE;
 use super::Segment;
 use super::World;
 use crate::tcp::ranges::Ranges;
@@ -48,7 +49,8 @@ impl Receiver {
     pub(super) fn window(&self) -> u64 {
         let free = self.buffer.saturating_sub(self.received - self.read);
         // RFC 9293, 3.8.6.2.2: no small windows.
-        if self.silly || free >= MSS.min(self.buffer / 2) { free } else { 0 }
+        let told = free >> SCALE << SCALE;
+        if self.silly || free >= MSS.min(self.buffer / 2) { told } else { 0 }
     }
 
     pub(super) fn is_done(&self) -> bool {

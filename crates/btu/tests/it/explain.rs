@@ -1,0 +1,137 @@
+//! `btu explain`: its counts beside those of tshark, its files, and what it refuses.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+
+/// A capture of iperf3 through a link with these options.
+fn captured(folder: &Path, options: &[&str], bytes: &str) -> std::path::PathBuf {
+    let file = folder.join("link.pcapng");
+    let script = format!("iperf3 -n {bytes} -c $BTU_LINK_FAR");
+    let mut command = btu();
+    command.args(["link", "--capture"]).arg(&file).args(["--far", "iperf3 -s -1"]);
+    run(command.args(options).args(["--", "sh", "-c", &script])).unwrap();
+    file
+}
+
+fn explained(file: &Path) -> Value {
+    let said = run(btu().arg("explain").arg(file).arg("--json")).unwrap();
+    serde_json::from_str(&said).unwrap()
+}
+
+/// A count over all connections and directions.
+fn counted(explained: &Value, name: &str) -> u64 {
+    let connections = explained["connections"].as_array().unwrap().iter();
+    let of = |stream: &Value| stream["counts"][name].as_u64().unwrap();
+    connections.map(|one| of(&one["up"]) + of(&one["down"])).sum()
+}
+
+/// How many packets tshark gives any of these marks.
+fn marked(file: &Path, marks: &[&str]) -> u64 {
+    let marks: Vec<String> = marks.iter().map(|mark| format!("tcp.analysis.{mark}")).collect();
+    let fields = ["-T", "fields", "-e", "frame.number"];
+    let mut command = Command::new("tshark");
+    command.arg("-nr").arg(file).args(["-Y", &marks.join(" || ")]).args(fields);
+    run(&mut command).unwrap().lines().count() as u64
+}
+
+/// What differs and why: tshark calls a repetition that comes within the first round trip behind later
+/// bytes out of order, we tell by time stamps; an acknowledgement that brings a new SACK and another
+/// window is a window update there and a duplicate here; a probe of a shut window that carries no byte
+/// is a keep-alive there. So sums are compared where the parts may differ.
+fn assert_agrees(file: &Path) -> Value {
+    let ours = explained(file);
+    let sum = |names: &[&str]| names.iter().map(|name| counted(&ours, name)).sum::<u64>();
+    let repeated = ["retransmission", "fast_retransmission", "spurious_retransmission"];
+    let theirs = marked(file, &[&repeated[..], &["out_of_order"]].concat());
+    assert_eq!(sum(&["retransmissions", "out_of_order"]), theirs, "{ours:#}");
+    let theirs = marked(file, &["duplicate_ack", "window_update"]);
+    assert_eq!(sum(&["duplicate_acks", "window_updates"]), theirs, "{ours:#}");
+    let theirs = marked(file, &["keep_alive", "zero_window_probe"]);
+    assert_eq!(sum(&["keep_alives", "window_probes"]), theirs);
+    assert_eq!(sum(&["zero_windows"]), marked(file, &["zero_window"]));
+    assert_eq!(sum(&["gaps"]), marked(file, &["lost_segment"]));
+    assert_eq!(sum(&["unseen_acks"]), marked(file, &["ack_lost_segment"]));
+    ours
+}
+
+#[test]
+fn the_counts_agree_with_tsharks_and_the_pattern_is_named() {
+    needs!("iperf3", "tshark");
+    let folder = TempDir::new().unwrap();
+    let file = captured(folder.path(), &["--delay", "5ms", "--up", "drop 1@200/400"], "4M");
+    let ours = assert_agrees(&file);
+    let dropped = counted(&ours, "dropped");
+    assert!(dropped >= 6 && counted(&ours, "retransmissions") >= dropped, "{ours:#}");
+    let connections = ours["connections"].as_array().unwrap();
+    let causes = connections.iter().flat_map(|one| one["diagnoses"].as_array().unwrap());
+    let names: Vec<&str> = causes.map(|one| one["cause"].as_str().unwrap()).collect();
+    assert!(names.contains(&"emulator-pattern"), "{names:?}");
+}
+
+#[test]
+fn the_counts_agree_with_tsharks_without_losses() {
+    needs!("iperf3", "tshark");
+    let folder = TempDir::new().unwrap();
+    let file = captured(folder.path(), &["--delay", "1ms"], "4M");
+    let ours = assert_agrees(&file);
+    let bytes = counted(&ours, "new_bytes");
+    assert!(bytes > 3_000_000, "{ours:#}");
+}
+
+/// The headers alone tell the same, and tshark reads them without a complaint.
+#[test]
+fn headers_that_were_written_tell_the_same() {
+    needs!("iperf3", "tshark");
+    let folder = TempDir::new().unwrap();
+    let file = captured(folder.path(), &["--delay", "1ms"], "1M");
+    let path = |name: &str| folder.path().join(name);
+    let mut command = btu();
+    command.arg("explain").arg(&file).arg("--pcapng").arg(path("heads.pcapng"));
+    command.arg("--xplot").arg(path("plot.xpl")).arg("--html").arg(path("page.html"));
+    let said = run(&mut command).unwrap();
+    assert!(said.contains("What senders waited for"), "{said}");
+    let (whole, heads) = (explained(&file), explained(&path("heads.pcapng")));
+    assert_eq!(whole["connections"], heads["connections"]);
+    let read = Command::new("tshark").arg("-nr").arg(path("heads.pcapng")).output().unwrap();
+    let lines = String::from_utf8_lossy(&read.stdout).lines().count() as u64;
+    assert_eq!(Some(lines), whole["traffic"]["packets"].as_u64());
+    assert!(read.status.success());
+    let plot = std::fs::read_to_string(path("plot.xpl")).unwrap();
+    assert!(plot.starts_with("timeval unsigned\ntitle\n") && plot.ends_with("go\n"));
+    let page = std::fs::read_to_string(path("page.html")).unwrap();
+    assert!(page.contains("application/octet-stream") && !page.contains("https://"));
+}
+
+/// One line that names the place and the value, and exit code 2.
+fn refused(arguments: &[&str]) -> String {
+    let ended = btu().arg("explain").args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(ended.stdout.is_empty());
+    said
+}
+
+#[test]
+fn what_is_no_capture_is_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    assert!(refused(&[&path("none.pcap")]).contains("none.pcap: No such file"));
+    assert!(refused(&[&path("")]).contains("it is a directory"));
+    std::fs::write(path("text"), "hello, world").unwrap();
+    assert!(refused(&[&path("text")]).contains("neither pcap"));
+    let empty = [&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0][..], &[0; 12], &[1, 0, 0, 0]].concat();
+    std::fs::write(path("empty.pcap"), empty).unwrap();
+    let said = run(btu().args(["explain", &path("empty.pcap")])).unwrap();
+    assert!(said.contains("no TCP connection"), "{said}");
+    let said = refused(&[&path("empty.pcap"), "--connection", "3"]);
+    assert!(said.contains("--connection 3") && said.contains("has 0 TCP connections"), "{said}");
+    let said = refused(&[&path("empty.pcap"), "--xplot", &path("plot")]);
+    assert!(said.contains("no TCP connection"), "{said}");
+}
