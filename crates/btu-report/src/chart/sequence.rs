@@ -43,7 +43,9 @@ fn picture(chart: &SequenceChart, caption: &str) -> String {
     below(&mut svg, PANELS[2], "round trip, ms", "curve c3", &trips, &x, 1e6);
     for (tick, text) in x.ticks() {
         let at = x.place(tick);
-        PANELS.iter().for_each(|[top, bottom]| svg.line("grid", [at, *top], [at, *bottom]));
+        for [top, bottom] in PANELS {
+            svg.line("grid", [at, top], [at, bottom]);
+        }
         svg.text("tick", [at, PANELS[2][1] + 18.0], Anchor::Middle, &text);
     }
     let middle = f64::midpoint(LEFT, RIGHT);

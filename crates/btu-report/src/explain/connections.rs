@@ -3,6 +3,7 @@
 use btu_core::diagnosis::Diagnosis;
 use btu_core::tcp::Connection;
 use btu_core::tcp::Stream;
+use btu_core::units::Nanos;
 
 use super::Explained;
 use crate::document::Block;
@@ -105,7 +106,7 @@ fn row(explained: &Explained<'_>, place: usize) -> Vec<String> {
         named(place, connection),
         number::figure(connection.length.seconds()),
         number::figure_or_none(goodput(most)),
-        number::figure_or_none(connection.round_trip().map(|time| time.millis())),
+        number::figure_or_none(connection.round_trip().map(Nanos::millis)),
         most.counts.retransmissions.to_string(),
         found.to_owned(),
     ]

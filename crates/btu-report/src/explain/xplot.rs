@@ -60,10 +60,10 @@ fn acknowledgements(out: &mut String, begin: Nanos, stream: &Stream) {
         }
         if let (Some(low), Some(high)) = (edge(from.edge), edge(to.edge)) {
             let _ = writeln!(out, "yellow\nline {before} {low} {at} {low}");
-            if high != low {
-                let _ = writeln!(out, "line {at} {low} {at} {high}");
-            } else {
+            if high == low {
                 let _ = writeln!(out, "utick {at} {low}");
+            } else {
+                let _ = writeln!(out, "line {at} {low} {at} {high}");
             }
             if to.edge == to.acknowledged {
                 let _ = writeln!(out, "atext {at} {high}\nZ");

@@ -93,7 +93,7 @@ fn policy(document: &Document) -> String {
 
 /// The page's own scripts, for pages with something to zoom.
 fn script(document: &Document) -> String {
-    scripts(document).map(|(text, _)| format!("<script>{text}</script>")).collect()
+    scripts(document).flat_map(|(text, _)| ["<script>", text, "</script>"]).collect()
 }
 
 /// Each script that the document needs, with its hash.
