@@ -39,6 +39,7 @@ impl Grounds<'_> {
             self.congestion(),
             self.io_in_memory(),
             self.limited_black_box(),
+            self.shared_black_box(),
         ];
         general.into_iter().chain(of_runs).flatten().collect()
     }
@@ -78,6 +79,14 @@ impl Grounds<'_> {
         let (activity, pass) = (&first.scored.cell.activity, first.scored.pass);
         let n = self.runs.iter().filter(lacks).count();
         Some(format!("{n} runs have no slowdown: {activity} alone was not measured in pass {pass}"))
+    }
+
+    /// Other runs on the same black box are a load that nobody measured.
+    fn shared_black_box(&self) -> Option<String> {
+        let placement = self.journal.hosts.placement.iter();
+        let shared = placement.filter(|(name, _)| name.starts_with("shared_"));
+        let most = shared.filter_map(|(_, fact)| fact.value.as_ref()?.as_u64()).max()?;
+        (most > 1).then(|| format!("an agent served up to {most} conductors at once (--shared)"))
     }
 
     /// Only a build that says it is a release build may be ranked.

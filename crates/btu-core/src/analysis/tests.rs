@@ -313,6 +313,10 @@ fn what_must_not_be_ranked_says_why() {
     let mut memory = passes(&[1]);
     memory.hosts.placement.insert("io_in_memory".into(), Fact::known(true));
     assert_reason(&analyse(&memory), "in memory");
+    let mut shared = passes(&[1]);
+    shared.hosts.placement.insert("shared_active".into(), Fact::known(1));
+    shared.hosts.placement.insert("shared_passive".into(), Fact::known(2));
+    assert_reason(&analyse(&shared), "up to 2 conductors");
     let mut lying = passes(&[1]);
     let check = VerificationSample {
         when: "after".into(),
