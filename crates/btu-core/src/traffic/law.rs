@@ -67,6 +67,24 @@ impl Law {
         }
     }
 
+    /// A bound of the mean's size, at once; `None` where there is no mean.
+    pub(super) fn reach(&self) -> Option<f64> {
+        match self {
+            Self::Plain(kind, values) => (kind.mean)(*values).map(f64::abs),
+            Self::Table(table) => Some(table.mean()),
+            Self::Mix(parts) => {
+                let reaches: Option<Vec<f64>> = parts.iter().map(|(_, law)| law.reach()).collect();
+                reaches.map(|reaches| reaches.into_iter().fold(0.0, f64::max))
+            }
+            Self::Clamp(_, low, Some(high)) | Self::Truncate(_, low, Some(high)) => {
+                Some(high.abs().max(low.unwrap_or(0.0).abs()))
+            }
+            Self::Clamp(law, low, None) | Self::Truncate(law, low, None) => {
+                law.reach().map(|reach| reach.max(low.unwrap_or(0.0).abs()))
+            }
+        }
+    }
+
     /// The share of all values that are at most `x`.
     pub fn cdf(&self, x: f64) -> f64 {
         match self {
@@ -224,4 +242,4 @@ const LEAST: f64 = 1e-15;
 /// Draws after which a truncated value comes from the quantile instead.
 const REDRAWS: u32 = 1000;
 /// Steps of a sum over whole numbers.
-const MOST_STEPS: f64 = 1e6;
+const MOST_STEPS: f64 = 1e5;

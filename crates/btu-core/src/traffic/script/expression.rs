@@ -56,11 +56,11 @@ impl<'f> Expressions<'f> {
     ) -> Result<Variate, Problem> {
         let bare = self.bare(quantity, parameter);
         let law = self.law(tree, Scale { quantity, bare })?;
-        let mean = law.mean().ok_or_else(|| {
+        let reach = law.reach().ok_or_else(|| {
             let remedy = "write clamp(X, LO, HI) or truncate(X, LO, HI) around it";
             Problem::at(tree.place, format!("this distribution has no mean; {remedy}"))
         })?;
-        if mean.is_finite() && mean.abs() <= LARGEST {
+        if reach <= LARGEST {
             return Ok(Variate::new(law, quantity));
         }
         Err(Problem::at(tree.place, "the mean of this value is out of range"))
