@@ -6,7 +6,9 @@
 //! came. Nothing blocks: a socket without room is left alone until it has some, so that a flow that
 //! cannot go on never delays another. Every wait has a deadline, so nothing hangs.
 
+mod answerer;
 mod connect;
+mod dialogue;
 mod flow;
 mod job;
 mod outgoing;
@@ -15,6 +17,8 @@ mod receiver;
 mod sampler;
 mod sender;
 
+pub use dialogue::Dialogue;
+pub use dialogue::converse;
 pub use job::Carrier;
 pub use job::Drain;
 pub use job::Flow;

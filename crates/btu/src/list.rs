@@ -13,6 +13,7 @@ use btu_core::plan::EDITIONS;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::traffic::MODELS;
+use btu_core::traffic::class::CLASSES;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
 use btu_engine::file::FILE_PROTOCOLS;
@@ -99,6 +100,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("transports", TRANSPORTS.iter().map(|t| pair(t.name(), t.about())).collect()),
         ("pingpong-transports", pingpong_transports()),
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
+        ("traffic-classes", CLASSES.iter().map(|c| pair(c.name, c.about)).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
         ("models", MODELS.iter().map(|m| pair(m.name(), m.shape.about)).collect()),
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),

@@ -39,7 +39,8 @@ pub(super) struct Sender<'a> {
     end: Nanos,
     give_up: Nanos,
     blocked: bool,
-    stopped: bool,
+    /// When T was first seen to have come.
+    stopped: Option<Nanos>,
     pub(super) is_over: bool,
     refused: u64,
     tcp: Option<TcpEnd>,
@@ -94,7 +95,7 @@ impl<'a> Sender<'a> {
             end,
             give_up,
             blocked: false,
-            stopped: false,
+            stopped: None,
             is_over: false,
             refused: 0,
             tcp: None,
@@ -111,7 +112,7 @@ impl<'a> Sender<'a> {
             Load::Blocks(bursts) => bursts.next_due().map(|due| self.start.saturating_add(due)),
             Load::Endless { .. } => None,
         };
-        let end = if self.stopped { self.give_up } else { self.end };
+        let end = if self.stopped.is_some() { self.give_up } else { self.end };
         Some(due.map_or(end, |due| due.min(end)))
     }
 
@@ -122,13 +123,13 @@ impl<'a> Sender<'a> {
 
     /// Sends what is due, as far as the transport takes it.
     pub(super) fn pump(&mut self, data: &mut [u8]) -> Progress {
-        self.blocked = false;
+        let was_blocked = std::mem::replace(&mut self.blocked, false);
         for _ in 0..AT_ONCE {
             let time = now();
             if time < self.start {
                 return Progress::Idle;
             }
-            if let Some(over) = self.look_at_the_end(time) {
+            if let Some(over) = self.look_at_the_end(time, was_blocked) {
                 return over;
             }
             let Some(left) = self.wanted(time) else { return self.nothing_left(time) };
@@ -148,7 +149,7 @@ impl<'a> Sender<'a> {
                 bursts.advance(since);
                 bursts.offer(since).map(Bytes::len)
             }
-            Load::Endless { .. } if self.stopped => None,
+            Load::Endless { .. } if self.stopped.is_some() => None,
             Load::Endless { sizes, next, left, .. } => {
                 if *left == 0 {
                     *left = sizes[*next].len().max(1);
@@ -189,6 +190,10 @@ impl<'a> Sender<'a> {
     fn not_taken(&mut self, cause: &io::Error) -> Progress {
         match (cause.kind(), &self.flow.carrier) {
             (io::ErrorKind::Interrupted, _) => Progress::More,
+            (io::ErrorKind::WouldBlock, _) if self.is_past_giving_up() => {
+                self.end();
+                Progress::Over
+            }
             (io::ErrorKind::WouldBlock, _) => {
                 self.blocked = true;
                 Progress::Blocked
@@ -205,6 +210,10 @@ impl<'a> Sender<'a> {
         }
     }
 
+    fn is_past_giving_up(&self) -> bool {
+        self.stopped.is_some_and(|stopped| stopped >= self.give_up)
+    }
+
     fn fail(&mut self, reason: String) -> Progress {
         self.fault = Some(Outcome::Failed { reason });
         self.end();
@@ -212,7 +221,7 @@ impl<'a> Sender<'a> {
     }
 
     /// T has come, or the end of the time to drain, or a limit was met.
-    fn look_at_the_end(&mut self, time: Nanos) -> Option<Progress> {
+    fn look_at_the_end(&mut self, time: Nanos, was_blocked: bool) -> Option<Progress> {
         let since = time.since(self.start);
         if let Load::Blocks(bursts) = &mut self.load {
             // What was due before T is due, however late somebody looks.
@@ -225,14 +234,17 @@ impl<'a> Sender<'a> {
                 return Some(Progress::Over);
             }
         }
-        if time >= self.end && !self.stopped {
-            self.stopped = true;
+        if time >= self.end && self.stopped.is_none() {
+            self.stopped = Some(time);
             self.tcp = self.account();
             if let Load::Blocks(bursts) = &mut self.load {
                 bursts.stop();
             }
         }
-        (self.stopped && time >= self.give_up).then(|| {
+        // What was due is offered once, where only this thread was late and not the transport.
+        let stopped = self.stopped?;
+        let tries = !was_blocked && time < stopped.saturating_add(LAST_TRY);
+        (time >= self.give_up && !tries).then(|| {
             self.end();
             Progress::Over
         })
@@ -244,7 +256,7 @@ impl<'a> Sender<'a> {
             Load::Blocks(bursts) => bursts.next_due().is_some(),
             Load::Endless { .. } => false,
         };
-        if has_more || (time < self.end && !self.stopped) {
+        if has_more || (time < self.end && self.stopped.is_none()) {
             return Progress::Idle;
         }
         self.end();
@@ -306,6 +318,8 @@ impl<'a> Sender<'a> {
 const AT_ONCE: usize = 16;
 /// The longest write: what a flow has beyond waits until others were looked at.
 const LONGEST_WRITE: Bytes = Bytes::new(1 << 20);
+/// How long what was due at T is still offered to a transport that has room.
+const LAST_TRY: Nanos = Nanos::from_millis(20);
 /// How long an unqueued block may take to be finished after T.
 const FINISH: Nanos = Nanos::from_secs(10);
 /// Datagrams that the kernel may refuse before the flow is given up.

@@ -5,19 +5,25 @@ use std::sync::atomic::AtomicBool;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
+use btu_core::traffic::Action;
+use btu_core::traffic::Closed;
+use btu_core::traffic::Event;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::Place;
 use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Dialogue;
 use btu_engine::traffic::Drain;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::Offer;
 use btu_engine::traffic::Pace;
+use btu_engine::traffic::converse;
 use btu_engine::traffic::run;
 use btu_sys::socket::Settings;
 
@@ -211,4 +217,54 @@ fn a_queue_that_is_not_drained_is_left_and_said() {
     assert_eq!((ends[0].outcome.clone(), figures.blocks.due), (Outcome::Complete, 100));
     assert!(figures.blocks.waiting > 0 && figures.drained_delay_s.is_none(), "{figures:?}");
     assert!(figures.window_delay_s.is_some_and(|delay| delay > 0.0));
+}
+
+/// Asks three times, each question after the answer to the last.
+#[derive(Debug)]
+struct Asks {
+    left: u32,
+}
+
+impl Closed for Asks {
+    fn on(&mut self, _now: Nanos, _event: Event, actions: &mut Vec<Action>) {
+        if self.left == 0 {
+            return actions.push(Action::Done);
+        }
+        self.left -= 1;
+        // Longer than what one call carries, both ways.
+        let (request, answer) = (Bytes::new(100_000), Bytes::new(300_000));
+        actions.push(Action::Ask { flow: 0, request, answer });
+    }
+}
+
+fn dialogue(left: u32, cancel: bool) -> Dialogue {
+    Dialogue {
+        near: Place::here(Role::Test),
+        far: Place::here(Role::Active),
+        address: "127.0.0.1:0".parse().unwrap(),
+        settings: Settings::default(),
+        train: Box::new(Asks { left }),
+        start: Nanos::ZERO,
+        duration: Nanos::from_secs(3600),
+        patience: Nanos::from_secs(60),
+        cancel: Arc::new(AtomicBool::new(cancel)),
+    }
+}
+
+#[test]
+fn a_conversation_asks_again_when_it_was_answered() {
+    let end = converse(dialogue(3, false)).unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    let figures = Figures::of(&end.trace);
+    assert_eq!((figures.blocks.due, figures.blocks.sent), (3, 3));
+    assert_eq!(figures.delivered_bytes, Bytes::new(3 * 400_000));
+    let asked: Vec<Nanos> = end.trace.blocks.iter().map(|block| block.due).collect();
+    let answered: Vec<Nanos> = end.trace.reads.iter().map(|read| read.at).collect();
+    assert!(answered[0] <= asked[1] && answered[1] <= asked[2], "{asked:?} {answered:?}");
+}
+
+#[test]
+fn a_conversation_that_nobody_wants_any_more_ends() {
+    let end = converse(dialogue(u32::MAX, true)).unwrap();
+    assert_eq!(end.outcome, Outcome::Capped { reason: "interrupted".into() });
 }

@@ -17,9 +17,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let columns = vec![
-        Column::left("what"),
+        Column::left("figure"),
         Column::left("napier"),
-        Column::left("expected here"),
+        Column::left("expected"),
         Column::left("measured"),
     ];
     let rows = [main_finding(seen), figures(seen), others(seen)].concat();
@@ -53,7 +53,7 @@ fn main_finding(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let slow = seen.analysis.group(Group::SlowLine).next();
     let ratio = capacity.and_then(|c| c.departure).zip(slow.and_then(|c| c.departure));
     vec![
-        line("full stream", "1.75 Mb/s, then 1.7", rate(1.7e6 * scale), rate_of(capacity)),
+        line("full stream", "1.75, 1.7 Mb/s", rate(1.7e6 * scale), rate_of(capacity)),
         line("the other line", "0.45 Mb/s", rate(0.45e6 * scale), rate_of(slow)),
         line(
             "ratio of the two",
@@ -75,27 +75,27 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let spread = spread(seen.analysis.group(Group::BlockSize));
     vec![
         line(
-            "figure 4: spread over block size",
+            "4: spread over blocks",
             "slight",
             "within 2 %".to_owned(),
             spread.map_or_else(|| number::NONE.to_owned(), |s| format!("{} %", number::figure(s))),
         ),
         line(
-            "figure 7: burst period at the knee",
+            "7: knee",
             "about 80 ms",
-            format!("{} ms (12500 B at mu)", number::figure(knee_ms)),
+            format!("{} ms", number::figure(knee_ms)),
             found
                 .map_or_else(|| number::NONE.to_owned(), |ms| format!("{} ms", number::figure(ms))),
         ),
         line(
-            "figure 9: utilisation that random bursts settle at",
+            "9: utilisation",
             "around 11",
             number::ratio_or_none(rho),
             number::ratio_or_none(longest.and_then(|c| c.offered_ratio).map(|found| found.value)),
         ),
         line(
-            "figure 10: delay after the longest time",
-            "almost 60 s after 120 s",
+            "10: delay at the end",
+            "almost 60 s",
             span(fluid),
             span(longest.and_then(|cell| cell.window_delay).map(|found| found.value)),
         ),
@@ -114,7 +114,7 @@ fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {
         })
         .collect();
     let mut rows = vec![line(
-        "datagrams at 1.3 mu (ours; the paper's Ethernet fails at 1.3)",
+        "datagrams at 1.3 mu",
         "fatal errors",
         format!("{} % lost", number::figure(100.0 * (1.0 - 1.0 / 1.3))),
         lost.map_or_else(
@@ -125,8 +125,8 @@ fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {
     if !missed.is_empty() {
         rows.push(line(
             "unqueued bursts",
-            "significantly different",
-            "missed below the knee only".to_owned(),
+            "differ",
+            "missed below knee".to_owned(),
             missed.join(", "),
         ));
     }

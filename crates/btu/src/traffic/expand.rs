@@ -1,9 +1,14 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic::Block;
 use btu_core::traffic::Call;
+use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
 use btu_core::traffic::Drain;
@@ -23,6 +28,7 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::traffic as engine;
 use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Dialogue;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::Offer;
 use btu_sys::socket::Settings;
@@ -42,37 +48,102 @@ pub(super) struct Named {
     pub(super) flow: Flow,
 }
 
+/// A conversation with what its sample says of it.
+#[derive(Debug)]
+pub(super) struct Talked {
+    pub(super) test: String,
+    pub(super) session: u32,
+    pub(super) from: Role,
+    pub(super) to: Role,
+    pub(super) traffic: String,
+    pub(super) dialogue: Dialogue,
+}
+
+/// What a cluster sends: flows on a schedule, and conversations.
+#[derive(Debug, Default)]
+pub(super) struct Cast {
+    pub(super) flows: Vec<Named>,
+    pub(super) talks: Vec<Talked>,
+}
+
 /// Every flow of a cluster, each test by so many sessions.
 pub(super) fn flows(
     cluster: &Cluster,
     sessions: u32,
     seed: u64,
     hosts: &Hosts,
-) -> Result<Vec<Named>, Failure> {
-    let mut named = Vec::new();
+    until: &Until,
+) -> Result<Cast, Failure> {
+    let mut cast = Cast::default();
     for test in &cluster.tests {
         for session in 1..=sessions {
             let streams = test.streams(&cluster.name, seed);
             let streams = if session == 1 { streams } else { streams.part(u64::from(session)) };
+            if let Some(Train::Closed(train)) = test.traffic.train(&streams) {
+                let talked = conversation(test, train, &streams, hosts, until)?;
+                cast.talks.push(Talked { session, ..talked });
+                continue;
+            }
             for mut one in of_test(test, &streams, hosts)? {
                 one.session = session;
                 if session > 1 && one.flow.carrier == Carrier::Udp {
                     // A port of the script has room for one socket.
                     one.flow.port = 0;
                 }
-                named.push(one);
+                cast.flows.push(one);
             }
         }
     }
-    Ok(named)
+    Ok(cast)
+}
+
+/// What ends a conversation that does not end by itself.
+#[derive(Clone, Debug)]
+pub(super) struct Until {
+    pub(super) patience: Nanos,
+    pub(super) cancel: Arc<AtomicBool>,
+}
+
+/// A test that waits for answers.
+fn conversation(
+    test: &Test,
+    train: Box<dyn Closed>,
+    streams: &Streams,
+    hosts: &Hosts,
+    until: &Until,
+) -> Result<Talked, Failure> {
+    let (from, to) = roles(test)?;
+    let Carrier::Tcp(settings) = carrier(&test.protocol) else {
+        let cause =
+            anyhow!("{}: {} waits for answers, over tcp only", test.name, test.traffic.name());
+        return Err(Failure::usage(cause));
+    };
+    let [near, far] = [from, to].map(|role| hosts.parties[place(role)].place.clone());
+    let dialogue = Dialogue {
+        near,
+        far,
+        address: SocketAddr::new(hosts.address(from, to)?, 0),
+        settings,
+        train,
+        start: test.start,
+        duration: test.traffic.duration(streams).unwrap_or(DURATION),
+        patience: until.patience,
+        cancel: Arc::clone(&until.cancel),
+    };
+    let (test, traffic) = (test.name.clone(), test.traffic.to_string());
+    Ok(Talked { test, session: 1, from, to, traffic, dialogue })
+}
+
+fn roles(test: &Test) -> Result<(Role, Role), Failure> {
+    let [from, to] = [&test.from, &test.to].map(|end| scenario::role_of(&end.host));
+    from.zip(to).ok_or_else(|| {
+        Failure::usage(anyhow!("{}: host {} has no role", test.name, test.from.host))
+    })
 }
 
 /// The flows of one test: one, or for a model with several parts and both directions one for each.
 fn of_test(test: &Test, streams: &Streams, hosts: &Hosts) -> Result<Vec<Named>, Failure> {
-    let [from, to] = [&test.from, &test.to].map(|end| scenario::role_of(&end.host));
-    let (Some(from), Some(to)) = (from, to) else {
-        return Err(Failure::usage(anyhow!("{}: host {} has no role", test.name, test.from.host)));
-    };
+    let (from, to) = roles(test)?;
     let duration = test.traffic.duration(streams).unwrap_or(DURATION);
     let offers = offers(&test.traffic, streams, duration)?;
     let several = offers.len() > 1;
@@ -127,11 +198,10 @@ fn offers(
 ) -> Result<Vec<(Direction, Offer)>, Failure> {
     let train = match call.train(streams) {
         Some(Train::Open(train)) => Timeline::new(train),
-        Some(Train::Closed(_)) => {
-            let cause = anyhow!("{}: it waits for answers, which no test can do yet", call.name());
-            return Err(Failure::usage(cause).hint("btu model list says which models do not"));
+        Some(Train::Closed(_)) | None => {
+            let cause = anyhow!("{}: it has no schedule of its own", call.name());
+            return Err(Failure::usage(cause));
         }
-        None => return Err(Failure::usage(anyhow!("{}: it sends nothing", call.name()))),
     };
     let discipline = match call.pattern() {
         Pattern::Full => {

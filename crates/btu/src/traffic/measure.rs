@@ -18,7 +18,7 @@ use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
-use btu_core::units::Nanos;
+use btu_engine::EngineError;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_engine::traffic as engine;
@@ -29,7 +29,10 @@ use btu_engine::traffic::JobEnd;
 use btu_sys::socket::Effective;
 
 use super::expand;
+use super::expand::Cast;
 use super::expand::Named;
+use super::expand::Talked;
+use super::expand::Until;
 use super::path::Hosts;
 use super::scenario;
 use super::start::Started;
@@ -112,6 +115,28 @@ enum Went {
 }
 
 impl Stage<'_> {
+    /// Flows and conversations of a cluster, at once.
+    fn carried(&self, name: &str, cast: Cast) -> ClusterSample {
+        let flows: Vec<engine::Flow> = cast.flows.iter().map(|one| one.flow.clone()).collect();
+        let job = Job {
+            parties: &self.hosts.parties,
+            flows: &flows,
+            linger: self.hosts.linger(),
+            stall: self.plan.stall_ns,
+            cancel: Arc::clone(self.interrupt.flag()),
+        };
+        let (ended, talks) = std::thread::scope(|scope| {
+            let talks = cast.talks.into_iter();
+            let talks: Vec<_> = talks.map(|talk| scope.spawn(|| conversation(talk))).collect();
+            let ended = if flows.is_empty() { Ok(JobEnd::default()) } else { engine::run(&job) };
+            let panicked = || EngineError::Refused("a conversation panicked".to_owned());
+            let joined =
+                talks.into_iter().map(|talk| talk.join().unwrap_or_else(|_| Err(panicked())));
+            (ended, joined.collect())
+        });
+        sample(name, cast.flows, ended, talks)
+    }
+
     /// Carries a block out. What goes wrong in it is part of the result; an `Err` is the user's.
     fn block(&self, block: &Block) -> Result<Went, Failure> {
         match block {
@@ -148,43 +173,73 @@ impl Stage<'_> {
     }
 
     fn cluster(&self, cluster: &Cluster) -> Result<Went, Failure> {
-        let named = expand::flows(cluster, self.cell.sessions, self.seed, self.hosts)?;
-        let flows: Vec<engine::Flow> = named.iter().map(|one| one.flow.clone()).collect();
-        let job = Job {
-            parties: &self.hosts.parties,
-            flows: &flows,
-            linger: self.hosts.linger(),
-            stall: self.plan.stall_ns,
-            cancel: Arc::clone(self.interrupt.flag()),
-        };
-        let sample = match engine::run(&job) {
-            Ok(end) => sample(&cluster.name, named, end),
-            Err(cause) => ClusterSample {
-                name: cluster.name.clone(),
-                failed: Some(cause.sentence()),
-                flows: Vec::new(),
-                sender_cpu_ns: Nanos::ZERO,
-                receiver_cpu_ns: Nanos::ZERO,
-                sender_threads: 0,
-                elapsed_ns: Nanos::ZERO,
-            },
-        };
+        let until =
+            Until { patience: self.plan.stall_ns, cancel: Arc::clone(self.interrupt.flag()) };
+        let cast = expand::flows(cluster, self.cell.sessions, self.seed, self.hosts, &until)?;
+        let sample = self.carried(&cluster.name, cast);
         let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
         Ok(if well { Went::Well } else { Went::Badly })
     }
 }
 
-fn sample(name: &str, named: Vec<Named>, end: JobEnd) -> ClusterSample {
+/// What flows and conversations of a cluster came to.
+fn sample(
+    name: &str,
+    named: Vec<Named>,
+    ended: Result<JobEnd, EngineError>,
+    talks: Vec<Result<FlowSample, EngineError>>,
+) -> ClusterSample {
+    let mut failed = None;
+    let mut keep = |cause: EngineError| failed = Some(cause.sentence());
+    let mut talked = Vec::new();
+    for talk in talks {
+        match talk {
+            Ok(talk) => talked.push(talk),
+            Err(cause) => keep(cause),
+        }
+    }
+    let end = ended.unwrap_or_else(|cause| {
+        keep(cause);
+        JobEnd::default()
+    });
+    let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
     ClusterSample {
         name: name.to_owned(),
-        failed: None,
-        flows: named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end)).collect(),
+        flows: flows.chain(talked).collect(),
+        failed,
         sender_cpu_ns: end.sender_cpu,
         receiver_cpu_ns: end.receiver_cpu,
         sender_threads: u32::try_from(end.sender_threads).unwrap_or(u32::MAX),
         elapsed_ns: end.elapsed,
     }
+}
+
+fn conversation(talk: Talked) -> Result<FlowSample, EngineError> {
+    let duration_ns = talk.dialogue.duration;
+    let end = engine::converse(talk.dialogue)?;
+    // Nobody but the answers decides when such a sender goes on.
+    let figures = Figures { pacing: None, ..Figures::of(&end.trace) };
+    Ok(FlowSample {
+        test: talk.test,
+        session: talk.session,
+        from: talk.from,
+        to: talk.to,
+        transport: "tcp".to_owned(),
+        traffic: talk.traffic,
+        duration_ns,
+        outcome: end.outcome,
+        figures,
+        places: None,
+        acknowledged_bytes: None,
+        retransmitted_bytes: None,
+        least_rtt_ns: None,
+        refused: 0,
+        pace: end.pace.to_owned(),
+        sender_options: options(end.sender),
+        receiver_options: options(end.receiver),
+        curves: Curves::of(&end.trace),
+    })
 }
 
 fn flow(named: Named, end: FlowEnd) -> FlowSample {

@@ -122,6 +122,45 @@ fn more_than_a_line_carries_waits_and_is_seen_to_wait() {
 }
 
 #[test]
+fn the_paper_is_measured_again_figure_by_figure() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let said =
+        run(&mut traffic(folder.path(), &["viseum", "--smoke", "--seed", "3", "--out", "out"]))
+            .unwrap();
+    assert!(said.contains("text and its arithmetic disagree"), "{said}");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for figure in 4..=10 {
+        assert!(page.contains(&format!("(figure {figure})")), "no figure {figure}");
+    }
+    let result = read_json(&folder.path().join("out/result.json"));
+    let cells = result["cells"].as_array().unwrap();
+    let of = |group: &str| cells.iter().find(|cell| cell["group"] == group).unwrap();
+    // 1.3 times what the line carries: at the least so much is lost, whatever the machine does.
+    assert!(of("datagrams")["lost_share"].as_f64().unwrap() > 0.15);
+    let slow = of("slow-line")["departure_rate_bit_s"].as_f64().unwrap();
+    assert!(slow < 4.6e6, "the slow line carried {slow}");
+    assert!(of("time")["offered_ratio"].as_f64().unwrap() > 5.0);
+    // Whoever has the samples gets the same figures.
+    let verified = run(btu().current_dir(folder.path()).args(["verify", "out"])).unwrap();
+    assert!(verified.contains("VALID: "), "{verified}");
+}
+
+#[test]
+fn a_sheet_says_how_many_sessions_of_a_class_a_path_carries() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["qos", "voice", "--time", "200ms", "--passes", "1", "--rate", "200kbit/s"];
+    let said = run(&mut traffic(folder.path(), &[&args[..], &["--out", "out"]].concat())).unwrap();
+    for word in ["mu, one full stream", "Sessions that the path carries", "voice", "RFC 6349"] {
+        assert!(said.contains(word), "no {word} in\n{said}");
+    }
+    let cells = read_json(&folder.path().join("out/result.json"))["cells"].clone();
+    let classes = cells.as_array().unwrap().iter().filter(|cell| cell["group"] == "class");
+    assert!(classes.count() >= 3);
+}
+
+#[test]
 fn an_interrupted_sweep_goes_on_where_it_stopped() {
     needs!();
     let folder = TempDir::new().unwrap();
@@ -143,6 +182,34 @@ fn an_interrupted_sweep_goes_on_where_it_stopped() {
     let result = read_json(&folder.path().join("out/result.json"));
     assert_eq!(result["complete"], true);
     assert_eq!(result["cells"].as_array().unwrap().len(), 3);
+}
+
+/// T15: every model but the one that wants a recording, all at once.
+#[test]
+fn every_model_can_be_sent() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let listed = run(btu().args(["model", "list", "--json"])).unwrap();
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let all = listed["models"].as_array().or(listed.as_array()).unwrap();
+    let names: Vec<&str> = all.iter().filter_map(|model| model["name"].as_str()).collect();
+    assert!(names.len() > 20, "{names:?}");
+    let tests: String = names
+        .iter()
+        .filter(|name| **name != "replay")
+        .map(|name| {
+            format!(
+                "[[cluster.test]]\nname = \"{name}\"\npath = \"test -> active\"\ntype = \"{name}(duration=400 ms)\"\n"
+            )
+        })
+        .collect();
+    let file = folder.path().join("all.toml");
+    std::fs::write(&file, format!("[[cluster]]\nname = \"all\"\n{tests}")).unwrap();
+    run(&mut traffic(folder.path(), &["all.toml", "--out", "out", "--quiet"])).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    for flow in result["flows"].as_array().unwrap() {
+        assert_eq!(flow["ended"], "complete", "{}", flow["test"]);
+    }
 }
 
 #[test]
@@ -187,6 +254,10 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["a.ns", "--rate", "fast"]).contains("--rate"));
     assert!(refused(&["sweep", "period", "--values", "5"]).contains("--values 5: "));
     assert!(refused(&["sweep", "sessions", "--values", "0"]).contains("1 to 1024"));
+    assert!(
+        refused(&["qos", "pigeons", "--rate", "1Mbit/s"]).contains("unknown application class")
+    );
+    assert!(refused(&["qos"]).contains("--mu"));
     assert!(refused(&["sweep", "height"]).contains("block-size"));
     assert!(refused(&[]).contains("FILE"));
 }
