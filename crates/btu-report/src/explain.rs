@@ -6,7 +6,7 @@
 mod connections;
 mod json;
 mod reading;
-mod sequence;
+pub(crate) mod sequence;
 mod waits;
 mod xplot;
 

@@ -78,7 +78,7 @@ pub use section::Run;
 pub use section::SECTIONS;
 pub use section::Section;
 pub use section::compose;
-pub use section::compose_second_run;
+pub use section::compose_second_runs;
 pub use store::OpenMode;
 pub use store::Opened;
 pub use store::StoreError;

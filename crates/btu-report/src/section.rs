@@ -68,15 +68,15 @@ pub static SECTIONS: &[&dyn Section] = &[
     &reading::Reading,
 ];
 
-/// One second run, as `btu explain DIR CELL` shows it.
-pub fn compose_second_run(journal: &Journal, second: &SecondRun) -> Document {
+/// Second runs, as `btu explain DIR CELL` shows them.
+pub fn compose_second_runs(journal: &Journal, runs: &[&SecondRun]) -> Document {
     let part = Part {
-        name: "second-run",
-        title: "Second run",
+        name: "diagnosis",
+        title: "Diagnosis",
         level: Level::Headline,
-        blocks: vec![Block::details(diagnosis::headline(second), diagnosis::second_run(second))],
+        blocks: diagnosis::every(runs.iter().copied()),
     };
-    let (title, caption) = (second.cell.id(), caption(journal));
+    let (title, caption) = ("BTU explain: second runs".to_owned(), caption(journal));
     Document { title, caption, sections: vec![part] }.cleaned()
 }
 

@@ -1,5 +1,7 @@
 //! The verb `explain`: what a capture of TCP tells, and why its connections were slow.
 
+mod result;
+
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -19,9 +21,13 @@ use crate::output;
 /// Options of `btu explain`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// A capture: pcap or pcapng, such as `tcpdump -w` writes; headers are enough (`-s 128`)
-    #[arg(value_name = "FILE")]
+    /// A capture: pcap or pcapng, such as `tcpdump -w` writes, headers are enough (`-s 128`); or the
+    /// directory of a result, whose cells with a second run are explained
+    #[arg(value_name = "FILE|DIR")]
     file: PathBuf,
+    /// With DIR: only this cell, as `SEND/telnet/none`
+    #[arg(value_name = "CELL")]
+    cell: Option<String>,
     /// Only this connection, by its number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     connection: Option<u32>,
@@ -44,7 +50,15 @@ pub(crate) struct ExplainArgs {
 
 /// Runs the verb.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    if args.file.is_dir() {
+        return result::explain(args);
+    }
     let name = args.file.display().to_string();
+    if let Some(cell) = &args.cell {
+        let cause =
+            anyhow::anyhow!("{cell}: a cell is of the directory of a result; {name} is a file");
+        return Err(Failure::usage(cause));
+    }
     let bytes = read(&args.file)?;
     let capture =
         capture::read(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
@@ -63,11 +77,6 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let name = file.display();
-    if file.is_dir() {
-        let cause = anyhow::anyhow!("read {name}: it is a directory, not a capture");
-        let hint = "name a capture file; btu report shows a result's directory";
-        return Err(Failure::usage(cause).hint(hint));
-    }
     std::fs::read(file).with_context(|| format!("read {name}")).map_err(Failure::usage)
 }
 

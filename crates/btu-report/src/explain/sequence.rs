@@ -23,7 +23,8 @@ pub(super) fn charts(explained: &Explained<'_>) -> Vec<Block> {
     charts.collect()
 }
 
-fn chart(place: usize, title: String, stream: &Stream) -> SequenceChart {
+/// The chart of one direction; `place` tells the charts of a page apart.
+pub(crate) fn chart(place: usize, title: String, stream: &Stream) -> SequenceChart {
     let pauses = stream.pauses().count();
     SequenceChart {
         name: format!("sequence-{}", place + 1),

@@ -16,6 +16,7 @@ use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
 use crate::document::Table;
+use crate::explain::sequence;
 use crate::number;
 
 /// The second runs and their causes.
@@ -42,22 +43,57 @@ impl Section for Diagnoses {
         }
         let mut blocks =
             vec![Block::paragraph(summary(run.analysis)), Block::Table(causes(second))];
-        blocks.extend(second.iter().map(|one| Block::details(headline(one), second_run(one))));
+        blocks.extend(every(second.iter()));
         blocks
     }
 }
 
-/// Everything about one second run.
-pub(crate) fn second_run(run: &SecondRun) -> Vec<Block> {
+/// Everything about these second runs, one after the other.
+pub(crate) fn every<'r>(runs: impl Iterator<Item = &'r SecondRun>) -> Vec<Block> {
+    let of = |(number, run)| Block::details(headline(run), second_run(number, run));
+    runs.enumerate().map(of).collect()
+}
+
+/// Everything about one of them; `number` tells its charts from those of the others.
+fn second_run(number: usize, run: &SecondRun) -> Vec<Block> {
     let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
-    for (number, one) in run.connections.iter().enumerate() {
-        blocks.extend(connection(run, number, one));
+    for (place, one) in run.connections.iter().enumerate() {
+        blocks.extend(connection(run, place, one));
+        blocks.extend(chart(number * MOST_CONNECTIONS + place, run, one));
     }
     blocks
 }
 
+/// The time sequence of the data, while a page can carry it.
+fn chart(place: usize, run: &SecondRun, one: &Followed) -> Option<Block> {
+    let stream = one.connection.as_ref()?.streams()[0];
+    if stream.sent.len() > MOST_SEGMENTS {
+        let (segments, path) = (stream.sent.len(), run.file.as_ref().map_or("", |file| &file.path));
+        let said = format!(
+            "{segments} segments are too many for this page: btu explain {path} --html FILE draws them."
+        );
+        return Some(Block::paragraph(said));
+    }
+    let title = format!("{}, {}", run.cell, way(one));
+    let chart = sequence::chart(place, title, stream);
+    stream.has_data().then(|| Block::Sequence(Box::new(chart)))
+}
+
+/// No case has more.
+const MOST_CONNECTIONS: usize = 2;
+/// Half a megabyte of a page.
+const MOST_SEGMENTS: usize = 60_000;
+
+/// `test -> active`
+fn way(one: &Followed) -> String {
+    match one.direction {
+        Direction::Receive => format!("{} -> test", one.peer),
+        Direction::Send => format!("test -> {}", one.peer),
+    }
+}
+
 /// `SEND/telnet/none: delayed-ack-nagle (confidence high)`
-pub(crate) fn headline(run: &SecondRun) -> String {
+fn headline(run: &SecondRun) -> String {
     format!("{}: {}", run.cell, verdict(run))
 }
 
@@ -165,10 +201,7 @@ fn recorded(run: &SecondRun) -> String {
 
 /// Causes, then the figures of hosts and packets.
 fn connection(run: &SecondRun, number: usize, one: &Followed) -> Vec<Block> {
-    let way = match one.direction {
-        Direction::Receive => format!("{} -> test", one.peer),
-        Direction::Send => format!("test -> {}", one.peer),
-    };
+    let way = way(one);
     let mut blocks = Vec::new();
     if run.connections.len() > 1 {
         blocks.push(Block::paragraph(format!("Connection {}, {way}:", number + 1)));

@@ -68,7 +68,27 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
         let again = report(&out, format);
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
+    a_cell_is_explained_on_request(&out, &second);
     deleted_and_changed_captures_are_named(&out, &second);
+}
+
+fn a_cell_is_explained_on_request(out: &Path, second: &[Value]) {
+    let explain = |args: &[&str]| btu().arg("explain").arg(out).args(args).output().unwrap();
+    let all: Value = serde_json::from_slice(&explain(&["--json"]).stdout).unwrap();
+    let all = all["second_runs"].as_array().unwrap();
+    assert_eq!(all.len(), second.len());
+    assert!(all.iter().all(|run| run["connections"][0]["in_capture"] == true), "{all:?}");
+    let cell = all[3]["cell"].as_str().unwrap();
+    let text = String::from_utf8(explain(&[cell]).stdout).unwrap();
+    assert!(text.contains(&format!("{cell}: ")) && text.contains("Evidence"), "{text}");
+    let others = all.iter().filter(|run| run["cell"] != cell);
+    assert!(others.into_iter().all(|run| !text.contains(run["cell"].as_str().unwrap())), "{text}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("id=\"sequence-1\""), "level 4 has charts");
+    let wrong = explain(&["SEND/nothing/none"]);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(2), "{said}");
+    assert!(said.contains("write ") && said.contains(cell), "{said}");
 }
 
 /// Evidence that is gone takes nothing else with it.

@@ -1,0 +1,89 @@
+//! `btu explain DIR [CELL]`: why the abnormal cells of a result behave so.
+
+use anyhow::anyhow;
+use btu_core::analysis::Followed;
+use btu_core::analysis::SecondRun;
+use btu_report::OpenMode;
+use serde_json::Value;
+use serde_json::json;
+
+use super::ExplainArgs;
+use super::write;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+
+/// Explains every second run of the result, or that of one cell.
+pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    refuse_options_of_files(args)?;
+    let opened = btu_report::open(&args.file, OpenMode::Strict).map_err(Failure::usage)?;
+    let analysis = opened.analyse();
+    let chosen = chosen(args, &analysis.second_runs)?;
+    let document = btu_report::compose_second_runs(&opened.journal, &chosen);
+    if let Some(file) = &args.html {
+        write(file, &btu_report::explained_html(&document))?;
+    }
+    if args.json {
+        let runs: Vec<Value> = chosen.iter().map(|run| described(run)).collect();
+        output::json(&json!({ "second_runs": runs }))?;
+    } else {
+        output::result(&btu_report::explained_text(&document))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What belongs to one capture file is asked of that file.
+fn refuse_options_of_files(args: &ExplainArgs) -> Result<(), Failure> {
+    let given = [
+        (args.connection.is_some(), "--connection"),
+        (args.xplot.is_some(), "--xplot"),
+        (args.pcapng.is_some(), "--pcapng"),
+    ];
+    let Some((_, option)) = given.into_iter().find(|(given, _)| *given) else { return Ok(()) };
+    let dir = args.file.display();
+    let cause = anyhow!("{option}: {dir} is a directory; name one of {dir}/captures");
+    Err(Failure::usage(cause))
+}
+
+fn chosen<'r>(args: &ExplainArgs, runs: &'r [SecondRun]) -> Result<Vec<&'r SecondRun>, Failure> {
+    let dir = args.file.display();
+    if runs.is_empty() {
+        let cause = anyhow!("{dir}: no cell of it was run again with capture");
+        let hint = "no rule called one abnormal; btu run --capture all captures every cell";
+        return Err(Failure::usage(cause).hint(hint));
+    }
+    let Some(wanted) = &args.cell else { return Ok(runs.iter().collect()) };
+    let found: Vec<&SecondRun> = runs.iter().filter(|run| run.cell.id() == *wanted).collect();
+    if found.is_empty() {
+        let legal: Vec<String> = runs.iter().map(|run| run.cell.id()).collect();
+        let cause =
+            anyhow!("{wanted}: no second run of {dir} is of that cell; write {}", legal.join(", "));
+        return Err(Failure::usage(cause));
+    }
+    Ok(found)
+}
+
+fn described(run: &SecondRun) -> Value {
+    let file = run.file.as_ref();
+    json!({
+        "cell": run.cell.id(),
+        "why": run.why,
+        "goodput_mbps": run.goodput_mbps,
+        "file": file.map(|file| &file.path),
+        "packets": file.map(|file| file.packets),
+        "lost": file.map(|file| file.lost),
+        "no_packets": run.no_packets,
+        "missing": run.missing,
+        "connections": run.connections.iter().map(connection).collect::<Vec<Value>>(),
+    })
+}
+
+fn connection(one: &Followed) -> Value {
+    json!({
+        "peer": one.peer,
+        "direction": one.direction,
+        "in_capture": one.connection.is_some(),
+        "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
+        "diagnoses": one.diagnoses,
+    })
+}
