@@ -284,7 +284,9 @@ mod tests {
     fn columns_are_packed_and_unpacked() {
         let mut out = Vec::new();
         let columns = [vec![0, 5, -7, 1 << 50, 3], vec![], vec![-1, 127, 128, 300]];
-        columns.iter().for_each(|values| column(&mut out, values.iter().copied()));
+        for values in &columns {
+            column(&mut out, values.iter().copied());
+        }
         assert_eq!(unpack(&out), columns);
     }
 
