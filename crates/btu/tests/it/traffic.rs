@@ -194,15 +194,12 @@ fn every_model_can_be_sent() {
     let all = listed["models"].as_array().or(listed.as_array()).unwrap();
     let names: Vec<&str> = all.iter().filter_map(|model| model["name"].as_str()).collect();
     assert!(names.len() > 20, "{names:?}");
-    let tests: String = names
-        .iter()
-        .filter(|name| **name != "replay")
-        .map(|name| {
-            format!(
-                "[[cluster.test]]\nname = \"{name}\"\npath = \"test -> active\"\ntype = \"{name}(duration=400 ms)\"\n"
-            )
-        })
-        .collect();
+    let test = |name: &&str| {
+        let path = "path = \"test -> active\"";
+        format!("[[cluster.test]]\nname = \"{name}\"\n{path}\ntype = \"{name}(duration=400 ms)\"\n")
+    };
+    let sent = names.iter().filter(|name| **name != "replay");
+    let tests = sent.map(test).collect::<Vec<_>>().concat();
     let file = folder.path().join("all.toml");
     std::fs::write(&file, format!("[[cluster]]\nname = \"all\"\n{tests}")).unwrap();
     run(&mut traffic(folder.path(), &["all.toml", "--out", "out", "--quiet"])).unwrap();
