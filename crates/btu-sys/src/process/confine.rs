@@ -45,7 +45,7 @@ mod tests {
             die_with_parent(std::os::unix::process::parent_id()).unwrap();
             give_up_rights().unwrap();
             hide_memory().unwrap();
-            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
             let field = |name: &str| {
                 let line = status.lines().find_map(|line| line.strip_prefix(name));
                 line.unwrap().trim().to_owned()

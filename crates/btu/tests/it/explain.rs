@@ -125,7 +125,7 @@ fn what_is_no_capture_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     assert!(refused(&[&path("none.pcap")]).contains("none.pcap: No such file"));
-    assert!(refused(&[&path("")]).contains("it is a directory"));
+    assert!(refused(&[&path("")]).contains("not a result: it has no plan.toml"));
     std::fs::write(path("text"), "hello, world").unwrap();
     assert!(refused(&[&path("text")]).contains("neither pcap"));
     let empty = [&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0][..], &[0; 12], &[1, 0, 0, 0]].concat();

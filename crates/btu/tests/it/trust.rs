@@ -63,7 +63,7 @@ fn a_result_changed_by_hand_is_caught_and_the_place_is_named() {
     let folder = TempDir::new().unwrap();
     let edits = [
         ("result.json", "\"btu_mbps\": ", "\"btu_mbps\": 1", "result.json: btu_mbps"),
-        ("result.json", "\"slowdown\": ", "\"slowdown\": 1", "result.json: cell"),
+        ("result.json", "\"goodput_mbps\": ", "\"goodput_mbps\": 1", "result.json: cell"),
         ("samples.jsonl", "\"calls\":", "\"calls\":1", "samples.jsonl:"),
         ("events.jsonl", "finished", "aborted", "events.jsonl:"),
         ("plan.toml", "seed = ", "seed = 1", "plan.toml"),
