@@ -11,7 +11,14 @@ pub(crate) fn figure(value: f64) -> String {
     fixed(value, decimals_for(value))
 }
 
-/// The same, or a dash.
+/// A figure with its unit; a whole count, which has none, has no decimals either.
+pub(crate) fn measured(value: f64, unit: &str) -> String {
+    let is_count = unit.is_empty() && value.fract() == 0.0;
+    let text = if is_count { fixed(value, 0) } else { figure(value) };
+    format!("{text} {unit}").trim_end().to_owned()
+}
+
+/// A figure, or a dash.
 pub(crate) fn figure_or_none(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), figure)
 }
@@ -85,6 +92,12 @@ mod tests {
             shown(&[5412.4, 99.96, 87.34, 9.996, 2.868, 0.0412, 0.000_412, 0.0]),
             ["5412", "100", "87.3", "10.0", "2.87", "0.0412", "0.000412", "0.000000"]
         );
+    }
+
+    #[test]
+    fn a_count_is_whole_and_what_has_a_unit_is_not() {
+        assert_eq!([measured(14.0, ""), measured(0.0, ""), measured(2.5, "")], ["14", "0", "2.50"]);
+        assert_eq!(measured(14.0, "ms"), "14.0 ms");
     }
 
     #[test]

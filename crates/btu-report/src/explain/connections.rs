@@ -42,8 +42,7 @@ fn sentence(found: &Diagnosis) -> String {
     let figures: Vec<String> = found
         .figures
         .iter()
-        .map(|one| format!("{} {} {}", one.name, number::figure(one.value), one.unit))
-        .map(|text| text.trim_end().to_owned())
+        .map(|one| format!("{} {}", one.name, number::measured(one.value, one.unit)))
         .collect();
     format!(
         "{} (confidence {}, {} % of the time, from {}): {}. Evidence: {}. Try: {}.",

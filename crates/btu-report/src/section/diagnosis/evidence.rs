@@ -89,8 +89,8 @@ fn figures(one: &Followed) -> Vec<Row> {
     let mut rows = Vec::new();
     for found in &one.diagnoses {
         for figure in &found.figures {
-            let value = format!("{} {}", number::figure(figure.value), figure.unit);
-            rows.push(row(found.cause, figure.name, value.trim_end().to_owned()));
+            let value = number::measured(figure.value, figure.unit);
+            rows.push(row(found.cause, figure.name, value));
         }
     }
     rows
