@@ -8,6 +8,7 @@
 mod connection;
 mod greeting;
 mod job;
+mod measured;
 mod queue;
 mod status;
 
@@ -31,6 +32,9 @@ use crate::policy::Policy;
 use connection::Connection;
 use connection::Phase;
 use job::Job;
+
+pub use measured::Account;
+pub use measured::Measured;
 
 /// A connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +80,8 @@ pub struct Setup {
     pub emulation: Offer,
     /// True where all work was stopped before it was restarted.
     pub stopped: bool,
+    /// What it measured before it was restarted.
+    pub measured: Measured,
 }
 
 /// What happened.
@@ -156,6 +162,8 @@ pub enum Action {
         /// The connection.
         conn: ConnId,
     },
+    /// Keep what was said of a run.
+    KeepAccount(Account),
     /// Keep the invitations that still hold.
     KeepInvites(Vec<OpenInvite>),
     /// Keep a new peer.
@@ -194,6 +202,15 @@ pub enum Action {
         conn: ConnId,
         /// The message.
         answer: Answer,
+    },
+    /// Sign a statement with this host's key, and answer with [`Answer::Signed`].
+    Sign {
+        /// Whose reservation it is.
+        worker: WorkerId,
+        /// Number of the request.
+        seq: u64,
+        /// What is signed.
+        statement: String,
     },
     /// Start a worker.
     Start {

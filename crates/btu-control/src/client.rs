@@ -309,6 +309,7 @@ fn misfit(request: &Request, answer: &Answer) -> Option<String> {
         }
         (Request::Facts { .. } | Request::Collect(_), Answer::Document { .. })
         | (Request::Serve { .. }, Answer::Serving { .. })
+        | (Request::Sign(_), Answer::Signed { .. })
         | (Request::Cancel(_), Answer::Cancelled { .. })
         | (Request::Release { .. }, Answer::Released { .. })
         | (_, Answer::Failed { .. } | Answer::Stale { .. }) => true,
@@ -329,6 +330,7 @@ const fn asked(request: &Request) -> &'static str {
         Request::Prepare(_) => "the preparation of a run",
         Request::Cancel(_) => "the end of a run",
         Request::Collect(_) => "the question what a run did",
+        Request::Sign(_) => "the request for a signature",
         Request::Release { .. } => "the end of the reservation",
         Request::Status {} | Request::StopAll {} | Request::Resume {} => "a question",
     }
@@ -346,6 +348,7 @@ const fn name(answer: &Answer) -> &'static str {
         Answer::Prepared { .. } => "prepared",
         Answer::Cancelled { .. } => "cancelled",
         Answer::Document { .. } => "a document",
+        Answer::Signed { .. } => "signed",
         Answer::Released { .. } => "released",
         Answer::Failed { .. } => "failed",
         Answer::Stale { .. } => "stale",

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use btu_core::cell::Role;
 use btu_core::journal::AloneSample;
 use btu_core::journal::Record;
+use btu_core::manifest::Signature;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::VerificationSample;
@@ -33,6 +35,14 @@ pub trait Runner {
     fn capture(&mut self, run: &CaptureRun, directory: &Path) -> Option<CaptureSample>;
     /// Checks the emulation.
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>>;
+    /// The signatures of other hosts over what they measured of these records, or why one has none.
+    fn signatures(
+        &mut self,
+        _seed: u64,
+        _records: &[Record],
+    ) -> Vec<(Role, Result<Signature, String>)> {
+        Vec::new()
+    }
 }
 
 /// Who looks on: progress is told between runs only, never while one lasts.

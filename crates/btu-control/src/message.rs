@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::manifest::RunLabel;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -67,6 +68,8 @@ pub enum Request {
     Cancel(Which),
     /// Asks for what the far ends saw.
     Collect(Which),
+    /// Asks for the agent's signature over what it measured itself in a test.
+    Sign(Box<Signing>),
     /// The agent's time is not needed any more.
     Release {
         /// Number of the request.
@@ -123,6 +126,32 @@ pub struct Preparation {
     pub secret: Hex32,
     /// What the link does; `None` for the direct way.
     pub link: Option<LinkOrder>,
+    /// Which run of which test this is; `None` for one that is no part of a result.
+    #[serde(default)]
+    pub of: Option<RunOf>,
+}
+
+/// A run of a test: what the agent's account of it will be signed as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOf {
+    /// The test, by the seed of its plan.
+    pub seed: u64,
+    /// The run.
+    #[serde(flatten)]
+    pub label: RunLabel,
+}
+
+/// What an agent is asked to sign: its own accounts of these runs, as it kept them itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signing {
+    /// Number of the request.
+    pub seq: u64,
+    /// The part of this black box.
+    pub role: Role,
+    /// The test, by the seed of its plan.
+    pub seed: u64,
+    /// The runs that the result holds: pass, position, attempt.
+    pub runs: Vec<(u32, u32, u32)>,
 }
 
 /// The elements of an emulated link, in their text form.
@@ -221,6 +250,18 @@ pub enum Answer {
         length: u64,
         /// Payload bytes that the run moved, where it was one.
         moved_bytes: u64,
+        /// Hash of what can be signed of it, where it is an account of a run.
+        #[serde(default)]
+        account: Option<Hex32>,
+    },
+    /// To [`Request::Sign`].
+    Signed {
+        /// Number of the request.
+        seq: u64,
+        /// The agent's public key as `SubjectPublicKeyInfo`, hexadecimal.
+        key: String,
+        /// The ed25519 signature, hexadecimal.
+        signature: String,
     },
     /// The reservation is over.
     Released {
@@ -287,6 +328,7 @@ impl Request {
         match self {
             Self::Facts { seq } | Self::Release { seq } | Self::Serve { seq, .. } => Some(*seq),
             Self::Prepare(order) => Some(order.which.seq),
+            Self::Sign(wanted) => Some(wanted.seq),
             Self::Cancel(which) | Self::Collect(which) => Some(which.seq),
             _ => None,
         }
@@ -309,6 +351,7 @@ impl Answer {
             Self::Serving { seq, .. }
             | Self::Cancelled { seq }
             | Self::Document { seq, .. }
+            | Self::Signed { seq, .. }
             | Self::Released { seq }
             | Self::Failed { seq, .. }
             | Self::Stale { seq } => Some(*seq),

@@ -10,7 +10,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::Serialize;
 
+pub use measurements::Accounts;
+pub use measurements::RunLabel;
 pub use measurements::Statement;
+pub use measurements::account;
+pub use measurements::accounts;
 
 /// `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ pub(crate) mod start;
 mod watch;
 
 use btu_control::Conductor;
+use btu_control::Ending;
 use btu_control::Watcher;
 use btu_control::drive;
 use btu_core::plan::Plan;
@@ -39,13 +40,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut conductor = Conductor::new(plan, records, watcher.now());
     let ending = drive(&mut conductor, &mut *runner, &mut journal, &mut watcher);
     watcher.finish();
-    drop(runner);
     let lost = loss.told();
     if let Some(lost) = &lost {
         start::note(&mut journal, "agent_lost", lost)?;
     }
     let ending = ending.map_err(start::journal_failure)?;
-    let exit = finish::finish(args, &mut journal, &ending, &interrupt)?;
+    let signatures = match ending {
+        // Who goes on later signs then.
+        Ending::Interrupted => Vec::new(),
+        _ => finish::signatures(args, &mut journal, &mut *runner)?,
+    };
+    drop(runner);
+    let exit = finish::finish(args, &mut journal, &signatures, &ending, &interrupt)?;
     match lost {
         None => Ok(exit),
         Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}"))

@@ -1,6 +1,7 @@
 //! Signing a result: who stands for its files and for what each role measured.
 
 use anyhow::Context;
+use btu_control::HostId;
 use btu_control::Identity;
 use btu_control::JournalDir;
 use btu_control::PublicKey;
@@ -15,6 +16,7 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::manifest::hex;
 use btu_core::manifest::signatures_json;
+use btu_core::manifest::unhex;
 use btu_report::Claim;
 use btu_report::MANIFEST;
 use btu_report::ResultFiles;
@@ -35,8 +37,12 @@ pub(crate) fn own_identity() -> anyhow::Result<Identity> {
 }
 
 /// Signs the finished result of a run: every file, and what this host measured. On the local testbed
-/// that is what every role did; elsewhere the black boxes are other hosts.
-pub(crate) fn sign_run(directory: &JournalDir, journal: &Journal) -> Result<(), Failure> {
+/// that is what every role did; elsewhere the black boxes are other hosts, which signed `others`.
+pub(crate) fn sign_run(
+    directory: &JournalDir,
+    journal: &Journal,
+    others: &[Signature],
+) -> Result<(), Failure> {
     sign(directory, |identity| {
         let measured = journal.records.iter().any(|record| matches!(record, Record::Cell(_)));
         let local = journal.plan.testbed_class == "local";
@@ -45,7 +51,8 @@ pub(crate) fn sign_run(directory: &JournalDir, journal: &Journal) -> Result<(), 
             (true, true) => &Role::ALL,
             (true, false) => &[Role::Test],
         };
-        roles.iter().map(|role| measurements(identity, *role, journal)).collect()
+        let own = roles.iter().map(|role| measurements(identity, *role, journal));
+        own.chain(others.iter().cloned()).collect()
     })
 }
 
@@ -102,6 +109,23 @@ fn signature(identity: &Identity, role: &str, covers: Covers, message: &[u8]) ->
         key: hex(&identity.public_key().spki()),
         signature: hex(&identity.sign(purpose(covers), message)),
     }
+}
+
+/// A black box's signature over what it measured, as it came from there.
+pub(crate) fn of_another(role: Role, key: String, signature: String) -> Signature {
+    let public = unhex(&key).and_then(|spki| PublicKey::from_spki(&spki));
+    let id = public.map_or_else(String::new, |key| key.id().to_string());
+    let covers = Covers::Measurements;
+    Signature { role: role.name().to_owned(), covers, id, key, signature }
+}
+
+/// True where a host with this id signed these bytes.
+pub(crate) fn holds(signed: &Signature, by: HostId, message: &[u8]) -> bool {
+    let Some((key, signature)) = unhex(&signed.key).zip(unhex(&signed.signature)) else {
+        return false;
+    };
+    let claim = Claim { key: &key, covers: signed.covers, message, signature: &signature };
+    signer(&claim).is_some_and(|id| id == by.to_string())
 }
 
 /// The id of the host that made a signature; `None` where it does not hold.

@@ -1,5 +1,6 @@
 //! What is done for one conductor: commands in, answers out, each command done once, under a lease.
 
+use btu_core::cell::Role;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -9,10 +10,12 @@ use super::ConnId;
 use super::WorkerId;
 use super::connection::IDLE;
 use super::connection::Phase;
+use super::measured;
 use crate::frame::Chunk;
 use crate::message::Answer;
 use crate::message::Request;
 use crate::message::Reservation;
+use crate::message::RunOf;
 use crate::message::Which;
 use crate::policy::Grant;
 
@@ -26,6 +29,8 @@ pub(super) struct Job {
     silence: Nanos,
     /// The run that was prepared last.
     which: Which,
+    /// What its account will be signed as, and this host's part in it.
+    of: Option<(Role, RunOf)>,
     /// The last command, and its answer once there is one.
     last: Option<(Request, Option<Answer>)>,
 }
@@ -47,8 +52,8 @@ enum Standing {
 impl Job {
     pub(super) fn new(conn: ConnId, wanted: &Reservation, grant: Grant, now: Nanos) -> Self {
         let silence = wanted.silence_ns.min(grant.max_run);
-        let mut job =
-            Self { conn, grant, deadline: now, silence, which: Which::default(), last: None };
+        let which = Which::default();
+        let mut job = Self { conn, grant, deadline: now, silence, which, of: None, last: None };
         job.renew(now);
         job
     }
@@ -126,9 +131,13 @@ impl Agent {
                 return self.send(conn, answer);
             }
             job.which = order.which;
+            job.of = measured::run_of(&request);
             job.deadline = now.saturating_add(order.lease_ns).saturating_add(LEASE_MARGIN);
         }
-        self.actions.push(Action::Order { worker, request });
+        match request {
+            Request::Sign(wanted) => self.sign(now, conn, worker, &wanted),
+            request => self.actions.push(Action::Order { worker, request }),
+        }
     }
 
     fn release(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, seq: u64) {
@@ -155,10 +164,13 @@ impl Agent {
         if !matches!(answer, Answer::Prepared { .. }) {
             job.renew(now);
         }
-        if let (Answer::Document { moved_bytes, .. }, false) = (&answer, is_repeat) {
-            self.spent.push_back((now, *moved_bytes));
-        }
         let conn = job.conn;
+        if let (Answer::Document { moved_bytes, account, .. }, false) = (&answer, is_repeat) {
+            self.spent.push_back((now, *moved_bytes));
+            if let Some((of, hash)) = job.of.take().zip(*account) {
+                self.keep_account(conn, of, hash);
+            }
+        }
         self.send(conn, answer);
     }
 

@@ -57,6 +57,7 @@ impl Bounded for Request {
                 text("password", password)
             }
             Self::Prepare(order) => order.check(),
+            Self::Sign(wanted) => at_most("runs", wanted.runs.len() as u64, MOST_SIGNED),
             _ => Ok(()),
         }
     }
@@ -85,6 +86,9 @@ impl Preparation {
         if let Carried::WindowNs(window) = self.amount {
             at_most("window_ns", window.count(), LONGEST.count())?;
         }
+        if let Some(of) = &self.of {
+            text("cell", &of.label.cell)?;
+        }
         let Some(link) = &self.link else { return Ok(()) };
         at_most("link", (link.up.len().max(link.down.len())) as u64, MOST_ITEMS)?;
         link.up.iter().chain(&link.down).try_for_each(|element| text("link", element))
@@ -101,6 +105,10 @@ impl Bounded for Answer {
             Self::Granted { emulation: Offer::None(reason), .. } => text("emulation", reason),
             Self::Prepared { addresses, .. } => {
                 at_most("addresses", addresses.len() as u64, MOST_FLOWS)
+            }
+            Self::Signed { key, signature, .. } => {
+                text("key", key)?;
+                text("signature", signature)
             }
             Self::Document { length, .. } => at_most("length", *length, LONGEST_DOCUMENT),
             _ => Ok(()),
@@ -121,6 +129,8 @@ const LONGEST_TEXT: u64 = 4096;
 const LONGEST_NAME: u64 = 64;
 const MOST_FLOWS: u64 = 1024;
 const MOST_ITEMS: u64 = 64;
+/// Runs under one signature: as many as fit into a frame.
+const MOST_SIGNED: u64 = 4096;
 const LARGEST_MESSAGE: u64 = 64 << 20;
 /// Of a document: what a run leaves behind.
 const LONGEST_DOCUMENT: u64 = 64 << 20;

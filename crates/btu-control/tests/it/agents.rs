@@ -11,6 +11,7 @@ use btu_control::agent::Action;
 use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
 use btu_control::agent::Event;
+use btu_control::agent::Measured;
 use btu_control::agent::Peer;
 use btu_control::agent::Roster;
 use btu_control::agent::Setup;
@@ -28,11 +29,15 @@ use btu_control::message::Offer;
 use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
+use btu_control::message::RunOf;
+use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::manifest::RunLabel;
+use btu_core::manifest::Statement;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -91,6 +96,7 @@ struct World {
     id: HostId,
     roster: Roster,
     policy: Policy,
+    measured: Measured,
     /// How many times the agent was started.
     epoch: u64,
     conductors: Vec<Conductor>,
@@ -150,6 +156,7 @@ impl World {
             id: cast.agent,
             roster,
             policy,
+            measured: Measured::default(),
             epoch: 0,
             conductors: Vec::new(),
             pending: BTreeMap::new(),
@@ -264,6 +271,13 @@ impl World {
             Action::Order { worker, request } => self.order(worker, &request),
             Action::KeepPeer { id, .. } => drop(self.roster.peers.insert(id, peer(id))),
             Action::KeepInvites(left) => self.roster.invites = left,
+            Action::KeepAccount(account) => self.measured.keep(&account),
+            Action::Sign { worker, seq, statement: signed } => {
+                assert_eq!(signed, statement(), "only what was accounted for is signed");
+                let [key, signature] = ["00", "11"].map(str::to_owned);
+                let answer = Answer::Signed { seq, key, signature };
+                self.happens(Event::Answered { worker, answer });
+            }
             Action::Audit(_) | Action::KeepStopped(_) => {}
         }
     }
@@ -275,7 +289,12 @@ impl World {
         }
         let seq = self.dice.below(9);
         match self.dice.below(4) {
-            0 => Answer::Document { seq, length: self.dice.below(1 << 30), moved_bytes: u64::MAX },
+            0 => Answer::Document {
+                seq,
+                length: self.dice.below(1 << 30),
+                moved_bytes: u64::MAX,
+                account: None,
+            },
             1 => Answer::Prepared { which: Which::default(), addresses: Vec::new() },
             2 => Answer::Stale { seq },
             _ => Answer::Queued { position: u32::MAX },
@@ -295,7 +314,12 @@ impl World {
                 Answer::Prepared { which: order.which, addresses }
             }
             Request::Cancel(_) => Answer::Cancelled { seq },
-            _ => Answer::Document { seq, length: 7, moved_bytes: 1000 },
+            _ => Answer::Document {
+                seq,
+                length: 7,
+                moved_bytes: 1000,
+                account: Some(Hex32::new(HASH)),
+            },
         };
         if self.faults && self.dice.once_in(80) {
             return;
@@ -356,9 +380,16 @@ impl World {
         let request = match one.step {
             1 => Request::Reserve(reservation()),
             2 => Request::Facts { seq },
-            3 | 5 => Request::Prepare(Box::new(preparation(which))),
+            3 | 5 => {
+                let of = Some(run_of(run));
+                Request::Prepare(Box::new(Preparation { of, ..preparation(which) }))
+            }
             4 | 6 => Request::Collect(Which { run: run - 1, ..which }),
-            7 => Request::Release { seq },
+            7 => {
+                let runs = vec![(1, 1, 1), (2, 1, 1)];
+                Request::Sign(Box::new(Signing { seq, role: Role::Active, seed: SEED, runs }))
+            }
+            8 => Request::Release { seq },
             _ => {
                 one.done = true;
                 return self.failed(index);
@@ -413,7 +444,8 @@ impl World {
     fn restart(&mut self) {
         self.epoch += 1;
         self.running.clear();
-        self.agent = Agent::new(setup(self.id, &self.policy), self.roster.clone());
+        let setup = Setup { measured: self.measured.clone(), ..setup(self.id, &self.policy) };
+        self.agent = Agent::new(setup, self.roster.clone());
         let conns: Vec<ConnId> = self.conductors.iter().map(|one| one.conn).collect();
         for conn in conns.into_iter().filter(|conn| !self.deaf.contains(conn)).collect::<Vec<_>>() {
             self.schedule(Nanos::from_millis(1), Delivery::ClientLoses { conn });
@@ -461,7 +493,14 @@ impl World {
 
 fn setup(id: HostId, policy: &Policy) -> Setup {
     let emulation = Offer::None("none".to_owned());
-    Setup { id, build: "1".to_owned(), policy: policy.clone(), emulation, stopped: false }
+    Setup {
+        id,
+        build: "1".to_owned(),
+        policy: policy.clone(),
+        emulation,
+        stopped: false,
+        measured: Measured::default(),
+    }
 }
 
 fn reservation() -> Reservation {
@@ -488,8 +527,25 @@ pub(crate) fn preparation(which: Which) -> Preparation {
         window_clamp_bytes: None,
         secret: Hex32::new([7; 32]),
         link: None,
+        of: None,
     }
 }
+
+/// What the account of a run is signed as.
+fn run_of(run: u64) -> RunOf {
+    let pass = u32::try_from(run).unwrap();
+    let label = RunLabel { pass, position: 1, attempt: 1, cell: "SEND/video/none".to_owned() };
+    RunOf { seed: SEED, label }
+}
+
+/// What an agent has to sign for a conductor that ran two runs.
+fn statement() -> String {
+    let accounts = [1, 2].map(|run| (run_of(run).label, HASH));
+    Statement::over(Role::Active, SEED, &accounts.into()).text()
+}
+
+const SEED: u64 = 9;
+const HASH: [u8; 32] = [7; 32];
 
 #[test]
 fn in_a_good_world_every_conductor_gets_its_turn() {

@@ -4,6 +4,7 @@ use btu_control::Identity;
 use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
 use btu_control::agent::Event;
+use btu_control::agent::Measured;
 use btu_control::agent::Roster;
 use btu_control::agent::Setup;
 use btu_control::frame::Frame;
@@ -14,9 +15,11 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Offer;
 use btu_control::message::Request;
+use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
+use btu_core::cell::Role;
 use btu_core::units::Nanos;
 
 use crate::agents::Dice;
@@ -35,6 +38,12 @@ fn dialogue() -> Vec<u8> {
         Request::Prepare(Box::new(preparation(which))),
         Request::Cancel(which),
         Request::Collect(which),
+        Request::Sign(Box::new(Signing {
+            seq: 8,
+            role: Role::Active,
+            seed: 7,
+            runs: vec![(1, 2, 1)],
+        })),
         Request::Release { seq: 9 },
         Request::Status {},
         Request::StopAll {},
@@ -44,7 +53,8 @@ fn dialogue() -> Vec<u8> {
         Answer::Welcome { major: 1, minor: 0, build: text("0.1.0"), known: true },
         Answer::Granted { shared: 1, emulation: Offer::None(text("no")) },
         Answer::Prepared { which, addresses: vec![([10, 0, 0, 1], 7000).into()] },
-        Answer::Document { seq: 2, length: 77, moved_bytes: 1 },
+        Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
+        Answer::Signed { seq: 8, key: text("00"), signature: text("11") },
         Answer::Bye { reason: text("enough") },
     ];
     let requests = requests.iter().map(|request| encode(request).unwrap());
@@ -80,7 +90,8 @@ fn malformed_frames_are_refused_and_nothing_breaks() {
         let mut reader = FrameReader::new(limits[usize::try_from(dice.below(3)).unwrap()]);
         let emulation = Offer::None(String::new());
         let (build, policy) = (String::new(), Policy::default());
-        let setup = Setup { id, build, policy, emulation, stopped: false };
+        let setup =
+            Setup { id, build, policy, emulation, stopped: false, measured: Measured::default() };
         let mut agent = Agent::new(setup, Roster::default());
         let (now, conn) = (Nanos::from_secs(1), ConnId(1));
         agent.on(now, Event::Accepted { conn, from: [10, 0, 0, 1].into() });

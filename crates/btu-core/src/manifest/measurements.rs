@@ -4,34 +4,56 @@
 //! keeps the journal, cannot make the black boxes' times up. Names and addresses are no part of it: the
 //! signature outlives their removal.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde::Serialize;
 
 use crate::cell::Role;
 use crate::journal::Record;
 use crate::sample::CellSample;
+use crate::sample::DirectionSample;
+use crate::sample::EndSample;
 
 /// What a role measured, by hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     role: Role,
     seed: u64,
-    runs: u64,
+    runs: usize,
     hash: [u8; 32],
 }
+
+/// Which run of a cell an account is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunLabel {
+    /// Number of the pass, from 1.
+    pub pass: u32,
+    /// Place in the pass, from 1.
+    pub position: u32,
+    /// 1 for the first try.
+    pub attempt: u32,
+    /// The point of the matrix: `SEND/video/cpu`.
+    pub cell: String,
+}
+
+/// The accounts of a role: of each run that it had a part in, the hash of what it saw.
+pub type Accounts = BTreeMap<RunLabel, [u8; 32]>;
 
 impl Statement {
     /// The statement of a role over a run's journal. The seed names the run: a statement of another
     /// run says nothing of this one.
     pub fn of(role: Role, seed: u64, records: &[Record]) -> Self {
+        Self::over(role, seed, &accounts(role, records))
+    }
+
+    /// The statement over accounts that the role kept itself.
+    pub fn over(role: Role, seed: u64, accounts: &Accounts) -> Self {
         let mut hasher = blake3::Hasher::new();
-        let mut runs = 0;
-        for record in records {
-            if let Record::Cell(sample) = record {
-                runs += 1;
-                add_run(&mut hasher, role, sample);
-            }
+        for account in accounts {
+            add(&mut hasher, &account);
         }
-        Self { role, seed, runs, hash: *hasher.finalize().as_bytes() }
+        Self { role, seed, runs: accounts.len(), hash: *hasher.finalize().as_bytes() }
     }
 
     /// The bytes that are signed.
@@ -41,25 +63,51 @@ impl Statement {
     }
 }
 
-/// One run as this role saw it: which run it was, and the role's clock, ends and emulator.
-fn add_run(hasher: &mut blake3::Hasher, role: Role, sample: &CellSample) {
-    add(hasher, &(sample.cell.id(), sample.pass, sample.position, sample.attempt));
-    if role == Role::Test {
-        let work = sample.activity_sample.as_ref();
-        add(hasher, &sample.comm.as_ref().map(|comm| (comm.elapsed_ns, comm.bytes)));
-        add(hasher, &work.map(|work| (work.elapsed_ns, work.units)));
+/// What a journal holds of a role's own accounts.
+pub fn accounts(role: Role, records: &[Record]) -> Accounts {
+    let cell = |record: &'_ Record| match record {
+        Record::Cell(sample) => Some((RunLabel::of(sample), account_of(role, sample)?)),
+        _ => None,
+    };
+    records.iter().filter_map(cell).collect()
+}
+
+impl RunLabel {
+    fn of(sample: &CellSample) -> Self {
+        let CellSample { pass, position, attempt, .. } = *sample;
+        Self { pass, position, attempt, cell: sample.cell.id() }
     }
-    for connection in sample.comm.iter().flat_map(|comm| &comm.connections) {
-        for end in [&connection.sender, &connection.receiver] {
-            if end.role == role {
-                add(hasher, end);
-            }
-        }
-    }
+}
+
+/// A black box's account of one run: its ends in the order of the case, and its emulated link. The
+/// conductor is told both, and the hash stays with the black box until it signs.
+pub fn account<'s>(
+    ends: impl IntoIterator<Item = &'s EndSample>,
+    emulation: impl IntoIterator<Item = &'s DirectionSample>,
+) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    ends.into_iter().for_each(|end| add(&mut hasher, end));
+    emulation.into_iter().for_each(|direction| add(&mut hasher, direction));
+    *hasher.finalize().as_bytes()
+}
+
+/// One run as this role saw it: its ends and emulator; of the test host also its clock and work.
+/// `None` for a black box without a part in it.
+fn account_of(role: Role, sample: &CellSample) -> Option<[u8; 32]> {
+    let connections = sample.comm.iter().flat_map(|comm| &comm.connections);
+    let ends = connections.flat_map(|connection| [&connection.sender, &connection.receiver]);
+    let ends: Vec<&EndSample> = ends.filter(|end| end.role == role).collect();
     let own_link = format!("test-{role}");
-    for direction in sample.emulation.iter().filter(|one| one.link == own_link) {
-        add(hasher, direction);
+    let emulation = sample.emulation.iter().filter(|one| one.link == own_link);
+    let seen = account(ends.iter().copied(), emulation);
+    if role != Role::Test {
+        return (!ends.is_empty()).then_some(seen);
     }
+    let work = sample.activity_sample.as_ref().map(|work| (work.elapsed_ns, work.units));
+    let clock = sample.comm.as_ref().map(|comm| (comm.elapsed_ns, comm.bytes));
+    let mut hasher = blake3::Hasher::new();
+    add(&mut hasher, &(clock, work, seen));
+    Some(*hasher.finalize().as_bytes())
 }
 
 /// As JSON with the length before it: no two lists of parts have the same text.
@@ -105,6 +153,20 @@ mod tests {
         sample.activity_sample.as_mut().unwrap().units += 1.0;
         assert_eq!(text(Role::Active, 7, &changed), text(Role::Active, 7, &records(100)));
         assert_ne!(text(Role::Test, 7, &changed), text(Role::Test, 7, &records(100)));
+    }
+
+    #[test]
+    fn a_black_box_can_state_what_it_kept_without_the_journal() {
+        let journal = records(100);
+        let Record::Cell(sample) = &journal[0] else { unreachable!() };
+        let connections = &sample.comm.as_ref().unwrap().connections;
+        let own = connections.iter().flat_map(|one| [&one.sender, &one.receiver]);
+        let own: Vec<_> = own.filter(|end| end.role == Role::Active).collect();
+        let kept = Accounts::from([(RunLabel::of(sample), account(own, []))]);
+        let statement = Statement::over(Role::Active, 7, &kept);
+        assert_eq!(statement, Statement::of(Role::Active, 7, &journal));
+        // It had a part in nothing else, and says nothing of it.
+        assert!(accounts(Role::Passive, &journal).is_empty());
     }
 
     #[test]

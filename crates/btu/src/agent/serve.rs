@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_control::Purpose;
 use btu_control::agent::Action;
 use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
@@ -22,6 +23,7 @@ use btu_control::frame::Frame;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
+use btu_core::manifest::hex;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::wait::Waiter;
@@ -240,6 +242,7 @@ impl Server {
                     held.link.close();
                 }
             }
+            Action::KeepAccount(account) => tell(self.state.keep_account(&account)),
             Action::KeepInvites(left) => {
                 let kept = self.state.keep_invites(&self.roster.invites, &left);
                 tell(kept);
@@ -250,12 +253,28 @@ impl Server {
             Action::Order { worker, request } => self.order(worker, &request),
             Action::Pass { conn, chunk } => self.send(conn, &chunk.encode()),
             Action::Send { conn, answer } => self.say(conn, &answer),
+            Action::Sign { worker, seq, statement } => {
+                let answer = self.signed(seq, &statement);
+                self.happens(Event::Answered { worker, answer });
+            }
             Action::Start { worker, ports, emulation, .. } => {
                 self.start(worker, ports);
                 if emulation {
                     self.start_behind(worker, ports);
                 }
             }
+        }
+    }
+
+    /// This host's signature over what it measured.
+    fn signed(&self, seq: u64, statement: &str) -> Answer {
+        match self.state.identity() {
+            Ok(identity) => Answer::Signed {
+                seq,
+                key: hex(&identity.public_key().spki()),
+                signature: hex(&identity.sign(Purpose::Measurements, statement.as_bytes())),
+            },
+            Err(failure) => Answer::Failed { seq, reason: format!("{:#}", failure.cause) },
         }
     }
 

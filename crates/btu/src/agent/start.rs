@@ -57,6 +57,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
         build: env!("CARGO_PKG_VERSION").to_owned(),
         emulation: front.as_ref().map_or_else(no_front, Front::offer),
         stopped: state.read(STOPPED)?,
+        measured: state.measured()?,
         policy,
     };
     announce(&setup, &addresses);

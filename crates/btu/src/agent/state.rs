@@ -15,6 +15,8 @@ use anyhow::anyhow;
 use btu_control::HostId;
 use btu_control::Identity;
 use btu_control::IdentityError;
+use btu_control::agent::Account;
+use btu_control::agent::Measured;
 use btu_control::agent::Peer;
 use btu_control::agent::Roster;
 use btu_control::invite::OpenInvite;
@@ -115,6 +117,38 @@ impl StateDir {
         })
     }
 
+    /// What the agent measured in earlier tests; a line that a crash cut off is none. A file that has
+    /// grown long loses its older half.
+    pub(crate) fn measured(&self) -> Result<Measured, Failure> {
+        let path = self.file(MEASURED);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Measured::default()),
+            Err(error) => return Err(refused("read", &path, error)),
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let kept = &lines[lines.len().saturating_sub(MOST_ACCOUNTS)..];
+        let mut measured = Measured::default();
+        let accounts = kept.iter().filter_map(|line| serde_json::from_str::<Account>(line).ok());
+        accounts.for_each(|account| measured.keep(&account));
+        if kept.len() < lines.len() || !text.ends_with('\n') {
+            let text: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
+            let written = private(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+            written.map_err(|error| refused("write", &path, error))?;
+        }
+        Ok(measured)
+    }
+
+    /// Keeps the account of a run: what will be signed, also after a restart.
+    pub(crate) fn keep_account(&self, account: &Account) -> Result<(), Failure> {
+        let path = self.file(MEASURED);
+        let mut line = serde_json::to_string(account).map_err(Failure::environment)?;
+        line.push('\n');
+        let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.map_err(|error| refused("append to", &path, error))
+    }
+
     /// The agents that this host is paired with, by name.
     pub(crate) fn agents(&self) -> Result<BTreeMap<String, KnownAgent>, Failure> {
         self.read(AGENTS)
@@ -183,4 +217,7 @@ pub(crate) fn unix_seconds() -> u64 {
 const PEERS: &str = "peers.json";
 const INVITES: &str = "invites.json";
 const AGENTS: &str = "agents.json";
+const MEASURED: &str = "measured.jsonl";
+/// Some 10 MB, and the runs of dozens of official tests.
+const MOST_ACCOUNTS: usize = 40_000;
 const LOCK: &str = ".lock";

@@ -21,7 +21,9 @@ use btu_control::message::Carried;
 use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::Which;
+use btu_control::secret::Hex32;
 use btu_core::cell::Role;
+use btu_core::manifest;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
 use btu_engine::EngineError;
@@ -39,6 +41,7 @@ use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_sys::process;
 use btu_sys::socket::Settings;
+use btu_testbed::local::LocalTestbed;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -74,8 +77,11 @@ struct Work {
     emulator: Option<Emulator>,
     /// Whether the run that is prepared goes through it.
     emulated: bool,
-    /// The last document, for whoever asks twice.
-    document: (u64, u64, Vec<u8>),
+    /// The part of this host in the run that is prepared.
+    role: Role,
+    /// The last document and its announcement, for whoever asks twice.
+    document: Vec<u8>,
+    said: Answer,
     output: Box<dyn Write>,
 }
 
@@ -105,7 +111,9 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         server: None,
         emulator,
         emulated: false,
-        document: (0, 0, Vec::new()),
+        role: Role::Active,
+        document: Vec::new(),
+        said: Answer::Pong {},
         output,
     };
     let mut space = [0; 4096];
@@ -132,7 +140,7 @@ impl Work {
         let answer = match request {
             Request::Facts { seq } => {
                 let facts = serde_json::to_vec(&facts::of_this_host())?;
-                self.keep(seq, 0, facts)
+                self.keep(seq, Bytes::ZERO, None, facts)
             }
             Request::Serve { user, password, .. } => self.serve(seq, user, password),
             Request::Prepare(order) => self.prepare(&order),
@@ -146,17 +154,25 @@ impl Work {
         let out = &mut self.output;
         out.write_all(&frame::encode(&answer)?)?;
         if matches!(answer, Answer::Document { .. }) {
-            for chunk in Chunk::of_document(seq, &self.document.2) {
+            for chunk in Chunk::of_document(seq, &self.document) {
                 out.write_all(&chunk.encode())?;
             }
         }
         Ok(out.flush()?)
     }
 
-    fn keep(&mut self, seq: u64, moved_bytes: u64, document: Vec<u8>) -> Answer {
+    fn keep(
+        &mut self,
+        seq: u64,
+        moved: Bytes,
+        account: Option<Hex32>,
+        document: Vec<u8>,
+    ) -> Answer {
         let length = document.len() as u64;
-        self.document = (seq, moved_bytes, document);
-        Answer::Document { seq, length, moved_bytes }
+        self.document = document;
+        let moved_bytes = moved.count();
+        self.said = Answer::Document { seq, length, moved_bytes, account };
+        self.said.clone()
     }
 
     fn serve(&mut self, seq: u64, user: String, password: String) -> Answer {
@@ -178,6 +194,7 @@ impl Work {
     /// What was there of an earlier run is over.
     fn prepare(&mut self, order: &Preparation) -> Answer {
         self.side = None;
+        self.role = order.role;
         if let Err(reason) = self.emulate(order) {
             return Answer::Failed { seq: order.which.seq, reason };
         }
@@ -242,30 +259,25 @@ impl Work {
 
     /// The account of the run that is over; whoever asks twice gets the same one.
     fn collect(&mut self, which: Which) -> anyhow::Result<Answer> {
+        let seq = which.seq;
         let Some(side) = self.side.take() else {
-            let (seq, moved_bytes, document) = &self.document;
-            let length = document.len() as u64;
-            return Ok(if *seq == which.seq {
-                Answer::Document { seq: which.seq, length, moved_bytes: *moved_bytes }
-            } else {
-                Answer::Failed { seq: which.seq, reason: "no run is prepared".to_owned() }
-            });
+            let reason = "no run is prepared".to_owned();
+            let is_same = self.said.seq() == Some(seq);
+            return Ok(if is_same { self.said.clone() } else { Answer::Failed { seq, reason } });
         };
-        Ok(match side.finish() {
-            Ok(ends) => {
-                let moved: Bytes = ends.iter().map(|end: &EndReport| end.bytes).sum();
-                let seen = self.emulator.as_mut().filter(|_| self.emulated);
-                let emulation = seen.map_or_else(|| Ok(Vec::new()), Emulator::samples);
-                match emulation {
-                    Ok(emulation) => {
-                        let account = serde_json::to_vec(&Account { ends, emulation })?;
-                        self.keep(which.seq, moved.count(), account)
-                    }
-                    Err(reason) => Answer::Failed { seq: which.seq, reason },
-                }
-            }
-            Err(cause) => failed(which.seq, &cause),
-        })
+        let ends = match side.finish() {
+            Ok(ends) => ends,
+            Err(cause) => return Ok(failed(seq, &cause)),
+        };
+        let seen = self.emulator.as_mut().filter(|_| self.emulated);
+        let emulation = match seen.map_or_else(|| Ok(Vec::new()), Emulator::samples) {
+            Ok(emulation) => emulation,
+            Err(reason) => return Ok(Answer::Failed { seq, reason }),
+        };
+        let account = Account { ends, emulation }.of_role(self.role);
+        let moved = account.ends.iter().map(|end| end.bytes).sum();
+        let document = serde_json::to_vec(&account)?;
+        Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))
     }
 }
 
@@ -276,6 +288,20 @@ pub(crate) struct Account {
     pub(crate) ends: Vec<EndReport>,
     /// What the emulator did; empty without one.
     pub(crate) emulation: Vec<DirectionSample>,
+}
+
+impl Account {
+    /// With the name that the link to this role has in a result.
+    fn of_role(mut self, role: Role) -> Self {
+        let link = LocalTestbed::link_name(role);
+        self.emulation.iter_mut().for_each(|seen| seen.link.clone_from(&link));
+        self
+    }
+
+    /// What the host will sign of it.
+    fn hash(&self) -> [u8; 32] {
+        manifest::account(self.ends.iter().map(|end| &end.sample), &self.emulation)
+    }
 }
 
 fn is_taken(tried: &Result<FarSide, EngineError>) -> bool {

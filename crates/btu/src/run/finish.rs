@@ -5,8 +5,10 @@ use std::path::Path;
 use anyhow::anyhow;
 use btu_control::Ending;
 use btu_control::JournalDir;
+use btu_control::Runner;
 use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
+use btu_core::manifest::Signature;
 use btu_report::OpenMode;
 
 use super::interrupt::Interrupt;
@@ -17,10 +19,36 @@ use crate::exit::Failure;
 use crate::output;
 use crate::sign;
 
+/// What other hosts measured, signed by themselves. One that does not sign is an event of the run.
+pub(super) fn signatures(
+    args: &RunArgs,
+    journal: &mut JournalDir,
+    runner: &mut dyn Runner,
+) -> Result<Vec<Signature>, Failure> {
+    let mut made = Vec::new();
+    if !args.is_remote() {
+        return Ok(made);
+    }
+    let stored =
+        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    for (role, signed) in runner.signatures(stored.journal.plan.seed, &stored.journal.records) {
+        match signed {
+            Ok(signature) => made.push(signature),
+            Err(reason) => {
+                let detail = format!("the {role} host does not sign: {reason}");
+                output::message(&format!("btu: warning: {detail}"));
+                start::note(journal, "unsigned", &detail)?;
+            }
+        }
+    }
+    Ok(made)
+}
+
 /// Closes a run: an event, the rendered files, level 1 and 2 on stdout, the exit code.
 pub(super) fn finish(
     args: &RunArgs,
     journal: &mut JournalDir,
+    signatures: &[Signature],
     ending: &Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
@@ -34,7 +62,7 @@ pub(super) fn finish(
         btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
     let analysis = stored.analyse();
     write_files(journal, &stored.journal, &analysis)?;
-    sign::sign_run(journal, &stored.journal)?;
+    sign::sign_run(journal, &stored.journal, signatures)?;
     show(args, journal.path(), &stored.journal, &analysis)?;
     match ending {
         Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),

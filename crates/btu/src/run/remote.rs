@@ -20,6 +20,7 @@ use btu_control::Runner;
 use btu_control::When;
 use btu_control::client::Fault;
 use btu_control::message::LinkOrder;
+use btu_control::message::RunOf;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Flow;
@@ -27,6 +28,9 @@ use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::journal::AloneSample;
+use btu_core::journal::Record;
+use btu_core::manifest::RunLabel;
+use btu_core::manifest::Signature;
 use btu_core::plan::Amount;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
@@ -201,14 +205,22 @@ impl RemoteRunner {
         let mut terms = Terms::new(transport, message, amount, self.plan.time_cap());
         terms.pinning = Pinning::OneEach;
         terms.cancel = self.interrupt.flag().clone();
+        let of = self.run_of(run);
         for one in self.boxes.values_mut() {
-            one.expect_run(self.run, run.attempt, link)?;
+            one.expect_run((self.run, run.attempt), link, of.as_ref())?;
         }
         let seats = flows.iter().enumerate().map(|(place, flow)| self.seat(flows, place, *flow));
         let mut nonce = [0; 12];
         nonce.copy_from_slice(&btu_control::secret::Hex32::random()?.bytes()[..12]);
         terms.preamble = Some(Arc::new(NearToken { seats: seats.collect(), nonce }));
         Ok(terms)
+    }
+
+    /// What the agents sign a run as. Checks and captures have pass 0, and nobody signs them.
+    fn run_of(&self, run: &CellRun) -> Option<RunOf> {
+        let CellRun { pass, position, attempt, .. } = *run;
+        let label = RunLabel { pass, position, attempt, cell: run.cell.id() };
+        (pass > 0).then_some(RunOf { seed: self.plan.seed, label })
     }
 
     /// What a connection has to know: its place among those of its black box.
@@ -298,6 +310,20 @@ impl Runner for RemoteRunner {
 
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
         self.check_links(when)
+    }
+
+    fn signatures(
+        &mut self,
+        seed: u64,
+        records: &[Record],
+    ) -> Vec<(Role, Result<Signature, String>)> {
+        let named = self.hosts.roles();
+        let lost = || Err("the agent is lost".to_owned());
+        let of = |role| {
+            let one = self.boxes.get_mut(&role);
+            (role, one.map_or_else(lost, |one| one.signature(seed, records)))
+        };
+        named.into_iter().map(of).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 //! boxes are paired and used, and whatever goes wrong with one of them leaves nothing behind.
 
 mod hosts;
+mod signed;
 
 use std::io::Read;
 use std::io::Write;
@@ -120,6 +121,7 @@ fn three_hosts_make_one_result() {
             wait_until(|| agent.workers() == 0);
             assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
         }
+        signed::by_all_three(&dir, [&active, &passive]);
         let report = hosts.btu(2).arg("report").arg(&dir).args(["--json"]).output().unwrap();
         assert_eq!(report.status.code(), Some(0), "{}", said(&report));
     });
@@ -170,6 +172,10 @@ fn emulated_links_in_front_of_the_agents_make_the_matrix_whole() {
         }
         let placement = &read_json(&dir.join("hosts.json"))["placement"];
         assert_eq!(placement["emulator_active"]["value"], "10.77.0.9");
+        signed::by_all_three(&dir, [&active, &passive]);
+        for role in ["active", "passive"] {
+            signed::catches_a_change(&dir, &hosts.path(&format!("of-{role}")), role);
+        }
         for agent in [&active, &passive] {
             wait_until(|| agent.workers() == 0);
         }
@@ -292,6 +298,9 @@ fn a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later() {
         let mut unique = cells.clone();
         unique.dedup();
         assert_eq!((cells.len(), unique.len()), (2 * 2 * 2 * 8, 2 * 2 * 2 * 8));
+        // The agent signs what it measured before it was killed, too.
+        let signers = signed::signers(&result);
+        assert!(signers.contains(&("active".to_owned(), agent.id(), true)), "{signers:?}");
     });
 }
 
@@ -309,6 +318,8 @@ fn an_agent_that_comes_back_in_time_is_used_again() {
         let ended = ended_within(&mut run, A_LOT).unwrap();
         assert_eq!(ended.code(), Some(0));
         assert_eq!(measured(&hosts.path("result")).len(), 2 * 2 * 2 * 8);
+        let signers = signed::signers(&hosts.path("result"));
+        assert!(signers.contains(&("active".to_owned(), agent.id(), true)), "{signers:?}");
     });
 }
 

@@ -9,6 +9,8 @@ use btu_control::message::LinkOrder;
 use btu_control::message::Offer;
 use btu_control::message::Preparation;
 use btu_control::message::Request;
+use btu_control::message::RunOf;
+use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::secret::Hex32;
 use btu_control::secret::NoRandomness;
@@ -17,6 +19,10 @@ use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
+use btu_core::journal::Record;
+use btu_core::manifest;
+use btu_core::manifest::Signature;
+use btu_core::manifest::Statement;
 use btu_core::plan::SocketPlan;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Nanos;
@@ -33,6 +39,7 @@ use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::PeerLink;
 use crate::exit::Failure;
+use crate::sign;
 
 /// An agent whose time is ours.
 pub(super) struct RemoteBox {
@@ -48,6 +55,8 @@ pub(super) struct RemoteBox {
     secret: Hex32,
     /// The elements of the next run's link; `None` for the direct way.
     link_order: Option<LinkOrder>,
+    /// What the next run is signed as; `None` for one that is no part of a result.
+    of: Option<RunOf>,
     /// What the emulator did in the last run.
     emulation: Vec<DirectionSample>,
     /// Connections and cap of the run that is prepared.
@@ -75,6 +84,7 @@ impl RemoteBox {
             run: (0, 0),
             secret: Hex32::new([0; 32]),
             link_order: None,
+            of: None,
             emulation: Vec::new(),
             prepared: None,
             fault: None,
@@ -102,11 +112,12 @@ impl RemoteBox {
     /// The next run, with a fresh secret.
     pub(super) fn expect_run(
         &mut self,
-        run: u64,
-        attempt: u32,
+        (run, attempt): (u64, u32),
         link: Option<&LinkOrder>,
+        of: Option<&RunOf>,
     ) -> Result<(), NoRandomness> {
         self.run = (run, attempt);
+        self.of = of.cloned();
         self.link_order = link.cloned();
         self.emulation.clear();
         self.secret = Hex32::random()?;
@@ -164,6 +175,28 @@ impl RemoteBox {
         }
     }
 
+    /// Its signature over what it measured of these records, or why there is none.
+    pub(super) fn signature(&mut self, seed: u64, records: &[Record]) -> Result<Signature, String> {
+        let accounts = manifest::accounts(self.role, records);
+        let runs = accounts.keys().map(|run| (run.pass, run.position, run.attempt)).collect();
+        let seq = self.link.next_seq();
+        let request = Request::Sign(Box::new(Signing { seq, role: self.role, seed, runs }));
+        let reply =
+            self.link.ask(request, ANSWER, &mut |_| ()).map_err(|fault| fault.to_string())?;
+        let (key, signature) = match reply.answer {
+            Answer::Signed { key, signature, .. } => (key, signature),
+            Answer::Failed { reason, .. } => return Err(reason),
+            _ => return Err("it gave no signature".to_owned()),
+        };
+        let statement = Statement::over(self.role, seed, &accounts).text();
+        let made = sign::of_another(self.role, key, signature);
+        if sign::holds(&made, self.agent.id, statement.as_bytes()) {
+            Ok(made)
+        } else {
+            Err("it signed other values than it reported".to_owned())
+        }
+    }
+
     fn lied(&self, what: &str) -> Failure {
         conductor::failure(&self.agent, Fault::Lied(what.to_owned()))
     }
@@ -210,6 +243,7 @@ impl RemoteBox {
             window_clamp_bytes: self.sockets.black_box_window_clamp,
             secret: self.secret,
             link: self.link_order.clone(),
+            of: self.of.clone(),
         }
     }
 

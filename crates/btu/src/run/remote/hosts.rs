@@ -73,6 +73,11 @@ impl Hosts {
         })
     }
 
+    /// The parts that agents have.
+    pub(super) fn roles(&self) -> Vec<Role> {
+        self.agents.iter().map(|(role, _)| *role).collect()
+    }
+
     /// Gets the time of every agent.
     pub(super) fn reserve(&self, plan: &Plan) -> Result<BTreeMap<Role, RemoteBox>, Failure> {
         let mut boxes = BTreeMap::new();
