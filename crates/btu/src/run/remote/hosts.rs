@@ -75,7 +75,9 @@ impl Hosts {
 
     /// The parts that agents have.
     pub(super) fn roles(&self) -> Vec<Role> {
-        self.agents.iter().map(|(role, _)| *role).collect()
+        let mut roles: Vec<Role> = self.agents.iter().map(|(role, _)| *role).collect();
+        roles.sort_unstable();
+        roles
     }
 
     /// Gets the time of every agent.

@@ -35,8 +35,8 @@ pub(super) fn catches_a_change(result: &Path, copy: &Path, role: &str) {
     let mut journal = lines(&file);
     let end = journal.iter_mut().find_map(|line| end_of(line, role)).unwrap();
     end["calls"] = (end["calls"].as_u64().unwrap() + 1).into();
-    let text: String = journal.iter().map(|line| format!("{line}\n")).collect();
-    std::fs::write(file, text).unwrap();
+    let text: Vec<String> = journal.iter().map(Value::to_string).collect();
+    std::fs::write(file, text.join("\n") + "\n").unwrap();
     let (code, found) = verified(&copy, &[]);
     assert_eq!(code, Some(1), "{found:#}");
     for (signer, _, holds) in signers(&copy) {
