@@ -1,15 +1,14 @@
 //! `cargo xtask test`: every test of the workspace, with the count of what could not run and why.
 
+mod binary;
+mod outcome;
 mod packages;
 mod scratch;
 mod tally;
 mod user;
 
-use std::io::BufRead;
-use std::io::BufReader;
 use std::path::Path;
 use std::process::Command;
-use std::process::Stdio;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -20,6 +19,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::skips;
 use crate::skips::Who;
+use outcome::Outcome;
 use scratch::Scratch;
 use tally::Tally;
 
@@ -52,11 +52,24 @@ fn all(repo: &Repo) -> Result<Verdict> {
     let journal = repo.path("target/skips.jsonl");
     forget(&journal)?;
     forget(&repo.path(SUMMARY))?;
-    let mut command = repo.command("cargo");
-    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
     let scratch = Scratch::new("btu-test")?;
-    command.env("TMPDIR", scratch.path()).env("INSTA_UPDATE", "no").env("BTU_SKIPS", &journal);
-    let tally = tallied(&mut command)?;
+    let settle = |command: &mut Command| {
+        command.env("TMPDIR", scratch.path()).env("INSTA_UPDATE", "no").env("BTU_SKIPS", &journal);
+    };
+    let mut tally = Tally::default();
+    for binary in binary::build(repo, &["--workspace"])?.iter().filter(|binary| binary.is_test) {
+        println!("\n{}", binary.title);
+        tally.add(binary.run(|| {
+            let mut command = Command::new(&binary.executable);
+            settle(command.current_dir(&binary.folder));
+            command
+        })?);
+    }
+    println!("\nexamples in the documentation");
+    let mut documentation = repo.command("cargo");
+    documentation.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet", "--doc"]);
+    settle(&mut documentation);
+    tally.add(Outcome::of(&mut documentation)?.tally);
     close(repo, tally, &journal, user)
 }
 
@@ -72,21 +85,6 @@ fn close(repo: &Repo, mut tally: Tally, journal: &Path, user: Who) -> Result<Ver
     let total = tally.append(&repo.path(SUMMARY))?;
     println!("\n{total}");
     Ok(Verdict::of(tally.is_green() && unlisted == 0))
-}
-
-/// Runs a command that prints as cargo's test runner does, shows its lines and counts.
-fn tallied(command: &mut Command) -> Result<Tally> {
-    let mut child = command.stdout(Stdio::piped()).spawn().context("start the tests")?;
-    let stdout = child.stdout.take().context("read the tests' output")?;
-    let mut tally = Tally::default();
-    for line in BufReader::new(stdout).lines() {
-        let line = line.context("read the tests' output")?;
-        println!("{line}");
-        tally.read(&line);
-    }
-    let status = child.wait().context("wait for the tests")?;
-    tally.ended(status.success());
-    Ok(tally)
 }
 
 fn is_root() -> bool {

@@ -25,4 +25,5 @@ pub mod stats;
 pub mod tcp;
 pub mod traffic;
 pub mod units;
+pub mod verb;
 pub mod verdict;

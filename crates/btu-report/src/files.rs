@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use btu_core::disclosure::Disclosure;
 use btu_core::manifest;
-use btu_core::pingpong::plan::Plan;
 use btu_core::sample::CaptureFile;
 
 use crate::bundle;
@@ -74,12 +73,6 @@ impl ResultFiles {
     /// `hosts.json` is missing or not what it should be.
     pub fn disclosure(&self) -> Result<Disclosure, StoreError> {
         hosts(self)
-    }
-
-    /// True for a ping-pong.
-    pub fn is_pingpong(&self) -> bool {
-        let plan = self.get(PLAN).and_then(|plan| std::str::from_utf8(plan).ok());
-        plan.is_some_and(Plan::is_in)
     }
 
     /// BLAKE3 of a file of captured packets; `None` where it is not there, as in every bundle.

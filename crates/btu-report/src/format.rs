@@ -106,7 +106,10 @@ pub fn render(
 }
 
 /// The same, of whatever was measured.
-pub(crate) fn render_content(
+///
+/// # Errors
+/// There is no such format.
+pub fn render_content(
     format: &str,
     document: &Document,
     content: Content<'_>,

@@ -8,6 +8,7 @@ use btu_core::analysis::Analysis;
 use btu_core::analysis::analyse;
 use btu_core::analysis::second_runs;
 use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
@@ -16,6 +17,7 @@ use btu_core::plan::Plan;
 use btu_core::plan::PlanError;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::Flag;
+use btu_core::verb;
 use serde::de::DeserializeOwned;
 
 use crate::bundle::BundleError;
@@ -77,14 +79,6 @@ pub enum StoreError {
         /// What was given.
         directory: PathBuf,
     },
-    /// `plan.toml` of a ping-pong is not what it should be.
-    #[error("{}", directory.display())]
-    PingPong {
-        /// The result.
-        directory: PathBuf,
-        /// Which value.
-        source: btu_core::pingpong::plan::PlanError,
-    },
     /// `plan.toml` is not what it should be.
     #[error("{}", directory.display())]
     Plan {
@@ -93,14 +87,6 @@ pub enum StoreError {
         /// Which value.
         source: PlanError,
     },
-    /// `plan.toml` of a traffic measurement is not what it should be.
-    #[error("{}", directory.display())]
-    Traffic {
-        /// The result.
-        directory: PathBuf,
-        /// Which value.
-        source: btu_core::traffic::plan::PlanError,
-    },
     /// A file cannot be read.
     #[error("read {}", path.display())]
     Read {
@@ -108,6 +94,14 @@ pub enum StoreError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// `plan.toml` of a verb with a plan of its own is not what it should be.
+    #[error("{}", directory.display())]
+    VerbPlan {
+        /// The result.
+        directory: PathBuf,
+        /// Which value.
+        source: verb::PlanError,
     },
 }
 
@@ -124,21 +118,55 @@ pub fn open(directory: &Path, mode: OpenMode) -> Result<Opened, StoreError> {
 /// # Errors
 /// As [`open`].
 pub fn open_files(files: &ResultFiles, mode: OpenMode) -> Result<Opened, StoreError> {
-    let samples = lines(files, "samples.jsonl", mode)?;
-    let events = lines(files, "events.jsonl", mode)?;
-    let mut warnings = warnings_of("samples.jsonl", &samples);
-    warnings.extend(warnings_of("events.jsonl", &events));
+    let read = ReadLines::of(files, mode)?;
+    let (plan, hosts) = (plan(files)?, hosts(files)?);
     Ok(Opened {
         directory: files.origin().to_owned(),
-        warnings,
-        salvaged: !samples.unreadable.is_empty() || !events.unreadable.is_empty(),
-        journal: Journal {
-            plan: plan(files)?,
-            hosts: hosts(files)?,
-            records: samples.records,
-            events: events.records,
-        },
+        warnings: read.warnings,
+        salvaged: read.salvaged,
+        journal: Journal { plan, hosts, records: read.samples, events: read.events },
     })
+}
+
+/// A journal of a verb with a plan of its own, and what a reader must know of its files.
+pub(crate) struct ReadVerb<P, L> {
+    pub(crate) journal: verb::Journal<P, L>,
+    pub(crate) warnings: Vec<Flag>,
+    pub(crate) salvaged: bool,
+}
+
+/// Reads the journal of a verb; `stored` reads its plan.
+pub(crate) fn read_verb<P, L: DeserializeOwned>(
+    files: &ResultFiles,
+    mode: OpenMode,
+    stored: impl Fn(&str, &str) -> Result<P, verb::PlanError>,
+) -> Result<ReadVerb<P, L>, StoreError> {
+    let read = ReadLines::of(files, mode)?;
+    let plan = stored(PLAN, files.text(PLAN)?)
+        .map_err(|source| StoreError::VerbPlan { directory: files.origin().to_owned(), source })?;
+    let hosts = hosts(files)?;
+    let journal = verb::Journal { plan, hosts, lines: read.samples, events: read.events };
+    Ok(ReadVerb { journal, warnings: read.warnings, salvaged: read.salvaged })
+}
+
+/// The lines of both files of a journal.
+struct ReadLines<L> {
+    samples: Vec<L>,
+    events: Vec<EventRecord>,
+    warnings: Vec<Flag>,
+    /// True where lines were left out.
+    salvaged: bool,
+}
+
+impl<L: DeserializeOwned> ReadLines<L> {
+    fn of(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
+        let samples = lines(files, "samples.jsonl", mode)?;
+        let events = lines(files, "events.jsonl", mode)?;
+        let mut warnings = warnings_of("samples.jsonl", &samples);
+        warnings.extend(warnings_of("events.jsonl", &events));
+        let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
+        Ok(Self { samples: samples.records, events: events.records, warnings, salvaged })
+    }
 }
 
 impl Opened {
@@ -179,8 +207,7 @@ impl Opened {
 }
 
 fn plan(files: &ResultFiles) -> Result<Plan, StoreError> {
-    let text = files.text("plan.toml")?;
-    Plan::stored("plan.toml", text)
+    Plan::stored(PLAN, files.text(PLAN)?)
         .map_err(|source| StoreError::Plan { directory: files.origin().to_owned(), source })
 }
 
@@ -190,7 +217,7 @@ pub(crate) fn hosts(files: &ResultFiles) -> Result<Disclosure, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Hosts { path, source })
 }
 
-pub(crate) fn lines<R: DeserializeOwned>(
+fn lines<R: DeserializeOwned>(
     files: &ResultFiles,
     file: &str,
     mode: OpenMode,
@@ -205,7 +232,7 @@ pub(crate) fn lines<R: DeserializeOwned>(
     }
 }
 
-pub(crate) fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
+fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
     let torn = lines.torn.as_ref().map(|torn| {
         let (number, length) = (torn.number, torn.bytes.len());
         Flag::new("torn-line", format!("{file}:{number}: torn last line ({length} bytes) left out"))
@@ -215,3 +242,5 @@ pub(crate) fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
     });
     torn.into_iter().chain(unreadable).collect()
 }
+
+const PLAN: &str = "plan.toml";

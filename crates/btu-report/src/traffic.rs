@@ -19,19 +19,14 @@ use btu_core::traffic::study::Analysis;
 use crate::document::Block;
 use crate::document::Document;
 use crate::document::Level;
-use crate::document::Part;
-use crate::format::Content;
-use crate::format::UnknownFormat;
-use crate::format::blocks_as_text;
-use crate::format::render_content;
 use crate::result::host_line;
+use crate::stored::Section;
+use crate::stored::parts;
 
-pub use store::OpenedTraffic;
-pub use store::is_traffic;
-pub use store::open_traffic;
-pub use store::open_traffic_files;
+pub use store::StoredTraffic;
 
 pub(crate) use rows::csv_rows;
+pub(crate) use store::KIND;
 
 /// What a section writes about.
 #[derive(Clone, Copy, Debug)]
@@ -40,16 +35,11 @@ struct Seen<'a> {
     analysis: &'a Analysis,
 }
 
-/// A section: a pure function of what was seen; without any block it is left out.
-struct Section {
-    name: &'static str,
-    title: &'static str,
-    level: Level,
-    compose: fn(&Seen<'_>) -> Vec<Block>,
-}
+/// A section: a pure function of what was seen.
+type Compose = fn(&Seen<'_>) -> Vec<Block>;
 
 /// Every section, in reading order.
-static SECTIONS: &[Section] = &[
+static SECTIONS: &[Section<Compose>] = &[
     Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
     Section {
         name: "figures",
@@ -100,44 +90,13 @@ static SECTIONS: &[Section] = &[
 /// The report on traffic, before it has a form.
 pub fn compose_traffic(journal: &Journal, analysis: &Analysis) -> Document {
     let seen = Seen { journal, analysis };
-    let part = |section: &Section| Part {
-        name: section.name,
-        title: section.title,
-        level: section.level,
-        blocks: (section.compose)(&seen),
-    };
     let when = journal.moment("started").map_or_else(String::new, |at| format!(" | {at}"));
     let document = Document {
         title: format!("BTU traffic: {}", host_line(&journal.hosts)),
         caption: format!("{}, {}{when}", study(journal), path(journal)),
-        sections: SECTIONS.iter().map(part).filter(|part| !part.blocks.is_empty()).collect(),
+        sections: parts(SECTIONS, |compose| compose(&seen)),
     };
     document.cleaned()
-}
-
-/// The report in the format of this name or file ending.
-///
-/// # Errors
-/// There is no such format.
-pub fn render_traffic(
-    format: &str,
-    document: &Document,
-    journal: &Journal,
-    analysis: &Analysis,
-) -> Result<Vec<u8>, UnknownFormat> {
-    render_content(format, document, Content::Traffic { journal, analysis })
-}
-
-/// What a terminal shows at the end: everything but pictures, details and appendices.
-pub fn traffic_text(document: &Document) -> String {
-    let told = |part: &&Part| part.level <= Level::Applications || part.level == Level::Abnormal;
-    let brief = |block: &&Block| !matches!(block, Block::Details { .. }) && !block.is_picture();
-    let text = |part: &Part| {
-        let blocks: Vec<Block> = part.blocks.iter().filter(brief).cloned().collect();
-        blocks_as_text(&blocks)
-    };
-    let parts: Vec<String> = document.sections.iter().filter(told).map(text).collect();
-    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// What the plan is for, in words.

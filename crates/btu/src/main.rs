@@ -4,6 +4,7 @@
 mod agent;
 mod bundle;
 mod cli;
+mod closing;
 mod compare;
 mod conductor;
 mod doctor;

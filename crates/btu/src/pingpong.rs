@@ -11,7 +11,6 @@ mod planning;
 mod progress;
 mod search;
 mod start;
-mod stored;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -20,7 +19,6 @@ use crate::progress::span;
 use crate::run::Interrupt;
 
 pub(crate) use options::PingPongArgs;
-pub(crate) use stored::Stored;
 
 /// Runs the verb.
 pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {

@@ -13,9 +13,7 @@ use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::hash;
 use btu_core::manifest::signatures_json;
-use btu_core::pingpong;
 use btu_core::redaction::Redactor;
-use btu_core::traffic;
 use btu_report::MANIFEST;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -141,22 +139,11 @@ fn of_roles(files: &ResultFiles) -> Vec<Signature> {
 }
 
 fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
-    if files.is_pingpong() {
-        let opened = btu_report::open_pingpong_files(files, OpenMode::Strict);
-        let journal = opened.map_err(Failure::usage)?.journal;
-        let analysis = pingpong::analysis::analyse(&journal);
-        let document = btu_report::compose_pingpong(&journal, &analysis);
-        return btu_report::render_pingpong(format, &document, &journal, &analysis)
-            .map_err(Failure::usage);
+    if !files.is_run() {
+        let stored = files.open(OpenMode::Strict).map_err(Failure::usage)?;
+        return stored.render(format).map_err(Failure::usage);
     }
-    if files.is_traffic() {
-        let opened = btu_report::open_traffic_files(files, OpenMode::Strict);
-        let journal = opened.map_err(Failure::usage)?.journal;
-        let analysis = traffic::study::analyse(&journal);
-        let document = btu_report::compose_traffic(&journal, &analysis);
-        return btu_report::render_traffic(format, &document, &journal, &analysis)
-            .map_err(Failure::usage);
-    }
+    // The packets of second runs are full of names and stay behind.
     let journal = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::usage)?.journal;
     let analysis = analyse(&journal);
     let document = btu_report::compose(&journal, &analysis);

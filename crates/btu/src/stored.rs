@@ -33,7 +33,7 @@ impl StoredRun {
     pub(crate) fn open(given: &str) -> Result<Self, Failure> {
         let (name, path) = named(given);
         let files = ResultFiles::read(&path).map_err(Failure::usage)?;
-        if files.is_pingpong() || files.is_traffic() {
+        if !files.is_run() {
             let cause = anyhow!("{}: not the result of btu run", path.display());
             return Err(Failure::usage(cause));
         }

@@ -11,7 +11,6 @@ mod progress;
 mod qos;
 mod scenario;
 mod start;
-mod stored;
 mod sweep;
 mod viseum;
 
@@ -23,7 +22,6 @@ use crate::output;
 use crate::run::Interrupt;
 
 pub(crate) use options::TrafficArgs;
-pub(crate) use stored::Stored;
 
 /// Runs the verb.
 pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {

@@ -15,6 +15,8 @@ pub(super) struct Tally {
     passed: usize,
     failed: usize,
     skipped: usize,
+    /// Passed, though only when no other test ran beside them.
+    disturbed: usize,
     /// Runs that ended badly without a failed test: a build error, a crash.
     broken: usize,
 }
@@ -44,10 +46,21 @@ impl Tally {
         self.passed = self.passed.saturating_sub(skipped);
     }
 
+    /// The tally after those that failed have run once more, alone.
+    pub(super) fn settled(mut self, alone: Self) -> Self {
+        if alone.is_green() && alone.passed == self.failed {
+            self.disturbed += self.failed;
+            self.passed += self.failed;
+            self.failed = 0;
+        }
+        self
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.disturbed += other.disturbed;
         self.broken += other.broken;
     }
 
@@ -75,6 +88,9 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.broken > 0 {
             writeln!(f, "{} test runs broke off", self.broken)?;
+        }
+        if self.disturbed > 0 {
+            writeln!(f, "{} passed only alone: named above, after \"once more\"", self.disturbed)?;
         }
         write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }

@@ -10,12 +10,11 @@ use std::process::Command;
 use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
-use serde::Deserialize;
 
 use super::Tally;
+use super::binary;
 use super::close;
 use super::scratch::Scratch;
-use super::tallied;
 use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::skips::Who;
@@ -28,12 +27,13 @@ pub(super) fn run(repo: &Repo, uid: u32) -> Result<Verdict> {
         bail!("--as-uid {uid}: only root may become another user");
     }
     let stage = Stage::new(uid)?;
+    let crates: Vec<&str> = CRATES.iter().flat_map(|name| ["-p", name]).collect();
     let mut tally = Tally::default();
-    for artifact in artifacts(repo)? {
-        let copy = stage.take(&artifact.executable)?;
-        if artifact.is_test {
-            println!("\nuid {uid}: {}", artifact.title);
-            tally.add(tallied(&mut stage.command(&copy))?);
+    for binary in binary::build(repo, &crates)? {
+        let copy = stage.take(&binary.executable)?;
+        if binary.is_test {
+            println!("\nuid {uid}: {}", binary.title);
+            tally.add(binary.run(|| stage.command(&copy))?);
         }
     }
     close(repo, tally, &stage.path("skips.jsonl"), Who::Ordinary)
@@ -79,71 +79,5 @@ impl Stage {
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
         command.env("BTU_BIN", self.path("bin/btu")).env("BTU_SKIPS", self.path("skips.jsonl"));
         command
-    }
-}
-
-struct Artifact {
-    title: String,
-    executable: PathBuf,
-    is_test: bool,
-}
-
-/// What cargo says about each thing it has built.
-#[derive(Deserialize)]
-struct Message {
-    executable: Option<PathBuf>,
-    profile: Option<Profile>,
-    target: Option<Target>,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
-}
-
-/// Programs first, since the tests start them.
-fn artifacts(repo: &Repo) -> Result<Vec<Artifact>> {
-    let mut command = repo.command("cargo");
-    command.args(["test", "--no-run", "--locked", "--quiet", "--message-format=json"]);
-    for krate in CRATES {
-        command.args(["-p", krate]);
-    }
-    let output = command.output().context("run cargo test --no-run")?;
-    if !output.status.success() {
-        bail!("cargo test --no-run: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let text = String::from_utf8(output.stdout).context("read cargo's messages")?;
-    let mut found: Vec<Artifact> = text.lines().filter_map(artifact).collect();
-    found.sort_by_key(|artifact| artifact.is_test);
-    Ok(found)
-}
-
-fn artifact(line: &str) -> Option<Artifact> {
-    let message: Message = serde_json::from_str(line).ok()?;
-    let target = message.target?;
-    Some(Artifact {
-        title: format!("{} ({})", target.name, target.kind.join(", ")),
-        executable: message.executable?,
-        is_test: message.profile?.test,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_messages_about_executables_are_artifacts() {
-        let test = r#"{"reason":"compiler-artifact","target":{"name":"it","kind":["test"]},"profile":{"test":true},"executable":"/t/it-1"}"#;
-        let lib = r#"{"reason":"compiler-artifact","target":{"name":"a","kind":["lib"]},"profile":{"test":false},"executable":null}"#;
-        assert!(artifact(test).is_some_and(|a| a.is_test && a.title == "it (test)"));
-        assert!(artifact(lib).is_none());
-        assert!(artifact("{\"reason\":\"build-finished\",\"success\":true}").is_none());
     }
 }

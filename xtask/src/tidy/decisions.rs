@@ -15,8 +15,14 @@ pub(super) fn check(workspace: &Workspace<'_>) -> Vec<String> {
         .map_or_else(|error| vec![format!("{error:#}")], |pages| violations(&pages))
 }
 
-/// File names with their number of lines, in order.
-fn pages(folder: &Path) -> Result<Vec<(String, usize)>> {
+struct Page {
+    name: String,
+    heading: String,
+    lines: usize,
+}
+
+/// Every page, in the order of their names.
+fn pages(folder: &Path) -> Result<Vec<Page>> {
     let listed = std::fs::read_dir(folder).with_context(|| format!("list {}", folder.display()))?;
     let mut pages = Vec::new();
     for entry in listed {
@@ -24,18 +30,21 @@ fn pages(folder: &Path) -> Result<Vec<(String, usize)>> {
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        pages.push((name, text.lines().count()));
+        let heading = text.lines().next().unwrap_or_default().to_owned();
+        pages.push(Page { name, heading, lines: text.lines().count() });
     }
-    pages.sort();
+    pages.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(pages)
 }
 
-fn violations(pages: &[(String, usize)]) -> Vec<String> {
+fn violations(pages: &[Page]) -> Vec<String> {
     let mut found = Vec::new();
-    for (at, (name, lines)) in pages.iter().enumerate() {
-        let number = format!("{:04}-", at + 1);
-        if !name.starts_with(&number) {
-            found.push(format!("{FOLDER}/{name}: the next number is {}", at + 1));
+    for (number, Page { name, heading, lines }) in (1..).zip(pages) {
+        if !name.starts_with(&format!("{number:04}-")) {
+            found.push(format!("{FOLDER}/{name}: the next number is {number}"));
+        }
+        if !heading.starts_with(&format!("# {number}. ")) {
+            found.push(format!("{FOLDER}/{name}: begins with \"{heading}\", not \"# {number}. \""));
         }
         if *lines > LINES {
             found.push(format!("{FOLDER}/{name}: {lines} lines, limit {LINES}"));
@@ -48,10 +57,21 @@ fn violations(pages: &[(String, usize)]) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn page(name: &str, heading: &str, lines: usize) -> Page {
+        Page { name: name.to_owned(), heading: heading.to_owned(), lines }
+    }
+
     #[test]
     fn a_number_that_stands_twice_and_a_long_page_are_named() {
-        let page = |name: &str, lines| (name.to_owned(), lines);
-        assert!(violations(&[page("0001-a.md", 40), page("0002-b.md", 9)]).is_empty());
-        assert_eq!(violations(&[page("0001-a.md", 41), page("0001-b.md", 9)]).len(), 2);
+        let pages = [page("0001-a.md", "# 1. A", 40), page("0002-b.md", "# 2. B", 9)];
+        assert!(violations(&pages).is_empty());
+        let pages = [page("0001-a.md", "# 1. A", 41), page("0001-b.md", "# 2. B", 9)];
+        assert_eq!(violations(&pages).len(), 2);
+    }
+
+    #[test]
+    fn a_page_begins_with_its_own_number() {
+        let found = violations(&[page("0001-a.md", "# 0001: A", 3)]);
+        assert_eq!(found.len(), 1);
     }
 }

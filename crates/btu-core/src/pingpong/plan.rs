@@ -13,6 +13,8 @@ use super::sizes::Sizes;
 use super::statistic::Statistic;
 use crate::units::Bytes;
 use crate::units::Nanos;
+use crate::verb;
+use crate::verb::PlanError;
 
 /// Everything that decides what a ping-pong measures and how its result is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,16 +96,6 @@ pub enum SizeChoice {
     Listed(Vec<Bytes>),
 }
 
-/// A plan that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {cause}")]
-pub struct PlanError {
-    /// The file.
-    pub file: String,
-    /// Where, and what is wrong with it.
-    pub cause: String,
-}
-
 impl Plan {
     /// A plan of NetPIPE's sizes with nothing special.
     pub fn new(configurations: Vec<Configuration>, seed: u64) -> Self {
@@ -135,17 +127,16 @@ impl Plan {
     }
 
     /// The plan of a file.
+    ///
+    /// # Errors
+    /// The first value that is not legal, with its line.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
-            let cause = format!("line {line}: {}", error.message().replace('\n', " "));
-            PlanError { file: file.to_owned(), cause }
-        })
+        verb::read_plan(file, text)
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
     pub fn is_in(text: &str) -> bool {
-        text.lines().any(|line| line.trim() == "verb = \"pingpong\"")
+        verb::is_plan_of("pingpong", text)
     }
 
     /// The sizes, ascending, each once.

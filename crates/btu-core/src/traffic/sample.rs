@@ -8,8 +8,6 @@ use super::analysis::places::Places;
 use super::plan::Plan;
 use super::trace::Trace;
 use crate::cell::Role;
-use crate::disclosure::Disclosure;
-use crate::journal::EventRecord;
 use crate::sample::DirectionSample;
 use crate::sample::Flag;
 use crate::sample::HostSample;
@@ -17,6 +15,7 @@ use crate::sample::Outcome;
 use crate::sample::SocketOptions;
 use crate::units::Bytes;
 use crate::units::Nanos;
+use crate::verb;
 
 /// A line of `samples.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,25 +116,9 @@ pub struct Curves {
 }
 
 /// A journal that was read back, whole.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Journal {
-    /// What was asked for.
-    pub plan: Plan,
-    /// Facts of the hosts.
-    pub hosts: Disclosure,
-    /// The lines of `samples.jsonl`.
-    pub lines: Vec<Line>,
-    /// The lines of `events.jsonl`.
-    pub events: Vec<EventRecord>,
-}
+pub type Journal = verb::Journal<Plan, Line>;
 
 impl Journal {
-    /// The moment of the last event of this name.
-    pub fn moment(&self, event: &str) -> Option<&str> {
-        let found = self.events.iter().rfind(|record| record.event == event);
-        found.map(|record| record.at.as_str())
-    }
-
     /// Every run, in order.
     pub fn runs(&self) -> impl Iterator<Item = &RunSample> {
         self.lines.iter().map(|Line::TrafficRun(run)| run.as_ref())

@@ -1,67 +1,70 @@
-//! The directory of a traffic measurement, read back into a journal.
-
-use std::path::Path;
+//! The directory of a traffic measurement, read back and judged.
 
 use btu_core::sample::Flag;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Journal;
+use btu_core::traffic::study::Analysis;
+use btu_core::traffic::study::analyse;
 
+use crate::document::Document;
 use crate::files::ResultFiles;
+use crate::format::Content;
 use crate::store::OpenMode;
 use crate::store::StoreError;
-use crate::store::hosts;
-use crate::store::lines;
-use crate::store::warnings_of;
+use crate::store::read_verb;
+use crate::stored::Kind;
+use crate::stored::Stored;
 
-/// A journal, and what a reader must know of its files.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenedTraffic {
-    /// The journal.
+use super::compose_traffic;
+
+/// How a result of this verb is recognised and opened.
+pub(crate) const KIND: Kind = Kind {
+    verb: "traffic",
+    is_in: Plan::is_in,
+    open: |files, mode| Ok(Box::new(StoredTraffic::open(files, mode)?)),
+};
+
+/// A traffic measurement that was read back.
+#[derive(Clone, Debug)]
+pub struct StoredTraffic {
+    /// What was measured.
     pub journal: Journal,
-    /// What did not stop the reading: a torn last line, lines left out.
-    pub warnings: Vec<Flag>,
-    /// True where lines were left out.
-    pub salvaged: bool,
+    /// What it means.
+    pub analysis: Analysis,
+    warnings: Vec<Flag>,
 }
 
-/// True for the directory or the bundle of a traffic measurement.
-pub fn is_traffic(directory: &Path) -> bool {
-    ResultFiles::read(directory).is_ok_and(|files| files.is_traffic())
-}
-
-impl ResultFiles {
-    /// True for a traffic measurement.
-    pub fn is_traffic(&self) -> bool {
-        self.text(PLAN).is_ok_and(Plan::is_in)
+impl StoredTraffic {
+    /// Reads the files of a result.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
+    pub fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
+        let read = read_verb(files, mode, Plan::stored)?;
+        let mut analysis = analyse(&read.journal);
+        analysis.complete &= !read.salvaged;
+        Ok(Self { journal: read.journal, analysis, warnings: read.warnings })
     }
 }
 
-/// Reads the traffic measurement in `directory`, or in a bundle.
-///
-/// # Errors
-/// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
-pub fn open_traffic(directory: &Path, mode: OpenMode) -> Result<OpenedTraffic, StoreError> {
-    open_traffic_files(&ResultFiles::read(directory)?, mode)
-}
+impl Stored for StoredTraffic {
+    fn warnings(&self) -> &[Flag] {
+        &self.warnings
+    }
 
-/// The same of files that were read already.
-///
-/// # Errors
-/// As [`open_traffic`].
-pub fn open_traffic_files(
-    files: &ResultFiles,
-    mode: OpenMode,
-) -> Result<OpenedTraffic, StoreError> {
-    let samples = lines(files, "samples.jsonl", mode)?;
-    let events = lines(files, "events.jsonl", mode)?;
-    let mut warnings = warnings_of("samples.jsonl", &samples);
-    warnings.extend(warnings_of("events.jsonl", &events));
-    let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
-    let plan = Plan::stored(PLAN, files.text(PLAN)?)
-        .map_err(|source| StoreError::Traffic { directory: files.origin().to_owned(), source })?;
-    let hosts = hosts(files)?;
-    let journal = Journal { plan, hosts, lines: samples.records, events: events.records };
-    Ok(OpenedTraffic { journal, warnings, salvaged })
-}
+    fn samples(&self) -> usize {
+        self.journal.lines.len()
+    }
 
-const PLAN: &str = "plan.toml";
+    fn document(&self) -> Document {
+        compose_traffic(&self.journal, &self.analysis)
+    }
+
+    fn content(&self) -> Content<'_> {
+        Content::Traffic { journal: &self.journal, analysis: &self.analysis }
+    }
+
+    fn figures(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(crate::result::traffic_result(&self.journal, &self.analysis))
+    }
+}

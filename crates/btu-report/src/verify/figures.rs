@@ -2,21 +2,15 @@
 
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
-use btu_core::pingpong;
-use btu_core::traffic;
 use serde_json::Value;
 
 use super::Finding;
 use super::journal;
 use crate::files::ResultFiles;
-use crate::pingpong::open_pingpong_files;
-use crate::result::pingpong_result;
 use crate::result::result;
-use crate::result::traffic_result;
 use crate::store::OpenMode;
 use crate::store::StoreError;
 use crate::store::open_files;
-use crate::traffic::open_traffic_files;
 
 /// What the samples say, and where the result says something else.
 #[derive(Debug, Default)]
@@ -32,19 +26,14 @@ pub(super) struct Recomputed {
 impl Recomputed {
     /// Computes everything again; the finding says why that cannot be done.
     pub(super) fn of(files: &ResultFiles) -> Result<Self, Finding> {
-        if files.is_pingpong() {
-            of_pingpong(files)
-        } else if files.is_traffic() {
-            of_traffic(files)
-        } else {
-            of_run(files)
-        }
+        if files.is_run() { of_run(files) } else { of_verb(files) }
     }
 }
 
 fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     let opened = open_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
-    let document = to_value(&result(&opened.journal, &analyse(&opened.journal)))?;
+    let computed = result(&opened.journal, &analyse(&opened.journal));
+    let document = serde_json::to_value(computed).map_err(|cause| not_json(&cause))?;
     let mut findings = against_stored(files, &document);
     findings.extend(journal::check(&opened.journal));
     let (changed, missing) = journal::check_captures(files, &opened.journal);
@@ -58,36 +47,20 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     })
 }
 
-fn of_pingpong(files: &ResultFiles) -> Result<Recomputed, Finding> {
-    let opened =
-        open_pingpong_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
-    let analysis = pingpong::analysis::analyse(&opened.journal);
-    let document = to_value(&pingpong_result(&opened.journal, &analysis))?;
+fn of_verb(files: &ResultFiles) -> Result<Recomputed, Finding> {
+    let stored = files.open(OpenMode::Strict).map_err(|error| unreadable(&error))?;
+    let document = stored.figures().map_err(|cause| not_json(&cause))?;
     Ok(Recomputed {
         findings: against_stored(files, &document),
-        notes: opened.warnings.into_iter().map(|flag| flag.detail).collect(),
+        notes: stored.warnings().iter().map(|flag| flag.detail.clone()).collect(),
         figures: numbers(&document),
-        samples: opened.journal.lines.len(),
+        samples: stored.samples(),
         journal: None,
     })
 }
 
-fn of_traffic(files: &ResultFiles) -> Result<Recomputed, Finding> {
-    let opened = open_traffic_files(files, OpenMode::Strict).map_err(|error| unreadable(&error))?;
-    let analysis = traffic::study::analyse(&opened.journal);
-    let document = to_value(&traffic_result(&opened.journal, &analysis))?;
-    Ok(Recomputed {
-        findings: against_stored(files, &document),
-        notes: opened.warnings.into_iter().map(|flag| flag.detail).collect(),
-        figures: numbers(&document),
-        samples: opened.journal.lines.len(),
-        journal: None,
-    })
-}
-
-fn to_value(document: &impl serde::Serialize) -> Result<Value, Finding> {
-    serde_json::to_value(document)
-        .map_err(|cause| Finding::new("figures", "the result computed again", cause.to_string()))
+fn not_json(cause: &serde_json::Error) -> Finding {
+    Finding::new("figures", "the result computed again", cause.to_string())
 }
 
 /// The error with its causes: which file, which line.

@@ -22,12 +22,13 @@ use btu_core::pingpong::sizes::Step;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_report::Content;
 use btu_report::FORMATS;
+use btu_report::brief_text;
 use btu_report::compose_pingpong;
 use btu_report::pingpong_result;
 use btu_report::pingpong_schema;
-use btu_report::pingpong_text;
-use btu_report::render_pingpong;
+use btu_report::render_content;
 use serde_json::Value;
 
 use crate::markup::elements;
@@ -92,7 +93,11 @@ fn search(journal: &mut Journal, path: &mut Simulated) {
 pub(crate) fn rendered(format: &str, journal: &Journal) -> String {
     let analysis = analyse(journal);
     let document = compose_pingpong(journal, &analysis);
-    String::from_utf8(render_pingpong(format, &document, journal, &analysis).unwrap()).unwrap()
+    String::from_utf8(
+        render_content(format, &document, Content::PingPong { journal, analysis: &analysis })
+            .unwrap(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -146,7 +151,7 @@ fn every_format_gives_the_same_bytes_twice_and_shows_every_curve() {
 #[test]
 fn the_summary_fits_80_columns() {
     let journal = journal();
-    let text = pingpong_text(&compose_pingpong(&journal, &analyse(&journal)));
+    let text = brief_text(&compose_pingpong(&journal, &analyse(&journal)));
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(long.is_empty(), "{long:#?}");
     for words in

@@ -25,12 +25,13 @@ use btu_core::traffic::simulated;
 use btu_core::traffic::study::analyse;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_report::Content;
 use btu_report::FORMATS;
+use btu_report::brief_text;
 use btu_report::compose_traffic;
-use btu_report::render_traffic;
+use btu_report::render_content;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;
-use btu_report::traffic_text;
 
 use crate::page::assert_structure;
 use crate::schema::violations;
@@ -119,7 +120,11 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
 fn rendered(format: &str, journal: &Journal) -> String {
     let analysis = analyse(journal);
     let document = compose_traffic(journal, &analysis);
-    String::from_utf8(render_traffic(format, &document, journal, &analysis).unwrap()).unwrap()
+    String::from_utf8(
+        render_content(format, &document, Content::Traffic { journal, analysis: &analysis })
+            .unwrap(),
+    )
+    .unwrap()
 }
 
 const PERIODS: [u64; 8] = [20, 30, 40, 50, 70, 80, 120, 200];
@@ -164,7 +169,7 @@ fn the_same_journal_gives_the_same_bytes_in_every_format() {
         assert_eq!(first, rendered(format.name(), &journal));
         assert!(first.contains("20 ms"), "{}", format.name());
     }
-    let brief = traffic_text(&compose_traffic(&journal, &analyse(&journal)));
+    let brief = brief_text(&compose_traffic(&journal, &analyse(&journal)));
     assert!(brief.contains("Queued bursts of rising period") && !brief.contains("plan.toml"));
 }
 

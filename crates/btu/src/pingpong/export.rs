@@ -4,15 +4,15 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::import::export_netpipe3;
 
-use super::stored::Stored;
 use crate::exit::Failure;
 
 /// Writes a single curve to `file`, several to `file.LABEL` each.
-pub(super) fn export(stored: &Stored, file: &Path) -> Result<(), Failure> {
-    let curves: Vec<&Measured> = stored.analysis.timed().collect();
+pub(super) fn export(analysis: &Analysis, file: &Path) -> Result<(), Failure> {
+    let curves: Vec<&Measured> = analysis.timed().collect();
     for curve in &curves {
         let path = if curves.len() == 1 { file.to_owned() } else { labelled(file, &curve.label) };
         std::fs::write(&path, export_netpipe3(&curve.curve))

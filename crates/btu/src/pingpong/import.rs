@@ -7,8 +7,10 @@ use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::pingpong::import;
 use btu_core::pingpong::sample::Line;
+use btu_report::OpenMode;
+use btu_report::ResultFiles;
+use btu_report::StoredPingPong;
 
-use super::stored::Stored;
 use crate::exit::Failure;
 
 /// The lines of all files and directories.
@@ -36,8 +38,9 @@ fn of_file(path: &Path) -> Result<Line, Failure> {
 /// Every curve of another result.
 fn of_result(path: &Path) -> Result<Vec<Line>, Failure> {
     let directory = path.display().to_string();
-    let stored = Stored::open(path, btu_report::OpenMode::Strict)?;
-    let host = stored.host();
+    let files = ResultFiles::read(path).map_err(Failure::usage)?;
+    let stored = StoredPingPong::open(&files, OpenMode::Strict).map_err(Failure::usage)?;
+    let host = btu_report::pingpong_result(&stored.journal, &stored.analysis).host;
     let curves = stored.analysis.timed().map(|curve| curve.to_foreign(&directory, &host));
     let lines: Vec<Line> = curves.map(|curve| Line::PingPongForeign(Box::new(curve))).collect();
     if lines.is_empty() {

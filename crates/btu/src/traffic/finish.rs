@@ -2,48 +2,23 @@
 
 use btu_control::JournalDir;
 use btu_core::traffic::sample::RunSample;
-use btu_report::OpenMode;
+use btu_report::StoredTraffic;
 
-use super::measure::Ending;
 use super::options::OutputArgs;
-use super::stored::Stored;
+use crate::closing::Closing;
+use crate::closing::Ending;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::output;
 use crate::run::Interrupt;
-use crate::run::start::journal_failure;
-use crate::run::start::note;
-use crate::sign;
 
-/// Closes a measurement: everything that is said of it comes from its journal.
+/// Closes a measurement.
 pub(super) fn finish(
     args: &OutputArgs,
     journal: &mut JournalDir,
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    match ending {
-        Ending::Complete => note(journal, "finished", "every run is done")?,
-        Ending::Interrupted => note(journal, "interrupted", "stopped before its end")?,
-    }
-    let stored = Stored::open(journal.path(), OpenMode::Strict)?;
-    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
-        journal.write(file, &stored.render(format)?).map_err(journal_failure)?;
-    }
-    sign::sign_files(journal)?;
-    if args.json {
-        output::bytes(&stored.render("json")?)?;
-    } else {
-        let report = journal.path().join("report.html");
-        output::result(&format!("{}\nreport: {}\n", stored.text(), report.display()))?;
-    }
-    Ok(match ending {
-        Ending::Interrupted => {
-            let directory = journal.path().display();
-            output::message(&format!("interrupted; go on with: btu traffic --resume {directory}"));
-            interrupt.exit()
-        }
-        Ending::Complete if !stored.journal.runs().all(RunSample::is_complete) => Exit::Incomplete,
-        Ending::Complete => Exit::Done,
-    })
+    let closing = Closing { verb: "traffic", all: "every run", ending, json: args.json, interrupt };
+    let stored = closing.close(journal, StoredTraffic::open)?;
+    Ok(closing.exit(journal, stored.journal.runs().all(RunSample::is_complete)))
 }

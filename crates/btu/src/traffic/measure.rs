@@ -36,17 +36,11 @@ use super::expand::Until;
 use super::path::Hosts;
 use super::scenario;
 use super::start::Started;
+use crate::closing::Ending;
 use crate::exit::Failure;
 use crate::run::Interrupt;
 use crate::run::place::timestamp;
 use crate::run::start::journal_failure;
-
-/// How a measurement came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    Complete,
-    Interrupted,
-}
 
 /// Runs everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {

@@ -52,7 +52,7 @@ fn a_measurement_says_what_a_byte_takes_what_is_the_most_and_where_half_of_it_is
         let figure = |name: &str| curve[name].as_f64().unwrap_or_else(|| panic!("{label}: {name}"));
         assert!(figure("latency_us") > 0.0 && figure("peak_mbps") > 0.0);
         let half = figure("half_size_bytes");
-        assert!(half > 1.0 && half < 65_536.0, "{half}");
+        assert!((1.0..=65_536.0).contains(&half), "{half}");
         assert!(curve["points"][0]["ci95_us"].is_array());
     }
     assert_eq!(result["curves"][0]["settings"]["wait"], "block");

@@ -1,0 +1,175 @@
+//! Results of every verb: to add one, implement [`Stored`] and name its kind in [`KINDS`].
+
+use std::fmt;
+
+use btu_core::analysis::Analysis;
+use btu_core::sample::Flag;
+
+use crate::document::Block;
+use crate::document::Document;
+use crate::document::Level;
+use crate::document::Part;
+use crate::files::ResultFiles;
+use crate::format::Content;
+use crate::format::UnknownFormat;
+use crate::format::blocks_as_text;
+use crate::format::render_content;
+use crate::pingpong;
+use crate::store::OpenMode;
+use crate::store::Opened;
+use crate::store::StoreError;
+use crate::store::open_files;
+use crate::traffic;
+
+/// A result that was read back and judged.
+///
+/// It gives the same document and the same figures for the same files, whoever asks: `btu report`
+/// shows them, `btu redact` writes them without names, `btu verify` compares them with the stored ones.
+pub trait Stored: fmt::Debug {
+    /// What did not stop the reading: a torn last line, lines left out.
+    fn warnings(&self) -> &[Flag];
+
+    /// How many samples the journal holds.
+    fn samples(&self) -> usize;
+
+    /// The report, before it has a form.
+    fn document(&self) -> Document;
+
+    /// What was measured and what it means.
+    fn content(&self) -> Content<'_>;
+
+    /// The content of `result.json`.
+    ///
+    /// # Errors
+    /// A figure has no form in JSON.
+    fn figures(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// The report in the format of this name or file ending.
+    ///
+    /// # Errors
+    /// There is no such format.
+    fn render(&self, format: &str) -> Result<Vec<u8>, UnknownFormat> {
+        render_content(format, &self.document(), self.content())
+    }
+
+    /// What a terminal shows at the end of a measurement.
+    fn brief(&self) -> String {
+        brief_text(&self.document())
+    }
+}
+
+/// A verb that leaves results.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name.
+    pub verb: &'static str,
+    /// True for the text of its `plan.toml`, whole or damaged.
+    pub(crate) is_in: fn(&str) -> bool,
+    pub(crate) open: Open,
+}
+
+type Open = fn(&ResultFiles, OpenMode) -> Result<Box<dyn Stored>, StoreError>;
+
+/// Every verb that leaves results; the last one takes what no other knows.
+static KINDS: &[Kind] = &[pingpong::KIND, traffic::KIND, RUN];
+
+/// The main job's.
+const RUN: Kind = Kind {
+    verb: "run",
+    is_in: |_| true,
+    open: |files, mode| Ok(Box::new(StoredRun::new(open_files(files, mode)?))),
+};
+
+impl ResultFiles {
+    /// Which verb left them.
+    pub fn kind(&self) -> &'static Kind {
+        let plan = self.text("plan.toml").unwrap_or_default();
+        KINDS.iter().find(|kind| (kind.is_in)(plan)).unwrap_or(&RUN)
+    }
+
+    /// True for what `btu run` left.
+    pub fn is_run(&self) -> bool {
+        self.kind().verb == RUN.verb
+    }
+
+    /// The result in them, whatever verb left it.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
+    pub fn open(&self, mode: OpenMode) -> Result<Box<dyn Stored>, StoreError> {
+        (self.kind().open)(self, mode)
+    }
+}
+
+/// The result of a run, with the packets of its second runs where they are still there.
+#[derive(Debug)]
+struct StoredRun {
+    opened: Opened,
+    analysis: Analysis,
+}
+
+impl StoredRun {
+    /// What was salvaged is never ranked.
+    fn new(opened: Opened) -> Self {
+        let mut analysis = opened.analyse();
+        if opened.salvaged {
+            let reason = "the journal is damaged; lines are missing".to_owned();
+            analysis.warnings.push(Flag::new("salvaged", reason.clone()));
+            analysis.not_rankable_reasons.push(reason);
+        }
+        Self { opened, analysis }
+    }
+}
+
+impl Stored for StoredRun {
+    fn warnings(&self) -> &[Flag] {
+        &self.opened.warnings
+    }
+
+    fn samples(&self) -> usize {
+        self.opened.journal.records.len()
+    }
+
+    fn document(&self) -> Document {
+        crate::section::compose(&self.opened.journal, &self.analysis)
+    }
+
+    fn content(&self) -> Content<'_> {
+        Content::Run { journal: &self.opened.journal, analysis: &self.analysis }
+    }
+
+    fn figures(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(crate::result::result(&self.opened.journal, &self.analysis))
+    }
+}
+
+/// A section of a verb's own report; `F` makes its blocks, and without any block it is left out.
+pub(crate) struct Section<F> {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) level: Level,
+    pub(crate) compose: F,
+}
+
+/// The sections that have something to say.
+pub(crate) fn parts<F>(sections: &[Section<F>], compose: impl Fn(&F) -> Vec<Block>) -> Vec<Part> {
+    let part = |section: &Section<F>| Part {
+        name: section.name,
+        title: section.title,
+        level: section.level,
+        blocks: compose(&section.compose),
+    };
+    sections.iter().map(part).filter(|part| !part.blocks.is_empty()).collect()
+}
+
+/// Everything of a document but pictures, details, cells and appendices.
+pub fn brief_text(document: &Document) -> String {
+    let told = |part: &&Part| part.level <= Level::Applications || part.level == Level::Abnormal;
+    let brief = |block: &&Block| !matches!(block, Block::Details { .. }) && !block.is_picture();
+    let text = |part: &Part| {
+        let blocks: Vec<Block> = part.blocks.iter().filter(brief).cloned().collect();
+        blocks_as_text(&blocks)
+    };
+    let parts: Vec<String> = document.sections.iter().filter(told).map(text).collect();
+    parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,81 @@
+//! The end of a measurement of any verb with a plan of its own: its files, and the summary in the terminal.
+
+use btu_control::JournalDir;
+use btu_report::OpenMode;
+use btu_report::ResultFiles;
+use btu_report::StoreError;
+use btu_report::Stored;
+
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::report::warn;
+use crate::run::Interrupt;
+use crate::run::start::journal_failure;
+use crate::run::start::note;
+use crate::sign;
+
+/// How a measurement came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Complete,
+    Interrupted,
+}
+
+/// What a verb says at its end.
+pub(crate) struct Closing<'a> {
+    /// As it is typed.
+    pub(crate) verb: &'static str,
+    /// What is done when all is done: `every run`.
+    pub(crate) all: &'static str,
+    pub(crate) ending: Ending,
+    pub(crate) json: bool,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl Closing<'_> {
+    /// Closes the journal: everything that is said of it comes from what was read back by `open`.
+    pub(crate) fn close<S: Stored>(
+        &self,
+        journal: &mut JournalDir,
+        open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+    ) -> Result<S, Failure> {
+        match self.ending {
+            Ending::Complete => note(journal, "finished", &format!("{} is done", self.all))?,
+            Ending::Interrupted => note(journal, "interrupted", "stopped before its end")?,
+        }
+        let files = ResultFiles::read(journal.path()).map_err(Failure::usage)?;
+        let stored = open(&files, OpenMode::Strict).map_err(Failure::usage)?;
+        warn(stored.warnings());
+        for (format, file) in [("json", "result.json"), ("html", "report.html")] {
+            let content = stored.render(format).map_err(Failure::usage)?;
+            journal.write(file, &content).map_err(journal_failure)?;
+        }
+        sign::sign_files(journal)?;
+        self.show(journal, &stored)?;
+        Ok(stored)
+    }
+
+    fn show(&self, journal: &JournalDir, stored: &dyn Stored) -> Result<(), Failure> {
+        if self.json {
+            return output::bytes(&stored.render("json").map_err(Failure::usage)?);
+        }
+        let report = journal.path().join("report.html");
+        output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
+    }
+
+    /// The exit code; `is_whole` where nothing that was measured has a fault.
+    pub(crate) fn exit(&self, journal: &JournalDir, is_whole: bool) -> Exit {
+        match self.ending {
+            Ending::Interrupted => {
+                let (verb, directory) = (self.verb, journal.path().display());
+                output::message(&format!(
+                    "interrupted; go on with: btu {verb} --resume {directory}"
+                ));
+                self.interrupt.exit()
+            }
+            Ending::Complete if is_whole => Exit::Done,
+            Ending::Complete => Exit::Incomplete,
+        }
+    }
+}

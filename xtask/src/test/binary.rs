@@ -1,0 +1,150 @@
+//! Programs and tests that cargo has built, and how a test binary is run.
+//!
+//! Tests of a crate's `it` send real traffic, side by side on all CPUs. What fails there is run once
+//! more, alone: a disturbance passes then and is counted as one, a fault of the product stays red.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use serde::Deserialize;
+
+use super::outcome::Outcome;
+use super::tally::Tally;
+use crate::repo::Repo;
+
+pub(super) struct Binary {
+    pub(super) title: String,
+    pub(super) executable: PathBuf,
+    /// Of its crate: where cargo runs tests.
+    pub(super) folder: PathBuf,
+    pub(super) is_test: bool,
+    is_real: bool,
+}
+
+/// More failures than that are no disturbance.
+const MOST_DISTURBED: usize = 3;
+
+/// Builds the tests of the crates that `which` selects; programs come first, since tests start them.
+pub(super) fn build(repo: &Repo, which: &[&str]) -> Result<Vec<Binary>> {
+    let mut command = repo.command("cargo");
+    command.args(["test", "--no-run", "--locked", "--message-format=json"]).args(which);
+    let output = command.stderr(std::process::Stdio::inherit()).output();
+    let output = output.context("run cargo test --no-run")?;
+    if !output.status.success() {
+        bail!("cargo test --no-run did not build the tests");
+    }
+    let text = String::from_utf8(output.stdout).context("read cargo's messages")?;
+    let mut found: Vec<Binary> = text.lines().filter_map(Binary::named).collect();
+    found.sort_by_key(|binary| binary.is_test);
+    Ok(found)
+}
+
+/// What cargo says about each thing it has built.
+#[derive(Deserialize)]
+struct Message {
+    executable: Option<PathBuf>,
+    manifest_path: Option<PathBuf>,
+    profile: Option<Profile>,
+    target: Option<Target>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Binary {
+    fn named(line: &str) -> Option<Self> {
+        let message: Message = serde_json::from_str(line).ok()?;
+        let target = message.target?;
+        let folder = message.manifest_path?.parent().map(Path::to_owned)?;
+        let krate = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Some(Self {
+            title: format!("{krate}: {} ({})", target.name, target.kind.join(", ")),
+            executable: message.executable?,
+            is_real: target.name == "it",
+            is_test: message.profile?.test,
+            folder,
+        })
+    }
+
+    /// Runs all tests of the binary, and alone those that real traffic may have disturbed.
+    pub(super) fn run(&self, command: impl Fn() -> Command) -> Result<Tally> {
+        let all = Outcome::of(&mut command())?;
+        if !self.is_real || all.failed.is_empty() || all.failed.len() > MOST_DISTURBED {
+            return Ok(all.tally);
+        }
+        println!("\nonce more, alone: {}", all.failed.join(", "));
+        let mut alone = command();
+        alone.args(&all.failed).args(["--exact", "--test-threads=1"]);
+        Ok(all.tally.settled(Outcome::of(&mut alone)?.tally))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_messages_about_executables_are_binaries() {
+        let test = r#"{"reason":"compiler-artifact","manifest_path":"/w/a/Cargo.toml","target":{"name":"it","kind":["test"]},"profile":{"test":true},"executable":"/t/it-1"}"#;
+        let lib = r#"{"reason":"compiler-artifact","manifest_path":"/w/a/Cargo.toml","target":{"name":"a","kind":["lib"]},"profile":{"test":false},"executable":null}"#;
+        let named = Binary::named(test).unwrap();
+        assert!(named.is_test && named.is_real);
+        assert_eq!((named.title.as_str(), named.folder), ("a: it (test)", "/w/a".into()));
+        assert!(Binary::named(lib).is_none());
+        assert!(Binary::named("{\"reason\":\"build-finished\",\"success\":true}").is_none());
+    }
+
+    /// A shell stands for a test binary: it fails until it is asked for one test alone.
+    fn ran(is_real: bool, alone: &str) -> Tally {
+        let script = format!(
+            "if [ $# = 0 ]; then printf 'failures:\n    a::b\n\n\
+             test result: FAILED. 4 passed; 1 failed;\n'; exit 1; fi; {alone}"
+        );
+        let binary = Binary {
+            title: String::new(),
+            executable: PathBuf::new(),
+            folder: PathBuf::new(),
+            is_test: true,
+            is_real,
+        };
+        let command = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", &script, "sh"]);
+            command
+        };
+        binary.run(command).unwrap()
+    }
+
+    const PASSES: &str = "test \"$1 $2\" = 'a::b --exact' && \
+                          echo 'test result: ok. 1 passed; 0 failed;'";
+
+    #[test]
+    fn what_passes_alone_was_disturbed_and_is_counted_as_that() {
+        let tally = ran(true, PASSES);
+        assert!(tally.is_green());
+        assert!(tally.to_string().starts_with("1 passed only alone"), "{tally}");
+    }
+
+    #[test]
+    fn what_fails_alone_too_or_breaks_off_is_red() {
+        assert!(!ran(true, "echo 'test result: FAILED. 0 passed; 1 failed;'; exit 1").is_green());
+        assert!(!ran(true, "exit 101").is_green());
+    }
+
+    #[test]
+    fn pure_tests_have_no_second_chance() {
+        assert!(!ran(false, PASSES).is_green());
+    }
+}
