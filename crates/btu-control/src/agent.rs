@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use btu_core::disclosure::Fact;
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -220,6 +222,9 @@ pub enum Action {
         peer: IpAddr,
         /// Ports of its data connections; `None` for any.
         ports: Option<(u16, u16)>,
+        /// What its data connections may send at the most, and its FTP server, if it is reserved,
+        /// as much again.
+        rate: Option<BitRate>,
         /// Whether its links may be emulated.
         emulation: bool,
     },
@@ -251,6 +256,9 @@ pub struct Agent {
     /// When payload was moved, and how much.
     spent: VecDeque<(Nanos, u64)>,
     refusals: VecDeque<String>,
+    confinement: BTreeMap<String, Fact>,
+    /// Seconds since 1970, for the hours of the policy alone.
+    wall_clock_s: u64,
     actions: Vec<Action>,
 }
 
@@ -266,6 +274,8 @@ impl Agent {
             last_worker: 0,
             spent: VecDeque::new(),
             refusals: VecDeque::new(),
+            confinement: BTreeMap::new(),
+            wall_clock_s: 0,
             actions: Vec::new(),
         }
     }
@@ -273,6 +283,17 @@ impl Agent {
     /// From now on these are known and invited.
     pub fn set_roster(&mut self, roster: Roster) {
         self.roster = roster;
+    }
+
+    /// What bounds the process that drives this, for whoever asks.
+    pub fn set_confinement(&mut self, confinement: BTreeMap<String, Fact>) {
+        self.confinement = confinement;
+    }
+
+    /// What the wall clock says. It decides whether the hours of the policy hold, and nothing else:
+    /// it may step, and every deadline is a time on the monotonic clock.
+    pub const fn set_wall_clock(&mut self, unix_s: u64) {
+        self.wall_clock_s = unix_s;
     }
 
     /// Takes what happened and says what to do.

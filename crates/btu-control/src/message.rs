@@ -3,11 +3,13 @@
 
 mod bounds;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
 use btu_core::manifest::RunLabel;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -320,6 +322,9 @@ pub struct Status {
     pub bytes_today: u64,
     /// What was refused last, the newest last.
     pub last_refusals: Vec<String>,
+    /// What bounds the agent's process, whatever it is told.
+    #[serde(default)]
+    pub confinement: BTreeMap<String, Fact>,
 }
 
 impl Request {

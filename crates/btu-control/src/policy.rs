@@ -1,8 +1,11 @@
 //! What an agent does for whom: a file on the agent's own host, which always wins.
 
+mod hours;
+
 use std::net::IpAddr;
 use std::net::SocketAddr;
 
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -10,6 +13,8 @@ use serde::Deserialize;
 use crate::HostId;
 use crate::message::Preparation;
 use crate::message::Reservation;
+
+pub use hours::Hours;
 
 /// The policy of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,10 @@ pub struct Front {
 pub struct Grant {
     /// Whom it is for; empty for every peer that is paired.
     pub peers: Vec<PeerRule>,
+    /// When it holds; `None` for always.
+    pub hours: Option<Hours>,
+    /// What this agent sends at the most, all connections together; `None` for what the path takes.
+    pub max_rate: Option<BitRate>,
     /// The longest run.
     pub max_run: Nanos,
     /// The most connections at once.
@@ -92,6 +101,8 @@ struct RawFront {
 #[serde(deny_unknown_fields)]
 struct RawGrant {
     peers: Option<Vec<String>>,
+    hours: Option<String>,
+    max_rate: Option<String>,
     max_run: Option<String>,
     max_flows: Option<u32>,
     max_bytes_per_day: Option<String>,
@@ -111,6 +122,8 @@ impl Default for Grant {
     fn default() -> Self {
         Self {
             peers: Vec::new(),
+            hours: None,
+            max_rate: None,
             max_run: Nanos::from_secs(600),
             max_flows: 64,
             max_bytes_per_day: Bytes::new(u64::MAX),
@@ -167,6 +180,15 @@ impl Grant {
         }
     }
 
+    /// Why nothing is done at this time, or not for so long; `None` where it is. `unix_s` is what
+    /// the wall clock says: no deadline depends on it.
+    pub fn refuses_time(&self, unix_s: u64, lasting: Nanos) -> Option<String> {
+        let hours = self.hours?;
+        let lasting_s = lasting.count().div_ceil(1_000_000_000);
+        let closed = !hours.hold(unix_s, lasting_s);
+        closed.then(|| format!("policy: hours = \"{hours}\" (UTC), which a run must not leave"))
+    }
+
     /// Why a run is refused; `None` where it is allowed. `spent` is the payload of 24 hours.
     pub fn refuses_run(&self, order: &Preparation, spent: Bytes) -> Option<String> {
         let flows = u32::try_from(order.flows.len()).unwrap_or(u32::MAX);
@@ -199,7 +221,7 @@ impl RawPolicy {
         if !(1..=MOST_SHARED).contains(&shared) {
             return Err(format!("shared = {shared}: write a number from 1 to {MOST_SHARED}"));
         }
-        let classes: Result<Vec<_>, _> = self.class.into_iter().map(RawGrant::legal).collect();
+        let classes: Result<Vec<_>, _> = self.class.into_iter().zip(1..).map(of_class).collect();
         let classes = classes?;
         Ok(Policy {
             listen: listen?,
@@ -208,6 +230,11 @@ impl RawPolicy {
             classes: if classes.is_empty() { vec![Grant::default()] } else { classes },
         })
     }
+}
+
+/// One class; what is wrong with it is named with its number.
+fn of_class((class, number): (RawGrant, u32)) -> Result<Grant, String> {
+    class.legal().map_err(|cause| format!("class {number}: {cause}"))
 }
 
 impl RawFront {
@@ -233,8 +260,14 @@ impl RawGrant {
                 "data_ports = [{first}, {last}]: write [first, last] from 1024 on"
             ));
         }
+        let max_rate = unit::<BitRate>("max_rate", self.max_rate)?;
+        if max_rate.is_some_and(|rate| rate < LEAST_RATE) {
+            return Err(format!("max_rate: write {LEAST_RATE} or more"));
+        }
         Ok(Grant {
             peers: peers?,
+            hours: unit("hours", self.hours)?,
+            max_rate,
             max_run: unit("max_run", self.max_run)?.unwrap_or(usual.max_run),
             max_flows: self.max_flows.unwrap_or(usual.max_flows),
             max_bytes_per_day: unit("max_bytes_per_day", self.max_bytes_per_day)?
@@ -299,3 +332,5 @@ fn place(text: &str, error: &toml::de::Error) -> String {
 }
 
 const MOST_SHARED: u32 = 64;
+/// What one segment a tenth of a second takes: with less, no run would ever come to its end.
+const LEAST_RATE: BitRate = BitRate::new(128_000);

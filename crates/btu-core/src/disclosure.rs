@@ -26,7 +26,7 @@ pub struct Disclosure {
 pub type HostFacts = BTreeMap<String, BTreeMap<String, Fact>>;
 
 /// A value, or the reason why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What was read; `null` where nothing could be.
     pub value: Option<serde_json::Value>,

@@ -34,6 +34,8 @@ pub struct Settings {
     pub window_clamp: Option<u32>,
     /// `TCP_MAXSEG`; time stamps take 12 bytes off it.
     pub max_segment: Option<u32>,
+    /// `SO_MAX_PACING_RATE`, bytes per second, headers included.
+    pub pacing_byte_s: Option<u64>,
 }
 
 /// Options as the kernel has them; `None` where it has no such option.
@@ -77,6 +79,9 @@ impl Settings {
         }
         if let Some(size) = self.max_segment {
             named(reference.set_tcp_mss(size), || format!("set TCP_MAXSEG to {size}"))?;
+        }
+        if let Some(rate) = self.pacing_byte_s {
+            named(set_pacing(fd, rate), || format!("set SO_MAX_PACING_RATE to {rate}"))?;
         }
         Ok(())
     }
@@ -238,6 +243,15 @@ fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
     Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))
 }
 
+/// In 64 bits since Linux 4.20.
+fn set_pacing(socket: BorrowedFd<'_>, byte_s: u64) -> io::Result<()> {
+    let (start, length) = ((&raw const byte_s).cast(), option_length::<u64>());
+    let (fd, level, name) = (socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
+    // SAFETY: `start` and `length` describe a live u64, which the kernel only reads.
+    let outcome = unsafe { libc::setsockopt(fd, level, name, start, length) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 fn set_window_clamp(socket: BorrowedFd<'_>, size: u32) -> io::Result<()> {
     let (start, length) = ((&raw const size).cast(), option_length::<u32>());
     let (fd, level, name) = (socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
@@ -291,6 +305,19 @@ mod tests {
             assert_eq!(end.window_clamp, Some(4096));
             assert!(end.congestion.is_some_and(|name| !name.is_empty()));
         }
+    }
+
+    /// What a listening socket has, those that it accepts have.
+    #[test]
+    fn a_pace_is_inherited_by_accepted_connections() {
+        let settings = Settings { pacing_byte_s: Some(125_000), ..Settings::default() };
+        let (_near, far) = pair(&settings);
+        let (mut rate, mut length) = (0_u64, option_length::<u64>());
+        let (fd, start) = (far.as_raw_fd(), (&raw mut rate).cast());
+        let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
+        // SAFETY: `start` and `length` describe a live u64 that we hold exclusively.
+        let read = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
+        assert_eq!((read, rate), (0, 125_000));
     }
 
     #[test]

@@ -40,6 +40,16 @@ pub fn bpf_program() -> io::Result<()> {
     descriptor(loaded).map(drop)
 }
 
+/// Bounds on files that a process sets itself (Landlock).
+pub fn landlock() -> io::Result<()> {
+    crate::process::landlock::version().map(drop)
+}
+
+/// A filter of system calls (seccomp).
+pub fn seccomp() -> io::Result<()> {
+    crate::process::seccomp::available()
+}
+
 /// An `io_uring` of two entries.
 pub fn io_uring() -> io::Result<()> {
     // `struct io_uring_params` is 120 bytes; the kernel fills it in.

@@ -110,6 +110,8 @@ pub struct Settings {
     pub memory: Option<Bytes>,
     /// Drop positions to keep per direction; 10,000 without one.
     pub positions: Option<usize>,
+    /// What each of its threads gives up once its sockets are open.
+    pub give_up: Option<fn() -> std::io::Result<()>>,
 }
 
 /// Memory of one direction where nothing else is said.

@@ -35,6 +35,8 @@ pub struct Site<'s> {
     pub address: IpAddr,
     /// Length of that network's prefix.
     pub prefix: u8,
+    /// What each thread of the emulator gives up once its sockets are open.
+    pub give_up: fn() -> std::io::Result<()>,
 }
 
 /// A namespace behind an emulator. Gone when it is dropped, or when the process dies.
@@ -73,7 +75,8 @@ impl Front {
         }
         join(site, &net, &wire).map_err(refused)?;
         let ports = [LinkPorts { name: LINK.into(), near: OUTER.into(), far: INNER.into() }];
-        let settings = Settings { shared_cpus: true, ..Settings::default() };
+        let settings =
+            Settings { shared_cpus: true, give_up: Some(site.give_up), ..Settings::default() };
         let backend: &dyn Backend = BACKENDS[0];
         let emulator = backend.start(&wire, &ports, &settings)?;
         Ok(Self { net, emulator })

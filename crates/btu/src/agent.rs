@@ -2,6 +2,7 @@
 
 mod admin;
 mod audit;
+mod confine;
 mod front;
 mod invite;
 mod link;

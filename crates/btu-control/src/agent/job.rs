@@ -27,6 +27,8 @@ pub(super) struct Job {
     /// When all of it ends, whatever the conductor does.
     pub(super) deadline: Nanos,
     silence: Nanos,
+    /// Host activities that were reserved.
+    activities: Vec<String>,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -52,14 +54,29 @@ enum Standing {
 impl Job {
     pub(super) fn new(conn: ConnId, wanted: &Reservation, grant: Grant, now: Nanos) -> Self {
         let silence = wanted.silence_ns.min(grant.max_run);
-        let which = Which::default();
-        let mut job = Self { conn, grant, deadline: now, silence, which, of: None, last: None };
+        let activities = wanted.activities.clone();
+        let (which, of, last) = (Which::default(), None, None);
+        let mut job = Self { conn, grant, deadline: now, silence, activities, which, of, last };
         job.renew(now);
         job
     }
 
     fn renew(&mut self, now: Nanos) {
         self.deadline = now.saturating_add(self.silence).saturating_add(IDLE);
+    }
+
+    /// Why a command is not what the policy allows, or not what was reserved.
+    fn refuses(&self, request: &Request, spent: Bytes, wall_clock_s: u64) -> Option<String> {
+        match request {
+            Request::Prepare(order) => {
+                let closed = || self.grant.refuses_time(wall_clock_s, order.lease_ns);
+                self.grant.refuses_run(order, spent).or_else(closed)
+            }
+            Request::Serve { .. } if !self.activities.iter().any(|name| name == "ftp") => {
+                Some("policy: the activity ftp was not reserved".to_owned())
+            }
+            _ => None,
+        }
     }
 
     fn standing(&self, request: &Request) -> Standing {
@@ -119,17 +136,19 @@ impl Agent {
         if let Request::Release { seq } = request {
             return self.release(now, conn, worker, seq);
         }
-        let spent = self.spent_of_day(now);
+        let (spent, wall_clock_s) = (self.spent_of_day(now), self.wall_clock_s);
         let Some(job) = self.jobs.get_mut(&worker) else { return };
         job.last = Some((request.clone(), None));
         job.renew(now);
+        if let Some(reason) = job.refuses(&request, spent, wall_clock_s) {
+            let seq = request.seq().unwrap_or_default();
+            let answer = Answer::Failed { seq, reason: reason.clone() };
+            job.last = Some((request, Some(answer.clone())));
+            self.note_refusal(&reason);
+            self.audit_of("refused", conn, &reason);
+            return self.send(conn, answer);
+        }
         if let Request::Prepare(order) = &request {
-            if let Some(reason) = job.grant.refuses_run(order, spent) {
-                let answer = Answer::Failed { seq: order.which.seq, reason: reason.clone() };
-                job.last = Some((request, Some(answer.clone())));
-                self.audit_of("refused", conn, &reason);
-                return self.send(conn, answer);
-            }
             job.which = order.which;
             job.of = measured::run_of(&request);
             job.deadline = now.saturating_add(order.lease_ns).saturating_add(LEASE_MARGIN);

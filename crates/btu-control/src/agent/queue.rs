@@ -1,5 +1,6 @@
 //! Whose turn it is: one conductor at a time unless the policy says otherwise, the first first.
 
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 
 use super::Action;
@@ -46,7 +47,7 @@ impl Agent {
         if self.queue.len() >= MOST_WAITING || own >= MOST_WAITING_OF_PEER {
             return Some(format!("busy: {} wait already, {own} of them yours", self.queue.len()));
         }
-        grant.refuses(wanted)
+        grant.refuses(wanted).or_else(|| grant.refuses_time(self.wall_clock_s, Nanos::ZERO))
     }
 
     /// What the policy grants the peer of a connection.
@@ -56,11 +57,16 @@ impl Agent {
     }
 
     pub(super) fn refuse(&mut self, conn: ConnId, reason: &str) {
+        self.note_refusal(reason);
+        self.send(conn, Answer::Refused { reason: reason.to_owned() });
+    }
+
+    /// Keeps what was refused last, for whoever asks.
+    pub(super) fn note_refusal(&mut self, reason: &str) {
         self.refusals.push_back(reason.to_owned());
         if self.refusals.len() > MOST_REFUSALS {
             self.refusals.pop_front();
         }
-        self.send(conn, Answer::Refused { reason: reason.to_owned() });
     }
 
     /// Whoever is next gets its turn while there is room; the others learn that they moved up.
@@ -94,10 +100,13 @@ impl Agent {
             (true, _) => Offer::None("the agent's time is shared".to_owned()),
         };
         let ports = grant.data_ports;
+        // An FTP server sends beside the data connections: each has half of what is allowed.
+        let senders = if wanted.activities.is_empty() { 1 } else { 2 };
+        let rate = grant.max_rate.map(|rate| BitRate::new(rate.bit_per_second() / senders));
         let detail = format!("plan {}", wanted.plan);
         self.jobs.insert(worker, Job::new(conn, &wanted, grant, now));
         let offered = matches!(emulation, Offer::At(_)) && wanted.emulation;
-        self.actions.push(Action::Start { worker, peer, ports, emulation: offered });
+        self.actions.push(Action::Start { worker, peer, ports, rate, emulation: offered });
         self.audit_of("granted", conn, &detail);
         let shared = self.setup.policy.shared;
         self.send(conn, Answer::Granted { shared, emulation });

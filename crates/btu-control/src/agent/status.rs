@@ -64,6 +64,7 @@ impl Agent {
             shared: self.setup.policy.shared,
             bytes_today,
             last_refusals: self.refusals.iter().cloned().collect(),
+            confinement: self.confinement.clone(),
         }
     }
 }

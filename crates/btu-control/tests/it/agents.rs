@@ -115,7 +115,7 @@ fn from() -> IpAddr {
     IpAddr::from([10, 0, 0, 1])
 }
 
-fn peer(id: HostId) -> Peer {
+pub(crate) fn peer(id: HostId) -> Peer {
     let (name, added) = ("peer".to_owned(), String::new());
     Peer { id: id.to_string(), name, rights: Rights::Runner, added }
 }

@@ -1,13 +1,27 @@
 //! The policy of an agent: every limit at its value, beyond it, at nothing and at absurd values.
 
+use btu_control::HostId;
 use btu_control::Identity;
+use btu_control::agent::Action;
+use btu_control::agent::Agent;
+use btu_control::agent::ConnId;
+use btu_control::agent::Event;
+use btu_control::agent::Measured;
+use btu_control::agent::Roster;
+use btu_control::agent::Setup;
+use btu_control::message::Answer;
 use btu_control::message::LinkOrder;
+use btu_control::message::Offer;
+use btu_control::message::Preparation;
+use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
+use crate::agents::peer;
 use crate::agents::preparation;
 
 fn policy(text: &str) -> Policy {
@@ -44,9 +58,9 @@ fn each_limit_holds_at_its_value_and_not_beyond() {
     let spent = grant.refuses_run(&order, Bytes::new(1_000_000)).unwrap();
     assert!(spent.contains("max_bytes_per_day"), "{spent}");
     let link = Some(LinkOrder { up: Vec::new(), down: Vec::new(), seed: 1 });
-    let emulated = btu_control::message::Preparation { link, ..order.clone() };
+    let emulated = Preparation { link, ..order.clone() };
     assert!(grant.refuses_run(&emulated, Bytes::ZERO).unwrap().contains("emulation"));
-    let long = btu_control::message::Preparation { lease_ns: Nanos::from_secs(21), ..order };
+    let long = Preparation { lease_ns: Nanos::from_secs(21), ..order };
     assert!(grant.refuses_run(&long, Bytes::ZERO).unwrap().contains("max_run = 20s"));
 }
 
@@ -76,6 +90,16 @@ fn what_is_not_legal_is_named_with_what_is() {
     let cases = [
         ("lissen = []", "policy.toml:1:1: unknown field `lissen`"),
         ("[[class]]\nmax_rum = \"1s\"", "policy.toml:2:1: unknown field `max_rum`"),
+        (
+            "[[class]]\nmax_rate = 1",
+            "policy.toml:2:12: invalid type: integer `1`, expected a string",
+        ),
+        (
+            "[[class]]\nmax_rate = \"1Mb\"",
+            "class 1: max_rate = \"1Mb\": unknown unit \"Mb\"; write bit/s",
+        ),
+        ("[[class]]\nmax_rate = \"9bit/s\"", "class 1: max_rate: write 128kbit/s or more"),
+        ("[[class]]\n[[class]]\nhours = \"22-6\"", "class 2: hours = \"22-6\": write two times"),
         ("[[class]]\nmax_run = \"1\"", "max_run = \"1\": \"1\" has no unit"),
         ("shared = 0", "shared = 0: write a number from 1 to 64"),
         ("listen = [\"lab\"]", "listen = \"lab\": write an address and a port"),
@@ -88,5 +112,112 @@ fn what_is_not_legal_is_named_with_what_is() {
     for (text, message) in cases {
         let error = Policy::parse("policy.toml", text).unwrap_err().to_string();
         assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+/// One agent, and one peer of it whose turn it is.
+struct Turn {
+    agent: Agent,
+    now: Nanos,
+}
+
+const CONN: ConnId = ConnId(1);
+/// 23:00:00 UTC of some day.
+const LATE: u64 = 20_000 * 86_400 + 23 * 3600;
+
+impl Turn {
+    fn begin(policy: Policy, wall_clock_s: u64, activities: &[&str]) -> (Self, Vec<Action>) {
+        let id: HostId = Identity::ephemeral().unwrap().id();
+        let emulation = Offer::None(String::new());
+        let (build, measured) = ("1".to_owned(), Measured::default());
+        let setup = Setup { id, build, policy, emulation, stopped: false, measured };
+        let roster = Roster { peers: [(id, peer(id))].into(), invites: Vec::new() };
+        let mut turn = Self { agent: Agent::new(setup, roster), now: Nanos::from_secs(1) };
+        turn.agent.set_wall_clock(wall_clock_s);
+        turn.on(Event::Accepted { conn: CONN, from: [10, 0, 0, 1].into() });
+        turn.on(Event::Secured { conn: CONN, peer: id, binding: [0; 32] });
+        turn.ask(Request::Hello { major: 1, minor: 0, build: String::new() });
+        let granted = turn.ask(Request::Reserve(reservation(1, 2, activities)));
+        (turn, granted)
+    }
+
+    fn on(&mut self, event: Event) -> Vec<Action> {
+        self.agent.on(self.now, event)
+    }
+
+    fn ask(&mut self, request: Request) -> Vec<Action> {
+        self.on(Event::Heard { conn: CONN, request })
+    }
+
+    fn prepare(&mut self, run: u64, lease: Nanos) -> Vec<Action> {
+        let which = Which { run, attempt: 1, seq: run };
+        let order = Preparation { lease_ns: lease, ..preparation(which) };
+        self.ask(Request::Prepare(Box::new(order)))
+    }
+}
+
+/// What an answer refuses, if it does.
+fn refusal(actions: &[Action]) -> Option<&str> {
+    actions.iter().find_map(|action| match action {
+        Action::Send {
+            answer: Answer::Refused { reason } | Answer::Failed { reason, .. }, ..
+        } => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+#[test]
+fn outside_of_its_hours_an_agent_does_nothing() {
+    let night = || policy("[[class]]\nhours = \"22:00-06:00\"\n");
+    let (_, refused) = Turn::begin(night(), LATE - 2 * 3600, &[]);
+    assert!(refusal(&refused).unwrap().contains("hours = \"22:00-06:00\" (UTC)"), "{refused:?}");
+    let (mut turn, granted) = Turn::begin(night(), LATE, &[]);
+    assert_eq!(refusal(&granted), None);
+    // The hours end at 06:00: a run that would go on longer does not begin.
+    turn.agent.set_wall_clock(LATE + 7 * 3600 - 20);
+    assert!(refusal(&turn.prepare(1, Nanos::from_secs(21))).unwrap().contains("hours"));
+    assert_eq!(refusal(&turn.prepare(2, Nanos::from_secs(20))), None);
+}
+
+/// Leases are times on the monotonic clock: the wall clock may go where it wants.
+#[test]
+fn a_step_of_the_wall_clock_moves_no_deadline() {
+    for step_to in [0, LATE - 1, LATE + 10 * 365 * 86_400] {
+        let night = policy("[[class]]\nhours = \"22:00-06:00\"\n");
+        let (mut turn, _) = Turn::begin(night, LATE, &[]);
+        turn.prepare(1, Nanos::from_secs(20));
+        let end = turn.agent.wake_at().unwrap();
+        assert_eq!(end, turn.now.saturating_add(Nanos::from_secs(23)), "lease and 3 s");
+        turn.agent.set_wall_clock(step_to);
+        assert_eq!((turn.on(Event::Tick), turn.agent.wake_at()), (Vec::new(), Some(end)));
+        turn.now = Nanos::new(end.count() - 1);
+        assert_eq!(turn.on(Event::Tick), Vec::new(), "{step_to}");
+        turn.now = end;
+        let ended = turn.on(Event::Tick);
+        assert!(ended.iter().any(|action| matches!(action, Action::Kill { .. })), "{ended:?}");
+    }
+}
+
+#[test]
+fn what_was_not_reserved_is_not_done() {
+    let serve = || Request::Serve { seq: 1, user: "btu".to_owned(), password: "secret".to_owned() };
+    let (mut turn, _) = Turn::begin(Policy::default(), LATE, &[]);
+    assert_eq!(refusal(&turn.ask(serve())), Some("policy: the activity ftp was not reserved"));
+    let (mut turn, _) = Turn::begin(Policy::default(), LATE, &["ftp"]);
+    let done = turn.ask(serve());
+    assert!(matches!(done[..], [Action::Order { .. }]), "{done:?}");
+}
+
+/// An FTP server and data connections together send what the policy allows.
+#[test]
+fn a_rate_goes_to_the_worker_in_parts() {
+    for (activities, mbit_s) in [(&[][..], 100), (&["ftp"][..], 50)] {
+        let limited = policy("[[class]]\nmax_rate = \"100Mbit/s\"\n");
+        let (_, granted) = Turn::begin(limited, LATE, activities);
+        let rate = granted.iter().find_map(|action| match action {
+            Action::Start { rate, .. } => *rate,
+            _ => None,
+        });
+        assert_eq!(rate, Some(BitRate::new(mbit_s * 1_000_000)));
     }
 }

@@ -36,6 +36,9 @@ impl Grounds<'_> {
             self.runs_that("had an activity that did not work as asked", |run| {
                 run.flag_detail("activity-failed")
             }),
+            self.runs_that("were held back by an agent's policy", |run| {
+                run.flag_detail("policy-limited")
+            }),
             self.congestion(),
             self.io_in_memory(),
             self.limited_black_box(),

@@ -15,6 +15,7 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_control::message::Status;
+use btu_core::disclosure::Fact;
 
 use super::StateArgs;
 use super::start::SOCKET;
@@ -92,8 +93,16 @@ fn text(status: &Status) -> String {
         format!("connections  {}", status.connections),
         format!("payload      {} bytes in 24 hours", status.bytes_today),
     ];
+    lines.extend(status.confinement.iter().map(bound));
     lines.extend(status.last_refusals.iter().map(|reason| format!("refused      {reason}")));
     lines.join("\n") + "\n"
+}
+
+/// One bound of the agent's process, or why this kernel lacks it.
+fn bound((name, fact): (&String, &Fact)) -> String {
+    let found = fact.value.as_ref().map(ToString::to_string);
+    let reason = || format!("not bounded ({})", fact.reason.as_deref().unwrap_or("unknown"));
+    format!("confinement  {name}: {}", found.unwrap_or_else(reason))
 }
 
 /// The agent's answer; `None` where none runs.

@@ -32,7 +32,9 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::confine;
 use super::state::StateDir;
+use super::workers::Allowed;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -65,8 +67,8 @@ enum Order {
     End {},
     /// Start a worker behind the emulator.
     Start {
-        /// Ports of its data connections.
-        ports: Option<(u16, u16)>,
+        /// What the policy allows it.
+        allowed: Allowed,
     },
 }
 
@@ -133,10 +135,10 @@ impl Front {
     }
 
     /// Starts a worker behind the emulator; returns its channel.
-    pub(super) fn start_worker(&mut self, ports: Option<(u16, u16)>) -> io::Result<UnixStream> {
+    pub(super) fn start_worker(&mut self, allowed: Allowed) -> io::Result<UnixStream> {
         // One that came too late for its reservation is none of this one.
         while self.listener.accept().is_ok() {}
-        self.order(&Order::Start { ports })?;
+        self.order(&Order::Start { allowed })?;
         let end = std::time::Instant::now() + PATIENCE;
         loop {
             match self.listener.accept() {
@@ -205,8 +207,8 @@ pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
             let _ = last.kill();
             let _ = last.wait();
         }
-        if let Order::Start { ports } = order {
-            worker = Some(start(args, &front, ports).map_err(Failure::environment)?);
+        if let Order::Start { allowed } = order {
+            worker = Some(start(args, &front, allowed).map_err(Failure::environment)?);
         }
     }
     Ok(Exit::Done)
@@ -215,25 +217,24 @@ pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
 /// Devices first, then no rights any more, and only then anything from outside.
 fn make(args: &FrontArgs) -> anyhow::Result<Arc<front::Front>> {
     process::die_with_parent(args.parent).context("bind the front to its agent")?;
-    let site = Site { device: &args.device, address: args.address, prefix: args.prefix };
+    let site = Site {
+        device: &args.device,
+        address: args.address,
+        prefix: args.prefix,
+        give_up: confine::front_thread,
+    };
     let made = front::Front::make(&site)?;
     made.enter()?;
-    process::give_up_rights().context("give up rights")?;
+    confine::front().context("confine the front")?;
     Ok(Arc::new(made))
 }
 
 /// A worker behind the emulator, and a thread that does what it wishes.
-fn start(
-    args: &FrontArgs,
-    front: &Arc<front::Front>,
-    ports: Option<(u16, u16)>,
-) -> anyhow::Result<Child> {
+fn start(args: &FrontArgs, front: &Arc<front::Front>, allowed: Allowed) -> anyhow::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", "worker", "--parent", &std::process::id().to_string()]);
     command.args(["--address", &args.address.to_string(), "--connect"]).arg(&args.socket);
-    if let Some((first, last)) = ports {
-        command.args(["--ports", &first.to_string(), &last.to_string()]);
-    }
+    allowed.tell(&mut command);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let pipes = child.stdin.take().zip(child.stdout.take());
     let (input, output) = pipes.ok_or_else(|| anyhow!("a worker without pipes"))?;

@@ -34,6 +34,8 @@ use super::front::Front;
 use super::link::Link;
 use super::start::STOPPED;
 use super::state::StateDir;
+use super::state::unix_seconds;
+use super::workers::Allowed;
 use super::workers::Word;
 use super::workers::Worker;
 use crate::exit::Failure;
@@ -229,6 +231,7 @@ impl Server {
     }
 
     fn happens(&mut self, event: Event) {
+        self.agent.set_wall_clock(unix_seconds());
         for action in self.agent.on(now(), event) {
             self.perform(action);
         }
@@ -257,10 +260,11 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start { worker, ports, emulation, .. } => {
-                self.start(worker, ports);
+            Action::Start { worker, ports, rate, emulation, .. } => {
+                let allowed = Allowed { ports, rate };
+                self.start(worker, allowed);
                 if emulation {
-                    self.start_behind(worker, ports);
+                    self.start_behind(worker, allowed);
                 }
             }
         }
@@ -307,9 +311,9 @@ impl Server {
         }
     }
 
-    fn start_behind(&mut self, id: WorkerId, ports: Option<(u16, u16)>) {
+    fn start_behind(&mut self, id: WorkerId, allowed: Allowed) {
         let Some(front) = &mut self.front else { return };
-        let started = front.start_worker(ports).and_then(Worker::of_front);
+        let started = front.start_worker(allowed).and_then(Worker::of_front);
         match started
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other))
         {
@@ -336,11 +340,11 @@ impl Server {
     }
 
     /// Starts a worker whose data connections come in where its conductor's did.
-    fn start(&mut self, id: WorkerId, ports: Option<(u16, u16)>) {
+    fn start(&mut self, id: WorkerId, allowed: Allowed) {
         self.served += 1;
         let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
         let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
-        let started = Worker::start(address, ports)
+        let started = Worker::start(address, allowed)
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other));
         match started {
             Ok(worker) => drop(self.workers.insert(id, worker)),

@@ -13,7 +13,6 @@ use btu_control::agent::Setup;
 use btu_control::message::Offer;
 use btu_control::policy::Policy;
 use btu_control::tls;
-use btu_sys::process;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 use serde_json::json;
@@ -21,6 +20,7 @@ use serde_json::json;
 use super::AgentArgs;
 use super::PORT;
 use super::audit::Audit;
+use super::confine;
 use super::front::Front;
 use super::serve::Server;
 use super::state::StateDir;
@@ -46,10 +46,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let local = local(&state)?;
     let config = tls::server_config(&identity).map_err(Failure::environment)?;
     let front = policy.front.as_ref().map(|front| Front::start(front, &state)).transpose()?;
-    process::hide_memory()
-        .and_then(|()| process::give_up_rights())
-        .context("give up rights")
-        .map_err(Failure::environment)?;
+    let confined = confine::agent(&state)?;
     let addresses = addresses(&listeners)?;
     state.write(LISTENING, &addresses)?;
     let setup = Setup {
@@ -62,7 +59,8 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     };
     announce(&setup, &addresses);
     let audit = Audit::open(state.file("audit.ndjson"));
-    let agent = Agent::new(setup, roster);
+    let mut agent = Agent::new(setup, roster);
+    agent.set_confinement(confined);
     let mut server = Server::new(agent, (listeners, local), front, config, state, audit)?;
     let reservations = server.serve(interrupt.flag())?;
     if args.json {

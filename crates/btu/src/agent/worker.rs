@@ -22,9 +22,11 @@ use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::Which;
 use btu_control::secret::Hex32;
+use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::manifest;
 use btu_core::sample::DirectionSample;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_engine::EngineError;
 use btu_engine::Place;
@@ -45,6 +47,7 @@ use btu_testbed::local::LocalTestbed;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::confine;
 use super::front::Emulator;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -62,6 +65,9 @@ pub(super) struct WorkerArgs {
     /// Ports of data connections
     #[arg(long, num_args = 2)]
     ports: Vec<u16>,
+    /// What data connections may send at the most, and the FTP server as much again
+    #[arg(long)]
+    bit_per_second: Option<u64>,
     /// Behind an emulator: the agent's socket, while stdin and stdout lead to the emulator
     #[arg(long)]
     connect: Option<PathBuf>,
@@ -71,6 +77,9 @@ pub(super) struct WorkerArgs {
 struct Work {
     address: IpAddr,
     ports: Option<(u16, u16)>,
+    rate: Option<BitRate>,
+    /// What one connection of the run that is prepared may send.
+    pace: Option<BitRate>,
     side: Option<FarSide>,
     server: Option<Server>,
     /// The emulator in front of it, where there is one.
@@ -99,7 +108,7 @@ fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
 /// Does what it is told, one thing after the other, until the agent is gone.
 pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     process::die_with_parent(args.parent)
-        .and_then(|()| process::give_up_rights())
+        .and_then(|()| confine::worker())
         .context("confine the worker")
         .map_err(Failure::environment)?;
     let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
@@ -107,6 +116,8 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let mut work = Work {
         address: args.address,
         ports,
+        rate: args.bit_per_second.map(BitRate::new),
+        pace: None,
         side: None,
         server: None,
         emulator,
@@ -182,6 +193,10 @@ impl Work {
         if let Some((first, last)) = self.ports {
             serving.limits.data_ports = first..=last;
         }
+        if let Some(rate) = self.rate {
+            serving.limits.sessions = FTP_SESSIONS;
+            serving.sockets.pacing_byte_s = Some(share(rate, FTP_SESSIONS).bit_per_second() / 8);
+        }
         match Server::start(serving) {
             Ok(server) => {
                 let address = self.server.insert(server).address();
@@ -198,6 +213,8 @@ impl Work {
         if let Err(reason) = self.emulate(order) {
             return Answer::Failed { seq: order.which.seq, reason };
         }
+        let sending = order.flows.iter().filter(|flow| **flow == Direction::Receive).count();
+        self.pace = self.rate.map(|rate| share(rate, sending));
         match self.listen(order) {
             Ok(side) => {
                 let addresses = self.side.insert(side).addresses().to_vec();
@@ -252,6 +269,7 @@ impl Work {
             send_buffer: buffer,
             receive_buffer: buffer,
             window_clamp: clamp,
+            pacing_byte_s: self.pace.map(|pace| pace.bit_per_second() / 8),
             ..Settings::default()
         };
         FarJob { flows: flows.collect(), terms, sockets, place: Place::here(order.role) }
@@ -274,7 +292,8 @@ impl Work {
             Ok(emulation) => emulation,
             Err(reason) => return Ok(Answer::Failed { seq, reason }),
         };
-        let account = Account { ends, emulation }.of_role(self.role);
+        let held_back = self.pace.filter(|pace| ends.iter().any(|end| is_at(end, *pace)));
+        let account = Account { ends, emulation, held_back }.of_role(self.role);
         let moved = account.ends.iter().map(|end| end.bytes).sum();
         let document = serde_json::to_vec(&account)?;
         Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))
@@ -288,6 +307,9 @@ pub(crate) struct Account {
     pub(crate) ends: Vec<EndReport>,
     /// What the emulator did; empty without one.
     pub(crate) emulation: Vec<DirectionSample>,
+    /// What the agent's policy allowed a connection, where one came near it.
+    #[serde(default)]
+    pub(crate) held_back: Option<BitRate>,
 }
 
 impl Account {
@@ -303,6 +325,22 @@ impl Account {
         manifest::account(self.ends.iter().map(|end| &end.sample), &self.emulation)
     }
 }
+
+/// A fair part of a rate among so many senders.
+fn share(rate: BitRate, senders: usize) -> BitRate {
+    BitRate::new(rate.bit_per_second() / u64::try_from(senders.max(1)).unwrap_or(u64::MAX))
+}
+
+/// Whether an end sent four fifths of what it was allowed, or more: the kernel's pace counts headers
+/// and rounds up to whole segments, the end counts user bytes.
+fn is_at(end: &EndReport, pace: BitRate) -> bool {
+    let sent = end.started.zip(end.ended).filter(|_| end.messages > 0);
+    let rate = sent.and_then(|(started, ended)| end.bytes.per(ended.since(started)));
+    rate.is_some_and(|rate| rate.bit_per_second() / 4 >= pace.bit_per_second() / 5)
+}
+
+/// FTP sessions at once where their rate is limited.
+const FTP_SESSIONS: usize = 3;
 
 fn is_taken(tried: &Result<FarSide, EngineError>) -> bool {
     let in_use = std::io::ErrorKind::AddrInUse;

@@ -20,6 +20,9 @@ use btu_control::frame::FrameReader;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
+use btu_core::units::BitRate;
+use serde::Deserialize;
+use serde::Serialize;
 
 /// A worker process. Dropped, it is killed and waited for.
 pub(super) struct Worker {
@@ -28,6 +31,27 @@ pub(super) struct Worker {
     channel: UnixStream,
     reader: FrameReader,
     unsent: Vec<u8>,
+}
+
+/// What the policy allows a worker.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Allowed {
+    /// Ports of its data connections; `None` for any.
+    pub(super) ports: Option<(u16, u16)>,
+    /// What it may send at the most, all connections together.
+    pub(super) rate: Option<BitRate>,
+}
+
+impl Allowed {
+    /// As options of the worker.
+    pub(super) fn tell(self, command: &mut Command) {
+        if let Some((first, last)) = self.ports {
+            command.args(["--ports", &first.to_string(), &last.to_string()]);
+        }
+        if let Some(rate) = self.rate {
+            command.args(["--bit-per-second", &rate.bit_per_second().to_string()]);
+        }
+    }
 }
 
 /// What a worker said.
@@ -43,16 +67,14 @@ pub(super) enum Word {
 
 impl Worker {
     /// Starts one whose data connections come in at `address`.
-    pub(super) fn start(address: IpAddr, ports: Option<(u16, u16)>) -> io::Result<Self> {
+    pub(super) fn start(address: IpAddr, allowed: Allowed) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let output = theirs.try_clone()?;
         let mut command = Command::new("/proc/self/exe");
         command.args(["agent", "worker", "--parent", &std::process::id().to_string()]);
         command.args(["--address", &address.to_string()]);
-        if let Some((first, last)) = ports {
-            command.args(["--ports", &first.to_string(), &last.to_string()]);
-        }
+        allowed.tell(&mut command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command.stdout(Stdio::from(OwnedFd::from(output)));
         let child = Some(command.spawn()?);

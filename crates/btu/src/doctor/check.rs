@@ -1,5 +1,6 @@
 //! Every check of `btu doctor`, in the order in which it prints them.
 
+mod confinement;
 mod emulation;
 mod facility;
 mod host;
@@ -33,6 +34,8 @@ pub(crate) static CHECKS: &[&Check] = &[
     &facility::XDP_PROGRAMS,
     &facility::IO_URING,
     &facility::COUNTERS,
+    &confinement::LANDLOCK,
+    &confinement::SECCOMP,
     &pingpong::TRANSPORTS,
     &host::LOAD,
     &host::STEAL,

@@ -41,6 +41,8 @@ pub(crate) enum Attempt {
     FreshProc,
     /// An `io_uring`.
     IoUring,
+    /// Bounds on files that a process sets itself.
+    Landlock,
     /// Memory kept in RAM.
     LockedMemory,
     /// User and network namespaces, and a loopback that comes up there.
@@ -51,6 +53,8 @@ pub(crate) enum Attempt {
     Qdisc(&'static str),
     /// `SCHED_FIFO`.
     Realtime,
+    /// A filter of system calls.
+    Seccomp,
     /// A TUN device.
     Tun,
     /// An `AF_XDP` socket.

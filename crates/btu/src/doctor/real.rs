@@ -100,11 +100,13 @@ impl Machine for ThisMachine {
             Attempt::Counter => trial::hardware_counter(),
             Attempt::FreshProc => self.fresh_proc.as_ref().map_err(again).copied(),
             Attempt::IoUring => trial::io_uring(),
+            Attempt::Landlock => trial::landlock(),
             Attempt::LockedMemory => trial::locked_memory(),
             Attempt::Namespaces => self.ground.as_ref().map_err(again).map(|_| ()),
             Attempt::NumGen => self.inside(trial::packet_counter),
             Attempt::Qdisc(kind) => self.qdisc(kind),
             Attempt::Realtime => trial::realtime_priority(),
+            Attempt::Seccomp => trial::seccomp(),
             Attempt::Tun => self.inside(trial::tun_device),
             Attempt::Xdp => self.inside(trial::xdp_socket),
         }

@@ -149,6 +149,7 @@ const ENOMEM: i32 = 12;
 const EACCES: i32 = 13;
 const ENOSPC: i32 = 28;
 const ENOSYS: i32 = 38;
+const EOPNOTSUPP: i32 = 95;
 const EAFNOSUPPORT: i32 = 97;
 
 #[rustfmt::skip]
@@ -284,6 +285,15 @@ const FORCED: &[Forced] = &[
     Forced { check: "hardware-counters", status: Status::Limited,
         take: |m| m.refuse(Attempt::Counter, EACCES),
         cause: "perf_event_paranoid", remedy: "sysctl kernel.perf_event_paranoid=2" },
+    Forced { check: "landlock", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Landlock, EOPNOTSUPP),
+        cause: "switched off at boot", remedy: "landlock to lsm=" },
+    Forced { check: "landlock", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Landlock, ENOSYS),
+        cause: "the kernel has none", remedy: "CONFIG_SECURITY_LANDLOCK" },
+    Forced { check: "seccomp", status: Status::Limited,
+        take: |m| m.refuse(Attempt::Seccomp, EPERM),
+        cause: "a filter around this process", remedy: "profile allows seccomp" },
     Forced { check: "load", status: Status::Limited,
         take: |m| { m.files.insert("/proc/loadavg", "7.50 1.00 0.50 9/100 4242\n"); },
         cause: "other programs", remedy: "wait a minute" },

@@ -183,7 +183,8 @@ impl RemoteRunner {
         };
         let used = |role: &Role| flows.iter().any(|flow| flow.peer == *role);
         let boxes = self.boxes.iter().filter(|(role, _)| used(role));
-        sample.emulation = boxes.flat_map(|(_, one)| one.emulation().to_vec()).collect();
+        sample.emulation = boxes.clone().flat_map(|(_, one)| one.emulation().to_vec()).collect();
+        sample.flags.extend(boxes.filter_map(|(_, one)| one.limited()));
         local::judge(&mut sample, &self.plan, self.emulator_rate);
         Some(sample)
     }

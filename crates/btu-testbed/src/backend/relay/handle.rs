@@ -137,6 +137,9 @@ impl Crew {
         let stopped = |cause: std::io::Error| BackendError::Stopped { cause: cause.to_string() };
         let pause = Pause::choose(self.settings.wait, self.settings.shared_cpus);
         let worker = Worker::new(links, self.waker, orders, pause.map_err(stopped)?)?;
+        if let Some(give_up) = self.settings.give_up {
+            give_up().map_err(|cause| btu_sys::Error::new("give up rights", cause))?;
+        }
         // Whoever started the thread waits for this; if not, it ends by itself at once.
         let _ = ready.send(());
         worker.run().map_err(stopped)

@@ -25,6 +25,8 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::plan::SocketPlan;
 use btu_core::sample::DirectionSample;
+use btu_core::sample::Flag;
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::cellrun::BlackBox;
@@ -59,6 +61,8 @@ pub(super) struct RemoteBox {
     of: Option<RunOf>,
     /// What the emulator did in the last run.
     emulation: Vec<DirectionSample>,
+    /// What its policy allowed a connection of the last run, where one came near it.
+    held_back: Option<BitRate>,
     /// Connections and cap of the run that is prepared.
     prepared: Option<(usize, Nanos)>,
     fault: Option<Fault>,
@@ -86,6 +90,7 @@ impl RemoteBox {
             link_order: None,
             of: None,
             emulation: Vec::new(),
+            held_back: None,
             prepared: None,
             fault: None,
         }
@@ -120,6 +125,7 @@ impl RemoteBox {
         self.of = of.cloned();
         self.link_order = link.cloned();
         self.emulation.clear();
+        self.held_back = None;
         self.secret = Hex32::random()?;
         Ok(())
     }
@@ -249,7 +255,7 @@ impl RemoteBox {
 
     /// The account of the far ends, if it can be one.
     fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
-        let Account { ends, emulation } =
+        let Account { ends, emulation, held_back } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
         let own = |end: &EndReport| end.sample.role == self.role;
         if ends.len() != flows || !ends.iter().all(own) {
@@ -263,7 +269,16 @@ impl RemoteBox {
             .into_iter()
             .map(|seen| DirectionSample { link: link.clone(), ..seen })
             .collect();
+        self.held_back = held_back;
         Ok(ends)
+    }
+
+    /// Whether the agent's policy was the limit of the last run.
+    pub(super) fn limited(&self) -> Option<Flag> {
+        let rate = self.held_back?;
+        let name = &self.agent.name;
+        let detail = format!("max_rate in the policy of agent {name}: {rate} per connection");
+        Some(Flag::new("policy-limited", detail))
     }
 
     /// What the emulator did in the last run.

@@ -158,6 +158,17 @@ impl Black<'_> {
         lines.filter(|line| is_ours(&String::from_utf8_lossy(line))).count()
     }
 
+    /// The agent, its front and their workers, by number.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        let mut family = vec![self.child.id()];
+        let mut next = 0;
+        while let Some(parent) = family.get(next).copied() {
+            family.extend(children(parent));
+            next += 1;
+        }
+        family
+    }
+
     pub(super) fn kill(&mut self) {
         signal(self.child.id(), "KILL");
         self.child.wait().unwrap();
@@ -174,6 +185,19 @@ impl Drop for Black<'_> {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The processes that a process started.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
+    numbers.filter(|number| parent_of(*number) == Some(parent)).collect()
+}
+
+/// The second field behind the name, which may hold anything.
+fn parent_of(process: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 /// A command that starts in the network of a host.

@@ -1,0 +1,231 @@
+//! Everything that a process gives up before it hears strangers, in one call.
+//!
+//! Capabilities and new privileges go in any case. Files by Landlock and system calls by seccomp go
+//! where the kernel has them; where it has not, the caller learns why and says so.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use super::confine::give_up_rights;
+use super::landlock;
+use super::seccomp;
+
+/// What a process may still touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Files to read and to execute.
+    pub programs: Vec<PathBuf>,
+    /// Files, and directories with all below them, to read.
+    pub readable: Vec<PathBuf>,
+    /// Directories with all below them, to read and to change.
+    pub writable: Vec<PathBuf>,
+}
+
+/// The system calls that a process may still make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// Those of a process that starts others and ends them.
+    Supervisor,
+    /// Those of a process that starts threads only.
+    Worker,
+}
+
+/// What holds beside the loss of all capabilities; where it does not, the kernel's answer.
+#[derive(Debug)]
+pub struct Confinement {
+    /// The version of Landlock that bounds files.
+    pub files: io::Result<u32>,
+    /// Whether seccomp bounds system calls.
+    pub calls: io::Result<()>,
+}
+
+impl Bounds {
+    /// What every process of ours needs: this program and its libraries, and what the kernel says
+    /// of the machine.
+    pub fn of_this_program() -> io::Result<Self> {
+        let readable = ["/proc", "/sys", "/etc/os-release", "/etc/ld.so.cache"];
+        let programs = mapped_programs()?;
+        Ok(Self { programs, readable: readable.map(PathBuf::from).into(), writable: Vec::new() })
+    }
+}
+
+/// Gives up all rights but these, for good, in the whole process; what it starts inherits that.
+///
+/// Threads that run already must have called [`confine_thread`]: an error says that one did not,
+/// or that the kernel refused a bound that it knows.
+pub fn confine(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
+    let confinement = bound(bounds, calls)?;
+    no_thread_has_rights()?;
+    Ok(confinement)
+}
+
+/// The same for the calling thread and those that it starts later, without a filter of its own.
+/// Returns the version of Landlock, or why it bounds nothing.
+pub fn confine_thread(bounds: &Bounds) -> io::Result<io::Result<u32>> {
+    give_up_rights()?;
+    let version = landlock::version();
+    if let Ok(version) = version {
+        landlock::restrict(bounds, version)?;
+    }
+    Ok(version)
+}
+
+fn bound(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
+    let files = confine_thread(bounds)?;
+    let filter = seccomp::available();
+    if filter.is_ok() {
+        seccomp::filter(calls)?;
+    }
+    Ok(Confinement { files, calls: filter })
+}
+
+/// Capabilities are a thread's own: one that keeps them keeps them for the process.
+fn no_thread_has_rights() -> io::Result<()> {
+    for thread in fs::read_dir("/proc/self/task")? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        let has = |line: &str| status.lines().any(|other| other == line);
+        if !has("CapEff:\t0000000000000000") || !has("CapPrm:\t0000000000000000") {
+            let name = status.lines().next().unwrap_or_default();
+            return Err(io::Error::other(format!("the thread {name} keeps capabilities")));
+        }
+    }
+    Ok(())
+}
+
+/// The files whose code this process runs, itself the first.
+fn mapped_programs() -> io::Result<Vec<PathBuf>> {
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    let code = maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|r| r.contains('x')));
+    let files = code.filter_map(|line| line.find('/').map(|start| &line[start..]));
+    let files: BTreeSet<&str> = files.collect();
+    // By this name the program is found even where its file was replaced.
+    let own = PathBuf::from("/proc/self/exe");
+    Ok(std::iter::once(own).chain(files.into_iter().map(PathBuf::from)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::net::TcpStream;
+    use std::process::Command;
+    use std::process::Stdio;
+
+    use super::*;
+    use crate::trial;
+
+    const MARK: &str = "BTU_SYS_SANDBOX";
+
+    /// Runs the calling test again in a process of its own, since nothing gives rights back.
+    fn alone(name: &str, folder: &std::path::Path) {
+        let own = std::env::current_exe().unwrap();
+        let name = format!("process::sandbox::tests::{name}");
+        let done = Command::new(own)
+            .args(["--exact", &name, "--test-threads", "1", "--nocapture"])
+            .env(MARK, folder)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn number<T>(tried: io::Result<T>) -> Option<i32> {
+        tried.err().and_then(|error| error.raw_os_error())
+    }
+
+    fn system_call(number: libc::c_long, argument: libc::c_long) -> io::Result<()> {
+        // SAFETY: every call that is tried here takes numbers, and is refused before it is begun.
+        let result = unsafe { libc::syscall(number, argument, 0, 0, 0, 0) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    #[test]
+    fn a_confined_process_opens_what_it_may_and_nothing_else() {
+        let Some(folder) = std::env::var_os(MARK).map(PathBuf::from) else {
+            let folder = std::env::temp_dir().join(format!("btu-sandbox-{}", std::process::id()));
+            fs::create_dir_all(folder.join("own")).unwrap();
+            fs::write(folder.join("other"), "another's").unwrap();
+            alone("a_confined_process_opens_what_it_may_and_nothing_else", &folder);
+            assert_eq!(fs::read(folder.join("other")).unwrap(), b"another's");
+            return fs::remove_dir_all(folder).unwrap();
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (own, other) = (folder.join("own"), folder.join("other"));
+        let bounds = Bounds { writable: vec![own.clone()], ..Bounds::of_this_program().unwrap() };
+        let version = match bound(&bounds, Calls::Supervisor).unwrap().files {
+            Ok(version) => version,
+            Err(error) => skip!("kernel lacks: Landlock ({error})"),
+        };
+        fs::write(own.join("a"), "text").unwrap();
+        fs::rename(own.join("a"), own.join("b")).unwrap();
+        assert_eq!(fs::read(own.join("b")).unwrap(), b"text");
+        assert!(!fs::read("/proc/self/status").unwrap().is_empty());
+        let denied = Some(libc::EACCES);
+        assert_eq!(number(fs::read(&other)), denied);
+        assert_eq!(number(fs::write(&other, "mine")), denied);
+        assert_eq!(number(fs::write(folder.join("new"), "mine")), denied);
+        assert!(fs::rename(own.join("b"), folder.join("b")).is_err());
+        assert_eq!(number(Command::new("/bin/true").status()), denied);
+        let again = Command::new("/proc/self/exe").arg("--list").stdin(Stdio::inherit()).output();
+        let again = again.unwrap();
+        assert!(again.status.success(), "the program cannot start itself");
+        if version >= 4 {
+            assert_eq!(number(TcpStream::connect(listener.local_addr().unwrap())), denied);
+        }
+    }
+
+    #[test]
+    fn a_confined_process_is_refused_what_is_not_on_its_list() {
+        if std::env::var_os(MARK).is_none() {
+            let nowhere = std::path::Path::new("/");
+            return alone("a_confined_process_is_refused_what_is_not_on_its_list", nowhere);
+        }
+        let confined = bound(&Bounds::of_this_program().unwrap(), Calls::Worker).unwrap();
+        if let Err(error) = confined.calls {
+            skip!("kernel lacks: seccomp ({error})");
+        }
+        let refused = Some(libc::EPERM);
+        assert_eq!(number(trial::io_uring()), refused);
+        assert_eq!(number(trial::bpf_program()), refused);
+        assert_eq!(number(trial::hardware_counter()), refused);
+        assert_eq!(number(trial::xdp_socket()), refused);
+        let user_namespace = libc::c_long::from(libc::CLONE_NEWUSER);
+        for (call, argument) in [
+            (libc::SYS_unshare, user_namespace),
+            (libc::SYS_clone, user_namespace),
+            (libc::SYS_ptrace, 0),
+            (libc::SYS_mount, 0),
+            (libc::SYS_execve, 0),
+            (libc::SYS_socket, libc::c_long::from(libc::AF_PACKET)),
+            (libc::SYS_kexec_load, 0),
+        ] {
+            assert_eq!(number(system_call(call, argument)), refused, "call {call}");
+        }
+        // What the list cannot know looks like what an older kernel lacks.
+        let unknown = Some(libc::ENOSYS);
+        assert_eq!(number(system_call(libc::SYS_clone3, 0)), unknown);
+        assert_eq!(number(system_call(99_999, 0)), unknown);
+        // Threads and sockets are what its work is made of.
+        let worked = std::thread::spawn(|| TcpListener::bind("127.0.0.1:0").is_ok()).join();
+        assert!(worked.unwrap());
+    }
+
+    /// A thread that was there before has its own capabilities.
+    #[test]
+    fn a_thread_that_keeps_its_rights_is_named() {
+        if std::env::var_os(MARK).is_none() {
+            return alone("a_thread_that_keeps_its_rights_is_named", std::path::Path::new("/"));
+        }
+        if !crate::namespace::is_privileged() {
+            skip!("not root: there are no rights to keep");
+        }
+        // Beside this one there is the test runner's own thread, too.
+        let (end, wait) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::Builder::new().name("relay".to_owned());
+        let other = other.spawn(move || wait.recv()).unwrap();
+        let refused = confine(&Bounds::of_this_program().unwrap(), Calls::Worker).unwrap_err();
+        assert!(refused.to_string().contains("keeps capabilities"), "{refused}");
+        drop(end);
+        assert!(other.join().unwrap().is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! What the processes of an agent give up before they hear anybody, and what is said of it.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use anyhow::Context;
+use btu_core::disclosure::Fact;
+use btu_sys::process;
+use btu_sys::process::Bounds;
+use btu_sys::process::Calls;
+use btu_sys::process::Confinement;
+
+use super::state::StateDir;
+use crate::exit::Failure;
+use crate::output;
+
+/// The agent: it reads and writes its state directory, starts workers, and connects to nobody.
+/// Returns what holds, for whoever asks.
+pub(super) fn agent(state: &StateDir) -> Result<BTreeMap<String, Fact>, Failure> {
+    let confined = process::hide_memory().and_then(|()| {
+        let bounds = Bounds { writable: vec![state.file("")], ..Bounds::of_this_program()? };
+        process::confine(&bounds, Calls::Supervisor)
+    });
+    let Confinement { files, calls } =
+        confined.context("confine the agent").map_err(Failure::environment)?;
+    for (what, refused) in [("files", files.as_ref().err()), ("system calls", calls.as_ref().err())]
+    {
+        if let Some(reason) = refused {
+            output::message(&format!("{what} are not bounded on this kernel: {reason}"));
+        }
+    }
+    let reason = |error: io::Error| Fact::unavailable(error.to_string());
+    let facts = [
+        ("capabilities", Fact::known(0)),
+        ("files_landlock", files.map_or_else(reason, Fact::known)),
+        ("system_calls_seccomp", calls.map_or_else(reason, |()| Fact::known(true))),
+    ];
+    Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).into())
+}
+
+/// A worker: it writes no file, starts nothing, and connects to nobody.
+pub(super) fn worker() -> io::Result<()> {
+    let Bounds { programs, readable, .. } = Bounds::of_this_program()?;
+    let readable = [programs, readable].concat();
+    process::confine(&Bounds { readable, ..Bounds::default() }, Calls::Worker).map(drop)
+}
+
+/// The front, once its devices are made: it starts workers and writes no file.
+pub(super) fn front() -> io::Result<()> {
+    process::confine(&Bounds::of_this_program()?, Calls::Supervisor).map(drop)
+}
+
+/// A thread of the front that carries packets. The filter of system calls comes with [`front`].
+pub(super) fn front_thread() -> io::Result<()> {
+    process::confine_thread(&Bounds::of_this_program()?).map(drop)
+}
