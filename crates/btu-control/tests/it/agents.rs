@@ -41,27 +41,7 @@ use btu_core::manifest::Statement;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
-/// xorshift64*: the same schedule for the same seed.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `limit`.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-
-    /// True once in `many`.
-    fn once_in(&mut self, many: u64) -> bool {
-        self.below(many) == 0
-    }
-}
+use crate::dice::Dice;
 
 /// What arrives somewhere at some time.
 enum Delivery {

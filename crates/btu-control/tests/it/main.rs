@@ -8,6 +8,8 @@
 
 mod agents;
 mod conductor;
+#[path = "../../../../tests/dice.rs"]
+mod dice;
 mod journal;
 mod malformed;
 mod policy;

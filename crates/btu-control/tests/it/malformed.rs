@@ -22,8 +22,9 @@ use btu_control::secret::Hex32;
 use btu_core::cell::Role;
 use btu_core::units::Nanos;
 
-use crate::agents::Dice;
 use crate::agents::preparation;
+use crate::dice::Dice;
+use crate::dice::mutated;
 
 /// A dialogue with every kind of message.
 fn dialogue() -> Vec<u8> {
@@ -59,24 +60,6 @@ fn dialogue() -> Vec<u8> {
     ];
     let requests = requests.iter().map(|request| encode(request).unwrap());
     requests.chain(answers.iter().map(|answer| encode(answer).unwrap())).flatten().collect()
-}
-
-/// The dialogue with a few bytes changed, left out, doubled or replaced by absurd numbers.
-fn mutated(dialogue: &[u8], dice: &mut Dice) -> Vec<u8> {
-    let mut bytes = dialogue.to_vec();
-    for _ in 0..=dice.below(6) {
-        let at = usize::try_from(dice.below(bytes.len() as u64)).unwrap();
-        let byte = u8::try_from(dice.below(256)).unwrap();
-        match dice.below(6) {
-            0 => bytes[at] = byte,
-            1 => bytes[at] ^= 1 << (byte % 8),
-            2 => drop(bytes.drain(at..(at + usize::from(byte)).min(bytes.len() - 1))),
-            3 => bytes.insert(at, byte),
-            4 => drop(bytes.splice(at..at, b"18446744073709551616".iter().copied())),
-            _ => bytes.truncate(at.max(1)),
-        }
-    }
-    bytes
 }
 
 #[test]

@@ -19,18 +19,23 @@ mod agent;
 mod captures;
 mod commands;
 mod compare;
+#[path = "../../../../tests/dice.rs"]
+mod dice;
 mod doctor;
 mod explain;
 mod faults;
 mod html;
 mod link;
 mod model;
+mod parsers;
 mod pingpong;
 mod planted;
 #[cfg(test)]
 #[path = "../planted/mod.rs"]
 mod planted_causes;
 mod program;
+#[path = "../../../../fuzz/properties.rs"]
+mod properties;
 mod quick;
 mod rank;
 mod readme;

@@ -1,0 +1,130 @@
+//! What must hold of any bytes whatsoever, one function per parser of what others wrote.
+//!
+//! The fuzz targets call these, and so does the test that replays the corpora.
+
+use btu_control::frame::Frame;
+use btu_control::frame::FrameLimits;
+use btu_control::frame::FrameReader;
+use btu_control::message::Answer;
+use btu_control::message::Bounded;
+use btu_control::message::Request;
+use btu_control::policy::Policy;
+use btu_core::journal::Record;
+use btu_core::journal::codec;
+use btu_core::plan::Choices;
+use btu_core::plan::Plan;
+use btu_core::plan::Vocabulary;
+
+/// A parser, and what its input must never do.
+pub(crate) struct Property {
+    /// The name of its target and of its corpus.
+    pub(crate) name: &'static str,
+    /// Panics where something does not hold.
+    pub(crate) holds: fn(&[u8]),
+}
+
+/// Every parser of what others wrote.
+pub(crate) static PROPERTIES: [Property; 5] = [
+    Property { name: "bundle", holds: bundle },
+    Property { name: "frame", holds: frame },
+    Property { name: "journal", holds: journal },
+    Property { name: "plan", holds: plan },
+    Property { name: "policy", holds: policy },
+];
+
+/// Frames do not depend on how the stream was cut, none is longer than allowed, and a message that
+/// was understood is the same when it is said again.
+pub(crate) fn frame(bytes: &[u8]) {
+    for limits in [FrameLimits::STRANGER, FrameLimits::REQUESTS, FrameLimits::ANSWERS] {
+        let whole = frames(bytes.chunks(bytes.len().max(1)), limits);
+        let pieces = frames(bytes.chunks(7), limits);
+        assert_eq!(whole, pieces, "frames differ by where the stream was cut");
+        for frame in whole {
+            let Frame::Message(text) = frame else { continue };
+            assert!(text.len() <= limits.message);
+            if let Ok(request) = Request::parse(&text) {
+                let again = serde_json::to_vec(&request).expect("a request is JSON");
+                assert_eq!(Request::parse(&again).ok(), Some(request));
+            }
+            if let Ok(answer) = Answer::parse(&text) {
+                let again = serde_json::to_vec(&answer).expect("an answer is JSON");
+                assert_eq!(Answer::parse(&again).ok(), Some(answer));
+            }
+        }
+    }
+}
+
+fn frames<'b>(pieces: impl Iterator<Item = &'b [u8]>, limits: FrameLimits) -> Vec<Frame> {
+    let mut reader = FrameReader::new(limits);
+    let mut found = Vec::new();
+    for piece in pieces {
+        reader.push(piece);
+        loop {
+            match reader.next_frame() {
+                Ok(Some(frame)) => found.push(frame),
+                Ok(None) => break,
+                Err(_) => return found,
+            }
+        }
+    }
+    found
+}
+
+/// A plan that is legal is the same plan when its canonical text is read, and its error names the file.
+pub(crate) fn plan(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let words = Vocabulary { activities: &["cpu", "ftp", "idle", "io"] };
+    let read = |text: &str| {
+        let choices = Choices { plan: Some(("given.toml", text)), ..Choices::default() };
+        Plan::resolve(&choices, &words, 7)
+    };
+    match read(text) {
+        Ok(plan) => {
+            let canonical = plan.to_toml();
+            let again = Plan::stored("plan.toml", &canonical).expect("a canonical plan is legal");
+            assert_eq!(again.to_toml(), canonical);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    drop(Plan::stored("stored.toml", text));
+}
+
+/// A policy grants only what can be granted, and its error begins with its name.
+pub(crate) fn policy(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match Policy::parse("policy.toml", text) {
+        Ok(policy) => {
+            assert!((1..=64).contains(&policy.shared) && !policy.classes.is_empty());
+            for class in &policy.classes {
+                assert!(
+                    class.data_ports.is_none_or(|(first, last)| 1024 <= first && first <= last)
+                );
+                assert!(class.max_rate.is_none_or(|rate| rate.bit_per_second() >= 128_000));
+            }
+        }
+        Err(error) => assert!(error.to_string().starts_with("policy.toml:"), "{error}"),
+    }
+}
+
+/// A journal that can be read loses nothing when it is salvaged, and is the same when it is written
+/// again; what is torn lies behind everything that is whole.
+pub(crate) fn journal(bytes: &[u8]) {
+    let salvaged = codec::salvage::<Record>(bytes);
+    let Ok(read) = codec::read::<Record>("samples.jsonl", bytes) else { return };
+    assert_eq!((&salvaged.records, &salvaged.torn), (&read.records, &read.torn));
+    if let Some(torn) = &read.torn {
+        assert_eq!(&bytes[torn.offset..], torn.bytes);
+    }
+    let lines: String =
+        read.records.iter().map(|record| codec::line(record).expect("a record is JSON")).collect();
+    let again = codec::read::<Record>("samples.jsonl", lines.as_bytes()).expect("our own lines");
+    let text = |records: &[Record]| format!("{records:?}");
+    assert_eq!(text(&again.records), text(&read.records));
+}
+
+/// A bundle that unpacks has one form only.
+pub(crate) fn bundle(bytes: &[u8]) {
+    if let Ok(files) = btu_report::unpack(bytes) {
+        assert_eq!(btu_report::unpack(&btu_report::pack(&files)).ok(), Some(files));
+    }
+}
