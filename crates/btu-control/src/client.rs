@@ -307,6 +307,8 @@ fn misfit(request: &Request, answer: &Answer) -> Option<String> {
             }
             true
         }
+        (Request::Service(order), Answer::Said { which, .. }) => *which == order.which,
+        (Request::Word(word), Answer::Said { which, .. }) => *which == word.which,
         (Request::Facts { .. } | Request::Collect(_), Answer::Document { .. })
         | (Request::Serve { .. }, Answer::Serving { .. })
         | (Request::Sign(_), Answer::Signed { .. })
@@ -328,6 +330,8 @@ const fn asked(request: &Request) -> &'static str {
         Request::Facts { .. } => "the question for the host's facts",
         Request::Serve { .. } => "the request for an FTP server",
         Request::Prepare(_) => "the preparation of a run",
+        Request::Service(_) => "the beginning of a service",
+        Request::Word(_) => "a word for a service",
         Request::Cancel(_) => "the end of a run",
         Request::Collect(_) => "the question what a run did",
         Request::Sign(_) => "the request for a signature",
@@ -346,6 +350,7 @@ const fn name(answer: &Answer) -> &'static str {
         Answer::Refused { .. } => "refused",
         Answer::Serving { .. } => "serving",
         Answer::Prepared { .. } => "prepared",
+        Answer::Said { .. } => "the words of a service",
         Answer::Cancelled { .. } => "cancelled",
         Answer::Document { .. } => "a document",
         Answer::Signed { .. } => "signed",

@@ -2,6 +2,7 @@
 //! then the bounds of every value, so that who holds a message checks nothing.
 
 mod bounds;
+mod service;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,11 +21,13 @@ use crate::secret::Hex32;
 
 pub use bounds::Bounded;
 pub use bounds::MessageError;
+pub use service::ServiceOrder;
+pub use service::ServiceWord;
 
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 1;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,9 +69,13 @@ pub enum Request {
     },
     /// Asks for the far ends of one run.
     Prepare(Box<Preparation>),
-    /// Ends the connections of the run that is prepared.
+    /// Begins work of a kind that has a name; what was begun before is over.
+    Service(Box<ServiceOrder>),
+    /// Says something to the service that was begun.
+    Word(Box<ServiceWord>),
+    /// Ends the connections of the run that is prepared, or the service that was begun.
     Cancel(Which),
-    /// Asks for what the far ends saw.
+    /// Asks for what the far ends saw, or for the account of a service.
     Collect(Which),
     /// Asks for the agent's signature over what it measured itself in a test.
     Sign(Box<Signing>),
@@ -100,6 +107,9 @@ pub struct Reservation {
     pub activities: Vec<String>,
     /// Whether links will have to be emulated.
     pub emulation: bool,
+    /// Services that will be begun.
+    #[serde(default)]
+    pub services: Vec<String>,
 }
 
 /// One run of a cell, as it concerns one black box.
@@ -239,6 +249,16 @@ pub enum Answer {
         /// One address per connection.
         addresses: Vec<SocketAddr>,
     },
+    /// The service began, or heard a word.
+    Said {
+        /// Which request, run and attempt.
+        #[serde(flatten)]
+        which: Which,
+        /// Its answer, in the service's own form.
+        said: serde_json::Value,
+        /// Payload bytes that it moved since it said something last.
+        moved_bytes: u64,
+    },
     /// The connections are ended.
     Cancelled {
         /// Number of the request.
@@ -334,6 +354,8 @@ impl Request {
             Self::Facts { seq } | Self::Release { seq } | Self::Serve { seq, .. } => Some(*seq),
             Self::Prepare(order) => Some(order.which.seq),
             Self::Sign(wanted) => Some(wanted.seq),
+            Self::Service(order) => Some(order.which.seq),
+            Self::Word(word) => Some(word.which.seq),
             Self::Cancel(which) | Self::Collect(which) => Some(which.seq),
             _ => None,
         }
@@ -343,6 +365,8 @@ impl Request {
     pub fn which(&self) -> Option<Which> {
         match self {
             Self::Prepare(order) => Some(order.which),
+            Self::Service(order) => Some(order.which),
+            Self::Word(word) => Some(word.which),
             Self::Cancel(which) | Self::Collect(which) => Some(*which),
             _ => None,
         }
@@ -360,7 +384,7 @@ impl Answer {
             | Self::Released { seq }
             | Self::Failed { seq, .. }
             | Self::Stale { seq } => Some(*seq),
-            Self::Prepared { which, .. } => Some(which.seq),
+            Self::Prepared { which, .. } | Self::Said { which, .. } => Some(which.seq),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::HostId;
 use crate::message::Preparation;
 use crate::message::Reservation;
+use crate::message::ServiceOrder;
 
 pub use hours::Hours;
 
@@ -61,6 +62,8 @@ pub struct Grant {
     pub activities: Vec<String>,
     /// Whether links may be emulated.
     pub emulation: bool,
+    /// Services that this agent does; `None` for every one that it knows.
+    pub services: Option<Vec<String>>,
 }
 
 /// A peer, or where peers come from.
@@ -109,6 +112,7 @@ struct RawGrant {
     data_ports: Option<[u16; 2]>,
     activities: Option<Vec<String>>,
     emulation: Option<bool>,
+    services: Option<Vec<String>>,
 }
 
 impl Default for Policy {
@@ -130,6 +134,7 @@ impl Default for Grant {
             data_ports: None,
             activities: vec!["ftp".to_owned()],
             emulation: true,
+            services: None,
         }
     }
 }
@@ -174,10 +179,33 @@ impl Grant {
     /// Why a reservation is refused; `None` where it is allowed.
     pub fn refuses(&self, wanted: &Reservation) -> Option<String> {
         let unknown = wanted.activities.iter().find(|name| !self.activities.contains(name));
-        match unknown {
-            Some(name) => Some(format!("policy: the activity {name} is not allowed here")),
-            None => self.exceeds(wanted.longest_run_ns, wanted.flows),
+        if let Some(name) = unknown {
+            return Some(format!("policy: the activity {name} is not allowed here"));
         }
+        let services = wanted.services.iter().find_map(|name| self.refuses_name(name));
+        services.or_else(|| self.exceeds(wanted.longest_run_ns, wanted.flows))
+    }
+
+    /// Why a service is refused; `None` where it is allowed. `spent` is the payload of 24 hours.
+    pub fn refuses_service(&self, order: &ServiceOrder, spent: Bytes) -> Option<String> {
+        self.refuses_name(&order.service)
+            .or_else(|| self.refuses_silence(order.lease_ns, spent))
+            .or_else(|| self.exceeds(order.lease_ns, order.flows))
+    }
+
+    /// Why a conductor may not be silent for so long, or not go on at all.
+    pub fn refuses_silence(&self, lease: Nanos, spent: Bytes) -> Option<String> {
+        self.is_spent(spent).or_else(|| self.exceeds(lease, 0))
+    }
+
+    fn refuses_name(&self, service: &String) -> Option<String> {
+        let allowed = self.services.as_ref().is_none_or(|names| names.contains(service));
+        (!allowed).then(|| format!("policy: the service {service} is not allowed here"))
+    }
+
+    fn is_spent(&self, spent: Bytes) -> Option<String> {
+        let most = self.max_bytes_per_day;
+        (spent >= most).then(|| format!("policy: max_bytes_per_day = {most} is spent"))
     }
 
     /// Why nothing is done at this time, or not for so long; `None` where it is. `unix_s` is what
@@ -195,13 +223,7 @@ impl Grant {
         if order.link.is_some() && !self.emulation {
             return Some("policy: emulation is not allowed here".to_owned());
         }
-        if spent >= self.max_bytes_per_day {
-            return Some(format!(
-                "policy: max_bytes_per_day = {} is spent",
-                self.max_bytes_per_day
-            ));
-        }
-        self.exceeds(order.lease_ns, flows)
+        self.is_spent(spent).or_else(|| self.exceeds(order.lease_ns, flows))
     }
 
     fn exceeds(&self, run: Nanos, flows: u32) -> Option<String> {
@@ -275,6 +297,7 @@ impl RawGrant {
             data_ports: self.data_ports.map(|[first, last]| (first, last)),
             activities: self.activities.unwrap_or(usual.activities),
             emulation: self.emulation.unwrap_or(usual.emulation),
+            services: self.services,
         })
     }
 }

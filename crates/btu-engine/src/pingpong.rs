@@ -12,7 +12,10 @@
 
 pub mod channel;
 mod copy;
+mod door;
 mod duty;
+pub mod far;
+pub mod host;
 mod marks;
 mod pool;
 mod rounds;

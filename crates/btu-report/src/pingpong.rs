@@ -139,5 +139,6 @@ fn path(journal: &Journal) -> &'static str {
     match journal.plan.path {
         Path::Direct => "direct link of the local testbed",
         Path::Loopback => "loopback of this machine",
+        Path::Peer => "network between this host and a paired one",
     }
 }

@@ -90,6 +90,23 @@ pub fn sender(socket: &impl AsFd) -> Result<SocketAddr> {
     from.as_socket().ok_or_else(unknown)
 }
 
+/// Takes a datagram that waits, as much of it as there is room for; its whole length and its sender.
+/// Fails with `WouldBlock` where there is none.
+pub fn recv_from(socket: &impl AsFd, space: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+    let (fd, flags) = (socket.as_fd(), libc::MSG_DONTWAIT | libc::MSG_TRUNC);
+    let space = std::ptr::from_mut(space) as *mut [std::mem::MaybeUninit<u8>];
+    // SAFETY: the layout is the same, we hold the slice exclusively, and a receive writes bytes only.
+    let space = unsafe { &mut *space };
+    let (length, from) = SockRef::from(&fd).recv_from_with_flags(space, flags)?;
+    Ok((length, from.as_socket().ok_or(io::ErrorKind::Unsupported)?))
+}
+
+/// Sends a datagram to `address`, or fails with `WouldBlock`.
+pub fn send_to(socket: &impl AsFd, data: &[u8], address: SocketAddr) -> io::Result<usize> {
+    let fd = socket.as_fd();
+    SockRef::from(&fd).send_to_with_flags(data, &address.into(), libc::MSG_DONTWAIT)
+}
+
 /// Sleeps until the socket is ready, broken, or the time is over; false for the last.
 pub fn poll(socket: BorrowedFd<'_>, ready: Ready, longest: Option<Duration>) -> io::Result<bool> {
     let events = match ready {

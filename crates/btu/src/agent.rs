@@ -7,6 +7,7 @@ mod front;
 mod invite;
 mod link;
 mod serve;
+pub(crate) mod service;
 mod start;
 pub(crate) mod state;
 pub(crate) mod worker;

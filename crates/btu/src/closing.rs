@@ -16,10 +16,12 @@ use crate::run::start::note;
 use crate::sign;
 
 /// How a measurement came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Complete,
     Interrupted,
+    /// Another host is gone for good, with the reason.
+    Lost(String),
 }
 
 /// What a verb says at its end.
@@ -29,6 +31,8 @@ pub(crate) struct Closing<'a> {
     /// What is done when all is done: `every run`.
     pub(crate) all: &'static str,
     pub(crate) ending: Ending,
+    /// What has to be said again to go on, such as ` --peer lab1`.
+    pub(crate) options: String,
     pub(crate) json: bool,
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -40,9 +44,10 @@ impl Closing<'_> {
         journal: &mut JournalDir,
         open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
     ) -> Result<S, Failure> {
-        match self.ending {
+        match &self.ending {
             Ending::Complete => note(journal, "finished", &format!("{} is done", self.all))?,
             Ending::Interrupted => note(journal, "interrupted", "stopped before its end")?,
+            Ending::Lost(reason) => note(journal, "agent_lost", reason)?,
         }
         let files = ResultFiles::read(journal.path()).map_err(Failure::usage)?;
         let stored = open(&files, OpenMode::Strict).map_err(Failure::usage)?;
@@ -66,13 +71,17 @@ impl Closing<'_> {
 
     /// The exit code; `is_whole` where nothing that was measured has a fault.
     pub(crate) fn exit(&self, journal: &JournalDir, is_whole: bool) -> Exit {
-        match self.ending {
+        let Self { verb, options, .. } = self;
+        let again =
+            format!("go on with: btu {verb} --resume {}{options}", journal.path().display());
+        match &self.ending {
             Ending::Interrupted => {
-                let (verb, directory) = (self.verb, journal.path().display());
-                output::message(&format!(
-                    "interrupted; go on with: btu {verb} --resume {directory}"
-                ));
+                output::message(&format!("interrupted; {again}"));
                 self.interrupt.exit()
+            }
+            Ending::Lost(reason) => {
+                output::message(&format!("{reason}; {again}"));
+                Exit::Agent
             }
             Ending::Complete if is_whole => Exit::Done,
             Ending::Complete => Exit::Incomplete,

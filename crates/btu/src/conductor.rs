@@ -1,6 +1,8 @@
 //! The conductor's connections to agents: who they are by name, and one that is made and asked.
 
 mod peer;
+mod reservation;
+mod service;
 
 use std::time::Duration;
 
@@ -14,6 +16,11 @@ use crate::agent::state::StateDir;
 use crate::exit::Failure;
 
 pub(crate) use peer::PeerLink;
+pub(crate) use reservation::Asking;
+pub(crate) use reservation::Granted;
+pub(crate) use reservation::facts;
+pub(crate) use service::RemoteService;
+pub(crate) use service::Wanted;
 
 /// An agent that is named on the command line.
 #[derive(Clone, Debug)]

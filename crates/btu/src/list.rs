@@ -26,6 +26,7 @@ use btu_testbed::backend::BACKENDS;
 use serde_json::Map;
 use serde_json::Value;
 
+use crate::agent::service::SERVICES;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -110,6 +111,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("rules", RULES.iter().map(|r| pair(r.name, r.about)).collect()),
         ("causes", CAUSES.iter().map(|c| pair(c.name, c.about)).collect()),
         ("sections", SECTIONS.iter().map(|s| pair(s.name(), s.title())).collect()),
+        ("services", SERVICES.iter().map(|s| pair(s.name, s.about)).collect()),
         ("formats", FORMATS.iter().map(|f| pair(f.name(), f.summary())).collect()),
     ])
 }

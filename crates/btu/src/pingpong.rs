@@ -7,6 +7,7 @@ mod import;
 mod measure;
 mod options;
 mod path;
+mod peer;
 mod planning;
 mod progress;
 mod search;

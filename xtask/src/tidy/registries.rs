@@ -60,6 +60,14 @@ static REGISTRIES: &[Registry] = &[
         since: Since::Now,
     },
     Registry {
+        folder: "crates/btu/src/agent/service",
+        listed_in: "crates/btu/src/agent/service.rs",
+        slice: "SERVICES",
+        shared: &[],
+        page: "docs/services.md",
+        since: Since::Now,
+    },
+    Registry {
         folder: "crates/btu-engine/src/activity",
         listed_in: "crates/btu-engine/src/activity.rs",
         slice: "ACTIVITIES",

@@ -29,6 +29,8 @@ pub(super) struct Job {
     silence: Nanos,
     /// Host activities that were reserved.
     activities: Vec<String>,
+    /// Services that were reserved.
+    services: Vec<String>,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -54,9 +56,11 @@ enum Standing {
 impl Job {
     pub(super) fn new(conn: ConnId, wanted: &Reservation, grant: Grant, now: Nanos) -> Self {
         let silence = wanted.silence_ns.min(grant.max_run);
-        let activities = wanted.activities.clone();
+        let (activities, services) = (wanted.activities.clone(), wanted.services.clone());
         let (which, of, last) = (Which::default(), None, None);
-        let mut job = Self { conn, grant, deadline: now, silence, activities, which, of, last };
+        let deadline = now;
+        let mut job =
+            Self { conn, grant, deadline, silence, activities, services, which, of, last };
         job.renew(now);
         job
     }
@@ -75,6 +79,17 @@ impl Job {
             Request::Serve { .. } if !self.activities.iter().any(|name| name == "ftp") => {
                 Some("policy: the activity ftp was not reserved".to_owned())
             }
+            Request::Service(order) if !self.services.contains(&order.service) => {
+                Some(format!("policy: the service {} was not reserved", order.service))
+            }
+            Request::Service(order) => self
+                .grant
+                .refuses_service(order, spent)
+                .or_else(|| self.grant.refuses_time(wall_clock_s, order.lease_ns)),
+            Request::Word(word) => self
+                .grant
+                .refuses_silence(word.lease_ns, spent)
+                .or_else(|| self.grant.refuses_time(wall_clock_s, word.lease_ns)),
             _ => None,
         }
     }
@@ -103,12 +118,13 @@ impl Job {
         self.standing_of_run(request)
     }
 
-    /// A run may be prepared once, and only the last one can be ended or asked for.
+    /// A run may be prepared, or a service begun, once; only the last one can be told something, ended
+    /// or asked for.
     fn standing_of_run(&self, request: &Request) -> Standing {
         let Some(which) = request.which() else { return Standing::New };
         let (named, last) = ((which.run, which.attempt), (self.which.run, self.which.attempt));
         let is_next = match request {
-            Request::Prepare(_) => named > last,
+            Request::Prepare(_) | Request::Service(_) => named > last,
             _ => named == last,
         };
         if is_next { Standing::New } else { Standing::Old }
@@ -148,10 +164,10 @@ impl Agent {
             self.audit_of("refused", conn, &reason);
             return self.send(conn, answer);
         }
-        if let Request::Prepare(order) = &request {
-            job.which = order.which;
+        if let (Some(which), Some(lease)) = (request.which(), lease(&request)) {
+            job.which = which;
             job.of = measured::run_of(&request);
-            job.deadline = now.saturating_add(order.lease_ns).saturating_add(LEASE_MARGIN);
+            job.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }
         match request {
             Request::Sign(wanted) => self.sign(now, conn, worker, &wanted),
@@ -180,8 +196,11 @@ impl Agent {
         let is_repeat = kept.is_some();
         *kept = Some(answer.clone());
         // Between the preparation and the account of a run its lease holds, and nothing else.
-        if !matches!(answer, Answer::Prepared { .. }) {
+        if !matches!(answer, Answer::Prepared { .. } | Answer::Said { .. }) {
             job.renew(now);
+        }
+        if let (Answer::Said { moved_bytes: moved @ 1.., .. }, false) = (&answer, is_repeat) {
+            self.spent.push_back((now, *moved));
         }
         let conn = job.conn;
         if let (Answer::Document { moved_bytes, account, .. }, false) = (&answer, is_repeat) {
@@ -219,6 +238,16 @@ impl Agent {
             self.spent.pop_front();
         }
         Bytes::new(self.spent.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)))
+    }
+}
+
+/// How long the conductor announces to be silent, where it does.
+const fn lease(request: &Request) -> Option<Nanos> {
+    match request {
+        Request::Prepare(order) => Some(order.lease_ns),
+        Request::Service(order) => Some(order.lease_ns),
+        Request::Word(word) => Some(word.lease_ns),
+        _ => None,
     }
 }
 

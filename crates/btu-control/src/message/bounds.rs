@@ -9,6 +9,7 @@ use super::Offer;
 use super::Preparation;
 use super::Request;
 use super::Reservation;
+use super::ServiceOrder;
 
 /// A message that nobody may send.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,8 @@ impl Bounded for Request {
             }
             Self::Prepare(order) => order.check(),
             Self::Sign(wanted) => at_most("runs", wanted.runs.len() as u64, MOST_SIGNED),
+            Self::Service(order) => order.check(),
+            Self::Word(word) => at_most("lease_ns", word.lease_ns.count(), LONGEST.count()),
             _ => Ok(()),
         }
     }
@@ -70,7 +73,17 @@ impl Reservation {
         at_most("silence_ns", self.silence_ns.count(), LONGEST.count())?;
         at_most("flows", self.flows.into(), MOST_FLOWS)?;
         at_most("activities", self.activities.len() as u64, MOST_ITEMS)?;
-        self.activities.iter().try_for_each(|name| text("activities", name))
+        self.activities.iter().try_for_each(|name| text("activities", name))?;
+        at_most("services", self.services.len() as u64, MOST_ITEMS)?;
+        self.services.iter().try_for_each(|name| text("services", name))
+    }
+}
+
+impl ServiceOrder {
+    fn check(&self) -> Result<(), MessageError> {
+        at_most("service", self.service.len() as u64, LONGEST_NAME)?;
+        at_most("flows", self.flows.into(), MOST_FLOWS)?;
+        at_most("lease_ns", self.lease_ns.count(), LONGEST.count())
     }
 }
 

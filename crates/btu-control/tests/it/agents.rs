@@ -483,7 +483,7 @@ fn setup(id: HostId, policy: &Policy) -> Setup {
     }
 }
 
-fn reservation() -> Reservation {
+pub(crate) fn reservation() -> Reservation {
     Reservation {
         plan: "plan".to_owned(),
         longest_run_ns: Nanos::from_secs(5),
@@ -491,6 +491,7 @@ fn reservation() -> Reservation {
         flows: 2,
         activities: Vec::new(),
         emulation: false,
+        services: Vec::new(),
     }
 }
 

@@ -13,4 +13,5 @@ mod dice;
 mod journal;
 mod malformed;
 mod policy;
+mod services;
 mod simulated;

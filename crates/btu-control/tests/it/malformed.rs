@@ -15,6 +15,7 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Offer;
 use btu_control::message::Request;
+use btu_control::message::ServiceWord;
 use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
@@ -25,6 +26,7 @@ use btu_core::units::Nanos;
 use crate::agents::preparation;
 use crate::dice::Dice;
 use crate::dice::mutated;
+use crate::services::service;
 
 /// A dialogue with every kind of message.
 fn dialogue() -> Vec<u8> {
@@ -37,6 +39,8 @@ fn dialogue() -> Vec<u8> {
         Request::Facts { seq: 1 },
         Request::Serve { seq: 4, user: text("btu"), password: text("x") },
         Request::Prepare(Box::new(preparation(which))),
+        Request::Service(Box::new(service(which))),
+        Request::Word(Box::new(ServiceWord { which, lease_ns: Nanos::ZERO, word: 7.into() })),
         Request::Cancel(which),
         Request::Collect(which),
         Request::Sign(Box::new(Signing {
@@ -54,6 +58,7 @@ fn dialogue() -> Vec<u8> {
         Answer::Welcome { major: 1, minor: 0, build: text("0.1.0"), known: true },
         Answer::Granted { shared: 1, emulation: Offer::None(text("no")) },
         Answer::Prepared { which, addresses: vec![([10, 0, 0, 1], 7000).into()] },
+        Answer::Said { which, said: serde_json::json!({"at": ["10.0.0.1:7000"]}), moved_bytes: 9 },
         Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },
         Answer::Bye { reason: text("enough") },

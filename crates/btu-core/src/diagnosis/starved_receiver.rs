@@ -13,8 +13,6 @@ pub(super) const CAUSE: Cause = Cause {
     find,
 };
 
-/// While its window is open the sender goes on, and what it reads is waiting for it.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let idle = seen.idle() + seen.window_limited();
-    starved(seen, &seen.evidence.receiver, idle, "receiving")
+    starved(seen, seen.evidence.receiver, "receiving")
 }

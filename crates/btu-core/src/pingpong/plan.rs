@@ -74,6 +74,8 @@ pub enum Path {
     Direct,
     /// The loopback of this machine itself, as other programs use it.
     Loopback,
+    /// From this host to a paired one, whose agent answers.
+    Peer,
 }
 
 /// How the chasm finder is let loose.

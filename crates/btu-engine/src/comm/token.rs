@@ -54,6 +54,37 @@ impl Seat {
         opening
     }
 
+    /// What the end that connects says first.
+    pub(crate) fn words(&self, nonce: &[u8; 12]) -> [u8; 2 * HALF] {
+        let opening = self.opening(nonce);
+        let mut words = [0; 2 * HALF];
+        words[..HALF].copy_from_slice(&opening);
+        words[HALF..].copy_from_slice(self.tag(&opening).as_bytes());
+        words
+    }
+
+    /// The answer to words that know the secret and mean this seat; nothing for all others.
+    pub(crate) fn answer_to(&self, words: &[u8; 2 * HALF]) -> Option<[u8; HALF]> {
+        let (mut opening, mut tag) = ([0; HALF], [0; HALF]);
+        opening.copy_from_slice(&words[..HALF]);
+        tag.copy_from_slice(&words[HALF..]);
+        let nonce = opening.last_chunk().copied().unwrap_or_default();
+        let is_ours = opening == self.opening(&nonce);
+        // The comparison of hashes takes as long for a wrong one.
+        let knows = blake3::Hash::from_bytes(tag) == self.tag(&opening);
+        (knows && is_ours).then(|| *self.answer(&opening).as_bytes())
+    }
+
+    /// True for the answer of an end that knows the secret too.
+    pub(crate) fn is_answer(&self, nonce: &[u8; 12], answer: [u8; HALF]) -> bool {
+        blake3::Hash::from_bytes(answer) == self.answer(&self.opening(nonce))
+    }
+
+    /// A proof that its maker knows the secret and has just read `challenge`.
+    pub(crate) fn proof(&self, challenge: &[u8; HALF]) -> blake3::Hash {
+        blake3::keyed_hash(&self.secret, &[&challenge[..], b"here"].concat())
+    }
+
     fn tag(&self, opening: &[u8; HALF]) -> blake3::Hash {
         blake3::keyed_hash(&self.secret, opening)
     }
@@ -73,13 +104,11 @@ impl std::fmt::Debug for Seat {
 impl Preamble for NearToken {
     fn near(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
         let seat = self.seats.get(flow).ok_or_else(|| refused("a connection without a token"))?;
-        let opening = seat.opening(&self.nonce);
         channel.bound_waits(PATIENCE)?;
-        send_exact(channel, &[&opening[..], seat.tag(&opening).as_bytes()].concat())?;
+        send_exact(channel, &seat.words(&self.nonce))?;
         let mut answer = [0; HALF];
         receive(channel, &mut answer)?;
-        // The comparison of hashes takes as long for a wrong one.
-        if blake3::Hash::from_bytes(answer) != seat.answer(&opening) {
+        if !seat.is_answer(&self.nonce, answer) {
             return Err(refused("the black box does not know the token"));
         }
         channel.bound_waits(Duration::ZERO)
@@ -101,15 +130,8 @@ impl Preamble for FarToken {
         channel.bound_waits(PATIENCE)?;
         let mut words = [0; 2 * HALF];
         receive(channel, &mut words)?;
-        let (mut opening, mut tag) = ([0; HALF], [0; HALF]);
-        opening.copy_from_slice(&words[..HALF]);
-        tag.copy_from_slice(&words[HALF..]);
-        let nonce = opening.last_chunk().copied().unwrap_or_default();
-        let is_ours = opening == seat.opening(&nonce);
-        if blake3::Hash::from_bytes(tag) != seat.tag(&opening) || !is_ours {
-            return Err(refused("a wrong token"));
-        }
-        send_exact(channel, seat.answer(&opening).as_bytes())?;
+        let answer = seat.answer_to(&words).ok_or_else(|| refused("a wrong token"))?;
+        send_exact(channel, &answer)?;
         channel.bound_waits(Duration::ZERO)
     }
 }

@@ -46,6 +46,8 @@ pub struct Answer {
     pub early: Option<Early>,
     /// Exchanges whose every byte was checked.
     pub verified: u64,
+    /// Exchanges that the end which answers took part in.
+    pub answered: u64,
 }
 
 /// Why a part could not be done.
@@ -65,6 +67,14 @@ pub enum Broken {
         /// What is wrong with it.
         fault: Fault,
         /// Which block, and where.
+        detail: String,
+    },
+    /// What another host told of its end.
+    #[error("{detail}")]
+    Elsewhere {
+        /// What went wrong there.
+        fault: Fault,
+        /// Operation, operand and cause.
         detail: String,
     },
     /// The connection ended.
@@ -122,7 +132,7 @@ impl Broken {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Call { .. } => Fault::System,
-            Self::Content { fault, .. } => *fault,
+            Self::Content { fault, .. } | Self::Elsewhere { fault, .. } => *fault,
             Self::Gone { got: 0 } => Fault::PeerGone,
             Self::Gone { .. } => Fault::Short,
             Self::Length { got, wanted } if got < wanted => Fault::Short,

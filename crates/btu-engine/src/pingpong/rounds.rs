@@ -52,7 +52,7 @@ pub(super) fn timed<C: Channel>(
         if let Some(early) = duty.limit.reached(done, elapsed, Nanos::new(fastest)) {
             // The far end learns that it is over by one more exchange that nobody times.
             exchange(channel, duty.blocks, unit(1, LAST))?;
-            return Ok(Answer { early: Some(early), verified: 0 });
+            return Ok(Answer { early: Some(early), ..Answer::default() });
         }
     }
     Ok(Answer::default())
@@ -76,15 +76,16 @@ pub(super) fn there_and_back<C: Channel>(
 
 /// The answer to [`there_and_back`].
 pub(super) fn echo<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
-    loop {
+    for answered in 1.. {
         let space = duty.blocks.space();
         recv_block(channel, space)?;
         let is_last = marks::of(space) & LAST != 0;
         send_in(channel, duty.blocks.out(), duty.writes)?;
         if is_last {
-            return Ok(Answer::default());
+            return Ok(Answer { answered, ..Answer::default() });
         }
     }
+    Ok(Answer::default())
 }
 
 /// Blocks that go one way; a byte comes back after the last.
@@ -117,7 +118,7 @@ pub(super) fn one_way<C: Channel>(
 pub(super) fn swallow<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Result<Answer, Broken> {
     let window = Window::of::<C>(duty.blocks.size());
     let mut count = 0;
-    loop {
+    for answered in 1.. {
         let space = duty.blocks.space();
         recv_block(channel, space)?;
         let found = marks::of(space);
@@ -131,9 +132,10 @@ pub(super) fn swallow<C: Channel>(channel: &mut C, duty: &mut Duty<'_>) -> Resul
             count = 0;
         }
         if found & LAST != 0 {
-            return Ok(Answer::default());
+            return Ok(Answer { answered, ..Answer::default() });
         }
     }
+    Ok(Answer::default())
 }
 
 /// Blocks that go both ways at once.
@@ -156,13 +158,15 @@ pub(super) fn swap_back<C: Channel>(
     channel: &mut C,
     duty: &mut Duty<'_>,
 ) -> Result<Answer, Broken> {
+    let mut answered = 0;
     while let Some((block, space)) = duty.blocks.both() {
         swap_blocks(channel, block, space)?;
+        answered += 1;
         if marks::of(space) & LAST != 0 {
             break;
         }
     }
-    Ok(Answer::default())
+    Ok(Answer { answered, ..Answer::default() })
 }
 
 /// Sends a block in one call, or its header and the rest in two.

@@ -5,6 +5,8 @@
 //! are ended, so that no visit outlasts its cap whatever a peer does. After that the session is
 //! broken and has to be opened again.
 
+mod distant;
+mod far;
 mod report;
 mod worker;
 
@@ -26,16 +28,21 @@ use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::cpu::CpuSet;
 
+use self::distant::Distant;
 use self::report::Outcome;
 use self::worker::Done;
 use self::worker::Order;
 use self::worker::Side;
 use self::worker::Worker;
+use super::host::Host;
 use super::transport::Transport;
 use super::verify::Plant;
+use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
 use crate::place::Place;
+
+pub(super) use self::far::FarEnd;
 
 /// How a session is to be opened.
 #[derive(Clone, Debug)]
@@ -46,8 +53,14 @@ pub struct Opening {
     pub configuration: Configuration,
     /// The end that starts and times; its address is its own on this path.
     pub near: Party,
-    /// The end that answers.
+    /// The end that answers; not looked at where another host has it.
     pub far: Party,
+    /// The host that has the end which answers; `None` for this process.
+    pub host: Option<Host>,
+    /// What the connection must know, where it is one between hosts.
+    pub token: Option<Seat>,
+    /// Ports to listen on, the first and the last; `None` for any.
+    pub ports: Option<(u16, u16)>,
     /// How long to wait for a connection, and how much longer than its limit a visit may take.
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
@@ -60,7 +73,8 @@ pub struct Opening {
 #[derive(Debug)]
 pub struct Session {
     near: Worker,
-    far: Worker,
+    far: Far,
+    remarks: Vec<String>,
     done: Receiver<Done>,
     opening: Opening,
     unit_ns: Vec<u64>,
@@ -69,23 +83,51 @@ pub struct Session {
     broken: bool,
 }
 
+/// The end that answers.
+#[derive(Debug)]
+enum Far {
+    /// A thread of this process.
+    Here(Worker),
+    /// Another host's.
+    There(Distant),
+}
+
 impl Session {
-    /// Starts both threads and connects them.
+    /// Starts both threads and connects them; where another host has the far end, it is asked for it.
     pub fn open(opening: &Opening) -> Result<Self, EngineError> {
         opening.refuse_what_cannot_be()?;
         let [near_cpus, far_cpus] = opening.cpus()?;
         let (report, done) = mpsc::channel();
-        let mut far = Worker::far(opening, far_cpus, report.clone())?;
-        let at = far.rendezvous()?;
-        let mut near = Worker::near(opening, near_cpus, at, report)?;
+        let mut opening = opening.clone();
+        let (mut far, at) = match &opening.host {
+            None => {
+                let mut far = Worker::far(&opening, far_cpus, report.clone())?;
+                let at = far.rendezvous()?;
+                (Far::Here(far), at)
+            }
+            Some(host) => {
+                let (far, at, seat) = Distant::listen(&opening, host)?;
+                opening.token = Some(seat);
+                (Far::There(far), at)
+            }
+        };
+        let mut near = Worker::near(&opening, near_cpus, at, report)?;
         // A near end that cannot connect leaves a far end that waits: hear the near one first.
         near.wait_until_open()?;
-        far.wait_until_open()?;
+        let mut remarks = near.remarks.clone();
+        match &mut far {
+            Far::Here(far) => far.wait_until_open()?,
+            Far::There(far) => {
+                let theirs = far.wait_until_open(opening.patience)?;
+                remarks.extend(theirs.into_iter().map(|remark| format!("far end: {remark}")));
+            }
+        }
         Ok(Self {
             near,
             far,
+            remarks,
             done,
-            opening: opening.clone(),
+            opening,
             unit_ns: Vec::new(),
             verified: 0,
             told_options: false,
@@ -100,7 +142,7 @@ impl Session {
 
     /// What is known of the connection that is no fault: such as polling without anything to poll.
     pub fn remarks(&self) -> &[String] {
-        &self.near.remarks
+        &self.remarks
     }
 
     /// Makes one visit. Whatever happens is in the sample, and it happens within the limit of the
@@ -126,9 +168,17 @@ impl Session {
         let from = self.opening.configuration.verify.then_some(self.verified);
         self.verified += u64::from(visit.units) * u64::from(visit.batch.max(1));
         let steal = report::steal_ns();
-        self.far.order(Order { visit: visit.clone(), verify_from: from, times: Vec::new() });
-        self.near.order(Order { visit: visit.clone(), verify_from: from, times });
         let cap = visit.limit.time.saturating_add(self.opening.patience);
+        let order = |times| Order { visit: visit.clone(), verify_from: from, times };
+        match &self.far {
+            Far::Here(far) => far.order(order(Vec::new())),
+            Far::There(far) => {
+                if let Some(done) = far.order(visit, from, cap) {
+                    return Outcome::of_one(done);
+                }
+            }
+        }
+        self.near.order(order(times));
         let mut outcome = self.wait_for_both(cap);
         outcome.add_steal(steal);
         outcome
@@ -144,6 +194,7 @@ impl Session {
                     if outcome.take(done) {
                         self.abort();
                     }
+                    self.hear_distant(&mut outcome);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -164,13 +215,25 @@ impl Session {
         while !outcome.has_both() {
             let Ok(done) = self.done.recv_timeout(LAST_GRACE) else { break };
             outcome.take(done);
+            self.hear_distant(&mut outcome);
         }
         outcome
     }
 
+    /// A far end on another host does not report by itself: it is asked once the near one has.
+    fn hear_distant(&self, outcome: &mut Outcome) {
+        if let Far::There(far) = &self.far
+            && !outcome.has_both()
+        {
+            outcome.take(far.over(outcome.is_broken()));
+        }
+    }
+
     fn abort(&self) {
         self.near.abort();
-        self.far.abort();
+        if let Far::Here(far) = &self.far {
+            far.abort();
+        }
     }
 }
 
@@ -193,6 +256,9 @@ impl Opening {
             configuration,
             near,
             far,
+            host: None,
+            token: None,
+            ports: None,
             patience: Nanos::from_secs(5),
             cancel: Arc::default(),
             plant: None,
@@ -216,6 +282,12 @@ impl Opening {
         if !self.transport.properties().waits.contains(&wanted.wait) {
             return refuse(format!("has no wait \"{}\"", wanted.wait));
         }
+        if self.host.is_some() && self.transport.properties().one_host {
+            return refuse("both ends have to be on one host".to_owned());
+        }
+        if self.host.is_some() && wanted.placement == Placement::Same {
+            return refuse("two hosts have no CPU in common".to_owned());
+        }
         if self.transport.properties().bounded && wanted.writes != Writes::One {
             return refuse("two writes would be two messages".to_owned());
         }
@@ -224,8 +296,16 @@ impl Opening {
 
     /// The CPUs of the near and of the far thread; empty for all of the place.
     fn cpus(&self) -> Result<[CpuSet; 2], EngineError> {
-        let (near, far) = (self.near.place.cpus()?, self.far.place.cpus()?);
+        let near = self.near.place.cpus()?;
         let first = near.nth_round(0);
+        if self.host.is_some() {
+            let free = self.configuration.placement == Placement::Free;
+            return Ok([
+                if free { CpuSet::default() } else { CpuSet::of(first) },
+                CpuSet::default(),
+            ]);
+        }
+        let far = self.far.place.cpus()?;
         let other = far.iter().find(|cpu| Some(*cpu) != first);
         if self.configuration.wait == Wait::Spin
             && (self.configuration.placement == Placement::Same || other.is_none())

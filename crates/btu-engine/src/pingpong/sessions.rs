@@ -29,6 +29,7 @@ use btu_sys::clock;
 use btu_sys::cpu::ThreadUse;
 
 use super::copy::copies;
+use super::host::Host;
 use super::session::Opening;
 use super::session::Session;
 use super::transport;
@@ -47,8 +48,10 @@ pub trait Offload: fmt::Debug + Send {
 pub struct Sessions {
     /// The host whose end starts and times.
     pub near: Party,
-    /// The host whose end answers.
+    /// The host whose end answers, where that is a part of this process.
     pub far: Party,
+    /// The host whose end answers, where it is another one.
+    pub host: Option<Host>,
     /// How long to wait for a connection, and how much longer than its limit a visit may take.
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
@@ -73,6 +76,7 @@ impl Sessions {
         Self {
             near,
             far,
+            host: None,
             patience,
             cancel,
             plant: None,
@@ -80,6 +84,11 @@ impl Sessions {
             open: Vec::new(),
             slow: BTreeSet::new(),
         }
+    }
+
+    /// With another host, without any connection yet.
+    pub fn with_host(near: Party, host: Host, patience: Nanos, cancel: Arc<AtomicBool>) -> Self {
+        Self { host: Some(host), ..Self::between(near.clone(), near, patience, cancel) }
     }
 
     /// Makes one visit, over a new connection where the visit wants one or there is none. Whatever
@@ -95,6 +104,8 @@ impl Sessions {
         let begun = clock::monotonic_ns();
         let (mut visit, mut remarks) = (visit.clone(), Vec::new());
         if self.open[at].session.as_ref().is_none_or(Session::is_broken) {
+            // A broken one is closed first: another host counts its connections.
+            self.open[at].session = None;
             match self.connect(configuration) {
                 Err(cause) => return failed(&visit, begun, &cause),
                 Ok(session) => {
@@ -114,6 +125,11 @@ impl Sessions {
     /// Makes a connection and ends it, to know whether it can be made.
     pub fn try_out(&mut self, configuration: &Configuration) -> Result<(), EngineError> {
         self.connect(configuration).map(drop)
+    }
+
+    /// Why the other host is lost for good, if it is.
+    pub fn lost(&self) -> Option<String> {
+        self.host.as_ref().and_then(Host::lost)
     }
 
     /// Ends every connection.
@@ -198,6 +214,7 @@ impl Sessions {
             patience: self.patience,
             cancel: Arc::clone(&self.cancel),
             plant: self.plant,
+            host: self.host.clone(),
             ..Opening::new(transport, configuration.clone(), near, far)
         };
         let Some(on) = configuration.offload else { return Session::open(&opening) };

@@ -25,6 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use btu_core::pingpong::configuration::Configuration;
@@ -35,6 +36,7 @@ use btu_sys::netlink::Mac;
 use btu_sys::socket::Settings;
 
 use super::channel::End;
+use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
 
@@ -117,6 +119,12 @@ pub struct Hookup<'a> {
     pub wanted: &'a Configuration,
     /// How long a connection may take.
     pub within: Duration,
+    /// What a connection between two hosts must know; `None` between threads of one process.
+    pub token: Option<Seat>,
+    /// Ports to listen on, the first and the last; `None` for any.
+    pub ports: Option<(u16, u16)>,
+    /// Set by whoever does not want the end any more.
+    pub cancel: &'a AtomicBool,
 }
 
 /// An end that waits for the other one.

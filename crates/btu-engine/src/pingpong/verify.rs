@@ -5,6 +5,8 @@
 //! told apart.
 
 use btu_core::pingpong::sample::Fault;
+use serde::Deserialize;
+use serde::Serialize;
 
 use super::channel::Channel;
 use super::channel::recv_block;
@@ -17,7 +19,8 @@ use super::marks::MARKS;
 
 /// A fault that the answering end makes on purpose, in its sixth exchange: proves that the check
 /// sees it, and that a visit with it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Plant {
     /// It closes the connection.
     Close,
@@ -56,7 +59,7 @@ pub(super) fn start<C: Channel>(
         recv_block(channel, space)?;
         check(space, number, Way::Back)?;
     }
-    Ok(Answer { early: None, verified: exchanges })
+    Ok(Answer { verified: exchanges, ..Answer::default() })
 }
 
 /// The checked exchanges of the end that answers.
@@ -78,7 +81,7 @@ pub(super) fn answer<C: Channel>(
             Some(plant) => misbehave(channel, block, number, plant)?,
         }
         if is_last {
-            return Ok(Answer { early: None, verified: index + 1 });
+            return Ok(Answer { verified: index + 1, answered: index + 1, ..Answer::default() });
         }
     }
     Ok(Answer::default())

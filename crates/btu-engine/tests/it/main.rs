@@ -21,6 +21,7 @@ mod ftp;
 mod hot_path;
 mod local;
 mod pingpong;
+mod pingpong_hosts;
 mod prober;
 mod traffic;
 mod veth;

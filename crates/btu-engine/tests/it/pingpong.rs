@@ -104,7 +104,7 @@ fn sizes(transport: &dyn Transport) -> Vec<u64> {
     sizes
 }
 
-fn complete(sample: &VisitSample) -> bool {
+pub(crate) fn complete(sample: &VisitSample) -> bool {
     sample.ended == Ended::Complete
 }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -98,6 +99,12 @@ impl Listening {
         }
         let (socket, _) = self.socket.accept().map_err(named)?;
         Ok(socket.into())
+    }
+}
+
+impl AsFd for Listening {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

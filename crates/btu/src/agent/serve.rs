@@ -291,6 +291,10 @@ impl Server {
                 self.emulated.remove(&id);
             }
         }
+        // Services are done on the host's own address.
+        if matches!(request, Request::Service(_)) {
+            self.emulated.remove(&id);
+        }
         let of_run = request.which().is_some() && self.emulated.contains(&id);
         let workers = if of_run { &mut self.behind } else { &mut self.workers };
         if let Some(worker) = workers.get_mut(&id) {

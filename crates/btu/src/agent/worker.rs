@@ -49,6 +49,7 @@ use serde::Serialize;
 
 use super::confine;
 use super::front::Emulator;
+use super::service::Served;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::facts;
@@ -81,6 +82,7 @@ struct Work {
     /// What one connection of the run that is prepared may send.
     pace: Option<BitRate>,
     side: Option<FarSide>,
+    served: Served,
     server: Option<Server>,
     /// The emulator in front of it, where there is one.
     emulator: Option<Emulator>,
@@ -119,6 +121,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         rate: args.bit_per_second.map(BitRate::new),
         pace: None,
         side: None,
+        served: Served::default(),
         server: None,
         emulator,
         emulated: false,
@@ -155,8 +158,14 @@ impl Work {
             }
             Request::Serve { user, password, .. } => self.serve(seq, user, password),
             Request::Prepare(order) => self.prepare(&order),
+            Request::Service(order) => {
+                self.side = None;
+                self.served.begin(&order, self.address, self.ports)
+            }
+            Request::Word(word) => self.served.hear(&word),
             Request::Cancel(_) => {
                 self.side.iter().for_each(FarSide::cancel);
+                self.served.drop_now();
                 Answer::Cancelled { seq }
             }
             Request::Collect(which) => self.collect(which)?,
@@ -210,6 +219,7 @@ impl Work {
     fn prepare(&mut self, order: &Preparation) -> Answer {
         self.side = None;
         self.role = order.role;
+        self.served.drop_now();
         if let Err(reason) = self.emulate(order) {
             return Answer::Failed { seq: order.which.seq, reason };
         }
@@ -278,6 +288,12 @@ impl Work {
     /// The account of the run that is over; whoever asks twice gets the same one.
     fn collect(&mut self, which: Which) -> anyhow::Result<Answer> {
         let seq = which.seq;
+        if let Some(account) = self.served.end() {
+            return Ok(match account {
+                Ok((account, moved)) => self.keep(seq, Bytes::new(moved), None, account),
+                Err(reason) => Answer::Failed { seq, reason },
+            });
+        }
         let Some(side) = self.side.take() else {
             let reason = "no run is prepared".to_owned();
             let is_same = self.said.seq() == Some(seq);

@@ -3,6 +3,7 @@
 use std::io;
 use std::io::Read;
 use std::io::Write;
+use std::net::IpAddr;
 use std::net::TcpStream;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
@@ -63,6 +64,11 @@ impl PeerLink {
         let secured = link.secured()?;
         link.until_done(secured, &mut |_| ())?;
         Ok(link)
+    }
+
+    /// The address of this host on the way to the agent.
+    pub(crate) fn own_address(&self) -> io::Result<IpAddr> {
+        self.stream.local_addr().map(|address| address.ip())
     }
 
     /// From now on waiting ends when this is set.

@@ -18,8 +18,9 @@ pub(super) fn finish(
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let closing =
-        Closing { verb: "pingpong", all: "every round", ending, json: args.json, interrupt };
+    let options = args.peer.as_ref().map_or_else(String::new, |name| format!(" --peer {name}"));
+    let (verb, all, json) = ("pingpong", "every round", args.json);
+    let closing = Closing { verb, all, ending, options, json, interrupt };
     let stored = closing.close(journal, StoredPingPong::open)?;
     if let Some(file) = &args.export {
         export::export(&stored.analysis, file)?;

@@ -29,7 +29,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         curves.iter().map(|(id, _, largest)| (*id, *largest)).collect();
     let schedule = Schedule::new(started.plan.sweep(&carried, started.clock_step));
     let mut ending = sweep(started, schedule, &curves, interrupt)?;
-    if let (Ending::Complete, Some((id, ..))) = (ending, reference.first()) {
+    if let (Ending::Complete, Some((id, ..))) = (&ending, reference.first()) {
         let sweep_of_copies = started.plan.reference_sweep(*id, started.clock_step);
         ending = sweep(started, Schedule::new(sweep_of_copies), &reference, interrupt)?;
     }
@@ -38,6 +38,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         for (id, configuration, _) in &curves {
             search::search(started, *id, configuration)?;
         }
+        ending = started.sessions.lost().map_or(ending, Ending::Lost);
     }
     started.progress.finish();
     started.journal.sync().map_err(journal_failure)?;
@@ -66,6 +67,9 @@ fn sweep(
         }
         schedule.record(&visit, &sample);
         keep(started, sample)?;
+        if let Some(reason) = started.sessions.lost() {
+            return Ok(Ending::Lost(reason));
+        }
         if visit.round != round {
             round = visit.round;
             started.journal.sync().map_err(journal_failure)?;

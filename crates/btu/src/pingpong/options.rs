@@ -22,6 +22,20 @@ use super::choices::WaitWord;
 pub(crate) struct PingPongArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
+    /// Between this host and a paired one: its name (btu pair) or an invitation; btu agent runs there
+    #[arg(long, value_name = "AGENT", conflicts_with = "on", help_heading = "Hosts")]
+    pub(super) peer: Option<String>,
+    /// How long a lost agent is waited for, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "peer",
+        default_value_t = 60,
+        help_heading = "Hosts"
+    )]
+    pub(super) reconnect: u32,
+    #[command(flatten)]
+    pub(super) state: crate::agent::StateArgs,
     /// Repeat what a plan.toml says
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = "Effort")]
     pub(super) plan: Option<PathBuf>,
@@ -216,4 +230,5 @@ Examples:
   btu pingpong tcp --start 59kB --end 72kB --increment 100B --offset 0B --offset 1B
   btu pingpong tcp --header 16B --nodelay off the delay of two writes with Nagle's algorithm
   btu pingpong --statistic netpipe --import np.out
+  btu pingpong tcp udp quic --peer lab1       between this host and a paired one
 Sizes have units (64KiB, 64kB, 1B), times too (5s, 250ms). Method: docs/pingpong.md";

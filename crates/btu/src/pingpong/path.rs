@@ -1,4 +1,4 @@
-//! The two hosts of a ping-pong: those of the local testbed, or this machine with itself.
+//! The two hosts of a ping-pong: those of the local testbed, this machine with itself, or a paired one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
 use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
 use btu_engine::EngineError;
@@ -20,6 +21,8 @@ use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Steering;
 
+use super::options::PingPongArgs;
+use super::peer;
 use crate::exit::Failure;
 use crate::run::Interrupt;
 use crate::run::not_made;
@@ -28,13 +31,20 @@ use crate::run::not_made;
 pub(super) struct Hosts {
     pub(super) sessions: Sessions,
     pub(super) facts: BTreeMap<String, Fact>,
+    /// What another host says of itself.
+    pub(super) far: Option<HostFacts>,
 }
 
 /// Makes the hosts of a plan. The process must have one thread: it may enter a namespace of its own.
-pub(super) fn hosts(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
-    let mut hosts = match plan.path {
-        Path::Direct => direct(plan, interrupt)?,
-        Path::Loopback => loopback(plan, interrupt),
+pub(super) fn hosts(
+    args: &PingPongArgs,
+    plan: &Plan,
+    interrupt: &Interrupt,
+) -> Result<Hosts, Failure> {
+    let mut hosts = match (plan.path, &args.peer) {
+        (Path::Peer, Some(name)) => peer::hosts(args, name, plan, interrupt)?,
+        (Path::Loopback, _) => loopback(plan, interrupt),
+        _ => direct(plan, interrupt)?,
     };
     let named = |list: &Option<String>| {
         list.as_ref().map(|list| list.parse::<CpuSet>()).transpose().map_err(Failure::usage)
@@ -68,7 +78,7 @@ fn direct(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
     let facts = testbed.facts().clone();
     let mut sessions = Sessions::between(near, far, plan.patience_ns, interrupt.flag().clone());
     sessions.offload = Some(Box::new(Link(testbed)));
-    Ok(Hosts { sessions, facts })
+    Ok(Hosts { sessions, facts, far: None })
 }
 
 fn loopback(plan: &Plan, interrupt: &Interrupt) -> Hosts {
@@ -80,7 +90,7 @@ fn loopback(plan: &Plan, interrupt: &Interrupt) -> Hosts {
     let (near, far) = (party(Role::Test), party(Role::Active));
     let sessions = Sessions::between(near, far, plan.patience_ns, interrupt.flag().clone());
     let fact = Fact::known("one network: the loopback of this machine, as its system has it");
-    Hosts { sessions, facts: BTreeMap::from([("network".to_owned(), fact)]) }
+    Hosts { sessions, facts: BTreeMap::from([("network".to_owned(), fact)]), far: None }
 }
 
 /// The direct link of a testbed, which lives as long as somebody measures over it.

@@ -7,6 +7,7 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::pingpong::plan::ChasmSearch;
+use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
 use btu_core::pingpong::plan::SizeChoice;
 use btu_core::pingpong::sizes::Sizes;
@@ -33,10 +34,25 @@ struct Asked {
 impl PingPongArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
-        match (&self.plan, &self.resume) {
-            (Some(file), _) => stored(file),
-            (None, Some(directory)) => stored(&directory.join("plan.toml")),
-            (None, None) => self.what.plan(),
+        let plan = match (&self.plan, &self.resume) {
+            (Some(file), _) => stored(file)?,
+            (None, Some(directory)) => stored(&directory.join("plan.toml"))?,
+            (None, None) => {
+                let plan = self.what.plan()?;
+                let path = if self.peer.is_some() { Path::Peer } else { plan.path };
+                Plan { path, ..plan }
+            }
+        };
+        match (&self.peer, plan.path) {
+            (None, Path::Peer) => {
+                let cause = anyhow!("the plan is between paired hosts: no --peer was given");
+                Err(Failure::usage(cause).hint("name the agent: --peer NAME"))
+            }
+            (Some(name), Path::Direct | Path::Loopback) => {
+                let cause = anyhow!("--peer {name}: this plan is of one machine");
+                Err(Failure::usage(cause).hint("leave --peer out"))
+            }
+            _ => Ok(plan),
         }
     }
 

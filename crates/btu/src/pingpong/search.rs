@@ -40,6 +40,10 @@ pub(super) fn search(
     while let Some(request) = finder.next_request().cloned() {
         started.progress.searches(configuration, &request);
         let answer = started.sessions.answer(&request, until);
+        if started.sessions.lost().is_some() {
+            // What was not asked is asked after a resume.
+            break;
+        }
         let line = Line::PingPongAnswer { id, answer: answer.clone() };
         started.journal.keep(&line).map_err(journal_failure)?;
         started.lines.push(line);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
+use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::pingpong::configuration::Configuration;
@@ -49,7 +50,8 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.note);
     let imports = import::lines(&args.import)?;
-    let Hosts { mut sessions, facts } = path::hosts(&plan, interrupt)?;
+    let Hosts { mut sessions, facts, far } = path::hosts(args, &plan, interrupt)?;
+    hosts.hosts.extend(far.map(|far| (Role::Active.name().to_owned(), far)));
     sessions.plant = planning::plant(&plan)?;
     let step = clock_step();
     hosts.placement = facts;
@@ -85,6 +87,7 @@ fn resumed(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>
     let (mut journal, stored) =
         JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
     start::same_host(&stored.hosts, here)?;
+    start::same_agents(&stored.hosts, here)?;
     crate::sign::unsign(&journal);
     start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))

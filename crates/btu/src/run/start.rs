@@ -152,7 +152,7 @@ pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Fa
 }
 
 /// Black boxes are part of what was measured.
-fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let identity = |hosts: &Disclosure, role| {
         let facts = hosts.hosts.get(role)?.get("agent")?;
         facts.get("identity").cloned()

@@ -18,7 +18,8 @@ pub(super) fn finish(
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let closing = Closing { verb: "traffic", all: "every run", ending, json: args.json, interrupt };
+    let (verb, all, json) = ("traffic", "every run", args.json);
+    let closing = Closing { verb, all, ending, options: String::new(), json, interrupt };
     let stored = closing.close(journal, StoredTraffic::open)?;
     Ok(closing.exit(journal, stored.journal.runs().all(RunSample::is_complete)))
 }

@@ -39,10 +39,17 @@ impl Outcome {
         Self { was_broken: true, ..Self::default() }
     }
 
+    /// All that one end told: the other was not asked to do anything.
+    pub(super) fn of_one(done: Done) -> Self {
+        let mut outcome = Self::default();
+        outcome.take(done);
+        outcome
+    }
+
     /// True for the first fault: now the other end has nobody to talk to.
     pub(super) fn take(&mut self, done: Done) -> bool {
         let is_first = done.outcome.is_err() && self.first_fault.is_none();
-        if is_first {
+        if is_first || self.is_reason(&done) {
             self.first_fault = Some(done.side);
         }
         match done.side {
@@ -50,6 +57,18 @@ impl Outcome {
             Side::Near => self.near = Some(done),
         }
         is_first
+    }
+
+    /// True where this end says why the other found nobody any more.
+    fn is_reason(&self, done: &Done) -> bool {
+        let fault = |side| self.broken(side).map(Broken::fault);
+        let found_nobody = self.first_fault.and_then(fault) == Some(Fault::PeerGone);
+        found_nobody && matches!(&done.outcome, Err(Broken::Elsewhere { .. }))
+    }
+
+    /// True where an end broke off, or both connections were ended.
+    pub(super) fn is_broken(&self) -> bool {
+        self.first_fault.is_some() || self.cut.is_some()
     }
 
     pub(super) fn has_both(&self) -> bool {
@@ -148,7 +167,9 @@ impl Outcome {
     fn host(&self) -> VisitHost {
         let ends = || [&self.near, &self.far].into_iter().flatten().map(|done| &done.used);
         let sum = |value: fn(&ThreadUse) -> Option<u64>| {
-            ends().map(value).sum::<Option<u64>>().filter(|_| self.has_both())
+            // What another host tells may be any number.
+            let add = |sum: u64, value: Option<u64>| value.map(|value| sum.saturating_add(value));
+            ends().map(value).try_fold(0, add).filter(|_| self.has_both())
         };
         VisitHost {
             run_delay_ns: sum(|used| used.run_delay_ns).map(Nanos::new),

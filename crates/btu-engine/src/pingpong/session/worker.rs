@@ -164,6 +164,11 @@ impl Worker {
         }
     }
 
+    /// True once its end is connected.
+    pub(super) const fn is_open(&self) -> bool {
+        self.aborter.is_some()
+    }
+
     pub(super) fn abort(&self) {
         if let Some(aborter) = &self.aborter {
             aborter.abort();
@@ -194,6 +199,9 @@ fn hookup(opening: &Opening, side: Side) -> Hookup<'_> {
         party: opening.party(side),
         wanted: &opening.configuration,
         within: Duration::from(opening.patience),
+        token: opening.token,
+        ports: opening.ports,
+        cancel: &opening.cancel,
     }
 }
 

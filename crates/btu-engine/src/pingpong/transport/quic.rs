@@ -96,6 +96,7 @@ impl Transport for Quic {
         let (mut link, _) = Link::open(hookup, None)?;
         let (deadline, wait) = (Instant::now() + hookup.within, hookup.wanted.wait);
         let named = || EngineError::peer(format!("connect to {far} by QUIC"));
+        link.meet(far, hookup.token.as_ref(), deadline).map_err(named())?;
         let stream = link.connect(config, far, deadline).map_err(named())?;
         let mut end = QuicEnd { link, stream, wait };
         // A stream begins to exist for the far end with its first byte.
@@ -112,7 +113,8 @@ impl Listener for Waiting {
 
     fn accept(mut self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
         let (deadline, wait) = (Instant::now() + hookup.within, hookup.wanted.wait);
-        let stream = self.link.accept(deadline).and_then(|stream| {
+        let heard = self.link.hear(hookup, deadline);
+        let stream = heard.and_then(|()| self.link.accept(deadline)).and_then(|stream| {
             let greeted = |link: &mut Link| link.read(stream, &mut [0; GREETING.len()]);
             self.link.until(deadline, greeted)?;
             Ok(stream)

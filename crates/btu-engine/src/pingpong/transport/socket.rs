@@ -28,6 +28,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::door;
 
 /// A connected socket. `BOUNDED`: it keeps messages apart. `RELIABLE`: it loses none.
 pub(super) struct SocketEnd<const BOUNDED: bool, const RELIABLE: bool> {
@@ -202,11 +203,11 @@ impl StreamListener {
         hookup: &Hookup<'_>,
         settings: &socket::Settings,
     ) -> Result<Box<dyn Listener>, EngineError> {
-        let wanted = match family {
-            Family::Vsock => family.any_local(),
-            _ => exchange::Address::Inet((hookup.party.address, 0).into()),
+        let listening = match family {
+            Family::Vsock => exchange::listen(family, family.any_local(), settings)?,
+            _ => door::listen(family, hookup, settings)?,
         };
-        Ok(Box::new(Self(exchange::listen(family, wanted, settings)?)))
+        Ok(Box::new(Self(listening)))
     }
 }
 
@@ -216,7 +217,7 @@ impl Listener for StreamListener {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = self.0.accept(hookup.within)?;
+        let socket = door::accept(&self.0, hookup)?;
         Ok(Box::new(StreamEnd::new(socket, hookup.wanted)?))
     }
 }
@@ -228,7 +229,7 @@ pub(super) fn connect_stream(
     hookup: &Hookup<'_>,
     settings: &socket::Settings,
 ) -> Result<Box<dyn End>, EngineError> {
-    let socket = exchange::connect(family, at.address()?, settings, hookup.within)?;
+    let socket = door::connect(family, at.address()?, hookup, settings)?;
     Ok(Box::new(StreamEnd::new(socket, hookup.wanted)?))
 }
 

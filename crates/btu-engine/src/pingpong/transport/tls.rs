@@ -12,8 +12,6 @@ use std::time::Duration;
 
 use btu_core::sample::SocketOptions;
 use btu_core::units::Bytes;
-use btu_sys::exchange;
-use btu_sys::exchange::Address;
 use btu_sys::exchange::Family;
 use btu_sys::exchange::Listening;
 use btu_sys::exchange::Ready;
@@ -35,6 +33,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::door;
 
 /// The transport `tls`.
 #[derive(Debug)]
@@ -78,8 +77,7 @@ impl Transport for Tls {
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
         let (config, certificate) = pinned::server()?;
-        let wanted = Address::Inet((hookup.party.address, 0).into());
-        let listening = exchange::listen(Family::Tcp, wanted, &hookup.tcp_settings())?;
+        let listening = door::listen(Family::Tcp, hookup, &hookup.tcp_settings())?;
         Ok(Box::new(Waiting { listening, config, certificate }))
     }
 
@@ -87,7 +85,7 @@ impl Transport for Tls {
         let (address, certificate) = at.secure()?;
         let config = Arc::new(pinned::client(certificate)?);
         let settings = hookup.tcp_settings();
-        let socket = exchange::connect(Family::Tcp, address, &settings, hookup.within)?;
+        let socket = door::connect(Family::Tcp, address, hookup, &settings)?;
         let name = pinned::NAME.try_into().map_err(refused("name the far end"))?;
         let session = ClientConnection::new(config, name).map_err(refused("start TLS"))?;
         Ok(Box::new(TlsEnd::new(socket, session.into(), hookup)?))
@@ -101,7 +99,7 @@ impl Listener for Waiting {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = self.listening.accept(hookup.within)?;
+        let socket = door::accept(&self.listening, hookup)?;
         let session = ServerConnection::new(Arc::new(self.config));
         let session = session.map_err(refused("start TLS"))?;
         Ok(Box::new(TlsEnd::new(socket, session.into(), hookup)?))

@@ -7,6 +7,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
+use std::time::Instant;
 
 use btu_core::units::Bytes;
 use btu_sys::exchange;
@@ -24,6 +25,7 @@ use super::socket;
 use super::socket::SocketEnd;
 use crate::error::EngineError;
 use crate::pingpong::channel::End;
+use crate::pingpong::door;
 
 /// The transport `udp`.
 #[derive(Debug)]
@@ -57,8 +59,9 @@ impl Transport for Udp {
     }
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
-        let wanted = (hookup.party.address, 0).into();
-        let (socket, address) = exchange::datagram(wanted, &hookup.settings())?;
+        let (own, settings) = (hookup.party.address, hookup.settings());
+        let open = |port| exchange::datagram((own, port).into(), &settings);
+        let (socket, address) = door::on_free_port(hookup, open)?;
         Ok(Box::new(Waiting { socket, address }))
     }
 
@@ -68,6 +71,10 @@ impl Transport for Udp {
         let (socket, _) = exchange::datagram(own, &hookup.settings())?;
         exchange::join(&socket, far)?;
         let named = || EngineError::peer(format!("greet {far}"));
+        if let Some(seat) = &hookup.token {
+            door::greet(&socket, seat, Instant::now() + hookup.within).map_err(named())?;
+            return Ok(Box::new(SocketEnd::<true, false>::new(socket, hookup.wanted)?));
+        }
         exchange::send(socket.as_fd(), GREETING, Call::Sleeping).map_err(named())?;
         let answered = exchange::poll(socket.as_fd(), Ready::Read, Some(hookup.within));
         if !answered.map_err(named())? {
@@ -88,6 +95,11 @@ impl Listener for Waiting {
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
         let named =
             |cause| EngineError::peer(format!("wait for a datagram on {}", self.address))(cause);
+        if let Some(seat) = &hookup.token {
+            let end = Instant::now() + hookup.within;
+            door::hear(&self.socket, seat, end, hookup.cancel).map_err(named)?;
+            return Ok(Box::new(SocketEnd::<true, false>::new(self.socket, hookup.wanted)?));
+        }
         if !exchange::poll(self.socket.as_fd(), Ready::Read, Some(hookup.within)).map_err(named)? {
             return Err(named(io::ErrorKind::TimedOut.into()));
         }

@@ -26,6 +26,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::door;
 
 /// The transport `uring`.
 #[derive(Debug)]
@@ -65,14 +66,13 @@ impl Transport for Uring {
     }
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
-        let wanted = exchange::Address::Inet((hookup.party.address, 0).into());
-        let listening = exchange::listen(Family::Tcp, wanted, &hookup.tcp_settings())?;
+        let listening = door::listen(Family::Tcp, hookup, &hookup.tcp_settings())?;
         Ok(Box::new(Waiting(listening)))
     }
 
     fn connect(&self, at: &Rendezvous, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
         let (at, settings) = (at.address()?, hookup.tcp_settings());
-        let socket = exchange::connect(Family::Tcp, at, &settings, hookup.within)?;
+        let socket = door::connect(Family::Tcp, at, hookup, &settings)?;
         Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
     }
 }
@@ -83,7 +83,7 @@ impl Listener for Waiting {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = self.0.accept(hookup.within)?;
+        let socket = door::accept(&self.0, hookup)?;
         Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
     }
 }

@@ -16,7 +16,6 @@ use btu_control::secret::Hex32;
 use btu_control::secret::NoRandomness;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
-use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::journal::Record;
@@ -152,17 +151,7 @@ impl RemoteBox {
 
     /// What its host says of itself.
     pub(super) fn facts(&mut self) -> Result<HostFacts, Failure> {
-        let seq = self.link.next_seq();
-        let reply = self.link.ask(Request::Facts { seq }, ANSWER, &mut |_| ());
-        let reply = reply.map_err(|fault| conductor::failure(&self.agent, fault))?;
-        let read = serde_json::from_slice::<Disclosure>(&reply.document);
-        let mut said = read.map_err(|error| self.lied(&format!("its facts: {error}")))?;
-        let mut facts = said.hosts.remove("test").unwrap_or_default();
-        facts.insert("tool".to_owned(), said.tool);
-        let own = [("address", &self.agent.address), ("identity", &self.agent.id.to_string())];
-        let own = own.map(|(name, value)| (name.to_owned(), Fact::known(value.as_str())));
-        facts.insert("agent".to_owned(), own.into());
-        Ok(facts)
+        conductor::facts(&mut self.link, &self.agent)
     }
 
     /// An FTP server there, for this run alone.

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use btu_control::Identity;
 use btu_control::client::Fault;
-use btu_control::message::Answer;
 use btu_control::message::Offer;
-use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_core::cell::Case;
 use btu_core::cell::Impairment;
@@ -19,8 +17,9 @@ use btu_engine::file::ftp::Access;
 use super::black_box::RemoteBox;
 use crate::agent::state::StateDir;
 use crate::conductor;
+use crate::conductor::Asking;
+use crate::conductor::Granted;
 use crate::conductor::NamedAgent;
-use crate::conductor::PeerLink;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
@@ -104,26 +103,13 @@ impl Hosts {
         agent: &NamedAgent,
         plan: &Plan,
     ) -> Result<Result<RemoteBox, String>, Fault> {
-        let mut link = PeerLink::connect(agent, &self.own)?;
-        link.cancelled_by(self.interrupt.flag());
-        let mut queued = |place| {
-            if !self.quiet {
-                let name = &agent.name;
-                output::message(&format!(
-                    "agent {name} works for others: place {place} in its queue"
-                ));
-            }
-        };
-        let asked = Request::Reserve(reservation(plan, role));
-        match link.ask(asked, RESERVATION, &mut queued)?.answer {
-            Answer::Granted { shared, emulation } => {
-                let terms = (plan.sockets.clone(), plan.lead_in);
-                let agent = NamedAgent { secret: None, ..agent.clone() };
-                Ok(Ok(RemoteBox::new(role, agent, link, (shared, emulation), terms)))
-            }
-            Answer::Refused { reason } => Ok(Err(reason)),
-            _ => Err(Fault::Lied("no answer to a reservation".to_owned())),
-        }
+        let wanted = reservation(plan, role);
+        let asking = Asking { own: &self.own, cancel: self.interrupt.flag(), quiet: self.quiet };
+        Ok(asking.reserve(agent, wanted)?.map(|Granted { link, shared, emulation }| {
+            let terms = (plan.sockets.clone(), plan.lead_in);
+            let agent = NamedAgent { secret: None, ..agent.clone() };
+            RemoteBox::new(role, agent, link, (shared, emulation), terms)
+        }))
     }
 
     pub(super) const fn interrupt(&self) -> &Interrupt {
@@ -142,6 +128,7 @@ fn reservation(plan: &Plan, role: Role) -> Reservation {
         flows: u32::try_from(flows).unwrap_or(u32::MAX),
         activities: ftp.then(|| "ftp".to_owned()).into_iter().collect(),
         emulation: plan.cases.iter().any(|case| case.impairment() != Impairment::None),
+        services: Vec::new(),
     }
 }
 
@@ -186,6 +173,3 @@ pub(super) fn ftp_server(
     let active = boxes.get_mut(&Role::Active).filter(|_| wanted);
     active.map(RemoteBox::serve).transpose()
 }
-
-/// An agent tells the place in its queue every few seconds: there is no end to waiting but silence.
-const RESERVATION: Nanos = Nanos::from_secs(30);

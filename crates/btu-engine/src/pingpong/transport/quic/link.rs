@@ -34,8 +34,10 @@ use quinn_proto::WriteError;
 use quinn_udp::RecvMeta;
 use quinn_udp::UdpSocketState;
 
+use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
+use crate::pingpong::door;
 use crate::pingpong::transport::Hookup;
 use crate::pingpong::transport::pinned;
 use crate::pingpong::transport::socket;
@@ -67,8 +69,10 @@ impl Link {
         hookup: &Hookup<'_>,
         server: Option<ServerConfig>,
     ) -> Result<(Self, SocketAddr), EngineError> {
-        let own = (hookup.party.address, 0).into();
-        let (socket, address) = exchange::datagram(own, &hookup.settings())?;
+        let (own, settings) = (hookup.party.address, hookup.settings());
+        let open = |port| exchange::datagram((own, port).into(), &settings);
+        let (socket, address) =
+            if server.is_some() { door::on_free_port(hookup, open)? } else { open(0)? };
         let state = UdpSocketState::new((&socket).into());
         let state = state.map_err(EngineError::peer("prepare a UDP socket for QUIC"))?;
         let (waiter, bell) = (Waiter::new()?, Waker::new()?);
@@ -89,6 +93,23 @@ impl Link {
         Ok((link, address))
     }
 
+    /// Speaks with `far` alone from now on, and proves the token to it where there is one.
+    pub(super) fn meet(
+        &self,
+        far: SocketAddr,
+        token: Option<&Seat>,
+        deadline: Instant,
+    ) -> io::Result<()> {
+        exchange::join(&self.wire.socket, far).map_err(io::Error::other)?;
+        token.map_or(Ok(()), |seat| door::greet(&self.wire.socket, seat, deadline))
+    }
+
+    /// Waits for whoever knows the token, where there is one; no other is answered from then on.
+    pub(super) fn hear(&self, hookup: &Hookup<'_>, deadline: Instant) -> io::Result<()> {
+        let Some(seat) = &hookup.token else { return Ok(()) };
+        door::hear(&self.wire.socket, seat, deadline, hookup.cancel)
+    }
+
     /// Shakes hands with `far` and opens the stream.
     pub(super) fn connect(
         &mut self,
@@ -96,7 +117,6 @@ impl Link {
         far: SocketAddr,
         deadline: Instant,
     ) -> io::Result<StreamId> {
-        exchange::join(&self.wire.socket, far).map_err(io::Error::other)?;
         let started = self.endpoint.connect(Instant::now(), config, far, pinned::NAME);
         self.connection = Some(started.map_err(io::Error::other)?);
         self.move_on()?;

@@ -1,0 +1,249 @@
+//! Who may come in to an end that answers: of all that connect, the one that knows the token.
+//!
+//! Between threads of one process there is no token, and whoever connects is the other end. Between
+//! hosts a stream begins with the words of COMM's data connections ([`Seat`]); a stranger gets no
+//! answer and makes nobody wait.
+
+mod datagram;
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use std::time::Instant;
+
+use btu_sys::exchange;
+use btu_sys::exchange::Address;
+use btu_sys::exchange::Call;
+use btu_sys::exchange::Family;
+use btu_sys::exchange::Framing;
+use btu_sys::exchange::Listening;
+use btu_sys::exchange::Ready;
+use btu_sys::socket::Settings;
+use btu_sys::wait::Waiter;
+
+use super::transport::Hookup;
+use crate::comm::Seat;
+use crate::error::EngineError;
+
+pub(super) use datagram::greet;
+pub(super) use datagram::hear;
+
+/// A connection that has not said all the words yet.
+struct Stranger {
+    socket: OwnedFd,
+    since: Instant,
+    words: [u8; WORDS],
+    heard: usize,
+}
+
+/// Listens on the first port that is free of those that the hookup allows.
+pub(super) fn listen(
+    family: Family,
+    hookup: &Hookup<'_>,
+    settings: &Settings,
+) -> Result<Listening, EngineError> {
+    let address = hookup.party.address;
+    let at = |port| exchange::listen(family, Address::Inet((address, port).into()), settings);
+    on_free_port(hookup, at)
+}
+
+/// What `open` makes on the first port that is free of those that the hookup allows.
+pub(super) fn on_free_port<T>(
+    hookup: &Hookup<'_>,
+    mut open: impl FnMut(u16) -> btu_sys::Result<T>,
+) -> Result<T, EngineError> {
+    let Some((first, last)) = hookup.ports else { return Ok(open(0)?) };
+    for port in first..=last {
+        match open(port) {
+            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => {}
+            outcome => return Ok(outcome?),
+        }
+    }
+    Err(EngineError::Refused(format!("no port from {first} to {last} is free")))
+}
+
+/// The next connection of whoever may come in.
+pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<OwnedFd, EngineError> {
+    let Some(seat) = &hookup.token else { return Ok(listening.accept(hookup.within)?) };
+    let (end, waiter) = (Instant::now() + hookup.within, Waiter::new()?);
+    waiter.add(listening)?;
+    let mut hall: Vec<Stranger> = Vec::new();
+    loop {
+        let now = Instant::now();
+        if now >= end || hookup.cancel.load(Relaxed) {
+            let reason = "nobody with the token of this connection came in time";
+            return Err(EngineError::Refused(reason.to_owned()));
+        }
+        let left = end.min(now + SLICE).duration_since(now);
+        waiter.wait(u64::try_from(left.as_nanos()).ok()).map_err(EngineError::peer("accept"))?;
+        while let Ok(socket) = listening.accept(Duration::ZERO) {
+            if hall.len() < MOST_HEARD && waiter.add(&socket).is_ok() {
+                hall.push(Stranger { socket, since: now, words: [0; WORDS], heard: 0 });
+            }
+        }
+        hall.retain_mut(Stranger::is_still_heard);
+        let known = hall.iter().position(|stranger| stranger.heard == WORDS);
+        if let Some(stranger) = known.map(|at| hall.swap_remove(at))
+            && let Some(socket) = stranger.admitted(seat)
+        {
+            return Ok(socket);
+        }
+    }
+}
+
+impl Stranger {
+    /// Takes what came; false for one that is gone, too slow or says too much.
+    fn is_still_heard(&mut self) -> bool {
+        while self.heard < WORDS {
+            let space = &mut self.words[self.heard..];
+            match exchange::recv(self.socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
+                Ok(0) => return false,
+                Ok(got) => self.heard += got,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
+                    return self.since.elapsed() < PATIENCE;
+                }
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// The socket of one that knows the token, answered.
+    fn admitted(self, seat: &Seat) -> Option<OwnedFd> {
+        let answer = seat.answer_to(&self.words)?;
+        // The send buffer of a new connection is empty: the answer is taken as a whole.
+        let told = exchange::send(self.socket.as_fd(), &answer, Call::AtOnce);
+        told.is_ok_and(|count| count == answer.len()).then_some(self.socket)
+    }
+}
+
+/// Connects, and says the token where there is one.
+pub(super) fn connect(
+    family: Family,
+    at: Address,
+    hookup: &Hookup<'_>,
+    settings: &Settings,
+) -> Result<OwnedFd, EngineError> {
+    let socket = exchange::connect(family, at, settings, hookup.within)?;
+    if let Some(seat) = &hookup.token {
+        let told = introduce(&socket, seat, Instant::now() + hookup.within);
+        told.map_err(EngineError::peer(format!("show the token to {at}")))?;
+    }
+    Ok(socket)
+}
+
+fn introduce(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {
+    exchange::send(socket.as_fd(), &seat.words(&NONCE), Call::Sleeping)?;
+    let (mut answer, mut filled) = ([0; WORDS / 2], 0);
+    while filled < answer.len() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || !exchange::poll(socket.as_fd(), Ready::Read, Some(left))? {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let space = &mut answer[filled..];
+        match exchange::recv(socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(got) => filled += got,
+            Err(cause) if is_passing(&cause) => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    if seat.is_answer(&NONCE, answer) { Ok(()) } else { Err(wrong_answer()) }
+}
+
+fn wrong_answer() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "the far end does not know the token")
+}
+
+fn is_passing(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Bytes of a token's words: an opening, and its tag.
+const WORDS: usize = 64;
+/// Each connection has a seat of its own under a fresh secret: no two openings are equal.
+const NONCE: [u8; 12] = [0; 12];
+/// For the words of a stranger.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often one that waits looks whether it is still wanted, and sends slow strangers away.
+const SLICE: Duration = Duration::from_millis(50);
+const MOST_HEARD: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::net::TcpStream;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use btu_core::cell::Role;
+    use btu_core::pingpong::configuration::Configuration;
+
+    use super::*;
+    use crate::place::Party;
+    use crate::place::Place;
+
+    fn seat(secret: u8) -> Seat {
+        Seat { secret: [secret; 32], run: 3, attempt: 4, flow: 0 }
+    }
+
+    /// Calls `check` with the hookup of an end whose connections carry this token.
+    pub(super) fn hooked<T>(secret: u8, check: impl FnOnce(&Hookup<'_>) -> T) -> T {
+        let party = Party {
+            place: Place::here(Role::Active),
+            address: [127, 0, 0, 1].into(),
+            sockets: Settings::default(),
+        };
+        let wanted = Configuration::new("tcp");
+        check(&Hookup {
+            party: &party,
+            wanted: &wanted,
+            within: Duration::from_secs(60),
+            token: Some(seat(secret)),
+            ports: None,
+            cancel: &AtomicBool::new(false),
+        })
+    }
+
+    #[test]
+    fn strangers_get_no_answer_and_the_right_one_comes_in() {
+        let settings = Settings::default();
+        let listening = hooked(7, |hookup| listen(Family::Tcp, hookup, &settings)).unwrap();
+        let Address::Inet(at) = listening.address().unwrap() else { panic!("no address") };
+        let far = thread::spawn(move || hooked(7, |hookup| accept(&listening, hookup)).unwrap());
+        // One that says nothing, one that says something else, one with another secret.
+        let silent = TcpStream::connect(at).unwrap();
+        let mut wrong = TcpStream::connect(at).unwrap();
+        wrong.write_all(&[7; 64]).unwrap();
+        assert_eq!(wrong.read(&mut [0; 64]).unwrap_or(0), 0, "a stranger got an answer");
+        let short = Settings::default();
+        let refused = hooked(8, |hookup| connect(Family::Tcp, Address::Inet(at), hookup, &short));
+        let refused = refused.unwrap_err().sentence();
+        assert!(refused.starts_with("show the token to 127.0.0.1:"), "{refused}");
+        let near = hooked(7, |hookup| connect(Family::Tcp, Address::Inet(at), hookup, &short));
+        exchange::send(near.unwrap().as_fd(), b"bits", Call::Sleeping).unwrap();
+        let (far, mut space) = (far.join().unwrap(), [0; 4]);
+        exchange::recv(far.as_fd(), &mut space, Call::Sleeping, Framing::Stream).unwrap();
+        assert_eq!(&space, b"bits");
+        drop(silent);
+    }
+
+    #[test]
+    fn ports_are_those_that_are_allowed() {
+        let settings = Settings::default();
+        let taken = hooked(7, |hookup| listen(Family::Tcp, hookup, &settings)).unwrap();
+        let Address::Inet(at) = taken.address().unwrap() else { panic!("no address") };
+        let only = |ports| {
+            hooked(7, |hookup| {
+                listen(Family::Tcp, &Hookup { ports, ..*hookup }, &settings).map(drop)
+            })
+        };
+        let refused = only(Some((at.port(), at.port()))).unwrap_err().sentence();
+        assert_eq!(refused, format!("no port from {0} to {0} is free", at.port()));
+        only(None).unwrap();
+    }
+}

@@ -1,0 +1,130 @@
+//! An end that answers without a near end in this process: the far side of a session with another host.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
+
+use btu_core::pingpong::configuration::Placement;
+use btu_core::pingpong::sample::ConfigurationId;
+use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::schedule::Visit;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::cpu::CpuSet;
+
+use super::Done;
+use super::LAST_GRACE;
+use super::Opening;
+use super::Order;
+use super::Worker;
+use crate::error::EngineError;
+use crate::error::sentence;
+use crate::pingpong::host::Account;
+use crate::pingpong::transport::Rendezvous;
+
+/// One end that answers. Dropped, its connection is ended and its thread waited for.
+#[derive(Debug)]
+pub(in super::super) struct FarEnd {
+    worker: Worker,
+    done: Receiver<Done>,
+    size: Bytes,
+    cancel: Arc<AtomicBool>,
+}
+
+impl FarEnd {
+    /// An end that listens, and where.
+    pub(in super::super) fn listen(opening: &Opening) -> Result<(Self, Rendezvous), EngineError> {
+        opening.refuse_what_cannot_be()?;
+        let opening = &Opening { cancel: Arc::default(), ..opening.clone() };
+        let (report, done) = mpsc::channel();
+        let mut worker = Worker::far(opening, cpus(opening)?, report)?;
+        let rendezvous = worker.rendezvous()?;
+        let cancel = Arc::clone(&opening.cancel);
+        Ok((Self { worker, done, size: Bytes::ZERO, cancel }, rendezvous))
+    }
+
+    /// What is known of the connection, once it stands.
+    pub(in super::super) fn wait_until_open(&mut self) -> Result<&[String], EngineError> {
+        if !self.worker.is_open() {
+            self.worker.wait_until_open()?;
+        }
+        Ok(&self.worker.remarks)
+    }
+
+    /// Answers blocks of this size until the other end says that it was the last.
+    pub(in super::super) fn order(
+        &mut self,
+        size: Bytes,
+        verify_from: Option<u64>,
+    ) -> Result<(), EngineError> {
+        if !self.worker.is_open() {
+            return Err(EngineError::Refused("the connection does not stand yet".to_owned()));
+        }
+        self.size = size;
+        self.worker.order(Order { visit: visit(size), verify_from, times: Vec::new() });
+        Ok(())
+    }
+
+    /// How the visit came out, and the payload that it moved. One that does not end now is ended.
+    pub(in super::super) fn over(&mut self, broken: bool) -> (Account, u64) {
+        if broken {
+            self.worker.abort();
+        }
+        let mut done = self.done.recv_timeout(LAST_GRACE);
+        if done.is_err() {
+            self.worker.abort();
+            done = self.done.recv_timeout(LAST_GRACE);
+        }
+        let Ok(done) = done else {
+            let fault = Some((btu_core::pingpong::sample::Fault::System, NOTHING.to_owned()));
+            return (Account { fault, ..Account::default() }, 0);
+        };
+        let account = Account::of_use(&done.used);
+        match done.outcome {
+            Ok(answer) => {
+                let moved = answer.answered.saturating_mul(self.size.count()).saturating_mul(2);
+                (Account { verified: answer.verified, ..account }, moved)
+            }
+            Err(broken) => {
+                (Account { fault: Some((broken.fault(), sentence(&broken))), ..account }, 0)
+            }
+        }
+    }
+}
+
+impl Drop for FarEnd {
+    fn drop(&mut self) {
+        self.cancel.store(true, Relaxed);
+    }
+}
+
+/// The last of the end's CPUs, where both ends shall have one of their own: the end that starts takes
+/// the first of its host's, which may be this one.
+fn cpus(opening: &Opening) -> Result<CpuSet, EngineError> {
+    if opening.configuration.placement == Placement::Free {
+        return Ok(CpuSet::default());
+    }
+    let all = opening.far.place.cpus()?;
+    Ok(CpuSet::of(all.iter().last()))
+}
+
+/// What the end that answers has to know of a visit.
+fn visit(size: Bytes) -> Visit {
+    Visit {
+        configuration: ConfigurationId(0),
+        size,
+        round: 1,
+        position: 1,
+        attempt: 1,
+        connection: 1,
+        opens: false,
+        warm_up: 0,
+        units: 1,
+        batch: 1,
+        limit: Limit { time: Nanos::ZERO, slow_above: None, slow_after: 1 },
+    }
+}
+
+const NOTHING: &str = "the end did not stop";

@@ -1,0 +1,291 @@
+//! A ping-pong whose far end belongs to another host, asked for word by word: the same visits, the
+//! same faults, and nothing believed that the other host says.
+
+use btu_core::cell::Role;
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Mode;
+use btu_core::pingpong::configuration::Placement;
+use btu_core::pingpong::sample::Ended;
+use btu_core::pingpong::sample::Fault;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::comm::Seat;
+use btu_engine::pingpong::Opening;
+use btu_engine::pingpong::Plant;
+use btu_engine::pingpong::Session;
+use btu_engine::pingpong::far::FarEnds;
+use btu_engine::pingpong::far::Setting;
+use btu_engine::pingpong::host::Account;
+use btu_engine::pingpong::host::Host;
+use btu_engine::pingpong::host::Meeting;
+use btu_engine::pingpong::host::Talk;
+use btu_engine::pingpong::host::Told;
+use btu_engine::pingpong::host::Word;
+use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::TRANSPORTS;
+use btu_engine::pingpong::transport::Transport;
+
+use crate::pingpong::complete;
+use crate::pingpong::free;
+use crate::pingpong::party;
+use crate::pingpong::visit;
+
+/// A host in this process: what is said passes through text, as it would between two of them.
+#[derive(Debug)]
+struct Honest(FarEnds);
+
+/// A host that answers one kind of word in its own way, and every other as it should.
+#[derive(Debug)]
+struct Lying {
+    honest: Honest,
+    lie: fn(&Word) -> Option<Told>,
+}
+
+/// A host that is lost as soon as a visit begins.
+#[derive(Debug)]
+struct Mortal(Honest);
+
+fn seat() -> Seat {
+    Seat { secret: [11; 32], run: 2, attempt: 0, flow: 0 }
+}
+
+impl Honest {
+    fn new() -> Self {
+        let party = party(Role::Active);
+        Self(FarEnds::new(Setting { party, ports: None, seat: seat(), most: 2 }))
+    }
+}
+
+impl Talk for Honest {
+    fn say(&mut self, word: &Word, _: Nanos) -> Result<Told, EngineError> {
+        let text = serde_json::to_string(word).unwrap();
+        let told = self.0.hear(serde_json::from_str(&text).unwrap());
+        Ok(serde_json::from_str(&serde_json::to_string(&told).unwrap()).unwrap())
+    }
+
+    fn seat(&self) -> Seat {
+        seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Talk for Lying {
+    fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
+        (self.lie)(word).map_or_else(|| self.honest.say(word, within), Ok)
+    }
+
+    fn seat(&self) -> Seat {
+        seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Talk for Mortal {
+    fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
+        match word {
+            Word::Visit { .. } | Word::Over { .. } => {
+                Err(EngineError::Refused("agent far: the connection is gone".to_owned()))
+            }
+            _ => self.0.say(word, within),
+        }
+    }
+
+    fn seat(&self) -> Seat {
+        seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        Some("gone".to_owned())
+    }
+}
+
+/// Between this host and another one.
+fn opening(
+    transport: &'static dyn Transport,
+    wanted: Configuration,
+    talk: impl Talk + 'static,
+) -> Opening {
+    let mut wanted = wanted;
+    transport.name().clone_into(&mut wanted.transport);
+    let near = party(Role::Test);
+    Opening {
+        host: Some(Host::new(talk)),
+        patience: Nanos::from_secs(60),
+        ..Opening::new(transport, wanted, near.clone(), near)
+    }
+}
+
+/// Calls `check` with each transport that reaches another host.
+fn each(check: impl Fn(&'static dyn Transport)) {
+    for name in ["tcp", "udp", "mptcp", "uring", "tls", "quic"] {
+        let transport = transport::by_name(name).unwrap();
+        match transport.available() {
+            Ok(()) => check(transport),
+            Err(reason) => {
+                let reason = reason.sentence();
+                let built = !reason.starts_with("this build");
+                let kind = if built { "kernel lacks" } else { "not built" };
+                crate::skip::record(&format!("{kind}: {name}: {reason}"));
+            }
+        }
+    }
+}
+
+fn failed(ended: &Ended) -> (Fault, &str) {
+    match ended {
+        Ended::Failed { fault, detail } => (*fault, detail),
+        other => panic!("not a failure: {other:?}"),
+    }
+}
+
+#[test]
+fn every_transport_of_a_network_reaches_another_host() {
+    each(|transport| {
+        let name = transport.name();
+        for verify in [true, false] {
+            let wanted = Configuration { verify, ..free() };
+            let mut session = Session::open(&opening(transport, wanted, Honest::new())).unwrap();
+            for size in [1, 17, 1_448, 65_507] {
+                let sample = session.visit(&visit(size, 5));
+                assert!(complete(&sample), "{name} {sample:?}");
+                let counted = if verify { sample.verified } else { sample.times.n };
+                assert_eq!(counted, 5, "{name}");
+                assert!(sample.host.cpu_ns.is_some(), "both ends tell what they used");
+            }
+        }
+        for mode in [Mode::Streaming, Mode::Bidirectional] {
+            let wanted = Configuration { mode, ..free() };
+            let mut session = Session::open(&opening(transport, wanted, Honest::new())).unwrap();
+            let sample = session.visit(&visit(5_000, 20));
+            assert!(complete(&sample), "{name} {mode} {sample:?}");
+        }
+    });
+}
+
+#[test]
+fn what_needs_one_host_is_refused_with_the_reason() {
+    for transport in TRANSPORTS.iter().filter(|one| one.properties().one_host) {
+        let refused = Session::open(&opening(*transport, free(), Honest::new()));
+        let reason = refused.unwrap_err().sentence();
+        assert!(
+            reason.ends_with("both ends have to be on one host") || transport.available().is_err(),
+            "{reason}"
+        );
+    }
+    let tcp = transport::by_name("tcp").unwrap();
+    let same = Configuration { placement: Placement::Same, ..free() };
+    let reason = Session::open(&opening(tcp, same, Honest::new())).unwrap_err().sentence();
+    assert_eq!(reason, "tcp: two hosts have no CPU in common");
+}
+
+#[test]
+fn a_fault_on_the_other_host_is_caught_and_named() {
+    let plants = [
+        (Plant::Close, Fault::PeerGone),
+        (Plant::Corrupt, Fault::Corrupted),
+        (Plant::Duplicate, Fault::Duplicated),
+        (Plant::Late, Fault::Late),
+        (Plant::Short, Fault::Short),
+        (Plant::Silence, Fault::Stalled),
+    ];
+    let tcp = transport::by_name("tcp").unwrap();
+    for (plant, fault) in plants {
+        let mut opening = opening(tcp, Configuration { verify: true, ..free() }, Honest::new());
+        opening.plant = Some(plant);
+        let mut one = visit(2_000, 20);
+        if matches!(plant, Plant::Short | Plant::Silence) {
+            (opening.patience, one.limit.time) = (Nanos::from_secs(1), Nanos::ZERO);
+        }
+        let mut session = Session::open(&opening).unwrap();
+        let sample = session.visit(&one);
+        let (found, detail) = failed(&sample.ended);
+        assert_eq!(found, fault, "{plant:?}: {detail}");
+        assert!(session.is_broken());
+    }
+}
+
+#[test]
+fn a_host_that_is_lost_ends_the_visit_with_the_reason() {
+    let tcp = transport::by_name("tcp").unwrap();
+    let opening = opening(tcp, free(), Mortal(Honest::new()));
+    let mut session = Session::open(&opening).unwrap();
+    let sample = session.visit(&visit(64, 5));
+    let gone = (Fault::PeerGone, "far end: agent far: the connection is gone");
+    assert_eq!(failed(&sample.ended), gone);
+    assert!(session.is_broken());
+    assert_eq!(opening.host.unwrap().lost().as_deref(), Some("gone"));
+}
+
+#[test]
+fn a_host_that_lies_is_not_believed() {
+    let tcp = transport::by_name("tcp").unwrap();
+    let opened = |lie| {
+        let honest = Honest::new();
+        let mut opening = opening(tcp, free(), Lying { honest, lie });
+        opening.patience = Nanos::from_secs(1);
+        Session::open(&opening)
+    };
+    // A place where nobody with the token is, and an answer to another question.
+    let nowhere = |word: &Word| match word {
+        Word::Listen { .. } => {
+            Some(Told::Listening { at: Meeting::At(([127, 0, 0, 1], 9).into()) })
+        }
+        _ => None,
+    };
+    let reason = opened(nowhere).unwrap_err().sentence();
+    assert!(reason.starts_with("connect to 127.0.0.1:9"), "{reason}");
+    let other = |word: &Word| matches!(word, Word::Opened { .. }).then_some(Told::Ready {});
+    let reason = opened(other).unwrap_err().sentence();
+    assert!(reason.starts_with("far end: an answer that does not fit (Ready"), "{reason}");
+    // A visit that it says it began, and an account of something else.
+    let idle = |word: &Word| matches!(word, Word::Visit { .. }).then_some(Told::Ready {});
+    let mut one = visit(64, 5);
+    one.limit.time = Nanos::ZERO;
+    let sample = opened(idle).unwrap().visit(&one);
+    assert_eq!(failed(&sample.ended).0, Fault::Stalled);
+    let closed = |word: &Word| matches!(word, Word::Over { .. }).then_some(Told::Closed {});
+    let sample = opened(closed).unwrap().visit(&one);
+    assert!(failed(&sample.ended).1.starts_with("far end: far end: an answer that does not fit"));
+    // Impossible figures stay what they are said to be: the other host's.
+    let absurd = |word: &Word| {
+        let account = Account { cpu_ns: u64::MAX, verified: u64::MAX, ..Account::default() };
+        matches!(word, Word::Over { .. }).then_some(Told::Over { account })
+    };
+    let sample = opened(absurd).unwrap().visit(&one);
+    assert!(sample.counts() && sample.verified == 0, "{sample:?}");
+}
+
+/// What a conductor may ask of the ends here is bounded, whatever it says.
+#[test]
+fn absurd_words_are_refused() {
+    let mut ends = Honest::new().0;
+    let refused = |told: Told| match told {
+        Told::Refused { reason } => reason,
+        other => panic!("not refused: {other:?}"),
+    };
+    let listen = |connection, name: &str| Word::Listen {
+        connection,
+        configuration: Box::new(Configuration { transport: name.to_owned(), ..free() }),
+        patience_ns: Nanos::new(u64::MAX),
+        cpus: None,
+        plant: Some(Plant::Close),
+    };
+    assert_eq!(refused(ends.hear(listen(1, "pigeon"))), "no transport is called \"pigeon\"");
+    assert!(refused(ends.hear(listen(1, "unix"))).contains("on one host"));
+    assert_eq!(refused(ends.hear(Word::Opened { connection: 7 })), "there is no connection 7");
+    for connection in [1, 2] {
+        assert!(matches!(ends.hear(listen(connection, "tcp")), Told::Listening { .. }));
+    }
+    assert_eq!(refused(ends.hear(listen(3, "tcp"))), "connection 3 is one too many");
+    let visit =
+        |size| Word::Visit { connection: 1, size_bytes: Bytes::new(size), verify_from: None };
+    assert!(refused(ends.hear(visit(1 << 40))).starts_with("a block of "));
+    assert_eq!(refused(ends.hear(visit(8))), "the connection does not stand yet");
+}

@@ -1,0 +1,120 @@
+//! Services: what an agent's worker does for a conductor besides the cells of a run.
+//!
+//! A service is begun by an order, told words, and leaves an account; its connections end when it is
+//! dropped. The agent before the worker knows its name, bounds its connections, its time and its bytes
+//! by the policy, and kills the worker when the lease of the last word is over.
+//!
+//! To add one: a file here with a [`Service`] and a function that begins it, a line in [`SERVICES`], a
+//! section in `docs/services.md`. The other side is a [`RemoteService`](crate::conductor::RemoteService)
+//! with the same name. Nothing in `btu-control` changes: words are the service's own.
+
+mod pingpong;
+
+use std::net::IpAddr;
+
+use btu_control::message::Answer;
+use btu_control::message::ServiceOrder;
+use btu_control::message::ServiceWord;
+use btu_engine::comm::Seat;
+use serde_json::Value;
+
+/// Every service of this build.
+pub(crate) static SERVICES: &[&Kind] = &[&pingpong::PINGPONG];
+
+/// A kind of service.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// Its name in orders and policies.
+    pub(crate) name: &'static str,
+    /// One line for people.
+    pub(crate) about: &'static str,
+    /// Begins it; an error says why it cannot.
+    begin: fn(&Terms, &Value) -> Result<Begun, String>,
+}
+
+/// A service, and what it says first.
+type Begun = (Box<dyn Service>, Value);
+
+/// What every service is given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// Where data connections come in.
+    pub(super) address: IpAddr,
+    /// Ports of data connections; `None` for any.
+    pub(super) ports: Option<(u16, u16)>,
+    /// What data connections must know; `flow` and `attempt` tell them apart as the service likes.
+    pub(super) seat: Seat,
+    /// The most data connections at once.
+    pub(super) flows: usize,
+}
+
+/// Work that goes on until it is dropped, which ends all of its connections.
+pub(super) trait Service {
+    /// Does what it is told and says what came of it. Returns soon: the lease of the word runs, and
+    /// nothing else is heard meanwhile. Nothing in a word is to be believed.
+    fn hear(&mut self, word: &Value) -> Result<Value, String>;
+
+    /// Payload bytes that were moved since this was asked last, for the policy.
+    fn take_moved(&mut self) -> u64;
+
+    /// What is left to tell when it is over; may be long.
+    fn account(&mut self) -> Result<Vec<u8>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// The service of one worker.
+#[derive(Default)]
+pub(super) struct Served(Option<Box<dyn Service>>);
+
+impl Served {
+    /// Begins a service; what was begun before is over.
+    pub(super) fn begin(
+        &mut self,
+        order: &ServiceOrder,
+        address: IpAddr,
+        ports: Option<(u16, u16)>,
+    ) -> Answer {
+        self.0 = None;
+        let which = order.which;
+        let secret = *order.secret.bytes();
+        let seat = Seat { secret, run: which.run, attempt: which.attempt, flow: 0 };
+        let flows = usize::try_from(order.flows).unwrap_or(usize::MAX);
+        let terms = Terms { address, ports, seat, flows };
+        let kind = SERVICES.iter().find(|kind| kind.name == order.service);
+        let unknown = || format!("no service is called \"{}\" here", order.service);
+        match kind.ok_or_else(unknown).and_then(|kind| (kind.begin)(&terms, &order.order)) {
+            Ok((service, said)) => {
+                self.0 = Some(service);
+                Answer::Said { which, said, moved_bytes: 0 }
+            }
+            Err(reason) => Answer::Failed { seq: which.seq, reason },
+        }
+    }
+
+    /// Tells the service something.
+    pub(super) fn hear(&mut self, word: &ServiceWord) -> Answer {
+        let which = word.which;
+        let none = || "no service was begun".to_owned();
+        let Some(service) = &mut self.0 else {
+            return Answer::Failed { seq: which.seq, reason: none() };
+        };
+        match service.hear(&word.word) {
+            Ok(said) => Answer::Said { which, said, moved_bytes: service.take_moved() },
+            Err(reason) => Answer::Failed { seq: which.seq, reason },
+        }
+    }
+
+    /// Its account, with the payload that was not told yet; nothing where none was begun.
+    pub(super) fn end(&mut self) -> Option<Result<(Vec<u8>, u64), String>> {
+        let mut service = self.0.take()?;
+        let account = service.account();
+        let moved = service.take_moved();
+        Some(account.map(|account| (account, moved)))
+    }
+
+    /// Ends its connections.
+    pub(super) fn drop_now(&mut self) {
+        self.0 = None;
+    }
+}

@@ -1,0 +1,239 @@
+//! A service of an agent, as the host that wants it has it: begun, told words, lost and begun again.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use btu_control::Identity;
+use btu_control::client::Fault;
+use btu_control::message::Answer;
+use btu_control::message::Request;
+use btu_control::message::Reservation;
+use btu_control::message::ServiceOrder;
+use btu_control::message::ServiceWord;
+use btu_control::message::Which;
+use btu_control::secret::Hex32;
+use btu_core::disclosure::HostFacts;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::comm::Seat;
+use btu_sys::clock;
+use serde_json::Value;
+
+use super::Asking;
+use super::Granted;
+use super::NamedAgent;
+use super::PeerLink;
+use crate::exit::Failure;
+use crate::output;
+
+/// What is wanted of an agent.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Name of the service.
+    pub(crate) service: &'static str,
+    /// What the agent's log calls the plan.
+    pub(crate) plan: String,
+    /// What the service has to do, in its own form.
+    pub(crate) order: Value,
+    /// The most data connections at once.
+    pub(crate) flows: u32,
+    /// The longest time between two words.
+    pub(crate) silence: Nanos,
+    /// How long a lost agent is waited for.
+    pub(crate) reconnect: Nanos,
+    /// Whether nothing is said of queues and losses.
+    pub(crate) quiet: bool,
+}
+
+/// A service that was begun. Dropped, the agent's time is given back.
+pub(crate) struct RemoteService {
+    agent: NamedAgent,
+    own: Identity,
+    wanted: Wanted,
+    cancel: Arc<AtomicBool>,
+    /// `None` where the agent is lost.
+    link: Option<PeerLink>,
+    shared: u32,
+    secret: Hex32,
+    lost: Option<String>,
+}
+
+impl std::fmt::Debug for RemoteService {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "RemoteService({} of {})", self.wanted.service, self.agent.name)
+    }
+}
+
+impl RemoteService {
+    /// Gets the agent's time and begins the service.
+    pub(crate) fn begin(
+        agent: NamedAgent,
+        own: Identity,
+        wanted: Wanted,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let mut service = Self {
+            agent,
+            own,
+            wanted,
+            cancel: Arc::clone(cancel),
+            link: None,
+            shared: 1,
+            secret: Hex32::new([0; 32]),
+            lost: None,
+        };
+        service.reach()?;
+        // An invitation is good once; from now on both know each other.
+        service.agent.secret = None;
+        Ok(service)
+    }
+
+    /// How many conductors share the agent.
+    pub(crate) const fn shared(&self) -> u32 {
+        self.shared
+    }
+
+    /// What data connections have to know.
+    pub(crate) const fn seat(&self) -> Seat {
+        Seat { secret: *self.secret.bytes(), run: RUN, attempt: ATTEMPT, flow: 0 }
+    }
+
+    /// Why the agent is lost for good, if it is.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.lost.clone()
+    }
+
+    /// The address of this host on the way to the agent.
+    pub(crate) fn own_address(&self) -> Option<IpAddr> {
+        self.link.as_ref().and_then(|link| link.own_address().ok())
+    }
+
+    /// What the agent's host says of itself.
+    pub(crate) fn facts(&mut self) -> Result<HostFacts, Failure> {
+        match &mut self.link {
+            Some(link) => super::facts(link, &self.agent),
+            None => Err(super::failure(&self.agent, Fault::Lost("given up before".to_owned()))),
+        }
+    }
+
+    /// Says a word, whose answer may take `within` and after which this host may be silent for
+    /// `lease`. An agent that is lost here is lost until [`regain`](Self::regain).
+    pub(crate) fn say(
+        &mut self,
+        word: Value,
+        within: Nanos,
+        lease: Nanos,
+    ) -> Result<Value, EngineError> {
+        let name = &self.agent.name;
+        let refused = |what: &str| EngineError::Refused(format!("agent {name}: {what}"));
+        let Some(link) = &mut self.link else { return Err(refused("it was lost before")) };
+        let which = Which { run: RUN, attempt: ATTEMPT, seq: link.next_seq() };
+        let lease_ns = within.saturating_add(lease).saturating_add(ANSWER);
+        let word = Request::Word(Box::new(ServiceWord { which, lease_ns, word }));
+        match link.ask(word, within.saturating_add(ANSWER), &mut |_| ()) {
+            Ok(reply) => match reply.answer {
+                Answer::Said { said, .. } => Ok(said),
+                Answer::Failed { reason, .. } => Err(refused(&reason)),
+                _ => Err(refused("it took a word for an older one")),
+            },
+            Err(fault) => {
+                self.link = None;
+                Err(refused(&fault.to_string()))
+            }
+        }
+    }
+
+    /// Tries to get a lost agent back, after 0.5, 1, 2 ... s, as long as the user's patience lasts.
+    /// The service begins anew: what it had open is gone.
+    pub(crate) fn regain(&mut self) -> Result<(), EngineError> {
+        if self.link.is_some() {
+            return Ok(());
+        }
+        if let Some(lost) = &self.lost {
+            return Err(EngineError::Refused(lost.clone()));
+        }
+        if !self.wanted.quiet {
+            output::message(&format!("agent {} is lost; trying again", self.agent.name));
+        }
+        let end = now().saturating_add(self.wanted.reconnect);
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let failure = match self.reach() {
+                Ok(()) => return Ok(()),
+                Err(failure) => failure,
+            };
+            if self.cancel.load(Relaxed) || now() >= end {
+                let lost = format!("{:#}", failure.cause);
+                self.lost = Some(lost.clone());
+                return Err(EngineError::Refused(lost));
+            }
+            let until = now().saturating_add(pause).min(end);
+            while now() < until && !self.cancel.load(Relaxed) {
+                std::thread::park_timeout(Duration::from(until.since(now()).min(SLICE)));
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Connects, reserves, begins.
+    fn reach(&mut self) -> Result<(), Failure> {
+        let asking = Asking { own: &self.own, cancel: &self.cancel, quiet: self.wanted.quiet };
+        let granted = asking.reserve(&self.agent, self.reservation());
+        let granted = granted.map_err(|fault| super::failure(&self.agent, fault))?;
+        let Granted { mut link, shared, .. } = granted.map_err(|reason| self.refused(&reason))?;
+        self.secret = Hex32::random().map_err(Failure::environment)?;
+        let which = Which { run: RUN, attempt: ATTEMPT, seq: link.next_seq() };
+        let order = ServiceOrder {
+            which,
+            service: self.wanted.service.to_owned(),
+            flows: self.wanted.flows,
+            lease_ns: self.wanted.silence,
+            secret: self.secret,
+            order: self.wanted.order.clone(),
+        };
+        let begun = link.ask(Request::Service(Box::new(order)), ANSWER, &mut |_| ());
+        match begun.map_err(|fault| super::failure(&self.agent, fault))?.answer {
+            Answer::Said { .. } => {
+                (self.link, self.shared) = (Some(link), shared);
+                Ok(())
+            }
+            Answer::Failed { reason, .. } => Err(self.refused(&reason)),
+            _ => Err(self.refused("no answer to the beginning of a service")),
+        }
+    }
+
+    fn reservation(&self) -> Reservation {
+        Reservation {
+            plan: self.wanted.plan.clone(),
+            longest_run_ns: self.wanted.silence,
+            silence_ns: self.wanted.silence,
+            flows: self.wanted.flows,
+            activities: Vec::new(),
+            emulation: false,
+            services: vec![self.wanted.service.to_owned()],
+        }
+    }
+
+    fn refused(&self, reason: &str) -> Failure {
+        Failure::agent(anyhow!("agent {}: {reason}", self.agent.name))
+            .hint("btu agent status, there, says more")
+    }
+}
+
+fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// A reservation has one service, which is its first run.
+const RUN: u64 = 1;
+const ATTEMPT: u32 = 1;
+/// For an answer that needs no measuring.
+const ANSWER: Nanos = Nanos::from_secs(15);
+const FIRST_PAUSE: Nanos = Nanos::from_millis(500);
+const LONGEST_PAUSE: Nanos = Nanos::from_secs(30);
+/// How often somebody who waits looks whether waiting is wanted.
+const SLICE: Nanos = Nanos::from_millis(100);

@@ -1,0 +1,102 @@
+//! A paired host as the far one: what the engine says to it goes to its agent's service `pingpong`.
+
+use std::collections::BTreeMap;
+
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::pingpong::plan::Plan;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::comm::Seat;
+use btu_engine::pingpong::Sessions;
+use btu_engine::pingpong::host::Host;
+use btu_engine::pingpong::host::Talk;
+use btu_engine::pingpong::host::Told;
+use btu_engine::pingpong::host::Word;
+use btu_sys::socket::Settings;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::options::PingPongArgs;
+use super::path::Hosts;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
+use crate::conductor::RemoteService;
+use crate::conductor::Wanted;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+
+/// An agent that answers words of the ping-pong.
+#[derive(Debug)]
+struct Peer(RemoteService);
+
+/// This host and a paired one.
+pub(super) fn hosts(
+    args: &PingPongArgs,
+    name: &str,
+    plan: &Plan,
+    interrupt: &Interrupt,
+) -> Result<Hosts, Failure> {
+    let state = StateDir::open(&args.state)?;
+    let agent = NamedAgent::find(&state, "--peer", name)?;
+    let own = state.identity()?;
+    let mut service = RemoteService::begin(agent, own, wanted(args, plan), interrupt.flag())?;
+    let far = Some(service.facts()?);
+    let near = Party {
+        place: Place::here(Role::Test),
+        address: service.own_address().unwrap_or([0, 0, 0, 0].into()),
+        sockets: Settings::default(),
+    };
+    let facts = [
+        ("network", Fact::known("the network between two hosts, as their systems have it")),
+        ("shared_active", Fact::known(service.shared())),
+    ];
+    let facts: BTreeMap<_, _> = facts.map(|(name, fact)| (name.to_owned(), fact)).into();
+    let mut host = Host::new(Peer(service));
+    host.cpus.clone_from(&plan.far_cpus);
+    let sessions = Sessions::with_host(near, host, plan.patience_ns, interrupt.flag().clone());
+    Ok(Hosts { sessions, facts, far })
+}
+
+fn wanted(args: &PingPongArgs, plan: &Plan) -> Wanted {
+    // One connection of each configuration, and in the search one of each factor.
+    let most = plan.configurations.len().max(if plan.chasms.is_some() { FACTORS } else { 1 });
+    Wanted {
+        service: "pingpong",
+        plan: format!("pingpong {:016x}", plan.seed),
+        order: Value::Null,
+        flows: u32::try_from(most).unwrap_or(u32::MAX),
+        silence: SILENCE.saturating_add(plan.patience_ns),
+        reconnect: Nanos::from_secs(args.reconnect.into()),
+        quiet: args.quiet,
+    }
+}
+
+impl Talk for Peer {
+    fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
+        // A new connection is where a lost agent may come back; in an old one nobody is left.
+        if matches!(word, Word::Listen { .. }) {
+            self.0.regain()?;
+        }
+        let refused = |cause: serde_json::Error| {
+            EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))
+        };
+        let word = serde_json::to_value(word).map_err(refused)?;
+        Told::deserialize(self.0.say(word, within, SILENCE)?).map_err(refused)
+    }
+
+    fn seat(&self) -> Seat {
+        self.0.seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.0.lost()
+    }
+}
+
+/// The longest time between two words: a visit, or copies of memory in between.
+const SILENCE: Nanos = Nanos::from_secs(60);
+/// Configurations that the search for chasms has open at once.
+const FACTORS: usize = 24;
