@@ -3,7 +3,8 @@
 //! [`diagnose`] asks every cause of [`CAUSES`] about a connection of a capture and what the hosts
 //! say beside it ([`Evidence`]). A healthy connection has none. Causes are ranked by the share of
 //! the connection's time that each explains, weighed by its confidence; one that explains another
-//! (`a rate limit with a small queue` explains `fast retransmit`) takes its place.
+//! (`a rate limit with a small queue` explains `fast retransmit`) takes its place, unless the other one
+//! weighs far more than what is said to explain it.
 //!
 //! To add a cause, write `diagnosis/NAME.rs` with a `CAUSE`, name it in [`CAUSES`] and explain it in
 //! `docs/diagnoses.md`.
@@ -16,6 +17,7 @@ mod delayed_ack;
 mod emulator_pattern;
 mod evidence;
 mod fast_retransmit;
+mod receiver_drops;
 mod reordering;
 mod seen;
 mod silly_window;
@@ -54,6 +56,7 @@ pub static CAUSES: &[Cause] = &[
     small_receive_buffer::CAUSE,
     small_send_buffer::CAUSE,
     emulator_pattern::CAUSE,
+    receiver_drops::CAUSE,
     small_queue::CAUSE,
     bloated_queue::CAUSE,
     reordering::CAUSE,
@@ -161,9 +164,13 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
     let asked = CAUSES.iter().map(|cause| (cause, (cause.find)(&seen)));
     let found: Vec<(&Cause, Finding)> =
         asked.filter_map(|(cause, finding)| Some((cause, finding?))).collect();
-    let explained: Vec<&str> =
-        found.iter().flat_map(|(cause, _)| cause.explains.iter().copied()).collect();
-    let news = found.into_iter().filter(|(cause, _)| !explained.contains(&cause.name));
+    let is_explained = |(cause, finding): &(&Cause, Finding)| {
+        found.iter().any(|(other, why)| {
+            let outweighs = OWN.contains(&cause.name) && finding.weight() > why.weight() * MUCH;
+            other.explains.contains(&cause.name) && !outweighs
+        })
+    };
+    let news = found.iter().filter(|one| !is_explained(one)).cloned();
     news.map(|(cause, finding)| Diagnosis {
         cause: cause.name,
         from: stream.from,
@@ -177,15 +184,31 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
     .collect()
 }
 
+/// What may be there beside that which explains it elsewhere: it is news where it weighs much more.
+const OWN: [&str; 2] = ["application", "slow-reader"];
+const MUCH: f64 = 4.0;
+
+impl Finding {
+    /// What it is ranked by.
+    fn weight(&self) -> f64 {
+        self.share.clamp(0.0, 1.0) * self.confidence.trust()
+    }
+}
+
 impl Diagnosis {
     /// What it is ranked by.
     fn weight(&self) -> f64 {
-        let trust = match self.confidence {
-            Confidence::High => 1.0,
-            Confidence::Low => 0.4,
-            Confidence::Medium => 0.7,
-        };
-        self.share.share() * trust
+        self.share.share() * self.confidence.trust()
+    }
+}
+
+impl Confidence {
+    const fn trust(self) -> f64 {
+        match self {
+            Self::High => 1.0,
+            Self::Low => 0.4,
+            Self::Medium => 0.7,
+        }
     }
 }
 

@@ -1,17 +1,22 @@
 //! Plants causes in real traffic and counts how often the diagnosis names them, blind.
 //!
 //! ```text
-//! planted [--trials N] [--only PART-OF-NAME] [--seed N] [--keep FOLDER]
+//! planted [--trials N] [--only PART-OF-NAME] [--seed N] [--keep FOLDER | --again FOLDER]
 //! ```
 //!
+//! `--keep` leaves packets and evidence of each trial in a folder; `--again` plants nothing and asks
+//! about what was kept there.
+//!
 //! Prints a table: how often the planted cause was named first, how often it was named at all, and
-//! what was named first instead; then false alarms on healthy traffic. Ends with 1 where a cause was
-//! named first in fewer than 19 of 20 trials, or more than 1 of 100 healthy runs was called abnormal.
+//! what was named first instead; the same for two causes at once, of which the stronger is to be named
+//! first; then false alarms on healthy traffic. Ends with 1 where a cause was named first in fewer than
+//! 19 of 20 trials, or more than 1 of 100 healthy runs was called abnormal.
 #![forbid(unsafe_code)]
 #![expect(clippy::expect_used, reason = "a trial that cannot be made ends the program")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use btu_sys::namespace;
@@ -20,6 +25,7 @@ use btu_sys::namespace::IdMap;
 use planted::Bed;
 use planted::CAUSES;
 use planted::HEALTHY;
+use planted::PAIRS;
 use planted::Plant;
 use planted::Trial;
 
@@ -31,20 +37,20 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     if !namespace::is_privileged() {
         namespace::enter_user_namespace(IdMap::Root)?;
     }
-    let bed = Bed::new();
+    let source = Source::of(&options);
     let chosen = |plants: &'static [Plant]| {
         plants.iter().filter(|plant| plant.name.contains(&options.only)).collect::<Vec<_>>()
     };
     heading();
     let mut missed = 0;
-    for plant in chosen(CAUSES) {
-        let tally = Tally::of(&bed, plant, &options);
+    for plant in chosen(CAUSES).into_iter().chain(chosen(PAIRS)) {
+        let tally = Tally::of(&source, plant, &options);
         missed += u32::from(tally.first * 20 < options.trials * 19);
         tally.print(plant);
     }
     let (mut healthy, mut alarms) = (0, 0);
     for plant in chosen(HEALTHY) {
-        let tally = Tally::of(&bed, plant, &options);
+        let tally = Tally::of(&source, plant, &options);
         healthy += options.trials;
         alarms += options.trials - tally.first;
         tally.print(plant);
@@ -57,12 +63,14 @@ struct Options {
     trials: u32,
     only: String,
     seed: u64,
-    keep: Option<std::path::PathBuf>,
+    keep: Option<PathBuf>,
+    again: Option<PathBuf>,
 }
 
 impl Options {
     fn read() -> Result<Self, Box<dyn std::error::Error>> {
-        let mut options = Self { trials: 20, only: String::new(), seed: 1, keep: None };
+        let mut options =
+            Self { trials: 20, only: String::new(), seed: 1, keep: None, again: None };
         let mut args = std::env::args().skip(1);
         while let Some(name) = args.next() {
             let value = args.next().ok_or_else(|| format!("{name}: missing value"))?;
@@ -71,10 +79,32 @@ impl Options {
                 "--only" => options.only = value,
                 "--seed" => options.seed = value.parse()?,
                 "--keep" => options.keep = Some(value.into()),
+                "--again" => options.again = Some(value.into()),
                 _ => return Err(format!("{name}: unknown option").into()),
             }
         }
         Ok(options)
+    }
+}
+
+/// Where trials come from.
+enum Source {
+    /// Packets that are sent now.
+    Bed(Box<Bed>),
+    /// What an earlier run kept.
+    Folder(PathBuf),
+}
+
+impl Source {
+    fn of(options: &Options) -> Self {
+        options.again.clone().map_or_else(|| Self::Bed(Box::new(Bed::new())), Self::Folder)
+    }
+
+    fn trial(&self, plant: &Plant, number: u32, options: &Options) -> Trial {
+        match self {
+            Self::Bed(bed) => bed.trial(plant, options.seed + u64::from(number)),
+            Self::Folder(folder) => kept(folder, plant, number).expect("a trial that was kept"),
+        }
     }
 }
 
@@ -88,10 +118,10 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(bed: &Bed, plant: &Plant, options: &Options) -> Self {
+    fn of(source: &Source, plant: &Plant, options: &Options) -> Self {
         let mut tally = Self { trials: options.trials, ..Self::default() };
         for number in 0..options.trials {
-            let trial = bed.trial(plant, options.seed + u64::from(number));
+            let trial = source.trial(plant, number, options);
             let names = trial.diagnoses();
             if let Some(folder) = &options.keep {
                 keep(folder, plant, number, &trial).expect("a folder to write to");
@@ -122,10 +152,22 @@ impl Tally {
 
 /// Leaves the packets of a trial and what else was known of it.
 fn keep(folder: &Path, plant: &Plant, number: u32, trial: &Trial) -> std::io::Result<()> {
-    let name = plant.name.replace([' ', ',', '\''], "-");
+    let [packets, sample] = files(folder, plant, number);
     std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join(format!("{name}-{number}.pcapng")), &trial.pcapng)?;
-    std::fs::write(folder.join(format!("{name}-{number}.txt")), format!("{:#?}", trial.sample))
+    std::fs::write(packets, &trial.pcapng)?;
+    std::fs::write(sample, serde_json::to_vec_pretty(&trial.sample)?)
+}
+
+/// A trial that was kept.
+fn kept(folder: &Path, plant: &Plant, number: u32) -> std::io::Result<Trial> {
+    let [packets, sample] = files(folder, plant, number);
+    let sample = serde_json::from_slice(&std::fs::read(sample)?)?;
+    Ok(Trial { sample, pcapng: std::fs::read(packets)? })
+}
+
+fn files(folder: &Path, plant: &Plant, number: u32) -> [PathBuf; 2] {
+    let name = plant.name.replace([' ', ',', '\''], "-");
+    ["pcapng", "json"].map(|kind| folder.join(format!("{name}-{number}.{kind}")))
 }
 
 #[expect(clippy::print_stdout, reason = "the result of this program")]

@@ -4,7 +4,8 @@ use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
 
-pub(super) const USAGE: &str = "--blocks N --seconds N --sizes N,N --seed N";
+pub(super) const USAGE: &str =
+    "--blocks N --seconds N --sizes N,N --seed N --only TEXT --keep FOLDER --again FOLDER";
 
 /// Defaults are long enough to judge by; shorter ones show that the bench works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(super) struct Options {
     pub(super) sizes: Vec<u64>,
     /// Of the order within blocks and of the bootstrap.
     pub(super) seed: u64,
+    /// Options of planted causes, as they were given: which of them, and where trials are kept.
+    pub(super) planted: Vec<String>,
     /// Set when the bench has put itself into a network namespace of its own.
     pub(super) inside: bool,
 }
@@ -28,6 +31,7 @@ impl Options {
             seconds: 2,
             sizes: vec![100, 1024, 1250, 4096, 65536, 1_048_576],
             seed: 1996,
+            planted: Vec::new(),
             inside: false,
         };
         let mut args = args.iter();
@@ -38,6 +42,10 @@ impl Options {
                 "--seconds" => options.seconds = number(name, args.next())?,
                 "--seed" => options.seed = number(name, args.next())?,
                 "--sizes" => options.sizes = numbers(name, args.next())?,
+                "--only" | "--keep" | "--again" => {
+                    let value = args.next().with_context(|| format!("{name}: missing value"))?;
+                    options.planted.extend([name.clone(), value.clone()]);
+                }
                 _ => bail!("{name}: unknown option; {USAGE}"),
             }
         }
@@ -55,6 +63,7 @@ impl Options {
         ];
         let mut args: Vec<String> =
             pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).collect();
+        args.extend(self.planted.iter().cloned());
         if self.inside {
             args.push("--inside".into());
         }
@@ -78,7 +87,8 @@ mod tests {
 
     #[test]
     fn options_survive_the_way_through_a_command_line() {
-        let args = ["--sizes", "100,4096", "--blocks", "3", "--inside"].map(String::from);
+        let args = ["--sizes", "100,4096", "--blocks", "3", "--only", "rate", "--inside"]
+            .map(String::from);
         let options = Options::parse(&args).unwrap();
         assert_eq!((options.blocks, options.sizes.as_slice()), (3, [100, 4096].as_slice()));
         assert_eq!(Options::parse(&options.to_args()).unwrap(), options);

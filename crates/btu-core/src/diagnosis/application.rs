@@ -7,6 +7,7 @@ use super::Finding;
 use super::seen::Seen;
 use crate::tcp::Limit;
 use crate::tcp::float;
+use crate::tcp::total;
 use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -21,13 +22,16 @@ pub(super) const CAUSE: Cause = Cause {
 const FEWEST: u64 = 10;
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let share = seen.waited(Limit::Application);
+    let timeouts = seen.told_timeouts();
     let pauses: Vec<Nanos> = seen
         .stream
         .pauses()
-        .filter(|wait| wait.limit == Limit::Application)
+        .filter(|wait| wait.limit == Limit::Application && !timeouts.contains(wait))
         .map(|wait| wait.length())
         .collect();
+    let repaired = timeouts.iter().filter(|wait| wait.limit == Limit::Application);
+    let repaired = seen.share(total(repaired.map(|wait| wait.length())));
+    let share = (seen.waited(Limit::Application) - repaired).max(0.0);
     // A sender of messages waits for the next one: that is news only where nothing else is.
     let is_short = seen.counts().data_segments < FEWEST;
     let is_quiet = pauses.is_empty() && (share < 0.5 || seen.losses() > 0);

@@ -2,6 +2,7 @@
 
 use super::Cause;
 use super::Confidence;
+use super::EndEvidence;
 use super::Figure;
 use super::Finding;
 use super::seen::Seen;
@@ -11,11 +12,47 @@ pub(super) const CAUSE: Cause = Cause {
     name: "blackbox-limited",
     about: "a black box was the limit: the figure is a lower bound for the host under test",
     remedy: "a faster black box, or more CPUs for its role",
-    explains: &[],
+    explains: &[
+        "application",
+        "congestion-window",
+        "slow-reader",
+        "small-receive-buffer",
+        "stolen-time",
+        "unknown",
+    ],
     find,
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let evidence = seen.evidence;
+    let ends = [&evidence.sender, &evidence.receiver];
+    ends.into_iter().find_map(|end| without_rest(seen, end)).or_else(|| told(seen))
+}
+
+/// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
+/// window shuts, at a sender there is nothing to send.
+fn without_rest(seen: &Seen<'_>, end: &EndEvidence) -> Option<Finding> {
+    let role = end.role.filter(|_| end.is_black_box())?;
+    let ran = seen.observed(end.cpu)?;
+    let waited = seen.observed(end.run_delay).unwrap_or(0.0);
+    let share = ran + waited;
+    let (ran, waited) = (ran * 100.0, waited * 100.0);
+    (share >= NEVER_RESTS).then(|| Finding {
+        share: share.min(1.0),
+        confidence: Confidence::High,
+        sentence: format!(
+            "the data thread of {role} never rested: it ran {ran:.0} % of the time and waited for a CPU \
+             {waited:.0} %; the test host could do no more"
+        ),
+        figures: vec![
+            Figure::new("CPU used by the black box", ran, "%"),
+            Figure::new("its run-queue delay", waited, "%"),
+        ],
+    })
+}
+
+/// What the rule of that name says.
+fn told(seen: &Seen<'_>) -> Option<Finding> {
     let reasons = &seen.evidence.blackbox;
     let first = reasons.first()?;
     Some(Finding {
@@ -25,3 +62,6 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: vec![Figure::new("reasons", float(reasons.len() as u64), "")],
     })
 }
+
+/// The rest is the call into the kernel and out of it.
+const NEVER_RESTS: f64 = 0.9;

@@ -7,6 +7,7 @@ use super::Finding;
 use super::seen::Seen;
 use super::seen::quantile;
 use super::small_queue::is_bloated;
+use crate::tcp::Limit;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -26,7 +27,10 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     }
     let bound = least * 3;
     let long = trips.len() - trips.partition_point(|trip| *trip < bound);
-    let share = float(long as u64) / float(trips.len() as u64);
+    // Round trips are of the time in which there was something new to send.
+    let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
+    let sending = (1.0 - elsewhere).max(0.0);
+    let share = float(long as u64) / float(trips.len() as u64) * sending;
     let (least, usual) = (least.millis(), usual.millis());
     Some(Finding {
         share,

@@ -21,8 +21,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     if asked == 0 || again == 0 || again > asked * 2 + 3 {
         return None;
     }
-    let repairs = seen.repairs;
-    let share = seen.share(repairs.other + repairs.timeout + repairs.tail).max(0.01);
+    let share = seen.share(seen.repairs.cost()).max(0.01);
     Some(Finding {
         share,
         confidence: Confidence::High,

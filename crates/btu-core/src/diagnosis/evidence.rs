@@ -1,5 +1,8 @@
 //! What hosts and emulator say beside a capture, where somebody measured it.
 
+use serde::Serialize;
+
+use crate::cell::Role;
 use crate::sample::CellSample;
 use crate::sample::ConnectionSample;
 use crate::sample::CounterDelta;
@@ -8,7 +11,7 @@ use crate::sample::EndSample;
 use crate::units::Nanos;
 
 /// Everything that is known beside the capture; by default nothing is.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evidence {
     /// How long was observed.
     pub elapsed: Nanos,
@@ -16,6 +19,10 @@ pub struct Evidence {
     pub sender: EndEvidence,
     /// The other end.
     pub receiver: EndEvidence,
+    /// How long the host was observed: the times of it below are within this.
+    pub host_elapsed: Nanos,
+    /// CPU time idle, all CPUs together.
+    pub idle: Option<Nanos>,
     /// CPU time taken by the hypervisor.
     pub steal: Option<Nanos>,
     /// CPU time in softirqs.
@@ -24,8 +31,6 @@ pub struct Evidence {
     pub asked_drops: Option<u64>,
     /// Packets that found its queue full.
     pub queue_drops: Option<u64>,
-    /// Counters of the host's network stack that moved.
-    pub counters: Vec<CounterDelta>,
     /// Why a black box, and not the host under test, was the limit.
     pub blackbox: Vec<String>,
     /// Why somebody calls this abnormal; then "unknown" is an answer.
@@ -33,8 +38,10 @@ pub struct Evidence {
 }
 
 /// What one end says of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EndEvidence {
+    /// Its host; `None` where nobody measured.
+    pub role: Option<Role>,
     /// CPU time of its data thread.
     pub cpu: Option<Nanos>,
     /// Time its data thread was runnable but not running.
@@ -45,20 +52,31 @@ pub struct EndEvidence {
     pub window_limited: Option<Nanos>,
     /// Time limited by its own send buffer.
     pub buffer_limited: Option<Nanos>,
+    /// Times that its retransmission timer ran out.
+    pub timeouts: Option<u64>,
     /// Its send buffer, as the kernel counts.
     pub send_buffer_bytes: Option<u64>,
     /// Its receive buffer, as the kernel counts.
     pub receive_buffer_bytes: Option<u64>,
+    /// Counters of its host's network stack that moved, all connections together; empty where nobody
+    /// read them.
+    pub counters: Vec<CounterDelta>,
 }
 
 impl Evidence {
-    /// Of one connection of a run; `connection` counts from 0, as in the case.
-    pub fn of_run(sample: &CellSample, connection: usize) -> Self {
+    /// Of one connection of a run; `connection` counts from 0, as in the case. `black_boxes` holds the
+    /// counters of each, as far as somebody read them.
+    pub fn of_run(
+        sample: &CellSample,
+        connection: usize,
+        black_boxes: &[(Role, Vec<CounterDelta>)],
+    ) -> Self {
         let mut found = Self {
             elapsed: sample.host.elapsed_ns,
+            host_elapsed: sample.host.elapsed_ns,
+            idle: sample.host.idle_ns,
             steal: sample.host.steal_ns,
             softirq: sample.host.softirq_ns,
-            counters: sample.host.counters.clone(),
             ..Self::default()
         };
         let connections = sample.comm.iter().flat_map(|comm| &comm.connections);
@@ -66,6 +84,12 @@ impl Evidence {
             found.elapsed = one.elapsed_ns;
             found.sender = EndEvidence::of(&one.sender);
             found.receiver = EndEvidence::of(&one.receiver);
+            for end in [&mut found.sender, &mut found.receiver] {
+                end.counters = match end.role {
+                    Some(Role::Test) => sample.host.counters.clone(),
+                    role => of_role(black_boxes, role),
+                };
+            }
             found.emulation(&sample.emulation, one);
         }
         let flags = sample.flags.iter().filter(|flag| flag.name == "blackbox-limited");
@@ -85,18 +109,42 @@ impl Evidence {
     }
 }
 
+fn of_role(all: &[(Role, Vec<CounterDelta>)], wanted: Option<Role>) -> Vec<CounterDelta> {
+    let found = all.iter().find(|(role, _)| Some(*role) == wanted);
+    found.map(|(_, counters)| counters.clone()).unwrap_or_default()
+}
+
 impl EndEvidence {
+    /// How far a counter moved (`TcpExt.TCPTimeouts`); `None` where nobody read them.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        let moved = self.counters.iter().find(|one| one.name == name).map_or(0, |one| one.delta);
+        (!self.counters.is_empty()).then(|| u64::try_from(moved).unwrap_or(0))
+    }
+
+    /// How far these counters moved together; 0 also where nobody read them.
+    pub fn counted(&self, names: &[&str]) -> u64 {
+        names.iter().filter_map(|name| self.counter(name)).sum()
+    }
+
+    /// True where this is a black box, and not the host under test.
+    pub fn is_black_box(&self) -> bool {
+        self.role.is_some_and(|role| role != Role::Test)
+    }
+
     fn of(end: &EndSample) -> Self {
         let micros = |count: Option<u64>| count.map(Nanos::from_micros);
         let info = end.tcp_info.as_ref();
         Self {
+            role: Some(end.role),
             cpu: end.cpu_ns,
             run_delay: end.run_delay_ns,
             busy: micros(info.and_then(|info| info.busy_us)),
             window_limited: micros(info.and_then(|info| info.rwnd_limited_us)),
             buffer_limited: micros(info.and_then(|info| info.sndbuf_limited_us)),
+            timeouts: info.and_then(|info| info.total_rto),
             send_buffer_bytes: end.options.send_buffer_bytes,
             receive_buffer_bytes: end.options.receive_buffer_bytes,
+            counters: Vec::new(),
         }
     }
 }

@@ -19,13 +19,13 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let counts = seen.counts();
     // Behind a timeout or a probe for the tail the same acknowledgements repair the rest.
     let needless = seen.needless();
-    let tails = seen.repairs.tails.saturating_sub(needless.min(counts.tail_probes));
-    let is_own = seen.repairs.timeouts == 0 && tails == 0;
+    let tails = seen.repairs.tail.count.saturating_sub(needless.min(counts.tail_probes));
+    let is_own = seen.repairs.timeout.count == 0 && tails == 0;
     let needed = counts.fast.saturating_sub(needless.saturating_sub(counts.tail_probes));
     if needed == 0 || !(is_own || needed >= FEWEST_BESIDE) {
         return None;
     }
-    let share = seen.share(seen.repairs.other).max(SMALLEST);
+    let share = seen.share(seen.repairs.other.cost()).max(SMALLEST);
     Some(Finding {
         share,
         confidence: Confidence::High,

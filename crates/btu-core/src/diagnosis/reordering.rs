@@ -24,7 +24,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     if needless == 0 || repairs == 0 || ratio(needless, repairs) < 0.5 {
         return None;
     }
-    let share = seen.share(seen.repairs.other).max(SMALLEST);
+    let share = seen.share(seen.repairs.other.cost()).max(SMALLEST);
     let is_seen = counts.out_of_order > 0;
     Some(Finding {
         share,

@@ -5,8 +5,11 @@ use crate::tcp::Connection;
 use crate::tcp::Counts;
 use crate::tcp::Limit;
 use crate::tcp::Mark;
+use crate::tcp::Sent;
 use crate::tcp::Stream;
+use crate::tcp::Wait;
 use crate::tcp::float;
+use crate::tcp::total;
 use crate::units::Nanos;
 
 /// One direction with its connection and what is known beside.
@@ -21,19 +24,32 @@ pub(super) struct Seen<'a> {
     pub(super) repairs: Repairs,
 }
 
-/// Time before retransmissions, by what ended it.
+/// The shortest timeout of Linux (`TCP_RTO_MIN`).
+const LEAST_TIMEOUT: Nanos = Nanos::from_millis(200);
+
+/// What losses cost, by what repaired them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Repairs {
-    pub(super) tail: Nanos,
-    pub(super) tails: u64,
-    pub(super) timeout: Nanos,
-    /// Timeouts whose segment was not the last one.
-    pub(super) timeouts: u64,
+    /// Found by a probe or a timer behind the last segment.
+    pub(super) tail: Repair,
+    /// Found by a timer although later segments had been sent.
+    pub(super) timeout: Repair,
+    /// Found by what the receiver said.
+    pub(super) other: Repair,
     /// The longest wait that a timeout ended.
     pub(super) longest: Nanos,
-    pub(super) other: Nanos,
     /// Needless ones that were not at the end of what had been sent.
     pub(super) spurious: u64,
+}
+
+/// What repairs of one kind cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repair {
+    pub(super) count: u64,
+    /// Before each retransmission.
+    pub(super) waited: Nanos,
+    /// Behind it, while the congestion window kept the sender back, until as much was in flight again.
+    pub(super) regrown: Nanos,
 }
 
 impl<'a> Seen<'a> {
@@ -70,6 +86,44 @@ impl<'a> Seen<'a> {
     pub(super) fn observed(&self, time: Option<Nanos>) -> Option<f64> {
         let elapsed = self.evidence.elapsed.seconds();
         (elapsed > 0.0).then_some(time?.seconds() / elapsed)
+    }
+
+    /// Share of the time in which nothing was on its way: by the sender's kernel, else by its packets.
+    pub(super) fn idle(&self) -> f64 {
+        let busy = self.observed(self.evidence.sender.busy);
+        let seen = || self.waited(Limit::Application) + self.waited(Limit::Unknown);
+        busy.map_or_else(seen, |busy| (1.0 - busy).max(0.0))
+    }
+
+    /// Share of the time in which the receiver's window kept the sender back, by either account.
+    pub(super) fn window_limited(&self) -> f64 {
+        let told = self.observed(self.evidence.sender.window_limited).unwrap_or(0.0);
+        told.max(self.waited(Limit::ReceiverWindow))
+    }
+
+    /// Timeouts that the sender's kernel counted: of this connection, else of its host.
+    pub(super) fn timeouts_told(&self) -> u64 {
+        let sender = &self.evidence.sender;
+        let of_host = || {
+            let handshakes = sender.counter("TcpExt.TCPSynRetrans").unwrap_or(0);
+            Some(sender.counter("TcpExt.TCPTimeouts")?.saturating_sub(handshakes))
+        };
+        sender.timeouts.or_else(of_host).unwrap_or(0)
+    }
+
+    /// Pauses that look like the application's, but are those of timeouts that this place of capture
+    /// cannot show: the longest ones, as many as the sender counted more than are seen.
+    pub(super) fn told_timeouts(&self) -> Vec<&Wait> {
+        let shown = self.counts().timeouts + self.repairs.tail.count;
+        let hidden = self.timeouts_told().saturating_sub(shown);
+        let unclear = |wait: &&Wait| {
+            let limit = matches!(wait.limit, Limit::Application | Limit::Unknown);
+            limit && wait.longest >= LEAST_TIMEOUT
+        };
+        let mut pauses: Vec<&Wait> = self.stream.waits.iter().filter(unclear).collect();
+        pauses.sort_by_key(|wait| std::cmp::Reverse(wait.longest));
+        pauses.truncate(usize::try_from(hidden).unwrap_or(usize::MAX));
+        pauses
     }
 
     /// Active for at least so many round trips: shorter ones are mostly slow start.
@@ -113,41 +167,135 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { float(part) / float(whole) }
 }
 
+impl Repair {
+    /// Everything that it cost.
+    pub(super) fn cost(self) -> Nanos {
+        self.waited.saturating_add(self.regrown)
+    }
+
+    fn add(&mut self, gap: Nanos) {
+        self.count += 1;
+        self.waited = self.waited.saturating_add(gap);
+    }
+}
+
 impl Repairs {
+    /// Everything that losses cost.
+    pub(super) fn cost(&self) -> Nanos {
+        total([self.tail, self.timeout, self.other].into_iter().map(Repair::cost))
+    }
+
     fn of(stream: &Stream) -> Self {
         let mut found = Self::default();
         let (mut last, mut highest, mut tail) = (None, i64::MIN, i64::MIN);
         for sent in &stream.sent {
             let gap = last.map_or(Nanos::ZERO, |last| sent.at.since(last));
-            let is_tail = sent.end >= highest;
-            match sent.mark {
-                Mark::TailProbe => {
-                    tail = highest;
-                    found.tail = found.tail.saturating_add(gap);
-                    found.tails += 1;
-                }
-                Mark::Timeout if is_tail => {
-                    found.tail = found.tail.saturating_add(gap);
-                    found.tails += 1;
-                }
-                Mark::Timeout => {
-                    found.timeout = found.timeout.saturating_add(gap);
-                    found.timeouts += 1;
-                    found.longest = found.longest.max(gap);
+            match kind(sent, highest, tail) {
+                Some(Kind::Tail) => {
+                    if sent.mark == Mark::TailProbe {
+                        tail = highest;
+                    }
+                    found.tail.add(gap);
                 }
                 // What the probe brought to light belongs to it.
-                Mark::Fast if sent.start < tail => found.tail = found.tail.saturating_add(gap),
-                mark if mark.is_retransmission() => {
-                    found.other = found.other.saturating_add(gap);
-                    found.spurious += u64::from(mark == Mark::Spurious && !is_tail);
+                Some(Kind::BehindTail) => found.tail.waited = found.tail.waited.saturating_add(gap),
+                Some(Kind::Timeout) => {
+                    found.timeout.add(gap);
+                    found.longest = found.longest.max(gap);
                 }
-                _ => {}
+                Some(Kind::BehindTimeout) => {
+                    found.timeout.waited = found.timeout.waited.saturating_add(gap);
+                }
+                Some(Kind::Other) => {
+                    found.other.add(gap);
+                    let is_tail = sent.end >= highest;
+                    found.spurious += u64::from(sent.mark == Mark::Spurious && !is_tail);
+                }
+                None => {}
             }
             if !matches!(sent.mark, Mark::KeepAlive | Mark::WindowProbe) {
                 last = Some(sent.at);
                 highest = highest.max(sent.end);
             }
         }
+        found.regrow(stream);
         found
     }
+
+    /// Adds the time until as much is in flight again as the connection can have.
+    fn regrow(&mut self, stream: &Stream) {
+        let peak = stream.flight_peak();
+        let mut open: Option<Kind> = None;
+        let (mut highest, mut tail, mut flight, mut last) = (i64::MIN, i64::MIN, peak, Nanos::ZERO);
+        for sent in &stream.sent {
+            let begun = kind(sent, highest, tail).filter(|kind| !kind.is_behind());
+            if sent.mark == Mark::TailProbe {
+                tail = highest;
+            }
+            if let Some(kind) = begun
+                && open.is_none()
+            {
+                open = Some(kind);
+            }
+            if let Some(kind) = open {
+                // Half the flight is half the pace: what was lost is the other half.
+                let thousandths = peak.saturating_sub(flight) * 1000 / peak.max(1);
+                let time = clocked(stream, last, sent.at).count() / 1000 * thousandths;
+                self.regrown(kind, Nanos::new(time));
+                open = open.filter(|_| flight < peak / 10 * 9);
+            }
+            if sent.mark == Mark::New {
+                flight = sent.flight;
+            }
+            (last, highest) = (sent.at, highest.max(sent.end));
+        }
+    }
+
+    fn regrown(&mut self, kind: Kind, time: Nanos) {
+        let repair = match kind {
+            Kind::Tail | Kind::BehindTail => &mut self.tail,
+            Kind::Timeout | Kind::BehindTimeout => &mut self.timeout,
+            Kind::Other => &mut self.other,
+        };
+        repair.regrown = repair.regrown.saturating_add(time);
+    }
+}
+
+/// What a repair belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Tail,
+    BehindTail,
+    Timeout,
+    BehindTimeout,
+    Other,
+}
+
+impl Kind {
+    /// Part of a repair that began before.
+    const fn is_behind(self) -> bool {
+        matches!(self, Self::BehindTail | Self::BehindTimeout)
+    }
+}
+
+/// The repair that this segment belongs to, if to any. `highest` is the end of what had been sent,
+/// `tail` what had been when the last probe left.
+fn kind(sent: &Sent, highest: i64, tail: i64) -> Option<Kind> {
+    let is_tail = sent.end >= highest;
+    match sent.mark {
+        Mark::TailProbe => Some(Kind::Tail),
+        Mark::Timeout if is_tail => Some(Kind::Tail),
+        Mark::Timeout => Some(Kind::Timeout),
+        Mark::AfterTimeout => Some(Kind::BehindTimeout),
+        Mark::Fast if sent.start < tail => Some(Kind::BehindTail),
+        mark => mark.is_retransmission().then_some(Kind::Other),
+    }
+}
+
+/// How long acknowledgements clocked the sender between two times.
+fn clocked(stream: &Stream, from: Nanos, to: Nanos) -> Nanos {
+    let first = stream.waits.partition_point(|wait| wait.to <= from);
+    let inside = stream.waits[first..].iter().take_while(|wait| wait.from < to);
+    let clocked = inside.filter(|wait| wait.limit == Limit::CongestionWindow);
+    total(clocked.map(|wait| wait.to.min(to).since(wait.from.max(from))))
 }

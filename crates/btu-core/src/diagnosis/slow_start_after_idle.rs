@@ -51,8 +51,10 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
 
 const LEAST_SHARE: f64 = 0.05;
 
-/// A small first flight, then rounds that acknowledgements clock.
+/// A small first flight, then rounds that acknowledgements clock. A single segment is not the restart
+/// window (RFC 5681, 4.1) but what the retransmission timer leaves (3.1).
 fn is_slow(seen: &Seen<'_>, one: &Restart) -> bool {
-    let small = one.first_flight <= 12 * seen.mss().max(1);
+    let mss = seen.mss().max(1);
+    let small = (mss + 1..=12 * mss).contains(&one.first_flight);
     small && one.clocked >= 1 && one.flight_before >= one.first_flight * 2
 }

@@ -30,7 +30,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     if !(is_regular || dropped > 0) || is_bloated(seen) {
         return None;
     }
-    let share = seen.share(seen.repairs.other + seen.repairs.timeout + seen.repairs.tail);
+    let share = seen.share(seen.repairs.cost());
     let count = peaks.len();
     let trips = seen.round_trips();
     Some(Finding {

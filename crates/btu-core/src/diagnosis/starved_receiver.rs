@@ -13,6 +13,8 @@ pub(super) const CAUSE: Cause = Cause {
     find,
 };
 
+/// While its window is open the sender goes on, and what it reads is waiting for it.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    starved(seen, seen.evidence.receiver, "receiving")
+    let idle = seen.idle() + seen.window_limited();
+    starved(seen, &seen.evidence.receiver, idle, "receiving")
 }

@@ -15,27 +15,45 @@ pub(super) const CAUSE: Cause = Cause {
     find,
 };
 
+/// While data is outstanding, the path works and nothing is lost.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    starved(seen, seen.evidence.sender, "sending")
+    starved(seen, &seen.evidence.sender, seen.idle(), "sending")
 }
 
-/// The scheduler counts how long a thread waited for a CPU.
-pub(super) fn starved(seen: &Seen<'_>, end: EndEvidence, which: &str) -> Option<Finding> {
-    let waited = seen.observed(end.run_delay).filter(|share| *share >= LEAST_SHARE)?;
-    let used = seen.observed(end.cpu).unwrap_or(0.0);
+/// The scheduler counts how long a thread waited for a CPU. That costs the connection something only
+/// where the path waited too: the thread had work most of the time and so set the pace, or the path
+/// stood still for `idle` of the time. And it is starved where others got much of what it wanted: any
+/// thread waits a little behind interrupts and the packets it is about to read.
+pub(super) fn starved(
+    seen: &Seen<'_>,
+    end: &EndEvidence,
+    idle: f64,
+    which: &str,
+) -> Option<Finding> {
+    let waited = seen.observed(end.run_delay).filter(|_| !end.is_black_box())?;
+    let ran = seen.observed(end.cpu).unwrap_or(0.0);
+    let sets_the_pace = waited + ran >= MOST_OF_THE_TIME;
+    let lost = if sets_the_pace { waited } else { waited.min(idle) };
+    if lost < LEAST_SHARE || waited < (waited + ran) * LEAST_PART {
+        return None;
+    }
     Some(Finding {
-        share: waited,
-        confidence: if waited >= 0.3 { Confidence::High } else { Confidence::Medium },
+        share: lost,
+        confidence: if lost >= 0.3 { Confidence::High } else { Confidence::Medium },
         sentence: format!(
             "the {which} thread waited for a CPU {:.0} % of the time and ran {:.0} %",
             waited * 100.0,
-            used * 100.0
+            ran * 100.0
         ),
         figures: vec![
             Figure::new("run-queue delay", waited * 100.0, "%"),
-            Figure::new("CPU used", used * 100.0, "%"),
+            Figure::new("CPU used", ran * 100.0, "%"),
+            Figure::new("the path stood still", idle * 100.0, "%"),
         ],
     })
 }
 
 const LEAST_SHARE: f64 = 0.15;
+/// Of what it wanted: one rival of its own kind takes half.
+const LEAST_PART: f64 = 0.4;
+const MOST_OF_THE_TIME: f64 = 0.5;

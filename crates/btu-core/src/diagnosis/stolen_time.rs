@@ -5,6 +5,7 @@ use super::Confidence;
 use super::Figure;
 use super::Finding;
 use super::seen::Seen;
+use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "stolen-time",
@@ -15,16 +16,24 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let steal = seen.observed(seen.evidence.steal).unwrap_or(0.0);
-    let softirq = seen.observed(seen.evidence.softirq).unwrap_or(0.0);
-    let sentence = if steal >= MOST_STEAL {
-        format!("the hypervisor took {:.0} % of a CPU", steal * 100.0)
-    } else if softirq >= MOST_SOFTIRQ {
-        format!("softirqs took {:.0} % of a CPU", softirq * 100.0)
+    let of_host = |time: Option<Nanos>| {
+        let elapsed = seen.evidence.host_elapsed.seconds();
+        if elapsed > 0.0 { time.unwrap_or_default().seconds() / elapsed } else { 0.0 }
+    };
+    let [steal, softirq] = [seen.evidence.steal, seen.evidence.softirq].map(of_host);
+    let was_stolen = steal >= MOST_STEAL && seen.evidence.steal >= Some(RESOLUTION);
+    // Packets are work, not loss, while a CPU is left for the threads.
+    let is_full = seen.evidence.idle.is_some() && of_host(seen.evidence.idle) < LEAST_IDLE;
+    let (share, sentence) = if was_stolen {
+        (steal, format!("the hypervisor took {:.0} % of a CPU", steal * 100.0))
+    } else if softirq >= MOST_SOFTIRQ && is_full {
+        let left = of_host(seen.evidence.idle) * 100.0;
+        let sentence =
+            format!("softirqs took {:.0} % of a CPU, {left:.0} % were idle", softirq * 100.0);
+        (softirq - MOST_SOFTIRQ + 0.1, sentence)
     } else {
         return None;
     };
-    let share = if steal >= MOST_STEAL { steal } else { softirq - MOST_SOFTIRQ + 0.1 };
     Some(Finding {
         share,
         confidence: Confidence::Medium,
@@ -37,4 +46,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
 }
 
 const MOST_STEAL: f64 = 0.05;
+/// The kernel counts in ticks of 10 ms: one or two say nothing.
+const RESOLUTION: Nanos = Nanos::from_millis(30);
 const MOST_SOFTIRQ: f64 = 0.7;
+const LEAST_IDLE: f64 = 0.1;

@@ -18,19 +18,19 @@ pub(super) const CAUSE: Cause = Cause {
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let (counts, repairs) = (seen.counts(), seen.repairs);
     // A probe that was not needed brings a duplicate SACK.
-    let needed = repairs.tails.saturating_sub(seen.needless().min(counts.tail_probes));
+    let needed = repairs.tail.count.saturating_sub(seen.needless().min(counts.tail_probes));
     if needed == 0 {
         return None;
     }
-    let share = seen.share(repairs.tail).max(SMALLEST);
-    let wait = repairs.tail.millis() / float(repairs.tails);
+    let share = seen.share(repairs.tail.cost()).max(SMALLEST);
+    let wait = repairs.tail.waited.millis() / float(repairs.tail.count);
     Some(Finding {
         share,
         confidence: Confidence::High,
         sentence: format!(
             "{needed} times the end of a burst was lost; it was noticed {wait:.1} ms later, by {} probes \
              and timers",
-            repairs.tails
+            repairs.tail.count
         ),
         figures: vec![
             Figure::new("lost tails", float(needed), ""),

@@ -6,6 +6,7 @@ use super::Figure;
 use super::Finding;
 use super::seen::Seen;
 use crate::tcp::float;
+use crate::tcp::total;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "timeout",
@@ -16,12 +17,20 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let repairs = seen.repairs;
-    if repairs.timeouts == 0 {
-        return None;
+    if seen.repairs.timeout.count == 0 {
+        return told(seen);
     }
-    let share = seen.share(repairs.timeout + repairs.other);
-    let (count, longest) = (repairs.timeouts, repairs.longest.millis());
+    let repairs = seen.repairs;
+    let share = seen.share(repairs.timeout.cost());
+    let (count, longest) = (repairs.timeout.count, repairs.longest.millis());
+    let mut figures = vec![
+        Figure::new("timeouts", float(count), ""),
+        Figure::new("longest wait", longest, "ms"),
+        Figure::new("retransmissions", float(seen.counts().retransmissions), ""),
+        Figure::new("share of the time", share * 100.0, "%"),
+    ];
+    let again = seen.evidence.sender.counter("TcpExt.TCPLostRetransmit");
+    figures.extend(again.map(|count| Figure::new("retransmissions lost again", float(count), "")));
     Some(Finding {
         share,
         confidence: Confidence::High,
@@ -30,10 +39,27 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
              segments were sent again behind it",
             seen.counts().after_timeout
         ),
+        figures,
+    })
+}
+
+/// A flight that was lost whole leaves a pause at the receiver; the sender's kernel knows better.
+fn told(seen: &Seen<'_>) -> Option<Finding> {
+    let pauses = seen.told_timeouts();
+    let time = total(pauses.iter().map(|wait| wait.length()));
+    let longest = pauses.iter().map(|wait| wait.longest).max()?.millis();
+    let (count, share) = (pauses.len() as u64, seen.share(time));
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "the sender's kernel counted timeouts of its retransmission timer; {count} pauses, the longest \
+             of {longest:.0} ms, are as long as one"
+        ),
         figures: vec![
-            Figure::new("timeouts", float(count), ""),
-            Figure::new("longest wait", longest, "ms"),
-            Figure::new("retransmissions", float(seen.counts().retransmissions), ""),
+            Figure::new("timeouts that the sender counted", float(seen.timeouts_told()), ""),
+            Figure::new("pauses as long as one", float(count), ""),
+            Figure::new("longest pause", longest, "ms"),
             Figure::new("share of the time", share * 100.0, "%"),
         ],
     })

@@ -224,7 +224,9 @@ impl Follower {
             self.newest = Newest { stamp, identification: segment.identification };
         }
         let flight = u64::try_from(self.next - acknowledged).unwrap_or(0);
-        self.peak = self.peak.max(flight);
+        if self.recovery.is_none() {
+            self.peak = self.peak.max(flight);
+        }
         self.restarting(at, flight, segment.payload);
         let is_pushed = segment.flags.has(Flags::PSH);
         self.stream.sent.push(Sent { at, start, end, mark, is_pushed, fills_window, flight });

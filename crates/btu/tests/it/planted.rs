@@ -5,19 +5,25 @@ use crate::isolated::isolated;
 use crate::planted_causes::Bed;
 use crate::planted_causes::CAUSES;
 use crate::planted_causes::HEALTHY;
+use crate::planted_causes::PAIRS;
 use crate::planted_causes::Plant;
 use crate::planted_causes::Trial;
 
 /// Causes that protocol constants make, whatever else the machine does.
-const STURDY: [&str; 4] =
-    ["nagle-delayed-ack", "tiny receive buffer", "burst loss, timeout", "rate, bloated queue"];
+const STURDY: [&str; 5] = [
+    "nagle-delayed-ack",
+    "tiny receive buffer",
+    "burst loss, timeout",
+    "rate, bloated queue",
+    "bloated queue over pauses",
+];
 
 #[test]
 fn planted_causes_are_named() {
     isolated("planted::planted_causes_are_named", || {
         let bed = Bed::new();
         let chosen: Vec<&Plant> =
-            CAUSES.iter().filter(|plant| STURDY.contains(&plant.name)).collect();
+            CAUSES.iter().chain(PAIRS).filter(|plant| STURDY.contains(&plant.name)).collect();
         assert_eq!(chosen.len(), STURDY.len());
         for plant in chosen {
             let trial = bed.trial(plant, 1);

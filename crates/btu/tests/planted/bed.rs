@@ -100,7 +100,8 @@ impl Bed {
         let (up, down) =
             if plant.direction == Direction::Send { (forth, back) } else { (back, forth) };
         self.testbed.impair(&[(Role::Active, up, down)], seed).expect("link elements");
-        let recording = self.testbed.record(&[Role::Active], Path::Emulated, MOST_PACKETS);
+        let path = path(plant);
+        let recording = self.testbed.record(&[Role::Active], path, MOST_PACKETS);
         let recording = recording.expect("a recording");
         let files = Files::host();
         let before = BOXES.map(|role| self.inside(role, || observe(&files)));
@@ -110,9 +111,9 @@ impl Bed {
         thread::sleep(LAST_PACKETS);
         let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
         let captures = recording.finish().expect("the packets");
-        let (end, seen_at) = match plant.direction {
-            Direction::Send => (End::Near, CapturePoint::Test),
-            Direction::Receive => (End::Far, CapturePoint::BlackBox),
+        let (end, seen_at) = match (path, plant.direction) {
+            (Path::Emulated, Direction::Send) => (End::Near, CapturePoint::Test),
+            _ => (End::Far, CapturePoint::BlackBox),
         };
         let mut pcapng = Vec::new();
         let packets = write_pcapng(&mut pcapng, &captures, end).expect("memory takes everything");
@@ -129,7 +130,10 @@ impl Bed {
             blake3: String::new(),
             packets,
             lost: captures.iter().map(|capture| capture.lost).sum(),
-            source: CaptureSource::Emulator,
+            source: match path {
+                Path::Direct => CaptureSource::Listener,
+                Path::Emulated => CaptureSource::Emulator,
+            },
             seen_at,
         };
         let sample = CaptureSample {
@@ -165,7 +169,7 @@ impl Bed {
     /// Both ends, from the connection to its end: the writer, then the reader.
     fn talk(&self, plant: &Plant) -> (EndAccount, EndAccount) {
         let (near, far) = (Role::Test, Role::Active);
-        let address = SocketAddr::new(self.testbed.address(far, Path::Emulated), 0);
+        let address = SocketAddr::new(self.testbed.address(far, path(plant)), 0);
         let (from, to) = match plant.direction {
             Direction::Send => (near, far),
             Direction::Receive => (far, near),
@@ -300,6 +304,10 @@ impl Running {
         self.stop.store(true, Relaxed);
         self.threads.into_iter().for_each(|thread| thread.join().expect("a rival"));
     }
+}
+
+fn path(plant: &Plant) -> Path {
+    if plant.is_emulated() { Path::Emulated } else { Path::Direct }
 }
 
 fn chain(texts: &[&str]) -> ChainSpec {

@@ -43,6 +43,13 @@ pub(crate) static CAUSES: &[Plant] = &[
         link: [&["delay 30ms"], &["delay 30ms"]],
         ..BULK
     },
+    // The kernel tunes up to 4 MiB, and the path takes more.
+    Plant {
+        name: "send buffer at its most",
+        expected: &["small-send-buffer"],
+        link: [&["delay 5ms"], &["delay 5ms"]],
+        ..BULK
+    },
     Plant {
         name: "application pauses",
         expected: &["application"],
@@ -132,10 +139,88 @@ pub(crate) static CAUSES: &[Plant] = &[
     },
 ];
 
+/// Two causes at once; the one that costs more time, by what each is known to take, is expected.
+pub(crate) static PAIRS: &[Plant] = &[
+    // Four timeouts' worth of silence, 1.4 s, against one of 0.25 s.
+    Plant {
+        name: "timeout over pauses",
+        expected: &["timeout"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 2, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        link: [&["drop 22@13/1000000", "delay 10ms"], &["delay 10ms"]],
+        ..BULK
+    },
+    Plant {
+        name: "pauses over timeout",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 5, pause_millis: 1200 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        link: [&["drop 22@13/1000000", "delay 10ms"], &["delay 10ms"]],
+        ..BULK
+    },
+    // A drop in a hundred packets of 40 ms allows some 14 packets in flight: 2 MB take 4 s.
+    Plant {
+        name: "losses over pauses",
+        expected: &["fast-retransmit"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 2, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        link: [&["drop 1@60/100", "delay 20ms"], &["delay 20ms"]],
+        ..BULK
+    },
+    Plant {
+        name: "pauses over losses",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 200_000, count: 6, pause_millis: 500 },
+        reader: Reader::Answers { bytes: 200_000 },
+        link: [&["drop 1@60/200", "delay 2ms"], &["delay 2ms"]],
+        ..BULK
+    },
+    // 2 MB at 10 Mbit/s are 1.6 s.
+    Plant {
+        name: "bloated queue over pauses",
+        expected: &["bloated-queue"],
+        writer: Writer::Bursts { bytes: 2 << 20, count: 2, pause_millis: 300 },
+        reader: Reader::Answers { bytes: 2 << 20 },
+        link: [&["rate 10Mbit/s queue 1000ms", "delay 5ms"], &["delay 5ms"]],
+        ..BULK
+    },
+    Plant {
+        name: "pauses over bloated queue",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 200_000, count: 4, pause_millis: 800 },
+        reader: Reader::Answers { bytes: 200_000 },
+        link: [&["rate 10Mbit/s queue 1000ms", "delay 5ms"], &["delay 5ms"]],
+        ..BULK
+    },
+    // Each read of 64 KiB is followed by 20 ms of sleep; a loss costs 2 ms.
+    Plant {
+        name: "slow reader over losses",
+        expected: &["slow-reader"],
+        reader: Reader::Slow { read: 64 << 10, pause_millis: 20 },
+        sockets: Sockets { receive_buffer: Some(128 << 10), ..SYSTEM },
+        link: [&["drop 1@100/400", "delay 1ms"], &["delay 1ms"]],
+        ..BULK
+    },
+    // A sender that is let go for some kB in 10 ms can wait for a CPU now and then.
+    Plant {
+        name: "window over starved sender",
+        expected: &["small-receive-buffer"],
+        sockets: Sockets { receive_buffer: Some(4096), ..SYSTEM },
+        link: [&["delay 5ms"], &["delay 5ms"]],
+        rivals: Rivals::Threads(4),
+        ..BULK
+    },
+];
+
 /// Traffic in which nothing is wrong.
 pub(crate) static HEALTHY: &[Plant] = &[
     Plant { name: "bulk", ..BULK },
-    Plant { name: "bulk, 5 ms", link: [&["delay 5ms"], &["delay 5ms"]], ..BULK },
+    // A line that the buffers fill: without one they are the limit, which is no false alarm.
+    Plant {
+        name: "bulk, 5 ms",
+        link: [&["rate 200Mbit/s queue 100ms", "delay 5ms"], &["delay 5ms"]],
+        ..BULK
+    },
     Plant { name: "bulk to the test host", direction: Direction::Receive, ..BULK },
     Plant { name: "small writes", writer: Writer::Bulk { write: 1250, millis: 500 }, ..BULK },
     Plant {

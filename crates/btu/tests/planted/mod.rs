@@ -9,6 +9,7 @@ pub(crate) use bed::Bed;
 pub(crate) use bed::Trial;
 pub(crate) use causes::CAUSES;
 pub(crate) use causes::HEALTHY;
+pub(crate) use causes::PAIRS;
 
 use btu_core::cell::Direction;
 
@@ -57,6 +58,11 @@ pub(crate) enum Rivals {
 }
 
 impl Plant {
+    /// A link that asks for nothing is not emulated, as in a run.
+    pub(crate) fn is_emulated(&self) -> bool {
+        self.link.iter().any(|way| !way.is_empty())
+    }
+
     /// True where this is the right thing to say first: the cause, or nothing where nothing is wrong.
     pub(crate) fn is_named_by(&self, name: Option<&String>) -> bool {
         match name {

@@ -29,6 +29,8 @@ impl Follower {
         let repairs = if mark == Mark::Timeout { Mark::AfterTimeout } else { mark };
         if matches!(mark, Mark::Fast | Mark::Timeout) {
             self.recovery = Some(Recovery { mark: repairs, until: self.next });
+            // What follows an idle time is small because of the loss, if it is.
+            self.peak = 0;
         }
         mark
     }

@@ -12,20 +12,44 @@ impl Follower {
     /// Names the time since the last segment with data.
     pub(super) fn wait(&mut self, at: Nanos, mark: Mark, payload: u32) {
         let Some(last) = self.last else { return };
+        let opened = self.opened(at, &last);
         let known = self.known(at);
         let limit = self.limit(at, mark, payload, &last, known.as_ref());
         if limit == Limit::DelayedAck {
             self.stream.counts.nagle_stalls += 1;
         }
-        let is_squeezed = last.is_squeezed;
-        let wait = Wait { from: last.at, to: at, limit, longest: at.since(last.at), is_squeezed };
-        add(&mut self.stream.waits, wait, self.timer.least());
+        let mut from = last.at;
+        // The window had room again, and the sender had nothing for it.
+        let opened = opened.filter(|_| limit == Limit::ReceiverWindow);
+        let limit = if opened.is_some() { Limit::Application } else { limit };
+        if let Some(opened) = opened {
+            self.waited([from, opened], Limit::ReceiverWindow, &last);
+            from = opened;
+        }
+        self.waited([from, at], limit, &last);
         if limit == Limit::Application {
-            self.idle_ended(at, at.since(last.at));
+            self.idle_ended(at, at.since(from));
         }
         if limit == Limit::CongestionWindow {
             self.clocked();
         }
+    }
+
+    fn waited(&mut self, [from, to]: [Nanos; 2], limit: Limit, last: &Last) {
+        let is_squeezed = last.is_squeezed;
+        let wait = Wait { from, to, limit, longest: to.since(from), is_squeezed };
+        add(&mut self.stream.waits, wait, self.timer.least());
+    }
+
+    /// When a window that was used up had room for all that the sender sends now, if that was much
+    /// earlier: a window alone does not keep a sender back for so long.
+    fn opened(&self, at: Nanos, last: &Last) -> Option<Nanos> {
+        let mss = i64::from(self.stream.mss_bytes.max(1));
+        let has_room = |known: &&Known| known.edge - last.end >= mss;
+        let sender = |known: &Known| known.at.saturating_add(self.stream.to_sender);
+        let first = self.answers.iter().find(|known| has_room(known) && sender(known) > last.at)?;
+        let late = at.since(sender(first)) > self.timer.tolerance() * 2;
+        (!last.has_room && late).then(|| sender(first))
     }
 
     fn limit(

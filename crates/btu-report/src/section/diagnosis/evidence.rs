@@ -1,6 +1,7 @@
 //! The figures beside a diagnosis: what both hosts say, what the packets say, what the causes used.
 
 use btu_core::analysis::Followed;
+use btu_core::cell::Role;
 use btu_core::diagnosis::EndEvidence;
 use btu_core::tcp;
 use btu_core::units::Nanos;
@@ -13,7 +14,8 @@ use crate::number;
 pub(super) fn table(title: &str, one: &Followed) -> Table {
     let elapsed = one.evidence.elapsed;
     let mut rows = Vec::new();
-    for (name, end) in [("sender", one.evidence.sender), ("receiver", one.evidence.receiver)] {
+    let ends = [("sender", &one.evidence.sender), ("receiver", &one.evidence.receiver)];
+    for (name, end) in ends {
         rows.extend(of_end(name, end, elapsed));
     }
     rows.extend(time("host", "stolen by the hypervisor", one.evidence.steal, elapsed));
@@ -23,7 +25,7 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
     if let Some(connection) = &one.connection {
         rows.extend(of_packets(connection));
     }
-    rows.extend(counters(one));
+    rows.extend(ends.into_iter().flat_map(|(_, end)| counters(end)));
     rows.extend(figures(one));
     let columns = vec![Column::left("from"), Column::left("figure"), Column::right("value")];
     let rows = rows.into_iter().map(Vec::from).collect();
@@ -33,7 +35,7 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
 type Row = [String; 3];
 
 /// `TCP_INFO` and the scheduler, of one end.
-fn of_end(name: &str, end: EndEvidence, elapsed: Nanos) -> Vec<Row> {
+fn of_end(name: &str, end: &EndEvidence, elapsed: Nanos) -> Vec<Row> {
     let times = [
         ("CPU of the data thread", end.cpu),
         ("waiting for a CPU", end.run_delay),
@@ -75,13 +77,15 @@ fn of_packets(connection: &tcp::Connection) -> Vec<Row> {
     rows
 }
 
-/// Counters of the test host that tell of trouble.
-fn counters(one: &Followed) -> Vec<Row> {
-    let telling =
-        one.evidence.counters.iter().filter(|counter| {
-            TELLING.iter().any(|name| counter.name.ends_with(&format!(".{name}")))
-        });
-    telling.map(|counter| row("test host", &counter.name, counter.delta.to_string())).collect()
+/// Counters of this end's host that tell of trouble.
+fn counters(end: &EndEvidence) -> Vec<Row> {
+    let host = match end.role {
+        Some(Role::Test) => "test host".to_owned(),
+        Some(role) => format!("black box {role}"),
+        None => return Vec::new(),
+    };
+    let telling = end.counters.iter().filter(|counter| TELLING.contains(&counter.name.as_str()));
+    telling.map(|counter| row(&host, &counter.name, counter.delta.to_string())).collect()
 }
 
 /// What the causes used, each figure once.
@@ -113,25 +117,38 @@ fn row(from: &str, name: &str, value: String) -> Row {
 }
 
 /// Of `/proc/net/snmp` and `/proc/net/netstat` (`Documentation/networking/snmp_counter.rst`).
-const TELLING: [&str; 20] = [
-    "DelayedACKs",
-    "ListenDrops",
-    "PruneCalled",
-    "RcvPruned",
-    "RetransSegs",
-    "TCPBacklogDrop",
-    "TCPDSACKRecv",
-    "TCPFastRetrans",
-    "TCPFromZeroWindowAdv",
-    "TCPLossProbeRecovery",
-    "TCPLossProbes",
-    "TCPLostRetransmit",
-    "TCPRcvQDrop",
-    "TCPSACKReorder",
-    "TCPSlowStartRetrans",
-    "TCPSpuriousRTOs",
-    "TCPTimeouts",
-    "TCPToZeroWindowAdv",
-    "TCPWantZeroWindowAdv",
-    "TCPZeroWindowDrop",
+const TELLING: [&str; 33] = [
+    "Tcp.AttemptFails",
+    "Tcp.InErrs",
+    "Tcp.RetransSegs",
+    "TcpExt.DelayedACKs",
+    "TcpExt.ListenDrops",
+    "TcpExt.ListenOverflows",
+    "TcpExt.OfoPruned",
+    "TcpExt.PruneCalled",
+    "TcpExt.RcvPruned",
+    "TcpExt.TCPBacklogDrop",
+    "TcpExt.TCPDSACKOfoRecv",
+    "TcpExt.TCPDSACKRecv",
+    "TcpExt.TCPFastRetrans",
+    "TcpExt.TCPFromZeroWindowAdv",
+    "TcpExt.TCPLossProbeRecovery",
+    "TcpExt.TCPLossProbes",
+    "TcpExt.TCPLostRetransmit",
+    "TcpExt.TCPMemoryPressures",
+    "TcpExt.TCPOFODrop",
+    "TcpExt.TCPRcvCollapsed",
+    "TcpExt.TCPRcvQDrop",
+    "TcpExt.TCPSACKReorder",
+    "TcpExt.TCPSlowStartRetrans",
+    "TcpExt.TCPSpuriousRTOs",
+    "TcpExt.TCPSynRetrans",
+    "TcpExt.TCPTSReorder",
+    "TcpExt.TCPTimeouts",
+    "TcpExt.TCPToZeroWindowAdv",
+    "TcpExt.TCPWantZeroWindowAdv",
+    "TcpExt.TCPZeroWindowDrop",
+    "Udp.InErrors",
+    "Udp.RcvbufErrors",
+    "Udp.SndbufErrors",
 ];

@@ -1,0 +1,50 @@
+//! The receiver's own host dropped segments for want of memory.
+
+use super::Cause;
+use super::Confidence;
+use super::Figure;
+use super::Finding;
+use super::seen::Seen;
+use super::seen::ratio;
+use crate::tcp::float;
+
+pub(super) const CAUSE: Cause = Cause {
+    name: "receiver-drops",
+    about: "the receiver's own host dropped segments that had arrived, for want of buffer memory",
+    remedy: "raise SO_RCVBUF (net.ipv4.tcp_rmem) and net.ipv4.tcp_mem; let the receiver read sooner",
+    explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],
+    find,
+};
+
+/// Packets show that something was lost; only the receiver's kernel knows that it was there.
+fn find(seen: &Seen<'_>) -> Option<Finding> {
+    let dropped = seen.evidence.receiver.counted(&DROPPED);
+    let losses = seen.losses();
+    if dropped == 0 || losses == 0 || ratio(dropped, losses) < LEAST_PART {
+        return None;
+    }
+    let share = seen.share(seen.repairs.cost()).max(SMALLEST);
+    let mut figures: Vec<Figure> = DROPPED
+        .iter()
+        .filter_map(|name| Some((*name, seen.evidence.receiver.counter(name)?)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| Figure::new(name, float(count), ""))
+        .collect();
+    figures.push(Figure::new("losses", float(losses), ""));
+    Some(Finding {
+        share,
+        confidence: Confidence::High,
+        sentence: format!(
+            "the receiver's host dropped {dropped} segments that had arrived, for want of memory, which \
+             explains the {losses} losses"
+        ),
+        figures,
+    })
+}
+
+/// `Documentation/networking/snmp_counter.rst`: backlog of a socket in use, receive queue above its
+/// limit, queue of segments out of order.
+const DROPPED: [&str; 4] =
+    ["TcpExt.RcvPruned", "TcpExt.TCPBacklogDrop", "TcpExt.TCPOFODrop", "TcpExt.TCPRcvQDrop"];
+const LEAST_PART: f64 = 0.5;
+const SMALLEST: f64 = 0.003;
