@@ -9,19 +9,21 @@ const MARKS = ["new", "out of order", "fast retransmission", "retransmission tim
 for (const figure of document.querySelectorAll("figure")) {
   const packed = figure.querySelector("script[type='application/octet-stream']");
   if (!packed) continue;
-  const columns = unpack(packed.textContent);
+  const unpacked = unpack(packed.textContent);
   const [segAt, segStart, segLength, segMark, segFlight, ansAt, ansAck, ansWindow, sackAt, sackStart,
-    sackLength, tripAt, tripTime, pauseFrom, pauseLength, pauseLimit, zeroFrom, zeroLength] = columns;
+    sackLength, tripAt, tripTime, pauseFrom, pauseLength, pauseLimit, zeroFrom, zeroLength] = unpacked;
   if (!segAt.length) continue;
   const sum = (a, b) => a.map((value, place) => value + b[place]);
   const segEnd = sum(segStart, segLength);
+  const marked = (wanted) =>
+    series(...[segAt, segStart, segEnd].map((of) => of.filter((_, place) => wanted(segMark[place]))));
   const hasWindow = ansWindow.some((window) => window >= 0);
   const edge = ansAck.map((ack, place) => ack + Math.max(ansWindow[place], 0));
   const all = { segments: series(segAt, segStart, segEnd), acks: series(ansAt, ansAck, ansAck),
     edges: series(hasWindow ? ansAt : ansAt.slice(0, 0), edge, edge),
-    flight: series(segAt, segFlight, segFlight), trips: series(tripAt, tripTime, tripTime) };
-  const repeats = [];
-  segMark.forEach((mark, place) => { if (mark > 0) repeats.push(place); });
+    flight: series(segAt, segFlight, segFlight), trips: series(tripAt, tripTime, tripTime),
+    sacks: series(sackAt, sackStart, sum(sackStart, sackLength)),
+    order: marked((mark) => mark === 1), again: marked((mark) => mark > 1) };
   const last = Math.max(segAt[segAt.length - 1], ansAt.length ? ansAt[ansAt.length - 1] : 0);
   const home = [0, Math.max(last, 1)];
   let view = home.slice(), cursor = null, held = null, asked = false;
@@ -37,7 +39,7 @@ for (const figure of document.querySelectorAll("figure")) {
   const left = 92, right = 14, bottom = 30;
   const panels = [
     { top: 30, height: 360, title: "bytes of the stream", bytes: true,
-      shown: [all.segments, all.acks, all.edges] },
+      shown: [all.segments, all.acks, all.edges, all.sacks] },
     { top: 420, height: 96, title: "bytes in flight", bytes: true, shown: [all.flight] },
     { top: 546, height: 96, title: "round trip, ms", bytes: false, shown: [all.trips] },
   ];
@@ -151,55 +153,61 @@ for (const figure of document.querySelectorAll("figure")) {
   function sequence(panel) {
     const [segments] = panel.levels;
     curve(panel, 2, colours.edge);
-    pen.strokeStyle = colours.new;
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    for (let place = segments.from; place < segments.to; place++) {
-      const at = x(segments.x[place]), low = panel.y(segments.lo[place]);
-      pen.moveTo(at, low);
-      pen.lineTo(at, Math.min(panel.y(segments.hi[place]), low - 1));
-    }
-    pen.stroke();
+    bars(panel, segments, colours.new, 1.5);
     curve(panel, 1, colours.ack);
-    pen.strokeStyle = colours.sack;
+    bars(panel, panel.levels[3], colours.sack, 2);
+    marks(panel, all.order, colours.order);
+    marks(panel, all.again, colours.again);
+  }
+
+  // One rectangle for each column of pixels with an entry: thousands of strokes would not keep up.
+  function bars(panel, one, colour, thick) {
+    pen.fillStyle = colour;
+    columns(one, (at, low, high) => upright(panel, at, low, high, thick));
+  }
+
+  function upright(panel, at, low, high, thick) {
+    const top = panel.y(high);
+    pen.fillRect(at - thick / 2, top, thick, Math.max(panel.y(low) - top, 1));
+  }
+
+  // The lowest, the highest and the last value of each column of pixels.
+  function columns({ x: xs, lo, hi, from, to }, paint) {
+    let at = NaN, low = 0, high = 0, last = 0;
+    for (let place = from; place < to; place++) {
+      const column = Math.round(x(xs[place]));
+      if (column === at) {
+        if (lo[place] < low) low = lo[place];
+        if (hi[place] > high) high = hi[place];
+        last = hi[place];
+        continue;
+      }
+      if (at === at) paint(at, low, high, last);
+      [at, low, high, last] = [column, lo[place], hi[place], hi[place]];
+    }
+    if (at === at) paint(at, low, high, last);
+  }
+
+  // What was sent again: a bar with a cross at its end, one for each column of pixels.
+  function marks(panel, levels, colour) {
+    const one = level(levels, view, width);
+    bars(panel, one, colour, 2);
+    pen.strokeStyle = colour;
     pen.lineWidth = 2;
     pen.beginPath();
-    dedupe(sackAt, (place, at) => {
-      pen.moveTo(at, panel.y(sackStart[place]));
-      pen.lineTo(at, panel.y(sackStart[place] + sackLength[place]));
+    columns(one, (at, low, high) => {
+      const top = panel.y(high);
+      pen.moveTo(at - 3, top - 3);
+      pen.lineTo(at + 3, top + 3);
+      pen.moveTo(at - 3, top + 3);
+      pen.lineTo(at + 3, top - 3);
     });
     pen.stroke();
-    marks(panel);
-  }
-
-  function marks(panel) {
-    let before = -9, seen = 0;
-    for (const place of repeats) {
-      const at = x(segAt[place]);
-      if (at < left || at > width || (at - before < 0.5 && ++seen > 40)) continue;
-      if (at - before >= 0.5) [before, seen] = [at, 0];
-      pen.strokeStyle = segMark[place] === 1 ? colours.order : colours.again;
-      pen.lineWidth = 2;
-      const low = panel.y(segStart[place]), high = panel.y(segEnd[place]);
-      line(at, low, at, Math.min(high, low - 3));
-      line(at - 3, high - 3, at + 3, high + 3);
-      line(at - 3, high + 3, at + 3, high - 3);
-    }
-  }
-
-  // At most so many of a crowd as there are pixels, times four.
-  function dedupe(times, paint) {
-    let before = -9, seen = 0;
-    for (let place = lower(times, view[0]); place < times.length && times[place] <= view[1]; place++) {
-      const at = x(times[place]);
-      if (at - before < 0.5 && ++seen > 4) continue;
-      if (at - before >= 0.5) [before, seen] = [at, 0];
-      paint(place, at);
-    }
   }
 
   function curve(panel, number, colour) {
     const { x: xs, lo, hi, from, to, raw } = panel.levels[number];
+    if (to - from > width / 2) return joined(panel, panel.levels[number], colour);
     pen.strokeStyle = colour;
     pen.lineWidth = 1.5;
     pen.beginPath();
@@ -211,6 +219,18 @@ for (const figure of document.querySelectorAll("figure")) {
       if (!raw) pen.lineTo(at, panel.y(hi[place]));
     }
     pen.stroke();
+  }
+
+  // A curve of at least an entry per two pixels: each column reaches to the one before.
+  function joined(panel, one, colour) {
+    pen.fillStyle = colour;
+    let before = null;
+    columns(one, (at, low, high, last) => {
+      const [was, value] = before || [at, low];
+      if (at - was > 1) upright(panel, (was + at) / 2, value, value, at - was);
+      upright(panel, at, Math.min(low, value), Math.max(high, value), 1.5);
+      before = [at, last];
+    });
   }
 
   function line(fromX, fromY, toX, toY) {

@@ -69,8 +69,9 @@ fn a_browser_draws_the_time_sequence_of_a_capture_without_complaint() {
     if !skip::installed("chromium") {
         skip!("program missing: chromium");
     }
-    for name in ["slow.pcap", "</script><img src=x onerror=alert(1)>"] {
-        let seen = look_at(&explain::page(name));
+    let named = ["slow.pcap", "</script><img src=x onerror=alert(1)>"].map(explain::page);
+    for page in named.into_iter().chain([explain::crowded()]) {
+        let seen = look_at(&page);
         assert!(seen.complaints.is_empty(), "{:#?}", seen.complaints);
         assert_eq!(seen.document.matches("<canvas class=\"sequence\"").count(), 1);
         assert!(

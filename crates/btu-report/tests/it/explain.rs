@@ -61,7 +61,31 @@ pub(crate) fn packets() -> Vec<(u64, u16, Vec<u8>)> {
 }
 
 pub(crate) fn page(name: &str) -> String {
-    let packets = packets();
+    let page = page_of(name, &packets());
+    let text = "application (confidence high";
+    assert!(page.contains(text), "{page}");
+    page
+}
+
+/// More segments than a picture has columns of pixels, some of them lost, all in one burst each.
+pub(crate) fn crowded() -> String {
+    let mut out = packets()[..3].to_vec();
+    let mut now = 20_000;
+    for number in 0..20_000_u32 {
+        let sequence = 100 + number * 1000;
+        out.push((now, 1000, headers(1, [sequence, 500], 16, 512, 1000)));
+        if number % 500 == 499 {
+            out.push((now + 300, 1000, headers(1, [sequence, 500], 16, 512, 1000)));
+            now += 20_000;
+        }
+        out.push((now + 50, 0, headers(2, [500, sequence + 1000], 16, 400, 0)));
+        now += 60;
+    }
+    out.sort_by_key(|packet| packet.0);
+    page_of("crowd.pcap", &out)
+}
+
+fn page_of(name: &str, packets: &[(u64, u16, Vec<u8>)]) -> String {
     let records = packets.iter().map(|(micros, payload, data)| Packet {
         at: Nanos::from_micros(*micros),
         interface: 0,
@@ -79,7 +103,6 @@ pub(crate) fn page(name: &str) -> String {
     let explained = explain(name, &analysis, &Evidence::default(), 10);
     let document = compose_explained(&explained);
     let text = explained_text(&document);
-    assert!(text.contains("application (confidence high"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     String::from_utf8(explained_html(&document)).unwrap()
 }
