@@ -7,6 +7,7 @@
 //! cannot go on never delays another. Every wait has a deadline, so nothing hangs.
 
 mod answerer;
+mod capacity;
 mod connect;
 mod dialogue;
 mod flow;
@@ -14,9 +15,12 @@ mod job;
 mod outgoing;
 mod pacer;
 mod receiver;
+mod responsiveness;
 mod sampler;
 mod sender;
+mod way;
 
+pub use capacity::capacity;
 pub use dialogue::Dialogue;
 pub use dialogue::converse;
 pub use job::Carrier;
@@ -29,3 +33,5 @@ pub use job::Offer;
 pub use job::TcpEnd;
 pub use job::run;
 pub use pacer::Pace;
+pub use responsiveness::responsiveness;
+pub use way::Way;

@@ -6,6 +6,7 @@ mod faults;
 mod figures;
 mod flows;
 mod headline;
+mod method;
 mod paper;
 mod qos;
 mod reading;
@@ -41,6 +42,12 @@ type Compose = fn(&Seen<'_>) -> Vec<Block>;
 /// Every section, in reading order.
 static SECTIONS: &[Section<Compose>] = &[
     Section { name: "result", title: "Result", level: Level::Headline, compose: headline::compose },
+    Section {
+        name: "method",
+        title: "Standard method",
+        level: Level::Applications,
+        compose: method::compose,
+    },
     Section {
         name: "figures",
         title: "Figures",
@@ -102,6 +109,7 @@ pub fn compose_traffic(journal: &Journal, analysis: &Analysis) -> Document {
 /// What the plan is for, in words.
 fn study(journal: &Journal) -> &'static str {
     match journal.plan.study {
+        Study::Method => "a standard method",
         Study::Qos => "quality of service",
         Study::Scenario => "traffic of a scenario",
         Study::Sweep => "traffic sweep",

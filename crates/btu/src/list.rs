@@ -14,6 +14,7 @@ use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::traffic::MODELS;
 use btu_core::traffic::class::CLASSES;
+use btu_core::traffic::method::METHODS;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::disclosure::GROUPS;
 use btu_engine::file::FILE_PROTOCOLS;
@@ -103,6 +104,7 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("traffic-classes", CLASSES.iter().map(|c| pair(c.name, c.about)).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
+        ("methods", METHODS.iter().map(|m| pair(m.name, m.about)).collect()),
         ("models", MODELS.iter().map(|m| pair(m.name(), m.shape.about)).collect()),
         ("backends", BACKENDS.iter().map(|b| pair(b.name(), b.help())).collect()),
         ("probes", PROBES.iter().map(|p| pair(p.name(), p.summary())).collect()),

@@ -4,6 +4,7 @@ mod convert;
 mod expand;
 mod finish;
 mod measure;
+mod method;
 mod options;
 mod path;
 mod planning;
@@ -42,6 +43,9 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
 fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
     let estimate = expand::estimate(plan)?;
     let runs = plan.runs().len();
+    if plan.course.is_some() {
+        return decided_on_the_way(plan, json);
+    }
     if json {
         output::json(&serde_json::json!({
             "plan": plan,
@@ -58,5 +62,19 @@ fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
         if runs == 1 { "" } else { "s" },
         if cells == 1 { "" } else { "s" },
     ))?;
+    Ok(Exit::Done)
+}
+
+/// What is known before of a plan whose cells are decided on the way.
+fn decided_on_the_way(plan: &Plan, json: bool) -> Result<Exit, Failure> {
+    if json {
+        let nothing = serde_json::Value::Null;
+        output::json(
+            &serde_json::json!({ "plan": plan, "runs": nothing, "estimate_ns": nothing }),
+        )?;
+    } else {
+        let told = "how many runs there are is decided on the way";
+        output::result(&format!("{}\n# {told}\n", plan.to_toml()))?;
+    }
     Ok(Exit::Done)
 }

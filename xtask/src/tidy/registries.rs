@@ -52,6 +52,14 @@ static REGISTRIES: &[Registry] = &[
         since: Since::Now,
     },
     Registry {
+        folder: "crates/btu-core/src/traffic/method",
+        listed_in: "crates/btu-core/src/traffic/method.rs",
+        slice: "METHODS",
+        shared: &["frames"],
+        page: "docs/traffic-methods.md",
+        since: Since::Now,
+    },
+    Registry {
         folder: "crates/btu-core/src/traffic/model",
         listed_in: "crates/btu-core/src/traffic/model.rs",
         slice: "MODELS",

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::verb;
 use crate::verb::PlanError;
@@ -25,7 +26,10 @@ pub struct Plan {
     pub scale: u32,
     /// What the path does; without one the direct link is used.
     pub link: Option<Link>,
+    /// What decides on the way which cells are run; then the plan has none of its own.
+    pub course: Option<Course>,
     /// What is run.
+    #[serde(default)]
     pub cells: Vec<Cell>,
 }
 
@@ -42,6 +46,8 @@ pub enum Verb {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Study {
+    /// A standard method under its own name.
+    Method,
     /// The quality of service of a path, by application class.
     Qos,
     /// The scenarios of a file, each by itself.
@@ -66,7 +72,7 @@ pub struct Link {
 }
 
 /// One point: a scenario and where it stands on an axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Its number, from 1.
@@ -85,6 +91,10 @@ pub struct Cell {
     pub class: Option<String>,
     /// Another link than the plan's.
     pub link: Option<Link>,
+    /// Which of several curves of its group it belongs to, such as a frame size.
+    pub series: Option<String>,
+    /// What is run in the place of a scenario.
+    pub probe: Option<Probe>,
     /// The scenario, in the TOML form.
     pub scenario: String,
 }
@@ -95,14 +105,24 @@ pub struct Cell {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
+    /// Bursts of frames back to back, by their number (RFC 9004).
+    BackToBack,
     /// Full streams of blocks of rising size, bytes.
     BlockSize,
     /// What one full stream gets: mu.
     Capacity,
+    /// Datagrams as fast as they go: around what they get a search looks.
+    Ceiling,
     /// Sessions of an application class, by their number.
     Class,
     /// Datagrams at a multiple of mu.
     Datagrams,
+    /// Frames at falling loads, bit/s on the wire: how many are lost (RFC 2544, 26.3).
+    FrameLoss,
+    /// Small blocks on an idle path: its round trip.
+    Idle,
+    /// Frames at the throughput: how long they take (RFC 2544, 26.2).
+    Latency,
     /// Offered load as a share of mu.
     Load,
     /// Queued bursts of rising period, milliseconds.
@@ -110,14 +130,60 @@ pub enum Group {
     /// The scenario of a file.
     #[default]
     Scenario,
+    /// A rate that adjusts itself (RFC 9097).
+    Search,
     /// Full streams by their number.
     Sessions,
     /// A full stream over the second line of the paper.
     SlowLine,
+    /// Frames at loads between one that came whole and one that did not, bit/s on the wire.
+    Throughput,
     /// One train for rising times, seconds.
     Time,
+    /// A full stream with a window, in shares of the bandwidth-delay product (RFC 6349).
+    Transfer,
     /// Unqueued bursts of rising period, milliseconds.
     Unqueued,
+    /// Round trips while connections fill the path.
+    Working,
+}
+
+/// What decides on the way which cells are run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Course {
+    /// `qos`, or the name of a standard method.
+    pub name: String,
+    /// Time of a trial.
+    pub time_ns: Nanos,
+    /// Frame sizes on Ethernet, bytes.
+    pub frames: Vec<u32>,
+    /// Application classes.
+    pub classes: Vec<String>,
+    /// The relative distance of bounds at which a search ends.
+    pub width: f64,
+    /// How often a search is made again, where its mean counts.
+    pub repeats: u32,
+}
+
+/// What an engine does by itself, without a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Probe {
+    /// Datagrams at a rate that follows what their receiver reports (RFC 9097).
+    Capacity {
+        /// How long.
+        time_ns: Nanos,
+        /// Payload of a datagram.
+        datagram_bytes: Bytes,
+    },
+    /// Round trips while more and more connections fill the path.
+    Responsiveness {
+        /// After so long a connection is added.
+        interval_ns: Nanos,
+        /// Intervals at most.
+        intervals: u32,
+    },
 }
 
 impl Plan {
@@ -131,8 +197,16 @@ impl Plan {
             stall_ns: Nanos::from_secs(10),
             scale: 1,
             link: None,
+            course: None,
             cells,
         }
+    }
+
+    /// The plan without cells that were decided on the way: what was asked for.
+    #[must_use]
+    pub fn asked(&self) -> Self {
+        let decided = self.course.is_some();
+        Self { cells: if decided { Vec::new() } else { self.cells.clone() }, ..self.clone() }
     }
 
     /// The plan as `plan.toml` holds it.
@@ -186,17 +260,26 @@ impl Group {
     pub const fn axis(self) -> &'static str {
         match self {
             Self::BlockSize => "block size, bytes",
-            Self::Capacity | Self::Scenario | Self::SlowLine => "run",
+            Self::BackToBack => "frames of a burst",
+            Self::Capacity
+            | Self::Ceiling
+            | Self::Idle
+            | Self::Scenario
+            | Self::Search
+            | Self::SlowLine
+            | Self::Working => "run",
             Self::Class | Self::Sessions => "sessions",
             Self::Datagrams | Self::Load => "offered load over mu",
+            Self::FrameLoss | Self::Latency | Self::Throughput => "load on the wire, bit/s",
             Self::Period | Self::Unqueued => "burst period, ms",
             Self::Time => "transmission time, s",
+            Self::Transfer => "window over the bandwidth-delay product",
         }
     }
 }
 
 /// A number that orders the cells of a pass at random.
-fn place(seed: u64, pass: u32, cell: u32) -> [u8; 32] {
+pub(super) fn place(seed: u64, pass: u32, cell: u32) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key("btu traffic order 1");
     hash.update(&seed.to_le_bytes());
     hash.update(&pass.to_le_bytes());
@@ -216,9 +299,8 @@ mod tests {
             x: f64::from(id),
             passes: (id == 3).then_some(1),
             sessions: 1,
-            class: None,
-            link: None,
             scenario: "[[cluster]]\nname = \"a\"\n".to_owned(),
+            ..Cell::default()
         };
         let link = Link { up: vec!["delay 10ms".into()], down: vec![], wire: "ethernet".into() };
         Plan {

@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::analysis::figures::Figures;
 use super::analysis::places::Places;
+use super::plan::Cell;
 use super::plan::Plan;
+use super::probe::ProbeSample;
 use super::trace::Trace;
 use crate::cell::Role;
 use crate::sample::DirectionSample;
@@ -23,6 +25,26 @@ use crate::verb;
 pub enum Line {
     /// One run of one cell.
     TrafficRun(Box<RunSample>),
+    /// A cell that was decided on the way; its runs follow.
+    TrafficCell(Box<Cell>),
+}
+
+impl Line {
+    /// The run of this line.
+    pub fn run(&self) -> Option<&RunSample> {
+        match self {
+            Self::TrafficRun(run) => Some(run),
+            Self::TrafficCell(_) => None,
+        }
+    }
+
+    /// The cell of this line.
+    pub fn cell(&self) -> Option<&Cell> {
+        match self {
+            Self::TrafficCell(cell) => Some(cell),
+            Self::TrafficRun(_) => None,
+        }
+    }
 }
 
 /// One run of one cell.
@@ -36,6 +58,8 @@ pub struct RunSample {
     pub started_at: String,
     /// The clusters, in the order in which they ended.
     pub clusters: Vec<ClusterSample>,
+    /// What was run in their place.
+    pub probe: Option<ProbeSample>,
     /// What the emulator did, per direction; empty on the direct path.
     pub emulation: Vec<DirectionSample>,
     /// The test host around the run.
@@ -119,9 +143,17 @@ pub struct Curves {
 pub type Journal = verb::Journal<Plan, Line>;
 
 impl Journal {
+    /// The same with the cells of the plan that were decided on the way.
+    #[must_use]
+    pub fn with_decided_cells(mut self) -> Self {
+        let Self { plan, lines, .. } = &mut self;
+        plan.cells.extend(lines.iter().filter_map(Line::cell).cloned());
+        self
+    }
+
     /// Every run, in order.
     pub fn runs(&self) -> impl Iterator<Item = &RunSample> {
-        self.lines.iter().map(|Line::TrafficRun(run)| run.as_ref())
+        self.lines.iter().filter_map(Line::run)
     }
 }
 

@@ -10,6 +10,7 @@ use super::analysis::knee::Loaded;
 use super::analysis::sessions;
 use super::analysis::sessions::Scaling;
 use super::class;
+use super::findings::Findings;
 use super::plan::Cell;
 use super::plan::Group;
 use super::sample::FlowSample;
@@ -40,6 +41,8 @@ pub struct Analysis {
     pub classes: Vec<Carried>,
     /// What one full stream says of TCP and of the queue on the way.
     pub stream: Option<Stream>,
+    /// What standard methods found.
+    pub findings: Findings,
 }
 
 /// What a path carries of an application class.
@@ -181,6 +184,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         scaling: sessions::scaling(&sessions),
         classes: classes(&cells, mu.map(|mu| mu.value)),
         stream: stream(journal),
+        findings: Findings::of(journal),
         cells,
     }
 }
@@ -215,7 +219,10 @@ fn stream(journal: &Journal) -> Option<Stream> {
     let is_capacity = |run: &&RunSample| {
         journal.plan.cell(run.cell).is_some_and(|cell| cell.group == Group::Capacity)
     };
-    let flow = journal.runs().find(is_capacity)?.flows().next()?;
+    journal.runs().filter(is_capacity).find_map(|run| told(run.flows().next()?))
+}
+
+fn told(flow: &FlowSample) -> Option<Stream> {
     let (places, least) = (flow.places?, flow.least_rtt_ns?.seconds());
     let acknowledged = float(flow.acknowledged_bytes?.count());
     let again = float(flow.retransmitted_bytes?.count());

@@ -98,7 +98,7 @@ fn scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
     let corpus: Vec<&str> = SCRIPTS.iter().map(|(_, text)| *text).collect();
     let mut numbers = mutate::Numbers(7);
     let mut legal = 0;
-    for _ in 0..3_000 {
+    for _ in 0..10_000 {
         let text = mutate::mutated(&corpus, &mut numbers);
         match read_script("fuzz.ns", &text, Dialect::NetSpec, &WORDS) {
             Ok(reading) => {

@@ -20,8 +20,8 @@ use super::flow::Shared;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::Job;
+use super::way::within;
 use crate::error::EngineError;
-use crate::place::Place;
 
 /// Both ends of a flow, connected; neither blocks.
 #[derive(Debug)]
@@ -69,17 +69,6 @@ pub(super) fn connect(job: &Job<'_>) -> Result<Vec<Ends>, EngineError> {
         blocks_not(&end.far)?;
     }
     Ok(ends.into_iter().flatten().collect())
-}
-
-/// Works at the place of a host.
-fn within<T: Send>(
-    place: &Place,
-    work: impl FnOnce() -> Result<T, EngineError> + Send,
-) -> Result<T, EngineError> {
-    match &place.net {
-        Some(net) => net.inside(work)?,
-        None => work(),
-    }
 }
 
 /// A listening address and port of a host.

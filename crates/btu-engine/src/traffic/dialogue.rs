@@ -40,6 +40,7 @@ use super::answerer::to_count;
 use super::answerer::to_length;
 use super::job::FlowEnd;
 use super::pacer::now;
+use super::way::within;
 use crate::error::EngineError;
 use crate::place::Place;
 
@@ -88,16 +89,6 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
         answering.join().unwrap_or_else(|_| Err(panicked()))?;
         end
     })
-}
-
-fn within<T: Send>(
-    place: &Place,
-    work: impl FnOnce() -> Result<T, EngineError> + Send,
-) -> Result<T, EngineError> {
-    match &place.net {
-        Some(net) => net.inside(work)?,
-        None => work(),
-    }
 }
 
 /// The asking end.

@@ -1,6 +1,7 @@
 //! `result.json` of traffic: every cell with its figures, every flow of every run, units in the keys.
 
 mod flow;
+mod method;
 
 use btu_core::traffic::analysis::knee::Shape;
 use btu_core::traffic::sample::Journal;
@@ -17,9 +18,16 @@ use super::host_line;
 use flow::flows;
 
 pub use flow::TrafficFlowResult;
+pub use method::BackToBackResult;
+pub use method::CapacityResult;
+pub use method::FrameResult;
+pub use method::LossResult;
+pub use method::MethodResult;
+pub use method::ResponsivenessResult;
+pub use method::TransferResult;
 
 /// Version of the shape of a traffic measurement's `result.json`, semantic.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.0.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.1.0";
 
 /// The result of one traffic measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +36,7 @@ pub struct TrafficDocument {
     pub schema_version: String,
     /// `traffic`
     pub verb: String,
-    /// `scenario`, `sweep`, `qos` or `viseum`.
+    /// `scenario`, `sweep`, `method`, `qos` or `viseum`.
     pub study: String,
     /// Version of the program that measured; null where the journal does not say.
     pub tool_version: Option<String>,
@@ -56,6 +64,8 @@ pub struct TrafficDocument {
     pub delay_knee: Option<DelayKneeResult>,
     /// How the total depends on the number of full streams.
     pub scaling: Option<ScalingResult>,
+    /// What standard methods found; null where none was run.
+    pub method: Option<MethodResult>,
     /// The cells, curve by curve.
     pub cells: Vec<TrafficCellResult>,
     /// Every flow of every run.
@@ -200,6 +210,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
             most_at_sessions: scaling.most_at,
             shared_link: scaling.is_shared_link,
         }),
+        method: method::method(plan, &analysis.findings),
         cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
         flows: journal.runs().flat_map(flows).collect(),
     }

@@ -19,6 +19,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     }
     let mut groups: Vec<Group> = seen.analysis.cells.iter().map(|cell| cell.cell.group).collect();
     groups.dedup();
+    // A probe has no flows: its section says what it found.
+    groups.retain(|group| !matches!(group, Group::Search | Group::Working));
     groups.into_iter().map(|group| table(seen, group)).collect()
 }
 
@@ -59,16 +61,25 @@ fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
 /// What the cells of a group are.
 pub(super) const fn title(group: Group) -> &'static str {
     match group {
+        Group::BackToBack => "Bursts of frames back to back",
         Group::BlockSize => "Full streams of blocks of rising size",
         Group::Capacity => "One full stream: mu",
+        Group::Ceiling => "Frames as fast as they go",
         Group::Class => "Sessions of the application class",
         Group::Datagrams => "Datagrams beyond the rate of the path",
+        Group::FrameLoss => "Frames at falling loads",
+        Group::Idle => "Small blocks on the idle path",
+        Group::Latency => "Frames at the throughput",
         Group::Load => "Loads between nothing and more than the path carries",
         Group::Period => "Queued bursts of rising period",
         Group::Scenario => "Scenarios",
+        Group::Search => "Capacity search",
         Group::Sessions => "Full streams at once",
         Group::SlowLine => "A full stream over the second line",
+        Group::Throughput => "Trials between loads that came whole and loads that did not",
         Group::Time => "Bursts of random size and period, for rising times",
+        Group::Transfer => "Full streams by their window",
         Group::Unqueued => "Unqueued bursts of rising period",
+        Group::Working => "Round trips under load",
     }
 }

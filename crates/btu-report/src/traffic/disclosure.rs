@@ -43,6 +43,9 @@ pub(super) fn repeat(seen: &Seen<'_>) -> Vec<Block> {
              and give it to the same version of the program:",
         ),
         Block::Code { text: "btu traffic --plan plan.toml".to_owned() },
-        Block::details("plan.toml", vec![Block::Code { text: seen.journal.plan.to_toml() }]),
+        Block::details(
+            "plan.toml",
+            vec![Block::Code { text: seen.journal.plan.asked().to_toml() }],
+        ),
     ]
 }

@@ -1,6 +1,7 @@
 //! Level 1: what was carried, in figures, and what was measured where.
 
 use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::findings::Findings;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
@@ -42,6 +43,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
             meaning: "the load beyond which the path carries no more",
         });
     }
+    figures.extend(found(&analysis.findings));
     if figures.is_empty() {
         let all = |value: fn(&Measured) -> Option<Estimate>| analysis.cells.first().and_then(value);
         let rates = [
@@ -59,6 +61,37 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
             meaning: "mean delay of a byte by Little's formula, within the duration",
         }));
     }
+    figures
+}
+
+/// The main figure of each standard method.
+fn found(findings: &Findings) -> Vec<Figure> {
+    let largest = findings.frames.last().and_then(|one| Some((one, one.throughput_fps?)));
+    let of = |name, value: String, unit, meaning| Figure {
+        name,
+        value,
+        unit,
+        interval: String::new(),
+        meaning,
+    };
+    let megabits = |bit_s: f64| number::figure(bit_s / 1e6);
+    let mut figures = Vec::new();
+    figures.extend(largest.map(|(one, fps)| {
+        let meaning = "the highest load of the largest frame without loss, on the wire";
+        of("Throughput", megabits(one.wire_bit_s(fps)), "Mb/s", meaning)
+    }));
+    figures.extend(findings.capacities.first().map(|one| {
+        let meaning = "the most that came, at the IP layer (RFC 9097)";
+        of("Capacity", megabits(one.capacity_bit_s), "Mb/s", meaning)
+    }));
+    figures.extend(findings.transfers.last().map(|one| {
+        let meaning = "time taken over the ideal time with the largest window (RFC 6349)";
+        of("Time ratio", number::ratio(one.figures.time_ratio), "", meaning)
+    }));
+    figures.extend(findings.responsiveness.first().map(|one| {
+        let meaning = "round trips per minute while connections fill the path";
+        of("RPM", number::fixed(one.rpm, 0), "/min", meaning)
+    }));
     figures
 }
 
@@ -112,6 +145,10 @@ fn sentence(analysis: &Analysis) -> String {
             "The path carries what it is offered up to {}{bounds}, and no more beyond.{shape}",
             rate(knee.knee)
         );
+    }
+    if !analysis.findings.is_empty() {
+        return "What the method found stands below, with what it does not follow of its text."
+            .to_owned();
     }
     match analysis.cells.first() {
         Some(cell) => one_cell(cell),

@@ -1,9 +1,12 @@
 //! The sheet of a path: what it carries, how long things wait, and how many sessions of each class it bears.
 
+use btu_core::traffic::analysis::figures::Delays;
 use btu_core::traffic::class;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Carried;
+use btu_core::traffic::study::Measured;
 
 use super::Seen;
 use super::rate;
@@ -18,7 +21,10 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     if seen.journal.plan.study != Study::Qos {
         return Vec::new();
     }
-    vec![Block::Facts { rows: path(seen) }, sessions(seen), limits(seen)]
+    let mut blocks = vec![Block::Facts { rows: path(seen) }];
+    blocks.extend(around_the_knee(seen));
+    blocks.extend([sessions(seen), limits(seen)]);
+    blocks
 }
 
 fn path(seen: &Seen<'_>) -> Vec<Pair> {
@@ -31,11 +37,10 @@ fn path(seen: &Seen<'_>) -> Vec<Pair> {
         rows.push(Pair::new("mu, one full stream", rate(mu.value) + &bounds));
     }
     if let Some(knee) = analysis.knee {
-        rows.push(Pair::new("knee of throughput", rate(knee.knee)));
-        for share in [0.5, 0.8, 0.95] {
-            let name = format!("W at {:.0} % of the knee", share * 100.0);
-            rows.push(Pair::new(name, span(delay_at(seen, share * knee.knee))));
-        }
+        let bounds = knee.interval.map_or_else(String::new, |bounds| {
+            format!(", 95 % interval {} to {}", rate(bounds.low), rate(bounds.high))
+        });
+        rows.push(Pair::new("knee of throughput", rate(knee.knee) + &bounds));
     }
     if let Some(knee) = analysis.delay_knee {
         rows.push(Pair::new("W0, idle path", span(Some(knee.idle_s))));
@@ -67,17 +72,46 @@ fn path(seen: &Seen<'_>) -> Vec<Pair> {
     rows
 }
 
-/// Little's delay at a load, between the loads that were measured.
-fn delay_at(seen: &Seen<'_>, load: f64) -> Option<f64> {
-    let mut points: Vec<(f64, f64)> = seen
-        .analysis
-        .group(Group::Load)
-        .filter_map(|cell| Some((cell.arrival?.value, cell.window_delay?.value)))
-        .collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let above = points.iter().position(|(at, _)| *at >= load)?;
-    let (high, low) = (points[above], *points.get(above.checked_sub(1)?)?);
-    Some(low.1 + (high.1 - low.1) * (load - low.0) / (high.0 - low.0))
+/// Delays at shares of the knee, each measured there.
+fn around_the_knee(seen: &Seen<'_>) -> Option<Block> {
+    let columns = vec![
+        Column::left("load"),
+        Column::right("a"),
+        Column::right("W"),
+        Column::right("p50"),
+        Column::right("p95"),
+        Column::right("p99"),
+        Column::right("p99.9"),
+        Column::right("PDV"),
+        Column::right("passes"),
+    ];
+    let cells = seen.analysis.group(Group::Load).filter(|cell| cell.cell.series.is_some());
+    let rows: Vec<Vec<String>> = cells.map(|cell| load(seen, cell)).collect();
+    let title = "Delay of blocks around the knee".to_owned();
+    let table = || Block::Table(Table { title, columns, rows: rows.clone(), summary_rows: 0 });
+    (!rows.is_empty()).then(table)
+}
+
+/// The mean over passes of each percentile.
+fn load(seen: &Seen<'_>, cell: &Measured) -> Vec<String> {
+    let runs = seen.journal.runs().filter(|run| run.cell == cell.cell.id);
+    let delays: Vec<Delays> =
+        runs.flat_map(RunSample::flows).filter_map(|flow| flow.figures.delay).collect();
+    let mean = |of: fn(&Delays) -> f64| {
+        let values: Vec<f64> = delays.iter().map(of).collect();
+        span(btu_core::stats::arithmetic_mean(&values))
+    };
+    vec![
+        cell.cell.label.clone(),
+        cell.arrival.map_or_else(|| number::NONE.to_owned(), |found| rate(found.value)),
+        span(cell.window_delay.map(|found| found.value)),
+        mean(|delay| delay.p50_s),
+        mean(|delay| delay.p95_s),
+        mean(|delay| delay.p99_s),
+        mean(|delay| delay.p999_s),
+        mean(|delay| delay.pdv_p99_s),
+        cell.runs.len().to_string(),
+    ]
 }
 
 fn sessions(seen: &Seen<'_>) -> Block {

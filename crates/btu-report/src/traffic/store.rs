@@ -41,9 +41,10 @@ impl StoredTraffic {
     /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
     pub fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
         let read = read_verb(files, mode, Plan::stored)?;
-        let mut analysis = analyse(&read.journal);
+        let journal = read.journal.with_decided_cells();
+        let mut analysis = analyse(&journal);
         analysis.complete &= !read.salvaged;
-        Ok(Self { journal: read.journal, analysis, warnings: read.warnings })
+        Ok(Self { journal, analysis, warnings: read.warnings })
     }
 }
 
@@ -53,7 +54,7 @@ impl Stored for StoredTraffic {
     }
 
     fn samples(&self) -> usize {
-        self.journal.lines.len()
+        self.journal.runs().count()
     }
 
     fn document(&self) -> Document {

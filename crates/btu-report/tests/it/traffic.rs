@@ -74,11 +74,9 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
         group: if study == Study::Scenario { Group::Scenario } else { Group::Period },
         label: format!("{period} ms"),
         x: f64::from(u32::try_from(*period).unwrap()),
-        passes: None,
         sessions: 1,
-        class: None,
-        link: None,
         scenario: "<script>".into(),
+        ..Cell::default()
     });
     let link = Link { up: vec!["rate 1.8057Mbit/s".into()], down: vec![], wire: "ethernet".into() };
     let plan = Plan { passes: 3, link: Some(link), ..Plan::new(study, cells.collect(), 1) };
@@ -102,6 +100,7 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
             pass,
             started_at: "2026-11-22T00:00:00.000Z".into(),
             clusters: vec![cluster],
+            probe: None,
             emulation: vec![],
             host: HostSample::default(),
             flags: vec![],

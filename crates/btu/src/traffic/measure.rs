@@ -5,14 +5,18 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_core::cell::Role;
 use btu_core::sample::SocketOptions;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Keep;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::course::Next;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
+use btu_core::traffic::plan::Probe;
+use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
@@ -26,6 +30,7 @@ use btu_engine::traffic::Carrier;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::JobEnd;
+use btu_engine::traffic::Way;
 use btu_sys::socket::Effective;
 
 use super::expand;
@@ -45,28 +50,28 @@ use crate::run::start::journal_failure;
 /// Runs everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
     let plan = started.plan.clone();
-    for (pass, cell) in plan.runs() {
-        let is_done = started
-            .lines
-            .iter()
-            .any(|Line::TrafficRun(run)| (run.cell, run.pass) == (cell.id, pass));
-        if is_done {
-            started.progress.done(cell, None);
-            continue;
-        }
-        started.progress.begins(pass, cell);
-        let sample = run(&mut started.hosts, &plan, pass, cell, interrupt)?;
+    started.progress.found(started.lines.iter().filter_map(Line::run).count());
+    while let Some(Next { pass, cell, decided }) = plan.next_run(&started.lines) {
+        started.progress.begins(pass, &cell);
+        let sample = run(&mut started.hosts, &plan, pass, &cell, interrupt)?;
         if interrupt.flag().load(Relaxed) {
             started.progress.finish();
             return Ok(Ending::Interrupted);
         }
-        started.progress.done(cell, Some(&sample));
-        let line = Line::TrafficRun(Box::new(sample));
-        started.journal.append(&line).map_err(journal_failure)?;
-        started.lines.push(line);
+        started.progress.done(&cell, &sample);
+        if decided {
+            keep(started, Line::TrafficCell(Box::new(cell)))?;
+        }
+        keep(started, Line::TrafficRun(Box::new(sample)))?;
     }
     started.progress.finish();
     Ok(Ending::Complete)
+}
+
+fn keep(started: &mut Started, line: Line) -> Result<(), Failure> {
+    started.journal.append(&line).map_err(journal_failure)?;
+    started.lines.push(line);
+    Ok(())
 }
 
 /// One run of one cell.
@@ -77,18 +82,48 @@ fn run(
     cell: &Cell,
     interrupt: &Interrupt,
 ) -> Result<RunSample, Failure> {
-    let scenario = scenario::stored(&cell.scenario)?;
     // Each pass draws its own trains; the same pass of the same plan draws the same.
     let seed = plan.seed.wrapping_add(u64::from(pass - 1));
     hosts.set_link(cell.link.as_ref().or(plan.link.as_ref()), seed)?;
     let files = Files::host();
     let (started_at, before) = (timestamp(), observe(&files));
-    let stage = Stage { hosts, plan, cell, seed, interrupt, done: Mutex::default() };
-    stage.block(&scenario.run)?;
-    let clusters = stage.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (clusters, probe) = if let Some(probe) = &cell.probe {
+        probed(hosts, probe, interrupt)?
+    } else {
+        let scenario = scenario::stored(&cell.scenario)?;
+        let stage = Stage { hosts, plan, cell, seed, interrupt, done: Mutex::default() };
+        stage.block(&scenario.run)?;
+        (stage.done.into_inner().unwrap_or_else(PoisonError::into_inner), None)
+    };
     let host = before.finish(&files);
     let emulation = hosts.emulation()?;
-    Ok(RunSample { cell: cell.id, pass, started_at, clusters, emulation, host, flags: Vec::new() })
+    let flags = Vec::new();
+    Ok(RunSample { cell: cell.id, pass, started_at, clusters, probe, emulation, host, flags })
+}
+
+/// What an engine does by itself, from the test host to the active one. One that fails is told as a
+/// cluster that did not run.
+fn probed(
+    hosts: &Hosts,
+    probe: &Probe,
+    interrupt: &Interrupt,
+) -> Result<(Vec<ClusterSample>, Option<ProbeSample>), Failure> {
+    let [near, far] = [Role::Test, Role::Active].map(|role| hosts.place(role));
+    let way = Way { near, far, address: hosts.address(Role::Test, Role::Active)? };
+    let cancel = interrupt.flag();
+    let found = match probe {
+        Probe::Capacity { time_ns, datagram_bytes } => {
+            engine::capacity(&way, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
+        }
+        Probe::Responsiveness { interval_ns, intervals } => {
+            engine::responsiveness(&way, *interval_ns, *intervals, cancel)
+                .map(ProbeSample::Responsiveness)
+        }
+    };
+    Ok(match found {
+        Ok(sample) => (Vec::new(), Some(sample)),
+        Err(cause) => (vec![sample("probe", Vec::new(), Err(cause), Vec::new())], None),
+    })
 }
 
 /// A scenario while it runs.

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::traffic::plan::Plan;
-use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 
+use super::method;
 use super::planning;
 use super::qos;
 use super::sweep;
@@ -29,7 +29,9 @@ pub(crate) struct TrafficArgs {
 pub(crate) enum StudyArgs {
     /// Print a scenario in its TOML form
     Convert(ConvertArgs),
-    /// The quality of service of a path for an application class
+    /// A standard method under its own name: rfc2544, rfc9004, rfc6349, rfc9097, responsiveness
+    Method(Box<MethodArgs>),
+    /// The quality of service of a path for application classes
     Qos(Box<QosArgs>),
     /// Throughput over block size, burst period, sessions or time; finds the knee
     Sweep(Box<SweepArgs>),
@@ -102,16 +104,38 @@ pub(crate) struct QosArgs {
     /// Application classes, separated by commas [default: all]
     #[arg(value_name = "CLASS,...", value_delimiter = ',')]
     pub(super) classes: Vec<String>,
-    /// Time of each run
+    /// Time of each load; the capacity search takes five times as long
     #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
     pub(super) time: Nanos,
     /// How often each load is run
     #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) passes: u32,
-    /// The rate of the path, where it is known: loads are chosen around it [default: measured first]
-    #[arg(long, value_name = "RATE", help_heading = "Effort")]
-    pub(super) mu: Option<BitRate>,
+    #[command(flatten)]
+    pub(super) path: PathArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// Options of `btu traffic method`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MethodArgs {
+    /// Which method; `btu list methods` tells what each finds
+    #[arg(value_name = "METHOD")]
+    pub(super) method: String,
+    /// Short trials and few frame sizes: shows what is to be expected, and says that it is not conformant
+    #[arg(long, help_heading = "Effort")]
+    pub(super) quick: bool,
+    /// Time of a trial [default: what the method's text asks for]
+    #[arg(long, value_name = "TIME", help_heading = "Effort")]
+    pub(super) time: Option<Nanos>,
+    /// Frame sizes on Ethernet, 64 to 1518 bytes, separated by commas [default: those of the text]
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Effort")]
+    pub(super) frames: Vec<u32>,
+    /// How often a search is repeated [default: what the method's text asks for]
+    #[arg(long, value_name = "NUMBER", help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) repeats: Option<u32>,
     #[command(flatten)]
     pub(super) path: PathArgs,
     #[command(flatten)]
@@ -194,6 +218,7 @@ impl TrafficArgs {
     /// The plan of these options; nothing but files is read.
     pub(super) fn plan(&self) -> Result<(Plan, &OutputArgs), Failure> {
         match &self.study {
+            Some(StudyArgs::Method(args)) => Ok((method::plan(args)?, &args.output)),
             Some(StudyArgs::Qos(args)) => Ok((qos::plan(args)?, &args.output)),
             Some(StudyArgs::Sweep(args)) => Ok((sweep::plan(args)?, &args.output)),
             Some(StudyArgs::Viseum(args)) => Ok((viseum::plan(args), &args.output)),
@@ -211,5 +236,6 @@ Examples:
   btu traffic sweep period --rate 10Mbit/s    throughput over burst period, and the knee
   btu traffic sweep sessions --sessions 64    how the path scales with sessions
   btu traffic qos voice,bulk --rate 10Mbit/s  what the path is good for
+  btu traffic method rfc2544 --quick --rate 10Mbit/s   throughput by frame size
   btu traffic viseum --quick                  the paper's measurements again, in minutes
 Method: docs/traffic.md";

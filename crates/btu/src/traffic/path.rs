@@ -58,6 +58,12 @@ impl Hosts {
         Ok(Self { testbed, parties: parties.into(), link: None })
     }
 
+    /// Where the threads of a host run.
+    pub(super) fn place(&self, role: Role) -> &Place {
+        let at = Role::ALL.iter().position(|known| *known == role).unwrap_or(0);
+        &self.parties[at].place
+    }
+
     /// What is to be said of the hosts.
     pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
         self.testbed.facts().clone()

@@ -64,11 +64,10 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
             group: Group::Scenario,
             label,
             x: f64::from(id),
-            passes: None,
             sessions: 1,
-            class: None,
             link: own,
             scenario: to_toml(&variant.scenario),
+            ..Cell::default()
         });
     }
     let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Scenario, cells, seed) };

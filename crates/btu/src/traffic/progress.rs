@@ -2,6 +2,7 @@
 
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
+use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Totals;
 
@@ -24,26 +25,46 @@ impl Progress {
     /// A run is about to begin.
     pub(super) fn begins(&self, pass: u32, cell: &Cell) {
         if let Form::Bar(bar) = &self.form {
-            bar.set_length(self.runs);
+            // Where runs are decided on the way, this one is the last that is known.
+            bar.set_length(self.runs.max(self.done + 1));
             bar.set_position(self.done);
             bar.set_prefix(format!("pass {pass}"));
             bar.set_message(cell.label.clone());
         }
     }
 
-    /// A run is in the journal, or was before.
-    pub(super) fn done(&mut self, cell: &Cell, run: Option<&RunSample>) {
+    /// So many runs are in the journal already.
+    pub(super) fn found(&mut self, runs: usize) {
+        self.done = u64::try_from(runs).unwrap_or(u64::MAX);
+    }
+
+    /// A run is in the journal.
+    pub(super) fn done(&mut self, cell: &Cell, run: &RunSample) {
         self.done += 1;
-        if let (Form::Lines, Some(run)) = (&self.form, run) {
-            let totals = Totals::of(run);
-            let (a, d) = (totals.arrival / 1e6, totals.departure / 1e6);
-            let (done, runs, label) = (self.done, self.runs, &cell.label);
-            output::message(&format!("run {done} of {runs}: {label}: a {a:.3}, d {d:.3} Mb/s"));
+        if let Form::Lines = &self.form {
+            let (done, label) = (self.done, &cell.label);
+            let all = if self.runs > 0 { format!(" of {}", self.runs) } else { String::new() };
+            output::message(&format!("run {done}{all}: {label}{}", told(run)));
         }
     }
 
     /// Takes the bar away before the report is printed.
     pub(super) fn finish(&self) {
         self.form.finish();
+    }
+}
+
+fn told(run: &RunSample) -> String {
+    match &run.probe {
+        Some(ProbeSample::Capacity(sample)) => sample.figures().map_or_else(String::new, |found| {
+            format!(": {:.3} Mb/s at the IP layer", found.capacity_bit_s / 1e6)
+        }),
+        Some(ProbeSample::Responsiveness(sample)) => sample
+            .figures()
+            .map_or_else(String::new, |found| format!(": {:.0} round trips a minute", found.rpm)),
+        None => {
+            let totals = Totals::of(run);
+            format!(": a {:.3}, d {:.3} Mb/s", totals.arrival / 1e6, totals.departure / 1e6)
+        }
     }
 }

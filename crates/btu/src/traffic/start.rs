@@ -46,6 +46,7 @@ pub(super) fn start(
 
 fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<JournalDir, Failure> {
     let what = match plan.study {
+        Study::Method => "traffic-method",
         Study::Qos => "traffic-qos",
         Study::Scenario => "traffic",
         Study::Sweep => "traffic-sweep",

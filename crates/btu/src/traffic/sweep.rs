@@ -5,6 +5,11 @@ use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::recipe;
+use btu_core::traffic::recipe::STREAM;
+use btu_core::traffic::recipe::TCP;
+use btu_core::traffic::recipe::full;
+use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -108,46 +113,15 @@ impl Cells {
     pub(super) fn add(&mut self, group: Group, label: String, x: f64, scenario: &str) -> &mut Cell {
         let id = u32::try_from(self.0.len() + 1).unwrap_or(u32::MAX);
         let scenario = scenario.to_owned();
-        self.0.push(Cell {
-            id,
-            group,
-            label,
-            x,
-            passes: None,
-            sessions: 1,
-            class: None,
-            link: None,
-            scenario,
-        });
+        self.0.push(Cell { id, group, label, x, sessions: 1, scenario, ..Cell::default() });
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
 }
 
-/// A scenario of one test from the test host to the active one.
-pub(super) fn one_test(traffic: &str, transport: &str, more: &str) -> String {
-    format!(
-        "[[cluster]]\nname = \"sweep\"\n[[cluster.test]]\nname = \"flow\"\npath = \"test -> active\"\n\
-         transport = \"{transport}\"\n{more}type = \"{traffic}\"\n"
-    )
-}
-
-/// A full stream.
-pub(super) fn full(block: Bytes, time: Nanos) -> String {
-    let traffic = format!("full(blocksize={} B, duration={} ns)", block.count(), time.count());
-    one_test(&traffic, TCP, "")
-}
-
 /// Queued bursts at a constant period.
 pub(super) fn burstq(block: Bytes, period: Nanos, time: Nanos) -> String {
-    bursts("burstq", block, period, time)
-}
-
-/// Bursts at a constant period.
-pub(super) fn bursts(form: &str, block: Bytes, period: Nanos, time: Nanos) -> String {
-    let (block, period, time) = (block.count(), period.count(), time.count());
-    let traffic = format!("{form}(blocksize={block} B, period={period} ns, duration={time} ns)");
-    one_test(&traffic, TCP, "")
+    recipe::bursts("burstq", TCP, block, period, time)
 }
 
 /// The variable bit rate of the paper: clamped exponential sizes, uniform periods; `scale` divides
@@ -169,12 +143,8 @@ pub(super) fn float(count: u64) -> f64 {
     count as f64
 }
 
-/// What autotuned buffers hold would blur what was sent and what was received.
-pub(super) const TCP: &str = "tcp(window=65536 B, congestion=cubic)";
 /// napier, section 4 b.
 pub(super) const BURST: Bytes = Bytes::new(12_500);
-/// napier, section 5 a: the blocks of the streams whose number is varied.
-pub(super) const STREAM: Bytes = Bytes::new(16 << 10);
 
 const BLOCK_SIZES: [Bytes; 8] = [
     Bytes::new(64),

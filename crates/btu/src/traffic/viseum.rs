@@ -5,17 +5,18 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::recipe::STREAM;
+use btu_core::traffic::recipe::TCP;
+use btu_core::traffic::recipe::bursts;
+use btu_core::traffic::recipe::full;
+use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::options::ViseumArgs;
 use super::sweep::BURST;
 use super::sweep::Cells;
-use super::sweep::STREAM;
 use super::sweep::burstq;
-use super::sweep::bursts;
-use super::sweep::full;
-use super::sweep::one_test;
 use super::sweep::vbr;
 
 /// How much of the paper is measured.
@@ -128,7 +129,7 @@ impl Extent {
         }
         for period in UNQUEUED_MS.iter().filter(|_| self.passes > 1) {
             let (label, x, period) = self.period(*period);
-            let script = bursts("burst", BURST, period, bursts_for);
+            let script = bursts("burst", TCP, BURST, period, bursts_for);
             cells.add(Group::Unqueued, label, x, &script).passes = Some(1);
         }
         for time in self.times_s {

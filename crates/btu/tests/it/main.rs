@@ -44,5 +44,6 @@ mod run;
 mod score;
 mod third_party;
 mod traffic;
+mod traffic_methods;
 mod trust;
 mod verbs;

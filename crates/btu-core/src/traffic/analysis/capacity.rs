@@ -40,7 +40,8 @@ impl CapacitySearch {
         let errors = feedback.sequence_errors > SEQUENCE_ERRORS;
         if !errors && feedback.delay_variation < LOW_DELAY {
             if fast && self.slow_adjustments < SLOW_ADJUSTMENTS {
-                self.row += HIGH_SPEED_STEP;
+                // No step leads past the threshold of high speed.
+                self.row = (self.row + HIGH_SPEED_STEP).min(HIGH_SPEED_ROW);
                 self.slow_adjustments = 0;
             } else {
                 self.row += 1;
@@ -84,6 +85,7 @@ fn row_rate(row: usize) -> BitRate {
 }
 
 const ROWS: usize = 1091;
+const HIGH_SPEED_ROW: usize = 1000;
 /// The defaults of RFC 9097, section 8.1.
 const HIGH_SPEED: BitRate = BitRate::new(1_000_000_000);
 const HIGH_SPEED_STEP: usize = 10;

@@ -1,15 +1,21 @@
 //! The figures of one flow: rates, Little's queue and delay, exact delays, loss, the pacer's own error.
 
+mod delays;
+mod pacing;
+mod sorted;
+
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::stats;
 use crate::traffic::burst::BlockRecord;
 use crate::traffic::burst::Fate;
 use crate::traffic::trace::Trace;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
+
+pub use delays::Delays;
+pub use pacing::Pacing;
 
 /// Everything that is said of one flow by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +47,8 @@ pub struct Figures {
     pub loss: Option<Loss>,
     /// How well the sender kept to its schedule; `None` without one.
     pub pacing: Option<Pacing>,
+    /// From the start of the first block to that of the last, seconds; `None` below two.
+    pub spread_s: Option<f64>,
 }
 
 /// What became of the blocks.
@@ -60,31 +68,6 @@ pub struct BlockCounts {
     pub waiting: u64,
 }
 
-/// A distribution of delays, seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Delays {
-    /// Blocks that were read whole.
-    pub blocks: u64,
-    /// Arithmetic mean.
-    pub mean_s: f64,
-    /// The mean delay of a byte.
-    pub byte_mean_s: f64,
-    /// The smallest.
-    pub min_s: f64,
-    /// Median.
-    pub p50_s: f64,
-    /// 95th percentile.
-    pub p95_s: f64,
-    /// 99th percentile.
-    pub p99_s: f64,
-    /// 99.9th percentile.
-    pub p999_s: f64,
-    /// The largest.
-    pub max_s: f64,
-    /// PDV: 99th percentile less the smallest (RFC 5481, 4.2).
-    pub pdv_p99_s: f64,
-}
-
 /// Counts of datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
@@ -100,25 +83,6 @@ pub struct Loss {
     pub lost_share: f64,
     /// The mean change of delay from one to the next (RFC 3550), seconds.
     pub jitter_s: Option<f64>,
-}
-
-/// How far the sender was from its schedule, microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pacing {
-    /// Blocks that nothing but the generator could delay.
-    pub blocks: u64,
-    /// Their mean period.
-    pub period_us: f64,
-    /// Inter-departure error: start to start, less due to due.
-    pub p50_us: f64,
-    /// 99th percentile.
-    pub p99_us: f64,
-    /// The largest.
-    pub max_us: f64,
-    /// 99th percentile of start less due.
-    pub late_p99_us: f64,
-    /// True where the generator and not the network limited the run.
-    pub host_limited: bool,
 }
 
 impl Figures {
@@ -154,8 +118,15 @@ impl Figures {
                     .then(|| counts.jitter.0.seconds() / float(counts.jitter.1)),
             }),
             pacing: Pacing::of(trace),
+            spread_s: spread(&trace.blocks),
         }
     }
+}
+
+fn spread(blocks: &[BlockRecord]) -> Option<f64> {
+    let mut starts = blocks.iter().filter_map(|block| block.start);
+    let first = starts.next()?;
+    starts.next_back().map(|last| last.since(first).seconds())
 }
 
 impl BlockCounts {
@@ -172,84 +143,6 @@ impl BlockCounts {
             } += 1;
         }
         counts
-    }
-}
-
-impl Delays {
-    fn of(trace: &Trace) -> Option<Self> {
-        if trace.endless {
-            return None;
-        }
-        let (mut delays, mut weighted, mut bytes) = (Vec::new(), 0.0, 0.0);
-        for (block, read) in trace.blocks.iter().zip(&trace.read_times) {
-            let (Some(read), Some(from)) = (read, trace.arrival(block)) else { continue };
-            if block.fate != Fate::Sent {
-                continue;
-            }
-            delays.push(read.last.since(from).seconds());
-            let size = float(block.size.count());
-            weighted += size * (read.mean_ns / 1e9 - from.seconds());
-            bytes += size;
-        }
-        let sorted = Sorted::new(delays)?;
-        Some(Self {
-            blocks: u64::try_from(sorted.0.len()).unwrap_or(u64::MAX),
-            mean_s: sorted.mean(),
-            byte_mean_s: weighted / bytes,
-            min_s: sorted.at(0.0),
-            p50_s: sorted.at(0.5),
-            p95_s: sorted.at(0.95),
-            p99_s: sorted.at(0.99),
-            p999_s: sorted.at(0.999),
-            max_s: sorted.at(1.0),
-            pdv_p99_s: sorted.at(0.99) - sorted.at(0.0),
-        })
-    }
-}
-
-impl Pacing {
-    /// p99 above max(100 us, 1 % of the period) means that the generator is the limit.
-    fn of(trace: &Trace) -> Option<Self> {
-        if trace.endless {
-            return None;
-        }
-        let free: Vec<(Nanos, Nanos)> = trace
-            .blocks
-            .iter()
-            .filter(|block| block.held_until.is_none())
-            .filter_map(|block| Some((block.due, block.start?)))
-            .collect();
-        let micros = |span: Nanos| span.micros();
-        let late =
-            Sorted::new(free.iter().map(|(due, start)| micros(start.since(*due))).collect())?;
-        let apart = free.windows(2).filter(|pair| pair[1].0 > pair[0].0);
-        let errors = apart.map(|pair| {
-            let [asked, got] = [pair[1].0.since(pair[0].0), pair[1].1.since(pair[0].1)];
-            micros(Nanos::new(asked.count().abs_diff(got.count())))
-        });
-        let errors = Sorted::new(errors.collect()).unwrap_or_else(|| Sorted(vec![0.0]));
-        let period_us = period(trace);
-        let p99_us = errors.at(0.99);
-        let late_p99_us = late.at(0.99);
-        Some(Self {
-            blocks: u64::try_from(free.len()).unwrap_or(u64::MAX),
-            period_us,
-            p50_us: errors.at(0.5),
-            p99_us,
-            max_us: errors.at(1.0),
-            late_p99_us,
-            host_limited: p99_us.max(late_p99_us) > (period_us / 100.0).max(HOST_LIMITED_US),
-        })
-    }
-}
-
-/// The mean gap between bursts, microseconds.
-fn period(trace: &Trace) -> f64 {
-    let mut dues: Vec<Nanos> = trace.blocks.iter().map(|block| block.due).collect();
-    dues.dedup();
-    match dues.as_slice() {
-        [first, .., last] => last.since(*first).micros() / stats::count(dues.len() - 1),
-        _ => trace.duration.micros(),
     }
 }
 
@@ -286,28 +179,6 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { float(part) / float(whole) }
 }
 
-/// Values in order, at least one.
-struct Sorted(Vec<f64>);
-
-impl Sorted {
-    fn new(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        (!values.is_empty()).then_some(Self(values))
-    }
-
-    /// By linear interpolation.
-    fn at(&self, share: f64) -> f64 {
-        let position = stats::count(self.0.len() - 1) * share;
-        let low = stats::floor(position);
-        let high = (low + 1).min(self.0.len() - 1);
-        self.0[low] + (position - stats::count(low)) * (self.0[high] - self.0[low])
-    }
-
-    fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / stats::count(self.0.len())
-    }
-}
-
 /// Nanoseconds of a positive float.
 #[expect(
     clippy::cast_possible_truncation,
@@ -317,8 +188,6 @@ impl Sorted {
 pub(crate) fn rounded(value: f64) -> u64 {
     value.round().max(0.0) as u64
 }
-
-const HOST_LIMITED_US: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -393,41 +262,5 @@ mod tests {
         assert_eq!(counts.sent + counts.missed + counts.unfinished, counts.due);
         assert!(counts.missed > 300, "{counts:?}");
         assert!(figures.offered_ratio.unwrap() < 1.1, "{figures:?}");
-    }
-
-    #[test]
-    fn a_generator_that_fell_behind_says_so() {
-        let late = |us| {
-            let block = |k: u64| BlockRecord {
-                due: Nanos::from_millis(k),
-                size: Bytes::new(10),
-                start: Some(
-                    Nanos::from_millis(k)
-                        + Nanos::from_micros(if k.is_multiple_of(10) { us } else { 1 }),
-                ),
-                fate: Fate::Sent,
-                ..BlockRecord::default()
-            };
-            let blocks: Vec<BlockRecord> = (0..1000).map(block).collect();
-            Pacing::of(&Trace { blocks, duration: Nanos::from_secs(1), ..Trace::default() })
-                .unwrap()
-        };
-        assert!(late(500).host_limited && !late(90).host_limited);
-        close(late(500).p99_us, 499.0, 0.01);
-        close(late(500).period_us, 1000.0, 0.01);
-    }
-
-    #[test]
-    fn what_waited_for_the_transport_is_no_fault_of_the_generator() {
-        let block = |k: u64| BlockRecord {
-            due: Nanos::from_millis(k),
-            start: Some(Nanos::from_millis(10 * k)),
-            held_until: (k > 0).then(|| Nanos::from_millis(10 * k)),
-            size: Bytes::new(10),
-            ..BlockRecord::default()
-        };
-        let blocks: Vec<BlockRecord> = (0..100).map(block).collect();
-        let pacing = Pacing::of(&Trace { blocks, ..Trace::default() }).unwrap();
-        assert_eq!((pacing.blocks, pacing.host_limited), (1, false));
     }
 }

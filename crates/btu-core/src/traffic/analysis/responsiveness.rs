@@ -34,14 +34,19 @@ impl Stability {
 /// Round trips per minute of these round-trip times in seconds: 60 over the mean of the fastest 95 %.
 /// `None` without times.
 pub fn rpm(round_trips_s: &[f64]) -> Option<f64> {
-    let mut sorted = round_trips_s.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let kept = stats::floor((stats::count(sorted.len()) * TRIMMED).ceil()).min(sorted.len());
-    let mean = stats::arithmetic_mean(sorted.get(..kept)?).filter(|mean| *mean > 0.0)?;
-    Some(60.0 / mean)
+    trimmed_mean(round_trips_s).filter(|mean| *mean > 0.0).map(|mean| 60.0 / mean)
 }
 
-const AVERAGED: usize = 4;
+/// The mean of the smallest 95 %. `None` without values.
+pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let kept = stats::floor((stats::count(sorted.len()) * TRIMMED).ceil()).min(sorted.len());
+    stats::arithmetic_mean(sorted.get(..kept)?)
+}
+
+/// Intervals of a moving average (MAD).
+pub const AVERAGED: usize = 4;
 const TOLERANCE: f64 = 0.05;
 const TRIMMED: f64 = 0.95;
 

@@ -1,0 +1,66 @@
+//! Delays of whole blocks.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::sorted::Sorted;
+use crate::traffic::burst::Fate;
+use crate::traffic::trace::Trace;
+use crate::traffic::trace::float;
+
+/// A distribution of delays, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delays {
+    /// Blocks that were read whole.
+    pub blocks: u64,
+    /// Arithmetic mean.
+    pub mean_s: f64,
+    /// The mean delay of a byte.
+    pub byte_mean_s: f64,
+    /// The smallest.
+    pub min_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 95th percentile.
+    pub p95_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// 99.9th percentile.
+    pub p999_s: f64,
+    /// The largest.
+    pub max_s: f64,
+    /// PDV: 99th percentile less the smallest (RFC 5481, 4.2).
+    pub pdv_p99_s: f64,
+}
+
+impl Delays {
+    pub(super) fn of(trace: &Trace) -> Option<Self> {
+        if trace.endless {
+            return None;
+        }
+        let (mut delays, mut weighted, mut bytes) = (Vec::new(), 0.0, 0.0);
+        for (block, read) in trace.blocks.iter().zip(&trace.read_times) {
+            let (Some(read), Some(from)) = (read, trace.arrival(block)) else { continue };
+            if block.fate != Fate::Sent {
+                continue;
+            }
+            delays.push(read.last.since(from).seconds());
+            let size = float(block.size.count());
+            weighted += size * (read.mean_ns / 1e9 - from.seconds());
+            bytes += size;
+        }
+        let sorted = Sorted::new(delays)?;
+        Some(Self {
+            blocks: u64::try_from(sorted.0.len()).unwrap_or(u64::MAX),
+            mean_s: sorted.mean(),
+            byte_mean_s: weighted / bytes,
+            min_s: sorted.at(0.0),
+            p50_s: sorted.at(0.5),
+            p95_s: sorted.at(0.95),
+            p99_s: sorted.at(0.99),
+            p999_s: sorted.at(0.999),
+            max_s: sorted.at(1.0),
+            pdv_p99_s: sorted.at(0.99) - sorted.at(0.0),
+        })
+    }
+}

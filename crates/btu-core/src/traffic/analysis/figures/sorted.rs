@@ -1,0 +1,25 @@
+//! Values in order, and their quantiles.
+
+use crate::stats;
+
+/// Values in order, at least one.
+pub(super) struct Sorted(pub(super) Vec<f64>);
+
+impl Sorted {
+    pub(super) fn new(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        (!values.is_empty()).then_some(Self(values))
+    }
+
+    /// By linear interpolation.
+    pub(super) fn at(&self, share: f64) -> f64 {
+        let position = stats::count(self.0.len() - 1) * share;
+        let low = stats::floor(position);
+        let high = (low + 1).min(self.0.len() - 1);
+        self.0[low] + (position - stats::count(low)) * (self.0[high] - self.0[low])
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / stats::count(self.0.len())
+    }
+}

@@ -1,0 +1,331 @@
+//! Whole courses over a path of arithmetic: a line of known rate and queue.
+
+use chacha20::ChaCha12Rng;
+use rand::RngExt;
+use rand::SeedableRng;
+
+use super::*;
+use crate::cell::Role;
+use crate::sample::HostSample;
+use crate::sample::Outcome;
+use crate::sample::SocketOptions;
+use crate::traffic::analysis::figures::Delays;
+use crate::traffic::analysis::figures::Figures;
+use crate::traffic::analysis::figures::Loss;
+use crate::traffic::analysis::places::Places;
+use crate::traffic::class;
+use crate::traffic::findings::Findings;
+use crate::traffic::method::METHODS;
+use crate::traffic::plan::Group;
+use crate::traffic::plan::Probe;
+use crate::traffic::plan::Study;
+use crate::traffic::probe::CapacityReport;
+use crate::traffic::probe::CapacitySample;
+use crate::traffic::probe::ForeignProbe;
+use crate::traffic::probe::ProbeSample;
+use crate::traffic::probe::ResponsivenessSample;
+use crate::traffic::probe::WorkingInterval;
+use crate::traffic::sample::ClusterSample;
+use crate::traffic::sample::Curves;
+use crate::traffic::sample::FlowSample;
+use crate::traffic::sample::Journal;
+use crate::traffic::study::Analysis;
+use crate::traffic::study::analyse;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// What the line carries on the wire, bit/s, and what it queues.
+const LINE: f64 = 10e6;
+const QUEUE_FRAMES: f64 = 41.0;
+const RTT: Nanos = Nanos::from_millis(20);
+
+fn flow(figures: Figures, duration: Nanos) -> FlowSample {
+    FlowSample {
+        test: "flow".into(),
+        session: 1,
+        from: Role::Test,
+        to: Role::Active,
+        transport: "udp".into(),
+        traffic: String::new(),
+        duration_ns: duration,
+        outcome: Outcome::Complete,
+        figures,
+        places: Some(Places { queueing_s: 0.005, least_rtt_s: 0.02, ..Places::default() }),
+        acknowledged_bytes: Some(Bytes::new(990)),
+        retransmitted_bytes: Some(Bytes::new(10)),
+        least_rtt_ns: Some(RTT),
+        refused: 0,
+        pace: "sleep".into(),
+        sender_options: SocketOptions { mss_bytes: Some(1448), ..SocketOptions::default() },
+        receiver_options: SocketOptions::default(),
+        curves: Curves::default(),
+    }
+}
+
+/// What the line makes of a cell.
+fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
+    let loss = |lost_share: f64| {
+        let received = crate::traffic::analysis::figures::rounded(1e9 * (1.0 - lost_share));
+        Some(Loss { sent: 1_000_000_000, received, lost_share, ..Loss::default() })
+    };
+    let mu = line * 1448.0 / 1538.0;
+    match cell.group {
+        Group::BackToBack => Figures {
+            loss: loss((1.0 - QUEUE_FRAMES / cell.x).max(0.0)),
+            // Ten frames in the time in which the line sends one.
+            spread_s: (cell.x > 1.0).then(|| (cell.x - 1.0) * frame_bits / line / 10.0),
+            ..Figures::default()
+        },
+        Group::Capacity => Figures { departure_rate_bit_s: mu, ..Figures::default() },
+        Group::Ceiling => {
+            let payload = (frame_bits - 66.0 * 8.0) / frame_bits;
+            Figures { departure_rate_bit_s: line * payload, ..Figures::default() }
+        }
+        Group::Load => {
+            let rho = cell.x;
+            let delay = 0.001 * (1.0 + rho.min(0.99) / (1.0 - rho.min(0.99)));
+            Figures {
+                arrival_rate_bit_s: rho * mu,
+                departure_rate_bit_s: rho.min(1.0) * mu,
+                window_delay_s: Some(delay),
+                delay: Some(Delays { p99_s: 3.0 * delay, ..Delays::default() }),
+                ..Figures::default()
+            }
+        }
+        Group::Class => {
+            let class = class::by_name(cell.class.as_deref().unwrap()).unwrap();
+            let rho = f64::from(cell.sessions) * class.bit_s / line;
+            let p99_s = if rho < 0.8 { 0.01 } else { 10.0 };
+            let delay = Some(Delays { p99_s, min_s: 0.009, ..Delays::default() });
+            Figures { delay, loss: loss(0.0), ..Figures::default() }
+        }
+        Group::Transfer => Figures {
+            departed_bytes: Bytes::new(1_000_000),
+            departure_rate_bit_s: mu * cell.x.min(1.0),
+            ..Figures::default()
+        },
+        _ => Figures { loss: loss((1.0 - line / cell.x).max(0.0)), ..Figures::default() },
+    }
+}
+
+fn probed(probe: Probe, line: f64) -> ProbeSample {
+    match probe {
+        Probe::Capacity { datagram_bytes, .. } => {
+            let received = crate::traffic::analysis::figures::rounded(line * 0.05 / 10_304.0);
+            let report = CapacityReport {
+                received,
+                elapsed_ns: Nanos::from_millis(50),
+                ..CapacityReport::default()
+            };
+            let reports = vec![report; 20];
+            ProbeSample::Capacity(CapacitySample {
+                datagram_bytes,
+                reports,
+                ..CapacitySample::default()
+            })
+        }
+        Probe::Responsiveness { .. } => {
+            let foreign = vec![ForeignProbe { connect_ns: RTT, exchange_ns: RTT }; 4];
+            let interval = WorkingInterval {
+                foreign: foreign.clone(),
+                own_ns: vec![RTT; 4],
+                ..WorkingInterval::default()
+            };
+            ProbeSample::Responsiveness(ResponsivenessSample {
+                idle: foreign,
+                intervals: vec![interval; 8],
+                ..ResponsivenessSample::default()
+            })
+        }
+    }
+}
+
+fn run(next: &Next, line: f64) -> RunSample {
+    let frame = next.cell.series.as_deref().and_then(|s| s.strip_suffix(" B")?.parse().ok());
+    let bits = f64::from(frame.unwrap_or(1518_u32) + 20) * 8.0;
+    let cluster = |cell: &Cell| ClusterSample {
+        name: "sweep".into(),
+        failed: None,
+        flows: vec![flow(figures(cell, bits, line), Nanos::from_secs(1))],
+        sender_cpu_ns: Nanos::ZERO,
+        receiver_cpu_ns: Nanos::ZERO,
+        sender_threads: 1,
+        elapsed_ns: Nanos::from_secs(1),
+    };
+    let probe = next.cell.probe.map(|probe| probed(probe, line));
+    RunSample {
+        cell: next.cell.id,
+        pass: next.pass,
+        started_at: String::new(),
+        clusters: if probe.is_some() { Vec::new() } else { vec![cluster(&next.cell)] },
+        probe,
+        emulation: Vec::new(),
+        host: HostSample::default(),
+        flags: Vec::new(),
+    }
+}
+
+fn journal(plan: Plan) -> Journal {
+    journal_over(plan, &mut || LINE)
+}
+
+/// Runs a plan to its end over a line whose rate is asked for before each run.
+fn journal_over(plan: Plan, line: &mut dyn FnMut() -> f64) -> Journal {
+    let mut lines = Vec::new();
+    while let Some(next) = plan.next_run(&lines) {
+        assert!(lines.len() < 5000, "a course has an end: {:?}", next.cell.label);
+        let run = run(&next, line());
+        if next.decided {
+            lines.push(Line::TrafficCell(Box::new(next.cell)));
+        }
+        lines.push(Line::TrafficRun(Box::new(run)));
+    }
+    let hosts = crate::disclosure::Disclosure::default();
+    Journal { plan, hosts, lines, events: Vec::new() }.with_decided_cells()
+}
+
+fn plan(name: &str, study: Study) -> Plan {
+    let course = method::find(name).map(method::Method::short);
+    Plan { course, ..Plan::new(study, Vec::new(), 1) }
+}
+
+fn close(got: f64, want: f64, within: f64) {
+    assert!((got / want - 1.0).abs() <= within, "{got} for {want}");
+}
+
+#[test]
+fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
+    let findings = Findings::of(&journal(plan("rfc2544", Study::Method)));
+    assert_eq!(
+        findings.frames.iter().map(|one| one.frame_bytes).collect::<Vec<_>>(),
+        [64, 512, 1518]
+    );
+    for one in &findings.frames {
+        close(one.wire_bit_s(one.throughput_fps.unwrap()), LINE, 0.01);
+        assert!(one.lossy_fps.unwrap() > one.throughput_fps.unwrap() && one.trials < 12);
+        // From half above the line: 1 - 10 / 15, then 1 - 10 / 13.5 ..., at last two without loss.
+        let (load, lost) = one.losses[0];
+        close(one.wire_bit_s(load), 1.5 * LINE, 1e-6);
+        close(lost, 1.0 / 3.0, 0.01);
+        let clean: Vec<f64> = one.losses.iter().rev().take(2).map(|(_, lost)| *lost).collect();
+        assert_eq!(clean, [0.0, 0.0], "{:?}", one.losses);
+    }
+}
+
+#[test]
+fn t13_rfc_9004_finds_the_queue_and_corrects_it_for_what_left_meanwhile() {
+    let findings = Findings::of(&journal(plan("rfc9004", Study::Method)));
+    for one in &findings.frames {
+        let burst = one.burst.unwrap();
+        assert_eq!((burst.searches, burst.open_end), (3, false));
+        close(burst.frames, QUEUE_FRAMES, 1e-9);
+        // A tenth of a burst left while it came.
+        close(burst.buffer_frames, QUEUE_FRAMES * 0.9, 0.01);
+    }
+}
+
+#[test]
+fn t13_rfc_6349_knows_the_ideal_from_what_was_measured_before() {
+    let found = Findings::of(&journal(plan("rfc6349", Study::Method))).transfers;
+    assert_eq!(found.iter().map(|one| one.share).collect::<Vec<_>>(), [0.25, 0.5, 0.75, 1.0, 2.0]);
+    for one in &found {
+        close(one.ideal_bit_s, LINE * 1448.0 / 1538.0, 0.01);
+        close(one.figures.efficiency_percent, 99.0, 1e-9);
+        close(one.figures.buffer_delay_percent, 25.0, 1e-6);
+    }
+}
+
+#[test]
+fn every_method_ends_and_finds_something() {
+    for method in METHODS {
+        let findings = Findings::of(&journal(plan(method.name, Study::Method)));
+        assert!(!findings.is_empty(), "{}", method.name);
+        assert!(method.deviations(&method.standard()).is_empty());
+        assert!(!method.deviations(&method.short()).is_empty(), "{}", method.name);
+    }
+}
+
+/// A measurement that was cut short at any line goes on with what would have come next.
+#[test]
+fn what_comes_next_depends_on_plan_and_journal_alone() {
+    let course = Course { name: QOS.into(), time_ns: Nanos::from_secs(1), ..Course::default() };
+    let course = Course { classes: vec!["voice".into(), "bulk".into()], ..course };
+    let plan = Plan { passes: 2, course: Some(course), ..Plan::new(Study::Qos, Vec::new(), 7) };
+    let whole = journal(plan.clone());
+    for (at, line) in whole.lines.iter().enumerate() {
+        let next = plan.next_run(&whole.lines[..at]).unwrap();
+        match line {
+            Line::TrafficCell(cell) => assert_eq!((&**cell, next.decided), (&next.cell, true)),
+            Line::TrafficRun(run) => assert_eq!((run.cell, run.pass), (next.cell.id, next.pass)),
+        }
+    }
+    assert_eq!(plan.next_run(&whole.lines), None);
+    assert_eq!(whole.plan.asked(), plan);
+    assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan));
+}
+
+#[test]
+fn a_sheet_finds_the_knee_and_the_sessions_of_a_line() {
+    let course = Course {
+        name: QOS.into(),
+        time_ns: Nanos::from_secs(1),
+        classes: vec!["voice".into(), "teleconf".into()],
+        ..Course::default()
+    };
+    let plan = Plan { passes: 3, course: Some(course), ..Plan::new(Study::Qos, Vec::new(), 7) };
+    let analysis = analyse(&journal(plan));
+    let mu = LINE * 1448.0 / 1538.0;
+    close(analysis.mu.unwrap().value, mu, 1e-9);
+    close(analysis.knee.unwrap().knee, mu, 0.001);
+    let shares: Vec<String> = analysis
+        .group(Group::Load)
+        .filter(|cell| cell.cell.series.is_some())
+        .map(|cell| cell.cell.label.clone())
+        .collect();
+    assert_eq!(shares, ["50 % of the knee", "80 % of the knee", "95 % of the knee"]);
+    for carried in &analysis.classes {
+        let bit_s = class::by_name(&carried.class).unwrap().bit_s;
+        let most = f64::from(carried.most.unwrap());
+        let want = 0.8 * LINE / bit_s;
+        assert!(most <= want && most >= want * 0.94 - 1.0, "{} of {want}", carried.most.unwrap());
+    }
+    assert_eq!(
+        (analysis.findings.capacities.len(), analysis.findings.responsiveness.len()),
+        (1, 1)
+    );
+    // 20 ms there and back: 3000 a minute.
+    close(analysis.findings.responsiveness[0].rpm, 3000.0, 1e-6);
+}
+
+/// T14: two sheets of one line agree within their intervals; of a line that is a fifth slower each rate
+/// says so, and no class has more sessions. Runs differ by 1 % from one to the next.
+#[test]
+fn t14_two_sheets_of_a_line_agree_and_a_slower_line_is_named_by_every_rate() {
+    let sheet = |line: f64, seed: u64| {
+        let classes = vec!["voice".into(), "teleconf".into(), "rpc".into()];
+        let time_ns = Nanos::from_secs(1);
+        let course = Course { name: QOS.into(), time_ns, classes, ..Course::default() };
+        let plan =
+            Plan { passes: 5, course: Some(course), ..Plan::new(Study::Qos, Vec::new(), seed) };
+        let mut noise = ChaCha12Rng::seed_from_u64(seed);
+        analyse(&journal_over(plan, &mut || line * (1.0 + noise.random_range(-0.01..0.01))))
+    };
+    let rates = |analysis: &Analysis| {
+        let (mu, knee) = (analysis.mu.unwrap(), analysis.knee.unwrap());
+        [mu.interval.unwrap(), knee.interval.unwrap()]
+    };
+    let mut apart = 0;
+    for seed in 0..20 {
+        let (one, two, slow) =
+            (sheet(LINE, 2 * seed), sheet(LINE, 2 * seed + 1), sheet(0.8 * LINE, seed));
+        for ((a, b), c) in rates(&one).into_iter().zip(rates(&two)).zip(rates(&slow)) {
+            apart += usize::from(a.low > b.high || b.low > a.high);
+            assert!(c.high < a.low && c.high < b.low, "{c:?} is a fifth below {a:?}");
+        }
+        for (fast, slow) in one.classes.iter().zip(&slow.classes) {
+            assert!(slow.most < fast.most, "{}: {:?} of {:?}", fast.class, slow.most, fast.most);
+        }
+    }
+    // Two 95 % intervals of one value miss each other far less often than in one case of twenty.
+    assert!(apart <= 4, "{apart} of 40 intervals do not overlap");
+}

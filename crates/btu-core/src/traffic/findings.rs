@@ -1,0 +1,260 @@
+//! What standard methods found: by frame size, by window, by a search, under load.
+
+use super::analysis::figures::Delays;
+use super::analysis::search::corrected_buffer;
+use super::analysis::transfer::Transfer;
+use super::analysis::transfer::TransferFigures;
+use super::method::FULL_FRAME;
+use super::method::Frame;
+use super::method::MOST_FRAMES;
+use super::method::lost;
+use super::plan::Cell;
+use super::plan::Group;
+use super::probe::CapacityFigures;
+use super::probe::ProbeSample;
+use super::probe::ResponsivenessFigures;
+use super::sample::FlowSample;
+use super::sample::Journal;
+use super::sample::RunSample;
+use super::trace::float;
+use crate::stats;
+use crate::units::Nanos;
+
+/// What standard methods found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// By frame size, in the order of the plan.
+    pub frames: Vec<FrameFinding>,
+    /// TCP over its window, in rising order.
+    pub transfers: Vec<TransferFinding>,
+    /// Each capacity search.
+    pub capacities: Vec<CapacityFigures>,
+    /// Each measurement of round trips under load.
+    pub responsiveness: Vec<ResponsivenessFigures>,
+}
+
+/// What was found of one frame size (RFC 2544, RFC 9004).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameFinding {
+    /// The frame, its checksum included.
+    pub frame_bytes: u32,
+    /// The highest load without loss, frames per second; `None` where every load lost some.
+    pub throughput_fps: Option<f64>,
+    /// The lowest load above it that lost some; `None` where none did.
+    pub lossy_fps: Option<f64>,
+    /// Trials that it took.
+    pub trials: usize,
+    /// How long each was.
+    pub trial_s: f64,
+    /// At the throughput, seconds.
+    pub latency: Option<Delays>,
+    /// Loads in frames per second with the share that was lost, in falling order.
+    pub losses: Vec<(f64, f64)>,
+    /// Bursts.
+    pub burst: Option<BurstFinding>,
+}
+
+/// The longest burst that comes whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstFinding {
+    /// The mean of the searches, frames.
+    pub frames: f64,
+    /// The shortest.
+    pub least: f64,
+    /// The longest.
+    pub most: f64,
+    /// Searches.
+    pub searches: usize,
+    /// True where the longest that was tried came whole, too.
+    pub open_end: bool,
+    /// How fast bursts came, frames per second.
+    pub rate_fps: f64,
+    /// The buffer that they show, less what left meanwhile, frames.
+    pub buffer_frames: f64,
+    /// The time of that buffer at the throughput, seconds.
+    pub buffer_s: f64,
+}
+
+/// TCP with a window (RFC 6349).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferFinding {
+    /// The window in bandwidth-delay products.
+    pub share: f64,
+    /// The same in bytes, as it was asked for.
+    pub label: String,
+    /// What arrived, bit/s of payload.
+    pub goodput_bit_s: f64,
+    /// What a segment after the other would be at the measured bandwidth, bit/s of payload.
+    pub ideal_bit_s: f64,
+    /// The round trip of the idle path, seconds.
+    pub idle_rtt_s: f64,
+    /// The three figures.
+    pub figures: TransferFigures,
+}
+
+impl FrameFinding {
+    /// A rate of these frames on the wire, preamble and gap included, bit/s.
+    pub fn wire_bit_s(&self, frames_s: f64) -> f64 {
+        frames_s * Frame(self.frame_bytes).wire_bits()
+    }
+}
+
+impl Findings {
+    /// The findings of a journal.
+    pub fn of(journal: &Journal) -> Self {
+        let runs = Runs::of(journal);
+        let probes = || journal.runs().filter_map(|run| run.probe.as_ref());
+        let frames = journal.plan.course.iter().flat_map(|course| &course.frames);
+        Self {
+            frames: frames.filter_map(|size| runs.frame(Frame(*size))).collect(),
+            transfers: runs.transfers(),
+            capacities: probes()
+                .filter_map(|probe| match probe {
+                    ProbeSample::Capacity(sample) => sample.figures(),
+                    ProbeSample::Responsiveness(_) => None,
+                })
+                .collect(),
+            responsiveness: probes()
+                .filter_map(|probe| match probe {
+                    ProbeSample::Responsiveness(sample) => sample.figures(),
+                    ProbeSample::Capacity(_) => None,
+                })
+                .collect(),
+        }
+    }
+
+    /// True where no standard method was run.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Every run with its cell.
+struct Runs<'a>(Vec<(&'a Cell, &'a RunSample)>);
+
+impl<'a> Runs<'a> {
+    fn of(journal: &'a Journal) -> Self {
+        let with_cell = |run: &'a RunSample| Some((journal.plan.cell(run.cell)?, run));
+        Self(journal.runs().filter_map(with_cell).collect())
+    }
+
+    fn group(&self, group: Group) -> impl Iterator<Item = (&'a Cell, &'a RunSample)> {
+        self.0.iter().copied().filter(move |(cell, _)| cell.group == group)
+    }
+
+    fn sized(&self, group: Group, frame: Frame) -> impl Iterator<Item = (&'a Cell, &'a RunSample)> {
+        let series = frame.series();
+        self.group(group).filter(move |(cell, _)| cell.series.as_ref() == Some(&series))
+    }
+
+    fn frame(&self, frame: Frame) -> Option<FrameFinding> {
+        let fps = |load: f64| load / frame.wire_bits();
+        let loads = |lossy: bool| {
+            let trials = self.sized(Group::Throughput, frame);
+            trials.filter(move |(_, run)| (lost(run) > 0.0) == lossy).map(|(cell, _)| cell.x)
+        };
+        let upper = loads(true).min_by(f64::total_cmp);
+        let below = |load: &f64| upper.is_none_or(|upper| *load < upper);
+        let lower = loads(false).filter(below).max_by(f64::total_cmp);
+        let trials = self.sized(Group::Throughput, frame).count();
+        let (_, first) = self.sized(Group::Throughput, frame).next()?;
+        let mut losses: Vec<(f64, f64)> = self
+            .sized(Group::FrameLoss, frame)
+            .map(|(cell, run)| (fps(cell.x), lost(run)))
+            .collect();
+        losses.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Some(FrameFinding {
+            frame_bytes: frame.0,
+            throughput_fps: lower.map(fps),
+            lossy_fps: upper.map(fps),
+            trials,
+            trial_s: first.flows().next().map_or(0.0, |flow| flow.duration_ns.seconds()),
+            latency: self
+                .sized(Group::Latency, frame)
+                .find_map(|(_, run)| run.flows().next()?.figures.delay),
+            losses,
+            burst: self.burst(frame, lower.map(fps)),
+        })
+    }
+
+    /// Searches are told apart by where they begin: with one frame.
+    fn burst(&self, frame: Frame, throughput_fps: Option<f64>) -> Option<BurstFinding> {
+        let mut longest: Vec<f64> = Vec::new();
+        let mut rates = Vec::new();
+        for (cell, run) in self.sized(Group::BackToBack, frame) {
+            if cell.x <= 1.0 {
+                longest.push(0.0);
+            }
+            rates.extend(burst_rate(run, cell.x));
+            if lost(run) <= 0.0
+                && let Some(longest) = longest.last_mut()
+            {
+                *longest = longest.max(cell.x);
+            }
+        }
+        let frames = stats::arithmetic_mean(&longest)?;
+        let rate_fps = stats::median(&rates)?;
+        let throughput = throughput_fps.unwrap_or(0.0);
+        let buffer_frames = corrected_buffer(frames, throughput, rate_fps);
+        Some(BurstFinding {
+            frames,
+            least: longest.iter().copied().min_by(f64::total_cmp)?,
+            most: longest.iter().copied().max_by(f64::total_cmp)?,
+            searches: longest.len(),
+            open_end: longest.iter().any(|frames| *frames >= float(MOST_FRAMES)),
+            rate_fps,
+            buffer_frames,
+            buffer_s: if throughput > 0.0 { buffer_frames / throughput } else { 0.0 },
+        })
+    }
+
+    fn transfers(&self) -> Vec<TransferFinding> {
+        let idle = self
+            .group(Group::Idle)
+            .find_map(|(_, run)| run.flows().next()?.least_rtt_ns)
+            .filter(|rtt| *rtt > Nanos::ZERO);
+        let full = self.frame(FULL_FRAME).and_then(|found| found.throughput_fps);
+        let Some((idle, full)) = idle.zip(full) else { return Vec::new() };
+        let found = self
+            .group(Group::Transfer)
+            .filter_map(|(cell, run)| transfer(cell, run.flows().next()?, idle, full));
+        let mut found: Vec<TransferFinding> = found.collect();
+        found.sort_by(|a, b| a.share.total_cmp(&b.share));
+        found
+    }
+}
+
+/// Payload of a full frame is what the largest segment of the connection holds.
+fn transfer(cell: &Cell, flow: &FlowSample, idle: Nanos, full_fps: f64) -> Option<TransferFinding> {
+    let segment = float(flow.sender_options.mss_bytes?);
+    let ideal = full_fps * segment * 8.0;
+    let places = flow.places?;
+    let (acknowledged, again) = (flow.acknowledged_bytes?, flow.retransmitted_bytes?);
+    let transfer = Transfer {
+        delivered: flow.figures.departed_bytes,
+        sent: acknowledged + again,
+        retransmitted: again,
+        time: flow.duration_ns,
+        base_rtt: idle,
+        mean_rtt: nanos(places.least_rtt_s + places.queueing_s),
+        ideal: crate::units::BitRate::new(super::analysis::figures::rounded(ideal)),
+    };
+    Some(TransferFinding {
+        share: cell.x,
+        label: cell.label.clone(),
+        goodput_bit_s: flow.figures.departure_rate_bit_s,
+        ideal_bit_s: ideal,
+        idle_rtt_s: idle.seconds(),
+        figures: transfer.figures()?,
+    })
+}
+
+/// Frames per second of a burst, from the first to the last write.
+fn burst_rate(run: &RunSample, frames: f64) -> Option<f64> {
+    let spread = run.flows().next()?.figures.spread_s?;
+    (frames > 1.0 && spread > 0.0).then(|| (frames - 1.0) / spread)
+}
+
+fn nanos(seconds: f64) -> Nanos {
+    Nanos::new(super::analysis::figures::rounded(seconds * 1e9))
+}

@@ -1,0 +1,106 @@
+//! Standard methods under their own names: each decides from what was measured what is measured next.
+
+mod frames;
+mod responsiveness;
+mod rfc2544;
+mod rfc6349;
+mod rfc9004;
+mod rfc9097;
+
+pub(super) use frames::Frame;
+pub(super) use frames::lost;
+pub(super) use rfc6349::FULL_FRAME;
+pub(super) use rfc9004::MOST_FRAMES;
+
+use super::course::SoFar;
+use super::plan::Cell;
+use super::plan::Course;
+use crate::units::Nanos;
+
+/// A standard method.
+#[derive(Debug)]
+pub struct Method {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it finds.
+    pub about: &'static str,
+    /// The text that it follows, and what is not done here.
+    pub source: &'static str,
+    /// What [`Course::time_ns`] is.
+    pub trial: &'static str,
+    /// The time that the text asks for.
+    pub time: Nanos,
+    /// A time that shows how it works and is not what the text asks for.
+    pub short_time: Nanos,
+    /// The frame sizes that the text asks for, bytes; empty where frames do not matter.
+    pub frames: &'static [u32],
+    /// How often a search is repeated, where the text takes a mean.
+    pub repeats: u32,
+    /// The next cell; `None` at the end.
+    pub(super) next: fn(&SoFar<'_>) -> Option<Cell>,
+}
+
+/// Every method, by name.
+pub static METHODS: &[&Method] = &[
+    &responsiveness::METHOD,
+    &rfc2544::METHOD,
+    &rfc6349::METHOD,
+    &rfc9004::METHOD,
+    &rfc9097::METHOD,
+];
+
+/// The method of this name.
+pub fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().copied().find(|method| method.name == name)
+}
+
+impl Method {
+    /// Everything as the text asks for it.
+    pub fn standard(&self) -> Course {
+        Course {
+            name: self.name.to_owned(),
+            time_ns: self.time,
+            frames: self.frames.to_vec(),
+            classes: Vec::new(),
+            width: WIDTH,
+            repeats: self.repeats,
+        }
+    }
+
+    /// The same in little time: fewer frame sizes, short trials, one repeat.
+    pub fn short(&self) -> Course {
+        let frames = self.frames.iter().copied().filter(|size| SHORT_FRAMES.contains(size));
+        Course {
+            time_ns: self.short_time,
+            frames: frames.collect(),
+            repeats: self.repeats.min(3),
+            ..self.standard()
+        }
+    }
+
+    /// In which respects a course is not what the text asks for.
+    pub fn deviations(&self, course: &Course) -> Vec<String> {
+        let mut found = Vec::new();
+        if course.time_ns < self.time {
+            let (got, want) = (course.time_ns.seconds(), self.time.seconds());
+            found.push(format!("{} of {got} s instead of {want} s", self.trial));
+        }
+        let left: Vec<String> = self
+            .frames
+            .iter()
+            .filter(|size| !course.frames.contains(size))
+            .map(ToString::to_string)
+            .collect();
+        if !left.is_empty() {
+            found.push(format!("without frames of {} B", left.join(", ")));
+        }
+        if course.repeats < self.repeats {
+            found.push(format!("{} repeats instead of {}", course.repeats, self.repeats));
+        }
+        found
+    }
+}
+
+/// The relative distance at which bounds are near enough.
+const WIDTH: f64 = 0.01;
+const SHORT_FRAMES: [u32; 3] = [64, 512, 1518];

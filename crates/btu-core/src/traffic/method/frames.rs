@@ -1,0 +1,143 @@
+//! Frames of one size: what they hold, how often they come at a rate, and the search for their throughput.
+
+use crate::traffic::analysis::search;
+use crate::traffic::analysis::search::Bounds;
+use crate::traffic::analysis::search::MultipleLossRatioSearch;
+use crate::traffic::analysis::search::Trial;
+use crate::traffic::course::Made;
+use crate::traffic::course::SoFar;
+use crate::traffic::plan::Cell;
+use crate::traffic::plan::Group;
+use crate::traffic::recipe;
+use crate::traffic::sample::RunSample;
+use crate::traffic::trace::float;
+use crate::units::BitRate;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// An Ethernet frame that carries a UDP datagram over IPv4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::traffic) struct Frame(pub(in crate::traffic) u32);
+
+impl Frame {
+    /// UDP payload: the frame less Ethernet (14), its checksum (4), IPv4 (20) and UDP (8).
+    pub(in crate::traffic) fn payload(self) -> Bytes {
+        Bytes::new(u64::from(self.0.saturating_sub(46)).max(1))
+    }
+
+    /// Bits on the wire: the frame, its preamble (8) and the gap behind it (12).
+    pub(in crate::traffic) fn wire_bits(self) -> f64 {
+        f64::from(self.0 + 20) * 8.0
+    }
+
+    /// The name of its curves.
+    pub(in crate::traffic) fn series(self) -> String {
+        format!("{} B", self.0)
+    }
+
+    /// Frames at a load on the wire for some time.
+    pub(super) fn at(self, group: Group, load: f64, time: Nanos) -> Cell {
+        let period = recipe::period(Bytes::new(1), 8.0 * load / self.wire_bits());
+        let most = period * MOST_FRAMES;
+        Cell {
+            group,
+            label: format!("{} B at {:.3} Mbit/s", self.0, load / 1e6),
+            x: load,
+            sessions: 1,
+            series: Some(self.series()),
+            scenario: recipe::bursts("burstq", "udp", self.payload(), period, time.min(most)),
+            ..Cell::default()
+        }
+    }
+
+    /// Frames as fast as they go: what comes of them is where the search looks.
+    pub(super) fn ceiling(self, time: Nanos) -> Cell {
+        Cell {
+            group: Group::Ceiling,
+            label: format!("{} B as fast as they go", self.0),
+            x: f64::from(self.0),
+            sessions: 1,
+            series: Some(self.series()),
+            scenario: recipe::full_over("udp", self.payload(), time.clamp(CEILING.0, CEILING.1)),
+            ..Cell::default()
+        }
+    }
+}
+
+impl<'a> SoFar<'a> {
+    /// The runs of a group with frames of one size.
+    pub(super) fn sized(&self, group: Group, frame: Frame) -> impl Iterator<Item = &Made<'a>> {
+        let series = frame.series();
+        self.made().filter(move |made| {
+            made.cell.group == group && made.cell.series.as_deref() == Some(series.as_str())
+        })
+    }
+
+    /// What came of frames that were sent as fast as they go, bit/s on the wire.
+    pub(super) fn ceiling(&self, frame: Frame) -> Option<f64> {
+        let payload = float(frame.payload().bits());
+        let rates = self.sized(Group::Ceiling, frame).map(|made| made.totals.departure);
+        let got = rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)?;
+        Some(got / payload * frame.wire_bits())
+    }
+
+    /// The bounds that the trials of a frame size have shown.
+    pub(super) fn bounds(&self, frame: Frame) -> Option<Bounds> {
+        self.search(frame).map(|search| search.bounds()[0])
+    }
+
+    fn search(&self, frame: Frame) -> Option<MultipleLossRatioSearch> {
+        let ceiling = self.ceiling(frame)?;
+        let range = (load(ceiling * 0.01), load(ceiling * 1.5));
+        let mut search = search::rfc2544(range, TRIAL, self.course.width, MOST_TRIALS);
+        for made in self.sized(Group::Throughput, frame) {
+            let load = load(made.cell.x);
+            search.record(Trial { load, time: TRIAL, loss: lost(made.run) });
+        }
+        Some(search)
+    }
+}
+
+/// The next step to the throughput of a frame size (RFC 2544, 26.1): frames as fast as they go, loads a
+/// tenth above and below what came of them, then the bisection.
+pub(super) fn throughput(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
+    let time = seen.course.time_ns;
+    let Some(ceiling) = seen.ceiling(frame) else {
+        return seen.until(frame.ceiling(time), CEILING_TRIES);
+    };
+    let guess = |share: f64| {
+        frame.at(Group::Throughput, float(load(ceiling * share).bit_per_second()), time)
+    };
+    seen.until(guess(1.1), 1).or_else(|| seen.until(guess(0.9), 1)).or_else(|| {
+        let (next, _) = seen.search(frame)?.next_trial()?;
+        let next = frame.at(Group::Throughput, float(next.bit_per_second()), time);
+        // A trial that a search wants again would have no end.
+        seen.until(next, 1)
+    })
+}
+
+/// Of all frames that a run should have sent; all of them where it did not come to its end. What the sender
+/// did not manage to send counts as lost: a load that was not offered was not carried.
+pub(in crate::traffic) fn lost(run: &RunSample) -> f64 {
+    let flows = || run.flows().map(|flow| &flow.figures);
+    let due: u64 = flows().map(|f| f.blocks.due.max(f.loss.map_or(0, |loss| loss.sent))).sum();
+    let came: u64 = flows().filter_map(|f| f.loss).map(|loss| loss.received).sum();
+    if !run.is_complete() || due == 0 {
+        return 1.0;
+    }
+    (1.0 - float(came) / float(due)).max(0.0)
+}
+
+fn load(bit_s: f64) -> BitRate {
+    BitRate::new(crate::traffic::analysis::figures::rounded(bit_s))
+}
+
+/// Trials of a search are all equally long.
+const TRIAL: Nanos = Nanos::from_secs(1);
+const MOST_TRIALS: usize = 40;
+/// Frames of one trial at most: a record is kept of each.
+const MOST_FRAMES: u64 = 3_500_000;
+/// How long frames go as fast as they go.
+const CEILING: (Nanos, Nanos) = (Nanos::from_millis(300), Nanos::from_secs(1));
+/// How often that is tried on a host that carries nothing meanwhile.
+const CEILING_TRIES: u32 = 5;

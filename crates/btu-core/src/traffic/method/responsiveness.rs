@@ -1,0 +1,37 @@
+//! Responsiveness under working conditions: round trips per minute while connections fill the path.
+
+use super::Method;
+use crate::traffic::course::SoFar;
+use crate::traffic::plan::Cell;
+use crate::traffic::plan::Group;
+use crate::traffic::plan::Probe;
+use crate::units::Nanos;
+
+pub(super) static METHOD: Method = Method {
+    name: "responsiveness",
+    about: "round trips per minute (RPM) while connections fill the path, and on the idle path",
+    source: "draft-ietf-ippm-responsiveness, the TCP-only case: requests and answers of ours in the place of \
+             HTTP, away from the test host; 10 probes of each kind a second",
+    trial: "intervals",
+    time: Nanos::from_secs(1),
+    short_time: Nanos::from_millis(300),
+    frames: &[],
+    repeats: 1,
+    next,
+};
+
+fn next(seen: &SoFar<'_>) -> Option<Cell> {
+    let interval_ns = seen.course.time_ns;
+    let cell = Cell {
+        group: Group::Working,
+        label: "round trips under load".to_owned(),
+        x: 1.0,
+        sessions: 1,
+        probe: Some(Probe::Responsiveness { interval_ns, intervals: INTERVALS }),
+        ..Cell::default()
+    };
+    seen.until(cell, seen.course.repeats.max(seen.plan.passes))
+}
+
+/// Where nothing has settled by then, the confidence is low or medium, and the result says so.
+const INTERVALS: u32 = 20;

@@ -1,0 +1,284 @@
+//! What an engine notes that has no schedule: a rate that adjusts itself, round trips while a path fills.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::analysis::responsiveness::AVERAGED;
+use super::analysis::responsiveness::rpm;
+use super::analysis::responsiveness::trimmed_mean;
+use super::trace::float;
+use crate::stats;
+use crate::units::BitRate;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// What a probe noted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ProbeSample {
+    /// The search of RFC 9097.
+    Capacity(CapacitySample),
+    /// Round trips under load.
+    Responsiveness(ResponsivenessSample),
+}
+
+/// A capacity search, report by report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CapacitySample {
+    /// Payload of a datagram.
+    pub datagram_bytes: Bytes,
+    /// The smallest delay of one way.
+    pub least_delay_ns: Nanos,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Times at which the sender was too late for its rate and let it go.
+    pub late: u64,
+    /// What the receiver reported.
+    pub reports: Vec<CapacityReport>,
+}
+
+/// What a receiver reported of one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapacityReport {
+    /// The rate that was sent at, at the IP layer: the last one that came.
+    pub asked_bit_s: BitRate,
+    /// How long the interval was.
+    pub elapsed_ns: Nanos,
+    /// Datagrams that came.
+    pub received: u64,
+    /// Lost.
+    pub lost: u64,
+    /// Reordered or duplicated.
+    pub disordered: u64,
+    /// Mean delay less the smallest of all.
+    pub delay_variation_ns: Nanos,
+}
+
+/// What a capacity search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CapacityFigures {
+    /// The most that came in a sub-interval, bit/s at the IP layer.
+    pub capacity_bit_s: f64,
+    /// How long a sub-interval was, seconds.
+    pub sub_interval_s: f64,
+    /// What came over the whole search, bit/s.
+    pub mean_bit_s: f64,
+    /// Of all datagrams.
+    pub lost_share: f64,
+    /// Delay variation of the sub-interval with the most, seconds.
+    pub delay_variation_s: f64,
+    /// The smallest delay of one way, seconds.
+    pub least_delay_s: f64,
+    /// Reports.
+    pub reports: usize,
+}
+
+impl CapacitySample {
+    /// Bits of a datagram at the IP layer: its payload, UDP (8) and IPv4 (20).
+    fn packet_bits(&self) -> f64 {
+        float(self.datagram_bytes.bits()) + 28.0 * 8.0
+    }
+
+    /// What it found: a tenth of the search is a sub-interval (RFC 9097, 5.3: 1 s of 10 s).
+    pub fn figures(&self) -> Option<CapacityFigures> {
+        let length = (self.reports.len() / SUB_INTERVALS).max(1);
+        let rate = |part: &[CapacityReport]| {
+            let time: f64 = part.iter().map(|report| report.elapsed_ns.seconds()).sum();
+            let came: u64 = part.iter().map(|report| report.received).sum();
+            (time > 0.0).then(|| (float(came) * self.packet_bits() / time, time))
+        };
+        let parts = self.reports.chunks_exact(length);
+        let best = parts.max_by(|a, b| {
+            let of = |part: &[CapacityReport]| rate(part).map_or(0.0, |(rate, _)| rate);
+            of(a).total_cmp(&of(b))
+        })?;
+        let (capacity_bit_s, sub_interval_s) = rate(best)?;
+        let lost: u64 = self.reports.iter().map(|report| report.lost).sum();
+        let received: u64 = self.reports.iter().map(|report| report.received).sum();
+        let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
+        Some(CapacityFigures {
+            capacity_bit_s,
+            sub_interval_s,
+            mean_bit_s: rate(&self.reports)?.0,
+            lost_share: float(lost) / float((lost + received).max(1)),
+            delay_variation_s: stats::arithmetic_mean(&variations)?,
+            least_delay_s: self.least_delay_ns.seconds(),
+            reports: self.reports.len(),
+        })
+    }
+}
+
+/// Round trips while a path fills.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResponsivenessSample {
+    /// Probes before there was any load.
+    pub idle: Vec<ForeignProbe>,
+    /// The intervals, each with one connection more.
+    pub intervals: Vec<WorkingInterval>,
+    /// The interval from which on goodput had settled.
+    pub goodput_settled: Option<u32>,
+    /// The interval from which on responsiveness had settled too.
+    pub settled: Option<u32>,
+    /// Connections and probes that broke: without them the result is too good.
+    pub broken: u32,
+}
+
+/// One interval under load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkingInterval {
+    /// Connections that carry load.
+    pub connections: u32,
+    /// Payload that was answered for, bit/s.
+    pub goodput_bit_s: f64,
+    /// Probes on connections of their own.
+    pub foreign: Vec<ForeignProbe>,
+    /// Requests on connections that carry load, to their answer.
+    pub own_ns: Vec<Nanos>,
+}
+
+/// A probe on a connection of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignProbe {
+    /// Until the connection was open.
+    pub connect_ns: Nanos,
+    /// From the request to its answer of one byte.
+    pub exchange_ns: Nanos,
+}
+
+/// What round trips under load say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResponsivenessFigures {
+    /// Round trips per minute under load: the mean of the next two.
+    pub rpm: f64,
+    /// On connections of their own.
+    pub foreign_rpm: f64,
+    /// On connections that carry load.
+    pub loaded_rpm: f64,
+    /// On the idle path, connections of their own.
+    pub idle_rpm: Option<f64>,
+    /// Of the last intervals, bit/s.
+    pub goodput_bit_s: f64,
+    /// Connections at the end.
+    pub connections: u32,
+    /// Connections and probes that broke: without them the result is too good.
+    pub broken: u32,
+    /// Whether goodput and responsiveness settled.
+    pub confidence: Confidence,
+}
+
+/// Whether something settled (draft-ietf-ippm-responsiveness, confidence of test results).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// It settled.
+    High,
+    /// There were too few intervals to tell.
+    Low,
+    /// There were enough, and it did not.
+    Medium,
+}
+
+impl ResponsivenessSample {
+    /// The figures of the last intervals; `None` without probes of both kinds.
+    pub fn figures(&self) -> Option<ResponsivenessFigures> {
+        let last = &self.intervals[self.intervals.len().saturating_sub(AVERAGED)..];
+        let foreign: Vec<ForeignProbe> = last.iter().flat_map(|i| &i.foreign).copied().collect();
+        let own = last.iter().flat_map(|interval| &interval.own_ns).map(|time| time.seconds());
+        let (foreign_rpm, loaded_rpm) = (foreign_rpm(&foreign)?, rpm(&own.collect::<Vec<_>>())?);
+        let goodputs: Vec<f64> = last.iter().map(|interval| interval.goodput_bit_s).collect();
+        let confidence = match self.settled {
+            Some(_) => Confidence::High,
+            None if self.intervals.len() < 2 * AVERAGED => Confidence::Low,
+            None => Confidence::Medium,
+        };
+        Some(ResponsivenessFigures {
+            rpm: f64::midpoint(foreign_rpm, loaded_rpm),
+            foreign_rpm,
+            loaded_rpm,
+            idle_rpm: self::foreign_rpm(&self.idle),
+            goodput_bit_s: stats::arithmetic_mean(&goodputs)?,
+            connections: last.last()?.connections,
+            broken: self.broken,
+            confidence,
+        })
+    }
+
+    /// Round trips per minute of one interval; `None` without probes of both kinds.
+    pub fn interval_rpm(interval: &WorkingInterval) -> Option<f64> {
+        let own: Vec<f64> = interval.own_ns.iter().map(|time| time.seconds()).collect();
+        Some(f64::midpoint(foreign_rpm(&interval.foreign)?, rpm(&own)?))
+    }
+}
+
+impl Confidence {
+    /// As the draft says it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Low => "low",
+            Self::Medium => "medium",
+        }
+    }
+}
+
+/// `60 / ((TM(tcp_f) + TM(http_f)) / 2)`: the TCP-only case.
+fn foreign_rpm(probes: &[ForeignProbe]) -> Option<f64> {
+    let times = |of: fn(&ForeignProbe) -> Nanos| {
+        trimmed_mean(&probes.iter().map(|probe| of(probe).seconds()).collect::<Vec<_>>())
+    };
+    let mean = f64::midpoint(times(|p| p.connect_ns)?, times(|p| p.exchange_ns)?);
+    (mean > 0.0).then(|| 60.0 / mean)
+}
+
+const SUB_INTERVALS: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t13_the_capacity_is_that_of_the_best_tenth() {
+        let report = |received| CapacityReport {
+            received,
+            elapsed_ns: Nanos::from_millis(50),
+            ..CapacityReport::default()
+        };
+        let reports = (0..200).map(|n| report(if (100..120).contains(&n) { 50 } else { 25 }));
+        let sample = CapacitySample {
+            datagram_bytes: Bytes::new(1222),
+            reports: reports.collect(),
+            ..CapacitySample::default()
+        };
+        let figures = sample.figures().unwrap();
+        // 50 packets of 10,000 bits each 50 ms.
+        assert!((figures.capacity_bit_s - 10e6).abs() < 1.0, "{figures:?}");
+        assert!(
+            (figures.mean_bit_s - 5.5e6).abs() < 1.0 && (figures.sub_interval_s - 1.0).abs() < 1e-9
+        );
+        assert_eq!(CapacitySample::default().figures(), None);
+    }
+
+    /// 20 ms to connect and 40 ms to ask are 2000 a minute, 60 ms beside the load 1000: 1500.
+    #[test]
+    fn t13_round_trips_of_both_kinds_have_equal_weight() {
+        let foreign = ForeignProbe {
+            connect_ns: Nanos::from_millis(20),
+            exchange_ns: Nanos::from_millis(40),
+        };
+        let interval = WorkingInterval {
+            connections: 3,
+            goodput_bit_s: 1e6,
+            foreign: vec![foreign; 5],
+            own_ns: vec![Nanos::from_millis(60); 5],
+        };
+        let sample = ResponsivenessSample {
+            idle: vec![ForeignProbe { exchange_ns: Nanos::from_millis(20), ..foreign }; 3],
+            intervals: vec![interval; 5],
+            ..ResponsivenessSample::default()
+        };
+        let figures = sample.figures().unwrap();
+        let rounded = [figures.rpm, figures.foreign_rpm, figures.loaded_rpm].map(f64::round);
+        assert_eq!(rounded.map(|value| value.to_string()), ["1500", "2000", "1000"]);
+        assert!((figures.idle_rpm.unwrap() - 3000.0).abs() < 1e-6);
+        assert_eq!(figures.confidence, Confidence::Low);
+    }
+}

@@ -1,0 +1,261 @@
+//! A capacity search (RFC 9097): datagrams at a rate that follows what their receiver reports.
+//!
+//! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is.
+//! Both ends share one clock, so delays are those of one way.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use btu_core::traffic::analysis::capacity::CapacitySearch;
+use btu_core::traffic::analysis::capacity::Feedback;
+use btu_core::traffic::probe::CapacityReport;
+use btu_core::traffic::probe::CapacitySample;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::socket;
+
+use super::answerer::may_go_on;
+use super::pacer::now;
+use super::way::Way;
+use super::way::within;
+use crate::error::EngineError;
+
+/// Searches for `time`; datagrams have so much payload.
+///
+/// # Errors
+/// A socket was refused, or a thread did not start.
+pub fn capacity(
+    way: &Way<'_>,
+    datagram: Bytes,
+    time: Nanos,
+    cancel: &AtomicBool,
+) -> Result<CapacitySample, EngineError> {
+    let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
+    let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
+    let near = within(way.near, || {
+        let near = socket::bind_udp(any(listening), BUFFER)?;
+        near.connect(listening).map_err(EngineError::peer(format!("connect to {listening}")))?;
+        near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
+        Ok(near)
+    })?;
+    let over = AtomicBool::new(false);
+    let receiver = Receiver { socket: &far, datagram, over: &over };
+    thread::scope(|scope| {
+        let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
+        let sending = scope.spawn(|| {
+            let entered = way.near.enter();
+            let sent = entered.map(|()| send(&near, datagram, time, cancel));
+            over.store(true, Relaxed);
+            sent
+        });
+        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+        let (sent, late) = sending.join().map_err(|_| panicked())??;
+        let mut sample = receiving.join().map_err(|_| panicked())??;
+        (sample.sent, sample.late) = (sent, late);
+        Ok(sample)
+    })
+}
+
+fn any(listening: SocketAddr) -> SocketAddr {
+    match listening {
+        SocketAddr::V4(_) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
+    }
+}
+
+/// What a datagram says: number, time, rate.
+struct Head {
+    number: u64,
+    sent_ns: u64,
+    asked_bit_s: u64,
+}
+
+impl Head {
+    fn write(&self, data: &mut [u8]) {
+        for (place, value) in [self.number, self.sent_ns, self.asked_bit_s].into_iter().enumerate()
+        {
+            data[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    fn read(data: &[u8]) -> Option<Self> {
+        let [number, sent_ns, asked_bit_s] = three(data)?;
+        Some(Self { number, sent_ns, asked_bit_s })
+    }
+}
+
+fn three(data: &[u8]) -> Option<[u64; 3]> {
+    let mut values = [0; 3];
+    for (place, value) in values.iter_mut().enumerate() {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(data.get(place * 8..place * 8 + 8)?);
+        *value = u64::from_le_bytes(bytes);
+    }
+    Some(values)
+}
+
+/// Sends until the end. Gives how many, and how often it was too late.
+fn send(near: &UdpSocket, datagram: Bytes, time: Nanos, cancel: &AtomicBool) -> (u64, u64) {
+    let _ = btu_sys::cpu::set_timer_slack(1);
+    let mut data = vec![0x5a; datagram.len().max(HEAD)];
+    let (mut search, mut number, mut late) = (CapacitySearch::new(), 0, 0);
+    let mut due = now();
+    let (end, mut looked) = (due.saturating_add(time), due);
+    loop {
+        let moment = now();
+        if moment >= end || cancel.load(Relaxed) {
+            return (number, late);
+        }
+        if moment.since(looked) >= LOOK || due > moment {
+            looked = moment;
+            reports(near, &mut search);
+        }
+        if due > moment {
+            clock::wait_until(due.min(moment.saturating_add(LOOK)).count(), MARGIN.count());
+            continue;
+        }
+        if moment.since(due) > MOST_LATE {
+            (due, late) = (moment, late + 1);
+        }
+        let rate = search.rate();
+        let asked_bit_s = rate.bit_per_second();
+        Head { number, sent_ns: moment.count(), asked_bit_s }.write(&mut data);
+        // A datagram that found no room is lost like any other.
+        let _ = socket::send(near.as_fd(), &data);
+        number += 1;
+        due = due.saturating_add(rate.time_for(datagram + HEADERS));
+    }
+}
+
+/// What the receiver said meanwhile.
+fn reports(near: &UdpSocket, search: &mut CapacitySearch) {
+    let mut data = [0; HEAD];
+    while let Ok(count) = socket::recv(near.as_fd(), &mut data) {
+        let Some([sequence_errors, variation, received]) = three(&data[..count]) else { continue };
+        search.record(Feedback {
+            sequence_errors,
+            delay_variation: Nanos::new(variation),
+            received: BitRate::new(received),
+        });
+    }
+}
+
+/// The receiving end.
+struct Receiver<'a> {
+    socket: &'a UdpSocket,
+    datagram: Bytes,
+    over: &'a AtomicBool,
+}
+
+/// What came within an interval.
+#[derive(Default)]
+struct Interval {
+    report: CapacityReport,
+    delays: u128,
+}
+
+impl Receiver<'_> {
+    /// Reads until the sender has ended and nothing comes any more.
+    fn run(&self) -> Result<CapacitySample, EngineError> {
+        socket::bound_waits(self.socket, Duration::from_millis(5))?;
+        let mut sample = CapacitySample {
+            datagram_bytes: self.datagram,
+            least_delay_ns: Nanos::MAX,
+            ..CapacitySample::default()
+        };
+        let mut space = vec![0; 1 << 16];
+        let (mut began, mut interval, mut expected) = (now(), Interval::default(), 0);
+        let mut sender: Option<SocketAddr> = None;
+        loop {
+            let moment = now();
+            if moment.since(began) >= FEEDBACK {
+                if self.over.load(Relaxed) && interval.report.received == 0 {
+                    break;
+                }
+                let done = std::mem::take(&mut interval);
+                let report = closed(&done, moment.since(began), sample.least_delay_ns);
+                self.tell(sender, &report);
+                // After the sender's end the queue of the path runs empty: that is no rate.
+                if !self.over.load(Relaxed) {
+                    sample.reports.push(report);
+                }
+                began = moment;
+            }
+            match self.socket.recv_from(&mut space) {
+                Ok((count, from)) => {
+                    sender = Some(from);
+                    note(&space[..count], &mut interval, &mut expected, &mut sample);
+                }
+                Err(cause) if may_go_on(&cause) => {}
+                Err(cause) => return Err(EngineError::peer("receive")(cause)),
+            }
+        }
+        if sample.least_delay_ns == Nanos::MAX {
+            sample.least_delay_ns = Nanos::ZERO;
+        }
+        Ok(sample)
+    }
+
+    fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport) {
+        let Some(sender) = sender else { return };
+        let bits = u128::from((self.datagram + HEADERS).bits()) * u128::from(report.received);
+        let received = bits * 1_000_000_000 / u128::from(report.elapsed_ns.count().max(1));
+        let values = [
+            report.lost + report.disordered,
+            report.delay_variation_ns.count(),
+            u64::try_from(received).unwrap_or(u64::MAX),
+        ];
+        let mut data = [0; HEAD];
+        for (place, value) in values.into_iter().enumerate() {
+            data[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        // A report that does not leave is a report that was lost.
+        let _: io::Result<usize> = self.socket.send_to(&data, sender);
+    }
+}
+
+fn closed(interval: &Interval, elapsed: Nanos, least: Nanos) -> CapacityReport {
+    let mean = interval.delays / u128::from(interval.report.received.max(1));
+    let mean = Nanos::new(u64::try_from(mean).unwrap_or(u64::MAX));
+    let silent = interval.report.received == 0;
+    let delay_variation_ns = if silent { Nanos::ZERO } else { mean.since(least) };
+    CapacityReport { elapsed_ns: elapsed, delay_variation_ns, ..interval.report }
+}
+
+fn note(data: &[u8], interval: &mut Interval, expected: &mut u64, sample: &mut CapacitySample) {
+    let Some(head) = Head::read(data) else { return };
+    let delay = now().since(Nanos::new(head.sent_ns));
+    sample.least_delay_ns = sample.least_delay_ns.min(delay);
+    interval.delays += u128::from(delay.count());
+    let report = &mut interval.report;
+    report.received += 1;
+    report.asked_bit_s = BitRate::new(head.asked_bit_s);
+    if head.number >= *expected {
+        report.lost += head.number - *expected;
+        *expected = head.number + 1;
+    } else {
+        // What was thought lost came late, or came again.
+        report.disordered += 1;
+        report.lost = report.lost.saturating_sub(1);
+    }
+}
+
+/// IPv4 and UDP.
+const HEADERS: Bytes = Bytes::new(28);
+const HEAD: usize = 24;
+/// RFC 9097, 8.1: a report each 50 ms.
+const FEEDBACK: Nanos = Nanos::from_millis(50);
+/// How long nobody looks for reports.
+const LOOK: Nanos = Nanos::from_millis(1);
+const MARGIN: Nanos = Nanos::from_micros(60);
+/// A sender that is later than this does not catch up: the rate is what it is asked for, not a burst.
+const MOST_LATE: Nanos = Nanos::from_millis(5);
+const BUFFER: usize = 4 << 20;

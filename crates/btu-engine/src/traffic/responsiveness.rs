@@ -1,0 +1,288 @@
+//! Round trips while more and more connections fill a path (draft-ietf-ippm-responsiveness).
+//!
+//! Load and probes are requests that the answering end of conversations knows: it reads as much as a
+//! request says and answers with one byte. On a connection that carries load a probe is a short request
+//! behind what waits there; on a connection of its own it is the first one.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::thread::Scope;
+use std::time::Duration;
+
+use btu_core::traffic::analysis::responsiveness::Stability;
+use btu_core::traffic::probe::ForeignProbe;
+use btu_core::traffic::probe::ResponsivenessSample;
+use btu_core::traffic::probe::WorkingInterval;
+use btu_core::units::Nanos;
+use btu_sys::clock;
+use btu_sys::socket;
+use btu_sys::socket::Settings;
+
+use super::answerer::HEAD;
+use super::answerer::answer_all;
+use super::answerer::may_go_on;
+use super::answerer::to_count;
+use super::pacer::now;
+use super::way::Way;
+use super::way::within;
+use crate::error::EngineError;
+
+/// Adds a connection each interval until goodput and round trips have settled, at most so many intervals.
+///
+/// # Errors
+/// The other end could not listen, no connection came up, or a thread did not start.
+pub fn responsiveness(
+    way: &Way<'_>,
+    interval: Nanos,
+    most: u32,
+    cancel: &AtomicBool,
+) -> Result<ResponsivenessSample, EngineError> {
+    let settings = Settings::default();
+    let listener = within(way.far, || Ok(socket::listen(way.door(), &settings)?))?;
+    let listening = listener.local_addr().map_err(EngineError::peer("listen"))?;
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let answering = scope.spawn(|| answer(way, &listener, &over));
+        let asking = scope.spawn(|| {
+            let ask = || Asker { listening, interval, most, cancel }.run();
+            way.near.enter().and_then(|()| ask())
+        });
+        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+        let sample = asking.join().unwrap_or_else(|_| Err(panicked()));
+        over.store(true, Relaxed);
+        answering.join().unwrap_or_else(|_| Err(panicked()))?;
+        sample
+    })
+}
+
+fn answer(way: &Way<'_>, listener: &TcpListener, over: &AtomicBool) -> Result<(), EngineError> {
+    way.far.enter()?;
+    answer_all(listener, over)
+}
+
+/// The asking end.
+struct Asker<'a> {
+    listening: SocketAddr,
+    interval: Nanos,
+    most: u32,
+    cancel: &'a AtomicBool,
+}
+
+/// What all connections with load share.
+#[derive(Default)]
+struct Pool {
+    stop: AtomicBool,
+    answered_bytes: AtomicU64,
+    broken: AtomicU32,
+    /// Round trips of probes beside the load.
+    own: Mutex<Vec<Nanos>>,
+}
+
+/// A connection that carries load.
+#[derive(Default)]
+struct Load {
+    /// The next request is a probe.
+    wants_probe: AtomicBool,
+    /// Requests without an answer: when, how long, whether a probe.
+    waiting: Mutex<VecDeque<(Nanos, u64, bool)>>,
+}
+
+impl Asker<'_> {
+    fn run(&self) -> Result<ResponsivenessSample, EngineError> {
+        let mut sample = ResponsivenessSample::default();
+        for _ in 0..IDLE_PROBES {
+            sample.idle.push(self.foreign()?);
+        }
+        let pool = Pool::default();
+        let loads: Vec<Load> = (0..MOST_CONNECTIONS).map(|_| Load::default()).collect();
+        thread::scope(|scope| {
+            let ended = self.work(scope, &pool, &loads, &mut sample);
+            pool.stop.store(true, Relaxed);
+            ended
+        })?;
+        sample.broken = pool.broken.load(Relaxed);
+        Ok(sample)
+    }
+
+    fn work<'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        pool: &'scope Pool,
+        loads: &'scope [Load],
+        sample: &mut ResponsivenessSample,
+    ) -> Result<(), EngineError> {
+        let (mut goodput, mut trips) = (Stability::default(), Stability::default());
+        // Probes that wait long make intervals longer; the whole has an end all the same.
+        let end = now().saturating_add(self.interval * u64::from(self.most) * LONGER);
+        for number in 0..self.most {
+            if self.cancel.load(Relaxed) || now() > end {
+                break;
+            }
+            let open = usize::try_from(number).unwrap_or(usize::MAX).min(loads.len());
+            if let Some(load) = loads.get(open) {
+                self.open(scope, pool, load)?;
+            }
+            let connections = (open + 1).min(loads.len());
+            let interval = self.interval(pool, &loads[..connections]);
+            goodput.record(interval.goodput_bit_s);
+            if sample.goodput_settled.is_none() && goodput.is_stable() {
+                sample.goodput_settled = Some(number);
+            }
+            let rpm = ResponsivenessSample::interval_rpm(&interval);
+            sample.intervals.push(interval);
+            if let Some(rpm) = rpm.filter(|_| sample.goodput_settled.is_some()) {
+                trips.record(rpm);
+            }
+            if trips.is_stable() {
+                sample.settled = Some(number);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One interval of probes of both kinds, in turn.
+    fn interval(&self, pool: &Pool, loads: &[Load]) -> WorkingInterval {
+        let begin = now();
+        let before = pool.answered_bytes.load(Relaxed);
+        let step = Nanos::new(self.interval.count() / PROBES).min(LONGEST_STEP);
+        let (mut foreign, mut turn) = (Vec::new(), begin);
+        let mut at = 0;
+        while turn.since(begin) < self.interval && !self.cancel.load(Relaxed) {
+            loads[at % loads.len()].wants_probe.store(true, Relaxed);
+            at += 1;
+            match self.foreign() {
+                Ok(probe) => foreign.push(probe),
+                Err(_) => drop(pool.broken.fetch_add(1, Relaxed)),
+            }
+            turn = now().max(turn.saturating_add(step));
+            clock::sleep_until(turn.count());
+        }
+        let seconds = now().since(begin).seconds();
+        let bytes = pool.answered_bytes.load(Relaxed) - before;
+        let own_ns = std::mem::take(&mut *pool.own.lock().unwrap_or_else(PoisonError::into_inner));
+        #[expect(clippy::cast_precision_loss, reason = "bytes of one interval")]
+        let goodput_bit_s = bytes as f64 * 8.0 / seconds.max(1e-9);
+        let connections = u32::try_from(loads.len()).unwrap_or(u32::MAX);
+        WorkingInterval { connections, goodput_bit_s, foreign, own_ns }
+    }
+
+    /// A connection of its own, one request and its answer.
+    fn foreign(&self) -> Result<ForeignProbe, EngineError> {
+        let began = now();
+        let stream = socket::connect(self.listening, &Settings::default(), PATIENCE)?;
+        let open = now();
+        socket::bound_waits(&stream, PATIENCE)?;
+        let told = EngineError::peer("exchange a probe");
+        let answered = socket::send(stream.as_fd(), &request(to_count(HEAD)))
+            .and_then(|_| socket::recv(stream.as_fd(), &mut [0; 1]));
+        match answered {
+            Ok(1) => {
+                Ok(ForeignProbe { connect_ns: open.since(began), exchange_ns: now().since(open) })
+            }
+            Ok(_) => Err(EngineError::Refused("a probe was closed without an answer".to_owned())),
+            Err(cause) => Err(told(cause)),
+        }
+    }
+
+    /// One connection more.
+    fn open<'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        pool: &'scope Pool,
+        load: &'scope Load,
+    ) -> Result<(), EngineError> {
+        let stream = socket::connect(self.listening, &Settings::default(), PATIENCE)?;
+        socket::bound_waits(&stream, LOOK)?;
+        // What waits in it at the end is nobody's: the connection is thrown away.
+        socket::reset_on_close(&stream)?;
+        let other = stream.try_clone().map_err(EngineError::peer("duplicate a socket"))?;
+        scope.spawn(move || fill(&stream, pool, load));
+        scope.spawn(move || drain(&other, pool, load));
+        Ok(())
+    }
+}
+
+/// A request begins with its own length and that of the answer.
+fn request(length: u64) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..8].copy_from_slice(&length.to_le_bytes());
+    head[8..].copy_from_slice(&1_u64.to_le_bytes());
+    head
+}
+
+/// Writes requests back to back, a probe among them where one is wanted.
+fn fill(stream: &TcpStream, pool: &Pool, load: &Load) {
+    let mut chunk = vec![0x5a; CHUNK];
+    chunk[..HEAD].copy_from_slice(&request(to_count(CHUNK)));
+    let probe = request(to_count(HEAD));
+    while !pool.stop.load(Relaxed) {
+        let is_probe = load.wants_probe.swap(false, Relaxed);
+        let data: &[u8] = if is_probe { &probe } else { &chunk };
+        let entry = (now(), to_count(data.len()), is_probe);
+        load.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(entry);
+        if write_all(stream, data, pool).is_err() {
+            pool.broken.fetch_add(u32::from(!pool.stop.load(Relaxed)), Relaxed);
+            return;
+        }
+    }
+}
+
+fn write_all(stream: &TcpStream, mut data: &[u8], pool: &Pool) -> io::Result<()> {
+    while !data.is_empty() {
+        match socket::send(stream.as_fd(), data) {
+            Ok(count) => data = &data[count..],
+            Err(cause) if may_go_on(&cause) && !pool.stop.load(Relaxed) => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(())
+}
+
+/// Reads answers, one byte each, in the order of the requests.
+fn drain(stream: &TcpStream, pool: &Pool, load: &Load) {
+    let mut space = [0; 256];
+    while !pool.stop.load(Relaxed) {
+        let count = match socket::recv(stream.as_fd(), &mut space) {
+            Ok(0) => return,
+            Ok(count) => count,
+            Err(cause) if may_go_on(&cause) => continue,
+            Err(_) => return,
+        };
+        let time = now();
+        let mut waiting = load.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        for (asked, bytes, is_probe) in (0..count).map_while(|_| waiting.pop_front()) {
+            pool.answered_bytes.fetch_add(bytes, Relaxed);
+            if is_probe {
+                let mut own = pool.own.lock().unwrap_or_else(PoisonError::into_inner);
+                own.push(time.since(asked));
+            }
+        }
+    }
+}
+
+/// The most connections with load (MNP).
+const MOST_CONNECTIONS: usize = 16;
+const IDLE_PROBES: usize = 10;
+/// How many times longer than its intervals the whole may take.
+const LONGER: u64 = 2;
+/// Probes of each kind in an interval, where their round trips leave the time.
+const PROBES: u64 = 10;
+const LONGEST_STEP: Nanos = Nanos::from_millis(100);
+/// A request of load: short enough that a probe among them waits for what is in the socket, not for its
+/// own application.
+const CHUNK: usize = 16 << 10;
+/// How long nobody looks whether it is over.
+const LOOK: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,0 +1,234 @@
+//! What standard methods found, with units in the keys.
+
+use btu_core::traffic::findings::BurstFinding;
+use btu_core::traffic::findings::Findings;
+use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::TransferFinding;
+use btu_core::traffic::method;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::probe::CapacityFigures;
+use btu_core::traffic::probe::ResponsivenessFigures;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What standard methods found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodResult {
+    /// `rfc2544`, `rfc9004`, `rfc6349`, `rfc9097`, `responsiveness`, or `qos`, which uses some of them.
+    pub name: String,
+    /// In which respects it was not what the text asks for.
+    pub deviations: Vec<String>,
+    /// By frame size.
+    pub frames: Vec<FrameResult>,
+    /// TCP over its window.
+    pub transfers: Vec<TransferResult>,
+    /// Capacity searches.
+    pub capacities: Vec<CapacityResult>,
+    /// Round trips under load.
+    pub responsiveness: Vec<ResponsivenessResult>,
+}
+
+/// One frame size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FrameResult {
+    /// The Ethernet frame, its checksum included.
+    pub frame_bytes: u32,
+    /// The highest load without loss, frames per second; null where every load lost some.
+    pub throughput_frames_s: Option<f64>,
+    /// The same on the wire, preamble and gap included, bit/s.
+    pub throughput_wire_bit_s: Option<f64>,
+    /// The lowest load above it that lost some, frames per second; null where none did.
+    pub lossy_frames_s: Option<f64>,
+    /// Trials of the search.
+    pub trials: u64,
+    /// How long each was, seconds.
+    pub trial_s: f64,
+    /// Median delay at the throughput, seconds.
+    pub latency_p50_s: Option<f64>,
+    /// 99th percentile, seconds.
+    pub latency_p99_s: Option<f64>,
+    /// Loads with the share of frames that they lost, in falling order.
+    pub losses: Vec<LossResult>,
+    /// Bursts back to back.
+    pub back_to_back: Option<BackToBackResult>,
+}
+
+/// The loss of one load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LossResult {
+    /// Frames per second.
+    pub load_frames_s: f64,
+    /// Lost, of all sent.
+    pub lost_share: f64,
+}
+
+/// The longest burst that came whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BackToBackResult {
+    /// Mean of the searches.
+    pub frames: f64,
+    /// The shortest.
+    pub least_frames: f64,
+    /// The longest.
+    pub most_frames: f64,
+    /// Searches.
+    pub searches: u64,
+    /// True where the longest burst that was tried came whole, too.
+    pub open_end: bool,
+    /// How fast frames came within a burst, per second.
+    pub burst_frames_s: f64,
+    /// The buffer, corrected for what left meanwhile (RFC 9004, 6.4), frames.
+    pub buffer_frames: f64,
+    /// Its time at the throughput, seconds.
+    pub buffer_s: f64,
+}
+
+/// TCP with one window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransferResult {
+    /// Window in bandwidth-delay products.
+    pub window_share: f64,
+    /// Bandwidth-delay product, bytes.
+    pub product_bytes: u64,
+    /// What arrived, payload, bit/s.
+    pub goodput_bit_s: f64,
+    /// What full segments back to back would be, payload, bit/s.
+    pub ideal_bit_s: f64,
+    /// Round trip of the idle path, seconds.
+    pub idle_rtt_s: f64,
+    /// Time taken over the ideal time; 1 is perfect.
+    pub time_ratio: f64,
+    /// Payload not sent again, percent.
+    pub efficiency_percent: f64,
+    /// Mean round trip beyond the idle one, percent of it.
+    pub buffer_delay_percent: f64,
+}
+
+/// One capacity search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapacityResult {
+    /// The most that came in a sub-interval, IP layer, bit/s.
+    pub capacity_bit_s: f64,
+    /// Length of a sub-interval, seconds.
+    pub sub_interval_s: f64,
+    /// What came over the whole search, bit/s.
+    pub mean_bit_s: f64,
+    /// Of all datagrams.
+    pub lost_share: f64,
+    /// Delay variation in the sub-interval with the most, seconds.
+    pub delay_variation_s: f64,
+    /// The smallest delay of one way, seconds.
+    pub least_delay_s: f64,
+    /// Reports of the receiver.
+    pub reports: u64,
+}
+
+/// One measurement of round trips under load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponsivenessResult {
+    /// Round trips per minute under load: the mean of the next two.
+    pub rpm: f64,
+    /// On connections of their own.
+    pub foreign_rpm: f64,
+    /// On connections that carry load.
+    pub loaded_rpm: f64,
+    /// On the idle path; null where no probe came back.
+    pub idle_rpm: Option<f64>,
+    /// Payload of the last intervals, bit/s.
+    pub goodput_bit_s: f64,
+    /// Connections at the end.
+    pub connections: u32,
+    /// Connections and probes that broke: without them the result is too good.
+    pub broken: u32,
+    /// `low`, `medium` or `high`.
+    pub confidence: String,
+}
+
+/// What was found; `None` where no method was run.
+pub(super) fn method(plan: &Plan, findings: &Findings) -> Option<MethodResult> {
+    let course = plan.course.as_ref()?;
+    let known = method::find(&course.name);
+    Some(MethodResult {
+        name: course.name.clone(),
+        deviations: known.map(|method| method.deviations(course)).unwrap_or_default(),
+        frames: findings.frames.iter().map(frame).collect(),
+        transfers: findings.transfers.iter().map(transfer).collect(),
+        capacities: findings.capacities.iter().map(capacity).collect(),
+        responsiveness: findings.responsiveness.iter().map(responsiveness).collect(),
+    })
+}
+
+fn frame(found: &FrameFinding) -> FrameResult {
+    FrameResult {
+        frame_bytes: found.frame_bytes,
+        throughput_frames_s: found.throughput_fps,
+        throughput_wire_bit_s: found.throughput_fps.map(|fps| found.wire_bit_s(fps)),
+        lossy_frames_s: found.lossy_fps,
+        trials: count(found.trials),
+        trial_s: found.trial_s,
+        latency_p50_s: found.latency.map(|delays| delays.p50_s),
+        latency_p99_s: found.latency.map(|delays| delays.p99_s),
+        losses: found
+            .losses
+            .iter()
+            .map(|(load, lost)| LossResult { load_frames_s: *load, lost_share: *lost })
+            .collect(),
+        back_to_back: found.burst.map(burst),
+    }
+}
+
+fn burst(found: BurstFinding) -> BackToBackResult {
+    BackToBackResult {
+        frames: found.frames,
+        least_frames: found.least,
+        most_frames: found.most,
+        searches: count(found.searches),
+        open_end: found.open_end,
+        burst_frames_s: found.rate_fps,
+        buffer_frames: found.buffer_frames,
+        buffer_s: found.buffer_s,
+    }
+}
+
+fn transfer(found: &TransferFinding) -> TransferResult {
+    TransferResult {
+        window_share: found.share,
+        product_bytes: found.figures.bdp.count(),
+        goodput_bit_s: found.goodput_bit_s,
+        ideal_bit_s: found.ideal_bit_s,
+        idle_rtt_s: found.idle_rtt_s,
+        time_ratio: found.figures.time_ratio,
+        efficiency_percent: found.figures.efficiency_percent,
+        buffer_delay_percent: found.figures.buffer_delay_percent,
+    }
+}
+
+fn capacity(found: &CapacityFigures) -> CapacityResult {
+    CapacityResult {
+        capacity_bit_s: found.capacity_bit_s,
+        sub_interval_s: found.sub_interval_s,
+        mean_bit_s: found.mean_bit_s,
+        lost_share: found.lost_share,
+        delay_variation_s: found.delay_variation_s,
+        least_delay_s: found.least_delay_s,
+        reports: count(found.reports),
+    }
+}
+
+fn responsiveness(found: &ResponsivenessFigures) -> ResponsivenessResult {
+    ResponsivenessResult {
+        rpm: found.rpm,
+        foreign_rpm: found.foreign_rpm,
+        loaded_rpm: found.loaded_rpm,
+        idle_rpm: found.idle_rpm,
+        goodput_bit_s: found.goodput_bit_s,
+        connections: found.connections,
+        broken: found.broken,
+        confidence: found.confidence.word().to_owned(),
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

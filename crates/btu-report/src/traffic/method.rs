@@ -1,0 +1,190 @@
+//! What standard methods found: a table for each kind of finding.
+
+use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::TransferFinding;
+use btu_core::traffic::method;
+use btu_core::traffic::probe::CapacityFigures;
+use btu_core::traffic::probe::ResponsivenessFigures;
+
+use super::Seen;
+use super::rate;
+use super::span;
+use crate::document::Block;
+use crate::document::Column;
+use crate::document::Pair;
+use crate::document::Table;
+use crate::number;
+
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    let findings = &seen.analysis.findings;
+    let mut blocks: Vec<Block> = standard(seen).into_iter().collect();
+    let bursts = findings.frames.iter().any(|found| found.burst.is_some());
+    blocks.extend((!findings.frames.is_empty()).then(|| throughput(&findings.frames)));
+    blocks.extend(findings.frames.iter().filter_map(losses));
+    blocks.extend(bursts.then(|| back_to_back(&findings.frames)));
+    blocks.extend((!findings.transfers.is_empty()).then(|| transfers(&findings.transfers)));
+    blocks.extend(findings.capacities.iter().map(capacity));
+    blocks.extend(findings.responsiveness.iter().map(responsiveness));
+    blocks
+}
+
+/// Which text was followed, and how far.
+fn standard(seen: &Seen<'_>) -> Option<Block> {
+    let course = seen.journal.plan.course.as_ref()?;
+    let method = method::find(&course.name)?;
+    let deviations = method.deviations(course);
+    let told = if deviations.is_empty() {
+        "as the text asks".to_owned()
+    } else {
+        format!("not conformant: {}", deviations.join("; "))
+    };
+    Some(Block::Facts {
+        rows: vec![
+            Pair::new("Method", format!("{}: {}", method.name, method.about)),
+            Pair::new("Follows", method.source),
+            Pair::new("Effort", told),
+        ],
+    })
+}
+
+fn table(title: String, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Block {
+    Block::Table(Table { title, columns, rows, summary_rows: 0 })
+}
+
+fn throughput(found: &[FrameFinding]) -> Block {
+    let columns = vec![
+        Column::left("frame"),
+        Column::right("throughput, frames/s"),
+        Column::right("on the wire"),
+        Column::right("lost some at"),
+        Column::right("latency p50"),
+        Column::right("p99"),
+        Column::right("trials"),
+    ];
+    let row = |one: &FrameFinding| {
+        let whole = |fps: Option<f64>| {
+            fps.map_or_else(|| number::NONE.to_owned(), |fps| number::fixed(fps, 0))
+        };
+        let lossy = one.lossy_fps.map_or_else(|| "none".to_owned(), |fps| number::fixed(fps, 0));
+        vec![
+            format!("{} B", one.frame_bytes),
+            whole(one.throughput_fps),
+            one.throughput_fps
+                .map_or_else(|| number::NONE.to_owned(), |fps| rate(one.wire_bit_s(fps))),
+            lossy,
+            span(one.latency.map(|delays| delays.p50_s)),
+            span(one.latency.map(|delays| delays.p99_s)),
+            format!("{} of {}", one.trials, span(Some(one.trial_s))),
+        ]
+    };
+    let title = "Throughput: the highest load without loss (RFC 2544, 26.1)".to_owned();
+    table(title, columns, found.iter().map(row).collect())
+}
+
+fn losses(found: &FrameFinding) -> Option<Block> {
+    let columns =
+        vec![Column::right("frames/s"), Column::right("on the wire"), Column::right("lost %")];
+    let row = |(fps, lost): &(f64, f64)| {
+        vec![number::fixed(*fps, 0), rate(found.wire_bit_s(*fps)), number::figure(lost * 100.0)]
+    };
+    let rows: Vec<Vec<String>> = found.losses.iter().map(row).collect();
+    let title = format!("Frame loss rate of {} B (RFC 2544, 26.3)", found.frame_bytes);
+    (!rows.is_empty()).then(|| table(title, columns, rows))
+}
+
+fn back_to_back(found: &[FrameFinding]) -> Block {
+    let columns = vec![
+        Column::left("frame"),
+        Column::right("longest burst"),
+        Column::right("from"),
+        Column::right("to"),
+        Column::right("searches"),
+        Column::right("came at, frames/s"),
+        Column::right("buffer, frames"),
+        Column::right("buffer, time"),
+    ];
+    let row = |one: &FrameFinding| {
+        let burst = one.burst?;
+        let at_least = if burst.open_end { ">= " } else { "" };
+        Some(vec![
+            format!("{} B", one.frame_bytes),
+            format!("{at_least}{}", number::figure(burst.frames)),
+            number::fixed(burst.least, 0),
+            number::fixed(burst.most, 0),
+            burst.searches.to_string(),
+            number::fixed(burst.rate_fps, 0),
+            number::figure(burst.buffer_frames),
+            span(Some(burst.buffer_s)),
+        ])
+    };
+    let title = "Bursts back to back, and the buffer that they show (RFC 9004)".to_owned();
+    table(title, columns, found.iter().filter_map(row).collect())
+}
+
+fn transfers(found: &[TransferFinding]) -> Block {
+    let columns = vec![
+        Column::left("window"),
+        Column::right("goodput"),
+        Column::right("ideal"),
+        Column::right("time ratio"),
+        Column::right("efficiency %"),
+        Column::right("buffer delay %"),
+        Column::right("idle round trip"),
+    ];
+    let row = |one: &TransferFinding| {
+        vec![
+            one.label.clone(),
+            rate(one.goodput_bit_s),
+            rate(one.ideal_bit_s),
+            number::ratio(one.figures.time_ratio),
+            number::figure(one.figures.efficiency_percent),
+            number::figure(one.figures.buffer_delay_percent),
+            span(Some(one.idle_rtt_s)),
+        ]
+    };
+    let title = "TCP over its window (RFC 6349)".to_owned();
+    table(title, columns, found.iter().map(row).collect())
+}
+
+fn capacity(found: &CapacityFigures) -> Block {
+    Block::Facts {
+        rows: vec![
+            Pair::new(
+                "maximum IP-layer capacity (RFC 9097)",
+                format!(
+                    "{} in the best {} of the search",
+                    rate(found.capacity_bit_s),
+                    span(Some(found.sub_interval_s))
+                ),
+            ),
+            Pair::new("over the whole search", rate(found.mean_bit_s)),
+            Pair::new("lost meanwhile", format!("{} %", number::figure(found.lost_share * 100.0))),
+            Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
+            Pair::new("smallest delay of one way", span(Some(found.least_delay_s))),
+        ],
+    }
+}
+
+fn responsiveness(found: &ResponsivenessFigures) -> Block {
+    let idle = found.idle_rpm.map_or_else(|| number::NONE.to_owned(), |rpm| number::fixed(rpm, 0));
+    Block::Facts {
+        rows: vec![
+            Pair::new(
+                "round trips per minute under load (RPM)",
+                format!("{}, confidence {}", number::fixed(found.rpm, 0), found.confidence.word()),
+            ),
+            Pair::new("on connections of their own", number::fixed(found.foreign_rpm, 0)),
+            Pair::new("on connections that carry load", number::fixed(found.loaded_rpm, 0)),
+            Pair::new("on the idle path", idle),
+            Pair::new(
+                "goodput of the load",
+                format!(
+                    "{} on {} connections; {} broke",
+                    rate(found.goodput_bit_s),
+                    found.connections,
+                    found.broken
+                ),
+            ),
+        ],
+    }
+}

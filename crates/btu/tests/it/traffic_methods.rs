@@ -1,0 +1,105 @@
+//! Standard methods as their users see them, over emulated links with known answers: what no machine can
+//! make better.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::commands::needs;
+use crate::commands::run;
+use crate::program::btu;
+use crate::program::lines;
+use crate::program::read_json;
+
+/// Runs a method over a link; gives what it found. The report says the same byte for byte later.
+fn found(folder: &TempDir, args: &[&str]) -> Value {
+    let out = folder.path().join("out");
+    let mut command = btu();
+    command.current_dir(folder.path()).args(["traffic", "method"]).args(args);
+    let said = run(command.args(["--out", "out", "--quiet"])).unwrap();
+    assert!(said.contains("not conformant: "), "{said}");
+    let result = read_json(&out.join("result.json"));
+    assert_eq!((&result["study"], &result["complete"]), (&"method".into(), &true.into()));
+    let page = run(btu().current_dir(folder.path()).args(["report", "out", "--format", "html"]));
+    assert_eq!(page.unwrap(), std::fs::read_to_string(out.join("report.html")).unwrap());
+    // Each cell stands in the journal before its first run.
+    let (mut cells, mut runs) = (Vec::new(), 0);
+    for line in lines(&out.join("samples.jsonl")) {
+        if line["kind"] == "traffic_cell" {
+            cells.push(line["id"].clone());
+            continue;
+        }
+        assert!(cells.contains(&line["cell"]), "{line}");
+        runs += 1;
+    }
+    assert!(runs >= cells.len());
+    result["method"].clone()
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}"))
+}
+
+/// T13: frames of 512 B take 532 bytes on the wire, 0.43 ms at 10 Mb/s; a queue of 50 packets takes a burst
+/// of 50 whatever the host does.
+#[test]
+fn t13_frames_take_their_time_on_the_line_and_a_burst_fits_into_the_queue() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["rfc2544", "--frames", "512", "--time", "100ms", "--rate", "10Mbit/s"];
+    let method = found(&folder, &args);
+    let frame = &method["frames"][0];
+    assert_eq!((&method["name"], &frame["frame_bytes"]), (&"rfc2544".into(), &512.into()));
+    let losses = frame["losses"].as_array().unwrap();
+    assert!(!losses.is_empty() && number(frame, "trials") >= 2.0);
+    let falling =
+        losses.windows(2).all(|p| number(&p[0], "load_frames_s") > number(&p[1], "load_frames_s"));
+    assert!(falling && losses.iter().all(|one| (0.0..=1.0).contains(&number(one, "lost_share"))));
+    if let Some(latency) = frame["latency_p50_s"].as_f64() {
+        assert!(latency >= 532.0 * 8.0 / 10e6, "{latency}");
+    }
+    let folder = TempDir::new().unwrap();
+    let args = ["rfc9004", "--frames", "512", "--time", "100ms", "--repeats", "1"];
+    let path = ["--rate", "10Mbit/s", "--queue", "50pkt"];
+    let method = found(&folder, &[&args[..], &path[..]].concat());
+    let burst = &method["frames"][0]["back_to_back"];
+    assert!(number(burst, "frames") >= 50.0 && number(burst, "searches") >= 1.0, "{burst}");
+}
+
+/// T13: no machine makes a line faster or a delay shorter.
+#[test]
+fn t13_capacity_and_round_trips_stay_within_what_the_link_allows() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let method =
+        found(&folder, &["rfc9097", "--time", "1s", "--rate", "10Mbit/s", "--delay", "5ms"]);
+    let capacity = &method["capacities"][0];
+    assert!(number(capacity, "mean_bit_s") <= 10e6 * 1250.0 / 1288.0 * 1.01, "{capacity}");
+    assert!(number(capacity, "least_delay_s") >= 0.005 + 1288.0 * 8.0 / 10e6);
+    assert!(number(capacity, "reports") >= 1.0 && number(capacity, "capacity_bit_s") > 0.0);
+    let folder = TempDir::new().unwrap();
+    let path = ["--rate", "5Mbit/s", "--queue", "10pkt", "--delay", "20ms"];
+    let method = found(&folder, &[&["responsiveness", "--time", "50ms"][..], &path[..]].concat());
+    let trips = &method["responsiveness"][0];
+    // 40 ms there and back: 1500 a minute at the most.
+    for key in ["rpm", "foreign_rpm", "loaded_rpm", "idle_rpm"] {
+        assert!(number(trips, key) <= 1500.0, "{key} of {trips}");
+    }
+    assert!(number(trips, "connections") >= 1.0);
+}
+
+#[test]
+fn t13_tcp_over_its_window_is_held_against_what_was_measured_before() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let path = ["--rate", "5Mbit/s", "--delay", "10ms", "--queue", "20pkt"];
+    let method = found(&folder, &[&["rfc6349", "--time", "300ms"][..], &path[..]].concat());
+    let transfers = method["transfers"].as_array().unwrap();
+    assert!(!transfers.is_empty(), "{method}");
+    for transfer in transfers {
+        assert!(number(transfer, "idle_rtt_s") >= 0.02, "{transfer}");
+        assert!(number(transfer, "goodput_bit_s") <= 5e6 * 1448.0 / 1538.0 * 1.01, "{transfer}");
+        assert!(number(transfer, "efficiency_percent") <= 100.0);
+    }
+    let known = |share: f64| [0.25, 0.5, 0.75, 1.0, 2.0].contains(&share);
+    assert!(transfers.iter().all(|one| known(number(one, "window_share"))), "{method}");
+}
