@@ -59,12 +59,15 @@ pub struct Plan {
     /// How much a host activity does beside COMM.
     pub work: Work,
     /// How long an activity runs before COMM starts.
+    #[serde(rename = "lead_in_ns")]
     pub lead_in: Nanos,
     /// Window of an activity alone, once per pass.
+    #[serde(rename = "alone_window_ns")]
     pub alone_window: Nanos,
     /// How many passes.
     pub passes: PassRule,
     /// Time that repeats of disturbed runs may take in all.
+    #[serde(rename = "repeat_allowance_ns")]
     pub repeat_allowance: Nanos,
     /// The emulated link.
     pub link: LinkPlan,
@@ -82,8 +85,10 @@ pub struct Plan {
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
     /// A fixed amount per cell, shared by its connections (btu-96).
+    #[serde(rename = "fixed_bytes")]
     Fixed(Bytes),
     /// As much as passes in a window (btu-26).
+    #[serde(rename = "window_ns")]
     Window(Nanos),
 }
 
@@ -105,6 +110,7 @@ pub struct PassRule {
     /// Never exceeded.
     pub max: u32,
     /// No pass beyond `min` starts if it would end after this time.
+    #[serde(rename = "budget_ns")]
     pub budget: Nanos,
     /// Passes end early once the composite's relative half width is at most this.
     pub half_width: Ratio,
@@ -114,6 +120,7 @@ pub struct PassRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkPlan {
     /// DL, each way.
+    #[serde(rename = "delay_ns")]
     pub delay: Nanos,
     /// DR, a counter pattern such as `1@200,3@400/400`.
     pub drop: String,
@@ -127,8 +134,10 @@ pub struct SocketPlan {
     /// Congestion control on the local testbed.
     pub congestion: Option<String>,
     /// `SO_SNDBUF` and `SO_RCVBUF` of the black boxes.
+    #[serde(rename = "black_box_buffer_bytes")]
     pub black_box_buffer: Option<Bytes>,
     /// `TCP_WINDOW_CLAMP` of the black boxes.
+    #[serde(rename = "black_box_window_clamp_bytes")]
     pub black_box_window_clamp: Option<Bytes>,
 }
 
@@ -138,8 +147,10 @@ pub struct ActivityPlan {
     /// Threads of `cpu`; `None` for one per CPU of the test role.
     pub cpu_threads: Option<u32>,
     /// Size of the file that `io` copies.
+    #[serde(rename = "io_file_bytes")]
     pub io_file: Bytes,
     /// Size of one transfer of `ftp`.
+    #[serde(rename = "ftp_transfer_bytes")]
     pub ftp_transfer: Bytes,
 }
 
@@ -155,6 +166,36 @@ mod tests {
 
     fn own(text: &str) -> Result<Plan, String> {
         resolve(&Choices { plan: Some(("night.toml", text)), ..Choices::default() })
+    }
+
+    #[test]
+    fn what_selects_nothing_of_a_plan_is_refused() {
+        let text = "[matrix]\ncases = [\"SEND\"]\n";
+        let cases = ["RECV".to_owned()];
+        let plan = Some(("night.toml", text));
+        let error = resolve(&Choices { plan, cases: Some(&cases), ..Choices::default() });
+        let error = error.unwrap_err();
+        assert!(error.contains("--cases = \"RECV\"") && error.ends_with("write SEND"), "{error}");
+    }
+
+    #[test]
+    fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
+        for (text, said) in [
+            (
+                "[link]\ndelay = \"1000s\"",
+                "night.toml:2:9: link.delay = \"1000s\": must be at most 2s",
+            ),
+            ("[time]\nwindow = \"1ns\"", "must be at least 1ms"),
+            ("[activity]\nio_file = \"0B\"", "write a size from 1B to 16GiB"),
+            ("[activity]\nftp_transfer = \"900GB\"", "write a size from 1B to 16GiB"),
+            (
+                "[passes]\nmin = -1",
+                "min: invalid value: integer `-1`, expected a whole number from 0",
+            ),
+        ] {
+            let error = own(text).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
     }
 
     #[test]

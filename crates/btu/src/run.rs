@@ -70,6 +70,7 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
             "plan": plan,
             "steps_per_pass": plan.pass_order(1).len(),
             "estimate_ns": plan.estimate(),
+            "estimate_max_ns": plan.estimate_max(),
         }))?;
     } else {
         output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)))?;
@@ -78,9 +79,11 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// `# 123 steps in each of 3 passes, about 75 s`
+/// `# 123 steps in each of 2 to 5 passes, 35 s to 80 s`
 fn outlook(plan: &Plan) -> String {
     let steps = plan.pass_order(1).len();
-    let passes = plan.passes.min;
-    format!("# {steps} steps in each of {passes} passes, about {}", span(plan.estimate()))
+    let (min, max) = (plan.passes.min, plan.passes.max);
+    let passes = if min == max { min.to_string() } else { format!("{min} to {max}") };
+    let (sure, most) = (span(plan.estimate()), span(plan.estimate_max()));
+    format!("# {steps} steps in each of {passes} passes, {sure} to {most}")
 }

@@ -59,6 +59,19 @@ impl Source<'_> {
     /// The error of a TOML parser as one of ours.
     pub(super) fn syntax(&self, error: &toml::de::Error) -> PlanError {
         let place = error.span().map_or_else(|| self.name.to_owned(), |span| self.place(span));
-        PlanError::Syntax { place, cause: error.message().replace('\n', "; ") }
+        let key = error.span().and_then(|span| self.key_before(span.start));
+        let key = key.map_or_else(String::new, |key| format!("{key}: "));
+        let cause = error.message().replace('\n', "; ");
+        let cause = cause.replace("expected u32", "expected a whole number from 0 to 4294967295");
+        let cause = cause.replace("expected u64", "expected a whole number from 0");
+        PlanError::Syntax { place, cause: format!("{key}{cause}") }
+    }
+
+    /// `min` where the value of `min = -1` begins at `start`.
+    fn key_before(&self, start: usize) -> Option<&str> {
+        let line = self.text.get(..start)?.rsplit('\n').next()?;
+        let key = line.trim_end().strip_suffix('=')?.trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        (!key.is_empty() && key.chars().all(plain)).then_some(key)
     }
 }

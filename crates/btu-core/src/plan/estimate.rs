@@ -12,12 +12,25 @@ use crate::units::Nanos;
 impl Plan {
     /// The time of the passes that are sure to be made, checks of the emulation included.
     pub fn estimate(&self) -> Nanos {
+        self.pass_time() * u64::from(self.passes.min) + VERIFICATIONS
+    }
+
+    /// The most time: all passes that the budget admits, repeats of disturbed runs, second runs.
+    pub fn estimate_max(&self) -> Nanos {
+        let sure = self.pass_time() * u64::from(self.passes.min);
+        let most = self.pass_time() * u64::from(self.passes.max);
+        let second_runs = self.capture_limits().budget;
+        most.min(self.passes.budget.max(sure)) + self.repeat_allowance + second_runs + VERIFICATIONS
+    }
+
+    /// The time of one pass.
+    fn pass_time(&self) -> Nanos {
         let per_case = self.cases.iter().map(|case| self.cell_time(*case) + CELL_OVERHEAD);
         let loads = u64::try_from(self.activities.len() + 1).unwrap_or(u64::MAX);
         let applications = u64::try_from(self.applications.len()).unwrap_or(u64::MAX);
         let cells = per_case.sum::<Nanos>() * (loads * applications);
         let alone = self.alone_window * (loads - 1);
-        (cells + alone) * u64::from(self.passes.min) + VERIFICATIONS
+        cells + alone
     }
 
     /// The link elements of a case, in order of traversal; none on a plain path.
@@ -86,6 +99,16 @@ mod tests {
     fn quick_fits_into_90_seconds_and_official_into_30_minutes() {
         assert!(estimate("btu-26", false) < Nanos::from_secs(85));
         assert!(estimate("btu-26", true) < Nanos::from_secs(1800));
+    }
+
+    #[test]
+    fn the_most_time_has_all_that_may_be_added() {
+        for (edition, official) in [("btu-26", false), ("btu-26", true), ("btu-96", false)] {
+            let plan = plan(edition, official);
+            assert!(plan.estimate_max() >= plan.estimate());
+        }
+        let most = plan("btu-26", false).estimate_max();
+        assert!(most > Nanos::from_secs(60) && most <= Nanos::from_secs(95), "{most}");
     }
 
     #[test]

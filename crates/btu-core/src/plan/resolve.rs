@@ -23,8 +23,8 @@ use super::raw::RawPreset;
 use super::raw::RawTime;
 use super::text::Reader;
 use crate::cell::ActivityName;
-use crate::cell::Case;
 use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// What the user asked for; `None` leaves the edition's own.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +103,7 @@ impl Plan {
         let (cases, applications, activities) =
             (self.cases.len(), self.applications.len(), self.activities.len());
         if let Some(names) = choices.cases {
-            let kept = select("--cases", names, &Case::ALL, |case| case.name())?;
-            self.cases.retain(|case| kept.contains(case));
+            self.cases = select("--cases", names, &self.cases, |case| case.name())?;
         }
         if let Some(names) = choices.applications {
             self.applications = select("--applications", names, &self.applications, |a| &a.name)?;
@@ -272,7 +271,7 @@ pub(super) fn assemble(
         repeat_allowance: reader
             .required("time.repeat_allowance", time.repeat_allowance.as_ref())?,
         link: LinkPlan {
-            delay: reader.required("link.delay", link.delay.as_ref())?,
+            delay: reader.at_most("link.delay", link.delay.as_ref(), LONGEST_DELAY)?,
             drop: reader.pattern("link.drop", link.drop.as_ref())?,
             rate: reader.rate_element("link.rate", link.rate.as_ref())?,
         },
@@ -301,7 +300,14 @@ fn amount_or(own: RawTime, base: &RawTime) -> RawTime {
 
 fn amount(time: &RawTime, reader: &Reader<'_>) -> Result<Amount, PlanError> {
     match (&time.window, &time.amount) {
-        (Some(window), None) => reader.positive("time.window", Some(window)).map(Amount::Window),
+        (Some(window), None) => match reader.value::<Nanos>("time.window", window)? {
+            time if time < SHORTEST_WINDOW => Err(reader.illegal(
+                "time.window",
+                window,
+                &format!("must be at least {SHORTEST_WINDOW}: one message has to pass"),
+            )),
+            time => Ok(Amount::Window(time)),
+        },
         (None, Some(amount)) => match reader.value::<Bytes>("time.amount", amount)? {
             Bytes::ZERO => Err(reader.illegal("time.amount", amount, "must be more than nothing")),
             amount => Ok(Amount::Fixed(amount)),
@@ -361,8 +367,8 @@ fn activity_plan(activity: &RawActivity, reader: &Reader<'_>) -> Result<Activity
     };
     Ok(ActivityPlan {
         cpu_threads: threads,
-        io_file: reader.required("activity.io_file", activity.io_file.as_ref())?,
-        ftp_transfer: reader.required("activity.ftp_transfer", activity.ftp_transfer.as_ref())?,
+        io_file: reader.size("activity.io_file", activity.io_file.as_ref())?,
+        ftp_transfer: reader.size("activity.ftp_transfer", activity.ftp_transfer.as_ref())?,
     })
 }
 
@@ -375,6 +381,11 @@ fn captured(capture: &RawCapture, reader: &Reader<'_>) -> Result<Captured, PlanE
 fn contains_all<T: PartialEq>(kept: &[T], all: &[T]) -> bool {
     all.iter().all(|item| kept.contains(item))
 }
+
+/// A satellite's hop is 270 ms; a check of the emulation waits for hundreds of round trips.
+const LONGEST_DELAY: Nanos = Nanos::from_secs(2);
+/// Below it a cell measures its own start.
+const SHORTEST_WINDOW: Nanos = Nanos::from_millis(1);
 
 fn edition_names() -> String {
     super::EDITIONS.iter().map(|e| e.name).collect::<Vec<_>>().join(" or ")

@@ -16,6 +16,7 @@ use crate::cell::ActivityName;
 use crate::link;
 use crate::link::ChainSpec;
 use crate::link::Pattern;
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// Reads the values of one file.
@@ -65,6 +66,35 @@ impl Reader<'_> {
                 Err(self.illegal(key, given, "must be more than no time"))
             }
             (time, _) => Ok(time),
+        }
+    }
+
+    /// A time up to a bound.
+    pub(super) fn at_most(
+        &self,
+        key: &str,
+        text: Option<&Spanned<String>>,
+        most: Nanos,
+    ) -> Result<Nanos, PlanError> {
+        match (self.required(key, text)?, text) {
+            (time, Some(given)) if time > most => {
+                Err(self.illegal(key, given, &format!("must be at most {most}")))
+            }
+            (time, _) => Ok(time),
+        }
+    }
+
+    /// A size from one byte to what the program is willing to write to a disk.
+    pub(super) fn size(
+        &self,
+        key: &str,
+        text: Option<&Spanned<String>>,
+    ) -> Result<Bytes, PlanError> {
+        match (self.required(key, text)?, text) {
+            (size, Some(given)) if size == Bytes::ZERO || size > LARGEST_FILE => {
+                Err(self.illegal(key, given, &format!("write a size from 1B to {LARGEST_FILE}")))
+            }
+            (size, _) => Ok(size),
         }
     }
 
@@ -261,5 +291,8 @@ fn put_some(out: &mut String, key: &str, value: Option<impl Display>) {
 fn quoted(value: impl Display) -> String {
     toml::Value::String(value.to_string()).to_string()
 }
+
+/// Two of them lie on the disk during a run.
+const LARGEST_FILE: Bytes = Bytes::new(16 << 30);
 
 const TESTBED_CLASSES: &[&str] = &["local", "lab", "cloud", "wan"];

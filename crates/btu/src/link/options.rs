@@ -37,37 +37,37 @@ pub(crate) struct LinkArgs {
 #[command(next_help_heading = "Link elements, both directions alike")]
 pub(crate) struct ElementArgs {
     /// Hold every packet this long, each way: 10ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) delay: Option<String>,
     /// Add this to the round trip, half each way: 80ms
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) rtt: Option<String>,
     /// Serial line: 10Mbit/s (also tc's 10Mbit)
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) rate: Option<String>,
     /// Mahimahi trace of delivery opportunities instead of a rate
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<String>,
     /// Queue of the rate or trace: 100ms, 50pkt, 64kB; "50ms codel"
-    #[arg(long, value_name = "QUEUE")]
+    #[arg(long, value_name = "QUEUE", allow_hyphen_values = true)]
     pub(crate) queue: Option<String>,
     /// Drop by counter (1@200,3@400/400), by chance (1%), by model (ge 1% 30%), by list (list FILE)
-    #[arg(long, value_name = "DROPS", alias = "loss")]
+    #[arg(long, value_name = "DROPS", allow_hyphen_values = true, alias = "loss")]
     pub(crate) drop: Vec<String>,
     /// Send a packet twice: 0.1% or a counter pattern
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) duplicate: Option<String>,
     /// Flip one bit of a packet: 0.1% or a counter pattern
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) corrupt: Option<String>,
     /// Hold only packets of a counter pattern: "3@100/100 10ms"
-    #[arg(long, value_name = "HOLD")]
+    #[arg(long, value_name = "HOLD", allow_hyphen_values = true)]
     pub(crate) hold: Option<String>,
     /// Random delay that keeps the order: a distribution
-    #[arg(long, value_name = "DIST")]
+    #[arg(long, value_name = "DIST", allow_hyphen_values = true)]
     pub(crate) jitter: Option<String>,
     /// Let packets fall behind others: "1% after 3pkt"
-    #[arg(long, value_name = "REORDER")]
+    #[arg(long, value_name = "REORDER", allow_hyphen_values = true)]
     pub(crate) reorder: Option<String>,
     /// An element towards the far end only: "rate 2Mbit/s"; may be repeated
     #[arg(long, value_name = "ELEMENT", help_heading = "Link elements, one direction")]

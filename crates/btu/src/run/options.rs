@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "CELLS", conflicts_with = "resume")]
     capture: Option<Captured>,
     /// Seed of the random order, instead of a fresh one
-    #[arg(long, value_name = "NUMBER", conflicts_with = "resume")]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "resume")]
     seed: Option<u64>,
     /// Where the result goes; must be empty or not exist [default: btu-results/TIME-EDITION-PRESET]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
@@ -67,10 +67,10 @@ pub(crate) struct RunArgs {
     #[arg(long, requires = "io_dir")]
     pub(super) allow_tmpfs: bool,
     /// Price of the machine: 2900USD or 2900USD@2026-11
-    #[arg(long, value_name = "PRICE", value_parser = price, conflicts_with = "resume")]
+    #[arg(long, value_name = "PRICE", allow_hyphen_values = true, value_parser = price, conflicts_with = "resume")]
     pub(super) price: Option<String>,
     /// Another figure of the machine: SPECint=76.9@spec.org; repeatable
-    #[arg(long = "mark", value_name = "NAME=VALUE[@SOURCE]", value_parser = mark, conflicts_with = "resume")]
+    #[arg(long = "mark", value_name = "NAME=VALUE[@SOURCE]", allow_hyphen_values = true, value_parser = mark, conflicts_with = "resume")]
     pub(super) marks: Vec<String>,
     /// A note that goes into the result
     #[arg(long, value_name = "TEXT", conflicts_with = "resume")]

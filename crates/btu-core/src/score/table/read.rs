@@ -260,13 +260,22 @@ impl Object<'_> {
             return Ok(given);
         }
         let (bits, seconds) = (self.needed("bits")?, self.needed("seconds")?);
-        let computed = bits / seconds / 1e6;
+        let computed = self.in_range("bits / seconds", bits / seconds / 1e6)?;
         match given {
             Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
                 "goodput_mbps = {given}, but bits / seconds = {bits} / {seconds} s = {computed} Mb/s"
             ))),
             _ => Ok(computed),
         }
+    }
+
+    /// A quotient may be more, or less, than a number can hold.
+    fn in_range(&self, what: &str, quotient: f64) -> Result<f64, TableError> {
+        if quotient.is_finite() && quotient > 0.0 {
+            return Ok(quotient);
+        }
+        let legal = "is beyond what a number can hold; check both values and their units";
+        Err(self.contradiction(&format!("{what} = {quotient:e} {legal}")))
     }
 
     fn agreed_slowdown(
@@ -276,6 +285,7 @@ impl Object<'_> {
         base: f64,
         rate: f64,
     ) -> Result<f64, TableError> {
+        let computed = self.in_range("base / activity_rate", computed)?;
         match given {
             Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
                 "slowdown = {given}, but base / activity_rate = {base} / {rate} = {computed}"

@@ -14,6 +14,14 @@ fn error(fields: &str) -> String {
     score_table(&table(&[row(fields)])).unwrap_err().to_string()
 }
 
+#[test]
+fn quotients_beyond_what_a_number_holds_are_refused() {
+    let rate = error(r#""activity": "none", "bits": 1e308, "seconds": 1e-308"#);
+    assert!(rate.contains("bits / seconds = inf"), "{rate}");
+    let slow = error(r#""activity": "cpu", "bits": 1, "seconds": 1, "activity_rate": 1e-320"#);
+    assert!(slow.contains("base / activity_rate = inf"), "{slow}");
+}
+
 /// Repeats of 1 and 4 Mb/s at base 100: rates 50 and 12.5 are slowdowns 2 and 8.
 #[test]
 fn rates_and_repeats_are_folded() {

@@ -9,6 +9,8 @@ use super::users::text;
 const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--delay", "10"], &["--delay", "\"10\"", "ms"]),
     (&["--delay", "fast"], &["--delay", "\"fast\"", "ms"]),
+    (&["--delay", "-5ms"], &["--delay", "\"-5ms\"", "ms"]),
+    (&["--drop", "-1%"], &["--drop", "-1%"]),
     (&["--drop", "3@500/400"], &["--drop", "3@500", "period of 400"]),
     (&["--drop", "1@2"], &["--drop", "\"1@2\"", "/P"]),
     (&["--drop", "1"], &["--drop", "drop SHARE (1%)"]),
