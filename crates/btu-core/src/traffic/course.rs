@@ -8,9 +8,11 @@ use super::plan::Cell;
 use super::plan::Course;
 use super::plan::Plan;
 use super::plan::place;
+use super::sample::FlowSample;
 use super::sample::Line;
 use super::sample::RunSample;
 use super::study::Totals;
+use super::trace::float;
 
 /// The run that is made next.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,21 @@ impl Plan {
         };
         let left = self.runs().into_iter().find(|(pass, cell)| !is_made(*pass, cell))?;
         Some(Next { pass: left.0, cell: left.1.clone(), decided: false })
+    }
+}
+
+impl Made<'_> {
+    /// What departed, bit/s; where nothing did within the duration, what came after it.
+    pub(super) fn carried(&self) -> f64 {
+        let late = |flow: &FlowSample| {
+            let seconds = flow.duration_ns.seconds();
+            if seconds > 0.0 { float(flow.figures.delivered_bytes.bits()) / seconds } else { 0.0 }
+        };
+        if self.totals.departure > 0.0 {
+            self.totals.departure
+        } else {
+            self.run.flows().map(late).sum()
+        }
     }
 }
 

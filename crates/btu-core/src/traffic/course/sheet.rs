@@ -43,7 +43,7 @@ fn stream(seen: &SoFar<'_>) -> Option<Cell> {
 /// What full streams got, bit/s.
 fn rates(seen: &SoFar<'_>) -> Vec<f64> {
     let streams = seen.made().filter(|made| made.cell.group == Group::Capacity);
-    streams.map(|made| made.totals.departure).filter(|rate| *rate > 0.0).collect()
+    streams.map(Made::carried).filter(|rate| *rate > 0.0).collect()
 }
 
 fn mu(seen: &SoFar<'_>) -> Option<f64> {

@@ -76,7 +76,7 @@ impl<'a> SoFar<'a> {
     /// What came of frames that were sent as fast as they go, bit/s on the wire.
     pub(super) fn ceiling(&self, frame: Frame) -> Option<f64> {
         let payload = float(frame.payload().bits());
-        let rates = self.sized(Group::Ceiling, frame).map(|made| made.totals.departure);
+        let rates = self.sized(Group::Ceiling, frame).map(Made::carried);
         let got = rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)?;
         Some(got / payload * frame.wire_bits())
     }
