@@ -7,6 +7,7 @@
 
 mod connection;
 mod greeting;
+mod guest;
 mod job;
 mod measured;
 mod queue;
@@ -33,6 +34,7 @@ use crate::policy::Policy;
 
 use connection::Connection;
 use connection::Phase;
+use guest::Guest;
 use job::Job;
 
 pub use measured::Account;
@@ -227,6 +229,8 @@ pub enum Action {
         rate: Option<BitRate>,
         /// Whether its links may be emulated.
         emulation: bool,
+        /// Whether it puts this host under test, and is no black box.
+        test: bool,
     },
 }
 
@@ -252,6 +256,8 @@ pub struct Agent {
     /// Those that wait, the first to be served first.
     queue: VecDeque<ConnId>,
     jobs: BTreeMap<WorkerId, Job>,
+    /// Hosts that peers vouch for.
+    guests: BTreeMap<HostId, Guest>,
     last_worker: u64,
     /// When payload was moved, and how much.
     spent: VecDeque<(Nanos, u64)>,
@@ -271,6 +277,7 @@ impl Agent {
             connections: BTreeMap::new(),
             queue: VecDeque::new(),
             jobs: BTreeMap::new(),
+            guests: BTreeMap::new(),
             last_worker: 0,
             spent: VecDeque::new(),
             refusals: VecDeque::new(),
@@ -298,6 +305,7 @@ impl Agent {
 
     /// Takes what happened and says what to do.
     pub fn on(&mut self, now: Nanos, event: Event) -> Vec<Action> {
+        self.guests.retain(|_, guest| guest.until > now);
         match event {
             Event::Accepted { conn, from } => self.accepted(now, conn, from),
             Event::Local { conn } => self.local(now, conn),
@@ -350,7 +358,10 @@ impl Agent {
             (Phase::Securing | Phase::Greeting | Phase::Joining, _) => {
                 self.bye(now, conn, "not now: a greeting comes first");
             }
-            (_, Request::Ping {}) => self.send(conn, Answer::Pong {}),
+            (_, Request::Ping {}) => self.pinged(now, conn),
+            (Phase::Idle, Request::Vouch { guest, for_ns }) => {
+                self.vouch(now, conn, &guest, for_ns);
+            }
             (Phase::Idle, Request::Reserve(wanted)) => self.reserve(now, conn, wanted),
             (_, request @ (Request::Status {} | Request::StopAll {} | Request::Resume {})) => {
                 self.command(now, conn, &request);

@@ -47,6 +47,8 @@ pub enum ClientAction {
     Failed(Fault),
     /// The agent works for others; the place in its queue.
     Queued(u32),
+    /// A step of a test is done there.
+    Progress(String),
     /// Send a message.
     Send(Request),
 }
@@ -189,6 +191,13 @@ impl Client {
                 self.deadline = now.saturating_add(QUEUE_SILENCE);
                 vec![ClientAction::Queued(position), ClientAction::Send(Request::Ping {})]
             }
+            (
+                State::Asked { request: Request::Test(order), patience },
+                Answer::Progress { seq, text },
+            ) if seq == order.seq => {
+                self.deadline = now.saturating_add(*patience);
+                vec![ClientAction::Send(Request::Ping {}), ClientAction::Progress(text)]
+            }
             (State::Asked { request, .. }, answer) => match misfit(request, &answer) {
                 Some(reason) => self.lied(&reason),
                 None => self.answered(now, answer),
@@ -296,6 +305,7 @@ fn misfit(request: &Request, answer: &Answer) -> Option<String> {
     let wrong = || Some(format!("{} to {}", name(answer), asked(request)));
     let fits = match (request, answer) {
         (Request::Reserve(_), Answer::Granted { .. } | Answer::Refused { .. })
+        | (Request::Vouch { .. }, Answer::Vouched {} | Answer::Refused { .. })
         | (Request::Ping {}, Answer::Pong {})
         | (
             Request::Status {} | Request::StopAll {} | Request::Resume {},
@@ -309,7 +319,10 @@ fn misfit(request: &Request, answer: &Answer) -> Option<String> {
         }
         (Request::Service(order), Answer::Said { which, .. }) => *which == order.which,
         (Request::Word(word), Answer::Said { which, .. }) => *which == word.which,
-        (Request::Facts { .. } | Request::Collect(_), Answer::Document { .. })
+        (
+            Request::Facts { .. } | Request::Collect(_) | Request::Test(_),
+            Answer::Document { .. },
+        )
         | (Request::Serve { .. }, Answer::Serving { .. })
         | (Request::Sign(_), Answer::Signed { .. })
         | (Request::Cancel(_), Answer::Cancelled { .. })
@@ -334,6 +347,8 @@ const fn asked(request: &Request) -> &'static str {
         Request::Word(_) => "a word for a service",
         Request::Cancel(_) => "the end of a run",
         Request::Collect(_) => "the question what a run did",
+        Request::Vouch { .. } => "the word for another host",
+        Request::Test(_) => "the next step of the test",
         Request::Sign(_) => "the request for a signature",
         Request::Release { .. } => "the end of the reservation",
         Request::Status {} | Request::StopAll {} | Request::Resume {} => "a question",
@@ -354,6 +369,8 @@ const fn name(answer: &Answer) -> &'static str {
         Answer::Cancelled { .. } => "cancelled",
         Answer::Document { .. } => "a document",
         Answer::Signed { .. } => "signed",
+        Answer::Vouched {} => "vouched",
+        Answer::Progress { .. } => "progress",
         Answer::Released { .. } => "released",
         Answer::Failed { .. } => "failed",
         Answer::Stale { .. } => "stale",

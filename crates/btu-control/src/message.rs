@@ -3,6 +3,7 @@
 
 mod bounds;
 mod service;
+mod test;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,7 +12,6 @@ use std::net::SocketAddr;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
-use btu_core::manifest::RunLabel;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -23,6 +23,10 @@ pub use bounds::Bounded;
 pub use bounds::MessageError;
 pub use service::ServiceOrder;
 pub use service::ServiceWord;
+pub use test::BlackBox;
+pub use test::RunOf;
+pub use test::Signing;
+pub use test::TestOrder;
 
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 1;
@@ -58,6 +62,15 @@ pub enum Request {
         /// Number of the request.
         seq: u64,
     },
+    /// Asks the agent to take another host's word for the peer's own, for a while.
+    Vouch {
+        /// Its identity.
+        guest: String,
+        /// How long; nothing ends it.
+        for_ns: Nanos,
+    },
+    /// Asks the agent to be the host under test.
+    Test(Box<TestOrder>),
     /// Asks for an FTP server until the end of the reservation.
     Serve {
         /// Number of the request.
@@ -110,6 +123,9 @@ pub struct Reservation {
     /// Services that will be begun.
     #[serde(default)]
     pub services: Vec<String>,
+    /// Whether the agent shall be the host under test, and no black box.
+    #[serde(default)]
+    pub test: bool,
 }
 
 /// One run of a cell, as it concerns one black box.
@@ -141,29 +157,6 @@ pub struct Preparation {
     /// Which run of which test this is; `None` for one that is no part of a result.
     #[serde(default)]
     pub of: Option<RunOf>,
-}
-
-/// A run of a test: what the agent's account of it will be signed as.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunOf {
-    /// The test, by the seed of its plan.
-    pub seed: u64,
-    /// The run.
-    #[serde(flatten)]
-    pub label: RunLabel,
-}
-
-/// What an agent is asked to sign: its own accounts of these runs, as it kept them itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signing {
-    /// Number of the request.
-    pub seq: u64,
-    /// The part of this black box.
-    pub role: Role,
-    /// The test, by the seed of its plan.
-    pub seed: u64,
-    /// The runs that the result holds: pass, position, attempt.
-    pub runs: Vec<(u32, u32, u32)>,
 }
 
 /// The elements of an emulated link, in their text form.
@@ -233,6 +226,15 @@ pub enum Answer {
     Refused {
         /// Why.
         reason: String,
+    },
+    /// To [`Request::Vouch`].
+    Vouched {},
+    /// A step of a test is done; the conductor answers with [`Request::Ping`].
+    Progress {
+        /// Number of the request.
+        seq: u64,
+        /// Which, for people.
+        text: String,
     },
     /// The FTP server listens.
     Serving {
@@ -356,6 +358,7 @@ impl Request {
             Self::Sign(wanted) => Some(wanted.seq),
             Self::Service(order) => Some(order.which.seq),
             Self::Word(word) => Some(word.which.seq),
+            Self::Test(order) => Some(order.seq),
             Self::Cancel(which) | Self::Collect(which) => Some(which.seq),
             _ => None,
         }
@@ -381,6 +384,7 @@ impl Answer {
             | Self::Cancelled { seq }
             | Self::Document { seq, .. }
             | Self::Signed { seq, .. }
+            | Self::Progress { seq, .. }
             | Self::Released { seq }
             | Self::Failed { seq, .. }
             | Self::Stale { seq } => Some(*seq),

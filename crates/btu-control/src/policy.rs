@@ -64,6 +64,10 @@ pub struct Grant {
     pub emulation: bool,
     /// Services that this agent does; `None` for every one that it knows.
     pub services: Option<Vec<String>>,
+    /// Whether this host may be put under test.
+    pub test: bool,
+    /// Whether a peer may send another host in its place.
+    pub guests: bool,
 }
 
 /// A peer, or where peers come from.
@@ -113,6 +117,8 @@ struct RawGrant {
     activities: Option<Vec<String>>,
     emulation: Option<bool>,
     services: Option<Vec<String>>,
+    test: Option<bool>,
+    guests: Option<bool>,
 }
 
 impl Default for Policy {
@@ -135,6 +141,8 @@ impl Default for Grant {
             activities: vec!["ftp".to_owned()],
             emulation: true,
             services: None,
+            test: false,
+            guests: true,
         }
     }
 }
@@ -178,6 +186,10 @@ impl Grant {
 
     /// Why a reservation is refused; `None` where it is allowed.
     pub fn refuses(&self, wanted: &Reservation) -> Option<String> {
+        if wanted.test {
+            let refused = (!self.test).then(|| "policy: test = false".to_owned());
+            return refused.or_else(|| self.exceeds(wanted.longest_run_ns, 0));
+        }
         let unknown = wanted.activities.iter().find(|name| !self.activities.contains(name));
         if let Some(name) = unknown {
             return Some(format!("policy: the activity {name} is not allowed here"));
@@ -298,6 +310,8 @@ impl RawGrant {
             activities: self.activities.unwrap_or(usual.activities),
             emulation: self.emulation.unwrap_or(usual.emulation),
             services: self.services,
+            test: self.test.unwrap_or(usual.test),
+            guests: self.guests.unwrap_or(usual.guests),
         })
     }
 }

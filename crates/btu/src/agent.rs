@@ -2,6 +2,7 @@
 
 mod admin;
 mod audit;
+mod bench;
 mod confine;
 mod front;
 mod invite;
@@ -10,6 +11,7 @@ mod serve;
 pub(crate) mod service;
 mod start;
 pub(crate) mod state;
+mod test;
 pub(crate) mod worker;
 mod workers;
 
@@ -65,6 +67,12 @@ enum AgentCommand {
     /// Do the work of one reservation; started by the agent
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
+    /// Start tests of this host; started by the agent
+    #[command(hide = true)]
+    Bench(bench::BenchArgs),
+    /// Put this host under test; started by the agent's bench
+    #[command(hide = true)]
+    Test(test::TestArgs),
     /// Emulate links in front of the agent; started by the agent
     #[command(hide = true)]
     Front(front::FrontArgs),
@@ -79,6 +87,8 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit, Failure> {
         Some(AgentCommand::StopAll(args)) => admin::stop_all(args),
         Some(AgentCommand::Resume(args)) => admin::resume(args),
         Some(AgentCommand::Worker(args)) => worker::worker(args),
+        Some(AgentCommand::Bench(args)) => bench::bench(args),
+        Some(AgentCommand::Test(args)) => test::test(args),
         Some(AgentCommand::Front(args)) => front::front(args),
     }
 }

@@ -1,11 +1,13 @@
 //! The verb `run`: the BTU score of this machine, from plan to report.
 
 mod caution;
+mod elsewhere;
 pub(crate) mod facts;
 mod finish;
 mod interrupt;
 mod local;
 mod options;
+pub(crate) mod ordered;
 pub(crate) mod place;
 mod remote;
 pub(crate) mod start;
@@ -13,8 +15,10 @@ mod watch;
 
 use btu_control::Conductor;
 use btu_control::Ending;
+use btu_control::JournalDir;
 use btu_control::Watcher;
 use btu_control::drive;
+use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
 
 use self::start::Started;
@@ -35,11 +39,40 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return dry_run(args);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let Started { plan, mut journal, records, mut runner, loss } = start::start(args, &interrupt)?;
+    if let Some(test) = &args.test {
+        return elsewhere::run(args, test, &interrupt);
+    }
+    let started = start::start(args, &interrupt)?;
     let mut watcher = Progressing::new(args.quiet || args.json);
-    let mut conductor = Conductor::new(plan, records, watcher.now());
-    let ending = drive(&mut conductor, &mut *runner, &mut journal, &mut watcher);
+    let done = carry_out(args, started, &mut watcher);
     watcher.finish();
+    let done = done?;
+    let (ending, lost) = (done.ending.clone(), done.lost.clone());
+    let closed = finish::close(done)?;
+    finish::show(args, &closed)?;
+    let exit = finish::told(&closed, &ending, &interrupt)?;
+    match lost {
+        None => Ok(exit),
+        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}"))
+            .hint("what was measured is kept; btu run --resume DIR --active ... goes on")),
+    }
+}
+
+/// A run whose last step is over.
+struct Done {
+    journal: JournalDir,
+    ending: Ending,
+    /// The agent that was lost for good, if one was.
+    lost: Option<String>,
+    /// Of the other hosts, over what they measured.
+    signatures: Vec<Signature>,
+}
+
+/// Every step of a run, and the signatures of those who took part.
+fn carry_out(args: &RunArgs, started: Started, watcher: &mut dyn Watcher) -> Result<Done, Failure> {
+    let Started { plan, mut journal, records, mut runner, loss } = started;
+    let mut conductor = Conductor::new(plan, records, watcher.now());
+    let ending = drive(&mut conductor, &mut *runner, &mut journal, watcher);
     let lost = loss.told();
     if let Some(lost) = &lost {
         start::note(&mut journal, "agent_lost", lost)?;
@@ -50,13 +83,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Ending::Interrupted => Vec::new(),
         _ => finish::signatures(args, &mut journal, &mut *runner)?,
     };
-    drop(runner);
-    let exit = finish::finish(args, &mut journal, &signatures, &ending, &interrupt)?;
-    match lost {
-        None => Ok(exit),
-        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}"))
-            .hint("what was measured is kept; btu run --resume DIR --active ... goes on")),
-    }
+    Ok(Done { journal, ending, lost, signatures })
 }
 
 /// Prints what would be run.

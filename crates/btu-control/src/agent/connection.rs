@@ -158,7 +158,8 @@ impl Agent {
     /// What a peer may do; nothing for one that is not known any more.
     pub(super) fn rights(&self, conn: ConnId) -> Option<Rights> {
         let peer = self.connections.get(&conn)?.peer?;
-        self.roster.peers.get(&peer).map(|peer| peer.rights)
+        let known = self.roster.peers.get(&peer).map(|peer| peer.rights);
+        known.or_else(|| self.guest(peer).map(|_| Rights::Runner))
     }
 }
 

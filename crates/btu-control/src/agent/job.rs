@@ -31,6 +31,8 @@ pub(super) struct Job {
     activities: Vec<String>,
     /// Services that were reserved.
     services: Vec<String>,
+    /// Of a test: how long it goes on without a word of its conductor.
+    lease: Option<Nanos>,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -57,12 +59,27 @@ impl Job {
     pub(super) fn new(conn: ConnId, wanted: &Reservation, grant: Grant, now: Nanos) -> Self {
         let silence = wanted.silence_ns.min(grant.max_run);
         let (activities, services) = (wanted.activities.clone(), wanted.services.clone());
-        let (which, of, last) = (Which::default(), None, None);
-        let deadline = now;
-        let mut job =
-            Self { conn, grant, deadline, silence, activities, services, which, of, last };
+        let mut job = Self {
+            conn,
+            grant,
+            deadline: now,
+            silence,
+            activities,
+            services,
+            lease: None,
+            which: Which::default(),
+            of: None,
+            last: None,
+        };
         job.renew(now);
         job
+    }
+
+    /// The conductor of a test is still there.
+    pub(super) fn heard(&mut self, now: Nanos) {
+        if let Some(lease) = self.lease {
+            self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
+        }
     }
 
     fn renew(&mut self, now: Nanos) {
@@ -169,6 +186,10 @@ impl Agent {
             job.of = measured::run_of(&request);
             job.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }
+        if let Request::Test(order) = &request {
+            job.lease = Some(order.lease_ns.min(job.grant.max_run));
+            job.heard(now);
+        }
         match request {
             Request::Sign(wanted) => self.sign(now, conn, worker, &wanted),
             request => self.actions.push(Action::Order { worker, request }),
@@ -194,6 +215,15 @@ impl Agent {
             return;
         }
         let is_repeat = kept.is_some();
+        if let Answer::Progress { .. } = answer {
+            // Only the conductor's own words make its lease longer.
+            let conn = job.conn;
+            if !is_repeat {
+                self.send(conn, answer);
+            }
+            return;
+        }
+        job.lease = None;
         *kept = Some(answer.clone());
         // Between the preparation and the account of a run its lease holds, and nothing else.
         if !matches!(answer, Answer::Prepared { .. } | Answer::Said { .. }) {

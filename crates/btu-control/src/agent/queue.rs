@@ -47,13 +47,16 @@ impl Agent {
         if self.queue.len() >= MOST_WAITING || own >= MOST_WAITING_OF_PEER {
             return Some(format!("busy: {} wait already, {own} of them yours", self.queue.len()));
         }
+        if wanted.test && self.setup.policy.shared > 1 {
+            return Some("policy: shared; a host under test works for one at a time".to_owned());
+        }
         grant.refuses(wanted).or_else(|| grant.refuses_time(self.wall_clock_s, Nanos::ZERO))
     }
 
     /// What the policy grants the peer of a connection.
     pub(super) fn grant_of(&self, conn: ConnId) -> Option<&Grant> {
         let one = self.connections.get(&conn)?;
-        self.setup.policy.grant(one.peer?, one.from?)
+        self.setup.policy.grant(self.answerable(one.peer?), one.from?)
     }
 
     pub(super) fn refuse(&mut self, conn: ConnId, reason: &str) {
@@ -105,8 +108,10 @@ impl Agent {
         let rate = grant.max_rate.map(|rate| BitRate::new(rate.bit_per_second() / senders));
         let detail = format!("plan {}", wanted.plan);
         self.jobs.insert(worker, Job::new(conn, &wanted, grant, now));
-        let offered = matches!(emulation, Offer::At(_)) && wanted.emulation;
-        self.actions.push(Action::Start { worker, peer, ports, rate, emulation: offered });
+        let test = wanted.test;
+        let emulation_wanted = wanted.emulation && !test;
+        let offered = matches!(emulation, Offer::At(_)) && emulation_wanted;
+        self.actions.push(Action::Start { worker, peer, ports, rate, emulation: offered, test });
         self.audit_of("granted", conn, &detail);
         let shared = self.setup.policy.shared;
         self.send(conn, Answer::Granted { shared, emulation });

@@ -10,6 +10,7 @@ use super::Preparation;
 use super::Request;
 use super::Reservation;
 use super::ServiceOrder;
+use super::TestOrder;
 
 /// A message that nobody may send.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,11 @@ impl Bounded for Request {
                 text("password", password)
             }
             Self::Prepare(order) => order.check(),
+            Self::Vouch { guest, for_ns } => {
+                text("guest", guest)?;
+                at_most("for_ns", for_ns.count(), LONGEST.count())
+            }
+            Self::Test(order) => order.check(),
             Self::Sign(wanted) => at_most("runs", wanted.runs.len() as u64, MOST_SIGNED),
             Self::Service(order) => order.check(),
             Self::Word(word) => at_most("lease_ns", word.lease_ns.count(), LONGEST.count()),
@@ -84,6 +90,17 @@ impl ServiceOrder {
         at_most("service", self.service.len() as u64, LONGEST_NAME)?;
         at_most("flows", self.flows.into(), MOST_FLOWS)?;
         at_most("lease_ns", self.lease_ns.count(), LONGEST.count())
+    }
+}
+
+impl TestOrder {
+    fn check(&self) -> Result<(), MessageError> {
+        at_most("lease_ns", self.lease_ns.count(), LONGEST.count())?;
+        at_most("boxes", self.boxes.len() as u64, MOST_ITEMS)?;
+        at_most("marks", self.marks.len() as u64, MOST_ITEMS)?;
+        let boxes = self.boxes.iter().flat_map(|one| [&one.id, &one.address, &one.name]);
+        let said = self.price.iter().chain(&self.note).chain(&self.marks);
+        boxes.chain(said).try_for_each(|one| text("test", one))
     }
 }
 
@@ -115,6 +132,7 @@ impl Bounded for Answer {
             Self::Refused { reason } | Self::Failed { reason, .. } | Self::Bye { reason } => {
                 text("reason", reason)
             }
+            Self::Progress { text: said, .. } => text("text", said),
             Self::Granted { emulation: Offer::None(reason), .. } => text("emulation", reason),
             Self::Prepared { addresses, .. } => {
                 at_most("addresses", addresses.len() as u64, MOST_FLOWS)

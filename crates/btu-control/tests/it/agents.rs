@@ -327,7 +327,7 @@ impl World {
                         request: request.clone(),
                     });
                 }
-                ClientAction::Queued(_) => {}
+                ClientAction::Queued(_) | ClientAction::Progress(_) => {}
                 ClientAction::Done(reply) => self.go_on(index, &reply.answer),
                 ClientAction::Failed(_) => self.failed(index),
             }
@@ -471,7 +471,7 @@ impl World {
     }
 }
 
-fn setup(id: HostId, policy: &Policy) -> Setup {
+pub(crate) fn setup(id: HostId, policy: &Policy) -> Setup {
     let emulation = Offer::None("none".to_owned());
     Setup {
         id,
@@ -492,6 +492,7 @@ pub(crate) fn reservation() -> Reservation {
         activities: Vec::new(),
         emulation: false,
         services: Vec::new(),
+        test: false,
     }
 }
 

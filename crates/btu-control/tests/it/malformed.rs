@@ -26,6 +26,7 @@ use btu_core::units::Nanos;
 use crate::agents::preparation;
 use crate::dice::Dice;
 use crate::dice::mutated;
+use crate::guests::test_order;
 use crate::services::service;
 
 /// A dialogue with every kind of message.
@@ -49,6 +50,8 @@ fn dialogue() -> Vec<u8> {
             seed: 7,
             runs: vec![(1, 2, 1)],
         })),
+        Request::Vouch { guest: text("K3QF"), for_ns: Nanos::from_secs(60) },
+        Request::Test(Box::new(test_order(8))),
         Request::Release { seq: 9 },
         Request::Status {},
         Request::StopAll {},
@@ -61,6 +64,8 @@ fn dialogue() -> Vec<u8> {
         Answer::Said { which, said: serde_json::json!({"at": ["10.0.0.1:7000"]}), moved_bytes: 9 },
         Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },
+        Answer::Vouched {},
+        Answer::Progress { seq: 8, text: text("1/9 SEND/video/cpu") },
         Answer::Bye { reason: text("enough") },
     ];
     let requests = requests.iter().map(|request| encode(request).unwrap());

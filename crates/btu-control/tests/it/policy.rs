@@ -37,6 +37,7 @@ fn reservation(longest_s: u64, flows: u32, activities: &[&str]) -> Reservation {
         activities: activities.iter().map(|name| (*name).to_owned()).collect(),
         emulation: false,
         services: Vec::new(),
+        test: false,
     }
 }
 

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Child;
 use std::process::ChildStdin;
@@ -103,11 +104,7 @@ impl Front {
     /// Starts the front. Where it cannot be made the agent works without, and says why.
     pub(super) fn start(policy: &policy::Front, state: &StateDir) -> Result<Self, Failure> {
         let socket = state.file("front.sock");
-        drop(std::fs::remove_file(&socket));
-        let listener = UnixListener::bind(&socket)
-            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-            .with_context(|| format!("listen on {}", socket.display()))
-            .map_err(Failure::environment)?;
+        let listener = listen(&socket)?;
         let mut command = Command::new("/proc/self/exe");
         command.args(["agent", "front", "--parent", &std::process::id().to_string()]);
         command.args(["--device", &policy.device, "--address", &policy.address.to_string()]);
@@ -139,15 +136,7 @@ impl Front {
         // One that came too late for its reservation is none of this one.
         while self.listener.accept().is_ok() {}
         self.order(&Order::Start { allowed })?;
-        let end = std::time::Instant::now() + PATIENCE;
-        loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => return Ok(stream),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                Err(error) if std::time::Instant::now() >= end => return Err(error),
-                Err(_) => std::thread::park_timeout(SLICE),
-            }
-        }
+        accept(&self.listener)
     }
 
     /// Ends the worker.
@@ -269,14 +258,36 @@ fn configure(front: &front::Front, link: &LinkOrder) -> Result<(), String> {
     front.impair(up, down, link.seed).map_err(|error| format!("{:#}", anyhow::Error::new(error)))
 }
 
+/// Where processes of this agent, started by others of them, connect.
+pub(super) fn listen(socket: &Path) -> Result<UnixListener, Failure> {
+    drop(std::fs::remove_file(socket));
+    UnixListener::bind(socket)
+        .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+        .with_context(|| format!("listen on {}", socket.display()))
+        .map_err(Failure::environment)
+}
+
+/// The process that was just started.
+pub(super) fn accept(listener: &UnixListener) -> io::Result<UnixStream> {
+    let end = std::time::Instant::now() + PATIENCE;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => return Ok(stream),
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(error) if std::time::Instant::now() >= end => return Err(error),
+            Err(_) => std::thread::park_timeout(SLICE),
+        }
+    }
+}
+
 /// One line of JSON.
-fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let line = serde_json::to_string(what)? + "\n";
     to.write_all(line.as_bytes())?;
     to.flush()
 }
 
-fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
+pub(super) fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
     let mut line = String::new();
     from.read_line(&mut line)?;
     Ok(serde_json::from_str(&line)?)

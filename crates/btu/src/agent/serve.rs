@@ -30,6 +30,7 @@ use btu_sys::wait::Waiter;
 use rustls::ServerConfig;
 
 use super::audit::Audit;
+use super::bench::Bench;
 use super::front::Front;
 use super::link::Link;
 use super::start::STOPPED;
@@ -54,6 +55,10 @@ pub(super) struct Server {
     workers: BTreeMap<WorkerId, Worker>,
     /// Where links can be emulated.
     front: Option<Front>,
+    /// Where tests of this host are started, if its policy allows any.
+    bench: Option<Bench>,
+    /// Workers that put this host under test.
+    tests: BTreeSet<WorkerId>,
     /// The worker behind the emulator, of one reservation.
     behind: BTreeMap<WorkerId, Worker>,
     /// Whose last run goes through the emulator.
@@ -75,7 +80,7 @@ impl Server {
     pub(super) fn new(
         agent: Agent,
         (listeners, local): (Vec<TcpListener>, UnixListener),
-        front: Option<Front>,
+        (front, bench): (Option<Front>, Option<Bench>),
         config: ServerConfig,
         state: StateDir,
         audit: Audit,
@@ -94,6 +99,8 @@ impl Server {
             links: BTreeMap::new(),
             workers: BTreeMap::new(),
             front,
+            bench,
+            tests: BTreeSet::new(),
             behind: BTreeMap::new(),
             emulated: BTreeSet::new(),
             roster: Roster::default(),
@@ -260,9 +267,9 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start { worker, ports, rate, emulation, .. } => {
+            Action::Start { worker, ports, rate, emulation, test, .. } => {
                 let allowed = Allowed { ports, rate };
-                self.start(worker, allowed);
+                self.start(worker, allowed, test);
                 if emulation {
                     self.start_behind(worker, allowed);
                 }
@@ -308,6 +315,12 @@ impl Server {
     fn end(&mut self, id: WorkerId) {
         self.workers.remove(&id);
         self.emulated.remove(&id);
+        if self.tests.remove(&id)
+            && let Some(bench) = &mut self.bench
+        {
+            bench.end_test();
+            self.state.clear_test();
+        }
         if self.behind.remove(&id).is_some()
             && let Some(front) = &mut self.front
         {
@@ -317,7 +330,7 @@ impl Server {
 
     fn start_behind(&mut self, id: WorkerId, allowed: Allowed) {
         let Some(front) = &mut self.front else { return };
-        let started = front.start_worker(allowed).and_then(Worker::of_front);
+        let started = front.start_worker(allowed).and_then(Worker::of_another);
         match started
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other))
         {
@@ -344,11 +357,19 @@ impl Server {
     }
 
     /// Starts a worker whose data connections come in where its conductor's did.
-    fn start(&mut self, id: WorkerId, allowed: Allowed) {
+    fn start(&mut self, id: WorkerId, allowed: Allowed, test: bool) {
         self.served += 1;
         let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
         let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
-        let started = Worker::start(address, allowed)
+        if test {
+            self.tests.insert(id);
+        }
+        let started = match &mut self.bench {
+            Some(bench) if test => bench.start_test().and_then(Worker::of_another),
+            None if test => Err(io::Error::other("nothing here can be put under test")),
+            _ => Worker::start(address, allowed),
+        };
+        let started = started
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other));
         match started {
             Ok(worker) => drop(self.workers.insert(id, worker)),

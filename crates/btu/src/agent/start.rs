@@ -20,6 +20,7 @@ use serde_json::json;
 use super::AgentArgs;
 use super::PORT;
 use super::audit::Audit;
+use super::bench::Bench;
 use super::confine;
 use super::front::Front;
 use super::serve::Server;
@@ -34,6 +35,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let state = StateDir::open(&args.state)?;
     let _only = only_one(&state)?;
+    state.clear_test();
     let mut policy = policy(args, &state)?;
     policy.shared = args.shared.unwrap_or(policy.shared);
     let identity = state.identity()?;
@@ -46,6 +48,8 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let local = local(&state)?;
     let config = tls::server_config(&identity).map_err(Failure::environment)?;
     let front = policy.front.as_ref().map(|front| Front::start(front, &state)).transpose()?;
+    let tests = policy.classes.iter().any(|class| class.test);
+    let bench = tests.then(|| Bench::start(&state)).transpose()?;
     let confined = confine::agent(&state)?;
     let addresses = addresses(&listeners)?;
     state.write(LISTENING, &addresses)?;
@@ -61,7 +65,7 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let audit = Audit::open(state.file("audit.ndjson"));
     let mut agent = Agent::new(setup, roster);
     agent.set_confinement(confined);
-    let mut server = Server::new(agent, (listeners, local), front, config, state, audit)?;
+    let mut server = Server::new(agent, (listeners, local), (front, bench), config, state, audit)?;
     let reservations = server.serve(interrupt.flag())?;
     if args.json {
         output::json(&json!({ "reservations": reservations, "listened": addresses }))?;

@@ -69,6 +69,21 @@ impl StateDir {
         })
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where a test of this host keeps its result until it is sent.
+    pub(crate) fn test_folder(&self) -> PathBuf {
+        self.file("test")
+    }
+
+    /// Takes away what a test left behind.
+    pub(crate) fn clear_test(&self) {
+        drop(std::fs::remove_dir_all(self.test_folder()));
+    }
+
     /// A file of the directory.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)

@@ -130,6 +130,14 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         said: Answer::Pong {},
         output,
     };
+    each_request(&mut *input, &mut |request| work.answer(request))
+}
+
+/// Does something with every request, one after the other, until the agent is gone.
+pub(super) fn each_request(
+    input: &mut dyn Read,
+    act: &mut dyn FnMut(Request) -> anyhow::Result<()>,
+) -> Result<Exit, Failure> {
     let mut space = [0; 4096];
     let mut frames = FrameReader::new(FrameLimits::REQUESTS);
     loop {
@@ -142,7 +150,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         while let Some(frame) = frames.next_frame().map_err(Failure::environment)? {
             let Frame::Message(text) = frame else { continue };
             let request = Request::parse(&text).map_err(Failure::environment)?;
-            work.answer(request).context("answer the agent").map_err(Failure::environment)?;
+            act(request).context("answer the agent").map_err(Failure::environment)?;
         }
     }
 }
@@ -171,14 +179,7 @@ impl Work {
             Request::Collect(which) => self.collect(which)?,
             _ => Answer::Failed { seq, reason: "no work for a worker".to_owned() },
         };
-        let out = &mut self.output;
-        out.write_all(&frame::encode(&answer)?)?;
-        if matches!(answer, Answer::Document { .. }) {
-            for chunk in Chunk::of_document(seq, &self.document) {
-                out.write_all(&chunk.encode())?;
-            }
-        }
-        Ok(out.flush()?)
+        say(&mut *self.output, &answer, &self.document)
     }
 
     fn keep(
@@ -326,6 +327,17 @@ pub(crate) struct Account {
     /// What the agent's policy allowed a connection, where one came near it.
     #[serde(default)]
     pub(crate) held_back: Option<BitRate>,
+}
+
+/// An answer, and the document that it announces.
+pub(super) fn say(out: &mut dyn Write, answer: &Answer, document: &[u8]) -> anyhow::Result<()> {
+    out.write_all(&frame::encode(answer)?)?;
+    if let Answer::Document { seq, .. } = answer {
+        for chunk in Chunk::of_document(*seq, document) {
+            out.write_all(&chunk.encode())?;
+        }
+    }
+    Ok(out.flush()?)
 }
 
 impl Account {

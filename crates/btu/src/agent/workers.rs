@@ -26,7 +26,7 @@ use serde::Serialize;
 
 /// A worker process. Dropped, it is killed and waited for.
 pub(super) struct Worker {
-    /// The process; one behind an emulator is the front's.
+    /// The process; one behind an emulator is the front's, a test the bench's.
     child: Option<Child>,
     channel: UnixStream,
     reader: FrameReader,
@@ -82,8 +82,8 @@ impl Worker {
         Ok(Self { child, channel: ours, reader, unsent: Vec::new() })
     }
 
-    /// One that the front started, and that has connected.
-    pub(super) fn of_front(channel: UnixStream) -> io::Result<Self> {
+    /// One that the front or the bench started, and that has connected.
+    pub(super) fn of_another(channel: UnixStream) -> io::Result<Self> {
         channel.set_nonblocking(true)?;
         let reader = FrameReader::new(FrameLimits::ANSWERS);
         Ok(Self { child: None, channel, reader, unsent: Vec::new() })
@@ -149,7 +149,7 @@ impl Worker {
     /// How it ended, once its channel is closed.
     fn end(&mut self) -> String {
         // Without its channel it can do nothing more.
-        let Some(child) = &mut self.child else { return "behind the emulator".to_owned() };
+        let Some(child) = &mut self.child else { return "its channel is closed".to_owned() };
         let _ = child.kill();
         child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
     }

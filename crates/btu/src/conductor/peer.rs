@@ -41,6 +41,8 @@ pub(crate) struct PeerLink {
     seq: u64,
     /// Set by whoever wants all waiting to end.
     cancel: Arc<AtomicBool>,
+    /// Who hears of the steps of a test.
+    told: Option<fn(&str)>,
 }
 
 impl PeerLink {
@@ -59,6 +61,7 @@ impl PeerLink {
             frames: FrameReader::new(FrameLimits::ANSWERS),
             seq: 0,
             cancel: Arc::default(),
+            told: None,
         };
         link.shake_hands()?;
         let secured = link.secured()?;
@@ -74,6 +77,11 @@ impl PeerLink {
     /// From now on waiting ends when this is set.
     pub(crate) fn cancelled_by(&mut self, cancel: &Arc<AtomicBool>) {
         self.cancel = Arc::clone(cancel);
+    }
+
+    /// From now on the steps of a test are told here.
+    pub(crate) const fn told_by(&mut self, told: fn(&str)) {
+        self.told = Some(told);
     }
 
     /// The number of the next question.
@@ -128,6 +136,9 @@ impl PeerLink {
                         ClientAction::Done(reply) => return Ok(reply),
                         ClientAction::Failed(fault) => return Err(fault),
                         ClientAction::Queued(place) => queued(place),
+                        ClientAction::Progress(text) => {
+                            self.told.iter().for_each(|told| told(&text));
+                        }
                         ClientAction::Send(request) => self.send(&request)?,
                     }
                 }

@@ -17,7 +17,6 @@ use btu_core::units::Nanos;
 use super::NamedAgent;
 use super::PeerLink;
 use crate::exit::Failure;
-use crate::output;
 
 /// Who asks for an agent's time.
 pub(crate) struct Asking<'a> {
@@ -25,8 +24,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) own: &'a Identity,
     /// Set by whoever wants all waiting to end.
     pub(crate) cancel: &'a Arc<AtomicBool>,
-    /// Whether nothing is said of a queue.
-    pub(crate) quiet: bool,
+    /// Who hears the place in its queue.
+    pub(crate) tell: &'a dyn Fn(&str),
 }
 
 /// An agent whose time is ours.
@@ -49,12 +48,8 @@ impl Asking<'_> {
         let mut link = PeerLink::connect(agent, self.own)?;
         link.cancelled_by(self.cancel);
         let mut queued = |place| {
-            if !self.quiet {
-                let name = &agent.name;
-                output::message(&format!(
-                    "agent {name} works for others: place {place} in its queue"
-                ));
-            }
+            let name = &agent.name;
+            (self.tell)(&format!("agent {name} works for others: place {place} in its queue"));
         };
         match link.ask(Request::Reserve(wanted), RESERVATION, &mut queued)?.answer {
             Answer::Granted { shared, emulation } => Ok(Ok(Granted { link, shared, emulation })),

@@ -181,7 +181,13 @@ impl RemoteService {
 
     /// Connects, reserves, begins.
     fn reach(&mut self) -> Result<(), Failure> {
-        let asking = Asking { own: &self.own, cancel: &self.cancel, quiet: self.wanted.quiet };
+        let quiet = self.wanted.quiet;
+        let tell = |text: &str| {
+            if !quiet {
+                output::message(text);
+            }
+        };
+        let asking = Asking { own: &self.own, cancel: &self.cancel, tell: &tell };
         let granted = asking.reserve(&self.agent, self.reservation());
         let granted = granted.map_err(|fault| super::failure(&self.agent, fault))?;
         let Granted { mut link, shared, .. } = granted.map_err(|reason| self.refused(&reason))?;
@@ -215,6 +221,7 @@ impl RemoteService {
             activities: Vec::new(),
             emulation: false,
             services: vec![self.wanted.service.to_owned()],
+            test: false,
         }
     }
 

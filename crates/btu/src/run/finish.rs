@@ -1,6 +1,6 @@
 //! What happens after the last cell: analysis, files, the report in the terminal.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use btu_control::Ending;
@@ -11,6 +11,7 @@ use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_report::OpenMode;
 
+use super::Done;
 use super::interrupt::Interrupt;
 use super::options::RunArgs;
 use super::start;
@@ -44,40 +45,56 @@ pub(super) fn signatures(
     Ok(made)
 }
 
-/// Closes a run: an event, the rendered files, level 1 and 2 on stdout, the exit code.
-pub(super) fn finish(
-    args: &RunArgs,
-    journal: &mut JournalDir,
-    signatures: &[Signature],
-    ending: &Ending,
-    interrupt: &Interrupt,
-) -> Result<Exit, Failure> {
+/// A result that is whole, and what it means.
+pub(super) struct Closed {
+    pub(super) path: PathBuf,
+    pub(super) journal: Journal,
+    pub(super) analysis: Analysis,
+}
+
+/// Closes a run: an event, the rendered files, the signatures.
+pub(super) fn close(done: Done) -> Result<Closed, Failure> {
+    let Done { mut journal, ending, signatures, .. } = done;
     let (event, detail) = match ending {
         Ending::Complete => ("finished", "every pass is done".to_owned()),
         Ending::EmulationMismatch(wrong) => ("emulation_mismatch", wrong.join("; ")),
         Ending::Interrupted => ("interrupted", "stopped before the last pass was done".to_owned()),
     };
-    start::note(journal, event, &detail)?;
+    start::note(&mut journal, event, &detail)?;
     let stored =
         btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
     let analysis = stored.analyse();
-    write_files(journal, &stored.journal, &analysis)?;
-    sign::sign_run(journal, &stored.journal, signatures)?;
-    show(args, journal.path(), &stored.journal, &analysis)?;
+    write_files(&journal, &stored.journal, &analysis)?;
+    sign::sign_run(&journal, &stored.journal, &signatures)?;
+    Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
+}
+
+/// The exit code of a run, or why it failed.
+pub(super) fn told(
+    closed: &Closed,
+    ending: &Ending,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
     match ending {
-        Ending::Complete if has_capped(&analysis) => Ok(Exit::Incomplete),
-        Ending::Complete => Ok(Exit::Done),
-        Ending::EmulationMismatch(wrong) => {
-            let cause =
-                anyhow!("the emulated link does not do what was asked: {}", wrong.join("; "));
-            Err(Failure::environment(cause).hint("is the machine busy? btu doctor tells more"))
-        }
+        Ending::Complete => Ok(exit(closed)),
+        Ending::EmulationMismatch(wrong) => Err(mismatch(&wrong.join("; "))),
         Ending::Interrupted => {
-            let dir = journal.path().display();
+            let dir = closed.path.display();
             output::message(&format!("interrupted; go on with: btu run --resume {dir}"));
             Ok(interrupt.exit())
         }
     }
+}
+
+/// The exit code of a run that came to its end.
+pub(super) fn exit(closed: &Closed) -> Exit {
+    if has_capped(&closed.analysis) { Exit::Incomplete } else { Exit::Done }
+}
+
+/// A link that is not what the plan asked for.
+pub(super) fn mismatch(wrong: &str) -> Failure {
+    let cause = anyhow!("the emulated link does not do what was asked: {wrong}");
+    Failure::environment(cause).hint("is the machine busy? btu doctor tells more")
 }
 
 fn write_files(dir: &JournalDir, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
@@ -89,13 +106,14 @@ fn write_files(dir: &JournalDir, journal: &Journal, analysis: &Analysis) -> Resu
 }
 
 /// Level 1 and 2 for people, or the whole result for programs.
-fn show(args: &RunArgs, dir: &Path, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
+pub(super) fn show(args: &RunArgs, closed: &Closed) -> Result<(), Failure> {
+    let Closed { path, journal, analysis } = closed;
     if args.json {
         return output::bytes(&render("json", journal, analysis)?);
     }
     let document = btu_report::compose(journal, analysis);
     output::result(&btu_report::headline_text(&document))?;
-    output::result(&format!("\nreport: {}\n", dir.join("report.html").display()))
+    output::result(&format!("\nreport: {}\n", path.join("report.html").display()))
 }
 
 fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8>, Failure> {

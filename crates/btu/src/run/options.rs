@@ -8,6 +8,7 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 
+use super::ordered::Ordered;
 use crate::exit::Failure;
 
 /// Options of `btu run`.
@@ -51,6 +52,10 @@ pub(crate) struct RunArgs {
     /// The second agent, for the cases with two peers
     #[arg(long, value_name = "AGENT", requires = "active")]
     pub(super) passive: Option<String>,
+    /// Put another host under test, whose agent measures against the two above
+    #[arg(long, value_name = "AGENT", requires = "active",
+        conflicts_with_all = ["resume", "io_dir"])]
+    pub(super) test: Option<String>,
     /// What lies between real hosts: lab (default), cloud or wan
     #[arg(long, value_name = "CLASS", requires = "active", conflicts_with = "resume",
         value_parser = ["lab", "cloud", "wan"])]
@@ -84,6 +89,9 @@ pub(crate) struct RunArgs {
     /// Write exactly one JSON document (the result) to stdout
     #[arg(long)]
     pub(super) json: bool,
+    /// The order of another host, where this one is under test
+    #[arg(skip)]
+    pub(super) ordered: Option<Ordered>,
 }
 
 impl RunArgs {
@@ -126,6 +134,11 @@ pub(super) struct Planned {
 impl RunArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Planned, Failure> {
+        if let Some(Ordered { order, .. }) = &self.ordered {
+            let plan = stored("the ordered plan", &order.plan)?;
+            self.fits(&plan)?;
+            return Ok(Planned { plan, given: order.given.clone() });
+        }
         let given = match &self.plan {
             None => None,
             Some(path) => {

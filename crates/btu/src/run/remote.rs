@@ -2,7 +2,7 @@
 
 mod black_box;
 mod check;
-mod hosts;
+pub(super) mod hosts;
 mod reach;
 
 use std::collections::BTreeMap;

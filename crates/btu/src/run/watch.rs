@@ -67,7 +67,8 @@ fn figures(progress: &Progress) -> String {
     format!("pass {}{left}{btu}", progress.pass)
 }
 
-fn line(record: &Record, progress: &Progress) -> String {
+/// What was kept: `12/120 SEND/video/none 1234.5 Mb/s (pass 2, 41 s left)`.
+pub(super) fn line(record: &Record, progress: &Progress) -> String {
     let what = match record {
         Record::Alone(alone) => format!("{} alone", alone.activity),
         Record::Capture(sample) => return captured(sample),
@@ -94,7 +95,8 @@ fn captured(sample: &CaptureSample) -> String {
     format!("{} again, {packets}", sample.run.cell)
 }
 
-fn name(task: &Task) -> String {
+/// What begins.
+pub(super) fn name(task: &Task) -> String {
     match task {
         Task::Capture(again) => format!("{} again, with capture", again.run.cell),
         Task::Alone(run) => format!("{} alone", run.activity),

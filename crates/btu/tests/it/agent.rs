@@ -3,6 +3,7 @@
 
 mod blocks;
 mod confined;
+mod elsewhere;
 mod hosts;
 mod limits;
 mod signed;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use btu_control::Identity;
 use btu_control::client::Fault;
+use btu_control::message::BlackBox;
 use btu_control::message::Offer;
 use btu_control::message::Reservation;
 use btu_core::cell::Case;
@@ -24,13 +25,17 @@ use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
 use crate::run::options::RunArgs;
+use crate::run::ordered::Ordered;
+use crate::run::ordered::Told;
 
 /// The agents of a run, in the order in which their time is asked for.
-pub(super) struct Hosts {
+pub(in crate::run) struct Hosts {
     agents: Vec<(Role, NamedAgent)>,
     own: Identity,
     interrupt: Interrupt,
     quiet: bool,
+    /// Who ordered the run, where that is another host.
+    told: Option<Told>,
     /// How long a lost agent is waited for.
     pub(super) patience: Nanos,
 }
@@ -38,20 +43,16 @@ pub(super) struct Hosts {
 impl Hosts {
     /// The agents that the options name. All conductors ask for agents in the same order, that of
     /// their identities: two of them never wait for each other.
-    pub(super) fn named(
+    pub(in crate::run) fn named(
         args: &RunArgs,
         plan: &Plan,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let state = StateDir::open(&args.state)?;
-        let named =
-            [(Role::Active, "--active", &args.active), (Role::Passive, "--passive", &args.passive)];
-        let mut agents = Vec::new();
-        for (role, option, name) in named {
-            if let Some(name) = name {
-                agents.push((role, NamedAgent::find(&state, option, name)?));
-            }
-        }
+        let mut agents = match &args.ordered {
+            Some(ordered) => ordered.agents()?,
+            None => of_options(&state, args)?,
+        };
         agents.sort_by_key(|(_, agent)| agent.id);
         if agents.windows(2).any(|pair| pair[0].1.id == pair[1].1.id) {
             let cause = anyhow!("--active and --passive are the same agent");
@@ -68,8 +69,30 @@ impl Hosts {
             own: state.identity()?,
             interrupt: interrupt.clone(),
             quiet: args.quiet,
+            told: args.ordered.as_ref().map(|ordered| ordered.told.clone()),
             patience: Nanos::from_secs(args.reconnect.into()),
         })
+    }
+
+    /// Says something between two steps, to whoever waits for the run.
+    pub(super) fn tell(&self, text: &str) {
+        match &self.told {
+            Some(told) => told.tell(text),
+            None if self.quiet => {}
+            None => output::message(text),
+        }
+    }
+
+    /// Whoever ordered the run hears that it goes on.
+    pub(super) fn still_waits(&self, name: &str) {
+        if let Some(told) = &self.told {
+            told.tell(&format!("waits for agent {name}"));
+        }
+    }
+
+    /// The agents with their parts.
+    pub(in crate::run) fn agents(&self) -> &[(Role, NamedAgent)] {
+        &self.agents
     }
 
     /// The parts that agents have.
@@ -104,7 +127,8 @@ impl Hosts {
         plan: &Plan,
     ) -> Result<Result<RemoteBox, String>, Fault> {
         let wanted = reservation(plan, role);
-        let asking = Asking { own: &self.own, cancel: self.interrupt.flag(), quiet: self.quiet };
+        let tell = |text: &str| self.tell(text);
+        let asking = Asking { own: &self.own, cancel: self.interrupt.flag(), tell: &tell };
         Ok(asking.reserve(agent, wanted)?.map(|Granted { link, shared, emulation }| {
             let terms = (plan.sockets.clone(), plan.lead_in);
             let agent = NamedAgent { secret: None, ..agent.clone() };
@@ -114,6 +138,31 @@ impl Hosts {
 
     pub(super) const fn interrupt(&self) -> &Interrupt {
         &self.interrupt
+    }
+}
+
+/// The agents that the command line names.
+fn of_options(state: &StateDir, args: &RunArgs) -> Result<Vec<(Role, NamedAgent)>, Failure> {
+    let named =
+        [(Role::Active, "--active", &args.active), (Role::Passive, "--passive", &args.passive)];
+    let mut agents = Vec::new();
+    for (role, option, name) in named {
+        if let Some(name) = name {
+            agents.push((role, NamedAgent::find(state, option, name)?));
+        }
+    }
+    Ok(agents)
+}
+
+impl Ordered {
+    /// The agents that an order names. They know this host as a guest of the one that ordered.
+    fn agents(&self) -> Result<Vec<(Role, NamedAgent)>, Failure> {
+        let agent = |one: &BlackBox| {
+            let id = one.id.parse().map_err(Failure::usage)?;
+            let (name, address) = (one.name.clone(), one.address.clone());
+            Ok((one.role, NamedAgent { name, id, address, secret: None }))
+        };
+        self.order.boxes.iter().map(agent).collect()
     }
 }
 
@@ -129,6 +178,7 @@ fn reservation(plan: &Plan, role: Role) -> Reservation {
         activities: ftp.then(|| "ftp".to_owned()).into_iter().collect(),
         emulation: plan.cases.iter().any(|case| case.impairment() != Impairment::None),
         services: Vec::new(),
+        test: false,
     }
 }
 

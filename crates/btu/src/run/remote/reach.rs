@@ -31,6 +31,7 @@ impl RemoteRunner {
                 Err(failure) if self.is_interrupted() || now() >= end => return Err(failure),
                 Err(_not_yet) => {}
             }
+            self.hosts.still_waits(&name);
             let until = now().saturating_add(pause).min(end);
             while now() < until && !self.is_interrupted() {
                 std::thread::park_timeout(Duration::from(until.since(now()).min(SLICE)));

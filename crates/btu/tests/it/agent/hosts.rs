@@ -92,7 +92,11 @@ impl Hosts {
         for text in policy {
             std::fs::write(state.join("policy.toml"), text).unwrap();
         }
-        let address = format!("{}:7411", far(number));
+        let address = match number {
+            // The host under test as a black box reaches it.
+            2 => "10.77.0.1:7411".to_owned(),
+            number => format!("{}:7411", far(number)),
+        };
         let mut invite = self.btu(number.into());
         invite.args(["agent", "invite", "--address", &address]).stdout(Stdio::null());
         assert!(invite.output().unwrap().status.success());
@@ -109,6 +113,20 @@ impl Hosts {
             status.args(["agent", "status"]).output().unwrap().status.success()
         });
         child
+    }
+
+    /// `btu run` by somebody with a key of his own.
+    pub(super) fn drive(&self, plan: &str, out: &str, options: &[&str]) -> Placed<'_> {
+        let mut command = self.run(plan, out, options);
+        command.env("BTU_STATE_DIR", self.state("driver"));
+        command
+    }
+
+    pub(super) fn pair_driver(&self, agent: &Black<'_>, name: &str) {
+        let mut pair = self.btu(2);
+        pair.env("BTU_STATE_DIR", self.state("driver"));
+        let paired = pair.args(["pair", &agent.invite(), "--name", name]).output().unwrap();
+        assert_eq!(paired.status.code(), Some(0), "{}", said(&paired));
     }
 
     pub(super) fn pair(&self, agent: &Black<'_>, name: &str) {
@@ -148,10 +166,10 @@ impl Black<'_> {
         self.status()["agent"].clone()
     }
 
-    /// Workers of this agent and of its front, found by their command line.
+    /// Workers of this agent, of its front and of its bench, found by their command line.
     pub(super) fn workers(&self) -> usize {
         let parent = format!("\0worker\0--parent\0{}\0", self.child.id());
-        let socket = format!("--connect\0{}", self.state().join("front.sock").display());
+        let socket = format!("--connect\0{}/", self.state().display());
         let is_ours = |line: &str| line.contains(&parent) || line.contains(&socket);
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());

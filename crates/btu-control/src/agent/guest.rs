@@ -1,0 +1,94 @@
+//! Guests: a peer that drives a third host vouches for it by its identity, for a while. The guest
+//! comes with its own key, may do what the peer may do with the agent's time, and nothing else.
+
+use btu_core::units::Nanos;
+
+use super::Agent;
+use super::ConnId;
+use super::connection::Phase;
+use crate::HostId;
+use crate::invite::Rights;
+use crate::message::Answer;
+
+/// A host that a peer vouches for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guest {
+    /// The peer.
+    host: HostId,
+    /// When it is forgotten.
+    pub(super) until: Nanos,
+}
+
+impl Agent {
+    /// A peer vouches for another host, or takes its word back.
+    pub(super) fn vouch(&mut self, now: Nanos, conn: ConnId, guest: &str, time: Nanos) {
+        if let Err(reason) = self.invited(now, conn, guest, time) {
+            self.audit_of("refused", conn, &reason);
+            return self.refuse(conn, &reason);
+        }
+        self.audit_of("vouched", conn, &format!("{guest} for {time}"));
+        self.send(conn, Answer::Vouched {});
+    }
+
+    fn invited(
+        &mut self,
+        now: Nanos,
+        conn: ConnId,
+        guest: &str,
+        time: Nanos,
+    ) -> Result<(), String> {
+        let guest: HostId = guest.parse().map_err(|cause| format!("{cause}"))?;
+        let host = self.connections.get(&conn).and_then(|one| one.peer);
+        let peer = host.and_then(|host| self.roster.peers.get(&host));
+        // A guest's own guests would be nobody's.
+        let Some(host) = host.filter(|_| peer.is_some_and(|peer| peer.rights >= Rights::Runner))
+        else {
+            return Err("policy: this peer may not vouch for others".to_owned());
+        };
+        if !self.grant_of(conn).is_some_and(|grant| grant.guests) {
+            return Err("policy: guests = false".to_owned());
+        }
+        if self.guests.get(&guest).is_some_and(|known| known.host != host) {
+            return Err("another peer vouches for this host".to_owned());
+        }
+        self.guests.remove(&guest);
+        if time == Nanos::ZERO {
+            return Ok(());
+        }
+        if self.guests.values().filter(|known| known.host == host).count() >= MOST_GUESTS {
+            return Err(format!("{MOST_GUESTS} guests of yours are known already"));
+        }
+        let until = now.saturating_add(time.min(LONGEST));
+        self.guests.insert(guest, Guest { host, until });
+        Ok(())
+    }
+
+    /// The guest with this identity, while its host is welcome itself.
+    pub(super) fn guest(&self, id: HostId) -> Option<&Guest> {
+        let known = |guest: &&Guest| self.roster.peers.contains_key(&guest.host);
+        self.guests.get(&id).filter(known)
+    }
+
+    /// Whose rights a peer has: its own, or those of the one that vouches for it.
+    pub(super) fn answerable(&self, peer: HostId) -> HostId {
+        if self.roster.peers.contains_key(&peer) {
+            return peer;
+        }
+        self.guest(peer).map_or(peer, |guest| guest.host)
+    }
+
+    /// A sign of life: of the conductor of a test it is what keeps the test alive.
+    pub(super) fn pinged(&mut self, now: Nanos, conn: ConnId) {
+        let phase = self.connections.get(&conn).map(|one| &one.phase);
+        if let Some(Phase::Working { worker }) = phase
+            && let Some(job) = self.jobs.get_mut(worker)
+        {
+            job.heard(now);
+        }
+        self.send(conn, Answer::Pong {});
+    }
+}
+
+const MOST_GUESTS: usize = 8;
+/// No test takes longer.
+const LONGEST: Nanos = Nanos::from_secs(86_400);

@@ -1,0 +1,164 @@
+//! A host under test that is driven from elsewhere: whom black boxes take for a guest and how long,
+//! and when a test ends whose conductor says nothing any more.
+
+use btu_control::HostId;
+use btu_control::Identity;
+use btu_control::agent::Action;
+use btu_control::agent::Agent;
+use btu_control::agent::ConnId;
+use btu_control::agent::Event;
+use btu_control::agent::Roster;
+use btu_control::message::Answer;
+use btu_control::message::BlackBox;
+use btu_control::message::Request;
+use btu_control::message::Reservation;
+use btu_control::message::TestOrder;
+use btu_control::policy::Policy;
+use btu_core::cell::Role;
+use btu_core::units::Nanos;
+
+use crate::agents::peer;
+use crate::agents::reservation;
+use crate::agents::setup;
+
+/// An agent with one peer, and a stranger.
+struct Scene {
+    agent: Agent,
+    peer: HostId,
+    stranger: HostId,
+    last: u64,
+}
+
+impl Scene {
+    fn new(policy: &Policy) -> Self {
+        let [own, known, stranger] = [(), (), ()].map(|()| Identity::ephemeral().unwrap().id());
+        let roster = Roster { peers: [(known, peer(known))].into(), invites: Vec::new() };
+        Self { agent: Agent::new(setup(own, policy), roster), peer: known, stranger, last: 0 }
+    }
+
+    fn connect(&mut self, now: Nanos, who: HostId) -> (ConnId, Vec<Answer>) {
+        self.last += 1;
+        let conn = ConnId(self.last);
+        self.agent.on(now, Event::Accepted { conn, from: [10, 0, 0, 1].into() });
+        self.agent.on(now, Event::Secured { conn, peer: who, binding: [0; 32] });
+        let hello = Request::Hello { major: 1, minor: 0, build: "1".to_owned() };
+        (conn, self.ask(now, conn, hello))
+    }
+
+    fn ask(&mut self, now: Nanos, conn: ConnId, request: Request) -> Vec<Answer> {
+        answers(self.agent.on(now, Event::Heard { conn, request }))
+    }
+
+    fn vouch(&mut self, now: Nanos, by: HostId, guest: HostId, seconds: u64) -> Vec<Answer> {
+        let (conn, _) = self.connect(now, by);
+        let for_ns = Nanos::from_secs(seconds);
+        self.ask(now, conn, Request::Vouch { guest: guest.to_string(), for_ns })
+    }
+
+    fn is_known(&mut self, now: Nanos, who: HostId) -> bool {
+        let answers = self.connect(now, who).1;
+        matches!(answers[..], [Answer::Welcome { known: true, .. }])
+    }
+}
+
+fn answers(actions: Vec<Action>) -> Vec<Answer> {
+    let said = |action| if let Action::Send { answer, .. } = action { Some(answer) } else { None };
+    actions.into_iter().filter_map(said).collect()
+}
+
+fn refused(answers: &[Answer], why: &str) -> bool {
+    matches!(answers, [Answer::Refused { reason }] if reason.contains(why))
+}
+
+/// Every field of an order.
+pub(crate) fn test_order(seq: u64) -> TestOrder {
+    let text = |text: &str| text.to_owned();
+    TestOrder {
+        seq,
+        lease_ns: Nanos::from_secs(20),
+        plan: text("seed = 7\n"),
+        given: Some(text("seed = 7\n")),
+        boxes: vec![BlackBox {
+            role: Role::Active,
+            id: text("K3QF"),
+            address: text("10.0.0.2:7411"),
+            name: text("lab1"),
+        }],
+        reconnect_s: 300,
+        price: Some(text("2900USD")),
+        marks: vec![text("SPECint=76.9")],
+        note: None,
+    }
+}
+
+fn at(seconds: u64) -> Nanos {
+    Nanos::from_secs(seconds)
+}
+
+#[test]
+fn a_guest_is_known_for_as_long_as_a_peer_vouches_for_it() {
+    let mut scene = Scene::new(&Policy::default());
+    let (peer, guest) = (scene.peer, scene.stranger);
+    assert!(!scene.is_known(at(1), guest));
+    assert_eq!(scene.vouch(at(2), peer, guest, 100), [Answer::Vouched {}]);
+    assert!(scene.is_known(at(3), guest) && scene.is_known(at(101), guest));
+    let (conn, _) = scene.connect(at(4), guest);
+    let granted = scene.ask(at(4), conn, Request::Reserve(reservation()));
+    assert!(granted.iter().any(|one| matches!(one, Answer::Granted { .. })), "{granted:?}");
+    assert!(!scene.is_known(at(102), guest), "its time is over");
+    // The word can be taken back, too.
+    assert_eq!(scene.vouch(at(200), peer, guest, 100), [Answer::Vouched {}]);
+    assert_eq!(scene.vouch(at(201), peer, guest, 0), [Answer::Vouched {}]);
+    assert!(!scene.is_known(at(202), guest));
+}
+
+#[test]
+fn a_guest_has_no_guests_and_goes_with_its_host() {
+    let mut scene = Scene::new(&Policy::default());
+    let (peer, guest) = (scene.peer, scene.stranger);
+    assert_eq!(scene.vouch(at(1), peer, guest, 100), [Answer::Vouched {}]);
+    let other = Identity::ephemeral().unwrap().id();
+    assert!(refused(&scene.vouch(at(2), guest, other, 100), "may not vouch"));
+    assert!(!scene.is_known(at(3), other));
+    scene.agent.set_roster(Roster::default());
+    assert!(!scene.is_known(at(4), guest), "nobody vouches for it any more");
+}
+
+#[test]
+fn the_policy_decides_on_guests_and_on_tests() {
+    let policy = |text: &str| Policy::parse("p", &format!("[[class]]\n{text}\n")).unwrap();
+    let mut scene = Scene::new(&policy("guests = false"));
+    let (peer, guest) = (scene.peer, scene.stranger);
+    assert!(refused(&scene.vouch(at(1), peer, guest, 100), "policy: guests = false"));
+    let test = || Request::Reserve(Reservation { test: true, ..reservation() });
+    let shared = Policy { shared: 2, ..policy("test = true") };
+    let usual = Policy::default();
+    for (policy, why) in [(usual, "policy: test = false"), (shared, "policy: shared")] {
+        let mut scene = Scene::new(&policy);
+        let (conn, _) = scene.connect(at(1), scene.peer);
+        assert!(refused(&scene.ask(at(1), conn, test()), why), "{why}");
+    }
+}
+
+#[test]
+fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
+    let mut scene = Scene::new(&Policy::parse("p", "[[class]]\ntest = true\n").unwrap());
+    let (conn, _) = scene.connect(at(1), scene.peer);
+    scene.ask(at(1), conn, Request::Reserve(Reservation { test: true, ..reservation() }));
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    let progress = || Answer::Progress { seq: 1, text: "1/9".to_owned() };
+    for second in [20, 40, 60] {
+        let told = scene.agent.on(at(second), Event::Answered { worker, answer: progress() });
+        assert_eq!(answers(told), [progress()]);
+        assert_eq!(scene.ask(at(second), conn, Request::Ping {}), [Answer::Pong {}]);
+    }
+    // Its own progress does not make the lease longer: 20 s and 3 more after the last word.
+    assert_eq!(
+        answers(scene.agent.on(at(80), Event::Answered { worker, answer: progress() })),
+        [progress()]
+    );
+    assert!(!scene.agent.on(at(82), Event::Tick).contains(&Action::Kill { worker }));
+    assert!(scene.agent.on(at(83), Event::Tick).contains(&Action::Kill { worker }));
+    assert_eq!(scene.agent.workers().count(), 0);
+}

@@ -1,0 +1,139 @@
+//! Where tests of this host are started: a process from before the agent confined itself, since a host
+//! under test connects, writes and works as the agent must not. It hears the agent alone, and knows two
+//! orders.
+
+use std::io;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::os::unix::net::UnixListener;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::ChildStdout;
+use std::process::Command;
+use std::process::Stdio;
+
+use anyhow::Context;
+use btu_sys::process;
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::front::accept;
+use super::front::hear;
+use super::front::listen;
+use super::front::say;
+use super::state::StateDir;
+use crate::exit::Exit;
+use crate::exit::Failure;
+
+/// What the agent tells its bench when it starts it.
+#[derive(Debug, clap::Args)]
+pub(super) struct BenchArgs {
+    /// The process that started it
+    #[arg(long)]
+    parent: u32,
+    /// The agent's state
+    #[arg(long)]
+    state: PathBuf,
+}
+
+/// The whole list of what an agent can ask of its bench.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    /// End the test, if there is one.
+    End,
+    /// Start a test: it connects to the agent.
+    Start,
+}
+
+/// The agent's side. Dropped, the bench is killed, and its test with it.
+pub(super) struct Bench {
+    child: Child,
+    said: BufReader<ChildStdout>,
+    listener: UnixListener,
+}
+
+impl Bench {
+    /// Starts it.
+    pub(super) fn start(state: &StateDir) -> Result<Self, Failure> {
+        let listener = listen(&socket(state.path()))?;
+        let mut command = own("bench", state.path());
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.context("start the bench").map_err(Failure::environment)?;
+        let said = child.stdout.take().map(BufReader::new);
+        let said = said.context("a bench without pipes").map_err(Failure::environment)?;
+        Ok(Self { child, said, listener })
+    }
+
+    /// Starts a test; returns its channel.
+    pub(super) fn start_test(&mut self) -> io::Result<UnixStream> {
+        self.order(Order::Start)?;
+        accept(&self.listener)
+    }
+
+    /// Ends the test; nothing of it runs any more when this returns.
+    pub(super) fn end_test(&mut self) {
+        // A bench that is gone took its test along.
+        drop(self.order(Order::End));
+        while self.listener.accept().is_ok() {}
+    }
+
+    fn order(&mut self, order: Order) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        say(self.child.stdin.as_mut().ok_or_else(gone)?, &order)?;
+        hear::<Result<(), String>>(&mut self.said)?.map_err(io::Error::other)
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Does what it is told, until the agent is gone.
+pub(super) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
+    process::die_with_parent(args.parent)
+        .and_then(|()| process::give_up_rights())
+        .context("confine the bench")
+        .map_err(Failure::environment)?;
+    let mut test: Option<Child> = None;
+    for line in io::stdin().lock().lines() {
+        let line = line.map_err(Failure::environment)?;
+        let order: Order = serde_json::from_str(&line).map_err(Failure::environment)?;
+        // The last test ends in any case.
+        if let Some(mut last) = test.take() {
+            let _ = last.kill();
+            let _ = last.wait();
+        }
+        let started = match order {
+            Order::End => Ok(()),
+            Order::Start => under_test(&args.state).map(|child| test = Some(child)),
+        };
+        let told = started.map_err(|error| error.to_string());
+        say(&mut io::stdout(), &told).map_err(Failure::environment)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A process that speaks to black boxes in this host's name, with this host's state.
+fn under_test(state: &Path) -> io::Result<Child> {
+    let mut command = own("test", state);
+    command.arg("--connect").arg(socket(state)).env("BTU_STATE_DIR", state);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()
+}
+
+/// This program as a process that ends with this one.
+fn own(part: &str, state: &Path) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["agent", part, "--parent", &std::process::id().to_string(), "--state"]);
+    command.arg(state);
+    command
+}
+
+fn socket(state: &Path) -> PathBuf {
+    state.join("test.sock")
+}

@@ -1,0 +1,77 @@
+//! This host under test, driven from elsewhere: a process of its own that runs what it is told against
+//! the black boxes that it is told, in this host's name, and hands the result back.
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use btu_control::message::Answer;
+use btu_control::message::Request;
+use btu_control::message::TestOrder;
+use btu_sys::process;
+
+use super::StateArgs;
+use super::state::StateDir;
+use super::worker::each_request;
+use super::worker::say;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::run::ordered;
+use crate::run::ordered::Told;
+
+/// What the agent tells it when it starts it.
+#[derive(Debug, clap::Args)]
+pub(super) struct TestArgs {
+    /// The process that started it
+    #[arg(long)]
+    parent: u32,
+    /// The agent's state: the identity of this host, and room for the result
+    #[arg(long)]
+    state: PathBuf,
+    /// Where the agent listens for it
+    #[arg(long)]
+    connect: PathBuf,
+}
+
+/// Does what it is told until the agent is gone.
+pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
+    process::die_with_parent(args.parent)
+        .and_then(|()| process::give_up_rights())
+        .context("confine the test")
+        .map_err(Failure::environment)?;
+    let state = StateDir::open(&StateArgs { state: Some(args.state.clone()) })?;
+    let agent = UnixStream::connect(&args.connect).map_err(Failure::environment)?;
+    let mut said = agent.try_clone().map_err(Failure::environment)?;
+    each_request(&mut said, &mut |request| match request {
+        Request::Test(order) => run(&state, &order, &agent),
+        other => {
+            let (seq, reason) = (other.seq().unwrap_or_default(), NO_WORK.to_owned());
+            say(&mut &agent, &Answer::Failed { seq, reason }, &[])
+        }
+    })
+}
+
+fn run(state: &StateDir, order: &TestOrder, agent: &UnixStream) -> anyhow::Result<()> {
+    let seq = order.seq;
+    let way = agent.try_clone()?;
+    let told = Told::new(move |text| {
+        let text = text.chars().take(LONGEST_TEXT).collect();
+        // Without the agent this process ends anyway.
+        let _ = say(&mut &way, &Answer::Progress { seq, text }, &[]);
+    });
+    let (answer, document) = match ordered::run(state, order, &told) {
+        Ok(result) => {
+            let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
+            (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)
+        }
+        Err(failure) => {
+            let reason = format!("{:#}", failure.cause).chars().take(LONGEST_TEXT).collect();
+            (Answer::Failed { seq, reason }, Vec::new())
+        }
+    };
+    say(&mut &*agent, &answer, &document)
+}
+
+const NO_WORK: &str = "this host is under test, and no black box";
+/// Of a text in a message: four bytes a character at most.
+const LONGEST_TEXT: usize = 1000;
