@@ -231,7 +231,8 @@ fn write_line<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<
 }
 
 /// Reads a journal file and moves a torn last line to the file of torn ones beside it. It is safe
-/// there before it is cut off here: whoever is killed in between leaves it in both.
+/// there before it is cut off here: whoever is killed in between leaves it in both. Empty lines at the
+/// end are cut off, too: what is appended would make them empty lines in the middle.
 fn mend<R: DeserializeOwned>(
     dir: &Path,
     name: &str,
@@ -246,7 +247,9 @@ fn mend<R: DeserializeOwned>(
         .map_err(|source| JournalError::Corrupted { path: dir.to_owned(), source })?;
     if let Some(torn) = &lines.torn {
         set_aside(&path.with_extension(TORN), torn)?;
-        let whole = u64::try_from(torn.offset).unwrap_or(u64::MAX);
+    }
+    if lines.end < bytes.len() {
+        let whole = u64::try_from(lines.end).unwrap_or(u64::MAX);
         file.set_len(whole).map_err(io_error("truncate", &path))?;
     }
     Ok((lines.records, lines.torn))

@@ -51,6 +51,22 @@ fn a_torn_last_line_is_set_aside_and_the_rest_goes_on() {
 }
 
 #[test]
+fn empty_lines_at_the_end_are_cut_off_before_anything_follows() {
+    let dir = tempfile::tempdir().unwrap();
+    create(dir.path()).append(&record("a")).unwrap();
+    let samples = dir.path().join("samples.jsonl");
+    let mut file = std::fs::OpenOptions::new().append(true).open(&samples).unwrap();
+    file.write_all(b"\n \n").unwrap();
+    let (mut journal, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
+    assert_eq!((stored.records, stored.torn), (vec![record("a")], None));
+    journal.append(&record("b")).unwrap();
+    drop(journal);
+    let (_, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
+    assert_eq!(stored.records, [record("a"), record("b")]);
+    assert!(!dir.path().join("samples.torn").exists());
+}
+
+#[test]
 fn a_torn_line_that_cannot_be_set_aside_stays_where_it_is() {
     for (file, aside) in [("samples.jsonl", "samples.torn"), ("events.jsonl", "events.torn")] {
         let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 //!
 //! A line is whole when it ends in a newline: it was written by one write. A last line without one
 //! is *torn* (the process or the machine died inside the write) and its run is repeated; any other
-//! line that cannot be read is *corrupted* and is never passed over in silence.
+//! line that cannot be read is *corrupted* and is never passed over in silence. Empty lines at the end
+//! (an editor leaves them) hold nothing and are passed over; one in the middle is corrupted.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,8 @@ pub struct Lines<R> {
     pub torn: Option<TornLine>,
     /// Numbers of the lines that [`salvage`] left out; empty from [`read`].
     pub unreadable: Vec<usize>,
+    /// Length of the whole lines: the file beyond is torn or empty.
+    pub end: usize,
 }
 
 /// A last line that was cut off.
@@ -58,7 +61,7 @@ pub fn line<R: Serialize>(record: &R) -> Result<String, serde_json::Error> {
 /// # Errors
 /// The first corrupted line, with the number of valid lines after it.
 pub fn read<R: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<Lines<R>, CorruptedLine> {
-    let (whole, torn) = split(bytes);
+    let Split { whole, torn, end } = split(bytes);
     let mut records = Vec::with_capacity(whole.len());
     for (index, text) in whole.iter().enumerate() {
         match parse(text) {
@@ -75,13 +78,13 @@ pub fn read<R: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<Lines<R>, C
             }
         }
     }
-    Ok(Lines { records, torn, unreadable: Vec::new() })
+    Ok(Lines { records, torn, unreadable: Vec::new(), end })
 }
 
 /// Reads every line that can be read, and names the others.
 pub fn salvage<R: DeserializeOwned>(bytes: &[u8]) -> Lines<R> {
-    let (whole, torn) = split(bytes);
-    let mut lines = Lines { records: Vec::new(), torn, unreadable: Vec::new() };
+    let Split { whole, torn, end } = split(bytes);
+    let mut lines = Lines { records: Vec::new(), torn, unreadable: Vec::new(), end };
     for (index, text) in whole.iter().enumerate() {
         match parse(text) {
             Ok(record) => lines.records.push(record),
@@ -91,17 +94,38 @@ pub fn salvage<R: DeserializeOwned>(bytes: &[u8]) -> Lines<R> {
     lines
 }
 
-/// The whole lines, without their newlines, and the torn one.
-fn split(bytes: &[u8]) -> (Vec<&[u8]>, Option<TornLine>) {
-    let end = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |last| last + 1);
-    let whole = lines_of(&bytes[..end]);
+/// A file, taken apart.
+struct Split<'b> {
+    /// The whole lines, without their newlines.
+    whole: Vec<&'b [u8]>,
+    torn: Option<TornLine>,
+    /// Where the whole lines end.
+    end: usize,
+}
+
+fn split(bytes: &[u8]) -> Split<'_> {
+    let last = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |last| last + 1);
+    let text = without_empty_end(&bytes[..last]);
+    let (whole, end) = (lines_of(text), text.len());
     let rest = &bytes[end..];
-    let torn = (!rest.is_empty()).then(|| TornLine {
+    let torn = (!rest.trim_ascii().is_empty()).then(|| TornLine {
         number: whole.len() + 1,
         offset: end,
         bytes: rest.to_vec(),
     });
-    (whole, torn)
+    Split { whole, torn, end }
+}
+
+/// Whole lines without the empty ones at their end.
+fn without_empty_end(mut text: &[u8]) -> &[u8] {
+    while let Some(body) = text.strip_suffix(b"\n") {
+        let begin = body.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
+        if !body[begin..].trim_ascii().is_empty() {
+            break;
+        }
+        text = &text[..begin];
+    }
+    text
 }
 
 /// One line as a record, or why it is none.
@@ -168,5 +192,22 @@ mod tests {
         assert!(error.to_string().starts_with("events.jsonl:2: corrupted line (invalid type"));
         let lines = salvage::<EventRecord>(&bytes);
         assert_eq!((lines.records.len(), lines.unreadable), (3, vec![2]));
+    }
+    #[test]
+    fn empty_lines_at_the_end_hold_nothing_and_one_in_the_middle_is_corrupted() {
+        for tail in ["\n", "\n\n", " \t\r\n", "\n  "] {
+            let whole = file(&["a", "b"]);
+            let bytes = [&whole[..], tail.as_bytes()].concat();
+            let lines = read::<EventRecord>("events.jsonl", &bytes).unwrap();
+            assert_eq!((lines.records.len(), lines.torn, lines.end), (2, None, whole.len()));
+            assert_eq!(salvage::<EventRecord>(&bytes).unreadable, [0_usize; 0]);
+        }
+        let torn = [&file(&["a"])[..], b"\n{\"at\""].concat();
+        let torn = read::<EventRecord>("events.jsonl", &torn).unwrap().torn.unwrap();
+        assert_eq!((torn.number, torn.bytes), (2, b"\n{\"at\"".to_vec()));
+        let middle = [&file(&["a"])[..], b"\n", &file(&["c"])].concat();
+        let error = read::<EventRecord>("events.jsonl", &middle).unwrap_err();
+        assert_eq!((error.line, error.valid_after), (2, 1));
+        assert!(read::<EventRecord>("events.jsonl", b"\n\n").unwrap().records.is_empty());
     }
 }
