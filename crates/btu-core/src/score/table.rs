@@ -4,7 +4,10 @@
 //! "cells": [{"case", "application", "activity", "repeat", "bits", "seconds", "goodput_mbps"?,
 //! "slowdown"?, "activity_rate"?}]}`. A `result.json` has these keys too, and is read as it is.
 
+mod distinct;
 mod read;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -45,10 +48,19 @@ pub struct TableScore {
     pub applications: Vec<ClassResult>,
     /// Arithmetic mean of the loaded cells' goodputs, Mb/s.
     pub goodput_am_mbps: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_am_mbps_reason: Option<String>,
     /// Geometric mean.
     pub goodput_gm_mbps: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_gm_mbps_reason: Option<String>,
     /// Harmonic mean.
     pub goodput_hm_mbps: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_hm_mbps_reason: Option<String>,
     /// Cells, repeats folded.
     pub cells: usize,
     /// Rows that were read.
@@ -64,12 +76,26 @@ pub struct TableScore {
 pub struct ClassResult {
     /// The class y, as the table names it.
     pub name: String,
+    /// Size of one message, where the table says it.
+    pub message_bytes: Option<u64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_bytes_reason: Option<String>,
     /// eq. 6, Mb/s.
     pub btu_mbps: Option<f64>,
+    /// Why there is no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub btu_mbps_reason: Option<String>,
     /// The same over the baselines, Mb/s.
     pub btu_idle_mbps: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub btu_idle_mbps_reason: Option<String>,
     /// (GM of slowdowns - 1) x 100.
     pub penalty_percent: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub penalty_percent_reason: Option<String>,
     /// eq. 10.
     pub penalty_classic_percent: Option<f64>,
     /// Why there is none.
@@ -88,27 +114,35 @@ pub fn score_table(text: &str) -> Result<TableScore, TableError> {
         warnings.push("PARTIAL: not every case x application x activity is in the table".into());
     }
     warnings.extend(missing_slowdowns(&cells));
-    Ok(TableScore { rows: table.runs.len(), partial, warnings, ..from_score(&result, &cells) })
+    Ok(TableScore {
+        rows: table.runs.len(),
+        partial,
+        warnings,
+        ..from_score(&result, &cells, &table.message_bytes)
+    })
 }
 
-fn from_score(result: &Score, cells: &[Figure]) -> TableScore {
+fn from_score(result: &Score, cells: &[Figure], sizes: &BTreeMap<String, u64>) -> TableScore {
+    let of_class = |class| class_result(class, sizes.get(&class.application).copied());
     let loaded: Vec<f64> =
         cells.iter().filter(|cell| cell.activity != "none").map(|cell| cell.goodput_mbps).collect();
     let means = Means::of(&loaded);
-    let because = |figure: Option<f64>, why: &str| figure.is_none().then(|| why.to_owned());
     TableScore {
         btu_mbps: result.btu_mbps,
-        btu_mbps_reason: because(result.btu_mbps, "no loaded cells"),
+        btu_mbps_reason: because(result.btu_mbps, NO_LOADED),
         btu_idle_mbps: result.btu_idle_mbps,
-        btu_idle_mbps_reason: because(result.btu_idle_mbps, "no cells with activity none"),
+        btu_idle_mbps_reason: because(result.btu_idle_mbps, NO_BASELINES),
         penalty_percent: result.slowdown.map(penalty_percent),
-        penalty_percent_reason: because(result.slowdown, "no loaded cell gives its slowdown"),
+        penalty_percent_reason: because(result.slowdown, NO_SLOWDOWN),
         penalty_classic_percent: result.classic.percent(),
         penalty_classic_percent_reason: result.classic.reason(),
-        applications: result.applications.iter().map(class_result).collect(),
+        applications: result.applications.iter().map(of_class).collect(),
         goodput_am_mbps: means.map(|means| means.am),
+        goodput_am_mbps_reason: because(means.as_ref(), NO_LOADED),
         goodput_gm_mbps: means.map(|means| means.gm),
+        goodput_gm_mbps_reason: because(means.as_ref(), NO_LOADED),
         goodput_hm_mbps: means.map(|means| means.hm),
+        goodput_hm_mbps_reason: because(means.as_ref(), NO_LOADED),
         cells: cells.len(),
         rows: 0,
         partial: false,
@@ -116,16 +150,32 @@ fn from_score(result: &Score, cells: &[Figure]) -> TableScore {
     }
 }
 
-fn class_result(class: &ClassScore) -> ClassResult {
+fn class_result(class: &ClassScore, message_bytes: Option<u64>) -> ClassResult {
     ClassResult {
         name: class.application.clone(),
+        message_bytes,
+        message_bytes_reason: because(message_bytes, "the table does not say"),
         btu_mbps: class.btu_mbps,
+        btu_mbps_reason: because(class.btu_mbps, NO_LOADED),
         btu_idle_mbps: class.btu_idle_mbps,
+        btu_idle_mbps_reason: because(class.btu_idle_mbps, NO_BASELINES),
         penalty_percent: class.slowdown.map(penalty_percent),
+        penalty_percent_reason: because(class.slowdown, NO_SLOWDOWN),
         penalty_classic_percent: class.classic.percent(),
         penalty_classic_percent_reason: class.classic.reason(),
     }
 }
+
+/// The reason beside a figure that is missing.
+fn because<T>(figure: Option<T>, why: &str) -> Option<String> {
+    figure.is_none().then(|| why.to_owned())
+}
+
+const NO_LOADED: &str = "no loaded cells";
+
+const NO_BASELINES: &str = "no cells with activity none";
+
+const NO_SLOWDOWN: &str = "no loaded cell gives its slowdown";
 
 /// True where the loaded cells are fewer than cases x applications x activities.
 fn is_partial(cells: &[Figure]) -> bool {

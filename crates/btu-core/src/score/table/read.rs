@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Map;
 use serde_json::Value;
 
+use super::distinct::Distinct;
 use crate::cell::Case;
 use crate::score::Figure;
 
@@ -66,12 +67,14 @@ pub enum TableError {
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) runs: Vec<Figure>,
+    /// The message size of each application, where the table says it.
+    pub(super) message_bytes: BTreeMap<String, u64>,
     pub(super) warnings: Vec<String>,
 }
 
 /// Reads a table, or a whole `result.json`.
 pub(super) fn table(text: &str) -> Result<Table, TableError> {
-    let document: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+    let Distinct(document) = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     let object =
         Object { place: "the document".into(), map: as_object("the document", &document)? };
     let is_result = object.map.contains_key("schema_version");
@@ -82,7 +85,8 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
     let Some(Value::Array(rows)) = object.map.get("cells") else {
         return Err(object.missing("cells", "write \"cells\": [{\"case\": \"SEND\", ...}]"));
     };
-    let mut reader = Reader { bases, is_result, seen: BTreeSet::new(), left_out: 0 };
+    let sizes = sizes_of_result(&object)?;
+    let mut reader = Reader { bases, sizes, is_result, seen: BTreeSet::new(), left_out: 0 };
     let runs: Vec<Option<Figure>> =
         rows.iter().enumerate().map(|(at, row)| reader.row(at, row)).collect::<Result<_, _>>()?;
     let runs: Vec<Figure> = runs.into_iter().flatten().collect();
@@ -90,13 +94,26 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         let (place, value) = ("cells".to_owned(), format!("{} rows that count", runs.len()));
         return Err(TableError::Value { place, value, legal: "at least one row".into() });
     }
-    Ok(Table { runs, warnings: reader.warnings() })
+    Ok(Table { runs, warnings: reader.warnings(), message_bytes: reader.sizes })
 }
 
 fn syntax(error: &serde_json::Error) -> TableError {
     let text = error.to_string();
     let cause = text.split(" at line ").next().unwrap_or_default().to_owned();
     TableError::Syntax { line: error.line(), column: error.column(), cause }
+}
+
+/// The message sizes of a `result.json`, which stand in its list of applications.
+fn sizes_of_result(document: &Object<'_>) -> Result<BTreeMap<String, u64>, TableError> {
+    let list = document.value("applications").and_then(Value::as_array);
+    let mut sizes = BTreeMap::new();
+    for (at, one) in list.into_iter().flatten().enumerate() {
+        let place = format!("applications[{at}]");
+        let one = Object { map: as_object(&place, one)?, place };
+        let size = one.whole("message_bytes")?;
+        sizes.extend(size.map(|size| Ok((one.text("name")?, size))).transpose()?);
+    }
+    Ok(sizes)
 }
 
 /// The rates of the activities alone.
@@ -124,7 +141,7 @@ impl Bases {
             let place = format!("activities[{at}]");
             let run = Object { map: as_object(&place, run)?, place };
             let rate = run.positive("rate_per_s", "units per second")?;
-            let key = (run.text("activity")?, run.repeat()?.unwrap_or(1));
+            let key = (run.text("activity")?, run.whole("repeat")?.unwrap_or(1));
             bases.of_repeat.extend(rate.map(|rate| (key, rate)));
         }
         Ok(bases)
@@ -142,6 +159,7 @@ impl Bases {
 #[derive(Debug)]
 struct Reader {
     bases: Bases,
+    sizes: BTreeMap<String, u64>,
     is_result: bool,
     seen: BTreeSet<(String, u64)>,
     left_out: usize,
@@ -160,6 +178,7 @@ impl Reader {
         case.parse::<Case>().map_err(|error| cell.illegal("case", &case, &error.to_string()))?;
         let name = format!("{case}/{application}/{activity}");
         let repeat = self.repeat(&mut cell, &name)?;
+        self.size(&cell, &application)?;
         let goodput_mbps = cell.goodput()?;
         let slowdown = self.slowdown(&cell, &activity, repeat)?;
         if cell.is_of_incomplete_pass() {
@@ -171,7 +190,7 @@ impl Reader {
 
     /// The number of the repeat; rows without one are counted. Names the cell in its place.
     fn repeat(&mut self, cell: &mut Object<'_>, name: &str) -> Result<u64, TableError> {
-        let given = cell.repeat()?;
+        let given = cell.whole("repeat")?;
         let next =
             (1..u64::MAX).find(|n| !self.seen.contains(&(name.to_owned(), *n))).unwrap_or(u64::MAX);
         let repeat = given.unwrap_or(next);
@@ -180,6 +199,17 @@ impl Reader {
             return Err(cell.contradiction("this cell and repeat stand in the table twice"));
         }
         Ok(repeat)
+    }
+
+    /// Keeps the message size of the row's class, which is one for all its rows.
+    fn size(&mut self, cell: &Object<'_>, application: &str) -> Result<(), TableError> {
+        let Some(size) = cell.whole("message_bytes")? else { return Ok(()) };
+        let known = *self.sizes.entry(application.to_owned()).or_insert(size);
+        if known == size {
+            return Ok(());
+        }
+        let cause = format!("message_bytes = {size}, but another row of {application} has {known}");
+        Err(cell.contradiction(&cause))
     }
 
     fn slowdown(
@@ -246,11 +276,12 @@ impl Object<'_> {
             .ok_or_else(|| self.missing(key, "write bits and seconds, or goodput_mbps alone"))
     }
 
-    fn repeat(&self) -> Result<Option<u64>, TableError> {
-        let Some(value) = self.value("repeat") else { return Ok(None) };
+    /// A whole number from 1, where there is one.
+    fn whole(&self, key: &str) -> Result<Option<u64>, TableError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
         let number = value.as_u64().filter(|number| *number > 0);
         let legal = "a whole number from 1 is expected";
-        number.map(Some).ok_or_else(|| self.illegal("repeat", &value.to_string(), legal))
+        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), legal))
     }
 
     /// bits / seconds in Mb/s; a goodput that stands beside them must agree, or stands alone.

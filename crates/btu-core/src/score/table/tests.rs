@@ -166,3 +166,35 @@ fn a_result_is_read_with_its_own_rules() {
     assert!((found.penalty_percent.unwrap() - (8.0_f64.sqrt() - 1.0) * 100.0).abs() < 1e-9);
     assert_eq!(found.warnings, ["1 rows of an incomplete pass are left out"]);
 }
+
+#[test]
+fn a_class_has_one_message_size_or_says_that_it_is_not_known() {
+    let sized = |case: &str, bytes: u64| {
+        format!(
+            r#"{{"case": "{case}", "application": "telnet", "activity": "cpu", "slowdown": 2,
+                "goodput_mbps": 1, "message_bytes": {bytes}}}"#
+        )
+    };
+    let found = score_table(&table(&[sized("SEND", 128), sized("RECV", 128)])).unwrap();
+    assert_eq!(found.applications[0].message_bytes, Some(128));
+    let error = score_table(&table(&[sized("SEND", 128), sized("RECV", 64)])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cells[1] (RECV/telnet/cpu, repeat 1): message_bytes = 64, but another row of telnet has 128"
+    );
+    let silent = row(r#""activity": "none", "goodput_mbps": 1"#);
+    let class = &score_table(&table(&[silent])).unwrap().applications[0];
+    assert_eq!(class.message_bytes, None);
+    assert_eq!(class.message_bytes_reason.as_deref(), Some("the table does not say"));
+    assert_eq!(class.btu_mbps_reason.as_deref(), Some("no loaded cells"));
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused_with_its_place() {
+    let text = "{\"cells\": [{\"case\": \"SEND\",\n  \"bits\": 1, \"bits\": 2}]}";
+    let found = score_table(text).unwrap_err();
+    assert!(matches!(found, TableError::Syntax { line: 2, .. }), "{found}");
+    assert!(found.to_string().ends_with("the key \"bits\" stands here twice"), "{found}");
+    let found = score_table(r#"{"cells": [], "name": "a", "cells": []}"#).unwrap_err();
+    assert!(found.to_string().contains("the key \"cells\" stands here twice"), "{found}");
+}
