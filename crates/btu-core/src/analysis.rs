@@ -152,6 +152,8 @@ pub struct CellSummary {
     pub writes_per_segment: Option<f64>,
     /// CPU seconds per GB of the test host's data threads, median.
     pub cpu_s_per_gb: Option<f64>,
+    /// CPU seconds per GB of the black boxes' data threads, those of both boxes together, median.
+    pub black_boxes_cpu_s_per_gb: Option<f64>,
     /// Remarks on the cell and on its runs, without repetition.
     pub flags: Vec<Flag>,
 }

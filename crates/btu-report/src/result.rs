@@ -1,6 +1,7 @@
 //! `result.json`: the figures of one run for programs, every number with its unit in its key.
 //!
-//! A figure that does not exist is `null`, and a key of the same name with `_reason` says why.
+//! Whatever does not exist is `null`, and a key of the same name with `_reason` says why: no key is
+//! `null` without one, and none has a reason that is not `null` (a test walks whole documents).
 //! Within a major `schema_version` keys are only added.
 
 mod build;
@@ -33,6 +34,9 @@ pub struct ResultDocument {
     pub schema_version: String,
     /// Version of the program that measured; null where the journal does not say.
     pub tool_version: Option<String>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tool_version_reason: Option<String>,
     /// Edition of the benchmark: only results of one edition may be compared.
     pub edition: String,
     /// BLAKE3 of the edition's file, hexadecimal.
@@ -47,12 +51,27 @@ pub struct ResultDocument {
     pub host: String,
     /// When the run began, UTC, RFC 3339.
     pub started_at: Option<String>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub started_at_reason: Option<String>,
     /// When the run ended, UTC, RFC 3339.
     pub finished_at: Option<String>,
+    /// Why there is no such moment.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub finished_at_reason: Option<String>,
     /// Price of the host as its user gave it.
     pub price: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub price_reason: Option<String>,
     /// Other figures of the host as its user gave them: NAME=VALUE@SOURCE.
     pub marks: Vec<String>,
+    /// What its user noted (`--note`).
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Why there is no note.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note_reason: Option<String>,
     /// Passes in which every cell was measured.
     pub passes: u32,
     /// False when the run was interrupted.
@@ -76,6 +95,9 @@ pub struct ResultDocument {
     pub btu_ci95_mbps_reason: Option<String>,
     /// 95 % whole-pass bootstrap beside the interval, Mb/s.
     pub btu_bootstrap95_mbps: Option<[f64; 2]>,
+    /// Why there is no bootstrap.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub btu_bootstrap95_mbps_reason: Option<String>,
     /// The same formula over the baselines, Mb/s: what the idle host delivers.
     pub btu_idle_mbps: Option<f64>,
     /// Why there is no idle score.
@@ -98,6 +120,9 @@ pub struct ResultDocument {
     pub penalty_classic_percent_reason: Option<String>,
     /// The smallest relative change of the score that this run could have shown.
     pub detectable_change: Option<f64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detectable_change_reason: Option<String>,
 
     /// One entry per application class.
     pub applications: Vec<ApplicationResult>,
@@ -152,6 +177,9 @@ pub struct ApplicationResult {
     pub penalty_classic_percent_reason: Option<String>,
     /// Seconds that the class needs for 32 Mb at its score.
     pub seconds_for_32_mb: Option<f64>,
+    /// Why there is no time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seconds_for_32_mb_reason: Option<String>,
 }
 
 /// One run of one cell.
@@ -173,8 +201,14 @@ pub struct CellResult {
     pub goodput_mbps: f64,
     /// Rate of the activity alone over its rate in this run; null for baselines.
     pub slowdown: Option<f64>,
+    /// Why there is no slowdown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowdown_reason: Option<String>,
     /// Work units per second of the activity in this run; null for baselines.
     pub activity_rate_per_s: Option<f64>,
+    /// Why there is no rate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub activity_rate_per_s_reason: Option<String>,
     /// Attempts made, invalid ones included.
     pub attempts: u32,
     /// Names of the remarks on this run.
@@ -198,6 +232,9 @@ pub struct CellSummaryResult {
     pub goodput_mbps: f64,
     /// 95 % interval of the goodput, Mb/s; null under three passes.
     pub goodput_ci95_mbps: Option<[f64; 2]>,
+    /// Why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub goodput_ci95_mbps_reason: Option<String>,
     /// Smallest goodput of the passes, Mb/s.
     pub goodput_min_mbps: f64,
     /// Median goodput of the passes, Mb/s.
@@ -208,12 +245,30 @@ pub struct CellSummaryResult {
     pub robust_cv: f64,
     /// Geometric mean of the slowdowns; null for baselines.
     pub slowdown: Option<f64>,
+    /// Why there is no slowdown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowdown_reason: Option<String>,
     /// Retransmitted segments, all passes.
     pub retransmissions: Option<u64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retransmissions_reason: Option<String>,
     /// Writes per segment, median.
     pub writes_per_segment: Option<f64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub writes_per_segment_reason: Option<String>,
     /// CPU seconds per GB of the test host's data threads, median.
     pub cpu_s_per_gb: Option<f64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu_s_per_gb_reason: Option<String>,
+    /// CPU seconds per GB of the black boxes' data threads, both boxes together, median.
+    #[serde(default)]
+    pub black_boxes_cpu_s_per_gb: Option<f64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub black_boxes_cpu_s_per_gb_reason: Option<String>,
     /// Names of the remarks on this cell and its runs.
     pub flags: Vec<String>,
 }
@@ -231,6 +286,9 @@ pub struct ActivityResult {
     pub seconds: f64,
     /// Work units per second; null for no time.
     pub rate_per_s: Option<f64>,
+    /// Why there is no rate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate_per_s_reason: Option<String>,
 }
 
 /// A remark with its sentence.
@@ -238,6 +296,9 @@ pub struct ActivityResult {
 pub struct Remark {
     /// The cell as `CASE/APPLICATION/ACTIVITY`; null for a remark on the run as a whole.
     pub cell: Option<String>,
+    /// Why it names no cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell_reason: Option<String>,
     /// Kebab case, stable.
     pub name: String,
     /// What was seen, with its number and its limit.

@@ -40,7 +40,8 @@ pub(super) fn summarise(cell: &Cell, runs: &[&CountedRun<'_>]) -> Option<CellSum
         slowdown: geometric_mean(&slowdowns),
         retransmissions: retransmissions(&traffic),
         writes_per_segment: of_runs(writes_per_segment),
-        cpu_s_per_gb: of_runs(cpu_s_per_gb),
+        cpu_s_per_gb: of_runs(|comm| cpu_s_per_gb(comm, |role| role == Role::Test)),
+        black_boxes_cpu_s_per_gb: of_runs(|comm| cpu_s_per_gb(comm, |role| role != Role::Test)),
         flags: joined_flags(runs),
     })
 }
@@ -59,11 +60,11 @@ fn writes_per_segment(comm: &CommSample) -> Option<f64> {
     (segments > 0).then(|| float(calls) / float(segments))
 }
 
-/// CPU time of the test host's data threads over what they carried.
-fn cpu_s_per_gb(comm: &CommSample) -> Option<f64> {
+/// CPU time of one side's data threads over what they carried.
+fn cpu_s_per_gb(comm: &CommSample, of_side: fn(Role) -> bool) -> Option<f64> {
     let ends = comm.connections.iter().flat_map(|one| [&one.sender, &one.receiver]);
     let times: Vec<f64> = ends
-        .filter(|end| end.role == Role::Test)
+        .filter(|end| of_side(end.role))
         .map(|end| end.cpu_ns.map(crate::units::Nanos::seconds))
         .collect::<Option<_>>()?;
     let gigabytes = float(comm.bytes.count()) / 1e9;

@@ -355,10 +355,18 @@ fn a_black_box_at_its_limit_blocks_ranking_everywhere_but_on_one_machine() {
 }
 
 #[test]
-fn costs_are_those_of_the_test_host() {
+fn costs_are_those_of_each_side() {
     let found = analyse(&passes(&[1]));
-    // SEND/telnet/cpu: 250 kB, 200 ms of CPU at the test host, 2500 writes, 250 segments.
+    // SEND/telnet/cpu: 250 kB, 200 ms of CPU at the test host and 300 ms at the black box, 2500
+    // writes, 250 segments.
     assert_close(found.cells[0].cpu_s_per_gb, 800.0);
+    assert_close(found.cells[0].black_boxes_cpu_s_per_gb, 1200.0);
+    let mut silent = passes(&[1]);
+    let comm = first(&mut silent, "SEND/telnet/cpu").comm.as_mut().unwrap();
+    comm.connections[0].receiver.cpu_ns = None;
+    let half = &analyse(&silent).cells[0];
+    assert_close(half.cpu_s_per_gb, 800.0);
+    assert_eq!(half.black_boxes_cpu_s_per_gb, None);
     assert_close(found.cells[0].writes_per_segment, 10.0);
     assert_eq!(found.cells[0].retransmissions, Some(0));
 }

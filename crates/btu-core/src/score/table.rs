@@ -167,7 +167,7 @@ fn class_result(class: &ClassScore, message_bytes: Option<u64>) -> ClassResult {
 }
 
 /// The reason beside a figure that is missing.
-fn because<T>(figure: Option<T>, why: &str) -> Option<String> {
+fn because<T: Copy>(figure: Option<T>, why: &str) -> Option<String> {
     figure.is_none().then(|| why.to_owned())
 }
 

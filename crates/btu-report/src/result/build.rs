@@ -19,19 +19,29 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
     let idle = Shown::of(&analysis.btu_idle_mbps);
     let penalty = Shown::of(&analysis.penalty_percent);
     let classic = Shown::of(&analysis.penalty_classic_percent);
+    let hosts = &journal.hosts;
+    let tool_version = fact_text(hosts.tool.get("version"));
+    let (started_at, finished_at) = (moment(journal, "started"), moment(journal, "finished"));
+    let detectable_change = analysis.detectable_change.filter(|v| v.is_finite());
     ResultDocument {
         schema_version: SCHEMA_VERSION.to_owned(),
-        tool_version: fact_text(journal.hosts.tool.get("version")),
+        tool_version_reason: why_no(tool_version.as_ref(), "hosts.json does not say"),
+        tool_version,
         edition: plan.edition.clone(),
         edition_hash: plan.edition_hash.clone(),
         testbed_class: plan.testbed_class.clone(),
         preset: plan.preset.clone(),
         seed: plan.seed,
-        host: host_line(&journal.hosts),
-        started_at: moment(journal, "started"),
-        finished_at: moment(journal, "finished"),
-        price: journal.hosts.price.clone(),
-        marks: journal.hosts.marks.clone(),
+        host: host_line(hosts),
+        started_at_reason: why_no(started_at.as_ref(), "events.jsonl does not say"),
+        started_at,
+        finished_at_reason: why_no(finished_at.as_ref(), "the run did not come to its end"),
+        finished_at,
+        price_reason: why_no(hosts.price.as_ref(), "none was given (--price)"),
+        price: hosts.price.clone(),
+        marks: hosts.marks.clone(),
+        note_reason: why_no(hosts.note.as_ref(), "none was given (--note)"),
+        note: hosts.note.clone(),
         passes: analysis.complete_passes,
         complete: analysis.complete,
         partial: analysis.partial,
@@ -41,7 +51,8 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         btu_mbps_reason: btu.reason,
         btu_ci95_mbps: btu.interval,
         btu_ci95_mbps_reason: btu.interval_reason,
-        btu_bootstrap95_mbps: finite_pair(analysis.btu_mbps.bootstrap95),
+        btu_bootstrap95_mbps: btu.bootstrap,
+        btu_bootstrap95_mbps_reason: btu.bootstrap_reason,
         btu_idle_mbps: idle.value,
         btu_idle_mbps_reason: idle.reason,
         penalty_percent: penalty.value,
@@ -50,7 +61,11 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         penalty_ci95_percent_reason: penalty.interval_reason,
         penalty_classic_percent: classic.value,
         penalty_classic_percent_reason: classic.reason,
-        detectable_change: analysis.detectable_change.filter(|v| v.is_finite()),
+        detectable_change_reason: reason_unless(
+            detectable_change.is_some(),
+            analysis.btu_mbps.ci95_reason.as_ref(),
+        ),
+        detectable_change,
         applications: analysis.applications.iter().map(application).collect(),
         cells: analysis.runs.iter().map(cells::cell).collect(),
         cell_summaries: analysis.cells.iter().map(cells::summary).collect(),
@@ -70,6 +85,7 @@ fn application(score: &ApplicationScore) -> ApplicationResult {
     let idle = Shown::of(&score.btu_idle_mbps);
     let penalty = Shown::of(&score.penalty_percent);
     let classic = Shown::of(&score.penalty_classic_percent);
+    let seconds_for_32_mb = score.seconds_for_32_mb.filter(|v| v.is_finite());
     ApplicationResult {
         name: score.application.name.clone(),
         message_bytes: score.application.message_bytes.count(),
@@ -85,7 +101,11 @@ fn application(score: &ApplicationScore) -> ApplicationResult {
         penalty_ci95_percent_reason: penalty.interval_reason,
         penalty_classic_percent: classic.value,
         penalty_classic_percent_reason: classic.reason,
-        seconds_for_32_mb: score.seconds_for_32_mb.filter(|v| v.is_finite()),
+        seconds_for_32_mb_reason: reason_unless(
+            seconds_for_32_mb.is_some(),
+            score.btu_mbps.reason.as_ref(),
+        ),
+        seconds_for_32_mb,
     }
 }
 
@@ -95,17 +115,23 @@ struct Shown {
     reason: Option<String>,
     interval: Option<[f64; 2]>,
     interval_reason: Option<String>,
+    bootstrap: Option<[f64; 2]>,
+    bootstrap_reason: Option<String>,
 }
 
 impl Shown {
     fn of(estimate: &Estimate) -> Self {
         let value = estimate.value.filter(|v| v.is_finite());
         let interval = finite_pair(estimate.ci95);
+        let bootstrap = finite_pair(estimate.bootstrap95);
+        let no_interval = estimate.ci95_reason.as_ref();
         Self {
             value,
             reason: reason_unless(value.is_some(), estimate.reason.as_ref()),
             interval,
-            interval_reason: reason_unless(interval.is_some(), estimate.ci95_reason.as_ref()),
+            interval_reason: reason_unless(interval.is_some(), no_interval),
+            bootstrap,
+            bootstrap_reason: reason_unless(bootstrap.is_some(), no_interval),
         }
     }
 }
@@ -114,6 +140,11 @@ fn reason_unless(present: bool, reason: Option<&String>) -> Option<String> {
     (!present).then(|| reason.cloned().unwrap_or_else(|| "not computed".to_owned()))
 }
 
-fn finite_pair(pair: Option<[f64; 2]>) -> Option<[f64; 2]> {
+/// The reason beside a value that may be missing; none beside one that is there.
+pub(super) fn why_no<T: Copy>(value: Option<T>, reason: &str) -> Option<String> {
+    value.is_none().then(|| reason.to_owned())
+}
+
+pub(super) fn finite_pair(pair: Option<[f64; 2]>) -> Option<[f64; 2]> {
     pair.filter(|ends| ends.iter().all(|v| v.is_finite()))
 }

@@ -6,6 +6,7 @@ use btu_core::analysis::AloneRun;
 use btu_core::analysis::Analysis;
 use btu_core::analysis::CellSummary;
 use btu_core::analysis::ScoredRun;
+use btu_core::cell::Cell;
 use btu_core::sample::Flag;
 use btu_core::stats::geometric_mean;
 
@@ -13,6 +14,8 @@ use super::ActivityResult;
 use super::CellResult;
 use super::CellSummaryResult;
 use super::Remark;
+use super::build::finite_pair;
+use super::build::why_no;
 
 pub(super) fn cell(run: &ScoredRun) -> CellResult {
     CellResult {
@@ -24,7 +27,9 @@ pub(super) fn cell(run: &ScoredRun) -> CellResult {
         seconds: run.elapsed.seconds(),
         goodput_mbps: run.goodput_mbps,
         slowdown: run.slowdown,
+        slowdown_reason: why_no(run.slowdown, no_slowdown(run)),
         activity_rate_per_s: run.activity_rate_per_s,
+        activity_rate_per_s_reason: why_no(run.activity_rate_per_s, no_rate(&run.cell)),
         attempts: run.attempts,
         flags: names(&run.flags),
     }
@@ -32,6 +37,8 @@ pub(super) fn cell(run: &ScoredRun) -> CellResult {
 
 pub(super) fn summary(cell: &CellSummary) -> CellSummaryResult {
     let [min, median, max] = cell.goodput_range;
+    let goodput_ci95_mbps = finite_pair(cell.goodput_ci95);
+    let few = if cell.n == 1 { "1 pass".to_owned() } else { format!("{} passes", cell.n) };
     CellSummaryResult {
         case: cell.cell.case.name().to_owned(),
         application: cell.cell.application.name.clone(),
@@ -39,18 +46,49 @@ pub(super) fn summary(cell: &CellSummary) -> CellSummaryResult {
         n: cell.n,
         seconds: cell.seconds,
         goodput_mbps: cell.goodput_mbps,
-        goodput_ci95_mbps: cell.goodput_ci95,
+        goodput_ci95_mbps,
+        goodput_ci95_mbps_reason: why_no(goodput_ci95_mbps, &format!("{few}, no interval")),
         goodput_min_mbps: min,
         goodput_median_mbps: median,
         goodput_max_mbps: max,
         robust_cv: cell.robust_cv,
         slowdown: cell.slowdown,
+        slowdown_reason: why_no(cell.slowdown, no_slowdown_of_cell(&cell.cell)),
         retransmissions: cell.retransmissions,
+        retransmissions_reason: why_no(cell.retransmissions, NO_TCP_INFO),
         writes_per_segment: cell.writes_per_segment,
+        writes_per_segment_reason: why_no(cell.writes_per_segment, NO_TCP_INFO),
         cpu_s_per_gb: cell.cpu_s_per_gb,
+        cpu_s_per_gb_reason: why_no(cell.cpu_s_per_gb, NO_CPU_TIME),
+        black_boxes_cpu_s_per_gb: cell.black_boxes_cpu_s_per_gb,
+        black_boxes_cpu_s_per_gb_reason: why_no(cell.black_boxes_cpu_s_per_gb, NO_CPU_TIME),
         flags: names(&cell.flags),
     }
 }
+
+fn no_slowdown(run: &ScoredRun) -> &'static str {
+    if run.activity_rate_per_s.is_none() { no_rate(&run.cell) } else { NO_BASE }
+}
+
+fn no_slowdown_of_cell(cell: &Cell) -> &'static str {
+    if cell.activity.is_none() {
+        BASELINE
+    } else {
+        "no pass has the activity alone and beside COMM"
+    }
+}
+
+fn no_rate(cell: &Cell) -> &'static str {
+    if cell.activity.is_none() { BASELINE } else { "the activity beside COMM was not measured" }
+}
+
+const BASELINE: &str = "a baseline has no activity";
+
+const NO_BASE: &str = "the activity alone was not measured in this pass";
+
+const NO_TCP_INFO: &str = "no kernel told the segments of this cell";
+
+const NO_CPU_TIME: &str = "no run told the CPU time of these threads and carried anything";
 
 pub(super) fn activity(run: &AloneRun) -> ActivityResult {
     ActivityResult {
@@ -59,6 +97,7 @@ pub(super) fn activity(run: &AloneRun) -> ActivityResult {
         units: run.units,
         seconds: run.elapsed.seconds(),
         rate_per_s: run.rate_per_s,
+        rate_per_s_reason: why_no(run.rate_per_s, "it did nothing in its window"),
     }
 }
 
@@ -82,7 +121,8 @@ pub(super) fn remarks(analysis: &Analysis) -> Vec<Remark> {
 }
 
 fn remark(cell: Option<String>, flag: &Flag) -> Remark {
-    Remark { cell, name: flag.name.clone(), detail: flag.detail.clone() }
+    let cell_reason = why_no(cell.as_ref(), "it is about the run as a whole");
+    Remark { cell, cell_reason, name: flag.name.clone(), detail: flag.detail.clone() }
 }
 
 /// The names, each once, in order.

@@ -49,6 +49,8 @@ impl Section for Tables {
         blocks.push(Block::details("Times of all cells", times.collect()));
         blocks.push(Block::details("All cells with their spread", vec![full(run.analysis)]));
         blocks
+            .push(Block::details("What the traffic of all cells cost", vec![costs(run.analysis)]));
+        blocks
     }
 }
 
@@ -221,4 +223,32 @@ fn full_row(summary: &CellSummary) -> Vec<String> {
         number::ratio_or_none(summary.slowdown),
         flags.join(", "),
     ]
+}
+
+/// What each cell's traffic cost: CPU on both sides, calls, retransmissions.
+fn costs(analysis: &Analysis) -> Block {
+    let row = |summary: &CellSummary| {
+        vec![
+            summary.cell.id(),
+            number::figure_or_none(summary.cpu_s_per_gb),
+            number::figure_or_none(summary.black_boxes_cpu_s_per_gb),
+            number::figure_or_none(summary.writes_per_segment),
+            summary.retransmissions.map_or_else(|| number::NONE.to_owned(), |n| n.to_string()),
+        ]
+    };
+    Block::Table(Table {
+        title:
+            "CPU seconds per GB of the data threads, writes per segment (medians of the passes), \
+                retransmitted segments (all passes)"
+                .to_owned(),
+        columns: vec![
+            Column::left("cell"),
+            Column::right("test host s/GB"),
+            Column::right("black boxes s/GB"),
+            Column::right("writes/seg"),
+            Column::right("retrans"),
+        ],
+        rows: analysis.cells.iter().map(row).collect(),
+        summary_rows: 0,
+    })
 }

@@ -1,6 +1,9 @@
 //! `result.json` against its published schema.
 
 use btu_core::analysis::analyse;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::Journal;
+use btu_core::journal::Record;
 use btu_core::score::score_table;
 use btu_report::result;
 use btu_report::result_schema;
@@ -73,12 +76,118 @@ fn every_key_of_the_contract_is_required() {
 
 #[test]
 fn a_figure_that_is_null_has_a_reason() {
-    let journal = fixture::empty_journal();
-    let document = serde_json::to_value(result(&journal, &analyse(&journal))).unwrap();
-    for key in ["btu_mbps", "btu_ci95_mbps", "btu_idle_mbps", "penalty_percent"] {
-        assert!(document[key].is_null());
-        assert!(document[format!("{key}_reason")].is_string(), "{key}");
+    for journal in journals() {
+        let document = result(&journal, &analyse(&journal));
+        let findings = silent(&serde_json::to_value(&document).unwrap(), "$");
+        assert!(findings.is_empty(), "{findings:#?}");
     }
+}
+
+#[test]
+fn a_figure_of_a_table_that_is_null_has_a_reason() {
+    let cell = |activity: &str| {
+        format!(
+            r#"{{"case": "SEND", "application": "audio", "activity": "{activity}",
+                "goodput_mbps": 4.0}}"#
+        )
+    };
+    let whole = journal_as_table(&fixture::journal());
+    for table in [
+        whole,
+        format!(r#"{{"cells": [{}]}}"#, cell("cpu")),
+        format!(r#"{{"cells": [{}]}}"#, cell("none")),
+    ] {
+        let score = serde_json::to_value(score_table(&table).unwrap()).unwrap();
+        let findings = silent(&score, "$");
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
+
+#[test]
+fn what_is_null_in_silence_is_found_wherever_it_stands() {
+    let document = serde_json::json!({
+        "a": [{"b": null, "b_reason": "none was given"}, {"b": null}, {"b": null, "b_reason": ""}],
+        "c": {"d": 1, "d_reason": "but it is there"},
+        "e": [1, null],
+        "not_rankable_reasons": [],
+    });
+    let findings = silent(&document, "$");
+    assert_eq!(
+        findings,
+        [
+            "$.a[1].b: null without a reason",
+            "$.a[2].b: null without a reason",
+            "$.c.d: a reason, and no null",
+            "$.e[1]: null in a list",
+        ]
+    );
+}
+
+/// Journals that lack one thing or the other.
+fn journals() -> Vec<Journal> {
+    let without = |keep: fn(&Record) -> bool| {
+        let mut journal = fixture::tiny_journal();
+        journal.records.retain(keep);
+        journal
+    };
+    let one_pass = |record: &Record| match record {
+        Record::Alone(alone) => alone.pass == 1,
+        Record::Cell(cell) => cell.pass == 1,
+        _ => true,
+    };
+    let mut mute = fixture::tiny_journal();
+    mute.hosts = Disclosure::default();
+    for record in &mut mute.records {
+        silence(record);
+    }
+    vec![
+        fixture::journal(),
+        fixture::empty_journal(),
+        without(|record| !matches!(record, Record::Alone(_))),
+        without(|record| !matches!(record, Record::Cell(_))),
+        without(one_pass),
+        mute,
+    ]
+}
+
+/// A run on a host whose kernel tells nothing, and whose activity did nothing.
+fn silence(record: &mut Record) {
+    match record {
+        Record::Alone(alone) => alone.sample.units = 0.0,
+        Record::Cell(cell) => {
+            cell.activity_sample = None;
+            for one in cell.comm.iter_mut().flat_map(|comm| &mut comm.connections) {
+                for end in [&mut one.sender, &mut one.receiver] {
+                    (end.cpu_ns, end.tcp_info) = (None, None);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn journal_as_table(journal: &Journal) -> String {
+    result(journal, &analyse(journal)).to_json()
+}
+
+/// Where in `value` something is `null` and no key beside it says why, or one says why and it is not.
+fn silent(value: &Value, at: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (key, field) in value.as_object().into_iter().flatten() {
+        let reason = value.get(format!("{key}_reason"));
+        let told = reason.and_then(Value::as_str).is_some_and(|reason| !reason.is_empty());
+        match (field.is_null(), reason) {
+            (true, _) if !told => found.push(format!("{at}.{key}: null without a reason")),
+            (false, Some(_)) => found.push(format!("{at}.{key}: a reason, and no null")),
+            _ => found.extend(silent(field, &format!("{at}.{key}"))),
+        }
+    }
+    for (place, item) in value.as_array().into_iter().flatten().enumerate() {
+        let at = format!("{at}[{place}]");
+        found.extend(item.is_null().then(|| format!("{at}: null in a list")));
+        found.extend(silent(item, &at));
+    }
+    found
 }
 
 #[test]
@@ -91,6 +200,9 @@ fn the_score_of_a_result_is_its_own_score() {
     assert!(close(table.btu_idle_mbps, document.btu_idle_mbps));
     assert!(close(table.penalty_percent, document.penalty_percent));
     assert!(close(table.penalty_classic_percent, document.penalty_classic_percent));
+    for (of_table, of_result) in table.applications.iter().zip(&document.applications) {
+        assert_eq!(of_table.message_bytes, Some(of_result.message_bytes), "{}", of_table.name);
+    }
 }
 
 /// What in `value` is not as `schema` says: types, required keys, items, references.
