@@ -30,6 +30,6 @@ pub use duty::Broken;
 pub use duty::Duty;
 pub use session::Opening;
 pub use session::Session;
-pub use sessions::Offload;
+pub use sessions::PathSettings;
 pub use sessions::Sessions;
 pub use verify::Plant;

@@ -180,6 +180,13 @@ impl Netlink {
         self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message))
     }
 
+    /// Sets the largest packet of a link.
+    pub fn set_mtu(&mut self, link: u32, mtu: u32) -> Result<()> {
+        let what = || format!("set mtu {mtu} on link {link}");
+        let message = message::mtu(link, mtu);
+        self.acknowledged(what, 0, RouteNetlinkMessage::SetLink(message))
+    }
+
     /// Gives an address to a link, without the route that the kernel would add of itself.
     pub fn add_address(&mut self, link: u32, address: IpAddr, prefix_length: u8) -> Result<()> {
         let what = || format!("add address {address}/{prefix_length} to link {link}");

@@ -163,6 +163,12 @@ impl LocalTestbed {
         Pair::to(black_box).set_offload(&self.hosts, on)
     }
 
+    /// Sets the largest packet of the direct link to a black box, at both ends; `None` for what it was
+    /// made with.
+    pub fn set_mtu(&self, black_box: Role, mtu: Option<u32>) -> Result<(), LocalError> {
+        Pair::to(black_box).set_mtu(&self.hosts, mtu)
+    }
+
     /// The name of the emulated link to a black box, as records have it.
     pub fn link_name(black_box: Role) -> String {
         Pair::to(black_box).name()

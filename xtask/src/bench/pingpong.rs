@@ -1,7 +1,8 @@
 //! The ping-pong against itself, against what its transports must cost, against a chasm that is there by
-//! construction, and against `NetPIPE`: the checks whose times mean nothing on a busy machine.
+//! construction, and against qperf, sockperf and `NetPIPE`: the checks whose times mean nothing on a busy machine.
 
 mod fixture;
+mod latency;
 mod netpipe;
 mod order;
 mod twice;
@@ -21,7 +22,7 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "pingpong",
-    about: "P3 (20 chasms), P6 (twice the same), P7 (order of transports), P11 (time), NetPIPE",
+    about: "P3 (20 chasms), P6 (twice the same), P7 (order of transports), P11 (time), latency, NetPIPE",
     run,
 };
 
@@ -44,6 +45,7 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     let parts = [
         twice::twice(&program)?,
         order::order(&program)?,
+        latency::latency(&program, options)?,
         fixture::fixture(&program, 2 * options.blocks)?,
         netpipe::netpipe(&program, options.blocks)?,
     ];

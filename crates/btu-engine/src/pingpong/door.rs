@@ -202,7 +202,7 @@ mod tests {
         check(&Hookup {
             party: &party,
             wanted: &wanted,
-            within: Duration::from_secs(60),
+            within: Duration::from_mins(1),
             token: Some(seat(secret)),
             ports: None,
             cancel: &AtomicBool::new(false),

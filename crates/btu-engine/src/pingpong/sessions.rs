@@ -37,10 +37,13 @@ use super::verify::Plant;
 use crate::error::EngineError;
 use crate::place::Party;
 
-/// Turns the segmentation offload of a path off for connections that are made meanwhile.
-pub trait Offload: fmt::Debug + Send {
-    /// Sets it; an error says why this path's cannot be set.
-    fn set(&self, on: bool) -> Result<(), EngineError>;
+/// What can be set of a path between two hosts; an error says why it cannot.
+pub trait PathSettings: fmt::Debug + Send {
+    /// Turns segmentation offload on or off for connections that are made from then on.
+    fn set_offload(&self, on: bool) -> Result<(), EngineError>;
+
+    /// Sets the largest packet; `None` for what the path had before.
+    fn set_mtu(&self, mtu: Option<Bytes>) -> Result<(), EngineError>;
 }
 
 /// The connections between two hosts, at most one of each configuration.
@@ -58,8 +61,10 @@ pub struct Sessions {
     pub cancel: Arc<AtomicBool>,
     /// A fault of the far end, made on purpose in checked visits.
     pub plant: Option<Plant>,
-    /// How the path's offload is set; `None` where it cannot be.
-    pub offload: Option<Box<dyn Offload>>,
+    /// How the path is set; `None` where it cannot be.
+    pub path: Option<Box<dyn PathSettings>>,
+    /// The largest packet that the path was set to.
+    mtu: Option<Bytes>,
     open: Vec<Open>,
     slow: BTreeSet<(usize, Bytes)>,
 }
@@ -80,7 +85,8 @@ impl Sessions {
             patience,
             cancel,
             plant: None,
-            offload: None,
+            path: None,
+            mtu: None,
             open: Vec::new(),
             slow: BTreeSet::new(),
         }
@@ -102,6 +108,9 @@ impl Sessions {
             self.open[at].session = None;
         }
         let begun = clock::monotonic_ns();
+        if let Err(cause) = self.set_mtu(configuration.mtu_bytes) {
+            return failed(visit, begun, &cause);
+        }
         let (mut visit, mut remarks) = (visit.clone(), Vec::new());
         if self.open[at].session.as_ref().is_none_or(Session::is_broken) {
             // A broken one is closed first: another host counts its connections.
@@ -124,6 +133,7 @@ impl Sessions {
 
     /// Makes a connection and ends it, to know whether it can be made.
     pub fn try_out(&mut self, configuration: &Configuration) -> Result<(), EngineError> {
+        self.set_mtu(configuration.mtu_bytes)?;
         self.connect(configuration).map(drop)
     }
 
@@ -136,6 +146,22 @@ impl Sessions {
     pub fn close(&mut self) {
         self.open.clear();
         self.slow.clear();
+        // Whoever measures next says so if it cannot be set.
+        let _ = self.set_mtu(None);
+    }
+
+    /// Lets the path carry packets of this size at most: for a connection that is made and for every
+    /// visit over it, since a datagram is cut by what holds when it is sent.
+    fn set_mtu(&mut self, wanted: Option<Bytes>) -> Result<(), EngineError> {
+        if wanted == self.mtu {
+            return Ok(());
+        }
+        let Some(path) = &self.path else {
+            return Err(EngineError::Refused("the MTU of this path cannot be set".to_owned()));
+        };
+        path.set_mtu(wanted)?;
+        self.mtu = wanted;
+        Ok(())
     }
 
     /// Measures what the chasm finder asks for, all probes interleaved. `until` is a moment on the
@@ -206,9 +232,6 @@ impl Sessions {
         let name = &configuration.transport;
         let transport = transport::by_name(name)
             .ok_or_else(|| EngineError::Refused(format!("no transport is called \"{name}\"")))?;
-        if configuration.mtu_bytes.is_some() {
-            return Err(EngineError::Refused("the MTU of the path cannot be set".to_owned()));
-        }
         let (near, far) = (self.near.clone(), self.far.clone());
         let opening = Opening {
             patience: self.patience,
@@ -218,14 +241,14 @@ impl Sessions {
             ..Opening::new(transport, configuration.clone(), near, far)
         };
         let Some(on) = configuration.offload else { return Session::open(&opening) };
-        let Some(offload) = &self.offload else {
+        let Some(path) = &self.path else {
             let reason = "segmentation offload of this path cannot be set".to_owned();
             return Err(EngineError::Refused(reason));
         };
         // A connection keeps what its device had when it was made.
-        offload.set(on)?;
+        path.set_offload(on)?;
         let session = Session::open(&opening);
-        offload.set(true)?;
+        path.set_offload(true)?;
         session
     }
 

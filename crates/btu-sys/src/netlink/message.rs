@@ -117,6 +117,13 @@ pub(super) fn most_segments(link: u32, segments: u32) -> LinkMessage {
     message
 }
 
+pub(super) fn mtu(link: u32, mtu: u32) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = link;
+    message.attributes = vec![LinkAttribute::Mtu(mtu)];
+    message
+}
+
 /// The link that an answer describes.
 pub(super) fn link_of(answer: &RouteNetlinkMessage) -> Option<Link> {
     let RouteNetlinkMessage::NewLink(message) = answer else { return None };

@@ -105,11 +105,28 @@ impl Pair {
         on: bool,
     ) -> Result<(), LocalError> {
         let segments = if on { MOST_SEGMENTS } else { 1 };
+        self.at_both_ends(hosts, |netlink, link| netlink.set_most_segments(link, segments))
+    }
+
+    pub(super) fn set_mtu(
+        &self,
+        hosts: &BTreeMap<Role, Arc<NetNs>>,
+        mtu: Option<u32>,
+    ) -> Result<(), LocalError> {
+        self.at_both_ends(hosts, |netlink, link| netlink.set_mtu(link, mtu.unwrap_or(MTU)))
+    }
+
+    /// Sets something on both devices of the direct link.
+    fn at_both_ends(
+        &self,
+        hosts: &BTreeMap<Role, Arc<NetNs>>,
+        set: impl Fn(&mut Netlink, u32) -> btu_sys::Result<()>,
+    ) -> Result<(), LocalError> {
         for role in [Role::Test, self.peer] {
             let set = || {
                 let mut netlink = Netlink::open(&hosts[&role])?;
-                let link = netlink.link(&self.device(role, Path::Direct))?;
-                netlink.set_most_segments(link.index, segments)
+                let link = netlink.link(&self.device(role, Path::Direct))?.index;
+                set(&mut netlink, link)
             };
             set().map_err(at(role))?;
         }

@@ -185,5 +185,11 @@ fn without_offload_tcp_cuts_its_own_segments() {
         let [with, without, again] = [true, false, true].map(mean_length);
         assert!(without <= 1514, "{without} bytes a packet");
         assert!(with > 2 * 1514 && again > 2 * 1514, "{with}, {again} bytes a packet");
+        testbed.set_mtu(Role::Active, Some(1280)).unwrap();
+        let small = mean_length(false);
+        assert!(small <= 1294, "{small} bytes a packet");
+        testbed.set_mtu(Role::Active, None).unwrap();
+        let large = mean_length(false);
+        assert!((1295..=1514).contains(&large), "{large} bytes a packet");
     });
 }

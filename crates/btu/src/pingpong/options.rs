@@ -150,6 +150,9 @@ pub(crate) struct WhatArgs {
     /// TCP_MAXSEG (timestamps take 12 bytes off it)
     #[arg(long, value_name = "BYTES", help_heading = "Sockets")]
     pub(super) mss: Option<Bytes>,
+    /// MTU of the link
+    #[arg(long, value_name = "BYTES", help_heading = "Sockets")]
+    pub(super) mtu: Option<Bytes>,
     /// Segmentation offload of the link
     #[arg(
         long,

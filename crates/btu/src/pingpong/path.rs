@@ -9,10 +9,11 @@ use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
+use btu_core::units::Bytes;
 use btu_engine::EngineError;
 use btu_engine::Party;
 use btu_engine::Place;
-use btu_engine::pingpong::Offload;
+use btu_engine::pingpong::PathSettings;
 use btu_engine::pingpong::Sessions;
 use btu_sys::cpu::CpuSet;
 use btu_sys::socket::Settings;
@@ -77,7 +78,7 @@ fn direct(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {
     });
     let facts = testbed.facts().clone();
     let mut sessions = Sessions::between(near, far, plan.patience_ns, interrupt.flag().clone());
-    sessions.offload = Some(Box::new(Link(testbed)));
+    sessions.path = Some(Box::new(Link(testbed)));
     Ok(Hosts { sessions, facts, far: None })
 }
 
@@ -97,14 +98,19 @@ fn loopback(plan: &Plan, interrupt: &Interrupt) -> Hosts {
 #[derive(Debug)]
 struct Link(Arc<LocalTestbed>);
 
-impl Offload for Link {
-    fn set(&self, on: bool) -> Result<(), EngineError> {
-        let refused = |cause: local::LocalError| {
-            let cause = anyhow::Error::new(cause);
-            EngineError::Refused(format!("set segmentation offload: {cause:#}"))
-        };
-        self.0.set_offload(Role::Active, on).map_err(refused)
+impl PathSettings for Link {
+    fn set_offload(&self, on: bool) -> Result<(), EngineError> {
+        self.0.set_offload(Role::Active, on).map_err(refused("set segmentation offload"))
     }
+
+    fn set_mtu(&self, mtu: Option<Bytes>) -> Result<(), EngineError> {
+        let mtu = mtu.map(|mtu| u32::try_from(mtu.count()).unwrap_or(u32::MAX));
+        self.0.set_mtu(Role::Active, mtu).map_err(refused("set the MTU"))
+    }
+}
+
+fn refused(operation: &'static str) -> impl Fn(local::LocalError) -> EngineError {
+    move |cause| EngineError::Refused(format!("{operation}: {:#}", anyhow::Error::new(cause)))
 }
 
 /// The same on every machine, never the system's default by accident.

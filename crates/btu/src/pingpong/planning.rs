@@ -115,6 +115,9 @@ impl WhatArgs {
     /// Transports by ways to wait by offsets.
     fn configurations(&self) -> Result<Vec<Configuration>, Failure> {
         let mut all = Vec::new();
+        if let Some(mtu) = self.mtu.filter(|mtu| !(68..=65_535).contains(&mtu.count())) {
+            return Err(Failure::usage(anyhow!("--mtu {mtu}: write 68B to 65535B")));
+        }
         for asked in self.asked()? {
             self.refuse_two_writes(asked)?;
             for wait in self.waits(asked)? {
@@ -208,6 +211,7 @@ impl WhatArgs {
             receive_buffer_bytes: self.receive_buffer,
             max_segment_bytes: self.mss,
             offload: self.offload.into(),
+            mtu_bytes: self.mtu,
             verify: self.verify,
             ..Configuration::new(transport.name())
         }

@@ -135,17 +135,18 @@ fn the_table_parts_waiting_from_protocol() {
 fn every_option_of_the_originals_is_taken() {
     needs!();
     let folder = TempDir::new().unwrap();
-    let args: [&[&str]; 6] = [
+    let args: [&[&str]; 7] = [
         &["tcp", "--mode", "streaming", "--reset", "--cold"],
         &["tcp", "--mode", "bidirectional", "--send-buffer", "64KiB", "--receive-buffer", "64KiB"],
         &["tcp", "--offset", "0B", "--offset", "1B,8B", "--placement", "free"],
         &["unix", "--wait", "epoll", "--header", "16B", "--statistic", "average-of-3000"],
         &["tcp", "--mss", "500B", "--nodelay", "system", "--quick-ack", "on", "--offload", "off"],
+        &["tcp", "udp", "--mtu", "1280B"],
         &["udp", "--on", "loopback", "--connections", "1", "--statistic", "p99"],
     ];
     for args in args {
         let folder = TempDir::new_in(folder.path()).unwrap();
-        let sizes = ["--sizes", "64B,4kB", "--chasms", "off"];
+        let sizes = ["--sizes", "64B,4kB", "--chasms", "off", "--patience", "60s"];
         let result = result(folder.path(), &[args, &sizes].concat());
         for curve in result["curves"].as_array().unwrap() {
             assert_eq!(curve["points"].as_array().unwrap().len(), 2, "{args:?}");
@@ -176,6 +177,8 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--plan", "plan.toml", "--rounds", "3"]).contains("cannot be used with"));
     assert!(refused(&["--resume", "out", "tcp"]).contains("cannot be used with"));
     assert!(refused(&["udp", "--header", "16B"]).contains("over udp would be two messages"));
+    assert!(refused(&["--mtu", "67B"]).contains("--mtu 67B: write 68B to 65535B"));
+    assert!(refused(&["--peer", "lab9", "--on", "loopback"]).contains("cannot be used with"));
     assert!(refused(&["--import", "/nowhere/np.out"]).contains("import /nowhere/np.out"));
 }
 

@@ -27,6 +27,9 @@ impl Factor {
         if options.mss_bytes.is_some() || options.nodelay.is_some() {
             factors.splice(0..0, of_tcp(base, options));
         }
+        if options.mss_bytes.is_some() || CUT_AT_MTU.contains(&base.transport.as_str()) {
+            factors.push(mtu(base));
+        }
         factors.extend(of_any(base));
         factors.retain(|factor| factor.configuration != *base);
         factors
@@ -70,6 +73,13 @@ fn buffers(base: &Configuration, options: &SocketOptions) -> Vec<Factor> {
     factors
 }
 
+/// Half of Ethernet's would take IPv6 off a link: this is the least that it allows (RFC 8200, section 5).
+fn mtu(base: &Configuration) -> Factor {
+    let mtu_bytes = Some(SMALL_MTU).filter(|small| base.mtu_bytes != Some(*small));
+    let name = mtu_bytes.map_or_else(|| "MTU".to_owned(), |mtu| format!("MTU {}", mtu.count()));
+    Factor::new(name, Configuration { mtu_bytes, ..base.clone() })
+}
+
 fn of_any(base: &Configuration) -> Vec<Factor> {
     let aligned = base.send_offset_bytes.is_empty() && base.receive_offset_bytes.is_empty();
     let offset = if aligned { Bytes::new(1) } else { Bytes::ZERO };
@@ -84,6 +94,9 @@ fn of_any(base: &Configuration) -> Vec<Factor> {
     ]
 }
 
+/// Transports without segments of TCP that cut a block at the MTU.
+const CUT_AT_MTU: [&str; 3] = ["udp", "raw", "xdp"];
+const SMALL_MTU: Bytes = Bytes::new(1280);
 /// The values of `TCP_MAXSEG` that Linux takes (tcp(7)).
 const LEAST_MAXSEG: u64 = 88;
 const MOST_MAXSEG: u64 = 32_767;
@@ -112,6 +125,7 @@ mod tests {
                 "segmentation offload off",
                 "SO_SNDBUF x2",
                 "SO_SNDBUF x4",
+                "MTU 1280",
                 "buffers off by one byte",
                 "wait spin"
             ]

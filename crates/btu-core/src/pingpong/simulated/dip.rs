@@ -72,10 +72,14 @@ fn nagle(configuration: &Configuration, segment: u64) -> Option<RangeInclusive<u
     let Writes::HeaderFirst(header) = configuration.writes else { return None };
     let asked = configuration.max_segment_bytes.map(|asked| asked.saturating_sub(TIMESTAMPS));
     let segment = asked.map_or(segment, Bytes::count);
+    let packet = configuration.mtu_bytes.map(|mtu| mtu.saturating_sub(HEADERS));
+    let segment = packet.map_or(segment, |packet| packet.count().min(segment));
     let slow = header.count() + 1..=(header.count() + segment).saturating_sub(1);
     (configuration.nodelay != Some(true)).then_some(slow)
 }
 
+/// What IPv4, TCP and its timestamps take of each packet.
+const HEADERS: Bytes = Bytes::new(52);
 /// What the timestamp option takes of each segment.
 const TIMESTAMPS: Bytes = Bytes::new(12);
 

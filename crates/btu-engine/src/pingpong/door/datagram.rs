@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn later() -> Instant {
-        Instant::now() + Duration::from_secs(60)
+        Instant::now() + Duration::from_mins(1)
     }
 
     fn heard(far: &OwnedFd) -> io::Result<()> {
