@@ -1,6 +1,7 @@
 //! The oracles of the traffic engine on an emulated line of 1.7 Mb/s, in real time: the checks that want a
 //! quiet machine.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -16,7 +17,8 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "traffic",
-    about: "T4 (knee), T5 and T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions); 15 min",
+    about: "T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), T13 (methods), T14 (sheet), \
+            thousand (flows), rate; 25 min; --only T10 runs one",
     run,
 };
 
@@ -30,7 +32,8 @@ struct Program<'a> {
 const LINE: [&str; 4] = ["--rate", "1805700bit/s", "--queue", "64kB"];
 const MU: f64 = 1.7e6;
 
-fn run(repo: &Repo, _options: &Options) -> Result<Verdict> {
+fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
+    let chosen = chosen(options)?;
     if !repo.step("cargo build --release --locked -p btu")? {
         bail!("btu did not build");
     }
@@ -41,16 +44,147 @@ fn run(repo: &Repo, _options: &Options) -> Result<Verdict> {
     }
     std::fs::create_dir_all(&results)?;
     let program = Program { repo, results };
-    let parts = [
-        pacing(&program)?,
-        places(&program)?,
-        knee(&program)?,
-        sessions(&program)?,
-        random_bursts(&program)?,
-    ];
-    let missed: usize = parts.iter().sum();
+    let mut missed = 0;
+    for (_, part) in chosen {
+        missed += part(&program)?;
+    }
     println!("\ntraffic: {missed} bounds missed");
     Ok(Verdict::of(missed == 0))
+}
+
+type Part = (&'static str, fn(&Program<'_>) -> Result<usize>);
+
+/// Every part by the names of its checks, the short ones first.
+const PARTS: &[Part] = &[
+    ("T10", pacing),
+    ("rate", rate),
+    ("thousand", thousand),
+    ("T8", places),
+    ("T13", methods),
+    ("T4", knee),
+    ("T12", sessions),
+    ("T14", sheets),
+    ("T5,T6", random_bursts),
+];
+
+/// The parts that `--only` names, or all.
+fn chosen(options: &Options) -> Result<Vec<&'static Part>> {
+    let only: Vec<&String> = options.planted.iter().skip(1).step_by(2).collect();
+    let named = |(names, _): &&Part| {
+        only.is_empty() || names.split(',').any(|name| only.iter().any(|only| *only == name))
+    };
+    let parts: Vec<&Part> = PARTS.iter().filter(named).collect();
+    if parts.is_empty() {
+        let known: Vec<&str> = PARTS.iter().map(|(names, _)| *names).collect();
+        bail!("--only: no such part; write {}", known.join(", "));
+    }
+    Ok(parts)
+}
+
+/// Achieved over asked, for datagrams up to what the line carries.
+fn rate(program: &Program<'_>) -> Result<usize> {
+    let mut missed = 0;
+    for asked in [100e3, 1e6, 1.5e6] {
+        let period = 1000.0 * 8e9 / asked;
+        let text = format!(
+            "[[cluster]]\nname = \"rate\"\n[[cluster.test]]\npath = \"test -> active\"\ntransport = \"udp\"\n\
+             drain = \"yes\"\ntype = \"burstq(blocksize=1000 B, period={period:.0} ns, duration=10 s)\"\n"
+        );
+        let file = program.results.join("rate.toml");
+        std::fs::write(&file, text)?;
+        let name = format!("rate-{asked}");
+        let result = program
+            .measure(&name, &[&[file.display().to_string().as_str()][..], &LINE].concat())?;
+        let got = number(&result["flows"][0], "delivered_bytes")? * 8.0 / 10.0;
+        let told = format!("rate {got:.0} bit/s within 0.5 % of {asked:.0}");
+        missed += judged(&told, (got / asked - 1.0).abs() <= 0.005);
+    }
+    Ok(missed)
+}
+
+/// A thousand flows of 100 kb/s, 1250 B each 100 ms at phases of their own.
+fn thousand(program: &Program<'_>) -> Result<usize> {
+    let mut text = "[[cluster]]\nname = \"thousand\"\n".to_owned();
+    for flow in 0..1000_u64 {
+        let phase = flow * 100;
+        let _ = write!(
+            text,
+            "[[cluster.test]]\nname = \"f{flow}\"\npath = \"test -> active\"\ntransport = \"udp\"\nstart = \"{phase} us\"\n\
+             drain = \"yes\"\ntype = \"burstq(blocksize=1250 B, period=100 ms, duration=10 s)\"\n"
+        );
+    }
+    let file = program.results.join("thousand.toml");
+    std::fs::write(&file, text)?;
+    let result = program.measure("thousand", &[&file.display().to_string()])?;
+    let flows = result["flows"].as_array().map_or(&[][..], Vec::as_slice);
+    let (mut behind, mut unsent, mut bytes) = (0, 0.0, 0.0);
+    for flow in flows {
+        // Host limited: the 99th percentile of lateness or of the gaps' error is above 1 % of the period.
+        behind += usize::from(flow["host_limited"] != false);
+        unsent += number(flow, "blocks_due")? - number(flow, "blocks_sent")?;
+        bytes += number(flow, "delivered_bytes")?;
+    }
+    let share = bytes / (1250.0 * 100.0 * 1000.0);
+    Ok(judged(
+        &format!("thousand: {} flows, {unsent} blocks unsent", flows.len()),
+        unsent < 1.0 && flows.len() == 1000,
+    ) + judged(
+        &format!("thousand: {behind} flows fell behind by 1 % of their period"),
+        behind == 0,
+    ) + judged(&format!("thousand: {share:.4} of all bytes arrived"), share >= 0.995))
+}
+
+/// T13: standard methods on a line of known rate and delay.
+fn methods(program: &Program<'_>) -> Result<usize> {
+    let line = ["--rate", "10Mbit/s", "--delay", "10ms"];
+    let of = |name: &str, args: &[&str]| {
+        program.measure(name, &[&["method", name], args, &line].concat())
+    };
+    let near = |got: f64, want: f64, within: f64| (got / want - 1.0).abs() <= within;
+    let mut missed = 0;
+    let frames = of("rfc2544", &["--frames", "1518", "--time", "20s"])?;
+    let got = number(&frames["method"]["frames"][0], "throughput_wire_bit_s")?;
+    missed +=
+        judged(&format!("T13 RFC 2544 {got:.0} bit/s within 2 % of 10e6"), near(got, 10e6, 0.02));
+    let capacity = of("rfc9097", &[])?;
+    let got = number(&capacity["method"]["capacities"][0], "capacity_bit_s")?;
+    let want = 10e6 * 1250.0 / 1288.0;
+    missed += judged(
+        &format!("T13 RFC 9097 {got:.0} bit/s within 2 % of {want:.0}"),
+        near(got, want, 0.02),
+    );
+    let tcp = of("rfc6349", &["--time", "10s"])?;
+    let last = &tcp["method"]["transfers"][4];
+    let ratio = number(last, "time_ratio")?;
+    missed += judged(
+        &format!("T13 RFC 6349 time ratio {ratio:.3} within 5 % of 1"),
+        near(ratio, 1.0, 0.05),
+    );
+    let trips = of("responsiveness", &[])?;
+    let idle = number(&trips["method"]["responsiveness"][0], "idle_rpm")?;
+    Ok(missed
+        + judged(&format!("T13 idle RPM {idle:.0} within 5 % of 3000"), near(idle, 3000.0, 0.05)))
+}
+
+/// T14: the sheet twice on one line, and on one that is a fifth slower.
+fn sheets(program: &Program<'_>) -> Result<usize> {
+    let sheet = |name: &str, rate: &str| {
+        program.measure(name, &["qos", "voice,rpc", "--passes", "5", "--rate", rate])
+    };
+    let one = sheet("sheet-1", "10Mbit/s")?;
+    let (two, slow) = (sheet("sheet-2", "10Mbit/s")?, sheet("sheet-slow", "8Mbit/s")?);
+    let mut missed = 0;
+    for (name, at) in [("mu", "/mu_ci95_bit_s"), ("knee", "/knee/knee_ci95_bit_s")] {
+        let of = |sheet: &Value| {
+            let bound = |end: usize| sheet.pointer(&format!("{at}/{end}")).and_then(Value::as_f64);
+            bound(0).zip(bound(1)).with_context(|| format!("no {at}"))
+        };
+        let (a, b, c) = (of(&one)?, of(&two)?, of(&slow)?);
+        let told = format!("T14 {name}: {a:?} and {b:?} overlap");
+        missed += judged(&told, a.0 <= b.1 && b.0 <= a.1);
+        missed += judged(&format!("T14 {name}: {c:?} is below"), c.1 < a.0 && c.1 < b.0);
+    }
+    Ok(missed)
 }
 
 /// T10: datagrams each millisecond for 10 s.
