@@ -15,6 +15,7 @@ use std::process::Command;
 
 use btu_sys::namespace;
 use btu_sys::namespace::IdMap;
+use btu_sys::process::dies_with_its_starter;
 
 /// Runs `test` isolated; `name` is the full name of the calling test, as the runner prints it.
 pub(crate) fn isolated(name: &str, test: impl FnOnce()) {
@@ -23,7 +24,8 @@ pub(crate) fn isolated(name: &str, test: impl FnOnce()) {
     }
     let mut child = Command::new(std::env::current_exe().expect("the test binary has a path"));
     child.args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    match namespace::in_user_namespace(&mut child, IdMap::Root).output() {
+    namespace::in_user_namespace(&mut child, IdMap::Root);
+    match dies_with_its_starter(&mut child).output() {
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stdout);
             let complaint = String::from_utf8_lossy(&output.stderr);

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 
 pub use compartment::Compartment;
 pub use confine::die_with_parent;
+pub use confine::dies_with_its_starter;
 pub use confine::give_up_rights;
 pub use confine::hide_memory;
 pub use sandbox::Bounds;

@@ -3,11 +3,15 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
+use btu_sys::process::dies_with_its_starter;
+
 use crate::program::btu;
 
-/// Runs to its end and gives stdout; `Err` holds everything it said.
+/// Runs to its end and gives stdout; `Err` holds everything it said. A test that is killed takes the
+/// program along, also one that is stopped: behind a link that stands still `iperf3` spins for ever.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let output =
+        dies_with_its_starter(command).output().map_err(|error| format!("{command:?}: {error}"))?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     if output.status.success() {
         return Ok(stdout.into_owned());
