@@ -5,6 +5,7 @@ use super::Confidence;
 use super::Figure;
 use super::Finding;
 use super::seen::Seen;
+use super::starved_sender::silenced;
 use crate::tcp::Limit;
 use crate::tcp::float;
 use crate::tcp::total;
@@ -31,7 +32,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         .collect();
     let repaired = timeouts.iter().filter(|wait| wait.limit == Limit::Application);
     let repaired = seen.share(total(repaired.map(|wait| wait.length())));
-    let share = (seen.waited(Limit::Application) - repaired).max(0.0);
+    let starved = silenced(seen);
+    let share = (seen.waited(Limit::Application) - repaired - starved).max(0.0);
     // A sender of messages waits for the next one: that is news only where nothing else is.
     let is_short = seen.counts().data_segments < FEWEST;
     let is_quiet = pauses.is_empty() && (share < 0.5 || seen.losses() > 0);

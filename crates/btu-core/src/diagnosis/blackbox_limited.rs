@@ -25,19 +25,19 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let evidence = seen.evidence;
-    let ends = [&evidence.sender, &evidence.receiver];
-    ends.into_iter().find_map(|end| without_rest(seen, end)).or_else(|| told(seen))
+    let ends = [(&evidence.sender, &evidence.receiver), (&evidence.receiver, &evidence.sender)];
+    ends.into_iter().find_map(|(end, other)| without_rest(seen, end, other)).or_else(|| told(seen))
 }
 
 /// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
-/// window shuts, at a sender there is nothing to send.
-fn without_rest(seen: &Seen<'_>, end: &EndEvidence) -> Option<Finding> {
+/// window shuts, at a sender there is nothing to send. Unless the other end never rests either.
+fn without_rest(seen: &Seen<'_>, end: &EndEvidence, other: &EndEvidence) -> Option<Finding> {
     let role = end.role.filter(|_| end.is_black_box())?;
-    let ran = seen.observed(end.cpu)?;
-    let waited = seen.observed(end.run_delay).unwrap_or(0.0);
-    let share = ran + waited;
-    let (ran, waited) = (ran * 100.0, waited * 100.0);
-    (share >= NEVER_RESTS).then(|| Finding {
+    let share = wanted(seen, end)?;
+    let [ran, waited] =
+        [end.cpu, end.run_delay].map(|time| seen.observed(time).unwrap_or(0.0) * 100.0);
+    let is_limit = share >= NEVER_RESTS && wanted(seen, other).is_none_or(|it| it < NEVER_RESTS);
+    is_limit.then(|| Finding {
         share: share.min(1.0),
         confidence: Confidence::High,
         sentence: format!(
@@ -49,6 +49,11 @@ fn without_rest(seen: &Seen<'_>, end: &EndEvidence) -> Option<Finding> {
             Figure::new("its run-queue delay", waited, "%"),
         ],
     })
+}
+
+/// The share of the time in which a data thread ran or could have run.
+fn wanted(seen: &Seen<'_>, end: &EndEvidence) -> Option<f64> {
+    Some(seen.observed(end.cpu)? + seen.observed(end.run_delay).unwrap_or(0.0))
 }
 
 /// What the rule of that name says.

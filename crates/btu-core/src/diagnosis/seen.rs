@@ -238,10 +238,7 @@ impl Repairs {
                 open = Some(kind);
             }
             if let Some(kind) = open {
-                // Half the flight is half the pace: what was lost is the other half.
-                let thousandths = peak.saturating_sub(flight) * 1000 / peak.max(1);
-                let time = clocked(stream, last, sent.at).count() / 1000 * thousandths;
-                self.regrown(kind, Nanos::new(time));
+                self.regrown(kind, missing(stream, [last, sent.at], [flight, peak]));
                 open = open.filter(|_| flight < peak / 10 * 9);
             }
             if sent.mark == Mark::New {
@@ -290,6 +287,13 @@ fn kind(sent: &Sent, highest: i64, tail: i64) -> Option<Kind> {
         Mark::Fast if sent.start < tail => Some(Kind::BehindTail),
         mark => mark.is_retransmission().then_some(Kind::Other),
     }
+}
+
+/// What a small flight cost between two times, while acknowledgements clocked the sender: half the
+/// flight is half the pace, and what was lost is the other half.
+pub(super) fn missing(stream: &Stream, [from, to]: [Nanos; 2], [flight, full]: [u64; 2]) -> Nanos {
+    let thousandths = full.saturating_sub(flight) * 1000 / full.max(1);
+    Nanos::new(clocked(stream, from, to).count() / 1000 * thousandths)
 }
 
 /// How long acknowledgements clocked the sender between two times.

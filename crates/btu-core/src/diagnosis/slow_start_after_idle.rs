@@ -5,6 +5,7 @@ use super::Confidence;
 use super::Figure;
 use super::Finding;
 use super::seen::Seen;
+use super::seen::missing;
 use crate::tcp::Restart;
 use crate::tcp::float;
 use crate::tcp::total;
@@ -22,7 +23,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let slow: Vec<&Restart> =
         seen.stream.restarts.iter().filter(|one| is_slow(seen, one)).collect();
     let first = slow.first()?;
-    let lost = total(slow.iter().map(|one| one.duration));
+    let lost = total(slow.iter().map(|one| growing(seen, one)));
     let idle = total(slow.iter().map(|one| one.idle));
     let busy = seen.active.since(idle).max(Nanos::new(1));
     let share = (lost.seconds() / busy.seconds()).min(1.0);
@@ -44,12 +45,25 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("restarts", float(count), ""),
             Figure::new("first flight", float(first.first_flight), "B"),
             Figure::new("flight before", float(first.flight_before), "B"),
-            Figure::new("time of growing again", lost.millis(), "ms"),
+            Figure::new("time lost by growing again", lost.millis(), "ms"),
         ],
     })
 }
 
 const LEAST_SHARE: f64 = 0.05;
+
+/// What the small flight cost until it was back: while a line is full, it costs nothing.
+fn growing(seen: &Seen<'_>, one: &Restart) -> Nanos {
+    let end = one.at.saturating_add(one.duration);
+    let sent = &seen.stream.sent;
+    let first = sent.partition_point(|sent| sent.at < one.at);
+    let inside = sent[first..].iter().take_while(|sent| sent.at <= end);
+    let mut last = None;
+    total(inside.map(|sent| {
+        let (at, flight) = last.replace((sent.at, sent.flight)).unwrap_or((sent.at, 0));
+        missing(seen.stream, [at, sent.at], [flight, one.flight_before])
+    }))
+}
 
 /// A small first flight, then rounds that acknowledgements clock. A single segment is not the restart
 /// window (RFC 5681, 4.1) but what the retransmission timer leaves (3.1).

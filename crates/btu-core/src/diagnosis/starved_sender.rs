@@ -11,7 +11,7 @@ pub(super) const CAUSE: Cause = Cause {
     name: "starved-sender",
     about: "the sending thread was runnable but did not get a CPU",
     remedy: "give the sender a CPU: fewer threads, another placement, a higher priority",
-    explains: &["application"],
+    explains: &[],
     find,
 };
 
@@ -30,13 +30,8 @@ pub(super) fn starved(
     idle: f64,
     which: &str,
 ) -> Option<Finding> {
-    let waited = seen.observed(end.run_delay).filter(|_| !end.is_black_box())?;
-    let ran = seen.observed(end.cpu).unwrap_or(0.0);
-    let sets_the_pace = waited + ran >= MOST_OF_THE_TIME;
-    let lost = if sets_the_pace { waited } else { waited.min(idle) };
-    if lost < LEAST_SHARE || waited < (waited + ran) * LEAST_PART {
-        return None;
-    }
+    let lost = lost(seen, end, idle)?;
+    let [waited, ran] = [end.run_delay, end.cpu].map(|time| seen.observed(time).unwrap_or(0.0));
     Some(Finding {
         share: lost,
         confidence: if lost >= 0.3 { Confidence::High } else { Confidence::Medium },
@@ -51,6 +46,20 @@ pub(super) fn starved(
             Figure::new("the path stood still", idle * 100.0, "%"),
         ],
     })
+}
+
+/// The share of the time that this cost, if it is starved.
+fn lost(seen: &Seen<'_>, end: &EndEvidence, idle: f64) -> Option<f64> {
+    let waited = seen.observed(end.run_delay).filter(|_| !end.is_black_box())?;
+    let ran = seen.observed(end.cpu).unwrap_or(0.0);
+    let sets_the_pace = waited + ran >= MOST_OF_THE_TIME;
+    let lost = if sets_the_pace { waited } else { waited.min(idle) };
+    (lost >= LEAST_SHARE && waited >= (waited + ran) * LEAST_PART).then_some(lost)
+}
+
+/// The part of its silence that is not the sending application's own choice.
+pub(super) fn silenced(seen: &Seen<'_>) -> f64 {
+    lost(seen, &seen.evidence.sender, seen.idle()).unwrap_or(0.0)
 }
 
 const LEAST_SHARE: f64 = 0.15;

@@ -22,11 +22,14 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     };
     let [steal, softirq] = [seen.evidence.steal, seen.evidence.softirq].map(of_host);
     let was_stolen = steal >= MOST_STEAL && seen.evidence.steal >= Some(RESOLUTION);
-    // Packets are work, not loss, while a CPU is left for the threads.
-    let is_full = seen.evidence.idle.is_some() && of_host(seen.evidence.idle) < LEAST_IDLE;
+    // Packets are work, not loss, while a CPU is left for the threads of the host under test.
+    let ends = [&seen.evidence.sender, &seen.evidence.receiver];
+    let mut delays = ends.into_iter().filter(|end| !end.is_black_box()).map(|end| end.run_delay);
+    let waits = delays.any(|delay| seen.observed(delay).is_some_and(|share| share >= LEAST_WAIT));
+    let has_idle = of_host(seen.evidence.idle) >= LEAST_IDLE || seen.evidence.idle.is_none();
     let (share, sentence) = if was_stolen {
         (steal, format!("the hypervisor took {:.0} % of a CPU", steal * 100.0))
-    } else if softirq >= MOST_SOFTIRQ && is_full {
+    } else if softirq >= MOST_SOFTIRQ && waits && !has_idle {
         let left = of_host(seen.evidence.idle) * 100.0;
         let sentence =
             format!("softirqs took {:.0} % of a CPU, {left:.0} % were idle", softirq * 100.0);
@@ -50,3 +53,4 @@ const MOST_STEAL: f64 = 0.05;
 const RESOLUTION: Nanos = Nanos::from_millis(30);
 const MOST_SOFTIRQ: f64 = 0.7;
 const LEAST_IDLE: f64 = 0.1;
+const LEAST_WAIT: f64 = 0.15;

@@ -347,9 +347,21 @@ fn a_black_box_that_never_rests_is_the_limit_whatever_the_packets_look_like() {
                 ..healthy(chance)
             };
             let receiver = thread(Role::Active, waited, ran);
-            (model, of_a_second(Evidence { receiver, ..Evidence::default() }))
+            let sender = thread(Role::Test, 1, 20);
+            (model, of_a_second(Evidence { receiver, sender, ..Evidence::default() }))
         });
     }
+}
+
+/// Of two ends that never rest, the host under test is what is measured.
+#[test]
+fn a_black_box_as_busy_as_the_host_under_test_is_not_the_limit() {
+    let evidence = of_a_second(Evidence {
+        receiver: thread(Role::Active, 12, 86),
+        sender: thread(Role::Test, 0, 97),
+        ..Evidence::default()
+    });
+    assert_eq!(names(&said(healthy(&mut ChaCha12Rng::seed_from_u64(1)), &evidence)), []);
 }
 
 fn counters(moved: &[(&str, i64)]) -> EndEvidence {
