@@ -348,7 +348,7 @@ fn a_black_box_that_never_rests_is_the_limit_whatever_the_packets_look_like() {
             };
             let receiver = thread(Role::Active, waited, ran);
             let sender = thread(Role::Test, 1, 20);
-            (model, of_a_second(Evidence { receiver, sender, ..Evidence::default() }))
+            (model, of_a_second(Evidence { sender, receiver, ..Evidence::default() }))
         });
     }
 }
