@@ -1,7 +1,7 @@
 //! `btu link`: what its command sees, what it counts, how it ends.
 
 mod asked;
-mod contained;
+pub(crate) mod contained;
 mod counted;
 mod nested;
 mod outside;

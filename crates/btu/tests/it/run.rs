@@ -1,12 +1,24 @@
 //! `btu run`: from a plan to a result, through interruptions, full disks and bad input.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::commands::needs;
+use crate::dice::Dice;
+use crate::link::contained::Inside;
+use crate::link::contained::assert_no_device_is_left;
+use crate::link::contained::namespaces_of;
+use crate::link::users;
 use crate::program::btu;
+use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::tiny_plan;
@@ -165,33 +177,162 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
     assert!(measured(&out).values().all(|count| *count <= 2));
 }
 
+/// Eight passes of four cells and an activity alone.
+fn plan_of_cases(path: &Path, cases: &str) {
+    let text = format!(
+        r#"
+[matrix]
+cases = [{cases}]
+applications = ["netscape"]
+activities = ["cpu"]
+[time]
+window = "20ms"
+lead_in = "5ms"
+alone = "20ms"
+[passes]
+min = 8
+max = 8
+[capture]
+cells = "none"
+"#
+    );
+    std::fs::write(path, text).unwrap();
+}
+
+/// How many runs of an activity, and of cells, the plan has.
+const ALONE: usize = 8;
+const CELLS: usize = 4 * ALONE;
+
+/// Six times with cells that pass through the emulator, whose check comes first each time; then with
+/// cells that do not.
 #[test]
-fn killed_at_twenty_random_moments_each_cell_is_measured_once() {
+fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("result");
-    let plan = tiny_plan(dir.path());
-    let mut run =
-        btu().args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out).spawn().unwrap();
-    wait_for_lines(&out, 1);
-    let mut moments = (1_u64..).map(|n| Duration::from_millis((n * 2_654_435_761) % 400));
+    let plan = dir.path().join("plan.toml");
+    let mut dice = Dice::new(20);
     let mut kills = 0;
-    while kills < 20 && crate::program::ended_within(&mut run, moments.next().unwrap()).is_none() {
-        run.kill().unwrap();
-        run.wait().unwrap();
-        kills += 1;
-        run = btu().args(["run", "--quiet", "--resume"]).arg(&out).spawn().unwrap();
+    // A run that comes to its end before it was killed often enough is followed by another.
+    for number in 1_u32..=20 {
+        let (cases, wanted) = match number {
+            1 => (r#""SEND", "2SEND+DR""#, 6),
+            _ => (r#""SEND", "RECV""#, 20 - kills),
+        };
+        plan_of_cases(&plan, cases);
+        let out = dir.path().join(format!("result-{number}"));
+        kills += kill_and_resume(&plan, &out, wanted, &mut dice);
+        if let Err(busy) = go_on_to_the_end(&out) {
+            skip!("machine too busy: {busy}");
+        }
+        each_cell_was_measured_once(&out);
+        if kills == 20 {
+            return;
+        }
     }
-    run.wait().unwrap();
-    assert!(kills > 3, "the plan is too short for this test");
-    let last = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
-    let counts = measured(&out);
-    assert_eq!(counts.len(), 2 * 2 * 2 * 2, "cells x passes");
-    let repeats = lines(&out.join("samples.jsonl"))
+    panic!("{kills} kills in 20 runs: the plan is too short");
+}
+
+/// Starts a run, kills it at random moments and resumes it, until it was killed so many times, or
+/// came to its end, or found no calm moment to begin. Gives the number of kills.
+fn kill_and_resume(plan: &Path, out: &Path, wanted: usize, dice: &mut Dice) -> usize {
+    let (mut kills, mut in_vain) = (0, 0);
+    let mut command = btu();
+    command.args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(out);
+    let mut run = spawn(&mut command);
+    // What there is before the first line cannot be resumed.
+    wait_for_lines(out, 1);
+    loop {
+        if is_alive_until(&mut run, out, dice) {
+            run.kill().unwrap();
+            run.wait().unwrap();
+            kills += 1;
+        } else {
+            in_vain += 1;
+        }
+        if kills == wanted || in_vain == 5 || is_complete(out) {
+            return kills;
+        }
+        run = spawn(&mut resume(out));
+    }
+}
+
+fn resume(out: &Path) -> Command {
+    let mut command = btu();
+    command.args(["run", "--quiet", "--resume"]).arg(out);
+    command
+}
+
+fn spawn(command: &mut Command) -> Child {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits for a random moment of a run's life: after its start, whatever it does then, or after it kept
+/// another line. False if it ended before.
+fn is_alive_until(run: &mut Child, out: &Path, dice: &mut Dice) -> bool {
+    let before = kept(out);
+    let awaits_a_line = dice.once_in(2);
+    while awaits_a_line && kept(out) == before {
+        if ended_within(run, Duration::from_millis(2)).is_some() {
+            return false;
+        }
+    }
+    let most = if awaits_a_line { 60 } else { 400 };
+    ended_within(run, Duration::from_millis(dice.below(most))).is_none()
+}
+
+/// Runs in the journal: all its lines but the checks of the emulation.
+fn kept(out: &Path) -> usize {
+    let text = std::fs::read_to_string(out.join("samples.jsonl")).unwrap_or_default();
+    text.lines().filter(|line| !line.contains("\"kind\":\"verification\"")).count()
+}
+
+fn is_complete(out: &Path) -> bool {
+    let result = std::fs::read(out.join("result.json")).unwrap_or_default();
+    serde_json::from_slice::<Value>(&result).is_ok_and(|result| result["complete"] == true)
+}
+
+/// Resumes until every pass is done. `Err` where the emulation is never calm enough to begin.
+fn go_on_to_the_end(out: &Path) -> Result<(), String> {
+    let mut said = String::new();
+    for _ in 0..5 {
+        let ended = resume(out).output().unwrap();
+        said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        match ended.status.code() {
+            Some(0 | 6) => return Ok(()),
+            Some(3) if said.contains("the emulated link does not do what was asked") => {}
+            code => panic!("{code:?}: {said}"),
+        }
+    }
+    Err(said.lines().next().unwrap_or_default().to_owned())
+}
+
+/// No attempt stands in the journal twice, none is missing, and the result has each cell once.
+fn each_cell_was_measured_once(out: &Path) {
+    let mut attempts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for line in lines(&out.join("samples.jsonl")) {
+        let name = match line["kind"].as_str() {
+            Some("cell") => format!("{} {} {}", line["pass"], line["case"], line["activity"]),
+            Some("alone") => format!("{} alone {}", line["pass"], line["activity"]),
+            _ => continue,
+        };
+        attempts.entry(name).or_default().push(line["attempt"].as_u64().unwrap_or(1));
+    }
+    assert_eq!(attempts.len(), CELLS + ALONE, "{attempts:?}");
+    // A second attempt follows one that was invalid or disturbed.
+    for (name, attempts) in &attempts {
+        assert!(matches!(attempts[..], [1] | [1, 2]), "{name}: {attempts:?}");
+    }
+    let result = read_json(&out.join("result.json"));
+    assert_eq!(result["complete"], true);
+    let mut cells: Vec<String> = result["cells"]
+        .as_array()
+        .unwrap()
         .iter()
-        .filter(|l| l["attempt"].as_u64() > Some(1))
-        .count();
-    assert_eq!(counts.values().sum::<usize>(), counts.len() + repeats);
+        .map(|cell| format!("{} {} {}", cell["repeat"], cell["case"], cell["activity"]))
+        .collect();
+    cells.sort();
+    cells.dedup();
+    assert_eq!((cells.len(), result["cells"].as_array().unwrap().len()), (CELLS, CELLS));
 }
 
 /// Waits until the journal holds so many lines.
@@ -200,4 +341,68 @@ fn wait_for_lines(out: &Path, wanted: usize) {
     crate::program::wait_until(|| {
         std::fs::read_to_string(&samples).is_ok_and(|t| t.lines().count() >= wanted)
     });
+}
+
+/// Long enough to be killed in the middle: every activity beside the cells of these cases.
+fn long_plan(dir: &Path, cases: &str) -> PathBuf {
+    let path = dir.join("long.toml");
+    let text = format!(
+        r#"
+[matrix]
+cases = [{cases}]
+applications = ["netscape"]
+activities = ["cpu", "ftp", "io"]
+[time]
+window = "100ms"
+lead_in = "5ms"
+alone = "100ms"
+[passes]
+min = 50
+max = 50
+"#
+    );
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Check E16 of the emulation, for the program that makes the testbed itself: killed between two
+/// checks of the emulation, and beside its activities.
+#[test]
+fn kill_9_of_a_run_leaves_no_process_namespace_or_device() {
+    needs!();
+    let moments = [(r#""SEND+DL", "2SEND+DR""#, "verification"), (r#""SEND""#, "cell")];
+    for (user, (cases, kind)) in
+        users::users().into_iter().flat_map(|user| moments.map(|m| (user, m)))
+    {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let (plan, out) = (long_plan(dir.path(), cases), dir.path().join("result"));
+        let mut command = users::btu(user);
+        command.env("BTU_STATE_DIR", dir.path().join("state"));
+        command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
+        let mut run = spawn(&mut command);
+        let wanted = format!("\"kind\":\"{kind}\"");
+        let is_wanted =
+            |line: &str| line.contains(&wanted) && !line.contains("\"activity\":\"none\"");
+        crate::program::wait_until(|| {
+            assert_eq!(run.try_wait().unwrap(), None, "{user:?}: ended before its first {kind}");
+            let journal = std::fs::read_to_string(out.join("samples.jsonl")).unwrap_or_default();
+            journal.lines().any(is_wanted)
+        });
+        nothing_survives(user, &mut run, &out);
+    }
+}
+
+/// Kills a run the hard way, and looks for what is left of the hosts of its testbed.
+fn nothing_survives(user: users::User, run: &mut Child, out: &Path) {
+    let own = namespaces_of("self");
+    let mut namespaces = namespaces_of(&run.id().to_string());
+    namespaces.retain(|one| !own.contains(one));
+    assert!(namespaces.len() >= 2, "{user:?}: the hosts of the testbed: {namespaces:?}");
+    let inside = Inside { namespaces, marker: out.display().to_string() };
+    assert!(!inside.survivors().is_empty(), "the test sees nothing");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    inside.are_gone_soon();
+    assert_no_device_is_left();
 }

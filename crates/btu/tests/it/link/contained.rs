@@ -15,25 +15,23 @@ use super::users::link;
 
 /// Namespaces of a command, as the kernel names them: `net:[4026532000]`.
 #[derive(Debug)]
-struct Inside {
-    namespaces: Vec<String>,
+pub(crate) struct Inside {
+    pub(crate) namespaces: Vec<String>,
     /// Stands in the arguments of each process.
-    marker: String,
+    pub(crate) marker: String,
 }
 
 impl Inside {
-    /// Processes that live in one of the namespaces, or carry the marker.
-    fn survivors(&self) -> Vec<String> {
+    /// Processes of which a thread lives in one of the namespaces, or that carry the marker.
+    pub(crate) fn survivors(&self) -> Vec<String> {
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let alive = processes.filter_map(|entry| {
             let folder = entry.path();
             let number = entry.file_name().into_string().ok()?;
             number.parse::<u32>().ok()?;
             let arguments = fs::read_to_string(folder.join("cmdline")).unwrap_or_default();
-            let lives_there = ["net", "pid"].iter().any(|kind| {
-                fs::read_link(folder.join("ns").join(kind))
-                    .is_ok_and(|found| self.namespaces.iter().any(|own| *own == *found))
-            });
+            let namespaces = namespaces_of(&number);
+            let lives_there = namespaces.iter().any(|found| self.namespaces.contains(found));
             let ours = lives_there || arguments.contains(&self.marker);
             ours.then(|| format!("{number} {}", arguments.replace('\0', " ")))
         });
@@ -41,13 +39,34 @@ impl Inside {
     }
 
     /// Waits for the end of all, but not for ever.
-    fn are_gone_soon(&self) {
+    pub(crate) fn are_gone_soon(&self) {
         let end = Instant::now() + Duration::from_mins(1);
         while !self.survivors().is_empty() {
             assert!(Instant::now() < end, "still there: {:#?}", self.survivors());
             std::thread::yield_now();
         }
     }
+}
+
+/// The network and process namespaces that the threads of a process live in, each once.
+pub(crate) fn namespaces_of(process: &str) -> Vec<String> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let links = threads.flat_map(|thread| {
+        ["net", "pid"].map(|kind| fs::read_link(thread.path().join("ns").join(kind)))
+    });
+    let names = links.filter_map(|link| link.ok()?.into_os_string().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// No device that this program made is left on the machine itself.
+pub(crate) fn assert_no_device_is_left() {
+    let devices: Vec<String> = fs::read_dir("/sys/class/net")
+        .map(|all| all.flatten().filter_map(|one| one.file_name().into_string().ok()).collect())
+        .unwrap_or_default();
+    assert!(!devices.iter().any(|name| name.starts_with("btu")), "{devices:?}");
 }
 
 /// A `ping`, which clears the parent-death signal; a daemon that left session and parent; and the
@@ -84,10 +103,7 @@ fn kill_9_leaves_no_process_namespace_or_device() {
         let mut command = link(user, &["--delay", "1ms"], &survivors_script(&marker));
         nothing_survives(user, &mut command, marker);
     }
-    let devices: Vec<String> = fs::read_dir("/sys/class/net")
-        .map(|all| all.flatten().filter_map(|one| one.file_name().into_string().ok()).collect())
-        .unwrap_or_default();
-    assert!(!devices.iter().any(|name| name.starts_with("btu")), "{devices:?}");
+    assert_no_device_is_left();
 }
 
 #[test]
