@@ -27,10 +27,12 @@ impl Cli {
             Verb::Agent(args) => crate::agent::agent(&args).map(Into::into),
             Verb::Bundle(args) => crate::bundle::bundle(&args).map(Into::into),
             Verb::Compare(args) => crate::compare::compare(&args).map(Into::into),
+            Verb::Completions(args) => crate::completions::completions(&args).map(Into::into),
             Verb::Doctor(args) => crate::doctor::doctor(&args).map(Into::into),
             Verb::Explain(args) => crate::explain::explain(&args).map(Into::into),
             Verb::Link(args) => crate::link::link(&args),
             Verb::List(args) => crate::list::list(&args).map(Into::into),
+            Verb::Man(args) => crate::man::man(&args).map(Into::into),
             Verb::Model(args) => crate::model::model(&args).map(Into::into),
             Verb::Pair(args) => crate::pair::pair(&args).map(Into::into),
             Verb::Pingpong(args) => crate::pingpong::pingpong(&args).map(Into::into),
@@ -54,6 +56,8 @@ pub(crate) enum Verb {
     Bundle(crate::bundle::BundleArgs),
     /// Compare two results: what changed, how sure that is, and whether it is too much
     Compare(crate::compare::CompareArgs),
+    /// Print what bash, zsh or fish needs to complete the words of a command line
+    Completions(crate::completions::CompletionsArgs),
     /// Say what this machine can and cannot do for BTU, each line with its remedy
     Doctor(crate::doctor::DoctorArgs),
     /// Say what a capture of TCP shows, and why its connections were slow; with charts
@@ -62,6 +66,8 @@ pub(crate) enum Verb {
     Link(Box<crate::link::LinkArgs>),
     /// List what there is: editions, cases, applications, activities, link elements, rules ...
     List(crate::list::ListArgs),
+    /// Print the manual page of a verb, or write all of them
+    Man(crate::man::ManArgs),
     /// Show what applications send: traffic models with their sources, rates, pictures, tests
     Model(crate::model::ModelArgs),
     /// Get to know an agent on another host, by its invitation

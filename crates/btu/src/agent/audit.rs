@@ -25,6 +25,8 @@ pub(super) struct Audit {
     /// Lines of this second, and since when it lasts.
     second: (Instant, u32),
     suppressed: u64,
+    /// The last line could not be written whole.
+    failing: bool,
 }
 
 #[derive(Serialize)]
@@ -41,33 +43,45 @@ impl Audit {
     /// Goes on with the log of earlier starts.
     pub(super) fn open(path: PathBuf) -> Self {
         let second = (Instant::now(), 0);
-        let mut log =
-            Self { path, file: None, number: 0, chain: String::new(), second, suppressed: 0 };
+        let (file, chain, failing) = (None, String::new(), false);
+        let mut log = Self { path, file, number: 0, chain, second, suppressed: 0, failing };
         log.reopen();
         log
     }
 
-    /// Appends a line. A log that cannot be written is said once, and work goes on.
+    /// Appends a line. A log that cannot be written is said once, and work goes on; the first line
+    /// that can be written again counts those that were lost.
     pub(super) fn append(&mut self, entry: &Entry) {
         if self.is_flooded() {
             self.suppressed += 1;
             return;
         }
         self.number += 1;
-        let suppressed = std::mem::take(&mut self.suppressed);
+        let suppressed = self.suppressed;
         let line = Line { n: self.number, at: timestamp(), entry, suppressed };
         let Ok(mut value) = serde_json::to_value(&line) else { return };
         let hash = blake3::hash(format!("{}{value}", self.chain).as_bytes());
         self.chain = hash.to_hex().chars().take(16).collect();
         value["h"] = self.chain.clone().into();
         self.write(&format!("{value}\n"));
+        if !self.failing {
+            self.suppressed = 0;
+        }
     }
 
     fn write(&mut self, line: &str) {
         let Some(file) = &mut self.file else { return };
-        if let Err(error) = file.write_all(line.as_bytes()) {
-            output::message(&format!("btu agent: write {}: {error}", self.path.display()));
-            self.file = None;
+        // A part of the line that failed may stand there.
+        let end = if self.failing { "\n" } else { "" };
+        match file.write_all(format!("{end}{line}").as_bytes()) {
+            Ok(()) => self.failing = false,
+            Err(error) => {
+                if !self.failing {
+                    output::message(&format!("btu agent: write {}: {error}", self.path.display()));
+                }
+                self.failing = true;
+                self.suppressed += 1;
+            }
         }
         if self
             .file

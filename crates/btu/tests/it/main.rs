@@ -26,6 +26,7 @@ mod explain;
 mod faults;
 mod html;
 mod link;
+mod manual;
 mod model;
 mod parsers;
 mod pingpong;

@@ -10,7 +10,7 @@ use crate::properties::PROPERTIES;
 /// Damaged copies of each file of a corpus.
 const COPIES: u64 = 100;
 
-fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
     let entries =
         std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));

@@ -45,9 +45,11 @@ fn every_verb_has_help_within_a_hundred_columns() {
 
 /// One command of each verb, in the order in which they need each other's results.
 static COMMANDS: &[&[&str]] = &[
+    &["completions", "bash", "--json"],
     &["doctor", "--json"],
     &["link", "--json", "--", "echo", "this goes to stderr"],
     &["list", "--json"],
+    &["man", "run", "--json"],
     &["model", "list", "--json"],
     &["pingpong", "--dry-run", "--json"],
     &["run", "--dry-run", "--json"],

@@ -68,6 +68,26 @@ impl Hosts {
         self.nets[host].inside(work).unwrap()
     }
 
+    /// From now on nothing of either side arrives, and nobody is told: it goes to a device where
+    /// nobody has that address.
+    pub(super) fn cut(&self, number: u8) {
+        lead(&self.nets[2], "lo", under_test(number), number);
+        lead(&self.nets[usize::from(number)], "lo", far(number), number);
+    }
+
+    /// Undoes [`Hosts::cut`].
+    pub(super) fn mend(&self, number: u8) {
+        lead(&self.nets[2], &format!("black{number}"), under_test(number), number);
+        lead(&self.nets[usize::from(number)], "lan", far(number), number);
+    }
+
+    /// TCP connections of a host on which something could be sent.
+    pub(super) fn connections(&self, host: usize) -> usize {
+        let table = self.inside(host, || std::fs::read_to_string("/proc/thread-self/net/tcp"));
+        let states = table.unwrap();
+        states.lines().filter(|line| line.split_whitespace().nth(3) == Some("01")).count()
+    }
+
     /// The program on a host, with that host's state.
     pub(super) fn btu(&self, host: usize) -> Placed<'_> {
         let mut command = btu();
@@ -268,8 +288,9 @@ fn join(test: &NetNs, black: &NetNs, number: u8) {
     let near = VethEnd { namespace: test, name: &name, mac: mac(1), mtu: 1500 };
     let far_end = VethEnd { namespace: black, name: "lan", mac: mac(2), mtu: 1500 };
     Netlink::open(test).unwrap().add_veth(&near, &far_end).unwrap();
-    let own = IpAddr::V4(Ipv4Addr::new(10, 77, number, 1));
-    for (net, device, address) in [(test, name.as_str(), own), (black, "lan", far(number))] {
+    for (net, device, address) in
+        [(test, name.as_str(), under_test(number)), (black, "lan", far(number))]
+    {
         let mut netlink = Netlink::open(net).unwrap();
         for device in [device, "lo"] {
             let link = netlink.link(device).unwrap().index;
@@ -277,12 +298,22 @@ fn join(test: &NetNs, black: &NetNs, number: u8) {
         }
         let link = netlink.link(device).unwrap().index;
         netlink.add_address(link, address, 24).unwrap();
-        let destination = Prefix { address: Ipv4Addr::new(10, 77, number, 0).into(), length: 24 };
-        let (gateway, source, congestion) = (None, Some(address), None);
-        let kind = RouteKind::Unicast;
-        let route = Route { destination, link, gateway, source, congestion, kind };
-        netlink.set_route(&route).unwrap();
+        lead(net, device, address, number);
     }
+}
+
+/// Leads what a host sends to the other side of a pair over this device.
+fn lead(net: &NetNs, device: &str, own: IpAddr, number: u8) {
+    let mut netlink = Netlink::open(net).unwrap();
+    let link = netlink.link(device).unwrap().index;
+    let destination = Prefix { address: Ipv4Addr::new(10, 77, number, 0).into(), length: 24 };
+    let (gateway, source, congestion, kind) = (None, Some(own), None, RouteKind::Unicast);
+    let route = Route { destination, link, gateway, source, congestion, kind };
+    netlink.set_route(&route).unwrap();
+}
+
+fn under_test(number: u8) -> IpAddr {
+    Ipv4Addr::new(10, 77, number, 1).into()
 }
 
 fn far(number: u8) -> IpAddr {

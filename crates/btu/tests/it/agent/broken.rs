@@ -1,0 +1,297 @@
+//! Faults of network, peers, strangers and disks: nothing hangs, nothing stays, the next run works.
+
+use std::io::Read;
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::Command;
+use std::process::Output;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use btu_control::HostId;
+use btu_control::Identity;
+use btu_control::frame;
+use btu_control::message::Request;
+use btu_control::tls;
+use rustls::ClientConnection;
+use serde_json::Value;
+
+use super::A_LOT;
+use super::MANY;
+use super::SOME;
+use super::has_records;
+use super::hosts::Black;
+use super::hosts::Hosts;
+use super::hosts::said;
+use super::measured;
+use crate::commands::needs;
+use crate::dice::Dice;
+use crate::dice::mutated;
+use crate::isolated::isolated;
+use crate::parsers::corpus;
+use crate::program::btu;
+use crate::program::ended_within;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// [`MANY`] in two passes: 2 cases, 2 applications, the activity and its baseline.
+fn few() -> String {
+    MANY.replace("= 8", "= 2")
+}
+
+/// Each cell of [`few`] is there once.
+fn assert_whole(hosts: &Hosts, result: &str) {
+    let cells = measured(&hosts.path(result));
+    let mut unique = cells.clone();
+    unique.dedup();
+    assert_eq!((cells.len(), unique.len()), (2 * 2 * 2 * 2, 2 * 2 * 2 * 2));
+    assert_eq!(read_json(&hosts.path(result).join("result.json"))["complete"], true);
+}
+
+/// For what takes as long as a lease.
+fn wait_long(mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + A_LOT;
+    while !condition() {
+        assert!(Instant::now() < end, "waited in vain");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// A run of a few cells, as if nothing had happened.
+fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
+    wait_until(|| agent.workers() == 0);
+    let run = hosts.run(SOME, out, &["--active", "lab1"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+}
+
+fn log(agent: &Black<'_>) -> String {
+    std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap()
+}
+
+#[test]
+fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_mended() {
+    let name = "a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_mended";
+    isolated(&format!("agent::broken::{name}"), || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let options = ["--active", "lab1", "--reconnect", "240"];
+        let plan = few().replace("60ms", "500ms");
+        let mut run = hosts.run(&plan, "result", &options);
+        let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+        let result = hosts.path("result");
+        // In the middle of a run: beside the control connection there is one for data.
+        wait_until(|| has_records(&result, 4) && hosts.connections(0) >= 2);
+        hosts.cut(0);
+        // Should the run have ended just before, a conductor may be silent for a minute and more.
+        wait_long(|| agent.workers() == 0);
+        wait_until(|| hosts.connections(0) == 0);
+        assert!(log(&agent).contains("the lease expired"), "{}", log(&agent));
+        hosts.mend(0);
+        let ended = ended_within(&mut run, A_LOT).expect("the run hangs");
+        assert_eq!(ended.code(), Some(0));
+        assert_whole(&hosts, "result");
+        wait_until(|| agent.workers() == 0);
+    });
+}
+
+#[test]
+fn a_killed_conductor_leaves_no_connection_and_resumes() {
+    isolated("agent::broken::a_killed_conductor_leaves_no_connection_and_resumes", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let mut run = hosts.run(&few(), "result", &["--active", "lab1"]);
+        let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+        wait_until(|| has_records(&hosts.path("result"), 4));
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        wait_until(|| agent.workers() == 0 && hosts.connections(0) == 0);
+        let mut again = hosts.btu(2);
+        again.args(["run", "--quiet", "--active", "lab1", "--resume"]).arg(hosts.path("result"));
+        let again = again.output().unwrap();
+        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        assert_whole(&hosts, "result");
+    });
+}
+
+/// The start of a TLS record that claims 16 KiB, a byte at a time.
+struct Slow {
+    stream: TcpStream,
+    fed: usize,
+}
+
+impl Slow {
+    /// One byte more; true once the agent has closed the connection.
+    fn is_closed_after_a_byte(&mut self) -> bool {
+        const RECORD: [u8; 5] = [0x16, 3, 1, 0x40, 0];
+        let byte = RECORD.get(self.fed).copied().unwrap_or(1);
+        self.fed += 1;
+        let sent = self.stream.write_all(&[byte]);
+        sent.is_err() || self.stream.read(&mut [0; 8]).is_ok()
+    }
+}
+
+/// Bytes from the corpus of frames, damaged.
+fn garbage() -> Vec<Vec<u8>> {
+    let files = corpus("frame");
+    let damaged = |seed: u64| {
+        let bytes = &files[usize::try_from(seed).unwrap() % files.len()].1;
+        mutated(bytes, &mut Dice::new(seed))
+    };
+    (0..10_000).map(damaged).collect()
+}
+
+#[test]
+fn strangers_are_closed_and_change_nothing() {
+    isolated("agent::broken::strangers_are_closed_and_change_nothing", || {
+        btu_sys::limit::raise_descriptors().unwrap();
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let address = agent.address().to_owned();
+        let connect = || TcpStream::connect(&address).unwrap();
+        let idle: Vec<TcpStream> = hosts.inside(2, || (0..1000).map(|_| connect()).collect());
+        let mut run = hosts.run(&few(), "result", &["--active", "lab1"]);
+        let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+        hosts.inside(2, || {
+            for ten in garbage().chunks(10) {
+                // It may close before it has read everything.
+                let _ = connect().write_all(&ten.concat());
+            }
+        });
+        let mut slow: Vec<Slow> = hosts.inside(2, || {
+            let slow = |_| Slow { stream: connect(), fed: 0 };
+            (0..4).map(slow).collect()
+        });
+        for one in &slow {
+            one.stream.set_nonblocking(true).unwrap();
+        }
+        wait_until(|| {
+            slow.retain_mut(|one| !one.is_closed_after_a_byte());
+            slow.is_empty()
+        });
+        assert_eq!(ended_within(&mut run, A_LOT).expect("the run hangs").code(), Some(0));
+        assert_whole(&hosts, "result");
+        // Of 1000 that said nothing most were closed to make room, without an answer.
+        let closed = idle.iter().filter(|stream| {
+            stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+            let mut stream = *stream;
+            stream.read(&mut [0; 64]).is_ok_and(|count| count == 0)
+        });
+        assert!(closed.count() >= 1000 - 8, "more than 8 strangers of one address were kept");
+        assert!(log(&agent).lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    });
+}
+
+/// A paired host that says anything at all, whole dialogues twice among it.
+#[test]
+fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
+    let name = "agent::broken::a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let own = Identity::load_or_create(&hosts.state("2")).unwrap();
+        let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
+        let mut dice = Dice::new(1);
+        hosts.inside(2, || {
+            for (_, bytes) in corpus("frame") {
+                // As it is, again on the same connection, and damaged.
+                say(&agent, (&own, id), &[&bytes[..], &bytes[..]].concat());
+                for _ in 0..3 {
+                    say(&agent, (&own, id), &mutated(&bytes, &mut dice));
+                }
+            }
+        });
+        assert_works(&hosts, &agent, "result");
+    });
+}
+
+/// A greeting, and then these bytes; the agent may close at any moment.
+fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) {
+    let config = Arc::new(tls::client_config(own, id).unwrap());
+    let mut tls = ClientConnection::new(config, tls::no_name()).unwrap();
+    let mut stream = TcpStream::connect(agent.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut channel = rustls::Stream::new(&mut tls, &mut stream);
+    let hello = Request::Hello { major: 1, minor: 0, build: "0".to_owned() };
+    let said = channel
+        .write_all(&frame::encode(&hello).unwrap())
+        .and_then(|()| channel.read(&mut [0; 4096]))
+        .and_then(|_welcome| channel.write_all(bytes))
+        .and_then(|()| channel.flush());
+    drop(said);
+}
+
+#[test]
+fn a_full_disk_of_the_conductor_frees_the_agent() {
+    isolated("agent::broken::a_full_disk_of_the_conductor_frees_the_agent", || {
+        needs!("unshare", "mount");
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        std::fs::create_dir(hosts.path("full")).unwrap();
+        std::fs::write(hosts.path("some.toml"), SOME).unwrap();
+        let script = "mount -t tmpfs -o size=32k none full && \
+                      exec \"$0\" run --quiet --active lab1 --plan some.toml --out full/result";
+        let mut full = Command::new("unshare");
+        full.args(["-m", "sh", "-c", script]).arg(btu().get_program());
+        full.current_dir(hosts.dir()).env("BTU_STATE_DIR", hosts.state("2"));
+        let full = hosts.inside(2, || full.output().unwrap());
+        assert_eq!(full.status.code(), Some(3), "{}", said(&full));
+        assert!(said(&full).contains("No space left"), "{}", said(&full));
+        assert_works(&hosts, &agent, "result");
+    });
+}
+
+#[test]
+fn an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room() {
+    let name = "agent::broken::an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room";
+    isolated(name, || {
+        needs!("unshare", "mount");
+        in_mounts_of_its_own(name, || {
+            let hosts = Hosts::new();
+            std::fs::create_dir_all(hosts.state("0")).unwrap();
+            let mut mount = Command::new("mount");
+            mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
+            assert!(mount.status().unwrap().success());
+            let agent = hosts.agent(0, &[]);
+            hosts.pair(&agent, "lab1");
+            // To the end of its page: what is left there would have room for some lines more.
+            let path = agent.state().join("audit.ndjson");
+            let rest = 4096 - std::fs::metadata(&path).unwrap().len() % 4096;
+            let pad = format!("\"{}\"\n", "-".repeat(usize::try_from(rest).unwrap().max(3) - 3));
+            let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(pad.as_bytes()).unwrap();
+            let filler = hosts.state("0").join("filler");
+            let mut file = std::fs::File::create(&filler).unwrap();
+            while file.write_all(&[7; 512]).is_ok() {}
+            assert_works(&hosts, &agent, "full");
+            let before = log(&agent).lines().count();
+            std::fs::remove_file(&filler).unwrap();
+            drop(file);
+            assert_works(&hosts, &agent, "roomy");
+            let log = log(&agent);
+            assert!(log.lines().count() > before, "{log}");
+            assert!(log.contains("\"suppressed\""), "{log}");
+        });
+    });
+}
+
+/// Runs `test` again where what it mounts is seen by nobody else.
+fn in_mounts_of_its_own(name: &str, test: impl FnOnce()) {
+    const MARK: &str = "BTU_TEST_MOUNTS";
+    if std::env::var_os(MARK).is_some() {
+        return test();
+    }
+    let mut again = Command::new("unshare");
+    again.arg("-m").arg(std::env::current_exe().unwrap());
+    again.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(MARK, "1");
+    let Output { status, stdout, stderr } = again.output().unwrap();
+    let [stdout, stderr] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(status.success() && stdout.contains("1 passed"), "{stdout}{stderr}");
+}

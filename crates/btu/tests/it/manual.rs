@@ -1,0 +1,94 @@
+//! Manual pages, completions and the unit: every verb is in them, and the programs that read them do.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::btu;
+
+/// Every verb that `btu --help` shows.
+fn verbs() -> Vec<String> {
+    let help = String::from_utf8(btu().arg("--help").output().unwrap().stdout).unwrap();
+    let commands = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let verbs: Vec<String> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    assert!(verbs.len() > 15, "{verbs:?}");
+    verbs
+}
+
+fn pages(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_verb_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = btu().args(["man", "--out"]).arg(folder.path()).output().unwrap();
+    assert_eq!((written.status.code(), written.stdout.len()), (Some(0), 0));
+    let pages = pages(folder.path());
+    for verb in verbs().iter().filter(|verb| *verb != "help") {
+        assert!(pages.contains(&format!("btu-{verb}.1")), "{verb}: {pages:?}");
+    }
+    assert!(
+        pages.contains(&"btu.1".to_owned()) && pages.contains(&"btu-agent-invite.1".to_owned())
+    );
+    assert!(!pages.iter().any(|page| page.contains("worker") || page.contains("front")), "hidden");
+    let one = btu().args(["man", "agent", "invite"]).output().unwrap();
+    assert_eq!(one.stdout, std::fs::read(folder.path().join("btu-agent-invite.1")).unwrap());
+    let unknown = btu().args(["man", "agent", "invit"]).output().unwrap();
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert_eq!(unknown.status.code(), Some(2), "{said}");
+    assert!(said.contains("no verb \"invit\"; write invite, status, stop-all, resume"), "{said}");
+    let document = btu().args(["man", "run", "--json"]).output().unwrap();
+    let document: Value = serde_json::from_slice(&document.stdout).unwrap();
+    assert!(document["btu-run.1"].as_str().unwrap().contains("official"));
+}
+
+#[test]
+fn shells_read_their_completions() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = btu().args(["completions", shell]).output().unwrap();
+        assert_eq!(script.status.code(), Some(0), "{shell}");
+        let script = String::from_utf8(script.stdout).unwrap();
+        for verb in verbs() {
+            assert!(script.contains(&verb), "{shell}: {verb}");
+        }
+        assert!(
+            !script.contains("bit-per-second"),
+            "{shell}: what only the agent starts is hidden"
+        );
+        if crate::skip::installed(shell) {
+            let read = Command::new(shell).args(["-n", "-c", &script]).output().unwrap();
+            assert!(read.status.success(), "{shell}: {}", String::from_utf8_lossy(&read.stderr));
+        }
+    }
+    let unknown = btu().args(["completions", "tcsh"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("write bash, zsh or fish"));
+}
+
+/// `systemd-analyze` rates 0 (confined) to 10.
+#[test]
+fn the_unit_is_legal_and_confined() {
+    if !crate::skip::installed("systemd-analyze") {
+        skip!("no systemd: systemd-analyze is not here");
+    }
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/btu-agent.service");
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("btu-agent.service");
+    let program = btu().get_program().to_str().unwrap().to_owned();
+    let text = std::fs::read_to_string(unit).unwrap().replace("/usr/local/bin/btu", &program);
+    std::fs::write(&here, text).unwrap();
+    for task in [&["verify"][..], &["security", "--offline=true", "--threshold=20"]] {
+        let done = Command::new("systemd-analyze").args(task).arg(&here).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        // It looks at the units of the machine, too: what it says of those is not ours.
+        assert!(!said.contains("btu-agent.service"), "{task:?}: {said}");
+        assert!(done.status.success(), "{task:?}: {said}");
+    }
+}
