@@ -212,7 +212,12 @@ impl Grant {
 
     fn refuses_name(&self, service: &String) -> Option<String> {
         let allowed = self.services.as_ref().is_none_or(|names| names.contains(service));
-        (!allowed).then(|| format!("policy: the service {service} is not allowed here"))
+        if !allowed {
+            return Some(format!("policy: the service {service} is not allowed here"));
+        }
+        // The kernel paces connections of runs; nobody holds datagrams or other transports to a rate.
+        let rate = self.max_rate?;
+        Some(format!("policy: max_rate = {rate}, to which the service {service} cannot be held"))
     }
 
     fn is_spent(&self, spent: Bytes) -> Option<String> {

@@ -210,6 +210,18 @@ fn what_was_not_reserved_is_not_done() {
     assert!(matches!(done[..], [Action::Order { .. }]), "{done:?}");
 }
 
+#[test]
+fn what_cannot_be_held_to_a_rate_is_refused() {
+    let limited = policy("[[class]]\nmax_rate = \"100Mbit/s\"\n");
+    let wanted = Reservation { services: vec!["pingpong".to_owned()], ..reservation(1, 1, &[]) };
+    let refused = limited.classes[0].refuses(&wanted).unwrap();
+    assert_eq!(
+        refused,
+        "policy: max_rate = 100Mbit/s, to which the service pingpong cannot be held"
+    );
+    assert_eq!(Policy::default().classes[0].refuses(&wanted), None);
+}
+
 /// An FTP server and data connections together send what the policy allows.
 #[test]
 fn a_rate_goes_to_the_worker_in_parts() {

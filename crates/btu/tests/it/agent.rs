@@ -19,6 +19,7 @@ use serde_json::Value;
 use self::hosts::Hosts;
 use self::hosts::said;
 use crate::isolated::isolated;
+use crate::program::LONG;
 use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
@@ -38,20 +39,6 @@ alone = "20ms"
 [passes]
 min = 2
 max = 2
-"#;
-
-/// A plan whose first step outlasts every test.
-const LONG: &str = r#"
-[matrix]
-cases = ["SEND"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "1ms"
-alone = "500s"
-[passes]
-min = 1
-max = 1
 "#;
 
 /// A plan of many short cells: time to break something in the middle.

@@ -12,9 +12,11 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::commands::needs;
+use crate::program::LONG;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -33,20 +35,6 @@ min = 2
 max = 2
 "#;
 
-/// A plan whose first cell outlasts every test.
-const LONG: &str = r#"
-[matrix]
-cases = ["SEND"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "1ms"
-alone = "3000s"
-[passes]
-min = 1
-max = 1
-"#;
-
 fn plan(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("plan-of-mine.toml");
     std::fs::write(&path, text).unwrap();
@@ -58,10 +46,6 @@ fn run(folder: &Path, text: &str) -> Command {
     command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]);
     command.arg(plan(folder, text));
     command
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A complete result of [`SHORT`], made once, copied for each test.

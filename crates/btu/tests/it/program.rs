@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
 use std::process::ExitStatus;
+use std::process::Output;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -38,6 +39,25 @@ max = 2
 "#;
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// A plan whose first step outlasts every test.
+pub(crate) const LONG: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["idle"]
+[time]
+window = "1ms"
+alone = "500s"
+[passes]
+min = 1
+max = 1
+"#;
+
+/// What a program said to people.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A JSON file.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::LONG;
 use super::hosts::Hosts;
 use crate::isolated::isolated;
+use crate::program::LONG;
 use crate::program::signal;
 use crate::program::wait_until;
 

@@ -21,6 +21,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::btu;
+pub(super) use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -36,10 +37,6 @@ pub(super) struct Black<'h> {
     number: u8,
     address: String,
     child: Child,
-}
-
-pub(super) fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 impl Hosts {
