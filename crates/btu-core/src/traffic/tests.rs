@@ -112,6 +112,16 @@ fn scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
     assert!(legal > 100, "{legal}");
 }
 
+/// Found among a million scripts: what stands before `=` in a block and is no name must be skipped.
+#[test]
+fn a_setting_without_a_name_is_refused_and_not_waited_for() {
+    for stray in ["= = 1;", "\"x\" = 1;", "; = 1;", "( = 1;", "{ = 1; }"] {
+        let text = format!("cluster {{ {stray} }}");
+        let error = read_script("x.ns", &text, Dialect::NetSpec, &WORDS).unwrap_err();
+        assert!(!error.problems.is_empty(), "{text}");
+    }
+}
+
 #[test]
 fn all_errors_are_told_with_line_and_column() {
     let text = "cluster {\n  test a { type = burst (blocksize=1, period=5);\n    own = a:1; \

@@ -97,12 +97,17 @@ fn item(reader: &mut Reader, into: &mut RawBlock, depth: usize) {
         into.blocks.extend(block(reader, kind, depth + 1));
     } else if begins_test(reader) {
         into.tests.extend(test(reader));
-    } else if *reader.ahead(1) == Token::Mark('=') {
+    } else if begins_setting(reader) {
         into.settings.extend(setting(reader));
     } else {
         let problem = stray(reader, "test, a block or a setting");
         reader.problems.push(problem);
     }
+}
+
+/// A name and `=`: anything else before `=` is a stray.
+fn begins_setting(reader: &Reader) -> bool {
+    matches!((reader.peek(), reader.ahead(1)), (Token::Word(_), Token::Mark('=')))
 }
 
 fn begins_test(reader: &Reader) -> bool {
