@@ -1,5 +1,7 @@
 //! The loop around the agent's state machine: one thread, every socket without waiting.
 
+mod staff;
+
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::io;
@@ -289,56 +291,6 @@ impl Server {
         }
     }
 
-    /// A run over an emulated link is the business of the worker behind the emulator.
-    fn order(&mut self, id: WorkerId, request: &Request) {
-        if let Request::Prepare(order) = request {
-            if order.link.is_some() {
-                self.emulated.insert(id);
-            } else {
-                self.emulated.remove(&id);
-            }
-        }
-        // Services are done on the host's own address.
-        if matches!(request, Request::Service(_)) {
-            self.emulated.remove(&id);
-        }
-        let of_run = request.which().is_some() && self.emulated.contains(&id);
-        let workers = if of_run { &mut self.behind } else { &mut self.workers };
-        if let Some(worker) = workers.get_mut(&id) {
-            return worker.order(request);
-        }
-        let (seq, reason) = (request.seq().unwrap_or_default(), NO_EMULATOR.to_owned());
-        self.happens(Event::Answered { worker: id, answer: Answer::Failed { seq, reason } });
-    }
-
-    /// Ends a worker, and the one behind the emulator.
-    fn end(&mut self, id: WorkerId) {
-        self.workers.remove(&id);
-        self.emulated.remove(&id);
-        if self.tests.remove(&id)
-            && let Some(bench) = &mut self.bench
-        {
-            bench.end_test();
-            self.state.clear_test();
-        }
-        if self.behind.remove(&id).is_some()
-            && let Some(front) = &mut self.front
-        {
-            front.end_worker();
-        }
-    }
-
-    fn start_behind(&mut self, id: WorkerId, allowed: Allowed) {
-        let Some(front) = &mut self.front else { return };
-        let started = front.start_worker(allowed).and_then(Worker::of_another);
-        match started
-            .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other))
-        {
-            Ok(worker) => drop(self.behind.insert(id, worker)),
-            Err(error) => output::message(&format!("start a worker behind the emulator: {error}")),
-        }
-    }
-
     fn say(&mut self, conn: ConnId, answer: &Answer) {
         if let Answer::Welcome { known: true, .. } | Answer::Joined {} = answer
             && let Some(held) = self.links.get_mut(&conn)
@@ -353,27 +305,6 @@ impl Server {
     fn send(&mut self, conn: ConnId, bytes: &[u8]) {
         if let Some(held) = self.links.get_mut(&conn) {
             held.link.send(bytes);
-        }
-    }
-
-    /// Starts a worker whose data connections come in where its conductor's did.
-    fn start(&mut self, id: WorkerId, allowed: Allowed, test: bool) {
-        self.served += 1;
-        let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
-        let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
-        if test {
-            self.tests.insert(id);
-        }
-        let started = match &mut self.bench {
-            Some(bench) if test => bench.start_test().and_then(Worker::of_another),
-            None if test => Err(io::Error::other("nothing here can be put under test")),
-            _ => Worker::start(address, allowed),
-        };
-        let started = started
-            .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other));
-        match started {
-            Ok(worker) => drop(self.workers.insert(id, worker)),
-            Err(error) => self.happens(Event::Ended { worker: id, how: error.to_string() }),
         }
     }
 
@@ -406,7 +337,6 @@ fn tell(kept: Result<(), Failure>) {
     }
 }
 
-const NO_EMULATOR: &str = "no emulator is in front of this agent";
 const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
 /// Where a socket had no room.
 const RETRY: Nanos = Nanos::from_millis(5);
