@@ -106,7 +106,7 @@ fn a_dry_run_prints_the_plan_and_touches_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let run = btu().current_dir(dir.path()).args(["run", "--dry-run"]).output().unwrap();
     let text = String::from_utf8(run.stdout).unwrap();
-    assert!(text.contains("edition = \"btu-26\"") && text.contains("about"), "{text}");
+    assert!(text.contains("edition = \"btu-26\"") && text.contains(" steps in each of "), "{text}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
