@@ -53,7 +53,7 @@ static COMMANDS: &[&[&str]] = &[
     &["model", "list", "--json"],
     &["pingpong", "--dry-run", "--json"],
     &["run", "--dry-run", "--json"],
-    &["run", "--json", "--plan", "tiny.toml", "--out", "mine"],
+    &["run", "--json", "--plan", "tiny.toml", "--out", "mine", "--capture", "all"],
     &["score", "table.json", "--json"],
     &["score", "mine/result.json", "--json"],
     &["report", "mine", "--json"],
