@@ -55,8 +55,8 @@ impl Activity for Io {
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>, EngineError> {
         let blocks = setup.io_file.count().div_ceil(BLOCK.count()).max(1);
         let directory = setup.io_directory.clone();
-        has_room(&directory, Bytes::new(blocks.saturating_mul(2 * BLOCK.count())))?;
         let (source, target) = (nameless(&directory)?, nameless(&directory)?);
+        has_room(&directory, Bytes::new(blocks.saturating_mul(2 * BLOCK.count())))?;
         let files = Files { source: Arc::new(source), target: Arc::new(target), directory, blocks };
         files.write_source()?;
         Ok(Box::new(files))
@@ -71,8 +71,8 @@ fn has_room(directory: &Path, needed: Bytes) -> Result<(), EngineError> {
     }
     let at = directory.display();
     Err(EngineError::Refused(format!(
-        "{at}: the io activity writes {needed}, and {free} are free; make room, name another \
-         directory with --io-dir, or a smaller io_file in a plan"
+        "{at}: no space left: the io activity writes {needed}, and {free} are free; make room, name \
+         another directory with --io-dir, or a smaller io_file in a plan"
     )))
 }
 

@@ -157,7 +157,7 @@ fn a_full_disk_is_named_and_leaves_no_file_behind() {
     let mut setup = setup(&disk.0);
     setup.io_file = Bytes::new(8 << 20);
     let fault = activity::Io.prepare(&setup).unwrap_err().sentence();
-    assert!(fault.contains("No space left"), "{fault}");
+    assert!(fault.contains("no space left"), "{fault}");
     assert!(fault.contains(&disk.0.display().to_string()), "{fault}");
     assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 0);
 }
