@@ -52,8 +52,12 @@ fn a_measurement_says_what_a_byte_takes_what_is_the_most_and_where_half_of_it_is
         let figure = |name: &str| curve[name].as_f64().unwrap_or_else(|| panic!("{label}: {name}"));
         assert!(figure("latency_us") > 0.0 && figure("peak_mbps") > 0.0);
         let half = figure("half_size_bytes");
-        assert!((1.0..=65_536.0).contains(&half), "{half}");
-        assert!(curve["points"][0]["ci95_us"].is_array());
+        assert!(half > 1.0 && half < 65_536.0, "{half}");
+        // Rounds of a busy machine may be lost, and fewer than three have no interval.
+        let points = curve["points"].as_array().unwrap();
+        let known = |point: &Value| point["ci95_us"].is_array();
+        assert!(points.iter().all(|one| known(one) == (one["rounds"].as_u64() >= Some(3))));
+        assert!(points.iter().any(known), "{curve:#}");
     }
     assert_eq!(result["curves"][0]["settings"]["wait"], "block");
     assert!(result["reference"]["points"].as_array().is_some_and(|points| points.len() == 32));
