@@ -122,7 +122,7 @@ impl Tally {
         let mut tally = Self { trials: options.trials, ..Self::default() };
         for number in 0..options.trials {
             let trial = source.trial(plant, number, options);
-            let names = plant.counted(trial.diagnoses());
+            let names = trial.diagnoses();
             if let Some(folder) = &options.keep {
                 keep(folder, plant, number, &trial).expect("a folder to write to");
             }

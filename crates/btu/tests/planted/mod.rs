@@ -63,13 +63,6 @@ impl Plant {
         self.link.iter().any(|way| !way.is_empty())
     }
 
-    /// What is said of it that counts. Of two ends one is the slower: that it is the black box is a
-    /// remark about a healthy run, as among the rules, and calls nothing abnormal.
-    pub(crate) fn counted(&self, names: Vec<String>) -> Vec<String> {
-        let is_remark = |name: &String| self.expected.is_empty() && name == "blackbox-limited";
-        names.into_iter().filter(|name| !is_remark(name)).collect()
-    }
-
     /// True where this is the right thing to say first: the cause, or nothing where nothing is wrong.
     pub(crate) fn is_named_by(&self, name: Option<&String>) -> bool {
         match name {
