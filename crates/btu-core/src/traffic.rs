@@ -16,6 +16,7 @@ pub mod course;
 pub mod findings;
 mod form;
 mod law;
+pub mod margin;
 pub mod method;
 mod model;
 mod observe;

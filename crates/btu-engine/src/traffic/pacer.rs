@@ -2,6 +2,7 @@
 
 use std::io;
 
+use btu_core::traffic::margin::Margin;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::wait::Ready;
@@ -51,7 +52,7 @@ impl Pace {
 #[derive(Debug)]
 pub(super) struct Pacer {
     pub(super) pace: Pace,
-    margin: Nanos,
+    margin: Margin,
 }
 
 impl Pacer {
@@ -62,26 +63,37 @@ impl Pacer {
         btu_sys::cpu::prefer_latency();
         let margin = match pace {
             Pace::Hybrid => measured_margin(ready).map_err(EngineError::peer("wait"))?,
-            Pace::Sleep => Nanos::ZERO,
-            Pace::Spin => Nanos::MAX,
+            Pace::Sleep => Margin::none(),
+            Pace::Spin => Margin::always(),
         };
         Ok(Self { pace, margin })
     }
 
     /// Waits until `due`, or until a socket is ready.
-    pub(super) fn until(&self, due: Nanos, ready: &mut Ready) -> io::Result<()> {
-        let left = due.since(now());
-        let asleep = left.since(self.margin);
+    pub(super) fn until(&mut self, due: Nanos, ready: &mut Ready) -> io::Result<()> {
+        let margin = self.margin.width();
+        let asleep = due.since(now()).since(margin);
         if asleep > Nanos::ZERO {
-            ready.wait(Some(asleep.count()))?;
-            if !ready.is_empty() || due.since(now()) > self.margin {
+            self.sleep(asleep, ready)?;
+            if !ready.is_empty() || due.since(now()) > margin {
                 return Ok(());
             }
         } else {
             ready.wait(Some(0))?;
         }
-        while ready.is_empty() && self.margin > Nanos::ZERO && now() < due {
+        while ready.is_empty() && margin > Nanos::ZERO && now() < due {
             std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    /// Sleeps, and learns from it unless a socket ended it.
+    fn sleep(&mut self, asleep: Nanos, ready: &mut Ready) -> io::Result<()> {
+        let end = now().saturating_add(asleep);
+        ready.wait(Some(asleep.count()))?;
+        let woken = now();
+        if self.pace == Pace::Hybrid && ready.is_empty() && woken >= end {
+            self.margin.saw(woken.since(end));
         }
         Ok(())
     }
@@ -91,17 +103,15 @@ pub(super) fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
-/// What all but a few wake-ups take, at most [`WIDEST`].
-fn measured_margin(ready: &mut Ready) -> io::Result<Nanos> {
+/// What wake-ups from short naps take: where learning begins.
+fn measured_margin(ready: &mut Ready) -> io::Result<Margin> {
     let mut late = Vec::with_capacity(WAKE_UPS);
     for _ in 0..WAKE_UPS {
         let due = now().saturating_add(NAP);
         ready.wait(Some(NAP.count()))?;
         late.push(now().since(due));
     }
-    late.sort_unstable();
-    let nearly_all = late.get(WAKE_UPS - WAKE_UPS / 100 - 1).copied().unwrap_or(WIDEST);
-    Ok(nearly_all.saturating_add(SPARE).min(WIDEST))
+    Ok(Margin::of(&mut late))
 }
 
 /// Bursts of a flow, by its first and last due time.
@@ -117,5 +127,3 @@ fn bursts_per_second(flow: &Flow) -> f64 {
 const OFTEN: f64 = 100.0;
 const WAKE_UPS: usize = 300;
 const NAP: Nanos = Nanos::from_micros(30);
-const SPARE: Nanos = Nanos::from_micros(10);
-const WIDEST: Nanos = Nanos::from_micros(150);

@@ -30,11 +30,11 @@ pub(super) struct Done {
 /// Serves the sending ends of some flows until all have ended.
 pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
     let mut ready = Ready::new(64)?;
-    let pacer =
+    let mut pacer =
         Pacer::new(Pace::for_all(crew.members.iter().map(|(_, flow, _)| *flow)), &mut ready)?;
     let mut thread = Thread::new(job, crew, begin, &ready)?;
     let before = ThreadUse::now();
-    thread.serve(&pacer, &mut ready)?;
+    thread.serve(&mut pacer, &mut ready)?;
     let used = ThreadUse::now().since(&before);
     let flows = thread.senders.into_iter().map(|sender| sender.finish(&pacer)).collect();
     Ok(Done { flows, cpu: Nanos::new(used.cpu_ns), run_delay: used.run_delay_ns.map(Nanos::new) })
@@ -77,7 +77,7 @@ impl<'a> Thread<'a> {
         Ok(Self { senders, due, runnable, data, job, open, moved: begin, moved_bytes: 0 })
     }
 
-    fn serve(&mut self, pacer: &Pacer, ready: &mut Ready) -> Result<(), EngineError> {
+    fn serve(&mut self, pacer: &mut Pacer, ready: &mut Ready) -> Result<(), EngineError> {
         while self.open > 0 {
             let time = now();
             self.fire(time, ready)?;
