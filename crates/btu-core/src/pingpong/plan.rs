@@ -107,7 +107,7 @@ impl Plan {
             seed,
             rounds: 10,
             connections: 3,
-            point_time_ns: Nanos::from_millis(250),
+            point_time_ns: Nanos::from_millis(245),
             patience_ns: Nanos::from_secs(5),
             reset: false,
             statistic: Statistic::default(),
@@ -272,9 +272,9 @@ mod tests {
         let [tcp, udp] = [ConfigurationId(1), ConfigurationId(2)];
         let sweep =
             plan.sweep(&[(tcp, Bytes::new(1 << 30)), (udp, Bytes::new(65_507))], Nanos::new(30));
-        assert_eq!(sweep.budget, Nanos::from_millis(250 * (124 + 79)));
+        assert_eq!(sweep.budget, Nanos::from_millis(245 * (124 + 79)));
         let one = Plan { chasms: None, configurations: vec![Configuration::new("tcp")], ..plan };
-        assert_eq!(one.estimate(), (Nanos::from_secs(31), Nanos::ZERO));
+        assert_eq!(one.estimate(), (Nanos::from_millis(245 * 124), Nanos::ZERO));
     }
 
     #[test]

@@ -184,7 +184,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "NUMBER", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) connections: u32,
     /// Time of each point, all rounds together
-    #[arg(long, value_name = "TIME", default_value = "250ms", help_heading = "Effort")]
+    #[arg(long, value_name = "TIME", default_value = "245ms", help_heading = "Effort")]
     pub(super) point_time: Nanos,
     /// How long a peer may say nothing before its visit is given up
     #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]
