@@ -2,6 +2,7 @@
 
 mod axis;
 mod bars;
+mod frame;
 mod groups;
 mod heatmap;
 mod lines;

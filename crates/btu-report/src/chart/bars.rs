@@ -1,14 +1,14 @@
 //! Bars with interval whiskers, a thin bar beside each for comparison, and a second axis
 //! (maly1996, Figures 2 and 3).
 
-use super::WIDTH;
 use super::axis::Axis;
+use super::frame::LEFT;
+use super::frame::RIGHT;
+use super::frame::scales;
 use super::svg::Anchor;
 use super::svg::Svg;
 use crate::document::Bar;
 use crate::document::BarChart;
-use crate::document::SecondAxis;
-use crate::number;
 
 /// The chart as an SVG element.
 pub(crate) fn bars(chart: &BarChart, caption: &str) -> String {
@@ -18,7 +18,8 @@ pub(crate) fn bars(chart: &BarChart, caption: &str) -> String {
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
     legend(&mut svg, chart, &mark);
     let axis = Axis::showing(values(chart), [BOTTOM, TOP]);
-    scales(&mut svg, chart, &axis);
+    let names = (chart.axis.as_str(), chart.second_axis.as_ref());
+    scales(&mut svg, &axis, names, [TOP, BOTTOM]);
     for (place, bar) in chart.bars.iter().enumerate() {
         draw(&mut svg, bar, &axis, middle(place, chart.bars.len()), &mark);
     }
@@ -28,8 +29,6 @@ pub(crate) fn bars(chart: &BarChart, caption: &str) -> String {
 }
 
 const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 84.0;
-const RIGHT: f64 = WIDTH - 84.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 338.0;
 const BAR: f64 = 62.0;
@@ -52,30 +51,6 @@ fn legend(svg: &mut Svg, chart: &BarChart, mark: &str) {
         let x = 60.0 + 7.0 * small(chart.bar_legend.chars().count());
         svg.filled_rect("mark-bar", Some(mark), [x, 42.0], [14.0, 14.0]);
         svg.text("legend", [x + 21.0, 54.0], Anchor::Start, text);
-    }
-}
-
-/// Grid, ticks, and the names of both axes.
-fn scales(svg: &mut Svg, chart: &BarChart, axis: &Axis) {
-    let centre = f64::midpoint(TOP, BOTTOM);
-    for tick in axis.ticks() {
-        let y = axis.place(tick);
-        svg.line("grid", [LEFT, y], [RIGHT, y]);
-        svg.text("tick", [LEFT - 10.0, y + 4.5], Anchor::End, &number::tick(tick));
-        if let Some(second) = chart.second_axis.as_ref().filter(|_| tick > 0.0) {
-            svg.text("tick", [RIGHT + 10.0, y + 4.5], Anchor::Start, &second.reads(tick));
-        }
-    }
-    svg.upright_text("axis", [20.0, centre], &chart.axis);
-    if let Some(second) = &chart.second_axis {
-        svg.upright_text("axis", [WIDTH - 10.0, centre], &second.title);
-    }
-}
-
-impl SecondAxis {
-    /// What the right axis says where the left one says `value`.
-    pub(super) fn reads(&self, value: f64) -> String {
-        number::figure(self.numerator / value)
     }
 }
 

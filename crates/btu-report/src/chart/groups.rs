@@ -2,11 +2,13 @@
 
 use super::WIDTH;
 use super::axis::Axis;
+use super::frame::LEFT;
+use super::frame::RIGHT;
+use super::frame::scales;
 use super::svg::Anchor;
 use super::svg::Svg;
 use crate::document::GroupBar;
 use crate::document::GroupedBars;
-use crate::number;
 
 /// Hosts that one chart can tell apart.
 pub(crate) const MOST_SERIES: usize = 8;
@@ -20,7 +22,8 @@ pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
     legend(&mut svg, chart);
     let axis = Axis::showing(values(chart), [bottom, top]);
-    scales(&mut svg, chart, &axis, [top, bottom]);
+    let names = (chart.axis.as_str(), chart.second_axis.as_ref());
+    scales(&mut svg, &axis, names, [top, bottom]);
     let width = (RIGHT - LEFT) / float(chart.groups.len().max(1));
     for (place, group) in chart.groups.iter().enumerate() {
         let left = LEFT + width * float(place);
@@ -34,8 +37,6 @@ pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
     svg.finish()
 }
 
-const LEFT: f64 = 84.0;
-const RIGHT: f64 = WIDTH - 84.0;
 const TOP: f64 = 56.0;
 const PLOT: f64 = 260.0;
 const LEGEND_ROW: f64 = 20.0;
@@ -71,23 +72,6 @@ fn shortened(name: &str) -> String {
 
 fn colour(place: usize) -> String {
     format!("host c{}", place % MOST_SERIES)
-}
-
-/// Grid, ticks, and the names of both axes.
-fn scales(svg: &mut Svg, chart: &GroupedBars, axis: &Axis, [top, bottom]: [f64; 2]) {
-    let centre = f64::midpoint(top, bottom);
-    for tick in axis.ticks() {
-        let y = axis.place(tick);
-        svg.line("grid", [LEFT, y], [RIGHT, y]);
-        svg.text("tick", [LEFT - 10.0, y + 4.5], Anchor::End, &number::tick(tick));
-        if let Some(second) = chart.second_axis.as_ref().filter(|_| tick > 0.0) {
-            svg.text("tick", [RIGHT + 10.0, y + 4.5], Anchor::Start, &second.reads(tick));
-        }
-    }
-    svg.upright_text("axis", [20.0, centre], &chart.axis);
-    if let Some(second) = &chart.second_axis {
-        svg.upright_text("axis", [WIDTH - 10.0, centre], &second.title);
-    }
 }
 
 /// The bars of a group, centred in its width.
