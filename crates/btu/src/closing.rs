@@ -84,7 +84,11 @@ impl Closing<'_> {
                 Exit::Agent
             }
             Ending::Complete if is_whole => Exit::Done,
-            Ending::Complete => Exit::Incomplete,
+            Ending::Complete => {
+                let report = journal.path().join("report.html");
+                output::message(&format!("incomplete: what went wrong is in {}", report.display()));
+                Exit::Incomplete
+            }
         }
     }
 }

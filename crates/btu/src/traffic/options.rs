@@ -171,8 +171,9 @@ pub(crate) struct PathArgs {
         help_heading = "Link elements, both directions alike"
     )]
     pub(super) wire: String,
-    /// How long nothing may move before a run is given up
-    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Effort")]
+    /// How long nothing may move before a run is given up: TCP itself may pause for ten seconds and more
+    /// where many sessions share a slow link
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Effort")]
     pub(super) stall: Nanos,
     /// Seed of everything random, instead of a fresh one
     #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
