@@ -32,6 +32,8 @@ pub(super) struct Direction {
     meter: Meter,
     last_arrival: Nanos,
     patience: Nanos,
+    /// When nothing waited in the socket for the last time.
+    all_read: Nanos,
     recorder: Option<Recorder>,
 }
 
@@ -51,6 +53,7 @@ impl Direction {
             meter,
             last_arrival: Nanos::ZERO,
             patience: Nanos::ZERO,
+            all_read: Nanos::ZERO,
             recorder: None,
         }
     }
@@ -71,6 +74,17 @@ impl Direction {
     /// The time that every packet has at least, from its arrival until it is due.
     pub(super) fn patience(&self) -> Nanos {
         self.patience
+    }
+
+    /// Nothing waits in the socket at `now`.
+    pub(super) fn has_read_all(&mut self, now: Nanos) {
+        self.all_read = now;
+    }
+
+    /// True where arrivals may wait in their socket: none of them can be due soon, and there is room.
+    pub(super) fn reading_can_wait(&self, now: Nanos) -> bool {
+        let longest = Nanos::new(self.patience.count() / 8).min(LONGEST_UNREAD);
+        now.since(self.all_read) < longest
     }
 
     /// Takes a frame that came at `stamp`, and sends what is due. Without delay that is the frame
@@ -285,5 +299,47 @@ fn now() -> Nanos {
 
 /// Runs sent at once after each arrival: a super-packet that a pattern cut into three leaves whole.
 const PER_ARRIVAL: usize = 3;
-/// Runs sent before arrivals are looked for again.
+/// Runs sent before the other direction has its turn.
 const PER_BATCH: usize = 8;
+/// A ring has room for a thousand frames: what a fast sender of small ones makes in twice this time.
+const LONGEST_UNREAD: Nanos = Nanos::from_micros(500);
+
+#[cfg(test)]
+mod tests {
+    use btu_core::link::ChainSpec;
+    use btu_core::link::Limits;
+    use btu_core::link::Lines;
+    use btu_core::link::Place as ChainPlace;
+    use btu_core::link::Reader;
+    use btu_core::link::Wire;
+
+    use super::*;
+
+    fn chain(elements: &[&str]) -> Chain {
+        let spec = ChainSpec::as_given(elements, &Reader::PLAN).unwrap();
+        let limits = Limits { slots: 16, handles: 16, positions: 16 };
+        let (wire, link, direction) = (Wire::default(), "link", "up");
+        let place = ChainPlace { seed: 1, link, direction, wire, limits };
+        Chain::new(&spec, &place, &mut Lines::default()).unwrap()
+    }
+
+    /// How long arrivals may wait behind what is due, once all were read.
+    fn longest_wait(elements: &[&str]) -> u64 {
+        let store = Store::new(Bytes::new(1 << 20)).unwrap();
+        let mut direction = Direction::new(chain(&[]), store);
+        direction.configure(chain(elements));
+        let read = Nanos::from_secs(1);
+        direction.has_read_all(read);
+        let can_wait =
+            |micros: &u64| direction.reading_can_wait(read + Nanos::from_micros(*micros));
+        (0..10_000).take_while(can_wait).count().try_into().unwrap()
+    }
+
+    #[test]
+    fn arrivals_wait_an_eighth_of_the_delay_at_most_and_not_at_all_without_one() {
+        assert_eq!(longest_wait(&["delay 800us"]), 100);
+        assert_eq!(longest_wait(&["drop 1%", "delay 1s"]), 500);
+        assert_eq!(longest_wait(&["rate 10Mbit/s"]), 0);
+        assert_eq!(longest_wait(&[]), 0);
+    }
+}

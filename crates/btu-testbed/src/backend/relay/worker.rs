@@ -54,13 +54,15 @@ pub(super) struct Worker {
     commands: Receiver<Command>,
     stamps: StampClock,
     pause: Pause,
+    /// When the latest wait ended.
+    woke: Nanos,
     run: RunStart,
 }
 
 /// The rhythm of a thread whose packets are all delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Calm {
-    /// No wake-up sooner than this: what is due within it leaves together.
+    /// No wake-up sooner than this after the one before: what is due within it leaves together.
     step: Nanos,
     /// Arrivals are collected at least this often.
     poll: Nanos,
@@ -73,8 +75,9 @@ impl Calm {
         Self { step: part(50).min(LONGEST_STEP), poll: part(8).min(LONGEST_POLL) }
     }
 
-    fn next(self, now: Nanos, due: Option<Nanos>) -> Nanos {
-        due.unwrap_or(Nanos::MAX).clamp(now + self.step, now + self.poll)
+    /// From wake-up to wake-up: what the work between them took is no reason to be later still.
+    fn next(self, woke: Nanos, now: Nanos, due: Option<Nanos>) -> Nanos {
+        due.unwrap_or(Nanos::MAX).clamp(woke + self.step, now + self.poll)
     }
 }
 
@@ -101,9 +104,9 @@ impl Worker {
             waiter.add(&link.near)?;
             waiter.add(&link.far)?;
         }
-        let stamps = StampClock::new();
-        let run = RunStart { at: now(), used: ThreadUse::now(), clock_steps: 0 };
-        Ok(Self { links, waiter, calm_waiter, waker, commands, stamps, pause, run })
+        let (stamps, woke) = (StampClock::new(), now());
+        let run = RunStart { at: woke, used: ThreadUse::now(), clock_steps: 0 };
+        Ok(Self { links, waiter, calm_waiter, waker, commands, stamps, pause, woke, run })
     }
 
     /// Carries packets until nobody can command it any more.
@@ -125,10 +128,15 @@ impl Worker {
 
     fn wait(&mut self) -> io::Result<()> {
         let due = self.links.iter().filter_map(Link::next_wakeup).min();
-        match self.calm(now()) {
-            Some(calm) => self.pause.until(Some(calm.next(now(), due)), &self.calm_waiter)?,
+        let moment = now();
+        match self.calm(moment) {
+            Some(calm) => {
+                let next = calm.next(self.woke, moment, due);
+                self.pause.until(Some(next), &self.calm_waiter)?;
+            }
             None => self.pause.until(due, &self.waiter)?,
         }
+        self.woke = now();
         self.waker.clear();
         Ok(())
     }
@@ -207,7 +215,7 @@ impl Worker {
 }
 
 impl Link {
-    /// Both directions once: what arrived, then what is due. True where there was anything.
+    /// Both directions once. True where there was anything to do.
     fn carry(&mut self, stamps: &StampClock) -> io::Result<bool> {
         let up = carry(&mut self.near, &self.far, &mut self.up, stamps)?;
         let down = carry(&mut self.far, &self.near, &mut self.down, stamps)?;
@@ -245,21 +253,32 @@ impl Link {
     }
 }
 
-/// Reads a batch from `from` and sends what is due to `to`.
+/// Sends what is due to `to`, then reads a batch from `from`.
+///
+/// Where every packet is delayed, reading waits a little while something is due: arrivals have their
+/// stamps and are due later than all that is, so that no release is late for the time that a copy
+/// takes. Who cannot keep up reads as much as it sends.
 fn carry(
     from: &mut PacketSocket,
     to: &PacketSocket,
     direction: &mut Direction,
     stamps: &StampClock,
 ) -> io::Result<bool> {
-    let mut is_busy = false;
+    let start = now();
+    let mut is_busy = direction.release(start, to);
+    if is_busy && direction.reading_can_wait(start) {
+        return Ok(true);
+    }
     for _ in 0..PER_READ {
-        let Some(received) = receive(from)? else { break };
+        let Some(received) = receive(from)? else {
+            direction.has_read_all(start);
+            break;
+        };
         let now = now();
         direction.take_in(&received, stamps.monotonic(received.stamp_ns, now), now, to);
         is_busy = true;
     }
-    Ok(direction.release(now(), to) || is_busy)
+    Ok(is_busy)
 }
 
 /// A device that goes down reports it once and then has nothing more to read.
@@ -291,8 +310,19 @@ mod tests {
         let calm = Calm::of(Nanos::from_millis(5));
         let now = Nanos::from_secs(1);
         let at = |micros| now + Nanos::from_micros(micros);
-        assert_eq!(calm.next(now, Some(at(10))), at(100));
-        assert_eq!(calm.next(now, Some(at(300))), at(300));
-        assert_eq!(calm.next(now, None), at(500));
+        assert_eq!(calm.next(now, now, Some(at(10))), at(100));
+        assert_eq!(calm.next(now, now, Some(at(300))), at(300));
+        assert_eq!(calm.next(now, now, None), at(500));
+    }
+
+    #[test]
+    fn the_step_is_counted_from_the_wake_up_not_from_the_end_of_its_work() {
+        let calm = Calm::of(Nanos::from_millis(5));
+        let woke = Nanos::from_secs(1);
+        let at = |micros| woke + Nanos::from_micros(micros);
+        assert_eq!(calm.next(woke, at(60), Some(at(70))), at(100));
+        assert_eq!(calm.next(woke, at(160), Some(at(170))), at(170));
+        assert_eq!(calm.next(woke, at(160), Some(at(150))), at(150), "due already: no wait");
+        assert_eq!(calm.next(woke, at(160), None), at(660));
     }
 }
