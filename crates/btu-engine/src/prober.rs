@@ -45,6 +45,8 @@ pub struct Path {
     pub far: Place,
     /// The far host's address on this path.
     pub far_address: IpAddr,
+    /// Ends traffic early where somebody sets it: within [`TURN`], with what came until then.
+    pub cancel: Arc<AtomicBool>,
 }
 
 /// Packets that were counted through a path.
@@ -67,6 +69,7 @@ impl Path {
             near_address: self.far_address,
             far: self.near.clone(),
             far_address: self.near_address,
+            cancel: Arc::clone(&self.cancel),
         }
     }
 
@@ -79,14 +82,14 @@ impl Path {
     ) -> Result<Vec<Option<Nanos>>, EngineError> {
         // The far end must outlast a round trip that was lost.
         let (far_socket, echo) = self.far_thread(patience * 4, echo)?;
-        let near = self.near_socket(patience)?;
+        let near = self.near_ear(patience)?;
         let asked = self.near.spawn("probe", move || {
             let mut trips = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
             trip(&near, far_socket, u64::MAX)?;
-            for index in 0..u64::from(count) {
+            for index in (0..u64::from(count)).take_while(|_| !near.is_cancelled()) {
                 trips.push(trip(&near, far_socket, index)?);
             }
-            end(&near, far_socket)?;
+            end(&near.socket, far_socket)?;
             Ok(trips)
         })?;
         let trips = joined(asked);
@@ -104,11 +107,11 @@ impl Path {
         period: Nanos,
         patience: Nanos,
     ) -> Result<Counted, EngineError> {
-        let near = self.near_socket(patience)?;
+        let near = self.near_ear(patience)?.socket;
         let pace = Arc::new(Pace { count, period, patience, ..Pace::default() });
         let (far_socket, reader) = self.far_thread(patience, {
             let pace = Arc::clone(&pace);
-            move |socket| tally(socket, &pace)
+            move |ear| tally(ear, &pace)
         })?;
         let sender = Sender(pace);
         let sender = self.near.spawn("probe", move || sender.send_all(&near, far_socket))?;
@@ -120,7 +123,10 @@ impl Path {
     /// The rate of one TCP connection over `time`, with messages of 64 KiB.
     pub fn bulk_rate(&self, time: Nanos) -> Result<BitRate, EngineError> {
         let (direction, sockets) = (Direction::Send, Settings::default());
-        let terms = Terms::new(&Tcp, BULK_MESSAGE, Amount::Window(time), time * 6);
+        let terms = Terms {
+            cancel: Arc::clone(&self.cancel),
+            ..Terms::new(&Tcp, BULK_MESSAGE, Amount::Window(time), time * 6)
+        };
         let listen = SocketAddr::new(self.far_address, 0);
         let far = FarSide::listen(FarJob {
             flows: vec![FarFlow { direction, listen }],
@@ -145,17 +151,50 @@ impl Path {
     fn far_thread<T: Send + 'static>(
         &self,
         patience: Nanos,
-        work: impl FnOnce(&UdpSocket) -> io::Result<T> + Send + 'static,
+        work: impl FnOnce(&Ear) -> io::Result<T> + Send + 'static,
     ) -> Result<(SocketAddr, JoinHandle<Result<T, EngineError>>), EngineError> {
-        let socket = bind(&self.far, self.far_address, patience)?;
-        let address = socket.local_addr().map_err(EngineError::peer("read a socket's address"))?;
+        let ear = self.ear(&self.far, self.far_address, patience)?;
+        let address =
+            ear.socket.local_addr().map_err(EngineError::peer("read a socket's address"))?;
         let fault = format!("answer probes at {address}");
-        let work = move || work(&socket).map_err(EngineError::peer(fault));
+        let work = move || work(&ear).map_err(EngineError::peer(fault));
         Ok((address, self.far.spawn("probe-far", work)?))
     }
 
-    fn near_socket(&self, patience: Nanos) -> Result<UdpSocket, EngineError> {
-        bind(&self.near, self.near_address, patience)
+    fn near_ear(&self, patience: Nanos) -> Result<Ear, EngineError> {
+        self.ear(&self.near, self.near_address, patience)
+    }
+
+    fn ear(&self, place: &Place, address: IpAddr, patience: Nanos) -> Result<Ear, EngineError> {
+        let socket = bind(place, address, patience.min(TURN))?;
+        Ok(Ear { socket, patience, cancel: Arc::clone(&self.cancel) })
+    }
+}
+
+/// A socket that is listened to in short turns, so that an early end is noticed.
+#[derive(Debug)]
+struct Ear {
+    socket: UdpSocket,
+    patience: Nanos,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Ear {
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Relaxed)
+    }
+
+    /// The next number and its sender; `None` where the patience ended first, or all of it.
+    fn receive(&self) -> io::Result<Option<(u64, SocketAddr)>> {
+        let give_up = clock::monotonic_ns().saturating_add(self.patience.count());
+        loop {
+            if let Some(found) = receive(&self.socket)? {
+                return Ok(Some(found));
+            }
+            if self.is_cancelled() || clock::monotonic_ns() >= give_up {
+                return Ok(None);
+            }
+        }
     }
 }
 
@@ -171,12 +210,12 @@ fn bind(place: &Place, address: IpAddr, patience: Nanos) -> Result<UdpSocket, En
 }
 
 /// One round trip; answers to earlier questions are passed over.
-fn trip(near: &UdpSocket, far: SocketAddr, index: u64) -> Result<Option<Nanos>, EngineError> {
+fn trip(near: &Ear, far: SocketAddr, index: u64) -> Result<Option<Nanos>, EngineError> {
     let fault = || format!("probe {far}");
     let start = clock::monotonic_ns();
-    near.send_to(&index.to_be_bytes(), far).map_err(EngineError::peer(fault()))?;
+    near.socket.send_to(&index.to_be_bytes(), far).map_err(EngineError::peer(fault()))?;
     loop {
-        match receive(near).map_err(EngineError::peer(fault()))? {
+        match near.receive().map_err(EngineError::peer(fault()))? {
             None => return Ok(None),
             Some((answer, _)) if answer == index => {
                 return Ok(Some(Nanos::new(clock::monotonic_ns() - start)));
@@ -193,12 +232,12 @@ fn end(near: &UdpSocket, far: SocketAddr) -> Result<(), EngineError> {
 }
 
 /// Sends everything back, until the end is announced or nothing comes for a while.
-fn echo(socket: &UdpSocket) -> io::Result<()> {
-    while let Some((index, from)) = receive(socket)? {
+fn echo(ear: &Ear) -> io::Result<()> {
+    while let Some((index, from)) = ear.receive()? {
         if index == END {
             break;
         }
-        socket.send_to(&index.to_be_bytes(), from)?;
+        ear.socket.send_to(&index.to_be_bytes(), from)?;
     }
     Ok(())
 }
@@ -249,13 +288,13 @@ impl Drop for Sender {
 }
 
 /// Counts what comes, until the last came, or nothing did for a while after all was sent.
-fn tally(socket: &UdpSocket, pace: &Pace) -> io::Result<Counted> {
+fn tally(ear: &Ear, pace: &Pace) -> io::Result<Counted> {
     let count = pace.count;
     let mut seen = vec![false; usize::try_from(count).unwrap_or(0)];
     let mut repeated = 0;
     loop {
         let was_over = pace.all_sent.load(Relaxed);
-        let Some((index, _)) = receive(socket)? else {
+        let Some((index, _)) = ear.receive()? else {
             if was_over {
                 break;
             }
@@ -278,7 +317,7 @@ fn tally(socket: &UdpSocket, pace: &Pace) -> io::Result<Counted> {
     })
 }
 
-/// The next number and its sender; `None` where the patience ended first.
+/// The next number and its sender; `None` where the socket's time-out ended first.
 fn receive(socket: &UdpSocket) -> io::Result<Option<(u64, SocketAddr)>> {
     let mut datagram = [0; 8];
     loop {
@@ -300,6 +339,8 @@ fn joined<T>(thread: JoinHandle<Result<T, EngineError>>) -> Result<T, EngineErro
     thread.join().unwrap_or_else(|_| Err(panicked()))
 }
 
+/// How soon the end of all patience is noticed.
+pub const TURN: Nanos = Nanos::from_millis(100);
 const BULK_MESSAGE: Bytes = Bytes::new(65_536);
 /// Packets on their way at most: what a default receive buffer (208 KiB) holds of the smallest ones.
 const AHEAD: u64 = 64;

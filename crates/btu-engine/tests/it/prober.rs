@@ -1,5 +1,8 @@
 //! Probes over loopback, where the answers are known.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
 use btu_core::cell::Role;
 use btu_core::units::Nanos;
 use btu_engine::Place;
@@ -8,7 +11,7 @@ use btu_engine::prober::Path;
 fn loopback() -> Path {
     let address = "127.0.0.1".parse().unwrap();
     let (near, far) = (Place::here(Role::Test), Place::here(Role::Active));
-    Path { near, near_address: address, far, far_address: address }
+    Path { near, near_address: address, far, far_address: address, cancel: Arc::default() }
 }
 
 const PATIENCE: Nanos = Nanos::from_secs(5);
@@ -41,4 +44,12 @@ fn an_address_of_nobody_is_named() {
     path.far_address = "192.0.2.1".parse().unwrap();
     let fault = path.round_trips(1, PATIENCE).unwrap_err().to_string();
     assert_eq!(fault, "bind 192.0.2.1:0");
+}
+
+#[test]
+fn traffic_that_is_cancelled_ends_with_what_came_until_then() {
+    let path = loopback();
+    path.cancel.store(true, Relaxed);
+    let trips = path.round_trips(50, PATIENCE).unwrap();
+    assert_eq!(trips, []);
 }

@@ -99,6 +99,7 @@ impl Bench {
             near_address: IpAddr::V4(level.near()),
             far: place(Role::Active, around.far())?,
             far_address: IpAddr::V4(level.far()),
+            cancel: Arc::default(),
         };
         Ok(Self { around, path })
     }

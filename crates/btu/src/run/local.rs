@@ -170,6 +170,11 @@ impl LocalRunner {
 impl Runner for LocalRunner {
     fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
         let started_at = timestamp();
+        if self.plan.link.rate.is_some() {
+            // FTP passes the emulator as well: over links as of an unimpaired case, not those of the
+            // cell before. An emulator that refuses says so in the next cell.
+            let _ = self.impair(Case::Send, self.plan.seed);
+        }
         let place = place(&self.testbed, Role::Test);
         let activity = self.activities.named(&run.activity)?;
         let cancel = self.interrupt.flag();
@@ -209,10 +214,10 @@ impl Runner for LocalRunner {
     }
 
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {
-        let samples = prober::verify(&self.plan, &self.testbed, when);
+        let samples = prober::verify(&self.plan, &self.testbed, when, self.interrupt.flag())?;
         let rates = samples.iter().cloned().map(Record::Verification).collect::<Vec<_>>();
         self.emulator_rate = verdict::emulator_rate(&rates).or(self.emulator_rate);
-        (!self.is_interrupted()).then_some(samples)
+        Some(samples)
     }
 }
 

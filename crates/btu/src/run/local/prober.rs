@@ -1,5 +1,9 @@
 //! Traffic for the checks of the emulation: the engine's, asked for by the testbed.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
 use btu_control::When;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
@@ -19,8 +23,13 @@ use btu_testbed::verify::Fault;
 use btu_testbed::verify::Prober;
 use btu_testbed::verify::Way;
 
-/// Checks every emulated link that the plan uses.
-pub(super) fn verify(plan: &Plan, testbed: &LocalTestbed, when: When) -> Vec<VerificationSample> {
+/// Checks every emulated link that the plan uses, unless somebody wants an early end.
+pub(super) fn verify(
+    plan: &Plan,
+    testbed: &LocalTestbed,
+    when: When,
+    cancel: &Arc<AtomicBool>,
+) -> Option<Vec<VerificationSample>> {
     let mut boxes: Vec<Role> = plan
         .cases
         .iter()
@@ -30,12 +39,17 @@ pub(super) fn verify(plan: &Plan, testbed: &LocalTestbed, when: When) -> Vec<Ver
         .collect();
     boxes.sort();
     boxes.dedup();
-    boxes.into_iter().map(|black_box| check(plan, testbed, when, black_box)).collect()
+    let checked = boxes.into_iter().map(|black_box| {
+        let sample = check(plan, when, Traffic { testbed, black_box, cancel });
+        // What was cut short says nothing about the link.
+        (!cancel.load(Relaxed)).then_some(sample)
+    });
+    checked.collect()
 }
 
-fn check(plan: &Plan, testbed: &LocalTestbed, when: When, black_box: Role) -> VerificationSample {
+fn check(plan: &Plan, when: When, mut traffic: Traffic<'_>) -> VerificationSample {
     let uses = |wanted| plan.cases.iter().any(|case| case.impairment() == wanted);
-    let link = LocalTestbed::link_name(black_box);
+    let link = LocalTestbed::link_name(traffic.black_box);
     let check = Check {
         when: when.name(),
         link: &link,
@@ -45,8 +59,7 @@ fn check(plan: &Plan, testbed: &LocalTestbed, when: When, black_box: Role) -> Ve
         seed: plan.seed,
         effort: effort(plan),
     };
-    let mut traffic = Traffic { testbed, black_box };
-    testbed.verify(&mut traffic, &check)
+    traffic.testbed.verify(&mut traffic, &check)
 }
 
 /// A run of a minute cannot spend seconds on a check.
@@ -65,19 +78,24 @@ fn is_emulated(plan: &Plan, case: Case) -> bool {
 struct Traffic<'a> {
     testbed: &'a LocalTestbed,
     black_box: Role,
+    cancel: &'a Arc<AtomicBool>,
 }
 
 impl Traffic<'_> {
     /// The path from the end at which traffic of this way starts.
-    fn walk(&self, way: Way) -> Walk {
+    fn walk(&self, way: Way) -> Result<Walk, Fault> {
+        if self.cancel.load(Relaxed) {
+            return Err("an early end was asked for".into());
+        }
         let path = if way == Way::Direct { Path::Direct } else { Path::Emulated };
         let walk = Walk {
             near: super::place(self.testbed, Role::Test),
             near_address: self.testbed.test_address(self.black_box, path),
             far: super::place(self.testbed, self.black_box),
             far_address: self.testbed.address(self.black_box, path),
+            cancel: Arc::clone(self.cancel),
         };
-        if way == Way::Down { walk.reversed() } else { walk }
+        Ok(if way == Way::Down { walk.reversed() } else { walk })
     }
 }
 
@@ -88,15 +106,15 @@ impl Prober for Traffic<'_> {
         count: u32,
         patience: Nanos,
     ) -> Result<Vec<Option<Nanos>>, Fault> {
-        Ok(self.walk(way).round_trips(count, patience)?)
+        Ok(self.walk(way)?.round_trips(count, patience)?)
     }
 
     fn missing_packets(&mut self, way: Way, count: u64) -> Result<Vec<u64>, Fault> {
-        Ok(self.walk(way).counted_packets(count, SPACING, PATIENCE)?.missing)
+        Ok(self.walk(way)?.counted_packets(count, SPACING, PATIENCE)?.missing)
     }
 
     fn bulk_rate(&mut self, way: Way, time: Nanos) -> Result<BitRate, Fault> {
-        Ok(self.walk(way).bulk_rate(time)?)
+        Ok(self.walk(way)?.bulk_rate(time)?)
     }
 }
 
