@@ -2,8 +2,12 @@
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::Parser;
 use clap::Subcommand;
+use clap::error::ContextKind;
+use clap::error::ContextValue;
+use clap::error::ErrorKind;
 
 use crate::exit::Failure;
 
@@ -21,6 +25,11 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// The command line of this process.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        Self::try_parse().map_err(|error| with_verbs(error, std::env::args().nth(1).as_deref()))
+    }
+
     /// Runs the verb.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self.verb {
@@ -88,6 +97,22 @@ pub(crate) enum Verb {
     Traffic(Box<crate::traffic::TrafficArgs>),
     /// Say whether a stored result is what was measured: figures, hashes, signatures
     Verify(crate::verify::VerifyArgs),
+}
+
+/// Whoever writes a verb that there is not is told those that there are. `first` is the first word
+/// of the command line.
+fn with_verbs(mut error: clap::Error, first: Option<&str>) -> clap::Error {
+    let wrong = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(wrong))) => wrong.clone(),
+        _ => return error,
+    };
+    let program = Cli::command();
+    let verb = first.filter(|first| *first != wrong);
+    let of = verb.and_then(|verb| program.find_subcommand(verb)).unwrap_or(&program);
+    let legal: Vec<&str> = of.get_subcommands().map(clap::Command::get_name).collect();
+    let told = format!("write {}", legal.join(", "));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![told.into()]));
+    error
 }
 
 const AFTER: &str = "\

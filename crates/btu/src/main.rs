@@ -32,15 +32,23 @@ mod traffic;
 mod verify;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(output::internal_error));
-    let ended = std::panic::catch_unwind(|| Cli::parse().run());
+    // A file at the limit of its size (`ulimit -f`) is then an error of the write that met it, told
+    // with the file's name. Nobody needs the flag.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    let ended = std::panic::catch_unwind(|| match Cli::read() {
+        Ok(cli) => cli.run(),
+        Err(refused) => refused.exit(),
+    });
     match ended {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {

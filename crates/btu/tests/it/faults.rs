@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::BufRead;
+use std::io::BufReader;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 use std::sync::OnceLock;
+use std::time::Duration;
+use std::time::Instant;
 
 use tempfile::TempDir;
 
@@ -154,6 +158,78 @@ fn a_terminated_run_reports_what_it_has() {
     assert_eq!(running.wait().unwrap().code(), Some(143));
     assert_eq!(read_json(&result.join("result.json"))["complete"], false);
     assert!(result.join("report.html").is_file());
+}
+
+/// The check of this plan's link takes ten round trips of four seconds.
+const SLOW_CHECK: &str = r#"
+[matrix]
+cases = ["SEND+DL"]
+applications = ["video"]
+activities = ["idle"]
+[link]
+delay = "2s"
+[time]
+window = "20ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 2
+max = 2
+"#;
+
+/// Ends a run once its check has begun. A check that went to its end would take ten times 4 s.
+fn terminated_in_its_check(command: &mut Command) {
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(running.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap() == "checking the emulation"));
+    let begun = Instant::now();
+    signal(running.id(), "TERM");
+    let told: Vec<String> = said.map(Result::unwrap).collect();
+    assert_eq!(running.wait().unwrap().code(), Some(143), "{told:?}");
+    assert!(begun.elapsed() < Duration::from_secs(40), "the check was made to its end: {told:?}");
+    assert!(told.iter().any(|line| line.contains("go on with: btu run --resume")), "{told:?}");
+}
+
+#[test]
+fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_on_later() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let mut fresh = btu();
+    fresh.current_dir(folder.path()).args(["run", "--out", "result", "--plan"]);
+    let mut again = btu();
+    again.current_dir(folder.path()).args(["run", "--resume", "result"]);
+    for command in [fresh.arg(plan(folder.path(), SLOW_CHECK)), &mut again] {
+        terminated_in_its_check(command);
+        let result = folder.path().join("result");
+        assert_eq!(lines(&result.join("samples.jsonl")).len(), 0);
+        assert_eq!(read_json(&result.join("result.json"))["complete"], false);
+        assert_eq!(report(&result, &[]).status.code(), Some(0));
+    }
+}
+
+/// A limit of 48 KiB a file: above the disclosure of the hosts, below the journal of 20 passes.
+#[test]
+fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let text = SHORT.replace("min = 2\nmax = 2", "min = 20\nmax = 20");
+    plan(folder.path(), &text);
+    let script = "ulimit -f 96 && exec \"$0\" run --quiet --plan plan-of-mine.toml --out result";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(btu().get_program()).current_dir(folder.path());
+    let ended = command.output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{}", said(&ended));
+    let message = said(&ended);
+    assert!(message.contains("write result/samples.jsonl: File too large"), "{message}");
+    assert!(message.contains("hint: what was measured so far is kept"), "{message}");
+    let result = folder.path().join("result");
+    let kept = lines(&result.join("samples.jsonl")).len();
+    assert!(kept > 0);
+    assert_eq!(report(&result, &[]).status.code(), Some(0));
+    let resumed = resume(&result);
+    assert!(resumed.status.success(), "{}", said(&resumed));
+    assert_eq!(measured(&result.join("samples.jsonl")).len(), 40);
+    assert!(lines(&result.join("samples.jsonl")).len() >= 60);
 }
 
 /// The program where a file system of this kind lies over the folder `full`.

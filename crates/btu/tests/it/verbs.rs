@@ -43,6 +43,18 @@ fn every_verb_has_help_within_a_hundred_columns() {
     }
 }
 
+#[test]
+fn a_wrong_verb_is_told_the_legal_ones() {
+    for (words, legal) in
+        [(&["bogus"][..], "agent, bundle, compare"), (&["agent", "bogus"][..], "invite")]
+    {
+        let refused = btu().args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{said}");
+        assert!(said.contains("'bogus'") && said.contains(legal), "{said}");
+    }
+}
+
 /// One command of each verb, in the order in which they need each other's results.
 static COMMANDS: &[&[&str]] = &[
     &["completions", "bash", "--json"],
