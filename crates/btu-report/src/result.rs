@@ -2,7 +2,7 @@
 //!
 //! Whatever does not exist is `null`, and a key of the same name with `_reason` says why: no key is
 //! `null` without one, and none has a reason that is not `null` (a test walks whole documents).
-//! Within a major `schema_version` keys are only added.
+//! Within a major `schema_version` keys are only added, and each addition raises the minor one.
 
 mod build;
 mod cells;
@@ -24,13 +24,16 @@ pub use traffic::*;
 pub(crate) use build::moment;
 pub(crate) use host::host_line;
 
-/// Version of the shape of `result.json`, semantic.
-pub const SCHEMA_VERSION: &str = "1.0.0";
+/// Version of the shape of `result.json`, semantic: added keys raise the minor version, keys that go
+/// or mean something else the major one. (1.1.0 gave every null its reason, and runs their note and
+/// what the black boxes spent on CPU.)
+pub const SCHEMA_VERSION: &str = "1.1.0";
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultDocument {
-    /// Version of this shape, semantic; keys are only added within a major version.
+    /// Version of this shape, semantic: added keys raise the minor version, keys that go or mean
+    /// something else the major one.
     pub schema_version: String,
     /// Version of the program that measured; null where the journal does not say.
     pub tool_version: Option<String>,

@@ -5,6 +5,7 @@ use btu_core::disclosure::Disclosure;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::score::score_table;
+use btu_report::SCHEMA_VERSION;
 use btu_report::result;
 use btu_report::result_schema;
 use serde_json::Value;
@@ -22,6 +23,17 @@ fn the_published_schema_is_the_generated_one() {
     }
     let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
     assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
+}
+
+/// A reader asks `schema_version` which keys there are: whoever adds one raises the minor version,
+/// here and in `SCHEMA_VERSION`.
+#[test]
+fn added_keys_raise_the_minor_version() {
+    const KEYS: (&str, usize) = ("1.1.0", 107);
+    let schema = result_schema();
+    let of = |object: &Value| object["properties"].as_object().map_or(0, serde_json::Map::len);
+    let named: usize = schema["$defs"].as_object().unwrap().values().map(of).sum();
+    assert_eq!((SCHEMA_VERSION, of(&schema) + named), KEYS);
 }
 
 #[test]
