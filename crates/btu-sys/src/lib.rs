@@ -28,6 +28,7 @@ pub mod socket;
 pub mod sysctl;
 pub mod tcp_info;
 pub mod trial;
+pub mod tun;
 pub mod uring;
 pub mod wait;
 pub mod xdp;

@@ -5,7 +5,6 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::fd::FromRawFd;
 use std::os::fd::OwnedFd;
 use std::thread;
@@ -90,15 +89,7 @@ pub fn hardware_counter() -> io::Result<()> {
 
 /// A TUN device in the network namespace of the calling thread.
 pub fn tun_device() -> io::Result<()> {
-    use nix::fcntl::OFlag;
-    let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC;
-    let device = nix::fcntl::open("/dev/net/tun", flags, nix::sys::stat::Mode::empty())?;
-    // `struct ifreq`: an empty name, then the flags; the kernel chooses the name.
-    let mut request = [0_u8; 40];
-    request[16..18].copy_from_slice(&IFF_TUN_NO_PI.to_ne_bytes());
-    // SAFETY: the kernel reads and writes 40 bytes, which outlive the call.
-    let made = unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF, request.as_mut_ptr()) };
-    if made < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    crate::tun::open("").map(drop)
 }
 
 /// A rule of nftables that counts packets, in the network namespace of the calling thread. It
@@ -145,9 +136,6 @@ fn descriptor(returned: libc::c_long) -> io::Result<OwnedFd> {
 /// `linux/bpf.h`
 const BPF_PROG_LOAD: libc::c_int = 5;
 const BPF_PROG_TYPE_SCHED_CLS: u64 = 3;
-/// `linux/if_tun.h`: `IFF_TUN | IFF_NO_PI`
-const IFF_TUN_NO_PI: u16 = 0x1001;
-const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 
 #[cfg(test)]
 mod tests {
