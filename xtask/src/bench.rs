@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: how fast the loops are, beside other programs and in instructions, and
 //! how often causes are named.
 
+mod budget;
 mod contender;
 mod counts;
 mod diagnosis;
@@ -22,7 +23,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, traffic, counts, emulator, diagnosis: loops, link, truth of causes",
+    about: "peers, pingpong, traffic, counts, emulator, diagnosis, budget: what takes a clock",
     run,
 };
 
@@ -34,6 +35,7 @@ struct Bench {
 }
 
 static BENCHES: &[Bench] = &[
+    budget::BENCH,
     counts::BENCH,
     diagnosis::BENCH,
     emulator::BENCH,

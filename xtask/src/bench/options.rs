@@ -52,6 +52,12 @@ impl Options {
         Ok(options)
     }
 
+    /// What `--only` names: a part of the bench.
+    pub(super) fn only(&self) -> Option<&str> {
+        let mut given = self.planted.iter().skip_while(|word| *word != "--only").skip(1);
+        given.next().map(String::as_str)
+    }
+
     /// The arguments that give these options again.
     pub(super) fn to_args(&self) -> Vec<String> {
         let sizes: Vec<String> = self.sizes.iter().map(u64::to_string).collect();
@@ -92,6 +98,7 @@ mod tests {
         let options = Options::parse(&args).unwrap();
         assert_eq!((options.blocks, options.sizes.as_slice()), (3, [100, 4096].as_slice()));
         assert_eq!(Options::parse(&options.to_args()).unwrap(), options);
+        assert_eq!(options.only(), Some("rate"));
         assert!(Options::parse(&["--size".into()]).is_err());
     }
 }

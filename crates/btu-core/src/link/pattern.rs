@@ -187,6 +187,7 @@ mod tests {
     ];
 
     //= maly1996#4.1
+    /// Check E1.
     #[test]
     fn the_golden_vector_of_drop_rate_one_percent() {
         let pattern = pattern("1@200,3@400/400");

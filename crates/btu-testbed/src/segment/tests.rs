@@ -223,6 +223,7 @@ fn a_super_packet_that_is_not_understood_is_opaque() {
     assert!(matches!(read(Vnet::default(), &fragment), Frame::Counted(shape) if shape.count == 1));
 }
 
+/// Check E5.
 #[test]
 fn a_tagged_frame_divides_behind_its_tag() {
     let whole = sample(Kind::Tcp4, 1000, numbered(2500));

@@ -101,6 +101,7 @@ fn cover(coverage: &mut Coverage, port: u16, sequence: u32, payload: u32) {
     }
 }
 
+/// Check E15.
 #[test]
 fn the_rebuilt_view_is_what_tcpdump_sees_at_the_near_end() {
     isolated("capture::the_rebuilt_view_is_what_tcpdump_sees_at_the_near_end", || {

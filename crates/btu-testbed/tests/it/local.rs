@@ -38,6 +38,7 @@ fn between<T>(
     work(Ends { near: &near, far: &far, address })
 }
 
+/// Check E11.
 #[test]
 fn no_packet_to_a_direct_address_reaches_the_emulator() {
     isolated("local::no_packet_to_a_direct_address_reaches_the_emulator", || {
@@ -127,8 +128,8 @@ fn each_link_delays_its_own_packets_only() {
     });
 }
 
-/// Full speed through the emulator, without and with delay: whatever is lost was asked for. The
-/// ratio to the direct path has a generous bound; `cargo xtask bench` measures it properly.
+/// Check E4: at full speed through the emulator nothing is lost that was not asked for. The ratio to
+/// the direct path has a generous bound; `cargo xtask bench emulator` measures it properly.
 #[test]
 fn full_speed_loses_nothing_and_is_no_trickle() {
     isolated("local::full_speed_loses_nothing_and_is_no_trickle", || {
@@ -151,6 +152,7 @@ fn full_speed_loses_nothing_and_is_no_trickle() {
     });
 }
 
+/// Check E4.
 #[test]
 fn a_delayed_transfer_at_full_speed_loses_nothing() {
     isolated("local::a_delayed_transfer_at_full_speed_loses_nothing", || {

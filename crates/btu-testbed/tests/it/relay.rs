@@ -41,6 +41,7 @@ fn without_elements_every_byte_passes_and_nothing_is_lost() {
     });
 }
 
+/// Check E3.
 #[test]
 fn drops_of_tcp_are_those_of_the_formula() {
     isolated("relay::drops_of_tcp_are_those_of_the_formula", || {
@@ -60,6 +61,7 @@ fn drops_of_tcp_are_those_of_the_formula() {
     });
 }
 
+/// Check E3.
 #[test]
 fn dropped_datagrams_are_exactly_the_ones_at_the_patterns_positions() {
     isolated("relay::dropped_datagrams_are_exactly_the_ones_at_the_patterns_positions", || {

@@ -162,6 +162,7 @@ fn tcp_survives(around: &Around, far: IpAddr, treatment: Treatment) -> u64 {
     checksum_errors(around.far(), "Tcp:")
 }
 
+/// Check E5.
 #[test]
 fn cut_tcp_over_ipv4_is_as_good_as_whole() {
     isolated("splitter::cut_tcp_over_ipv4_is_as_good_as_whole", || {
@@ -169,6 +170,7 @@ fn cut_tcp_over_ipv4_is_as_good_as_whole() {
     });
 }
 
+/// Check E5.
 #[test]
 fn cut_tcp_over_ipv6_is_as_good_as_whole() {
     isolated("splitter::cut_tcp_over_ipv6_is_as_good_as_whole", || {
@@ -188,6 +190,7 @@ fn a_corrupted_packet_is_noticed_by_the_receiver() {
     });
 }
 
+/// Check E5.
 #[test]
 fn cut_datagrams_are_as_good_as_whole() {
     isolated("splitter::cut_datagrams_are_as_good_as_whole", || {

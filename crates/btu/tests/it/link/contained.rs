@@ -92,6 +92,7 @@ fn nothing_survives(user: User, command: &mut std::process::Command, marker: Str
     inside.are_gone_soon();
 }
 
+/// Check E16.
 #[test]
 fn kill_9_leaves_no_process_namespace_or_device() {
     need_namespaces!();

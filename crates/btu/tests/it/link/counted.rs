@@ -33,6 +33,7 @@ fn pattern(text: &str) -> Pattern {
     text.parse().unwrap()
 }
 
+/// Check E3.
 #[test]
 fn a_pattern_drops_exactly_what_its_formula_says() {
     need_namespaces!();
@@ -80,6 +81,7 @@ fn a_delay_is_added_each_way_and_never_undercut() {
     }
 }
 
+/// Check E13.
 #[test]
 fn up_and_down_are_separate() {
     need_namespaces!();

@@ -26,6 +26,7 @@ fn three_deep(user: User, options: &[&str]) -> f64 {
     fastest(&output)
 }
 
+/// Check E13.
 #[test]
 fn three_delays_of_ten_milliseconds_add_up_to_sixty() {
     need_namespaces!();

@@ -1,0 +1,174 @@
+//! What people wait for: a quick run with its report, and the report of an official run's journal.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Bench;
+use super::options::Options;
+use super::paired::median;
+use crate::chore::Verdict;
+use crate::repo::Repo;
+
+pub(super) const BENCH: Bench = Bench {
+    name: "budget",
+    about: "a quick run within 90 s, the report of an official journal within 1 s",
+    run,
+};
+
+const FOLDER: &str = "target/bench/budget";
+const QUICK: Duration = Duration::from_secs(90);
+const REPORT: Duration = Duration::from_secs(1);
+
+/// As many passes as fit into the half hour of an official run.
+const PASSES: u64 = 6;
+const APPLICATIONS: [(&str, u64); 5] =
+    [("telnet", 100), ("ftp", 1024), ("audio", 1250), ("netscape", 4096), ("video", 65_536)];
+
+/// Every case and activity of one class in the windows of an official run: lines of its length.
+const SEED_PLAN: &str = r#"
+[matrix]
+applications = ["video"]
+[time]
+window = "2s"
+lead_in = "200ms"
+alone = "2s"
+[passes]
+min = 1
+max = 1
+[capture]
+cells = "none"
+"#;
+
+fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
+    if !repo.step("cargo build --release --locked --quiet -p btu")? {
+        bail!("btu did not build");
+    }
+    let folder = repo.path(FOLDER);
+    // Left from the time before, if there is one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
+    let wanted = |name: &str| options.only().is_none_or(|only| only == name);
+    let mut good = true;
+    if wanted("quick") {
+        good &= quick(repo, &folder)?;
+    }
+    if wanted("report") {
+        good &= report(repo, &folder, options.blocks)?;
+    }
+    Ok(Verdict::of(good))
+}
+
+/// With its report, as a user starts it.
+fn quick(repo: &Repo, folder: &Path) -> Result<bool> {
+    let start = Instant::now();
+    done(btu(repo).args(["run", "--quiet", "--out"]).arg(folder.join("quick")))?;
+    Ok(held("quick run", start.elapsed(), QUICK))
+}
+
+fn report(repo: &Repo, folder: &Path, times: u64) -> Result<bool> {
+    let journal = official(repo, folder)?;
+    let lines = fs::read_to_string(journal.join("samples.jsonl")).context("read the journal")?;
+    let megabytes = lines.len() / 1_000_000;
+    println!("journal: {} lines, {megabytes} MB", lines.lines().count());
+    let mut good = true;
+    for format in ["text", "html"] {
+        let mut seconds = Vec::new();
+        for _ in 0..times.max(1) {
+            let start = Instant::now();
+            done(btu(repo).arg("report").arg(&journal).args(["--format", format]))?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        let middle = Duration::from_secs_f64(median(&seconds).unwrap_or_default());
+        good &= held(&format!("report as {format}, median of {times}"), middle, REPORT);
+    }
+    Ok(good)
+}
+
+fn held(what: &str, took: Duration, bound: Duration) -> bool {
+    let held = took <= bound;
+    println!("{what}: {:.2} s <= {} s: {held}", took.as_secs_f64(), bound.as_secs());
+    held
+}
+
+/// A journal of an official run's size: a minute of it measured, the rest repeated under the other
+/// names.
+fn official(repo: &Repo, folder: &Path) -> Result<std::path::PathBuf> {
+    let (plan, seed) = (folder.join("seed.toml"), folder.join("seed"));
+    fs::write(&plan, SEED_PLAN).context("write the plan")?;
+    done(btu(repo).args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&seed))?;
+    let whole = folder.join("official");
+    fs::create_dir_all(&whole).context("create the journal")?;
+    for file in ["hosts.json", "events.jsonl"] {
+        fs::copy(seed.join(file), whole.join(file)).with_context(|| format!("copy {file}"))?;
+    }
+    let plan = btu(repo).args(["run", "--official", "--dry-run"]).output().context("run btu")?;
+    fs::write(whole.join("plan.toml"), plan.stdout).context("write the plan")?;
+    let lines = fs::read_to_string(seed.join("samples.jsonl")).context("read the journal")?;
+    fs::write(whole.join("samples.jsonl"), repeated(&lines)?).context("write the journal")?;
+    Ok(whole)
+}
+
+fn repeated(lines: &str) -> Result<String> {
+    let mut all = Vec::new();
+    for line in lines.lines() {
+        let mut sample: Value = serde_json::from_str(line).context("read a line")?;
+        let kind = sample["kind"].as_str().unwrap_or_default().to_owned();
+        let passes = if kind == "verification" { 1 } else { PASSES };
+        let classes = if kind == "cell" { &APPLICATIONS[..] } else { &APPLICATIONS[..1] };
+        for pass in 1..=passes {
+            for (name, message_bytes) in classes {
+                if kind != "verification" {
+                    sample["pass"] = pass.into();
+                }
+                if kind == "cell" {
+                    sample["application"] = json!({"name": name, "message_bytes": message_bytes});
+                }
+                all.push(sample.to_string());
+            }
+        }
+    }
+    Ok(all.join("\n") + "\n")
+}
+
+fn btu(repo: &Repo) -> Command {
+    repo.command(repo.path("target/release/btu"))
+}
+
+/// 6 says that a cell met its cap: the run came to its end.
+fn done(command: &mut Command) -> Result<()> {
+    let output = command.output().context("run btu")?;
+    if !matches!(output.status.code(), Some(0 | 6)) {
+        bail!("btu: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_repeated_for_every_class_and_pass_and_an_activity_for_every_pass() {
+        let lines = concat!(
+            r#"{"kind":"verification","when":"before"}"#,
+            "\n",
+            r#"{"kind":"alone","pass":1}"#,
+            "\n",
+            r#"{"kind":"cell","pass":1,"application":{"name":"video","message_bytes":65536}}"#,
+            "\n"
+        );
+        let all = repeated(lines).unwrap();
+        let count = |what: &str| all.lines().filter(|line| line.contains(what)).count();
+        assert_eq!((count("verification"), count("alone"), count("telnet")), (1, 6, 6));
+        assert_eq!(count(r#""kind":"cell""#), 30);
+    }
+}
