@@ -8,6 +8,7 @@ mod build;
 mod cells;
 mod host;
 mod pingpong;
+mod silence;
 mod traffic;
 
 use std::collections::BTreeMap;

@@ -18,9 +18,11 @@ use serde::Serialize;
 
 use super::host::fact_text;
 use super::host_line;
+use super::silence;
+use super::silence::Reasons;
 
 /// Version of the shape of a ping-pong's `result.json`, semantic.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.0.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.1.0";
 
 /// The result of one ping-pong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -358,16 +360,52 @@ fn overlaid(other: &Overlaid) -> OverlaidResult {
 }
 
 impl PingPongDocument {
-    /// The document as its file: pretty JSON and a newline.
+    /// The document as its file: pretty JSON, a reason after each null, and a newline.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        silence::to_json(self, REASONS)
     }
 }
 
 /// JSON Schema (2020-12) of a ping-pong's `result.json`, as published.
 pub fn pingpong_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<PingPongDocument>().to_value()
+    silence::schema(settings.into_generator().into_root_schema_for::<PingPongDocument>().to_value())
+}
+
+const NO_POINT: &str = "no point was measured";
+const FEW_POINTS: &str = "too few points were measured";
+const NOT_CONFIRMED: &str = "the range was not confirmed as a chasm";
+
+/// Why each key may be null.
+const REASONS: &Reasons = &[
+    ("tool_version", "the journal does not name the program"),
+    ("started_at", "the journal has no beginning"),
+    ("finished_at", "the measurement was cut short"),
+    ("reference", "copies of memory were not measured"),
+    ("latency_us", "no block of one byte was measured"),
+    ("netpipe_latency_us", "no block below 64 B was measured"),
+    ("peak_mbps", NO_POINT),
+    ("peak_bytes", NO_POINT),
+    ("half_size_bytes", "no block with half the peak was measured, or none below it"),
+    ("asymptotic_mbps", FEW_POINTS),
+    ("saturation_bytes", FEW_POINTS),
+    ("chasms", "chasms were not looked for"),
+    ("edges_sure", NOT_CONFIRMED),
+    ("factor", "the range was not measured again"),
+    ("confirmed", "the range was not measured again"),
+    ("p", NOT_CONFIRMED),
+    ("ci95_us", "an interval needs three rounds"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_may_be_null_has_its_reason_and_no_other() {
+        let told: std::collections::BTreeSet<String> =
+            REASONS.iter().map(|(key, _)| (*key).to_owned()).collect();
+        let plain = schemars::schema_for!(PingPongDocument).to_value();
+        assert_eq!(told, silence::silent_keys(&plain));
+    }
 }

@@ -15,6 +15,8 @@ use serde::Serialize;
 
 use super::host::fact_text;
 use super::host_line;
+use super::silence;
+use super::silence::Reasons;
 use flow::flows;
 
 pub use flow::TrafficFlowResult;
@@ -27,7 +29,7 @@ pub use method::ResponsivenessResult;
 pub use method::TransferResult;
 
 /// Version of the shape of a traffic measurement's `result.json`, semantic.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.1.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.2.0";
 
 /// The result of one traffic measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -256,16 +258,94 @@ fn word(named: &impl Serialize) -> String {
 }
 
 impl TrafficDocument {
-    /// The document as its file: pretty JSON and a newline.
+    /// The document as its file: pretty JSON, a reason after each null, and a newline.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        silence::to_json(self, REASONS)
     }
 }
 
 /// JSON Schema (2020-12) of a traffic measurement's `result.json`, as published.
 pub fn traffic_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<TrafficDocument>().to_value()
+    silence::schema(settings.into_generator().into_root_schema_for::<TrafficDocument>().to_value())
+}
+
+const FEW_PASSES: &str = "an interval needs three passes";
+const ENDLESS: &str = "no flow with a schedule: nothing waits behind a full stream";
+const NOT_SAMPLED: &str =
+    "places are told apart where TCP follows a schedule and its socket was sampled";
+const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
+const NO_DATAGRAM: &str = "no flow of datagrams";
+const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
+const NO_RUN: &str = "no run of this cell was made";
+const NO_LOAD: &str = "no load without loss was found";
+
+/// Why each key may be null.
+const REASONS: &Reasons = &[
+    ("tool_version", "the journal does not name the program"),
+    ("started_at", "the journal has no beginning"),
+    ("finished_at", "the measurement was cut short"),
+    ("mu_bit_s", "the plan has no full stream alone"),
+    ("mu_ci95_bit_s", FEW_PASSES),
+    ("knee", "there are no loads on both sides of a knee"),
+    ("knee_ci95_bit_s", FEW_PASSES),
+    ("p", "the curve was not found to be something else than a hinge"),
+    ("delay_knee", "there are too few loads below the knee of throughput"),
+    ("doubled_at_rho", "delay does not grow with the load"),
+    ("most_power_at_rho", "no load below the knee was measured"),
+    ("bends_at_rho", "too few loads below the knee were measured"),
+    ("scaling", "full streams were not measured at three numbers of sessions"),
+    ("most_at_sessions", "the total has no maximum over the number of sessions"),
+    ("method", "the plan runs no standard method"),
+    ("arrival_rate_bit_s", NO_RUN),
+    ("departure_rate_bit_s", NO_RUN),
+    ("departure_ci95_bit_s", FEW_PASSES),
+    ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
+    ("acknowledged_bytes", "datagrams are not acknowledged"),
+    ("offered_ratio", "no flow delivered anything within the duration"),
+    ("rho", "mu is not known: the plan has neither a full stream alone nor a knee"),
+    ("window_delay_s", ENDLESS),
+    ("drained_delay_s", ENDLESS),
+    ("mean_queue_bytes", ENDLESS),
+    ("queue_application_bytes", NOT_SAMPLED),
+    ("queue_socket_bytes", NOT_SAMPLED),
+    ("queue_network_bytes", NOT_SAMPLED),
+    ("queue_receiver_bytes", NOT_SAMPLED),
+    ("delay_p50_s", NO_BLOCK),
+    ("delay_p95_s", NO_BLOCK),
+    ("delay_p99_s", NO_BLOCK),
+    ("delay_p999_s", NO_BLOCK),
+    ("delay_max_s", NO_BLOCK),
+    ("pdv_p99_s", NO_BLOCK),
+    ("datagrams_sent", NO_DATAGRAM),
+    ("lost_share", NO_DATAGRAM),
+    ("reordered", NO_DATAGRAM),
+    ("duplicated", NO_DATAGRAM),
+    ("jitter_s", "jitter needs two datagrams that arrived"),
+    ("fairness", "no flow received anything"),
+    ("sender_cpu_s_per_gb", "no flow delivered anything"),
+    ("receiver_cpu_s_per_gb", "no flow delivered anything"),
+    ("pacing_p50_us", NOT_PACED),
+    ("pacing_p99_us", NOT_PACED),
+    ("pacing_max_us", NOT_PACED),
+    ("throughput_frames_s", NO_LOAD),
+    ("throughput_wire_bit_s", NO_LOAD),
+    ("lossy_frames_s", "no load lost any frame"),
+    ("latency_p50_s", NO_LOAD),
+    ("latency_p99_s", NO_LOAD),
+    ("back_to_back", "the method sends no bursts back to back"),
+    ("idle_rpm", "no probe came back on the idle path"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_may_be_null_has_its_reason_and_no_other() {
+        let told: std::collections::BTreeSet<String> =
+            REASONS.iter().map(|(key, _)| (*key).to_owned()).collect();
+        let plain = schemars::schema_for!(TrafficDocument).to_value();
+        assert_eq!(told, silence::silent_keys(&plain));
+    }
 }

@@ -33,6 +33,7 @@ use serde_json::Value;
 
 use crate::markup::elements;
 use crate::page::assert_structure;
+use crate::schema::silent;
 use crate::schema::violations;
 
 /// Two curves of one path with a chasm, copies of memory, a file of another tool.
@@ -181,5 +182,7 @@ fn the_published_schema_is_the_generated_one_and_results_keep_to_it() {
         let result: Value = serde_json::from_str(&text).unwrap();
         let findings = violations(&result, &schema, &schema, "$");
         assert!(findings.is_empty(), "{findings:#?}");
+        let silences = silent(&result, "$");
+        assert!(silences.is_empty(), "{silences:#?}");
     }
 }

@@ -183,7 +183,7 @@ fn journal_as_table(journal: &Journal) -> String {
 }
 
 /// Where in `value` something is `null` and no key beside it says why, or one says why and it is not.
-fn silent(value: &Value, at: &str) -> Vec<String> {
+pub(crate) fn silent(value: &Value, at: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (key, field) in value.as_object().into_iter().flatten() {
         let reason = value.get(format!("{key}_reason"));

@@ -34,6 +34,7 @@ use btu_report::traffic_result;
 use btu_report::traffic_schema;
 
 use crate::page::assert_structure;
+use crate::schema::silent;
 use crate::schema::violations;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-1.json");
@@ -182,10 +183,12 @@ fn results_are_as_the_published_schema_says() {
     let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
     assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
     for journal in [journal(Study::Sweep, &PERIODS), journal(Study::Scenario, &[80])] {
-        let result = traffic_result(&journal, &analyse(&journal));
-        let document = serde_json::to_value(&result).unwrap();
+        let text = traffic_result(&journal, &analyse(&journal)).to_json();
+        let document = serde_json::from_str(&text).unwrap();
         let found = violations(&document, &schema, &schema, "$");
         assert!(found.is_empty(), "{found:#?}");
+        let silences = silent(&document, "$");
+        assert!(silences.is_empty(), "{silences:#?}");
     }
 }
 
