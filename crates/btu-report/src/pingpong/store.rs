@@ -65,6 +65,8 @@ impl Stored for StoredPingPong {
     }
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(crate::result::pingpong_result(&self.journal, &self.analysis))
+        serde_json::from_str(
+            &crate::result::pingpong_result(&self.journal, &self.analysis).to_json(),
+        )
     }
 }

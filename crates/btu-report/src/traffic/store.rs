@@ -66,6 +66,8 @@ impl Stored for StoredTraffic {
     }
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(crate::result::traffic_result(&self.journal, &self.analysis))
+        serde_json::from_str(
+            &crate::result::traffic_result(&self.journal, &self.analysis).to_json(),
+        )
     }
 }

@@ -79,6 +79,7 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
         Err(cause) => return vec![Finding::new("figures", RESULT, cause.to_string())],
     };
     let mut found = Vec::new();
+    let stored = aged(stored, computed);
     differences(&stored, computed, "", &mut found);
     if found.len() > MOST_SHOWN {
         let more = found.len() - MOST_SHOWN;
@@ -86,6 +87,35 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
         found.push(Finding::new("figures", RESULT, format!("{more} more figures differ")));
     }
     found
+}
+
+/// A document of an earlier minor version, with the keys that came later.
+fn aged(mut stored: Value, computed: &Value) -> Value {
+    let version = |document: &Value| {
+        let (major, rest) = document["schema_version"].as_str()?.split_once('.')?;
+        Some((major.parse::<u32>().ok()?, rest.split('.').next()?.parse::<u32>().ok()?))
+    };
+    let versions = version(&stored).zip(version(computed));
+    if versions.is_some_and(|(theirs, ours)| theirs.0 == ours.0 && theirs.1 < ours.1) {
+        stored["schema_version"] = computed["schema_version"].clone();
+        add_later_keys(&mut stored, computed);
+    }
+    stored
+}
+
+fn add_later_keys(stored: &mut Value, computed: &Value) {
+    match (stored, computed) {
+        (Value::Object(theirs), Value::Object(ours)) => {
+            for (key, value) in ours {
+                let own = theirs.entry(key.clone()).or_insert_with(|| value.clone());
+                add_later_keys(own, value);
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) => {
+            theirs.iter_mut().zip(ours).for_each(|(own, value)| add_later_keys(own, value));
+        }
+        _ => {}
+    }
 }
 
 /// Where two documents differ, value by value.
@@ -148,3 +178,34 @@ const RESULT: &str = "result.json";
 const ROUNDING: f64 = 1e-9;
 /// After so many the reader knows.
 const MOST_SHOWN: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn differing(stored: Value, computed: &Value) -> Vec<String> {
+        let mut found = Vec::new();
+        differences(&aged(stored, computed), computed, "", &mut found);
+        found.into_iter().map(|finding| finding.place).collect()
+    }
+
+    #[test]
+    fn a_result_of_an_earlier_minor_version_lacks_later_keys_and_nothing_else() {
+        let computed = json!({"schema_version": "1.2.0", "a": 1, "cells": [{"b": 2, "c": 3}]});
+        let older = json!({"schema_version": "1.1.0", "a": 1, "cells": [{"b": 2}]});
+        assert!(differing(older.clone(), &computed).is_empty());
+        let mut changed = older.clone();
+        changed["cells"][0]["b"] = json!(4);
+        assert_eq!(differing(changed, &computed), ["result.json: cells[0].b"]);
+        let mut gone = older.clone();
+        gone["z"] = json!(1);
+        assert_eq!(differing(gone, &computed), ["result.json: z"]);
+        for other in ["1.2.0", "1.3.0", "2.0.0", "0.1.0", "old"] {
+            let mut told = older.clone();
+            told["schema_version"] = json!(other);
+            assert!(!differing(told, &computed).is_empty(), "{other}");
+        }
+    }
+}
