@@ -5,6 +5,7 @@
 
 mod answer;
 mod classify;
+mod echo;
 mod restart;
 mod wait;
 
@@ -44,6 +45,8 @@ pub(super) struct Follower {
     newest: Newest,
     recovery: Option<Recovery>,
     answers: VecDeque<Known>,
+    /// Those of the receiver that the sender has not echoed yet.
+    stamps: VecDeque<echo::Stamp>,
     restart: Option<restart::Open>,
     peak: u64,
 }
@@ -131,6 +134,7 @@ impl Follower {
         if segment.flags.has(Flags::RST) {
             return;
         }
+        self.echoed(segment, at);
         let start = self.place_or_start(segment.sequence, i64::from(segment.flags.has(Flags::SYN)));
         let end = start + i64::from(segment.length());
         if start - self.next > FURTHEST || self.next - end > FURTHEST {

@@ -59,6 +59,48 @@ fn a_loss_is_a_fast_retransmission_on_both_sides_and_a_gap_on_one() {
     }
 }
 
+/// A sender captured at its own side that took 130 us for its part of the handshake and takes 60 us
+/// for anything else. Rounds of two segments, 10 ms each: it waits for acknowledgements, for nothing else.
+#[test]
+fn a_sender_that_was_slow_once_is_not_far_away() {
+    let ends = [1, 2].map(|port| Endpoint { port, ..Endpoint::default() });
+    let [ack, syn] = [Flags::ACK.0, Flags::SYN.0];
+    let packet = |us: u64, from: usize, flags: u8, numbers: [u32; 2], stamps, payload| Segment {
+        at: Nanos::from_micros(us),
+        from: ends[from],
+        to: ends[1 - from],
+        sequence: numbers[0],
+        acknowledged: numbers[1],
+        flags: Flags(flags),
+        window: 60_000,
+        payload,
+        options: Options { mss: Some(1460), stamps: Some(stamps), ..Options::default() },
+        ..Segment::default()
+    };
+    let mut segments = vec![
+        packet(0, 0, syn, [99, 0], (1, 0), 0),
+        packet(10_000, 1, syn | ack, [499, 100], (700, 1), 0),
+        packet(10_130, 0, ack, [100, 500], (11, 700), 0),
+    ];
+    for round in 0..20_u32 {
+        let (us, sequence) = (10_200 + u64::from(round) * 10_060, 100 + round * 2896);
+        let (own, echo) = (11 + round * 10, 700 + round * 10);
+        for place in 0..2 {
+            let numbers = [sequence + place * 1448, 500];
+            segments.push(packet(us, 0, ack, numbers, (own, echo), 1448));
+        }
+        let numbers = [500, sequence + 2896];
+        segments.push(packet(us + 10_000, 1, ack, numbers, (echo + 10, own), 0));
+    }
+    let mut tracker = Tracker::new(&segments[0]);
+    for segment in &segments {
+        tracker.follow(segment, false);
+    }
+    let one = tracker.finish();
+    assert_eq!(one.up.to_sender, Nanos::from_micros(60));
+    assert_eq!(one.up.waited_for(Limit::CongestionWindow), Nanos::from_micros(19 * 10_060));
+}
+
 #[test]
 fn a_window_that_is_lost_whole_is_a_timeout() {
     let lost = (100..140).collect();

@@ -23,6 +23,7 @@ impl Follower {
             self.stream.counts.outside += 1;
             return;
         }
+        self.stamped(segment, at);
         let is_syn = segment.flags.has(Flags::SYN);
         let shift = if is_syn { 0 } else { u32::from(scale.unwrap_or(0)) };
         let window = u64::from(segment.window) << shift;
