@@ -1,6 +1,7 @@
 //! What the samples mean: cells, scores, penalties, remarks. A pure function of a journal.
 
 mod abnormal;
+mod congestion;
 mod count;
 mod estimate;
 mod fold;
@@ -22,6 +23,7 @@ use crate::units::Nanos;
 
 pub use abnormal::AbnormalCell;
 pub use abnormal::abnormal_cells;
+pub use congestion::CongestionWindow;
 pub use count::CountedRun;
 pub use fold::analyse;
 pub use progress::composite_half_width;

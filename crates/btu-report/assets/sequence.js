@@ -11,7 +11,8 @@ for (const figure of document.querySelectorAll("figure")) {
   if (!packed) continue;
   const unpacked = unpack(packed.textContent);
   const [segAt, segStart, segLength, segMark, segFlight, ansAt, ansAck, ansWindow, sackAt, sackStart,
-    sackLength, tripAt, tripTime, pauseFrom, pauseLength, pauseLimit, zeroFrom, zeroLength] = unpacked;
+    sackLength, tripAt, tripTime, pauseFrom, pauseLength, pauseLimit, zeroFrom, zeroLength,
+    windowAt, windowBytes] = unpacked;
   if (!segAt.length) continue;
   const sum = (a, b) => a.map((value, place) => value + b[place]);
   const segEnd = sum(segStart, segLength);
@@ -22,6 +23,7 @@ for (const figure of document.querySelectorAll("figure")) {
   const all = { segments: series(segAt, segStart, segEnd), acks: series(ansAt, ansAck, ansAck),
     edges: series(hasWindow ? ansAt : ansAt.slice(0, 0), edge, edge),
     flight: series(segAt, segFlight, segFlight), trips: series(tripAt, tripTime, tripTime),
+    windows: series(windowAt, windowBytes, windowBytes),
     sacks: series(sackAt, sackStart, sum(sackStart, sackLength)),
     order: marked((mark) => mark === 1), again: marked((mark) => mark > 1) };
   const last = Math.max(segAt[segAt.length - 1], ansAt.length ? ansAt[ansAt.length - 1] : 0);
@@ -36,14 +38,18 @@ for (const figure of document.querySelectorAll("figure")) {
   box.append(canvas);
   box.after(readout);
   const pen = canvas.getContext("2d");
+  const missing = figure.querySelector("svg .missing");
   const left = 92, right = 14, bottom = 30;
   const panels = [
     { top: 30, height: 360, title: "bytes of the stream", bytes: true,
       shown: [all.segments, all.acks, all.edges, all.sacks] },
     { top: 420, height: 96, title: "bytes in flight", bytes: true, shown: [all.flight] },
-    { top: 546, height: 96, title: "round trip, ms", bytes: false, shown: [all.trips] },
+    { top: 546, height: 96, title: missing ? "congestion window: " + missing.textContent : "congestion window",
+      bytes: true, shown: [all.windows] },
+    { top: 672, height: 96, title: "round trip, ms", bytes: false, shown: [all.trips] },
   ];
-  const height = 642 + bottom;
+  const lowest = panels[panels.length - 1];
+  const height = lowest.top + lowest.height + bottom;
   let width = 960, colours = {};
 
   const x = (time) => left + (time - view[0]) / (view[1] - view[0]) * (width - left - right);
@@ -82,7 +88,8 @@ for (const figure of document.querySelectorAll("figure")) {
     }
     clip(panels[0], () => sequence(panels[0]));
     clip(panels[1], () => curve(panels[1], 0, colours.new));
-    clip(panels[2], () => curve(panels[2], 0, colours.sack));
+    clip(panels[2], () => curve(panels[2], 0, colours.ack));
+    clip(panels[3], () => curve(panels[3], 0, colours.sack));
     if (cursor !== null) point();
   }
 
@@ -123,7 +130,7 @@ for (const figure of document.querySelectorAll("figure")) {
     pen.textAlign = "center";
     for (const value of ticks(view[0], view[1], width / 130)) {
       line(x(value), panel.top, x(value), panel.top + panel.height);
-      if (panel === panels[2]) pen.fillText(clock(value), x(value), panel.top + panel.height + 18);
+      if (panel === lowest) pen.fillText(clock(value), x(value), panel.top + panel.height + 18);
     }
     pen.textAlign = "left";
     pen.fillText(panel.title, left + 6, panel.top + 14);
@@ -264,10 +271,12 @@ for (const figure of document.querySelectorAll("figure")) {
     const segment = Math.min(lower(segAt, cursor), segAt.length - 1);
     const answer = Math.max(Math.min(lower(ansAt, cursor), ansAt.length) - 1, 0);
     const trip = Math.max(Math.min(lower(tripAt, cursor), tripAt.length) - 1, 0);
+    const known = Math.max(lower(windowAt, cursor) - 1, 0);
     const parts = [clock(cursor), "sent " + amount(segEnd[segment]) + " (" + MARKS[segMark[segment]] + ")",
       ansAt.length ? "acknowledged " + amount(ansAck[answer]) : "",
       ansAt.length && ansWindow[answer] >= 0 ? "window " + amount(ansWindow[answer]) : "",
       "in flight " + amount(segFlight[segment]),
+      windowAt.length ? "congestion window " + amount(windowBytes[known]) : "",
       tripAt.length ? "round trip " + clock(tripTime[trip]) : ""];
     readout.textContent = parts.filter((part) => part).join(" · ");
   }

@@ -1,5 +1,6 @@
 //! What the second run of a cell says: its packets and its hosts, joined into diagnoses.
 
+use super::CongestionWindow;
 use super::count;
 use crate::anomaly;
 use crate::capture;
@@ -49,6 +50,8 @@ pub struct Followed {
     pub evidence: Evidence,
     /// What the packets say; `None` where it is not in the capture.
     pub connection: Option<tcp::Connection>,
+    /// What the sender's kernel said of its congestion window meanwhile.
+    pub congestion: CongestionWindow,
     /// What slowed it down, the strongest cause first; empty for a healthy one.
     pub diagnoses: Vec<Diagnosis>,
 }
@@ -91,11 +94,14 @@ pub fn second_run(
         let evidence = Evidence { blackbox, abnormal, ..observed };
         let connection = seen.take(one);
         let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));
+        let congestion =
+            connection.as_ref().map(|found| CongestionWindow::of(found.streams()[0], one));
         Followed {
             peer: one.peer,
             direction: one.direction,
             evidence,
             connection,
+            congestion: congestion.unwrap_or_default(),
             diagnoses: diagnoses.unwrap_or_default(),
         }
     };

@@ -22,15 +22,16 @@ pub(crate) fn sequence(chart: &SequenceChart, caption: &str) -> String {
 
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = WIDTH - 14.0;
-/// Top and bottom of the panels: bytes of the stream, bytes in flight, round trips.
-const PANELS: [[f64; 2]; 3] = [[62.0, 402.0], [434.0, 524.0], [556.0, 646.0]];
+/// Top and bottom of the panels: bytes of the stream, bytes in flight, congestion window, round trips.
+const PANELS: [[f64; 2]; 4] = [[62.0, 402.0], [434.0, 524.0], [556.0, 646.0], [678.0, 768.0]];
+const LOWEST: f64 = PANELS[3][1];
 
 /// A point of a curve: time and lowest and highest value at its pixel.
 type Column = [f64; 3];
 
 fn picture(chart: &SequenceChart, caption: &str) -> String {
     let data = &chart.data;
-    let mut svg = Svg::new(&chart.name, PANELS[2][1] + 76.0, &chart.title, &chart.description);
+    let mut svg = Svg::new(&chart.name, LOWEST + 76.0, &chart.title, &chart.description);
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
     legend(&mut svg);
     let ends = [0.0, millis(data.end().max(1_000))];
@@ -39,18 +40,24 @@ fn picture(chart: &SequenceChart, caption: &str) -> String {
     stream(&mut svg, data, &x);
     let flight = columns(data.segments.iter().map(|one| [one.0, one.4, one.4]), &x);
     below(&mut svg, PANELS[1], "kB in flight", "curve c0", &flight, &x, 1e3);
+    let windows = columns(data.windows.iter().map(|one| [one.0, one.1, one.1]), &x);
+    below(&mut svg, PANELS[2], "kB of congestion window", "curve c2", &windows, &x, 1e3);
+    if windows.is_empty() {
+        let middle = [f64::midpoint(LEFT, RIGHT), f64::midpoint(PANELS[2][0], PANELS[2][1])];
+        svg.text("sublabel missing", middle, Anchor::Middle, &chart.congestion);
+    }
     let trips = columns(data.trips.iter().map(|one| [one.0, one.1, one.1]), &x);
-    below(&mut svg, PANELS[2], "round trip, ms", "curve c3", &trips, &x, 1e6);
+    below(&mut svg, PANELS[3], "round trip, ms", "curve c3", &trips, &x, 1e6);
     for (tick, text) in x.ticks() {
         let at = x.place(tick);
         for [top, bottom] in PANELS {
             svg.line("grid", [at, top], [at, bottom]);
         }
-        svg.text("tick", [at, PANELS[2][1] + 18.0], Anchor::Middle, &text);
+        svg.text("tick", [at, LOWEST + 18.0], Anchor::Middle, &text);
     }
     let middle = f64::midpoint(LEFT, RIGHT);
-    svg.text("axis", [middle, PANELS[2][1] + 40.0], Anchor::Middle, "ms since the first segment");
-    svg.text("caption", [0.0, PANELS[2][1] + 68.0], Anchor::Start, caption);
+    svg.text("axis", [middle, LOWEST + 40.0], Anchor::Middle, "ms since the first segment");
+    svg.text("caption", [0.0, LOWEST + 68.0], Anchor::Start, caption);
     svg.finish()
 }
 
@@ -73,7 +80,7 @@ fn legend(svg: &mut Svg) {
 
 /// Pauses with their names, shut windows above them.
 fn shade(svg: &mut Svg, data: &SequenceData, x: &Axis) {
-    let [top, bottom] = [PANELS[0][0], PANELS[2][1]];
+    let [top, bottom] = [PANELS[0][0], LOWEST];
     for (number, (from, to, _, words)) in data.pauses.iter().enumerate() {
         let [from, to] = [*from, *to].map(|at| x.place(millis(at)));
         svg.rect("chasm", [from, top], [(to - from).max(1.5), bottom - top]);
@@ -202,6 +209,8 @@ fn packed(data: &SequenceData) -> String {
     column(&mut out, data.pauses.iter().map(|one| i64::try_from(one.2).unwrap_or(0)));
     column(&mut out, data.shut.iter().map(|one| one.0));
     column(&mut out, data.shut.iter().map(|one| one.1 - one.0));
+    column(&mut out, data.windows.iter().map(|one| one.0));
+    column(&mut out, data.windows.iter().map(|one| one.1));
     let text = BASE64_STANDARD.encode(out);
     format!("<script type=\"application/octet-stream\">{text}</script>")
 }
@@ -252,6 +261,7 @@ fn float(value: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Table;
 
     /// The inverse, as `sequence.js` does it.
     fn unpack(bytes: &[u8]) -> Vec<Vec<i64>> {
@@ -288,6 +298,26 @@ mod tests {
             column(&mut out, values.iter().copied());
         }
         assert_eq!(unpack(&out), columns);
+    }
+
+    fn chart(windows: Vec<(i64, i64)>, why: &str) -> SequenceChart {
+        let text = String::new;
+        let table = Table { title: text(), columns: vec![], rows: vec![], summary_rows: 0 };
+        let segments =
+            vec![(0, 0, 1000, Mark::New, 1000), (30_000_000, 1000, 2000, Mark::New, 1000)];
+        let data = SequenceData { segments, windows, ..SequenceData::default() };
+        let [name, title, description, reading] = [text(), text(), text(), text()];
+        SequenceChart { name, title, description, reading, table, congestion: why.to_owned(), data }
+    }
+
+    #[test]
+    fn the_congestion_window_has_its_panel_or_a_reason() {
+        let drawn = sequence(&chart(vec![(10_000_000, 14_480), (20_000_000, 28_960)], ""), "");
+        assert!(drawn.contains("kB of congestion window") && !drawn.contains("missing"), "{drawn}");
+        let absent = sequence(&chart(Vec::new(), "not <available>"), "");
+        assert!(absent.contains(">not &lt;available&gt;</text>"), "{absent}");
+        let strokes = |svg: &str| svg.matches("class=\"curve c2\" d=\"M").count();
+        assert_eq!(strokes(&drawn), strokes(&absent) + 1);
     }
 
     #[test]

@@ -44,7 +44,7 @@ fn clean_block(block: &mut Block) {
         Block::List { items } => items.iter_mut().for_each(clean),
         Block::Paragraph { text } => clean(text),
         Block::Sequence(chart) => {
-            [&mut chart.title, &mut chart.description, &mut chart.reading]
+            [&mut chart.title, &mut chart.description, &mut chart.reading, &mut chart.congestion]
                 .into_iter()
                 .for_each(clean);
             clean_table(&mut chart.table);

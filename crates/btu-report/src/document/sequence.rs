@@ -1,5 +1,6 @@
 //! A time-sequence chart of one direction of a TCP connection, described.
 
+use btu_core::analysis::CongestionWindow;
 use btu_core::tcp::Mark;
 use btu_core::tcp::Stream;
 use btu_core::units::Nanos;
@@ -20,6 +21,8 @@ pub struct SequenceChart {
     pub reading: String,
     /// The figures of the direction.
     pub table: Table,
+    /// Why no congestion window is drawn; empty where one is.
+    pub congestion: String,
     /// What is drawn.
     #[serde(skip)]
     pub data: SequenceData,
@@ -36,6 +39,8 @@ pub struct SequenceData {
     pub(crate) sacks: Vec<(i64, i64, i64)>,
     /// Round trips: when, how long.
     pub(crate) trips: Vec<(i64, i64)>,
+    /// Congestion windows: when, bytes.
+    pub(crate) windows: Vec<(i64, i64)>,
     /// Pauses: from, to, place of the limit in its list, its words.
     pub(crate) pauses: Vec<(i64, i64, usize, &'static str)>,
     /// Shut windows: from, to.
@@ -44,7 +49,7 @@ pub struct SequenceData {
 
 impl SequenceData {
     /// Of one direction of a connection.
-    pub fn of(stream: &Stream) -> Self {
+    pub fn of(stream: &Stream, congestion: &CongestionWindow) -> Self {
         let edge = |edge: i64| stream.window_is_known.then_some(edge);
         Self {
             segments: (stream.sent.iter())
@@ -58,6 +63,9 @@ impl SequenceData {
                 .collect(),
             trips: (stream.round_trips.iter())
                 .map(|trip| (nanos(trip.at), nanos(trip.time)))
+                .collect(),
+            windows: (congestion.readings.iter())
+                .map(|(at, bytes)| (nanos(*at), count(bytes.count())))
                 .collect(),
             pauses: pauses(stream),
             shut: (stream.zero_windows.iter())

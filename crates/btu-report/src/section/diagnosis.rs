@@ -75,7 +75,7 @@ fn chart(place: usize, run: &SecondRun, one: &Followed) -> Option<Block> {
         return Some(Block::paragraph(said));
     }
     let title = format!("{}, {}", run.cell, way(one));
-    let chart = sequence::chart(place, title, stream);
+    let chart = sequence::chart(place, title, stream, &one.congestion);
     stream.has_data().then(|| Block::Sequence(Box::new(chart)))
 }
 

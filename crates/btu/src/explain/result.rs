@@ -1,6 +1,7 @@
 //! `btu explain DIR [CELL]`: why the abnormal cells of a result behave so.
 
 use anyhow::anyhow;
+use btu_core::analysis::CongestionWindow;
 use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
 use btu_report::OpenMode;
@@ -84,6 +85,14 @@ fn connection(one: &Followed) -> Value {
         "direction": one.direction,
         "in_capture": one.connection.is_some(),
         "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
+        "congestion_window": window(&one.congestion),
         "diagnoses": one.diagnoses,
     })
+}
+
+/// The readings, as columns, or why there are none.
+fn window(congestion: &CongestionWindow) -> Value {
+    let at_ns: Vec<u64> = congestion.readings.iter().map(|(at, _)| at.count()).collect();
+    let bytes: Vec<u64> = congestion.readings.iter().map(|(_, bytes)| bytes.count()).collect();
+    json!({ "at_ns": at_ns, "bytes": bytes, "missing": congestion.missing })
 }

@@ -85,6 +85,8 @@ fn a_cell_is_explained_on_request(out: &Path, second: &[Value]) {
     assert!(others.into_iter().all(|run| !text.contains(run["cell"].as_str().unwrap())), "{text}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("id=\"sequence-1\""), "level 4 has charts");
+    assert!(page.contains("kB of congestion window"), "with the window of the sender");
+    assert!(!page.contains("the first write is not in the capture"), "both clocks meet in it");
     let wrong = explain(&["SEND/nothing/none"]);
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert_eq!(wrong.status.code(), Some(2), "{said}");
