@@ -106,9 +106,10 @@ pub fn is_disturbed(host: &HostSample) -> bool {
     foreign_cpu::judge(host).or_else(|| steal::judge(host)).is_some()
 }
 
-/// Why a black box was the limit of a run; `None` where none was.
-pub fn limit_of_black_boxes(run: &CountedRun<'_>) -> Option<String> {
-    blackbox_limited::judge(run)
+/// Why a black box was the limit of a run, its data threads aside: what those cost depends on the
+/// other end, and a diagnosis weighs that.
+pub fn limits_of_black_boxes(run: &CountedRun<'_>) -> Vec<String> {
+    blackbox_limited::beside_threads(run)
 }
 
 /// True for the flag of a rule that makes a cell abnormal.

@@ -1,7 +1,8 @@
 //! Why a connection was slow: causes, one per file, each with the figures that it used.
 //!
 //! [`diagnose`] asks every cause of [`CAUSES`] about a connection of a capture and what the hosts
-//! say beside it ([`Evidence`]). A healthy connection has none. Causes are ranked by the share of
+//! say beside it ([`Evidence`]). A healthy connection has none: that one of its ends is a little slower
+//! than the other one is no cause ([`Pace`]). Causes are ranked by the share of
 //! the connection's time that each explains, weighed by its confidence; one that explains another
 //! (`a rate limit with a small queue` explains `fast retransmit`) takes its place, unless the other one
 //! weighs far more than what is said to explain it.
@@ -17,6 +18,7 @@ mod delayed_ack;
 mod emulator_pattern;
 mod evidence;
 mod fast_retransmit;
+mod pace;
 mod receiver_drops;
 mod reordering;
 mod seen;
@@ -43,10 +45,12 @@ use crate::tcp::Connection;
 use crate::tcp::Endpoint;
 use crate::tcp::Stream;
 use crate::units::Ratio;
+use pace::Site;
 use seen::Seen;
 
 pub use evidence::EndEvidence;
 pub use evidence::Evidence;
+pub use pace::Pace;
 
 /// Every cause; where two explain the same share of the time, the first is named first.
 pub static CAUSES: &[Cause] = &[
@@ -78,6 +82,8 @@ pub static CAUSES: &[Cause] = &[
 pub struct Cause {
     /// Kebab case, stable.
     pub name: &'static str,
+    /// Where a cure would have to be made.
+    site: Site,
     /// What it is, in one line.
     pub about: &'static str,
     /// What to try.
@@ -161,9 +167,8 @@ const FEWEST_SEGMENTS: u64 = 3;
 
 fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> Vec<Diagnosis> {
     let seen = Seen::new(connection, stream, evidence);
-    let asked = CAUSES.iter().map(|cause| (cause, (cause.find)(&seen)));
     let found: Vec<(&Cause, Finding)> =
-        asked.filter_map(|(cause, finding)| Some((cause, finding?))).collect();
+        CAUSES.iter().filter_map(|cause| Some((cause, cause.within(&seen)?))).collect();
     let is_explained = |(cause, finding): &(&Cause, Finding)| {
         found.iter().any(|(other, why)| {
             let outweighs = OWN.contains(&cause.name) && finding.weight() > why.weight() * MUCH;
@@ -182,6 +187,17 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
         figures: finding.figures,
     })
     .collect()
+}
+
+impl Cause {
+    /// What speaks for it, as far as both ends left time for it.
+    fn within(&self, seen: &Seen<'_>) -> Option<Finding> {
+        let bound = seen.pace.spare(self.site);
+        let is_asked = self.name == unknown::CAUSE.name && !seen.evidence.abnormal.is_empty();
+        let found = (self.find)(seen).filter(|_| bound > 0.0 || is_asked)?;
+        let share = if is_asked { found.share } else { found.share.min(bound) };
+        Some(Finding { share, ..found })
+    }
 }
 
 /// What may be there beside that which explains it elsewhere: it is news where it weighs much more.

@@ -123,14 +123,14 @@ fn of_data(connection: &tcp::Connection, evidence: &Evidence) -> Vec<Diagnosis> 
     diagnose(connection, evidence).into_iter().filter(|found| found.from == sender).collect()
 }
 
-/// The rule that looks at black boxes, on this run.
+/// What the rule that looks at black boxes finds beside their threads.
 fn limits_of_black_boxes(
     plan: &Plan,
     sample: &CaptureSample,
     emulator_rate: Option<BitRate>,
 ) -> Vec<String> {
     let run = count::of_one(plan, &sample.run, emulator_rate);
-    run.and_then(|run| anomaly::limit_of_black_boxes(&run)).into_iter().collect()
+    run.map(|run| anomaly::limits_of_black_boxes(&run)).unwrap_or_default()
 }
 
 /// The connections of a capture that nobody has claimed yet.

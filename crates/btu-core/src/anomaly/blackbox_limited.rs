@@ -20,14 +20,16 @@ pub(super) const RULE: Rule = Rule {
 
 pub(super) fn judge(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
-    let mut causes: Vec<String> = connections
-        .flat_map(|one| [busy(one), resends(one, &run.sample.emulation)])
-        .flatten()
-        .collect();
-    if let Verdict::Limited(limits) = &run.verdict {
-        causes.extend(limits.iter().cloned());
-    }
+    let causes: Vec<String> = connections.filter_map(busy).chain(beside_threads(run)).collect();
     (!causes.is_empty()).then(|| format!("a lower bound: {}", causes.join("; ")))
+}
+
+/// What else than its data threads kept a black box from more.
+pub(super) fn beside_threads(run: &CountedRun<'_>) -> Vec<String> {
+    let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
+    let resent = connections.filter_map(|one| resends(one, &run.sample.emulation));
+    let limits = if let Verdict::Limited(limits) = &run.verdict { &limits[..] } else { &[] };
+    resent.chain(limits.iter().cloned()).collect()
 }
 
 fn busy(one: &ConnectionSample) -> Option<String> {

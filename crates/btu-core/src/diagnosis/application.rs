@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::starved_sender::silenced;
 use crate::tcp::Limit;
@@ -13,6 +14,7 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "application",
+    site: Site::Sender,
     about: "the sending application had nothing to send",
     remedy: "look at the sending application, not at the network: it waits for something else",
     explains: &[],

@@ -5,11 +5,15 @@ use super::Confidence;
 use super::EndEvidence;
 use super::Figure;
 use super::Finding;
+use super::Pace;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
+use crate::units::Ratio;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "blackbox-limited",
+    site: Site::Own,
     about: "a black box was the limit: the figure is a lower bound for the host under test",
     remedy: "a faster black box, or more CPUs for its role",
     explains: &[
@@ -24,49 +28,52 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let evidence = seen.evidence;
-    let ends = [(&evidence.sender, &evidence.receiver), (&evidence.receiver, &evidence.sender)];
-    ends.into_iter().find_map(|(end, other)| without_rest(seen, end, other)).or_else(|| told(seen))
+    let (evidence, pace) = (seen.evidence, seen.pace);
+    let ends = [
+        (&evidence.sender, pace.sender, pace.receiver),
+        (&evidence.receiver, pace.receiver, pace.sender),
+    ];
+    let far_slower = |(end, own, other)| without_rest(seen, end, [own, other]);
+    ends.into_iter().find_map(far_slower).or_else(|| told(seen))
 }
 
 /// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
-/// window shuts, at a sender there is nothing to send. Unless the other end never rests either.
-fn without_rest(seen: &Seen<'_>, end: &EndEvidence, other: &EndEvidence) -> Option<Finding> {
-    let role = end.role.filter(|_| end.is_black_box())?;
-    let share = wanted(seen, end)?;
+/// window shuts, at a sender there is nothing to send. It is a fault where the test host could have
+/// done twice as much; else one of two ends is the slower, as always.
+fn without_rest(
+    seen: &Seen<'_>,
+    end: &EndEvidence,
+    [own, other]: [Option<Ratio>; 2],
+) -> Option<Finding> {
+    let role = end.role.filter(|_| end.is_black_box() && Pace::is_limit(own, other))?;
     let [ran, waited] =
         [end.cpu, end.run_delay].map(|time| seen.observed(time).unwrap_or(0.0) * 100.0);
-    let is_limit = share >= NEVER_RESTS && wanted(seen, other).is_none_or(|it| it < NEVER_RESTS);
-    is_limit.then(|| Finding {
-        share: share.min(1.0),
+    let worked = other.map_or(0.0, Ratio::share);
+    Some(Finding {
+        share: 1.0 - worked,
         confidence: Confidence::High,
         sentence: format!(
             "the data thread of {role} never rested: it ran {ran:.0} % of the time and waited for a CPU \
-             {waited:.0} %; the test host could do no more"
+             {waited:.0} %; that of the test host had work for {:.0} % and could have done more",
+            worked * 100.0
         ),
         figures: vec![
             Figure::new("CPU used by the black box", ran, "%"),
             Figure::new("its run-queue delay", waited, "%"),
+            Figure::new("the test host's thread worked", worked * 100.0, "%"),
         ],
     })
 }
 
-/// The share of the time in which a data thread ran or could have run.
-fn wanted(seen: &Seen<'_>, end: &EndEvidence) -> Option<f64> {
-    Some(seen.observed(end.cpu)? + seen.observed(end.run_delay).unwrap_or(0.0))
-}
-
-/// What the rule of that name says.
+/// What the rule of that name says, threads aside.
 fn told(seen: &Seen<'_>) -> Option<Finding> {
     let reasons = &seen.evidence.blackbox;
     let first = reasons.first()?;
-    Some(Finding {
-        share: 0.5,
+    let share = seen.pace.spare(Site::Path).min(0.5);
+    (share > 0.0).then(|| Finding {
+        share,
         confidence: Confidence::Medium,
         sentence: format!("a black box was the limit: {first}"),
         figures: vec![Figure::new("reasons", float(reasons.len() as u64), "")],
     })
 }
-
-/// The rest is the call into the kernel and out of it.
-const NEVER_RESTS: f64 = 0.9;

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::quantile;
 use super::small_queue::is_bloated;
@@ -12,6 +13,7 @@ use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "bloated-queue",
+    site: Site::Path,
     about: "a rate limit whose large queue makes round trips long",
     remedy: "an active queue (fq_codel, CAKE) in front of the rate limit, or BBR at the sender",
     explains: &["congestion-window", "fast-retransmit", "tail-loss", "timeout"],

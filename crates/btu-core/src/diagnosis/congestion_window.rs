@@ -4,12 +4,14 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "congestion-window",
+    site: Site::Path,
     about: "the sender waits for acknowledgements although the receiver's window has room",
     remedy: "a longer transfer, a larger initial window or another congestion control; find the losses, if any",
     explains: &[],

@@ -4,12 +4,14 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "delayed-ack-nagle",
+    site: Site::Path,
     about: "the sender holds a small segment back until a delayed acknowledgement comes",
     remedy: "write each message with one call, or set TCP_NODELAY at the sender",
     explains: &["application", "congestion-window"],

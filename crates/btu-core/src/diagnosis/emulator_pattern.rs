@@ -4,11 +4,13 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "emulator-pattern",
+    site: Site::Path,
     about: "the emulated link dropped what its pattern asks for",
     remedy: "nothing: the case asks for it; compare with cases without drops",
     explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],

@@ -31,7 +31,7 @@ pub struct Evidence {
     pub asked_drops: Option<u64>,
     /// Packets that found its queue full.
     pub queue_drops: Option<u64>,
-    /// Why a black box, and not the host under test, was the limit.
+    /// Why a black box, and not the host under test, was the limit, its data thread aside.
     pub blackbox: Vec<String>,
     /// Why somebody calls this abnormal; then "unknown" is an answer.
     pub abnormal: Vec<String>,

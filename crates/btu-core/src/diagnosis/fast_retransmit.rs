@@ -4,11 +4,13 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "fast-retransmit",
+    site: Site::Path,
     about: "losses that duplicate or selective acknowledgements repaired within a round trip",
     remedy: "find where packets are lost; a rate near what the path carries loses some by design",
     explains: &["congestion-window"],

@@ -4,12 +4,14 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "receiver-drops",
+    site: Site::Receiver,
     about: "the receiver's own host dropped segments that had arrived, for want of buffer memory",
     remedy: "raise SO_RCVBUF (net.ipv4.tcp_rmem) and net.ipv4.tcp_mem; let the receiver read sooner",
     explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],

@@ -4,12 +4,14 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "reordering",
+    site: Site::Path,
     about: "segments overtook each other, and the sender took them for lost",
     remedy: "keep one flow on one path and one queue (no per-packet balancing); let the sender use RACK",
     explains: &["congestion-window", "fast-retransmit"],

@@ -1,6 +1,7 @@
 //! What causes look at: a direction of a connection, and figures that several of them need.
 
 use super::Evidence;
+use super::Pace;
 use crate::tcp::Connection;
 use crate::tcp::Counts;
 use crate::tcp::Limit;
@@ -22,6 +23,8 @@ pub(super) struct Seen<'a> {
     /// Of the whole path.
     pub(super) round_trip: Nanos,
     pub(super) repairs: Repairs,
+    /// Of both ends.
+    pub(super) pace: Pace,
 }
 
 /// The shortest timeout of Linux (`TCP_RTO_MIN`).
@@ -65,6 +68,7 @@ impl<'a> Seen<'a> {
             active: stream.active(),
             round_trip: round_trip.unwrap_or(Nanos::ZERO),
             repairs: Repairs::of(stream),
+            pace: Pace::of(evidence),
         }
     }
 

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::Limit;
@@ -11,6 +12,7 @@ use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "silly-window",
+    site: Site::Receiver,
     about: "the receiver offers a few bytes at a time, and the sender fills them with tiny segments",
     remedy: "let the receiver read larger pieces, and keep its buffer above two segments (RFC 9293, 3.8.6.2)",
     explains: &["slow-reader", "small-receive-buffer"],

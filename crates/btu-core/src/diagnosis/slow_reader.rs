@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
 use crate::tcp::Span;
@@ -12,6 +13,7 @@ use crate::tcp::total;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-reader",
+    site: Site::Receiver,
     about: "the receiving application reads slower than data comes, so its window shuts",
     remedy: "look at the receiving application: it is busy, waits for a disk, or reads in small pieces",
     explains: &["congestion-window", "small-receive-buffer"],

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::missing;
 use crate::tcp::Restart;
@@ -13,6 +14,7 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-start-after-idle",
+    site: Site::Path,
     about: "the sender forgets its congestion window while it is idle",
     remedy: "net.ipv4.tcp_slow_start_after_idle=0 at the sender, or a second connection kept warm",
     explains: &["application", "congestion-window"],

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::quantile;
 use crate::tcp::Mark;
@@ -12,6 +13,7 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "small-queue",
+    site: Site::Path,
     about: "a rate limit whose small queue drops each time the sender has grown to it",
     remedy: "pace the sender (fq, SO_MAX_PACING_RATE), or give the queue a round trip's worth of packets",
     explains: &["congestion-window", "fast-retransmit", "tail-loss", "timeout"],

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::Limit;
@@ -13,6 +14,7 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "small-receive-buffer",
+    site: Site::Receiver,
     about: "the receiver's window is smaller than what the path carries in a round trip",
     remedy: "raise SO_RCVBUF or leave it unset, so that the kernel tunes it (net.ipv4.tcp_rmem)",
     explains: &["congestion-window", "small-send-buffer"],
@@ -27,7 +29,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let told = seen.observed(seen.evidence.sender.window_limited).unwrap_or(0.0);
     // A window that is being tuned is small in the beginning only.
     let stays = limited >= LEAST_SHARE && stays_limited(seen);
-    let by_time = stays || told >= LEAST_SHARE;
+    let by_time = (stays || told >= LEAST_SHARE) && is_used_up_by_the_path(seen, largest);
     let by_count = full >= LEAST_FULL && largest <= TINY;
     if !seen.stream.window_is_known || !seen.lasts(10) || !(by_time || by_count) {
         return None;
@@ -51,6 +53,15 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     })
 }
 
+/// What the path holds in a round trip uses the window up. One that would last for longer is full
+/// because somebody does not empty it, and a larger one would be full as well.
+fn is_used_up_by_the_path(seen: &Seen<'_>, window: u64) -> bool {
+    let elsewhere = seen.waited(Limit::Application) + seen.waited(Limit::Recovery);
+    let sending = seen.active.seconds() * (1.0 - elsewhere).max(0.0);
+    let lasts = float(window) * sending / float(seen.counts().new_bytes).max(1.0);
+    seen.round_trip == Nanos::ZERO || lasts <= seen.round_trip.seconds() * LONG
+}
+
 /// Also in the second half.
 fn stays_limited(seen: &Seen<'_>) -> bool {
     let waits = &seen.stream.waits;
@@ -64,3 +75,5 @@ fn stays_limited(seen: &Seen<'_>) -> bool {
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_FULL: f64 = 0.2;
 const TINY: u64 = 32 << 10;
+/// Round trips; as with a bloated queue.
+const LONG: f64 = 4.0;

@@ -4,6 +4,7 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
 use crate::tcp::float;
@@ -11,6 +12,7 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "small-send-buffer",
+    site: Site::Path,
     about: "the sender's buffer is smaller than what the path carries in a round trip",
     remedy: "raise SO_SNDBUF or leave it unset, so that the kernel tunes it (net.ipv4.tcp_wmem)",
     explains: &["congestion-window"],

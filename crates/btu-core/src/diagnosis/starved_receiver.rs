@@ -2,11 +2,13 @@
 
 use super::Cause;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use super::starved_sender::starved;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "starved-receiver",
+    site: Site::Own,
     about: "the receiving thread was runnable but did not get a CPU",
     remedy: "give the receiver a CPU: fewer threads, another placement, a higher priority",
     explains: &["slow-reader"],

@@ -5,10 +5,12 @@ use super::Confidence;
 use super::EndEvidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "starved-sender",
+    site: Site::Own,
     about: "the sending thread was runnable but did not get a CPU",
     remedy: "give the sender a CPU: fewer threads, another placement, a higher priority",
     explains: &[],

@@ -4,11 +4,13 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "stolen-time",
+    site: Site::Own,
     about: "the hypervisor, or the kernel's own packet work, took the CPU",
     remedy: "measure on a quieter machine; spread interrupts (RPS, IRQ affinity); larger segments",
     explains: &[],

@@ -4,11 +4,13 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "tail-loss",
+    site: Site::Path,
     about: "the last segments of a burst were lost, and no later ones told of it",
     remedy: "keep tail loss probes and SACK on (net.ipv4.tcp_early_retrans=3); find where packets are lost",
     explains: &["congestion-window"],

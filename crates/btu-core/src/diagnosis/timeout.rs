@@ -4,12 +4,14 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
 use crate::tcp::total;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "timeout",
+    site: Site::Path,
     about: "losses so large that only the retransmission timer repairs them",
     remedy: "find where bursts are lost: queues, policers, receive rings along the path; pace the sender",
     explains: &["congestion-window"],

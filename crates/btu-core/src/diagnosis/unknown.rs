@@ -4,11 +4,13 @@ use super::Cause;
 use super::Confidence;
 use super::Figure;
 use super::Finding;
+use super::Site;
 use super::seen::Seen;
 use crate::tcp::Limit;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "unknown",
+    site: Site::Path,
     about: "no known cause explains what was seen",
     remedy: "look at the chart, and at the hosts while it happens",
     explains: &[],

@@ -8,6 +8,7 @@ use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
 use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
+use btu_core::diagnosis::Pace;
 use btu_core::plan::Captured;
 
 use super::Run;
@@ -210,14 +211,23 @@ fn connection(run: &SecondRun, number: usize, one: &Followed) -> Vec<Block> {
         (false, _) if run.no_packets.is_empty() => {
             blocks.push(Block::paragraph("The capture does not hold this connection."));
         }
-        (true, true) => blocks.push(Block::paragraph(
-            "Packets and hosts show nothing that slowed this connection down.",
-        )),
+        (true, true) => blocks.push(Block::paragraph(nothing(Pace::of(&one.evidence)))),
         (_, false) => blocks.push(Block::List { items: one.diagnoses.iter().map(told).collect() }),
         (false, true) => {}
     }
     blocks.push(Block::Table(evidence::table(&format!("Evidence, {way}"), one)));
     blocks
+}
+
+/// No cause: then the slower end sets the pace, and it is worth knowing which one that is.
+fn nothing(pace: Pace) -> String {
+    let said = "Packets and hosts show nothing that slowed this connection down.";
+    let Some((sender, receiver)) = pace.sender.zip(pace.receiver) else { return said.to_owned() };
+    format!(
+        "{said} The sending thread had work {} % of the time, the receiving one {} %.",
+        number::percent(sender.percent()),
+        number::percent(receiver.percent())
+    )
 }
 
 /// A cause in words, with what to try.

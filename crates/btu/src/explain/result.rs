@@ -4,6 +4,7 @@ use anyhow::anyhow;
 use btu_core::analysis::CongestionWindow;
 use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
+use btu_core::diagnosis::Pace;
 use btu_report::OpenMode;
 use serde_json::Value;
 use serde_json::json;
@@ -85,6 +86,7 @@ fn connection(one: &Followed) -> Value {
         "direction": one.direction,
         "in_capture": one.connection.is_some(),
         "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
+        "worked": Pace::of(&one.evidence),
         "congestion_window": window(&one.congestion),
         "diagnoses": one.diagnoses,
     })

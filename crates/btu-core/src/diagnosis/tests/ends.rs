@@ -1,0 +1,90 @@
+//! Two ends that work: the slower one is a cause where the other could have done far more.
+
+use super::*;
+
+/// A receiver that reads slower than data can come, so that its window shuts.
+fn shutting(chance: &mut ChaCha12Rng) -> Model {
+    Model {
+        reading: Some(BitRate::new(chance.random_range(2_000_000..20_000_000))),
+        receive_buffer: chance.random_range(100_000..400_000),
+        writes: vec![(Nanos::ZERO, 2_000_000)],
+        ..healthy(chance)
+    }
+}
+
+/// Data threads that had work for so many percent of the time; the sender's host, then the other one.
+fn ends(roles: [Role; 2], [sender, receiver]: [u64; 2]) -> Evidence {
+    let end = |role, worked: u64| thread(role, worked / 10, worked - worked / 10);
+    of_a_second(Evidence {
+        sender: end(roles[0], sender),
+        receiver: end(roles[1], receiver),
+        ..Evidence::default()
+    })
+}
+
+const WAYS: [[Role; 2]; 2] = [[Role::Test, Role::Active], [Role::Active, Role::Test]];
+
+/// Shares that were measured where nothing was wrong. Packets alone would blame the reader.
+#[test]
+fn of_two_ends_that_work_one_is_slower_and_that_is_no_cause() {
+    named("slow-reader", |chance| alone(shutting(chance)));
+    for seed in 0..TRIALS {
+        let model = shutting(&mut ChaCha12Rng::seed_from_u64(seed));
+        let recorded = Model { place: place(seed), ..model }.run();
+        let connection = &analyse(&recorded.capture()).connections[0];
+        for (roles, worked) in WAYS.iter().flat_map(|way| HEALTHY.map(|worked| (*way, worked))) {
+            let found = diagnose(connection, &ends(roles, worked));
+            assert_eq!(names(&found), [], "{roles:?} {worked:?}");
+        }
+    }
+}
+
+const HEALTHY: [[u64; 2]; 5] = [[99, 79], [98, 65], [97, 99], [66, 98], [82, 99]];
+
+#[test]
+fn a_reader_that_sleeps_is_slow_at_either_end() {
+    for roles in WAYS {
+        named("slow-reader", |chance| (shutting(chance), ends(roles, [12, 5])));
+    }
+}
+
+#[test]
+fn an_end_that_works_twice_as_long_is_the_cause() {
+    let [sends, receives] = WAYS;
+    named("blackbox-limited", |chance| (shutting(chance), ends(sends, [30, 98])));
+    named("blackbox-limited", |chance| (shutting(chance), ends(receives, [98, 30])));
+    named("slow-reader", |chance| (shutting(chance), ends(receives, [30, 98])));
+}
+
+/// The kernel says that the window kept the sender back. It holds many round trips: nobody emptied it.
+#[test]
+fn a_window_that_is_full_for_want_of_a_reader_is_not_too_small() {
+    for seed in 0..TRIALS {
+        let reading = Some(BitRate::new(100_000_000));
+        let model = Model {
+            reading,
+            receive_buffer: 1_500_000,
+            place: place(seed),
+            ..shutting(&mut ChaCha12Rng::seed_from_u64(seed))
+        };
+        let sender = EndEvidence {
+            window_limited: Some(Nanos::from_millis(900)),
+            ..thread(Role::Active, 1, 20)
+        };
+        let receiver = thread(Role::Test, 78, 19);
+        let evidence = of_a_second(Evidence { sender, receiver, ..Evidence::default() });
+        let found = said(model, &evidence);
+        assert_eq!(found[0].cause, "starved-receiver", "{:?}", names(&found));
+        assert!(found.iter().all(|one| one.cause != "small-receive-buffer"), "{:?}", names(&found));
+    }
+}
+
+/// An emulator that is late costs nothing while both ends work.
+#[test]
+fn what_is_said_of_a_black_box_counts_where_the_ends_rest() {
+    let late = || vec!["test-active up: p99 lateness 300 us > 250 us".to_owned()];
+    let evidence = |worked| Evidence { blackbox: late(), ..ends(WAYS[0], worked) };
+    named("blackbox-limited", |chance| (healthy(chance), evidence([40, 30])));
+    let model = healthy(&mut ChaCha12Rng::seed_from_u64(1));
+    assert_eq!(names(&said(model, &evidence([97, 90]))), []);
+}
