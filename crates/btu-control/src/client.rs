@@ -320,7 +320,10 @@ fn misfit(request: &Request, answer: &Answer) -> Option<String> {
         (Request::Service(order), Answer::Said { which, .. }) => *which == order.which,
         (Request::Word(word), Answer::Said { which, .. }) => *which == word.which,
         (
-            Request::Facts { .. } | Request::Collect(_) | Request::Test(_),
+            Request::Facts { .. }
+            | Request::Collect(_)
+            | Request::Packets { .. }
+            | Request::Test(_),
             Answer::Document { .. },
         )
         | (Request::Serve { .. }, Answer::Serving { .. })
@@ -347,6 +350,7 @@ const fn asked(request: &Request) -> &'static str {
         Request::Word(_) => "a word for a service",
         Request::Cancel(_) => "the end of a run",
         Request::Collect(_) => "the question what a run did",
+        Request::Packets { .. } => "the request for the packets of a run",
         Request::Vouch { .. } => "the word for another host",
         Request::Test(_) => "the next step of the test",
         Request::Sign(_) => "the request for a signature",
@@ -365,6 +369,7 @@ const fn name(answer: &Answer) -> &'static str {
         Answer::Refused { .. } => "refused",
         Answer::Serving { .. } => "serving",
         Answer::Prepared { .. } => "prepared",
+        Answer::Connected { .. } => "a worker's word",
         Answer::Said { .. } => "the words of a service",
         Answer::Cancelled { .. } => "cancelled",
         Answer::Document { .. } => "a document",

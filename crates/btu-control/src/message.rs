@@ -2,6 +2,7 @@
 //! then the bounds of every value, so that who holds a message checks nothing.
 
 mod bounds;
+mod run;
 mod service;
 mod test;
 
@@ -9,10 +10,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 
-use btu_core::cell::Direction;
-use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
-use btu_core::units::Bytes;
+use btu_core::sample::CapturePoint;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -21,6 +20,11 @@ use crate::secret::Hex32;
 
 pub use bounds::Bounded;
 pub use bounds::MessageError;
+pub use run::Carried;
+pub use run::LinkOrder;
+pub use run::MOST_PACKETS;
+pub use run::Preparation;
+pub use run::Which;
 pub use service::ServiceOrder;
 pub use service::ServiceWord;
 pub use test::BlackBox;
@@ -31,7 +35,7 @@ pub use test::TestOrder;
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 1;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 2;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +94,14 @@ pub enum Request {
     Cancel(Which),
     /// Asks for what the far ends saw, or for the account of a service.
     Collect(Which),
+    /// Asks for the packets of the run that is over, as one end of its link saw them.
+    Packets {
+        /// Which request, run and attempt.
+        #[serde(flatten)]
+        which: Which,
+        /// Whose times they shall have.
+        seen_at: CapturePoint,
+    },
     /// Asks for the agent's signature over what it measured itself in a test.
     Sign(Box<Signing>),
     /// The agent's time is not needed any more.
@@ -126,69 +138,6 @@ pub struct Reservation {
     /// Whether the agent shall be the host under test, and no black box.
     #[serde(default)]
     pub test: bool,
-}
-
-/// One run of a cell, as it concerns one black box.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Preparation {
-    /// Which request, run and attempt.
-    #[serde(flatten)]
-    pub which: Which,
-    /// The part of this black box.
-    pub role: Role,
-    /// The connections, seen from the test host.
-    pub flows: Vec<Direction>,
-    /// Size of a message.
-    pub message_bytes: Bytes,
-    /// How much each connection carries.
-    pub amount: Carried,
-    /// When a run that has not ended is given up.
-    pub cap_ns: Nanos,
-    /// How long the conductor will be silent: no traffic outlives it.
-    pub lease_ns: Nanos,
-    /// `SO_SNDBUF` and `SO_RCVBUF` of this end.
-    pub buffer_bytes: Option<Bytes>,
-    /// `TCP_WINDOW_CLAMP` of this end.
-    pub window_clamp_bytes: Option<Bytes>,
-    /// What a data connection must know.
-    pub secret: Hex32,
-    /// What the link does; `None` for the direct way.
-    pub link: Option<LinkOrder>,
-    /// Which run of which test this is; `None` for one that is no part of a result.
-    #[serde(default)]
-    pub of: Option<RunOf>,
-}
-
-/// The elements of an emulated link, in their text form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkOrder {
-    /// Away from the test host.
-    pub up: Vec<String>,
-    /// Towards it.
-    pub down: Vec<String>,
-    /// Seed of the elements that draw.
-    pub seed: u64,
-}
-
-/// How much a connection carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Carried {
-    /// So many messages.
-    Messages(u64),
-    /// As many as can be written in this time.
-    WindowNs(Nanos),
-}
-
-/// Which request of which run: what makes a command idempotent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Which {
-    /// Number of the run within the reservation.
-    pub run: u64,
-    /// 1 for the first try.
-    pub attempt: u32,
-    /// Number of the request; each is answered once.
-    pub seq: u64,
 }
 
 /// What an agent says.
@@ -250,6 +199,16 @@ pub enum Answer {
         which: Which,
         /// One address per connection.
         addresses: Vec<SocketAddr>,
+    },
+    /// A data connection knew its token: what a worker tells its agent, and no agent anybody.
+    Connected {
+        /// Which request, run and attempt.
+        #[serde(flatten)]
+        which: Which,
+        /// The worker's end.
+        local: SocketAddr,
+        /// The other end.
+        remote: SocketAddr,
     },
     /// The service began, or heard a word.
     Said {
@@ -359,7 +318,9 @@ impl Request {
             Self::Service(order) => Some(order.which.seq),
             Self::Word(word) => Some(word.which.seq),
             Self::Test(order) => Some(order.seq),
-            Self::Cancel(which) | Self::Collect(which) => Some(which.seq),
+            Self::Cancel(which) | Self::Collect(which) | Self::Packets { which, .. } => {
+                Some(which.seq)
+            }
             _ => None,
         }
     }
@@ -370,7 +331,9 @@ impl Request {
             Self::Prepare(order) => Some(order.which),
             Self::Service(order) => Some(order.which),
             Self::Word(word) => Some(word.which),
-            Self::Cancel(which) | Self::Collect(which) => Some(*which),
+            Self::Cancel(which) | Self::Collect(which) | Self::Packets { which, .. } => {
+                Some(*which)
+            }
             _ => None,
         }
     }

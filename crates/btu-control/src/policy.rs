@@ -4,6 +4,7 @@ mod hours;
 
 use std::net::IpAddr;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
@@ -26,6 +27,8 @@ pub struct Policy {
     pub shared: u32,
     /// Whose links may be emulated, and behind which device; `None` where there is no front.
     pub front: Option<Front>,
+    /// Where tests of this host write their files; `None` for the state directory, or the first disk.
+    pub scratch: Option<PathBuf>,
     /// What is allowed to whom; the first that fits holds.
     pub classes: Vec<Grant>,
 }
@@ -43,6 +46,7 @@ pub struct Front {
 
 /// What is allowed to some peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the file")]
 pub struct Grant {
     /// Whom it is for; empty for every peer that is paired.
     pub peers: Vec<PeerRule>,
@@ -62,6 +66,8 @@ pub struct Grant {
     pub activities: Vec<String>,
     /// Whether links may be emulated.
     pub emulation: bool,
+    /// Whether packets of runs may be recorded and handed over.
+    pub capture: bool,
     /// Services that this agent does; `None` for every one that it knows.
     pub services: Option<Vec<String>>,
     /// Whether this host may be put under test.
@@ -93,6 +99,7 @@ struct RawPolicy {
     listen: Option<Vec<String>>,
     shared: Option<u32>,
     front: Option<RawFront>,
+    scratch: Option<PathBuf>,
     #[serde(default)]
     class: Vec<RawGrant>,
 }
@@ -116,6 +123,7 @@ struct RawGrant {
     data_ports: Option<[u16; 2]>,
     activities: Option<Vec<String>>,
     emulation: Option<bool>,
+    capture: Option<bool>,
     services: Option<Vec<String>>,
     test: Option<bool>,
     guests: Option<bool>,
@@ -124,7 +132,8 @@ struct RawGrant {
 impl Default for Policy {
     /// Without a file: every paired peer, one at a time.
     fn default() -> Self {
-        Self { listen: Vec::new(), shared: 1, front: None, classes: vec![Grant::default()] }
+        let classes = vec![Grant::default()];
+        Self { listen: Vec::new(), shared: 1, front: None, scratch: None, classes }
     }
 }
 
@@ -140,6 +149,7 @@ impl Default for Grant {
             data_ports: None,
             activities: vec!["ftp".to_owned()],
             emulation: true,
+            capture: true,
             services: None,
             test: false,
             guests: true,
@@ -243,6 +253,11 @@ impl Grant {
         self.is_spent(spent).or_else(|| self.exceeds(order.lease_ns, flows))
     }
 
+    /// Why the packets of a run are not handed over; `None` where they are.
+    pub fn refuses_packets(&self) -> Option<String> {
+        (!self.capture).then(|| "policy: capture = false".to_owned())
+    }
+
     fn exceeds(&self, run: Nanos, flows: u32) -> Option<String> {
         if run > self.max_run {
             return Some(format!("policy: a run of {run} asked for, max_run = {}", self.max_run));
@@ -260,12 +275,17 @@ impl RawPolicy {
         if !(1..=MOST_SHARED).contains(&shared) {
             return Err(format!("shared = {shared}: write a number from 1 to {MOST_SHARED}"));
         }
+        if let Some(scratch) = self.scratch.as_ref().filter(|scratch| !scratch.is_absolute()) {
+            let cause = format!("scratch = \"{}\": write /var/lib/btu-io", scratch.display());
+            return Err(cause);
+        }
         let classes: Result<Vec<_>, _> = self.class.into_iter().zip(1..).map(of_class).collect();
         let classes = classes?;
         Ok(Policy {
             listen: listen?,
             shared,
             front: self.front.map(RawFront::legal).transpose()?,
+            scratch: self.scratch,
             classes: if classes.is_empty() { vec![Grant::default()] } else { classes },
         })
     }
@@ -314,6 +334,7 @@ impl RawGrant {
             data_ports: self.data_ports.map(|[first, last]| (first, last)),
             activities: self.activities.unwrap_or(usual.activities),
             emulation: self.emulation.unwrap_or(usual.emulation),
+            capture: self.capture.unwrap_or(usual.capture),
             services: self.services,
             test: self.test.unwrap_or(usual.test),
             guests: self.guests.unwrap_or(usual.guests),

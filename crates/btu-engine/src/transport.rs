@@ -111,6 +111,11 @@ pub trait Channel: Debug + Send + Sync {
     /// The kernel's account; `None` for a transport that has none.
     fn tcp_info(&self) -> Option<TcpInfo>;
 
+    /// Addresses of this end and of the other; `None` for a transport without any.
+    fn ends(&self) -> Option<[SocketAddr; 2]> {
+        None
+    }
+
     /// Bytes taken by `send` and not yet known to have arrived.
     fn unacknowledged(&self) -> Option<u64>;
 }

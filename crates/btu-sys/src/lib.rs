@@ -9,6 +9,7 @@
 #[path = "../../../tests/skip.rs"]
 mod skip;
 
+mod addresses;
 pub mod alloc;
 pub mod clock;
 pub mod cpu;
@@ -33,5 +34,6 @@ pub mod uring;
 pub mod wait;
 pub mod xdp;
 
+pub use addresses::addresses;
 pub use error::Error;
 pub use error::Result;

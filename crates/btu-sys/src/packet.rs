@@ -6,6 +6,7 @@
 //! buffer holds only a few super-packets.
 
 mod call;
+mod filter;
 mod ring;
 mod tap;
 

@@ -4,7 +4,9 @@
 //! what each end saw ([`Capture::seen_by`]): an end sent what came from it, at its arrival, and got
 //! what went to it, at its release. Super-packets are recorded as the wire packets they stand for.
 
+mod ear;
 mod listen;
+mod own;
 mod pcapng;
 
 use btu_core::units::Nanos;
@@ -12,8 +14,12 @@ use btu_core::units::Nanos;
 use crate::segment::Shape;
 use crate::segment::Vnet;
 
+pub use ear::Ear;
 pub use listen::Listening;
 pub(crate) use listen::Watch;
+pub use own::Connection;
+pub use own::Own;
+pub use pcapng::DROPPED;
 pub use pcapng::write_pcapng;
 
 /// One wire packet at the emulator, 48 bytes.

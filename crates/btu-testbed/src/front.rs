@@ -24,6 +24,7 @@ use crate::backend::Emulator;
 use crate::backend::LinkPorts;
 use crate::backend::Order;
 use crate::backend::Settings;
+use crate::capture::Capture;
 use crate::sysctls;
 
 /// Where a front is.
@@ -91,6 +92,16 @@ impl Front {
     pub fn impair(&self, up: ChainSpec, down: ChainSpec, seed: u64) -> Result<(), FrontError> {
         let order = Order { link: LINK.to_owned(), up, down };
         Ok(self.emulator.configure(&[order], seed)?)
+    }
+
+    /// Records the wire packets of the link from now on, up to `limit` in each direction.
+    pub fn record(&self, limit: usize) -> Result<(), FrontError> {
+        Ok(self.emulator.start_capture(limit)?)
+    }
+
+    /// Ends that, and hands over what was recorded.
+    pub fn recorded(&self) -> Result<Capture, FrontError> {
+        Ok(self.emulator.end_capture()?.into_iter().next().unwrap_or_default())
     }
 
     /// What the emulator did since then.

@@ -9,6 +9,9 @@ mod corrupt;
 mod run;
 mod vnet;
 
+use std::net::IpAddr;
+use std::net::SocketAddr;
+
 pub use corrupt::corrupted;
 pub use run::Run;
 pub use vnet::VNET_LEN;
@@ -156,6 +159,17 @@ impl Shape {
     /// Payload of the wire packets before the last of a super-packet; zero for a single packet.
     pub fn segment_of_many(&self) -> u32 {
         narrow(self.layout.segment)
+    }
+
+    /// Source and destination of a TCP segment; `None` for other protocols.
+    pub fn ends(&self, frame: &[u8]) -> Option<[SocketAddr; 2]> {
+        if self.layout.transport != Transport::Tcp {
+            return None;
+        }
+        let addresses = frame.get(self.layout.addresses())?;
+        let (from, to) = addresses.split_at(addresses.len() / 2);
+        let port = |at: usize| be16(frame, self.layout.l4 + at);
+        Some([SocketAddr::new(ip(from)?, port(0)?), SocketAddr::new(ip(to)?, port(2)?)])
     }
 
     /// The TCP header's fields; `None` for other protocols.
@@ -324,6 +338,12 @@ impl IpHeader {
         }
         Packet::Unicast(Layout { family, transport, l3, l4, payload, end, segment: 0 })
     }
+}
+
+/// An address of either family.
+fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    let four = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+    four.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
 }
 
 fn be16(bytes: &[u8], at: usize) -> Option<u16> {

@@ -7,6 +7,7 @@ mod confine;
 mod front;
 mod invite;
 mod link;
+mod listener;
 mod serve;
 pub(crate) mod service;
 mod start;
@@ -73,6 +74,9 @@ enum AgentCommand {
     /// Put this host under test; started by the agent's bench
     #[command(hide = true)]
     Test(test::TestArgs),
+    /// Record packets of this host's runs; started by the agent
+    #[command(hide = true)]
+    Listener(listener::ListenerArgs),
     /// Emulate links in front of the agent; started by the agent
     #[command(hide = true)]
     Front(front::FrontArgs),
@@ -89,6 +93,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit, Failure> {
         Some(AgentCommand::Worker(args)) => worker::worker(args),
         Some(AgentCommand::Bench(args)) => bench::bench(args),
         Some(AgentCommand::Test(args)) => test::test(args),
+        Some(AgentCommand::Listener(args)) => listener::listener(args),
         Some(AgentCommand::Front(args)) => front::front(args),
     }
 }

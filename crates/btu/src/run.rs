@@ -10,6 +10,7 @@ mod options;
 pub(crate) mod ordered;
 pub(crate) mod place;
 mod remote;
+mod second;
 pub(crate) mod start;
 mod watch;
 

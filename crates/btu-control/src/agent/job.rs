@@ -33,6 +33,8 @@ pub(super) struct Job {
     services: Vec<String>,
     /// Of a test: how long it goes on without a word of its conductor.
     lease: Option<Nanos>,
+    /// How long the run that is prepared may go on from each data connection on.
+    cell: Option<Nanos>,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -67,6 +69,7 @@ impl Job {
             activities,
             services,
             lease: None,
+            cell: None,
             which: Which::default(),
             of: None,
             last: None,
@@ -82,6 +85,15 @@ impl Job {
         }
     }
 
+    /// A data connection of the run that is prepared: from now on its lease runs, and no cut of the
+    /// network can bring another one.
+    pub(super) fn connected(&mut self, now: Nanos, which: Which) {
+        let is_of_run = (which.run, which.attempt) == (self.which.run, self.which.attempt);
+        if let Some(cell) = self.cell.filter(|_| is_of_run) {
+            self.deadline = now.saturating_add(cell).saturating_add(LEASE_MARGIN);
+        }
+    }
+
     fn renew(&mut self, now: Nanos) {
         self.deadline = now.saturating_add(self.silence).saturating_add(IDLE);
     }
@@ -90,9 +102,11 @@ impl Job {
     fn refuses(&self, request: &Request, spent: Bytes, wall_clock_s: u64) -> Option<String> {
         match request {
             Request::Prepare(order) => {
-                let closed = || self.grant.refuses_time(wall_clock_s, order.lease_ns);
+                let lasting = order.connect_ns.unwrap_or_default().saturating_add(order.lease_ns);
+                let closed = || self.grant.refuses_time(wall_clock_s, lasting);
                 self.grant.refuses_run(order, spent).or_else(closed)
             }
+            Request::Packets { .. } => self.grant.refuses_packets(),
             Request::Serve { .. } if !self.activities.iter().any(|name| name == "ftp") => {
                 Some("policy: the activity ftp was not reserved".to_owned())
             }
@@ -108,6 +122,26 @@ impl Job {
                 .refuses_silence(word.lease_ns, spent)
                 .or_else(|| self.grant.refuses_time(wall_clock_s, word.lease_ns)),
             _ => None,
+        }
+    }
+
+    /// What is allowed begins: until when it may go on, and what of it is left out.
+    fn allows(&mut self, now: Nanos, request: &mut Request) {
+        if let (Some(which), Some(lease)) = (request.which(), lease(request)) {
+            self.which = which;
+            self.of = measured::run_of(request);
+            self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
+        }
+        match request {
+            Request::Prepare(order) => {
+                self.cell = Some(order.lease_ns);
+                order.record &= self.grant.capture;
+            }
+            Request::Test(order) => {
+                self.lease = Some(order.lease_ns.min(self.grant.max_run));
+                self.heard(now);
+            }
+            _ => {}
         }
     }
 
@@ -165,13 +199,14 @@ impl Agent {
         }
     }
 
-    fn begin_command(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, request: Request) {
+    fn begin_command(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, mut request: Request) {
         if let Request::Release { seq } = request {
             return self.release(now, conn, worker, seq);
         }
         let (spent, wall_clock_s) = (self.spent_of_day(now), self.wall_clock_s);
         let Some(job) = self.jobs.get_mut(&worker) else { return };
         job.last = Some((request.clone(), None));
+        job.cell = None;
         job.renew(now);
         if let Some(reason) = job.refuses(&request, spent, wall_clock_s) {
             let seq = request.seq().unwrap_or_default();
@@ -181,15 +216,7 @@ impl Agent {
             self.audit_of("refused", conn, &reason);
             return self.send(conn, answer);
         }
-        if let (Some(which), Some(lease)) = (request.which(), lease(&request)) {
-            job.which = which;
-            job.of = measured::run_of(&request);
-            job.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
-        }
-        if let Request::Test(order) = &request {
-            job.lease = Some(order.lease_ns.min(job.grant.max_run));
-            job.heard(now);
-        }
+        job.allows(now, &mut request);
         match request {
             Request::Sign(wanted) => self.sign(now, conn, worker, &wanted),
             request => self.actions.push(Action::Order { worker, request }),
@@ -210,6 +237,9 @@ impl Agent {
     /// A worker's answer; one that nobody waits for has no effect.
     pub(super) fn answered(&mut self, now: Nanos, worker: WorkerId, answer: Answer) {
         let Some(job) = self.jobs.get_mut(&worker) else { return };
+        if let Answer::Connected { which, .. } = answer {
+            return job.connected(now, which);
+        }
         let Some((request, kept)) = &mut job.last else { return };
         if answer.seq().is_none() || answer.seq() != request.seq() {
             return;
@@ -271,10 +301,13 @@ impl Agent {
     }
 }
 
-/// How long the conductor announces to be silent, where it does.
-const fn lease(request: &Request) -> Option<Nanos> {
+/// How long the conductor announces to be silent, where it does: before a run until the first of its
+/// data connections, but no longer than the run itself may take.
+fn lease(request: &Request) -> Option<Nanos> {
     match request {
-        Request::Prepare(order) => Some(order.lease_ns),
+        Request::Prepare(order) => {
+            Some(order.connect_ns.unwrap_or(order.lease_ns).min(order.lease_ns))
+        }
         Request::Service(order) => Some(order.lease_ns),
         Request::Word(word) => Some(word.lease_ns),
         _ => None,

@@ -109,6 +109,7 @@ impl Preparation {
         at_most("flows", self.flows.len() as u64, MOST_FLOWS)?;
         at_most("message_bytes", self.message_bytes.count(), LARGEST_MESSAGE)?;
         at_most("cap_ns", self.cap_ns.count(), LONGEST.count())?;
+        at_most("connect_ns", self.connect_ns.unwrap_or_default().count(), LONGEST.count())?;
         at_most("lease_ns", self.lease_ns.count(), LONGEST.count())?;
         for buffer in [self.buffer_bytes, self.window_clamp_bytes].into_iter().flatten() {
             at_most("buffer_bytes", buffer.count(), LARGEST_MESSAGE)?;

@@ -504,12 +504,14 @@ pub(crate) fn preparation(which: Which) -> Preparation {
         message_bytes: Bytes::new(1024),
         amount: Carried::WindowNs(Nanos::from_secs(1)),
         cap_ns: Nanos::from_secs(5),
+        connect_ns: None,
         lease_ns: Nanos::from_secs(20),
         buffer_bytes: None,
         window_clamp_bytes: None,
         secret: Hex32::new([7; 32]),
         link: None,
         of: None,
+        record: false,
     }
 }
 

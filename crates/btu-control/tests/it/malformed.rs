@@ -21,6 +21,7 @@ use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
 use btu_core::cell::Role;
+use btu_core::sample::CapturePoint;
 use btu_core::units::Nanos;
 
 use crate::agents::preparation;
@@ -44,6 +45,7 @@ fn dialogue() -> Vec<u8> {
         Request::Word(Box::new(ServiceWord { which, lease_ns: Nanos::ZERO, word: 7.into() })),
         Request::Cancel(which),
         Request::Collect(which),
+        Request::Packets { which, seen_at: CapturePoint::Test },
         Request::Sign(Box::new(Signing {
             seq: 8,
             role: Role::Active,
@@ -61,6 +63,11 @@ fn dialogue() -> Vec<u8> {
         Answer::Welcome { major: 1, minor: 0, build: text("0.1.0"), known: true },
         Answer::Granted { shared: 1, emulation: Offer::None(text("no")) },
         Answer::Prepared { which, addresses: vec![([10, 0, 0, 1], 7000).into()] },
+        Answer::Connected {
+            which,
+            local: ([10, 0, 0, 1], 7000).into(),
+            remote: ([10, 0, 0, 2], 999).into(),
+        },
         Answer::Said { which, said: serde_json::json!({"at": ["10.0.0.1:7000"]}), moved_bytes: 9 },
         Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },

@@ -9,6 +9,7 @@ use btu_control::agent::Event;
 use btu_control::agent::Measured;
 use btu_control::agent::Roster;
 use btu_control::agent::Setup;
+use btu_control::agent::WorkerId;
 use btu_control::message::Answer;
 use btu_control::message::LinkOrder;
 use btu_control::message::Offer;
@@ -17,6 +18,7 @@ use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
+use btu_core::sample::CapturePoint;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -104,6 +106,8 @@ fn what_is_not_legal_is_named_with_what_is() {
         ("[[class]]\n[[class]]\nhours = \"22-6\"", "class 2: hours = \"22-6\": write two times"),
         ("[[class]]\nmax_run = \"1\"", "max_run = \"1\": \"1\" has no unit"),
         ("shared = 0", "shared = 0: write a number from 1 to 64"),
+        ("scratch = \"io\"", "scratch = \"io\": write /var/lib/btu-io"),
+        ("on_excess = \"clamp\"", "policy.toml:1:1: unknown field `on_excess`"),
         ("listen = [\"lab\"]", "listen = \"lab\": write an address and a port"),
         ("[[class]]\npeers = [\"lab\"]", "peers = \"lab\": write id:"),
         ("[[class]]\npeers = [\"10.0.0.0/33\"]", "peers = \"10.0.0.0/33\": write id:"),
@@ -197,6 +201,62 @@ fn a_step_of_the_wall_clock_moves_no_deadline() {
         turn.now = end;
         let ended = turn.on(Event::Tick);
         assert!(ended.iter().any(|action| matches!(action, Action::Kill { .. })), "{ended:?}");
+    }
+}
+
+/// The network is cut without a sign: whatever the conductor did before, all traffic has ended by the
+/// time that it announced for the run and 3 s.
+#[test]
+fn the_lease_of_a_run_begins_anew_with_each_of_its_data_connections() {
+    let (mut turn, _) = Turn::begin(Policy::default(), LATE, &[]);
+    let which = Which { run: 1, attempt: 1, seq: 1 };
+    let (connect_ns, lease_ns) = (Some(Nanos::from_secs(15)), Nanos::from_secs(6));
+    let order = Preparation { connect_ns, lease_ns, ..preparation(which) };
+    turn.ask(Request::Prepare(Box::new(order)));
+    let longest = Nanos::from_secs(9);
+    let end = |turn: &Turn| turn.agent.wake_at().unwrap().since(turn.now);
+    assert_eq!(end(&turn), longest, "to connect takes no longer than the run");
+    let [local, remote] = [7420, 999].map(|port| ([10, 0, 0, 1], port).into());
+    let connected = |run| {
+        let which = Which { run, ..which };
+        let answer = Answer::Connected { which, local, remote };
+        Event::Answered { worker: WorkerId(1), answer }
+    };
+    for _connection in 0..2 {
+        turn.now = turn.now.saturating_add(Nanos::from_secs(4));
+        assert_eq!(turn.on(connected(1)), Vec::new(), "a word that goes no further");
+        assert_eq!(end(&turn), longest);
+    }
+    turn.now = turn.now.saturating_add(Nanos::from_secs(4));
+    turn.on(connected(0));
+    assert_eq!(end(&turn), Nanos::from_secs(5), "a connection of another run");
+    turn.now = turn.now.saturating_add(Nanos::from_secs(5));
+    let ended = turn.on(Event::Tick);
+    assert!(ended.iter().any(|action| matches!(action, Action::Kill { .. })), "{ended:?}");
+}
+
+#[test]
+fn packets_are_recorded_and_handed_over_only_where_the_policy_allows_it() {
+    for (text, allowed) in [("[[class]]\ncapture = false\n", false), ("", true)] {
+        let (mut turn, _) = Turn::begin(policy(text), LATE, &[]);
+        let which = |seq| Which { run: 1, attempt: 1, seq };
+        let order = Preparation { record: true, ..preparation(which(1)) };
+        let done = turn.ask(Request::Prepare(Box::new(order)));
+        let recorded = done.iter().find_map(|action| match action {
+            Action::Order { request: Request::Prepare(order), .. } => Some(order.record),
+            _ => None,
+        });
+        assert_eq!(recorded, Some(allowed), "the run is made all the same");
+        let addresses = vec![([10, 0, 0, 2], 7420).into(); 2];
+        let answer = Answer::Prepared { which: which(1), addresses };
+        turn.on(Event::Answered { worker: WorkerId(1), answer });
+        let seen_at = CapturePoint::BlackBox;
+        let asked = turn.ask(Request::Packets { which: which(2), seen_at });
+        if allowed {
+            assert!(matches!(asked[..], [Action::Order { .. }]), "{asked:?}");
+        } else {
+            assert_eq!(refusal(&asked), Some("policy: capture = false"));
+        }
     }
 }
 

@@ -120,6 +120,10 @@ impl Channel for TcpStream {
         TcpInfo::of(self).ok()
     }
 
+    fn ends(&self) -> Option<[SocketAddr; 2]> {
+        Some([self.local_addr().ok()?, self.peer_addr().ok()?])
+    }
+
     fn unacknowledged(&self) -> Option<u64> {
         socket::unacknowledged(self).ok()
     }

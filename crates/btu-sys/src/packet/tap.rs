@@ -3,6 +3,7 @@
 //! The kernel copies the first bytes of each frame into a ring and the frame goes on; nothing waits
 //! for the reader, and what finds the ring full is counted.
 
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
@@ -10,6 +11,7 @@ use std::os::fd::OwnedFd;
 use super::Geometry;
 use super::Head;
 use super::Ring;
+use super::filter;
 use crate::Error;
 use crate::Result;
 
@@ -28,6 +30,33 @@ impl Tap {
         let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
         super::bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;
         Ok(Self { socket, ring })
+    }
+
+    /// A listener that hears nothing yet, for whoever may open one now and not later.
+    pub fn closed() -> Result<Self> {
+        let what = |step: &str| format!("{step} of a listener");
+        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
+        let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
+        let tap = Self { socket, ring };
+        tap.close().map(|()| tap)
+    }
+
+    /// From now on hears what passes `link` from and to `host`, and what passed before is forgotten.
+    /// Frames of all other hosts do not reach this process.
+    pub fn listen(&mut self, link: u32, host: IpAddr) -> Result<()> {
+        self.close()?;
+        super::bind(&self.socket, link)
+            .map_err(|cause| Error::new(format!("binding of a listener to link {link}"), cause))?;
+        while self.next_head().is_some() {}
+        self.lost()?;
+        filter::attach(&self.socket, filter::of_host(host))
+            .map_err(|cause| Error::new(format!("filter of a listener for {host}"), cause))
+    }
+
+    /// From now on hears nothing more.
+    pub fn close(&self) -> Result<()> {
+        let closed = filter::attach(&self.socket, filter::nothing());
+        closed.map_err(|cause| Error::new("closing of a listener", cause))
     }
 
     /// The next frame, if one has passed. Its place is given back at the next call.

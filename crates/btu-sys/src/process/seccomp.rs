@@ -94,16 +94,18 @@ const fn load(offset: u32) -> sock_filter {
 }
 
 /// Skips so many instructions where the comparison holds, and so many where it does not.
-const fn jump(comparison: u32, value: u32, holds: u8, else_: u8) -> sock_filter {
+pub(crate) const fn jump(comparison: u32, value: u32, holds: u8, else_: u8) -> sock_filter {
     instruction(libc::BPF_JMP | comparison, holds, else_, value)
 }
 
-const fn answer(value: u32) -> sock_filter {
+/// Ends with this value.
+pub(crate) const fn answer(value: u32) -> sock_filter {
     instruction(libc::BPF_RET, 0, 0, value)
 }
 
+/// One instruction.
 #[expect(clippy::cast_possible_truncation, reason = "codes of instructions have 16 bits")]
-const fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> sock_filter {
+pub(crate) const fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code: code as u16, jt, jf, k }
 }
 

@@ -22,6 +22,7 @@ use btu_sys::packet::Tap;
 
 use super::Capture;
 use super::End;
+use super::Own;
 use super::Recorder;
 use crate::backend::BackendError;
 use crate::segment;
@@ -105,7 +106,7 @@ fn listen(
     let mut lost = 0;
     loop {
         let is_last = stop.load(Relaxed);
-        scribe.note_all(&mut tap);
+        scribe.note_all(&mut tap, None);
         lost += tap.lost()?;
         if is_last {
             return Ok(scribe.finish(watch.link.clone(), lost));
@@ -115,27 +116,33 @@ fn listen(
 }
 
 /// Both directions, on the monotonic clock.
-struct Scribe {
+#[derive(Debug)]
+pub(super) struct Scribe {
     up: Recorder,
     down: Recorder,
     wall_offset_ns: i64,
 }
 
 impl Scribe {
-    fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
         let wall_offset_ns = signed(clock::realtime_ns()) - signed(clock::monotonic_ns());
         let (up, down) = (Recorder::new(End::Near, limit), Recorder::new(End::Far, limit));
         Self { up, down, wall_offset_ns }
     }
 
-    fn note_all(&mut self, tap: &mut Tap) {
+    /// Notes what the tap heard; where it is said whose packets are wanted, those alone.
+    pub(super) fn note_all(&mut self, tap: &mut Tap, own: Option<&Own>) {
         while let Some(head) = tap.next_head() {
             let Frame::Counted(shape) =
                 segment::read_head(Vnet::default(), head.bytes, head.length)
             else {
                 continue;
             };
+            let is_wanted = |own: &Own| own.admits(shape.ends(head.bytes), head.is_outgoing);
+            if !own.is_none_or(is_wanted) {
+                continue;
+            }
             let recorder = if head.is_outgoing { &mut self.down } else { &mut self.up };
             let at = Nanos::new(head.stamp_ns.saturating_add_signed(-self.wall_offset_ns));
             if let Some(first) = recorder.arrived(Vnet::default(), &shape, head.bytes, at) {
@@ -144,7 +151,7 @@ impl Scribe {
         }
     }
 
-    fn finish(self, link: String, lost: u64) -> Capture {
+    pub(super) fn finish(self, link: String, lost: u64) -> Capture {
         let mut capture = self.up.finish(true).joined(self.down.finish(true));
         (capture.link, capture.wall_offset_ns) = (link, self.wall_offset_ns);
         capture.lost += lost;

@@ -65,7 +65,7 @@ impl Capture {
 }
 
 /// What is remarked on a packet that the sender saw leave and nobody saw come.
-const DROPPED: &str = "dropped by the emulated link";
+pub const DROPPED: &str = "dropped by the emulated link";
 const ETHERNET_HEADER: u32 = 14;
 /// Packets made before they are written.
 const PACKETS_AT_ONCE: usize = 1000;

@@ -8,10 +8,20 @@ use crate::segment::Frame;
 
 /// TCP over IPv4, `payload` bytes behind 54 bytes of headers, to be divided by `size`.
 fn super_packet(sequence: u32, payload: usize, size: u16) -> (Vnet, Shape, Vec<u8>) {
+    between([([198, 19, 12, 1], 5000), ([198, 19, 12, 2], 6000)], sequence, payload, size)
+}
+
+/// The same between two ends, from the first to the second.
+fn between(
+    [(from, from_port), (to, to_port)]: [([u8; 4], u16); 2],
+    sequence: u32,
+    payload: usize,
+    size: u16,
+) -> (Vnet, Shape, Vec<u8>) {
     let mut frame = Vec::new();
     PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
-        .ipv4([198, 19, 12, 1], [198, 19, 12, 2], 64)
-        .tcp(5000, 6000, sequence, 4000)
+        .ipv4(from, to, 64)
+        .tcp(from_port, to_port, sequence, 4000)
         .psh()
         .ack(77)
         .write(&mut frame, &vec![7; payload])
@@ -131,4 +141,38 @@ fn a_file_has_a_section_an_interface_and_a_block_per_packet() {
     assert_eq!(words[3..5], [54, 1054], "kept and full length");
     let text = String::from_utf8_lossy(&blocks[3].1).into_owned();
     assert!(text.contains("dropped by the emulated link"));
+}
+
+/// Whatever passed beside them: of others not even a header is left in the file.
+#[test]
+fn a_file_holds_the_connections_of_the_test_and_no_byte_of_another_one() {
+    let (own, far) = (([198, 19, 12, 1], 5000), ([198, 19, 12, 2], 6000));
+    let others = [
+        [([198, 19, 12, 3], 5000), far],
+        [own, ([198, 19, 12, 4], 6000)],
+        [([198, 19, 12, 1], 5001), far],
+        [own, ([198, 19, 12, 2], 22)],
+    ];
+    let mut recorder = Recorder::new(End::Near, 100);
+    for ends in [[own, far], [far, own]].into_iter().chain(others) {
+        let (vnet, shape, frame) = between(ends, 1, 2500, 1000);
+        let base = recorder.arrived(vnet, &shape, &frame, millis(1)).unwrap();
+        recorder.released(base..base + 3, millis(1));
+    }
+    let whole = recorder.finish(true);
+    assert_eq!(whole.records().len(), 18);
+    let connection = Connection { local: far.into(), remote: own.into() };
+    let mut file = Vec::new();
+    let packets = write_pcapng(&mut file, &[whole.of_connections(&[connection])], End::Far);
+    assert_eq!(packets.unwrap(), 6);
+    for other in [3, 4] {
+        let address = [198, 19, 12, other];
+        assert!(!file.windows(4).any(|bytes| bytes == address), "{address:?}");
+    }
+    let read = btu_core::capture::read(&file).unwrap();
+    assert!(read.packets.iter().all(|packet| packet.data.len() == 54), "headers only");
+    let found = btu_core::tcp::analyse(&read);
+    assert_eq!((found.connections.len(), found.traffic.segments), (1, 6));
+    let none: &[Connection] = &[];
+    assert_eq!(capture().of_connections(none).records(), []);
 }

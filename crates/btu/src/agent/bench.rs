@@ -36,6 +36,9 @@ pub(super) struct BenchArgs {
     /// The agent's state
     #[arg(long)]
     state: PathBuf,
+    /// Where tests write their files
+    #[arg(long)]
+    scratch: Option<PathBuf>,
 }
 
 /// The whole list of what an agent can ask of its bench.
@@ -57,9 +60,9 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Starts it.
-    pub(super) fn start(state: &StateDir) -> Result<Self, Failure> {
+    pub(super) fn start(state: &StateDir, scratch: Option<&Path>) -> Result<Self, Failure> {
         let listener = listen(&socket(state.path()))?;
-        let mut command = own("bench", state.path());
+        let mut command = own("bench", state.path(), scratch);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.context("start the bench").map_err(Failure::environment)?;
         let said = child.stdout.take().map(BufReader::new);
@@ -111,7 +114,7 @@ pub(super) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         }
         let started = match order {
             Order::End => Ok(()),
-            Order::Start => under_test(&args.state).map(|child| test = Some(child)),
+            Order::Start => under_test(args).map(|child| test = Some(child)),
         };
         let told = started.map_err(|error| error.to_string());
         say(&mut io::stdout(), &told).map_err(Failure::environment)?;
@@ -120,17 +123,20 @@ pub(super) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
 }
 
 /// A process that speaks to black boxes in this host's name, with this host's state.
-fn under_test(state: &Path) -> io::Result<Child> {
-    let mut command = own("test", state);
+fn under_test(BenchArgs { state, scratch, .. }: &BenchArgs) -> io::Result<Child> {
+    let mut command = own("test", state, scratch.as_deref());
     command.arg("--connect").arg(socket(state)).env("BTU_STATE_DIR", state);
     command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()
 }
 
 /// This program as a process that ends with this one.
-fn own(part: &str, state: &Path) -> Command {
+fn own(part: &str, state: &Path, scratch: Option<&Path>) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["agent", part, "--parent", &std::process::id().to_string(), "--state"]);
     command.arg(state);
+    if let Some(scratch) = scratch {
+        command.arg("--scratch").arg(scratch);
+    }
     command
 }
 

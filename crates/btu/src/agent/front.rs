@@ -4,6 +4,7 @@
 use std::io;
 use std::io::BufRead;
 use std::io::BufReader;
+use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
 use std::os::unix::net::UnixListener;
@@ -21,20 +22,26 @@ use std::time::Duration;
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::message::LinkOrder;
+use btu_control::message::MOST_PACKETS;
 use btu_control::message::Offer;
 use btu_control::policy;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
+use btu_core::sample::CapturePoint;
 use btu_core::sample::DirectionSample;
 use btu_sys::process;
+use btu_testbed::capture::End;
 use btu_testbed::front;
+use btu_testbed::front::FrontError;
 use btu_testbed::front::Site;
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::confine;
+use super::listener;
 use super::state::StateDir;
+use super::worker::doorway::Ends;
 use super::workers::Allowed;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -79,6 +86,10 @@ enum Order {
 enum Wish {
     /// Give the link these elements.
     Configure { link: LinkOrder },
+    /// Hand over what was recorded of these connections, as one end of the link saw it.
+    Packets { connections: Vec<Ends>, seen_at: CapturePoint },
+    /// Record what passes the link.
+    Record {},
     /// Say what the link did.
     Samples {},
 }
@@ -174,6 +185,24 @@ impl Emulator {
         self.ask(&Wish::Samples {})
     }
 
+    /// From now on what passes the link is recorded.
+    pub(super) fn record(&mut self) -> Result<(), String> {
+        self.ask(&Wish::Record {})
+    }
+
+    /// What was recorded of these connections, as a file.
+    pub(super) fn packets(
+        &mut self,
+        connections: Vec<Ends>,
+        seen_at: CapturePoint,
+    ) -> Result<Vec<u8>, String> {
+        let length = self.ask(&Wish::Packets { connections, seen_at })?;
+        let mut packets = vec![0; length];
+        let gone = |error| format!("the emulator is gone: {error}");
+        self.input.lock().read_exact(&mut packets).map_err(gone)?;
+        Ok(packets)
+    }
+
     fn ask<T: DeserializeOwned>(&mut self, wish: &Wish) -> Result<T, String> {
         let asked = say(&mut self.output, wish)
             .and_then(|()| hear::<Result<T, String>>(&mut self.input.lock()));
@@ -236,13 +265,19 @@ fn start(args: &FrontArgs, front: &Arc<front::Front>, allowed: Allowed) -> anyho
 
 /// Until the worker is gone.
 fn serve(front: &front::Front, mut input: ChildStdin, output: ChildStdout) {
+    // What another worker left behind is not for this one.
+    drop(front.recorded());
     let mut output = BufReader::new(output);
     while let Ok(wish) = hear::<Wish>(&mut output) {
         let said = match wish {
             Wish::Configure { link } => say(&mut input, &configure(front, &link)),
-            Wish::Samples {} => {
-                say(&mut input, &front.samples().map_err(|error| error.to_string()))
+            Wish::Packets { connections, seen_at } => {
+                let packets = packets(front, &connections, seen_at);
+                say(&mut input, &packets.as_ref().map(Vec::len))
+                    .and_then(|()| input.write_all(&packets.unwrap_or_default()))
             }
+            Wish::Record {} => say(&mut input, &front.record(MOST_PACKETS).map_err(told)),
+            Wish::Samples {} => say(&mut input, &front.samples().map_err(told)),
         };
         if said.is_err() {
             return;
@@ -250,12 +285,27 @@ fn serve(front: &front::Front, mut input: ChildStdin, output: ChildStdout) {
     }
 }
 
+/// What was recorded of these connections, as a file.
+fn packets(
+    front: &front::Front,
+    connections: &[Ends],
+    seen_at: CapturePoint,
+) -> Result<Vec<u8>, String> {
+    let capture = front.recorded().map_err(told)?;
+    let end = if seen_at == CapturePoint::Test { End::Near } else { End::Far };
+    listener::file(capture, connections, end).map_err(|error| error.to_string())
+}
+
+fn told(error: FrontError) -> String {
+    format!("{:#}", anyhow::Error::new(error))
+}
+
 fn configure(front: &front::Front, link: &LinkOrder) -> Result<(), String> {
     let chain = |texts: &[String]| {
         ChainSpec::as_given(texts, &Reader::PLAN).map_err(|error| error.to_string())
     };
     let (up, down) = (chain(&link.up)?, chain(&link.down)?);
-    front.impair(up, down, link.seed).map_err(|error| format!("{:#}", anyhow::Error::new(error)))
+    front.impair(up, down, link.seed).map_err(told)
 }
 
 /// Where processes of this agent, started by others of them, connect.

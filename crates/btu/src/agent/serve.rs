@@ -35,6 +35,7 @@ use super::audit::Audit;
 use super::bench::Bench;
 use super::front::Front;
 use super::link::Link;
+use super::listener::Listener;
 use super::start::STOPPED;
 use super::state::StateDir;
 use super::state::unix_seconds;
@@ -55,10 +56,7 @@ pub(super) struct Server {
     waiter: Waiter,
     links: BTreeMap<ConnId, Held>,
     workers: BTreeMap<WorkerId, Worker>,
-    /// Where links can be emulated.
-    front: Option<Front>,
-    /// Where tests of this host are started, if its policy allows any.
-    bench: Option<Bench>,
+    parts: Parts,
     /// Workers that put this host under test.
     tests: BTreeSet<WorkerId>,
     /// The worker behind the emulator, of one reservation.
@@ -72,24 +70,36 @@ pub(super) struct Server {
     accept_again: Nanos,
 }
 
-/// A link, and the address at which it came in.
+/// Processes of the agent that were started while it had its rights.
+pub(super) struct Parts {
+    /// Where links can be emulated.
+    pub(super) front: Option<Front>,
+    /// Where tests of this host are started, if its policy allows any.
+    pub(super) bench: Option<Bench>,
+    /// What records packets on this host's own addresses.
+    pub(super) listener: Listener,
+}
+
+/// A link, the address at which it came in, and whose it is.
 struct Held {
     link: Link,
     address: IpAddr,
+    from: IpAddr,
 }
 
 impl Server {
     pub(super) fn new(
         agent: Agent,
         (listeners, local): (Vec<TcpListener>, UnixListener),
-        (front, bench): (Option<Front>, Option<Bench>),
+        parts: Parts,
         config: ServerConfig,
         state: StateDir,
         audit: Audit,
     ) -> Result<Self, Failure> {
         let waiter = Waiter::new().map_err(Failure::environment)?;
         let added = listeners.iter().try_for_each(|listener| waiter.add(listener));
-        added.and_then(|()| waiter.add(&local)).map_err(Failure::environment)?;
+        let added = added.and_then(|()| waiter.add(&local));
+        added.and_then(|()| parts.listener.wakes(&waiter)).map_err(Failure::environment)?;
         Ok(Self {
             agent,
             listeners,
@@ -100,8 +110,7 @@ impl Server {
             waiter,
             links: BTreeMap::new(),
             workers: BTreeMap::new(),
-            front,
-            bench,
+            parts,
             tests: BTreeSet::new(),
             behind: BTreeMap::new(),
             emulated: BTreeSet::new(),
@@ -125,6 +134,9 @@ impl Server {
                 self.hear(worker, false);
                 self.hear(worker, true);
             }
+            for event in self.parts.listener.hear() {
+                self.happens(event);
+            }
             self.happens(Event::Tick);
             self.flush();
         }
@@ -138,6 +150,7 @@ impl Server {
         let unsent = self.links.values().any(|held| held.link.wants_write());
         let workers = self.workers.values().chain(self.behind.values());
         let unsent = unsent || workers.into_iter().any(Worker::wants_write);
+        let unsent = unsent || self.parts.listener.wants_write();
         let due = self.agent.wake_at().map_or(LONGEST_WAIT, |at| at.since(now()));
         due.min(if unsent { RETRY } else { LONGEST_WAIT })
     }
@@ -152,7 +165,8 @@ impl Server {
                     Ok((stream, from)) => {
                         let address = stream.local_addr().map_or(from.ip(), |own| own.ip());
                         let link = Link::tls(stream, &self.config);
-                        self.enter(link, address, |conn| Event::Accepted { conn, from: from.ip() });
+                        let ends = [address, from.ip()];
+                        self.enter(link, ends, |conn| Event::Accepted { conn, from: from.ip() });
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(_) => self.accept_again = now().saturating_add(ACCEPT_PAUSE),
@@ -161,14 +175,14 @@ impl Server {
         }
         while let Ok((stream, _)) = self.local.accept() {
             let nowhere = Ipv4Addr::LOCALHOST.into();
-            self.enter(Link::local(stream), nowhere, |conn| Event::Local { conn });
+            self.enter(Link::local(stream), [nowhere; 2], |conn| Event::Local { conn });
         }
     }
 
     fn enter(
         &mut self,
         link: io::Result<Link>,
-        address: IpAddr,
+        [address, from]: [IpAddr; 2],
         event: impl FnOnce(ConnId) -> Event,
     ) {
         let Ok(link) = link else { return };
@@ -177,7 +191,7 @@ impl Server {
         }
         self.last_conn += 1;
         let conn = ConnId(self.last_conn);
-        self.links.insert(conn, Held { link, address });
+        self.links.insert(conn, Held { link, address, from });
         self.happens(event(conn));
     }
 
@@ -227,7 +241,10 @@ impl Server {
         let Some(worker) = workers.get_mut(&id) else { return };
         for word in worker.hear() {
             let event = match word {
-                Word::Answer(answer) => Event::Answered { worker: id, answer },
+                Word::Answer(answer) => match self.parts.listener.answered(id, answer) {
+                    Some(answer) => Event::Answered { worker: id, answer },
+                    None => continue,
+                },
                 Word::Piece(chunk) => Event::Piece { worker: id, chunk },
                 Word::Ended(how) => Event::Ended { worker: id, how },
             };
@@ -311,6 +328,7 @@ impl Server {
     /// Sends what can be sent; connections that are closed or gone are let go.
     fn flush(&mut self) {
         self.workers.values_mut().chain(self.behind.values_mut()).for_each(Worker::flush);
+        self.parts.listener.flush();
         let gone: Vec<ConnId> = self
             .links
             .iter_mut()

@@ -23,6 +23,8 @@ use super::audit::Audit;
 use super::bench::Bench;
 use super::confine;
 use super::front::Front;
+use super::listener::Listener;
+use super::serve::Parts;
 use super::serve::Server;
 use super::state::StateDir;
 use crate::exit::Exit;
@@ -49,7 +51,8 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let config = tls::server_config(&identity).map_err(Failure::environment)?;
     let front = policy.front.as_ref().map(|front| Front::start(front, &state)).transpose()?;
     let tests = policy.classes.iter().any(|class| class.test);
-    let bench = tests.then(|| Bench::start(&state)).transpose()?;
+    let bench = tests.then(|| Bench::start(&state, policy.scratch.as_deref())).transpose()?;
+    let listener = Listener::start(&policy)?;
     let confined = confine::agent(&state)?;
     let addresses = addresses(&listeners)?;
     state.write(LISTENING, &addresses)?;
@@ -65,7 +68,8 @@ pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {
     let audit = Audit::open(state.file("audit.ndjson"));
     let mut agent = Agent::new(setup, roster);
     agent.set_confinement(confined);
-    let mut server = Server::new(agent, (listeners, local), (front, bench), config, state, audit)?;
+    let parts = Parts { front, bench, listener };
+    let mut server = Server::new(agent, (listeners, local), parts, config, state, audit)?;
     let reservations = server.serve(interrupt.flag())?;
     if args.json {
         output::json(&json!({ "reservations": reservations, "listened": addresses }))?;

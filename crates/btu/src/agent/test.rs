@@ -17,6 +17,7 @@ use super::worker::say;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::ordered;
+use crate::run::ordered::Site;
 use crate::run::ordered::Told;
 
 /// What the agent tells it when it starts it.
@@ -31,6 +32,9 @@ pub(super) struct TestArgs {
     /// Where the agent listens for it
     #[arg(long)]
     connect: PathBuf,
+    /// Where its policy wants the files of the test
+    #[arg(long)]
+    scratch: Option<PathBuf>,
 }
 
 /// Does what it is told until the agent is gone.
@@ -42,8 +46,9 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let state = StateDir::open(&StateArgs { state: Some(args.state.clone()) })?;
     let agent = UnixStream::connect(&args.connect).map_err(Failure::environment)?;
     let mut said = agent.try_clone().map_err(Failure::environment)?;
+    let scratch = args.scratch.as_deref();
     each_request(&mut said, &mut |request| match request {
-        Request::Test(order) => run(&state, &order, &agent),
+        Request::Test(order) => run(&Site { state: &state, scratch }, &order, &agent),
         other => {
             let (seq, reason) = (other.seq().unwrap_or_default(), NO_WORK.to_owned());
             say(&mut &agent, &Answer::Failed { seq, reason }, &[])
@@ -51,7 +56,7 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn run(state: &StateDir, order: &TestOrder, agent: &UnixStream) -> anyhow::Result<()> {
+fn run(site: &Site<'_>, order: &TestOrder, agent: &UnixStream) -> anyhow::Result<()> {
     let seq = order.seq;
     let way = agent.try_clone()?;
     let told = Told::new(move |text| {
@@ -59,7 +64,7 @@ fn run(state: &StateDir, order: &TestOrder, agent: &UnixStream) -> anyhow::Resul
         // Without the agent this process ends anyway.
         let _ = say(&mut &way, &Answer::Progress { seq, text }, &[]);
     });
-    let (answer, document) = match ordered::run(state, order, &told) {
+    let (answer, document) = match ordered::run(site, order, &told) {
         Ok(result) => {
             let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
             (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)

@@ -1,6 +1,10 @@
 //! The worker of one reservation: the far ends of its runs and its FTP server, in a process of their
 //! own. It holds no key and no capability, and dies with the agent.
 
+mod account;
+pub(super) mod doorway;
+mod packets;
+
 use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
@@ -24,14 +28,11 @@ use btu_control::message::Which;
 use btu_control::secret::Hex32;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
-use btu_core::manifest;
-use btu_core::sample::DirectionSample;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_engine::EngineError;
 use btu_engine::Place;
 use btu_engine::comm;
-use btu_engine::comm::EndReport;
 use btu_engine::comm::FarFlow;
 use btu_engine::comm::FarJob;
 use btu_engine::comm::FarSide;
@@ -43,16 +44,20 @@ use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_sys::process;
 use btu_sys::socket::Settings;
-use btu_testbed::local::LocalTestbed;
-use serde::Deserialize;
-use serde::Serialize;
 
+use self::account::is_at;
+use self::account::share;
+use self::doorway::Doorway;
+use self::doorway::Output;
+use self::packets::Recorded;
 use super::confine;
 use super::front::Emulator;
 use super::service::Served;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::facts;
+
+pub(crate) use self::account::Account;
 
 /// What the agent tells a worker when it starts it.
 #[derive(Debug, clap::Args)]
@@ -93,18 +98,19 @@ struct Work {
     /// The last document and its announcement, for whoever asks twice.
     document: Vec<u8>,
     said: Answer,
-    output: Box<dyn Write>,
+    recorded: Recorded,
+    output: Output,
 }
 
 /// The agent's words, the way back to it, and the emulator if there is one.
-type Channels = (Box<dyn Read>, Box<dyn Write>, Option<Emulator>);
+type Channels = (Box<dyn Read>, Output, Option<Emulator>);
 
 fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
     let Some(path) = &args.connect else {
-        return Ok((Box::new(std::io::stdin()), Box::new(std::io::stdout()), None));
+        return Ok((Box::new(std::io::stdin()), Output::new(std::io::stdout()), None));
     };
     let agent = UnixStream::connect(path)?;
-    Ok((Box::new(agent.try_clone()?), Box::new(agent), Some(Emulator::of_this_process())))
+    Ok((Box::new(agent.try_clone()?), Output::new(agent), Some(Emulator::of_this_process())))
 }
 
 /// Does what it is told, one thing after the other, until the agent is gone.
@@ -128,6 +134,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         role: Role::Active,
         document: Vec::new(),
         said: Answer::Pong {},
+        recorded: Recorded::default(),
         output,
     };
     each_request(&mut *input, &mut |request| work.answer(request))
@@ -177,9 +184,10 @@ impl Work {
                 Answer::Cancelled { seq }
             }
             Request::Collect(which) => self.collect(which)?,
+            Request::Packets { which, seen_at } => self.packets(which, seen_at),
             _ => Answer::Failed { seq, reason: "no work for a worker".to_owned() },
         };
-        say(&mut *self.output, &answer, &self.document)
+        self.output.say(&answer, &self.document)
     }
 
     fn keep(
@@ -224,8 +232,13 @@ impl Work {
         if let Err(reason) = self.emulate(order) {
             return Answer::Failed { seq: order.which.seq, reason };
         }
+        self.record(order);
         let sending = order.flows.iter().filter(|flow| **flow == Direction::Receive).count();
         self.pace = self.rate.map(|rate| share(rate, sending));
+        let Which { run, attempt, .. } = order.which;
+        let seat = Seat { secret: *order.secret.bytes(), run, attempt, flow: 0 };
+        let doorway = Doorway::new(FarToken { seat }, order.which, &self.output);
+        self.recorded.doorway = Some(Arc::new(doorway));
         match self.listen(order) {
             Ok(side) => {
                 let addresses = self.side.insert(side).addresses().to_vec();
@@ -271,9 +284,8 @@ impl Work {
         };
         let transport = btu_engine::transport::TRANSPORTS[0];
         let mut terms = Terms::new(transport, order.message_bytes, amount, order.cap_ns);
-        let Which { run, attempt, .. } = order.which;
-        let seat = Seat { secret: *order.secret.bytes(), run, attempt, flow: 0 };
-        terms.preamble = Some(Arc::new(FarToken { seat }));
+        let doorway = self.recorded.doorway.clone();
+        terms.preamble = doorway.map(|doorway| -> Arc<dyn comm::Preamble> { doorway });
         let buffer = order.buffer_bytes.map(Bytes::len);
         let clamp = order.window_clamp_bytes.and_then(|clamp| u32::try_from(clamp.count()).ok());
         let sockets = Settings {
@@ -310,23 +322,12 @@ impl Work {
             Err(reason) => return Ok(Answer::Failed { seq, reason }),
         };
         let held_back = self.pace.filter(|pace| ends.iter().any(|end| is_at(end, *pace)));
-        let account = Account { ends, emulation, held_back }.of_role(self.role);
+        let counters = self.recorded.counters();
+        let account = Account { ends, emulation, held_back, counters }.of_role(self.role);
         let moved = account.ends.iter().map(|end| end.bytes).sum();
         let document = serde_json::to_vec(&account)?;
         Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))
     }
-}
-
-/// What a run leaves behind at a black box.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Account {
-    /// The far ends, in the order of the preparation.
-    pub(crate) ends: Vec<EndReport>,
-    /// What the emulator did; empty without one.
-    pub(crate) emulation: Vec<DirectionSample>,
-    /// What the agent's policy allowed a connection, where one came near it.
-    #[serde(default)]
-    pub(crate) held_back: Option<BitRate>,
 }
 
 /// An answer, and the document that it announces.
@@ -338,33 +339,6 @@ pub(super) fn say(out: &mut dyn Write, answer: &Answer, document: &[u8]) -> anyh
         }
     }
     Ok(out.flush()?)
-}
-
-impl Account {
-    /// With the name that the link to this role has in a result.
-    fn of_role(mut self, role: Role) -> Self {
-        let link = LocalTestbed::link_name(role);
-        self.emulation.iter_mut().for_each(|seen| seen.link.clone_from(&link));
-        self
-    }
-
-    /// What the host will sign of it.
-    fn hash(&self) -> [u8; 32] {
-        manifest::account(self.ends.iter().map(|end| &end.sample), &self.emulation)
-    }
-}
-
-/// A fair part of a rate among so many senders.
-fn share(rate: BitRate, senders: usize) -> BitRate {
-    BitRate::new(rate.bit_per_second() / u64::try_from(senders.max(1)).unwrap_or(u64::MAX))
-}
-
-/// Whether an end sent four fifths of what it was allowed, or more: the kernel's pace counts headers
-/// and rounds up to whole segments, the end counts user bytes.
-fn is_at(end: &EndReport, pace: BitRate) -> bool {
-    let sent = end.started.zip(end.ended).filter(|_| end.messages > 0);
-    let rate = sent.and_then(|(started, ended)| end.bytes.per(ended.since(started)));
-    rate.is_some_and(|rate| rate.bit_per_second() / 4 >= pace.bit_per_second() / 5)
 }
 
 /// FTP sessions at once where their rate is limited.

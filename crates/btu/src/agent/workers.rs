@@ -89,9 +89,21 @@ impl Worker {
         Ok(Self { child: None, channel, reader, unsent: Vec::new() })
     }
 
+    /// A process that was started with the other end of this channel.
+    pub(super) fn of_process(child: Child, channel: UnixStream) -> io::Result<Self> {
+        let mut worker = Self::of_another(channel)?;
+        worker.child = Some(child);
+        Ok(worker)
+    }
+
     /// Tells it what to do.
     pub(super) fn order(&mut self, request: &Request) {
-        if let Ok(bytes) = frame::encode(request) {
+        self.tell(request);
+    }
+
+    /// Tells it something in its own words.
+    pub(super) fn tell(&mut self, word: &impl Serialize) {
+        if let Ok(bytes) = frame::encode(word) {
             self.unsent.extend(bytes);
             self.flush();
         }

@@ -48,6 +48,14 @@ struct Elsewhere<'a> {
 
 /// Runs the verb with `--test`.
 pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<Exit, Failure> {
+    if let Some(dir) = &args.resume {
+        let cause = anyhow!(
+            "--resume {}: --test {name} keeps nothing of a test that was cut short: it ends with its \
+             conductor, and its result is handed over when it is whole",
+            dir.display()
+        );
+        return Err(Failure::usage(cause).hint("start the test again, without --resume"));
+    }
     let Planned { plan, given } = args.plan()?;
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
     free(&out)?;

@@ -53,8 +53,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "AGENT", requires = "active")]
     pub(super) passive: Option<String>,
     /// Put another host under test, whose agent measures against the two above
-    #[arg(long, value_name = "AGENT", requires = "active",
-        conflicts_with_all = ["resume", "io_dir"])]
+    #[arg(long, value_name = "AGENT", requires = "active", conflicts_with = "io_dir")]
     pub(super) test: Option<String>,
     /// What lies between real hosts: lab (default), cloud or wan
     #[arg(long, value_name = "CLASS", requires = "active", conflicts_with = "resume",

@@ -38,6 +38,14 @@ pub(super) struct Ordered {
     pub(super) told: Told,
 }
 
+/// Where a test has room on this host.
+pub(crate) struct Site<'a> {
+    /// The agent's state: the identity of this host, and the result until it is sent.
+    pub(crate) state: &'a StateDir,
+    /// The directory of the `io` activity, where the policy names one.
+    pub(crate) scratch: Option<&'a Path>,
+}
+
 /// What came of it.
 pub(crate) struct Measured {
     /// The result as one file.
@@ -65,16 +73,16 @@ impl fmt::Debug for Told {
 }
 
 /// Runs the order. Of its directory nothing is left.
-pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
-    state.clear_test();
-    let measured = measured(state, order, told);
-    state.clear_test();
+pub(crate) fn run(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
+    site.state.clear_test();
+    let measured = measured(site, order, told);
+    site.state.clear_test();
     measured
 }
 
-fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
+fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let args = arguments(state, order, told)?;
+    let args = arguments(site, order, told)?;
     let started = start::start(&args, &interrupt)?;
     let mut watcher = Telling(told.clone());
     let done = super::carry_out(&args, started, &mut watcher)?;
@@ -86,12 +94,13 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
 }
 
 /// The options with which a user of this host would have asked for the same.
-fn arguments(state: &StateDir, order: &TestOrder, told: &Told) -> Result<RunArgs, Failure> {
+fn arguments(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<RunArgs, Failure> {
     let mut words: Vec<String> = ["btu", "run", "--quiet"].map(str::to_owned).into();
     let mut say = |option: &str, value: &str| words.push(format!("--{option}={value}"));
     let path = |path: &Path| path.display().to_string();
-    say("state", &path(state.path()));
-    say("out", &path(&state.test_folder()));
+    say("state", &path(site.state.path()));
+    say("out", &path(&site.state.test_folder()));
+    site.scratch.iter().for_each(|scratch| say("io-dir", &path(scratch)));
     say("reconnect", &order.reconnect_s.to_string());
     for one in &order.boxes {
         say(if one.role == Role::Active { "active" } else { "passive" }, &one.name);
@@ -131,5 +140,40 @@ impl Watcher for Telling {
 
     fn now(&self) -> Nanos {
         Nanos::new(clock::monotonic_ns())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::StateArgs;
+
+    #[test]
+    fn the_policy_says_where_a_test_writes_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateDir::open(&StateArgs { state: Some(folder.path().into()) }).unwrap();
+        let order = TestOrder {
+            seq: 1,
+            lease_ns: Nanos::from_secs(1),
+            plan: String::new(),
+            given: None,
+            boxes: vec![btu_control::message::BlackBox {
+                role: Role::Active,
+                id: String::new(),
+                address: String::new(),
+                name: "lab1".to_owned(),
+            }],
+            reconnect_s: 5,
+            price: None,
+            marks: Vec::new(),
+            note: None,
+        };
+        let scratch = Path::new("/var/lib/btu-io");
+        for scratch in [Some(scratch), None] {
+            let site = Site { state: &state, scratch };
+            let args = arguments(&site, &order, &Told::new(|_| ())).unwrap();
+            assert_eq!(args.io_dir.as_deref(), scratch);
+            assert_eq!((args.active.as_deref(), args.reconnect), (Some("lab1"), 5));
+        }
     }
 }

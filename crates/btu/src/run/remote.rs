@@ -3,7 +3,9 @@
 mod black_box;
 mod check;
 pub(super) mod hosts;
+mod packets;
 mod reach;
+mod second;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -76,6 +78,8 @@ pub(crate) struct RemoteRunner {
     hosts: Hosts,
     /// Runs asked for so far, repeats and lost ones included.
     run: u64,
+    /// Whether the agents record the packets of the runs that they are asked for.
+    recording: bool,
     lost: Loss,
     emulator_rate: Option<BitRate>,
 }
@@ -118,6 +122,7 @@ impl RemoteRunner {
             interrupt: interrupt.clone(),
             hosts,
             run: 0,
+            recording: false,
             lost: Loss::default(),
             emulator_rate: None,
         })
@@ -208,7 +213,7 @@ impl RemoteRunner {
         terms.cancel = self.interrupt.flag().clone();
         let of = self.run_of(run);
         for one in self.boxes.values_mut() {
-            one.expect_run((self.run, run.attempt), link, of.as_ref())?;
+            one.expect_run((self.run, run.attempt), link, of.as_ref(), self.recording)?;
         }
         let seats = flows.iter().enumerate().map(|(place, flow)| self.seat(flows, place, *flow));
         let mut nonce = [0; 12];
@@ -298,15 +303,8 @@ impl Runner for RemoteRunner {
         }
     }
 
-    /// The agents record no packets: what the sockets say of themselves is all there is.
-    fn capture(&mut self, run: &CaptureRun, _directory: &Path) -> Option<CaptureSample> {
-        Some(CaptureSample {
-            run: self.cell(&run.run)?,
-            why: run.why.clone(),
-            black_boxes: Vec::new(),
-            file: None,
-            not_captured: "agents record no packets".to_owned(),
-        })
+    fn capture(&mut self, run: &CaptureRun, directory: &Path) -> Option<CaptureSample> {
+        self.second(run, directory)
     }
 
     fn verify(&mut self, when: When) -> Option<Vec<VerificationSample>> {

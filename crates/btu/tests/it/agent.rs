@@ -7,6 +7,7 @@ mod confined;
 mod elsewhere;
 mod hosts;
 mod limits;
+mod packets;
 mod signed;
 
 use std::io::Read;

@@ -23,6 +23,8 @@ use btu_core::manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::plan::SocketPlan;
+use btu_core::sample::CapturePoint;
+use btu_core::sample::CounterDelta;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Flag;
 use btu_core::units::BitRate;
@@ -33,8 +35,10 @@ use btu_engine::comm::Amount;
 use btu_engine::comm::EndReport;
 use btu_engine::comm::Terms;
 use btu_engine::file::ftp::Access;
+use btu_sys::clock;
 use btu_testbed::local::LocalTestbed;
 
+use super::packets::Handed;
 use crate::agent::worker::Account;
 use crate::conductor;
 use crate::conductor::NamedAgent;
@@ -58,6 +62,12 @@ pub(super) struct RemoteBox {
     link_order: Option<LinkOrder>,
     /// What the next run is signed as; `None` for one that is no part of a result.
     of: Option<RunOf>,
+    /// Whether its packets are recorded.
+    record: bool,
+    /// Where its far ends listen, and since when, by the wall clock.
+    listens: (Vec<SocketAddr>, Nanos),
+    /// Protocol counters of the agent's host that moved in the last run.
+    counters: Vec<CounterDelta>,
     /// What the emulator did in the last run.
     emulation: Vec<DirectionSample>,
     /// What its policy allowed a connection of the last run, where one came near it.
@@ -88,6 +98,9 @@ impl RemoteBox {
             secret: Hex32::new([0; 32]),
             link_order: None,
             of: None,
+            record: false,
+            listens: (Vec::new(), Nanos::ZERO),
+            counters: Vec::new(),
             emulation: Vec::new(),
             held_back: None,
             prepared: None,
@@ -119,8 +132,10 @@ impl RemoteBox {
         (run, attempt): (u64, u32),
         link: Option<&LinkOrder>,
         of: Option<&RunOf>,
+        record: bool,
     ) -> Result<(), NoRandomness> {
         self.run = (run, attempt);
+        self.record = record;
         self.of = of.cloned();
         self.link_order = link.cloned();
         self.emulation.clear();
@@ -222,7 +237,6 @@ impl RemoteBox {
     }
 
     fn preparation(&mut self, flows: &[Direction], terms: &Terms) -> Preparation {
-        let lease = LISTENING.saturating_add(self.lead_in).saturating_add(terms.cap);
         Preparation {
             which: self.which(),
             role: self.role,
@@ -233,18 +247,34 @@ impl RemoteBox {
                 Amount::Window(window) => Carried::WindowNs(window),
             },
             cap_ns: terms.cap,
-            lease_ns: lease,
+            connect_ns: Some(LISTENING),
+            lease_ns: self.lead_in.saturating_add(terms.cap),
             buffer_bytes: self.sockets.black_box_buffer,
             window_clamp_bytes: self.sockets.black_box_window_clamp,
             secret: self.secret,
             link: self.link_order.clone(),
             of: self.of.clone(),
+            record: self.record,
         }
+    }
+
+    /// The packets of the last run, as one end of its link saw them.
+    pub(super) fn packets(&mut self, seen_at: CapturePoint) -> Result<Handed, EngineError> {
+        let which = self.which();
+        let (_, file) = self.ask(Request::Packets { which, seen_at }, ANSWER)?;
+        let (far_ends, since) = self.listens.clone();
+        let link = LocalTestbed::link_name(self.role);
+        Ok(Handed { agent: self.agent.name.clone(), link, far_ends, since, file })
+    }
+
+    /// Protocol counters of its host that moved in the last run.
+    pub(super) fn counters(&self) -> Vec<CounterDelta> {
+        self.counters.clone()
     }
 
     /// The account of the far ends, if it can be one.
     fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
-        let Account { ends, emulation, held_back } =
+        let Account { ends, emulation, held_back, counters } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
         let own = |end: &EndReport| end.sample.role == self.role;
         if ends.len() != flows || !ends.iter().all(own) {
@@ -259,6 +289,7 @@ impl RemoteBox {
             .map(|seen| DirectionSample { link: link.clone(), ..seen })
             .collect();
         self.held_back = held_back;
+        self.counters = counters;
         Ok(ends)
     }
 
@@ -289,7 +320,10 @@ impl BlackBox for RemoteBox {
         let order = self.preparation(flows, terms);
         self.prepared = Some((flows.len(), terms.cap));
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
-            Answer::Prepared { addresses, .. } => Ok(addresses),
+            Answer::Prepared { addresses, .. } => {
+                self.listens = (addresses.clone(), Nanos::new(clock::realtime_ns()));
+                Ok(addresses)
+            }
             _ => Err(self.refused("no far ends")),
         }
     }

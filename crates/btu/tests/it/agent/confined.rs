@@ -43,7 +43,8 @@ fn no_thread_of_an_agent_its_front_or_its_workers_holds_a_right() {
             let filtered = confinement["system_calls_seccomp"]["value"] == true;
             assert!(filtered || confinement["system_calls_seccomp"]["reason"].is_string());
             // A worker gives its rights up before it says or hears a word.
-            wait_until(|| agent.processes().len() == 4);
+            // Agent, front, listener, and a worker on either side of the emulator.
+            wait_until(|| agent.processes().len() == 5);
             let all = || agent.processes().into_iter().flat_map(threads).collect::<Vec<_>>();
             wait_until(|| all().iter().all(|thread| thread["NoNewPrivs"] == "1"));
             wait_until(|| !filtered || all().iter().all(|thread| thread["Seccomp"] == "2"));

@@ -114,15 +114,38 @@ impl Hosts {
             2 => "10.77.0.1:7411".to_owned(),
             number => format!("{}:7411", far(number)),
         };
-        let mut invite = self.btu(number.into());
-        invite.args(["agent", "invite", "--address", &address]).stdout(Stdio::null());
-        assert!(invite.output().unwrap().status.success());
+        self.invite_first(number, &address);
         let child = self.start_agent(number, &address);
         Black { hosts: self, number, address, child }
     }
 
+    /// An agent that may do nothing to its host's network, as that of an ordinary user.
+    pub(super) fn powerless_agent(&self, number: u8) -> Black<'_> {
+        std::fs::create_dir_all(self.state(&number.to_string())).unwrap();
+        let address = format!("{}:7411", far(number));
+        self.invite_first(number, &address);
+        let plain = self.btu(number.into()).command;
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user"]).arg(plain.get_program());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.dir());
+        let agent = Placed { net: &self.nets[usize::from(number)], command };
+        let child = self.started(number, agent, &address);
+        Black { hosts: self, number, address, child }
+    }
+
+    /// An agent that nobody may use would only be reached from its own host.
+    fn invite_first(&self, number: u8, address: &str) {
+        let mut invite = self.btu(number.into());
+        invite.args(["agent", "invite", "--address", address]).stdout(Stdio::null());
+        assert!(invite.output().unwrap().status.success());
+    }
+
     fn start_agent(&self, number: u8, address: &str) -> Child {
-        let mut agent = self.btu(number.into());
+        self.started(number, self.btu(number.into()), address)
+    }
+
+    fn started(&self, number: u8, mut agent: Placed<'_>, address: &str) -> Child {
         agent.args(["agent", "--listen", address]).stderr(Stdio::null());
         let child = agent.spawn().unwrap();
         wait_until(|| {

@@ -1,0 +1,223 @@
+//! The agent's side of its listener: whose run is recorded, from its preparation until its packets are
+//! handed over.
+
+use std::io::BufReader;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::process::Stdio;
+
+use anyhow::Context;
+use btu_control::agent::Event;
+use btu_control::agent::WorkerId;
+use btu_control::frame::Chunk;
+use btu_control::message::Answer;
+use btu_control::message::Which;
+use btu_control::policy::Policy;
+use btu_sys::wait::Waiter;
+
+use super::Order;
+use crate::agent::front::hear;
+use crate::agent::worker::doorway::Ends;
+use crate::agent::workers::Word;
+use crate::agent::workers::Worker;
+use crate::exit::Failure;
+use crate::output;
+
+/// The listener's process, or why there is none, and the run that it records.
+pub(in crate::agent) struct Listener {
+    process: Result<Worker, String>,
+    turn: Option<Turn>,
+    /// Turns so far: what is said in one is never taken for a word of another.
+    turns: u64,
+}
+
+/// One run that is recorded.
+struct Turn {
+    number: u64,
+    worker: WorkerId,
+    run: Which,
+    /// The conductor's host.
+    remote: IpAddr,
+    /// Those that the worker let in.
+    connections: Vec<Ends>,
+    /// The worker's answer, until the listener listens.
+    held: Option<Answer>,
+    /// Why it does not.
+    failed: Option<String>,
+    /// The number of the request for the packets.
+    asked: Option<u64>,
+}
+
+impl Listener {
+    /// Starts it, where some peer may have packets. Where it cannot listen the agent works without.
+    pub(in crate::agent) fn start(policy: &Policy) -> Result<Self, Failure> {
+        let of = |process| Self { process, turn: None, turns: 0 };
+        if !policy.classes.iter().any(|class| class.capture) {
+            return Ok(of(Err("policy: capture = false".to_owned())));
+        }
+        let process = launch().context("start the listener").map_err(Failure::environment)?;
+        if let Err(reason) = &process {
+            output::message(&format!("no packets of unimpaired cases are recorded: {reason}"));
+        }
+        Ok(of(process))
+    }
+
+    /// Its words end a wait of this.
+    pub(in crate::agent) fn wakes(&self, waiter: &Waiter) -> btu_sys::Result<()> {
+        self.process.as_ref().map_or(Ok(()), |process| waiter.add(process))
+    }
+
+    /// The run that a worker prepares now is to be recorded.
+    pub(in crate::agent) fn expect(
+        &mut self,
+        worker: WorkerId,
+        run: Which,
+        remote: Option<IpAddr>,
+    ) {
+        let is_taken = self.turn.as_ref().is_some_and(|turn| turn.worker != worker);
+        let (Some(remote), false) = (remote, is_taken) else { return };
+        self.turns += 1;
+        let (number, connections) = (self.turns, Vec::new());
+        let (held, failed, asked) = (None, None, None);
+        let turn = Turn { number, worker, run, remote, connections, held, failed, asked };
+        self.turn = Some(turn);
+    }
+
+    /// Nothing of this worker is recorded any more.
+    pub(in crate::agent) fn forget(&mut self, worker: WorkerId) {
+        if self.turn.as_ref().is_some_and(|turn| turn.worker == worker) {
+            self.turn = None;
+            self.tell(&Order::End {});
+        }
+    }
+
+    /// What a worker said; nothing where that has to wait until the listener listens.
+    pub(in crate::agent) fn answered(
+        &mut self,
+        worker: WorkerId,
+        answer: Answer,
+    ) -> Option<Answer> {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.worker == worker) else {
+            return Some(answer);
+        };
+        match &answer {
+            Answer::Prepared { which, addresses } if turn.is_of(*which) && self.process.is_ok() => {
+                let (number, local, remote) = (turn.number, addresses.clone(), turn.remote);
+                turn.held = Some(answer);
+                self.tell(&Order::Begin { turn: number, local, remote });
+                None
+            }
+            // Whatever a worker says: a conductor gets what its own host sent and was sent.
+            Answer::Connected { which, local, remote }
+                if turn.is_of(*which)
+                    && remote.ip().to_canonical() == turn.remote.to_canonical() =>
+            {
+                turn.connections.push([*local, *remote]);
+                Some(answer)
+            }
+            _ => Some(answer),
+        }
+    }
+
+    /// The packets of a worker's run are asked for; the error says why there are none.
+    pub(in crate::agent) fn hand(&mut self, worker: WorkerId, seq: u64) -> Result<(), String> {
+        self.process.as_ref().map_err(Clone::clone)?;
+        let turn = self.turn.as_mut().filter(|turn| turn.worker == worker);
+        let turn = turn.ok_or_else(|| "no packets of it were recorded".to_owned())?;
+        if let Some(reason) = &turn.failed {
+            return Err(reason.clone());
+        }
+        turn.asked = Some(seq);
+        let (number, connections) = (turn.number, std::mem::take(&mut turn.connections));
+        self.tell(&Order::Hand { turn: number, connections });
+        Ok(())
+    }
+
+    /// What it said since the last time, as words of the worker whose run it records.
+    pub(in crate::agent) fn hear(&mut self) -> Vec<Event> {
+        let Ok(process) = &mut self.process else { return Vec::new() };
+        let words = process.hear();
+        words.into_iter().filter_map(|word| self.heard(word)).collect()
+    }
+
+    fn heard(&mut self, word: Word) -> Option<Event> {
+        match word {
+            Word::Answer(answer) => {
+                let turn = self.turn.as_mut()?;
+                (answer.seq() == Some(turn.number)).then(|| turn.heard(answer))?
+            }
+            Word::Piece(chunk) => {
+                let turn = self.turn.as_ref().filter(|turn| turn.number == chunk.document)?;
+                let chunk = Chunk { document: turn.asked?, ..chunk };
+                Some(Event::Piece { worker: turn.worker, chunk })
+            }
+            Word::Ended(how) => {
+                let reason = format!("the listener ended: {how}");
+                self.process = Err(reason.clone());
+                let turn = self.turn.as_mut()?;
+                turn.heard(Answer::Failed { seq: turn.number, reason })
+            }
+        }
+    }
+
+    /// Sends what the channel takes.
+    pub(in crate::agent) fn flush(&mut self) {
+        if let Ok(process) = &mut self.process {
+            process.flush();
+        }
+    }
+
+    /// True where orders wait for room in the channel.
+    pub(in crate::agent) fn wants_write(&self) -> bool {
+        self.process.as_ref().is_ok_and(Worker::wants_write)
+    }
+
+    fn tell(&mut self, order: &Order) {
+        if let Ok(process) = &mut self.process {
+            process.tell(order);
+        }
+    }
+}
+
+impl Turn {
+    fn is_of(&self, which: Which) -> bool {
+        (which.run, which.attempt) == (self.run.run, self.run.attempt)
+    }
+
+    /// A word of this turn, as the worker's.
+    fn heard(&mut self, answer: Answer) -> Option<Event> {
+        let worker = self.worker;
+        let asked = self.asked;
+        let said = match answer {
+            Answer::Failed { reason, .. } if asked.is_none() => {
+                self.failed = Some(reason);
+                self.held.take()?
+            }
+            Answer::Failed { reason, .. } => Answer::Failed { seq: asked?, reason },
+            Answer::Document { length, moved_bytes, account, .. } => {
+                Answer::Document { seq: asked?, length, moved_bytes, account }
+            }
+            _ => self.held.take()?,
+        };
+        Some(Event::Answered { worker, answer: said })
+    }
+}
+
+/// The process; the inner error is why it cannot listen.
+fn launch() -> std::io::Result<Result<Worker, String>> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let output = theirs.try_clone()?;
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["agent", "listener", "--parent", &std::process::id().to_string()]);
+    command.stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.stdout(Stdio::from(OwnedFd::from(output)));
+    let child = command.spawn()?;
+    // The command holds the other end until it is dropped.
+    drop(command);
+    let made: Result<(), String> = hear(&mut BufReader::new(&ours))
+        .unwrap_or_else(|error| Err(format!("the listener ended: {error}")));
+    let worker = Worker::of_process(child, ours)?;
+    Ok(made.map(|()| worker))
+}

@@ -1,0 +1,80 @@
+//! Who came in: the connections of a run that knew its token, told to the agent as they come.
+
+use std::io;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+
+use btu_control::message::Answer;
+use btu_control::message::Which;
+use btu_engine::comm::FarToken;
+use btu_engine::comm::Preamble;
+use btu_engine::transport::Channel;
+
+/// The way to the agent, for whoever has something to say.
+#[derive(Clone)]
+pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
+
+/// Both ends of a connection, the own one first.
+pub(in crate::agent) type Ends = [SocketAddr; 2];
+
+/// The door of one run.
+pub(super) struct Doorway {
+    token: FarToken,
+    which: Which,
+    output: Output,
+    came: Mutex<Vec<Ends>>,
+}
+
+impl Output {
+    pub(super) fn new(way: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Box::new(way))))
+    }
+
+    /// An answer, and the document that it announces.
+    pub(super) fn say(&self, answer: &Answer, document: &[u8]) -> anyhow::Result<()> {
+        super::say(&mut **locked(&self.0), answer, document)
+    }
+}
+
+impl Doorway {
+    pub(super) fn new(token: FarToken, which: Which, output: &Output) -> Self {
+        Self { token, which, output: output.clone(), came: Mutex::default() }
+    }
+
+    /// The connections that knew the token.
+    pub(super) fn came(&self) -> Vec<Ends> {
+        locked(&self.came).clone()
+    }
+}
+
+impl Preamble for Doorway {
+    fn near(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
+        self.token.near(flow, channel)
+    }
+
+    fn far(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
+        self.token.far(flow, channel)?;
+        if let Some(ends) = channel.ends() {
+            locked(&self.came).push(ends);
+            let [local, remote] = ends;
+            let word = Answer::Connected { which: self.which, local, remote };
+            // Without the agent this process ends anyway.
+            drop(self.output.say(&word, &[]));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Doorway {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Doorway({:?})", self.token)
+    }
+}
+
+fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
+    one.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,54 @@
+//! A cell once more between real hosts, with the packets that the agents recorded: evidence, never a
+//! figure.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use btu_control::CaptureRun;
+use btu_control::Runner;
+use btu_core::cell::Case;
+use btu_core::sample::CaptureFile;
+use btu_core::sample::CaptureSample;
+
+use super::RemoteRunner;
+use super::packets;
+use crate::run::second;
+use crate::run::second::Packets;
+
+impl RemoteRunner {
+    /// Runs the cell and writes its packets; `None` where it was interrupted or an agent was lost.
+    pub(super) fn second(&mut self, order: &CaptureRun, directory: &Path) -> Option<CaptureSample> {
+        let case = order.run.cell.case;
+        self.recording = true;
+        let sample = self.cell(&order.run);
+        self.recording = false;
+        let sample = sample?;
+        second::let_arrive(self.plan.link.delay);
+        let emulated = self.link(case).is_some();
+        let seen_at = second::point(case, emulated);
+        let path = CaptureFile::path_of(&order.run.cell);
+        let file = self.packets(case, emulated);
+        let file = file.and_then(|file| file.keep(emulated, seen_at, &path, directory));
+        let counters = second::black_boxes(case).into_iter();
+        let counters = counters.filter_map(|role| Some((role, self.boxes.get(&role)?.counters())));
+        let counters = counters.filter(|(_, counters)| !counters.is_empty()).collect();
+        // What was measured is kept, whatever became of the agent since.
+        if let Some((role, fault)) = self.fault()
+            && !self.regain(role, &fault)
+        {
+            return None;
+        }
+        Some(second::sample(order, sample, counters, file))
+    }
+
+    /// The packets of all links of the run.
+    fn packets(&mut self, case: Case, emulated: bool) -> anyhow::Result<Packets> {
+        let seen_at = second::point(case, emulated);
+        let mut handed = Vec::new();
+        for role in second::black_boxes(case) {
+            let one = self.boxes.get_mut(&role).ok_or_else(|| anyhow!("no {role} host"))?;
+            handed.push(one.packets(seen_at).map_err(|cause| anyhow!(cause.sentence()))?);
+        }
+        packets::joined(&handed)
+    }
+}

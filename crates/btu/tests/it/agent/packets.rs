@@ -1,0 +1,140 @@
+//! Second runs between hosts: what agents record of them, and that it is nobody else's.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use btu_core::capture;
+use btu_core::tcp;
+use serde_json::Value;
+
+use super::hosts::Hosts;
+use super::hosts::said;
+use crate::commands::needs;
+use crate::isolated::isolated;
+use crate::program::lines;
+
+/// One class of messages on one black box, beside an activity and without.
+const ONE: &str = r#"
+[matrix]
+cases = ["SEND", "SEND+DL"]
+applications = ["netscape"]
+activities = ["idle"]
+[time]
+window = "20ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 1
+max = 1
+"#;
+
+/// The second runs of a result.
+fn second_runs(result: &Path) -> Vec<Value> {
+    let all = lines(&result.join("samples.jsonl"));
+    all.into_iter().filter(|line| line["kind"] == "capture").collect()
+}
+
+/// The file is the run's: its one connection, between the host under test and this address, and what
+/// the sample counted of it.
+fn assert_own(result: &Path, second: &Value, [test, black]: [&str; 2]) {
+    let file = &second["file"];
+    let path = file["path"].as_str().unwrap_or_else(|| panic!("{second}"));
+    let bytes = std::fs::read(result.join(path)).unwrap();
+    assert_eq!(file["blake3"], blake3::hash(&bytes).to_hex().as_str());
+    let read = capture::read(&bytes).unwrap();
+    assert_eq!(file["packets"], read.packets.len());
+    assert!(read.packets.iter().all(|packet| packet.data.len() <= 134), "headers only");
+    let found = tcp::analyse(&read);
+    assert_eq!(found.traffic.segments, found.traffic.packets);
+    // The control connection is of the same hosts and has passed the same device meanwhile.
+    let [one] = &found.connections[..] else { panic!("{} connections", found.connections.len()) };
+    let [near, far] = [test, black].map(|text| text.parse::<IpAddr>().unwrap());
+    assert_eq!(one.client.address, near);
+    assert_eq!(one.streams().map(|stream| stream.from.address), [near, far]);
+    let payload = one.streams()[0].counts.new_bytes;
+    let delivered = second["run"]["comm"]["bytes"].as_u64().unwrap();
+    // Token, 'go' and receipt are bytes that nobody counts; a capture that was full lacks some.
+    assert!(payload <= delivered + 128, "{payload} passed, {delivered} counted");
+    assert!(payload >= delivered || file["lost"].as_u64().unwrap() > 0, "{payload} {file}");
+    let counters = &second["black_boxes"][0];
+    assert_eq!(counters[0], "active");
+    assert!(counters[1].to_string().contains("Tcp.InSegs"), "{counters}");
+}
+
+#[test]
+fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
+    isolated(
+        "agent::packets::agents_record_the_second_runs_of_cells_and_hand_over_nothing_else",
+        || {
+            let hosts = Hosts::new();
+            let agent =
+                hosts.agent(0, &["[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n"]);
+            hosts.pair(&agent, "lab1");
+            let run = hosts.run(ONE, "result", &["--active", "lab1", "--capture", "all"]).output();
+            let run = run.unwrap();
+            // A busy machine may need longer than the cap of a cell.
+            assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
+            let result = hosts.path("result");
+            let second = second_runs(&result);
+            assert_eq!(second.len(), 2 * 2, "every cell once");
+            for one in &second {
+                let (source, seen_at, black) = match one["run"]["case"].as_str() {
+                    Some("SEND") => ("listener", "black_box", "10.77.0.2"),
+                    _ => ("emulator", "test", "10.77.0.9"),
+                };
+                let file = &one["file"];
+                assert_eq!((&file["source"], &file["seen_at"]), (&source.into(), &seen_at.into()));
+                assert_own(&result, one, ["10.77.0.1", black]);
+            }
+            let mut explain = hosts.btu(2);
+            let explained = explain.arg("explain").arg(&result).arg("--json").output().unwrap();
+            let explained: Value = serde_json::from_slice(&explained.stdout).unwrap();
+            let runs = explained["second_runs"].as_array().unwrap();
+            assert_eq!(runs.len(), second.len());
+            assert!(runs.iter().all(|run| run["connections"][0]["in_capture"] == true), "{runs:?}");
+        },
+    );
+}
+
+/// A run against lab1 whose second runs have no packets, for this reason; all else is as ever.
+fn without_packets(hosts: &Hosts, reason: &str) {
+    let plan = ONE.replace(", \"SEND+DL\"", "");
+    let options = ["--active", "lab1", "--capture", "all"];
+    let run = hosts.run(&plan, "result", &options).output().unwrap();
+    assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
+    let result = hosts.path("result");
+    let second = second_runs(&result);
+    assert_eq!(second.len(), 2);
+    for one in &second {
+        assert!(one["file"].is_null() && one["run"]["comm"]["bytes"].as_u64() > Some(0), "{one}");
+        let why = one["not_captured"].as_str().unwrap();
+        assert!(why.contains(&format!("agent lab1: {reason}")), "{why}");
+    }
+    assert!(!result.join("captures").exists());
+}
+
+#[test]
+fn a_policy_forbids_packets_and_the_second_run_is_made_without() {
+    isolated("agent::packets::a_policy_forbids_packets_and_the_second_run_is_made_without", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &["[[class]]\ncapture = false\n"]);
+        hosts.pair(&agent, "lab1");
+        without_packets(&hosts, "policy: capture = false");
+        let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
+        assert!(log.contains("policy: capture = false"), "{log}");
+    });
+}
+
+#[test]
+fn an_agent_that_may_not_listen_to_its_device_works_without_packets() {
+    isolated(
+        "agent::packets::an_agent_that_may_not_listen_to_its_device_works_without_packets",
+        || {
+            needs!("unshare");
+            let hosts = Hosts::new();
+            let agent = hosts.powerless_agent(0);
+            hosts.pair(&agent, "lab1");
+            without_packets(&hosts, "creation of a listener: Operation not permitted");
+        },
+    );
+}
