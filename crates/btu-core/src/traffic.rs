@@ -12,6 +12,7 @@ mod call;
 mod chance;
 mod check;
 pub mod class;
+pub mod clock;
 pub mod course;
 pub mod findings;
 mod form;

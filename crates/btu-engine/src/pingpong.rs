@@ -12,7 +12,7 @@
 
 pub mod channel;
 mod copy;
-mod door;
+pub(crate) mod door;
 mod duty;
 pub mod far;
 pub mod host;

@@ -1,6 +1,7 @@
 //! The report on traffic: the same documents and formats, with sections of its own.
 
 mod cells;
+mod clocks;
 mod disclosure;
 mod faults;
 mod figures;
@@ -119,6 +120,10 @@ fn study(journal: &Journal) -> &'static str {
 
 /// Between which hosts, in words.
 fn path(journal: &Journal) -> String {
+    let agents: Vec<&str> = journal.plan.agents.values().map(String::as_str).collect();
+    if !agents.is_empty() {
+        return format!("between this host and {}", agents.join(" and "));
+    }
     match &journal.plan.link {
         None => "direct link of the local testbed".to_owned(),
         Some(link) => {

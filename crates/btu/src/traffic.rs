@@ -1,19 +1,25 @@
 //! The verb `traffic`: scenarios of flows over a path, from plan to report.
 
+mod casting;
 mod convert;
-mod expand;
+mod distant;
+pub(crate) mod expand;
 mod finish;
 mod measure;
 mod method;
+mod needs;
 mod options;
 mod path;
+pub(crate) mod peers;
 mod planning;
 mod progress;
 mod qos;
-mod scenario;
+pub(crate) mod scenario;
+mod seen;
 mod start;
 mod sweep;
 mod viseum;
+pub(crate) mod words;
 
 use btu_core::traffic::plan::Plan;
 
@@ -34,9 +40,9 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
         return dry_run(&plan, output.json);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let mut started = start::start(plan, output, args.resumed())?;
+    let mut started = start::start(args, plan, output, &interrupt)?;
     let ending = measure::measure(&mut started, &interrupt)?;
-    finish::finish(output, &mut started.journal, ending, &interrupt)
+    finish::finish(output, &mut started, ending, &interrupt)
 }
 
 /// Prints what would be run.

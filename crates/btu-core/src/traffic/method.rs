@@ -64,6 +64,7 @@ impl Method {
             classes: Vec::new(),
             width: WIDTH,
             repeats: self.repeats,
+            most_sessions: None,
         }
     }
 

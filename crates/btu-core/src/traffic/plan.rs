@@ -1,8 +1,11 @@
 //! What `btu traffic` does: scenarios as cells, a link, passes. Stored as `plan.toml` beside its samples.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::cell::Role;
 use crate::units::Bytes;
 use crate::units::Nanos;
 use crate::verb;
@@ -28,6 +31,10 @@ pub struct Plan {
     pub link: Option<Link>,
     /// What decides on the way which cells are run; then the plan has none of its own.
     pub course: Option<Course>,
+    /// The agents that play `active` and `passive`, by the names that this host has for them; without
+    /// any, the hosts are those of the local testbed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<Role, String>,
     /// What is run.
     #[serde(default)]
     pub cells: Vec<Cell>,
@@ -164,6 +171,9 @@ pub struct Course {
     pub width: f64,
     /// How often a search is made again, where its mean counts.
     pub repeats: u32,
+    /// Sessions of a class at most, where a host bounds its connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_sessions: Option<u32>,
 }
 
 /// What an engine does by itself, without a schedule.
@@ -198,6 +208,7 @@ impl Plan {
             scale: 1,
             link: None,
             course: None,
+            agents: BTreeMap::new(),
             cells,
         }
     }
@@ -226,6 +237,11 @@ impl Plan {
     /// True for the text of a plan of this verb, whole or damaged.
     pub fn is_in(text: &str) -> bool {
         verb::is_plan_of("traffic", text)
+    }
+
+    /// True where something is emulated between the hosts.
+    pub fn has_link(&self) -> bool {
+        self.link.is_some() || self.cells.iter().any(|cell| cell.link.is_some())
     }
 
     /// The cell of this number.
@@ -315,6 +331,11 @@ mod tests {
         let plan = plan();
         let text = plan.to_toml();
         assert_eq!(Plan::stored("plan.toml", &text).as_ref(), Ok(&plan), "{text}");
+        let course = Course { most_sessions: Some(64), ..Course::default() };
+        let agents = [(Role::Active, "lab1".to_owned()), (Role::Passive, "lab 2".to_owned())];
+        let apart = Plan { agents: agents.into(), course: Some(course), ..plan.clone() };
+        let of_agents = apart.to_toml();
+        assert_eq!(Plan::stored("plan.toml", &of_agents), Ok(apart), "{of_agents}");
         assert!(Plan::is_in(&text) && !Plan::is_in("verb = \"pingpong\""));
         let damaged =
             Plan::stored("plan.toml", &text.replace("seed = 7", "seed = \"x\"")).unwrap_err();

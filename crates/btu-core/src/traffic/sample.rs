@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::analysis::figures::Figures;
 use super::analysis::places::Places;
+use super::clock::ClockSample;
 use super::plan::Cell;
 use super::plan::Plan;
 use super::probe::ProbeSample;
@@ -85,6 +86,9 @@ pub struct ClusterSample {
     pub sender_threads: u32,
     /// From the start to the last byte read.
     pub elapsed_ns: Nanos,
+    /// The clocks of the other hosts; empty where all flows are on one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<ClockSample>,
 }
 
 /// One flow as both ends saw it.
@@ -108,6 +112,9 @@ pub struct FlowSample {
     pub outcome: Outcome,
     /// What is said of it, from the whole trace.
     pub figures: Figures,
+    /// How well the clocks of its ends are known to agree; `None` where they are one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<Agreement>,
     /// Where its queue stood; `None` for datagrams.
     pub places: Option<Places>,
     /// Payload acknowledged at T: what was transmitted; `None` for datagrams.
@@ -126,6 +133,16 @@ pub struct FlowSample {
     pub receiver_options: SocketOptions,
     /// A(t) and D(t), thinned for pictures.
     pub curves: Curves,
+}
+
+/// How well the clocks of a sender and a receiver are known to agree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// Delays of one way may be off by so much.
+    Within(Nanos),
+    /// They cannot be compared, with the reason.
+    Unknown(String),
 }
 
 /// A(t) and D(t) at some times, the first value and then differences.
@@ -154,6 +171,55 @@ impl Journal {
     /// Every run, in order.
     pub fn runs(&self) -> impl Iterator<Item = &RunSample> {
         self.lines.iter().filter_map(Line::run)
+    }
+}
+
+impl FlowSample {
+    /// How far its delays of one way may be off, seconds; `None` where one clock measured them.
+    pub fn delay_bound_s(&self) -> Option<f64> {
+        match self.clocks.as_ref()? {
+            Agreement::Within(bound) => Some(bound.seconds()),
+            Agreement::Unknown(_) => None,
+        }
+    }
+
+    /// A delay of one way, where the clocks of both ends are known well enough to say it.
+    pub fn one_way(&self, seconds: Option<f64>) -> Option<f64> {
+        let seconds = seconds?;
+        match &self.clocks {
+            None => Some(seconds),
+            Some(Agreement::Within(bound)) => (seconds >= bound.seconds()).then_some(seconds),
+            Some(Agreement::Unknown(_)) => None,
+        }
+    }
+
+    /// The 99th percentile of delay over the smallest one. Between two clocks the smallest is half of the
+    /// smallest round trip, which one clock measured.
+    pub fn slowdown(&self) -> Option<f64> {
+        let delay = self.figures.delay?;
+        if self.clocks.is_none() {
+            return Some(delay.p99_s / delay.min_s.max(1e-9));
+        }
+        let least = self.least_rtt_ns?.seconds() / 2.0;
+        (least > 0.0).then(|| (least + delay.pdv_p99_s) / least)
+    }
+
+    /// Why delays of one way are missing, where some are.
+    pub fn delay_reason(&self) -> Option<String> {
+        match self.clocks.as_ref()? {
+            Agreement::Within(bound) => {
+                let delay = self.figures.delay;
+                let said = [delay.map(|delay| delay.p50_s), self.figures.window_delay_s];
+                let hidden = said.into_iter().flatten().any(|said| said < bound.seconds());
+                hidden.then(|| {
+                    let bound = bound.millis();
+                    format!(
+                        "smaller than the clocks of both hosts are known to agree: {bound:.3} ms"
+                    )
+                })
+            }
+            Agreement::Unknown(reason) => Some(reason.clone()),
+        }
     }
 }
 

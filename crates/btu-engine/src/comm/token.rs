@@ -54,6 +54,11 @@ impl Seat {
         opening
     }
 
+    /// The place that words claim, true or not.
+    pub(crate) const fn flow_of(words: &[u8; 2 * HALF]) -> u16 {
+        u16::from_be_bytes([words[6], words[7]])
+    }
+
     /// What the end that connects says first.
     pub(crate) fn words(&self, nonce: &[u8; 12]) -> [u8; 2 * HALF] {
         let opening = self.opening(nonce);

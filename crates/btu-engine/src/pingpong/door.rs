@@ -27,11 +27,12 @@ use super::transport::Hookup;
 use crate::comm::Seat;
 use crate::error::EngineError;
 
-pub(super) use datagram::greet;
-pub(super) use datagram::hear;
+pub(crate) use datagram::greet;
+pub(crate) use datagram::hear;
 
 /// A connection that has not said all the words yet.
-struct Stranger {
+#[derive(Debug)]
+pub(crate) struct Stranger {
     socket: OwnedFd,
     since: Instant,
     words: [u8; WORDS],
@@ -52,9 +53,17 @@ pub(super) fn listen(
 /// What `open` makes on the first port that is free of those that the hookup allows.
 pub(super) fn on_free_port<T>(
     hookup: &Hookup<'_>,
+    open: impl FnMut(u16) -> btu_sys::Result<T>,
+) -> Result<T, EngineError> {
+    on_free_port_of(hookup.ports, open)
+}
+
+/// What `open` makes on the first free port from the first to the last; on any where none are named.
+pub(crate) fn on_free_port_of<T>(
+    ports: Option<(u16, u16)>,
     mut open: impl FnMut(u16) -> btu_sys::Result<T>,
 ) -> Result<T, EngineError> {
-    let Some((first, last)) = hookup.ports else { return Ok(open(0)?) };
+    let Some((first, last)) = ports else { return Ok(open(0)?) };
     for port in first..=last {
         match open(port) {
             Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => {}
@@ -80,11 +89,11 @@ pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<Owned
         waiter.wait(u64::try_from(left.as_nanos()).ok()).map_err(EngineError::peer("accept"))?;
         while let Ok(socket) = listening.accept(Duration::ZERO) {
             if hall.len() < MOST_HEARD && waiter.add(&socket).is_ok() {
-                hall.push(Stranger { socket, since: now, words: [0; WORDS], heard: 0 });
+                hall.push(Stranger::new(socket));
             }
         }
         hall.retain_mut(Stranger::is_still_heard);
-        let known = hall.iter().position(|stranger| stranger.heard == WORDS);
+        let known = hall.iter().position(Stranger::has_spoken);
         if let Some(stranger) = known.map(|at| hall.swap_remove(at))
             && let Some(socket) = stranger.admitted(seat)
         {
@@ -94,8 +103,23 @@ pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<Owned
 }
 
 impl Stranger {
+    /// One that has just come.
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self { socket, since: Instant::now(), words: [0; WORDS], heard: 0 }
+    }
+
+    /// True for one whose words are all there.
+    pub(crate) const fn has_spoken(&self) -> bool {
+        self.heard == WORDS
+    }
+
+    /// The place in its job that it says it has.
+    pub(crate) fn flow(&self) -> u16 {
+        Seat::flow_of(&self.words)
+    }
+
     /// Takes what came; false for one that is gone, too slow or says too much.
-    fn is_still_heard(&mut self) -> bool {
+    pub(crate) fn is_still_heard(&mut self) -> bool {
         while self.heard < WORDS {
             let space = &mut self.words[self.heard..];
             match exchange::recv(self.socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
@@ -112,7 +136,7 @@ impl Stranger {
     }
 
     /// The socket of one that knows the token, answered.
-    fn admitted(self, seat: &Seat) -> Option<OwnedFd> {
+    pub(crate) fn admitted(self, seat: &Seat) -> Option<OwnedFd> {
         let answer = seat.answer_to(&self.words)?;
         // The send buffer of a new connection is empty: the answer is taken as a whole.
         let told = exchange::send(self.socket.as_fd(), &answer, Call::AtOnce);
@@ -135,7 +159,8 @@ pub(super) fn connect(
     Ok(socket)
 }
 
-fn introduce(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {
+/// Says the token on a new connection and hears whether the far end knows it too.
+pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
     exchange::send(socket.as_fd(), &seat.words(&NONCE), Call::Sleeping)?;
     let (mut answer, mut filled) = ([0; WORDS / 2], 0);
     while filled < answer.len() {
@@ -169,8 +194,9 @@ const NONCE: [u8; 12] = [0; 12];
 /// For the words of a stranger.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often one that waits looks whether it is still wanted, and sends slow strangers away.
-const SLICE: Duration = Duration::from_millis(50);
-const MOST_HEARD: usize = 64;
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
+/// Strangers that are heard at once.
+pub(crate) const MOST_HEARD: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -7,10 +7,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::traffic::analysis::capacity::CapacitySearch;
 use btu_core::traffic::analysis::capacity::Feedback;
@@ -23,10 +26,15 @@ use btu_sys::clock;
 use btu_sys::socket;
 
 use super::answerer::may_go_on;
+use super::connect::PATIENCE;
+use super::meeting::Door;
+use super::meeting::Reach;
+use super::meeting::unspecified;
 use super::pacer::now;
 use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
+use crate::pingpong::door;
 
 /// Searches for `time`; datagrams have so much payload.
 ///
@@ -41,13 +49,13 @@ pub fn capacity(
     let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
     let near = within(way.near, || {
-        let near = socket::bind_udp(any(listening), BUFFER)?;
+        let near = socket::bind_udp(unspecified(listening), BUFFER)?;
         near.connect(listening).map_err(EngineError::peer(format!("connect to {listening}")))?;
         near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
         Ok(near)
     })?;
     let over = AtomicBool::new(false);
-    let receiver = Receiver { socket: &far, datagram, over: &over };
+    let receiver = Receiver { socket: &far, datagram, over: &over, clock: Clock::default() };
     thread::scope(|scope| {
         let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
         let sending = scope.spawn(|| {
@@ -64,10 +72,111 @@ pub fn capacity(
     })
 }
 
-fn any(listening: SocketAddr) -> SocketAddr {
-    match listening {
-        SocketAddr::V4(_) => SocketAddr::from(([0, 0, 0, 0], 0)),
-        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
+/// The sending end alone, towards a [`CapacityEnd`] behind a door of another host. Gives how many
+/// datagrams were sent, and how often it was too late.
+///
+/// # Errors
+/// The other end was not reached.
+pub fn capacity_with(
+    door: Door,
+    datagram: Bytes,
+    time: Nanos,
+    cancel: &AtomicBool,
+) -> Result<(u64, u64), EngineError> {
+    let near = socket::bind_udp(unspecified(door.at), BUFFER)?;
+    near.connect(door.at).map_err(EngineError::peer(format!("connect to {}", door.at)))?;
+    let near = OwnedFd::from(near);
+    let greeted = door::greet(&near, &door.seat, Instant::now() + Duration::from(PATIENCE));
+    greeted.map_err(EngineError::peer(format!("show the token to {}", door.at)))?;
+    let near = UdpSocket::from(near);
+    near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
+    Ok(send(&near, datagram, time, cancel))
+}
+
+/// The receiving end alone, for a sender on another host. Dropped, it ends.
+#[derive(Debug)]
+pub struct CapacityEnd {
+    port: u16,
+    sent: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<Result<CapacitySample, EngineError>>>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl CapacityEnd {
+    /// Waits for whoever knows the token; this host's clock is ahead of the sender's by so much.
+    ///
+    /// # Errors
+    /// No port is free, or a thread did not start.
+    pub fn open(reach: &Reach, datagram: Bytes, ahead_ns: i64) -> Result<Self, EngineError> {
+        let open = |port| socket::bind_udp((reach.address, port).into(), BUFFER);
+        let far = door::on_free_port_of(reach.ports, open)?;
+        let port = far.local_addr().map_err(EngineError::peer("bind"))?.port();
+        let (sent, cancel) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let (over, unwanted, token) = (Arc::clone(&sent), Arc::clone(&cancel), reach.seat);
+        let work = move || {
+            let far = OwnedFd::from(far);
+            let end = Instant::now() + Duration::from(PATIENCE);
+            let heard = door::hear(&far, &token, end, &unwanted);
+            heard.map_err(EngineError::peer("wait for the sender of a search"))?;
+            let far = UdpSocket::from(far);
+            let clock = Clock { ahead_ns, guard: GUARD };
+            Receiver { socket: &far, datagram, over: &over, clock }.run()
+        };
+        let name = "traffic-search";
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+        let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
+        Ok(Self { port, sent, thread: Some(thread?), cancel })
+    }
+
+    /// Where it listens.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The sender has ended: what is still under way is awaited, and nothing more.
+    pub fn sender_has_ended(&self) {
+        self.sent.store(true, Relaxed);
+    }
+
+    /// True once nothing comes any more.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(thread::JoinHandle::is_finished)
+    }
+
+    /// What came.
+    ///
+    /// # Errors
+    /// The sender never came, or a call of the system did not work.
+    pub fn finish(mut self) -> Result<CapacitySample, EngineError> {
+        let gone = || EngineError::Refused("a traffic thread panicked".to_owned());
+        self.thread.take().map_or_else(|| Err(gone()), |one| one.join().map_err(|_| gone())?)
+    }
+}
+
+impl Drop for CapacityEnd {
+    fn drop(&mut self) {
+        self.cancel.store(true, Relaxed);
+        self.sent.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // Nobody is left to hear how it ended.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known
+/// with an error, the guard keeps small delays from vanishing below zero.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    ahead_ns: i64,
+    guard: Nanos,
+}
+
+impl Clock {
+    /// The delay of a datagram, and the guard.
+    fn delay(self, sent_ns: u64) -> Nanos {
+        let sent = Nanos::new(sent_ns.saturating_add_signed(self.ahead_ns));
+        now().saturating_add(self.guard).since(sent)
     }
 }
 
@@ -153,6 +262,7 @@ struct Receiver<'a> {
     socket: &'a UdpSocket,
     datagram: Bytes,
     over: &'a AtomicBool,
+    clock: Clock,
 }
 
 /// What came within an interval.
@@ -192,8 +302,10 @@ impl Receiver<'_> {
             match self.socket.recv_from(&mut space) {
                 Ok((count, from)) => {
                     sender = Some(from);
-                    note(&space[..count], &mut interval, &mut expected, &mut sample);
+                    self.note(&space[..count], &mut interval, &mut expected, &mut sample);
                 }
+                // A report that found nobody any more: the sender has ended.
+                Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(cause) if may_go_on(&cause) => {}
                 Err(cause) => return Err(EngineError::peer("receive")(cause)),
             }
@@ -201,7 +313,33 @@ impl Receiver<'_> {
         if sample.least_delay_ns == Nanos::MAX {
             sample.least_delay_ns = Nanos::ZERO;
         }
+        sample.least_delay_ns = sample.least_delay_ns.since(self.clock.guard);
         Ok(sample)
+    }
+
+    fn note(
+        &self,
+        data: &[u8],
+        interval: &mut Interval,
+        expected: &mut u64,
+        sample: &mut CapacitySample,
+    ) {
+        // Numbers that no sender reaches are none of this search.
+        let Some(head) = Head::read(data).filter(|head| head.number < MOST) else { return };
+        let delay = self.clock.delay(head.sent_ns);
+        sample.least_delay_ns = sample.least_delay_ns.min(delay);
+        interval.delays += u128::from(delay.count());
+        let report = &mut interval.report;
+        report.received += 1;
+        report.asked_bit_s = BitRate::new(head.asked_bit_s);
+        if head.number >= *expected {
+            report.lost += head.number - *expected;
+            *expected = head.number + 1;
+        } else {
+            // What was thought lost came late, or came again.
+            report.disordered += 1;
+            report.lost = report.lost.saturating_sub(1);
+        }
     }
 
     fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport) {
@@ -230,24 +368,6 @@ fn closed(interval: &Interval, elapsed: Nanos, least: Nanos) -> CapacityReport {
     CapacityReport { elapsed_ns: elapsed, delay_variation_ns, ..interval.report }
 }
 
-fn note(data: &[u8], interval: &mut Interval, expected: &mut u64, sample: &mut CapacitySample) {
-    let Some(head) = Head::read(data) else { return };
-    let delay = now().since(Nanos::new(head.sent_ns));
-    sample.least_delay_ns = sample.least_delay_ns.min(delay);
-    interval.delays += u128::from(delay.count());
-    let report = &mut interval.report;
-    report.received += 1;
-    report.asked_bit_s = BitRate::new(head.asked_bit_s);
-    if head.number >= *expected {
-        report.lost += head.number - *expected;
-        *expected = head.number + 1;
-    } else {
-        // What was thought lost came late, or came again.
-        report.disordered += 1;
-        report.lost = report.lost.saturating_sub(1);
-    }
-}
-
 /// IPv4 and UDP.
 const HEADERS: Bytes = Bytes::new(28);
 const HEAD: usize = 24;
@@ -259,3 +379,6 @@ const MARGIN: Nanos = Nanos::from_micros(60);
 /// A sender that is later than this does not catch up: the rate is what it is asked for, not a burst.
 const MOST_LATE: Nanos = Nanos::from_millis(5);
 const BUFFER: usize = 4 << 20;
+/// Above every error of an offset between clocks.
+const GUARD: Nanos = Nanos::from_secs(3600);
+const MOST: u64 = 1 << 40;

@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -23,12 +24,25 @@ use super::job::Job;
 use super::way::within;
 use crate::error::EngineError;
 
-/// Both ends of a flow, connected; neither blocks.
-#[derive(Debug)]
+/// The ends of a flow that are on this host, connected; none blocks.
+#[derive(Debug, Default)]
 pub(super) struct Ends {
-    pub(super) near: Socket,
-    pub(super) far: Socket,
-    pub(super) shared: Shared,
+    /// The sending end; `None` where it is on another host.
+    pub(super) near: Option<Socket>,
+    /// The receiving end.
+    pub(super) far: Option<Socket>,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Ends {
+    fn both(near: Socket, far: Socket) -> Self {
+        Self { near: Some(near), far: Some(far), shared: Arc::default() }
+    }
+
+    /// Those that are here.
+    pub(super) fn sockets(&self) -> impl Iterator<Item = &Socket> {
+        self.near.iter().chain(&self.far)
+    }
 }
 
 /// One end.
@@ -64,9 +78,8 @@ pub(super) fn connect(job: &Job<'_>) -> Result<Vec<Ends>, EngineError> {
             ends[number] = Some(pair);
         }
     }
-    for end in ends.iter().flatten() {
-        blocks_not(&end.near)?;
-        blocks_not(&end.far)?;
+    for socket in ends.iter().flatten().flat_map(Ends::sockets) {
+        blocks_not(socket)?;
     }
     Ok(ends.into_iter().flatten().collect())
 }
@@ -115,12 +128,7 @@ fn accept_all(
                 return Err(EngineError::Refused(format!("a stranger connected from {from}")));
             };
             let (_, number, near) = begun.swap_remove(place);
-            let ends = Ends {
-                near: Socket::Stream(near),
-                far: Socket::Stream(far),
-                shared: Shared::default(),
-            };
-            pairs.push((number, ends));
+            pairs.push((number, Ends::both(Socket::Stream(near), Socket::Stream(far))));
         }
     }
     Ok(pairs)
@@ -168,17 +176,18 @@ fn datagrams(job: &Job<'_>, flow: &Flow) -> Result<Ends, EngineError> {
         Ok(near)
     })?;
     mark(flow, &near)?;
-    Ok(Ends { near: Socket::Datagram(near), far: Socket::Datagram(far), shared: Shared::default() })
+    Ok(Ends::both(Socket::Datagram(near), Socket::Datagram(far)))
 }
 
-fn mark(flow: &Flow, near: &impl AsFd) -> Result<(), EngineError> {
+/// Gives the packets of a sender the code point of the flow.
+pub(super) fn mark(flow: &Flow, near: &impl AsFd) -> Result<(), EngineError> {
     match flow.code_point {
         Some(code_point) => Ok(socket::mark_packets(near, code_point)?),
         None => Ok(()),
     }
 }
 
-fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
+pub(super) fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
     let set = match socket {
         Socket::Stream(stream) => stream.set_nonblocking(true),
         Socket::Datagram(socket) => socket.set_nonblocking(true),
@@ -189,6 +198,6 @@ fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
 /// Connections that are begun before the first of them is accepted.
 const AT_ONCE: usize = 64;
 /// How long a connection may take.
-const PATIENCE: Nanos = Nanos::from_secs(15);
+pub(super) const PATIENCE: Nanos = Nanos::from_secs(15);
 /// What a socket of datagrams asks for; the kernel may give less.
-const DATAGRAM_BUFFER: usize = 4 << 20;
+pub(super) const DATAGRAM_BUFFER: usize = 4 << 20;

@@ -33,12 +33,15 @@ use btu_sys::socket::Settings;
 use btu_sys::wait::Ready;
 
 use super::answerer::CHUNK;
+use super::answerer::Guests;
 use super::answerer::HEAD;
+use super::answerer::Respondent;
 use super::answerer::answer_all;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::answerer::to_length;
 use super::job::FlowEnd;
+use super::meeting::Door;
 use super::pacer::now;
 use super::way::within;
 use crate::error::EngineError;
@@ -67,6 +70,21 @@ pub struct Dialogue {
     pub cancel: Arc<AtomicBool>,
 }
 
+/// Carries a conversation whose answering end is behind a door of another host.
+///
+/// # Errors
+/// A thread did not start.
+pub fn converse_with(dialogue: Dialogue, door: Door) -> Result<FlowEnd, EngineError> {
+    let place = dialogue.near.clone();
+    let far = Respondent { at: door.at, token: Some(door.seat) };
+    // The place of the thread is that of the conversation alone.
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| place.enter().and_then(|()| Asker::new(dialogue, far).run()));
+        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+        asking.join().unwrap_or_else(|_| Err(panicked()))
+    })
+}
+
 /// Carries a conversation to its end.
 ///
 /// # Errors
@@ -78,10 +96,12 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
     let listening = listener.local_addr().map_err(EngineError::peer("listen"))?;
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let answering = scope.spawn(|| far.enter().and_then(|()| answer_all(&listener, &over)));
+        let answering = scope
+            .spawn(|| far.enter().and_then(|()| answer_all(&listener, &over, &Guests::anybody())));
         let asking = scope.spawn(|| {
             let place = dialogue.near.clone();
-            place.enter().and_then(|()| Asker::new(dialogue, listening).run())
+            let far = Respondent { at: listening, token: None };
+            place.enter().and_then(|()| Asker::new(dialogue, far).run())
         });
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
         let end = asking.join().unwrap_or_else(|_| Err(panicked()));
@@ -94,7 +114,7 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
 /// The asking end.
 struct Asker {
     dialogue: Dialogue,
-    listening: SocketAddr,
+    far: Respondent,
     begin: Nanos,
     give_up: Nanos,
     flows: BTreeMap<u32, Talk>,
@@ -119,13 +139,13 @@ struct Exchange {
 }
 
 impl Asker {
-    fn new(dialogue: Dialogue, listening: SocketAddr) -> Self {
+    fn new(dialogue: Dialogue, far: Respondent) -> Self {
         let begin = now().saturating_add(dialogue.start);
         let end = begin.saturating_add(dialogue.duration);
         Self {
             give_up: end.saturating_add(dialogue.patience),
             dialogue,
-            listening,
+            far,
             begin,
             flows: BTreeMap::new(),
             exchanges: Vec::new(),
@@ -234,7 +254,8 @@ impl Asker {
 
     fn open(&mut self) -> Result<TcpStream, EngineError> {
         let patience = Duration::from(self.dialogue.patience.max(Nanos::from_secs(1)));
-        let stream = socket::connect(self.listening, &self.dialogue.settings, patience)?;
+        let stream = self.far.connect(&self.dialogue.settings, patience)?;
+        self.far.greet(&stream, patience)?;
         socket::bound_waits(&stream, Duration::from_millis(100))?;
         self.sender = Effective::of(&stream);
         Ok(stream)

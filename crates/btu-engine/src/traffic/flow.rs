@@ -41,7 +41,7 @@ pub(super) struct Shared {
 }
 
 /// What a sender leaves behind.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) number: usize,
     pub(super) blocks: Vec<BlockRecord>,
@@ -51,8 +51,8 @@ pub(super) struct Sent {
     pub(super) fault: Option<Outcome>,
 }
 
-/// What a receiver leaves behind, in times of the clock.
-#[derive(Debug)]
+/// What a receiver leaves behind, in times of the flow.
+#[derive(Debug, Default)]
 pub(super) struct Received {
     pub(super) number: usize,
     pub(super) reads: Vec<Read>,
@@ -63,6 +63,11 @@ pub(super) struct Received {
 impl Shared {
     pub(super) fn is_done(&self) -> bool {
         self.sender_done.load(Relaxed)
+    }
+
+    /// What shows that the flow goes on: bytes that were taken, and bytes that were read here.
+    pub(super) fn moved(&self) -> u64 {
+        self.taken.load(Relaxed).saturating_add(self.read.load(Relaxed))
     }
 }
 
@@ -87,14 +92,19 @@ pub(super) fn together(
             refused: sent.refused,
             trace: trace(flow, sent.blocks, received, ends.shared.datagrams.load(Relaxed)),
             glances: glances.next().unwrap_or_default(),
-            sender: effective(&ends.near),
-            receiver: effective(&ends.far),
+            sender: effective(ends.near.as_ref()),
+            receiver: effective(ends.far.as_ref()),
         }
     })
     .collect()
 }
 
-fn trace(flow: &Flow, blocks: Vec<BlockRecord>, received: Received, datagrams: u64) -> Trace {
+pub(super) fn trace(
+    flow: &Flow,
+    blocks: Vec<BlockRecord>,
+    received: Received,
+    datagrams: u64,
+) -> Trace {
     let (discipline, endless) = match &flow.offer {
         Offer::Endless(_) => (Discipline::Queue, true),
         Offer::Train { discipline, .. } => (*discipline, false),
@@ -111,10 +121,12 @@ pub(super) fn datagram(flow: &Flow) -> Bytes {
     flow.write.min(LARGEST_DATAGRAM).max(Bytes::new(1))
 }
 
-fn effective(socket: &Socket) -> Effective {
+/// The options of an end that is here.
+pub(super) fn effective(socket: Option<&Socket>) -> Effective {
     match socket {
-        Socket::Stream(stream) => Effective::of(stream),
-        Socket::Datagram(socket) => Effective::of(socket),
+        Some(Socket::Stream(stream)) => Effective::of(stream),
+        Some(Socket::Datagram(socket)) => Effective::of(socket),
+        None => Effective::default(),
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::analysis::places::Glance;
@@ -13,20 +11,16 @@ use btu_core::traffic::burst::Limits;
 use btu_core::traffic::trace::Trace;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
-use btu_sys::clock;
-use btu_sys::cpu::CpuSet;
 use btu_sys::socket::Effective;
 use btu_sys::socket::Settings;
 
 use super::connect;
-use super::connect::Ends;
+use super::crew;
+use super::crew::Carried;
 use super::pacer::Pace;
-use super::receiver;
-use super::sampler;
-use super::sender;
+use super::pacer::now;
 use crate::error::EngineError;
 use crate::place::Party;
-use crate::place::Place;
 
 /// Flows that start together.
 #[derive(Debug)]
@@ -173,107 +167,10 @@ pub fn run(job: &Job<'_>) -> Result<JobEnd, EngineError> {
     btu_sys::limit::raise_descriptors()?;
     let ends = connect::connect(job)?;
     // Threads need a moment to get into place before the first block is due.
-    let begin = Nanos::new(clock::monotonic_ns()).saturating_add(LEAD);
-    let stop = AtomicBool::new(false);
-    let mut end = JobEnd::default();
-    let outcomes = thread::scope(|scope| {
-        let senders = crews(job, &ends, |flow| flow.from);
-        let receivers = crews(job, &ends, |flow| flow.to);
-        end.sender_threads = senders.len();
-        let mut receiving = Vec::new();
-        for crew in receivers {
-            receiving
-                .push(spawn(scope, "traffic-sink", crew, |crew| receiver::run(job, &crew, begin))?);
-        }
-        let mut sending = Vec::new();
-        for crew in senders {
-            sending
-                .push(spawn(scope, "traffic-send", crew, |crew| sender::run(job, &crew, begin))?);
-        }
-        let watch = spawn(scope, "traffic-watch", watched(job, &ends), |crew| {
-            Ok(sampler::run(&crew, begin, &stop))
-        })?;
-        let sent: Vec<_> = sending.into_iter().map(join).collect::<Result<_, _>>()?;
-        let received: Vec<_> = receiving.into_iter().map(join).collect::<Result<_, _>>()?;
-        stop.store(true, Relaxed);
-        Ok::<_, EngineError>((sent, received, join(watch)?))
-    })?;
-    let (sent, received, glances) = outcomes;
-    end.elapsed = Nanos::new(clock::monotonic_ns()).since(begin);
-    end.sender_cpu = sent.iter().map(|done| done.cpu).sum();
-    end.receiver_cpu = received.iter().map(|done| done.cpu).sum();
-    end.sender_run_delay = sent.iter().map(|done| done.run_delay).sum();
-    let sent = sent.into_iter().flat_map(|done| done.flows);
-    let received = received.into_iter().flat_map(|done| done.flows);
-    end.flows = super::flow::together(job, &ends, sent.collect(), received.collect(), glances);
-    Ok(end)
-}
-
-/// Some flows, one end of each, that a thread serves.
-#[derive(Debug)]
-pub(super) struct Crew<'a> {
-    pub(super) place: Place,
-    /// Number in the job, order and sockets.
-    pub(super) members: Vec<(usize, &'a Flow, &'a Ends)>,
-}
-
-/// Flows by host, spread over as many threads as the host has CPUs.
-fn crews<'a>(job: &'a Job<'_>, ends: &'a [Ends], host: fn(&Flow) -> usize) -> Vec<Crew<'a>> {
-    let mut crews = Vec::new();
-    for (number, party) in job.parties.iter().enumerate() {
-        let all = job.flows.iter().zip(ends).enumerate();
-        let own: Vec<_> = all
-            .filter(|(_, (flow, _))| host(flow) == number)
-            .map(|(at, (flow, ends))| (at, flow, ends))
-            .collect();
-        let cpus = party.place.cpus().unwrap_or_default();
-        let threads = cpus.len().clamp(1, own.len().max(1));
-        for thread in 0..threads {
-            let members: Vec<_> = own.iter().skip(thread).step_by(threads).copied().collect();
-            if members.is_empty() {
-                continue;
-            }
-            let one: CpuSet = cpus.nth_round(thread).into_iter().collect();
-            crews.push(Crew { place: Place { cpus: one, ..party.place.clone() }, members });
-        }
-    }
-    crews
-}
-
-/// The flows whose queues are watched, at the host of the first.
-fn watched<'a>(job: &'a Job<'_>, ends: &'a [Ends]) -> Crew<'a> {
-    let members: Vec<_> = job
-        .flows
-        .iter()
-        .zip(ends)
-        .enumerate()
-        .map(|(at, (flow, ends))| (at, flow, ends))
-        .take(MOST_WATCHED)
-        .collect();
-    let place = members.first().map(|(_, flow, _)| job.parties[flow.from].place.clone());
-    let place = place.unwrap_or_else(|| Place::here(btu_core::cell::Role::Test));
-    Crew { place, members }
-}
-
-type Running<'scope, T> = thread::ScopedJoinHandle<'scope, Result<T, EngineError>>;
-
-fn spawn<'scope, 'a: 'scope, T: Send + 'scope>(
-    scope: &'scope thread::Scope<'scope, '_>,
-    name: &str,
-    crew: Crew<'a>,
-    work: impl FnOnce(Crew<'a>) -> Result<T, EngineError> + Send + 'scope,
-) -> Result<Running<'scope, T>, EngineError> {
-    let inside = move || crew.place.enter().and_then(|()| work(crew));
-    let started = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, inside);
-    started.map_err(|source| EngineError::Thread { name: name.to_owned(), source })
-}
-
-fn join<T>(thread: Running<'_, T>) -> Result<T, EngineError> {
-    let ended = thread.join();
-    ended.unwrap_or_else(|_| Err(EngineError::Refused("a traffic thread panicked".to_owned())))
+    let begin = now().saturating_add(LEAD);
+    let Carried { sent, received, glances, used } = crew::carry(job, &ends, begin)?;
+    Ok(JobEnd { flows: super::flow::together(job, &ends, sent, received, glances), ..used })
 }
 
 /// From the last connection to the first block.
 const LEAD: Nanos = Nanos::from_millis(30);
-/// Flows whose queue is watched at most.
-const MOST_WATCHED: usize = 64;

@@ -15,9 +15,10 @@ use btu_core::units::Nanos;
 use btu_sys::socket;
 use btu_sys::tcp_info::TcpInfo;
 
-use super::connect::Ends;
 use super::connect::Socket;
+use super::crew::Member;
 use super::flow::Sent;
+use super::flow::Shared;
 use super::flow::datagram;
 use super::job::Carrier;
 use super::job::Drain;
@@ -31,7 +32,8 @@ use super::pacer::now;
 pub(super) struct Sender<'a> {
     number: usize,
     flow: &'a Flow,
-    pub(super) ends: &'a Ends,
+    pub(super) socket: &'a Socket,
+    pub(super) shared: &'a Shared,
     load: Load,
     /// The most in one call.
     pub(super) chunk: usize,
@@ -62,7 +64,8 @@ pub(super) enum Progress {
 }
 
 impl<'a> Sender<'a> {
-    pub(super) fn new(number: usize, flow: &'a Flow, ends: &'a Ends, begin: Nanos) -> Self {
+    pub(super) fn new(member: &Member<'a>, begin: Nanos) -> Self {
+        let Member { number, flow, socket, shared } = *member;
         let start = begin.saturating_add(flow.start);
         let end = start.saturating_add(flow.duration);
         let unqueued = matches!(&flow.offer, Offer::Train { discipline, .. } if *discipline != Discipline::Queue);
@@ -88,7 +91,8 @@ impl<'a> Sender<'a> {
         Self {
             number,
             flow,
-            ends,
+            socket,
+            shared,
             load,
             chunk: chunk.len().max(1),
             start,
@@ -162,9 +166,9 @@ impl<'a> Sender<'a> {
 
     fn took(&mut self, began: Nanos, bytes: usize) {
         let count = u64::try_from(bytes).unwrap_or(0);
-        self.ends.shared.taken.fetch_add(count, Relaxed);
+        self.shared.taken.fetch_add(count, Relaxed);
         if self.flow.carrier == Carrier::Udp {
-            self.ends.shared.datagrams.fetch_add(1, Relaxed);
+            self.shared.datagrams.fetch_add(1, Relaxed);
         }
         match &mut self.load {
             // A block is finished when the call has returned; the clock need not be asked before each.
@@ -180,11 +184,11 @@ impl<'a> Sender<'a> {
     /// Nothing of a datagram is taken, or all.
     fn write(&self, data: &mut [u8]) -> io::Result<usize> {
         if self.flow.carrier == Carrier::Udp {
-            let number = self.ends.shared.datagrams.load(Relaxed).to_le_bytes();
+            let number = self.shared.datagrams.load(Relaxed).to_le_bytes();
             let room = data.len().min(number.len());
             data[..room].copy_from_slice(&number[..room]);
         }
-        socket::send(self.ends.near.as_fd(), data)
+        socket::send(self.socket.as_fd(), data)
     }
 
     fn not_taken(&mut self, cause: &io::Error) -> Progress {
@@ -269,15 +273,15 @@ impl<'a> Sender<'a> {
         if self.tcp.is_none() {
             self.tcp = self.account();
         }
-        if let Socket::Stream(stream) = &self.ends.near {
+        if let Socket::Stream(stream) = self.socket {
             // A connection that is gone has nothing left to end.
             let _ = stream.shutdown(std::net::Shutdown::Write);
         }
-        self.ends.shared.sender_done.store(true, Relaxed);
+        self.shared.sender_done.store(true, Relaxed);
     }
 
     fn account(&self) -> Option<TcpEnd> {
-        let Socket::Stream(stream) = &self.ends.near else { return None };
+        let Socket::Stream(stream) = self.socket else { return None };
         let read = TcpInfo::of(stream).ok()?;
         let bytes = |count: Option<u64>| Bytes::new(count.unwrap_or(0));
         let micros = |count: Option<u64>| Nanos::from_micros(count.unwrap_or(0));

@@ -13,12 +13,14 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::wait::Ready;
 
-use super::connect::Ends;
+use super::connect::Socket;
+use super::crew::Crew;
+use super::crew::Member;
 use super::flow::LARGEST_DATAGRAM;
 use super::flow::Received;
+use super::flow::Shared;
 use super::flow::since;
 use super::job::Carrier;
-use super::job::Crew;
 use super::job::Flow;
 use super::job::Job;
 use super::job::Offer;
@@ -36,10 +38,9 @@ pub(super) struct Done {
 pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
     let mut ready = Ready::new(256)?;
     let members = crew.members.iter();
-    let mut sinks: Vec<Sink<'_>> =
-        members.map(|(number, flow, ends)| Sink::new(*number, flow, ends, begin)).collect();
+    let mut sinks: Vec<Sink<'_>> = members.map(|one| Sink::new(one, begin)).collect();
     for (place, sink) in (0..).zip(&sinks) {
-        ready.add_reader(&sink.ends.far, place)?;
+        ready.add_reader(sink.socket, place)?;
     }
     let longest = sinks.iter().map(|sink| sink.flow.read.len()).max().unwrap_or(0);
     let mut space = vec![0; longest.max(LARGEST_DATAGRAM.len())];
@@ -52,7 +53,7 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
             let Some(sink) = sinks.get_mut(place).filter(|sink| !sink.is_over) else { continue };
             sink.read(&mut space);
             if sink.is_over {
-                ready.remove(&sink.ends.far)?;
+                ready.remove(sink.socket)?;
             }
         }
         let time = now();
@@ -70,7 +71,8 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
 struct Sink<'a> {
     number: usize,
     flow: &'a Flow,
-    ends: &'a Ends,
+    socket: &'a Socket,
+    shared: &'a Shared,
     start: Nanos,
     reads: Vec<Read>,
     arrived: Vec<Arrived>,
@@ -84,7 +86,8 @@ struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    fn new(number: usize, flow: &'a Flow, ends: &'a Ends, begin: Nanos) -> Self {
+    fn new(member: &Member<'a>, begin: Nanos) -> Self {
+        let Member { number, flow, socket, shared } = *member;
         let start = begin.saturating_add(flow.start);
         let room = expected(flow);
         let is_stream = matches!(flow.carrier, Carrier::Tcp(_));
@@ -93,7 +96,8 @@ impl<'a> Sink<'a> {
         Self {
             number,
             flow,
-            ends,
+            socket,
+            shared,
             start,
             reads: Vec::with_capacity(reads),
             arrived: Vec::with_capacity(arrived),
@@ -113,7 +117,7 @@ impl<'a> Sink<'a> {
                 Carrier::Tcp(_) => self.flow.read.len().clamp(1, space.len()),
                 Carrier::Udp => space.len(),
             };
-            match socket::recv(self.ends.far.as_fd(), &mut space[..length]) {
+            match socket::recv(self.socket.as_fd(), &mut space[..length]) {
                 Ok(0) if self.flow.carrier != Carrier::Udp => return self.is_over = true,
                 Ok(count) => self.came(&space[..count]),
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return,
@@ -131,7 +135,7 @@ impl<'a> Sink<'a> {
         let count = u64::try_from(data.len()).unwrap_or(0);
         self.total += count;
         self.last = time;
-        self.ends.shared.read.fetch_add(count, Relaxed);
+        self.shared.read.fetch_add(count, Relaxed);
         let at = since(time.count(), self.start);
         match self.flow.carrier {
             Carrier::Tcp(_) => self.note(Read { at, total: Bytes::new(self.total) }),
@@ -154,7 +158,7 @@ impl<'a> Sink<'a> {
 
     /// Datagrams have no end of their own: all came, or nothing came for long enough.
     fn look(&mut self, job: &Job<'_>, time: Nanos) {
-        let shared = &self.ends.shared;
+        let shared = self.shared;
         if !shared.is_done() {
             // The sender has its own deadline, and always ends.
             self.last = self.last.max(time);

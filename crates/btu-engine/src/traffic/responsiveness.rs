@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
@@ -29,10 +28,13 @@ use btu_sys::clock;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
+use super::answerer::Guests;
 use super::answerer::HEAD;
+use super::answerer::Respondent;
 use super::answerer::answer_all;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
+use super::meeting::Door;
 use super::pacer::now;
 use super::way::Way;
 use super::way::within;
@@ -55,7 +57,8 @@ pub fn responsiveness(
     thread::scope(|scope| {
         let answering = scope.spawn(|| answer(way, &listener, &over));
         let asking = scope.spawn(|| {
-            let ask = || Asker { listening, interval, most, cancel }.run();
+            let far = Respondent { at: listening, token: None };
+            let ask = || Asker { far, interval, most, cancel }.run();
             way.near.enter().and_then(|()| ask())
         });
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
@@ -66,14 +69,28 @@ pub fn responsiveness(
     })
 }
 
+/// The same with an answering end behind a door of another host.
+///
+/// # Errors
+/// No connection came up, or a thread did not start.
+pub fn responsiveness_with(
+    door: Door,
+    interval: Nanos,
+    most: u32,
+    cancel: &AtomicBool,
+) -> Result<ResponsivenessSample, EngineError> {
+    let far = Respondent { at: door.at, token: Some(door.seat) };
+    Asker { far, interval, most, cancel }.run()
+}
+
 fn answer(way: &Way<'_>, listener: &TcpListener, over: &AtomicBool) -> Result<(), EngineError> {
     way.far.enter()?;
-    answer_all(listener, over)
+    answer_all(listener, over, &Guests::anybody())
 }
 
 /// The asking end.
 struct Asker<'a> {
-    listening: SocketAddr,
+    far: Respondent,
     interval: Nanos,
     most: u32,
     cancel: &'a AtomicBool,
@@ -181,16 +198,20 @@ impl Asker<'_> {
     /// A connection of its own, one request and its answer.
     fn foreign(&self) -> Result<ForeignProbe, EngineError> {
         let began = now();
-        let stream = socket::connect(self.listening, &Settings::default(), PATIENCE)?;
-        let open = now();
+        let stream = self.far.connect(&Settings::default(), PATIENCE)?;
+        let connected = now();
+        // What the token takes is not part of the exchange.
+        self.far.greet(&stream, PATIENCE)?;
         socket::bound_waits(&stream, PATIENCE)?;
+        let open = now();
         let told = EngineError::peer("exchange a probe");
         let answered = socket::send(stream.as_fd(), &request(to_count(HEAD)))
             .and_then(|_| socket::recv(stream.as_fd(), &mut [0; 1]));
         match answered {
-            Ok(1) => {
-                Ok(ForeignProbe { connect_ns: open.since(began), exchange_ns: now().since(open) })
-            }
+            Ok(1) => Ok(ForeignProbe {
+                connect_ns: connected.since(began),
+                exchange_ns: now().since(open),
+            }),
             Ok(_) => Err(EngineError::Refused("a probe was closed without an answer".to_owned())),
             Err(cause) => Err(told(cause)),
         }
@@ -203,7 +224,8 @@ impl Asker<'_> {
         pool: &'scope Pool,
         load: &'scope Load,
     ) -> Result<(), EngineError> {
-        let stream = socket::connect(self.listening, &Settings::default(), PATIENCE)?;
+        let stream = self.far.connect(&Settings::default(), PATIENCE)?;
+        self.far.greet(&stream, PATIENCE)?;
         socket::bound_waits(&stream, LOOK)?;
         // What waits in it at the end is nobody's: the connection is thrown away.
         socket::reset_on_close(&stream)?;

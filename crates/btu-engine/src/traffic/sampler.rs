@@ -12,20 +12,22 @@ use btu_sys::tcp_info::TcpInfo;
 
 use super::connect::Ends;
 use super::connect::Socket;
-use super::job::Crew;
 use super::job::Flow;
 use super::pacer::now;
 
+/// Flows to look at, each with its ends.
+pub(super) type Watched<'a> = Vec<(&'a Flow, &'a Ends)>;
+
 /// Looks until told to stop. Gives the glances of each flow, in times of the flow.
-pub(super) fn run(crew: &Crew<'_>, begin: Nanos, stop: &AtomicBool) -> Vec<Vec<Glance>> {
+pub(super) fn run(watched: &Watched<'_>, begin: Nanos, stop: &AtomicBool) -> Vec<Vec<Glance>> {
     let mut glances: Vec<Vec<Glance>> =
-        crew.members.iter().map(|_| Vec::with_capacity(MOST.min(4096))).collect();
+        watched.iter().map(|_| Vec::with_capacity(MOST.min(4096))).collect();
     let mut next = begin;
     while !stop.load(Relaxed) {
         clock::sleep_until(next.count());
         // A thread that slept too long does not look twice for it.
         next = next.max(now()).saturating_add(PERIOD);
-        for ((_, flow, ends), glances) in crew.members.iter().zip(&mut glances) {
+        for ((flow, ends), glances) in watched.iter().zip(&mut glances) {
             if glances.len() < MOST
                 && let Some(glance) = glance(flow, ends, begin)
             {
@@ -39,7 +41,9 @@ pub(super) fn run(crew: &Crew<'_>, begin: Nanos, stop: &AtomicBool) -> Vec<Vec<G
 /// One reading of all places; `None` before the flow begins and for datagrams, whose sockets keep no
 /// such account.
 fn glance(flow: &Flow, ends: &Ends, begin: Nanos) -> Option<Glance> {
-    let (Socket::Stream(near), Socket::Stream(far)) = (&ends.near, &ends.far) else { return None };
+    let (Some(Socket::Stream(near)), Some(Socket::Stream(far))) = (&ends.near, &ends.far) else {
+        return None;
+    };
     let time = now();
     let start = begin.saturating_add(flow.start);
     if time < start || time > start.saturating_add(flow.duration) {

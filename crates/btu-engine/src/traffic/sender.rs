@@ -9,8 +9,8 @@ use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::wait::Ready;
 
+use super::crew::Crew;
 use super::flow::Sent;
-use super::job::Crew;
 use super::job::Job;
 use super::outgoing::Progress;
 use super::outgoing::Sender;
@@ -31,7 +31,7 @@ pub(super) struct Done {
 pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
     let mut ready = Ready::new(64)?;
     let mut pacer =
-        Pacer::new(Pace::for_all(crew.members.iter().map(|(_, flow, _)| *flow)), &mut ready)?;
+        Pacer::new(Pace::for_all(crew.members.iter().map(|member| member.flow)), &mut ready)?;
     let mut thread = Thread::new(job, crew, begin, &ready)?;
     let before = ThreadUse::now();
     thread.serve(&mut pacer, &mut ready)?;
@@ -62,10 +62,9 @@ impl<'a> Thread<'a> {
         ready: &Ready,
     ) -> Result<Self, EngineError> {
         let members = crew.members.iter();
-        let senders: Vec<Sender<'_>> =
-            members.map(|(number, flow, ends)| Sender::new(*number, flow, ends, begin)).collect();
+        let senders: Vec<Sender<'_>> = members.map(|one| Sender::new(one, begin)).collect();
         for (place, sender) in senders.iter().enumerate() {
-            ready.add_writer(&sender.ends.near, number(place))?;
+            ready.add_writer(sender.socket, number(place))?;
         }
         let longest = senders.iter().map(|sender| sender.chunk).max().unwrap_or(1);
         let due =
@@ -130,12 +129,12 @@ impl<'a> Thread<'a> {
             return Ok(());
         };
         match sender.pump(&mut self.data) {
-            Progress::Blocked => ready.await_room(&sender.ends.near, number(place))?,
+            Progress::Blocked => ready.await_room(sender.socket, number(place))?,
             Progress::More if !self.runnable.contains(&place) => self.runnable.push(place),
             Progress::Idle | Progress::More => {}
             Progress::Over => {
                 self.open -= 1;
-                ready.remove(&sender.ends.near)?;
+                ready.remove(sender.socket)?;
             }
         }
         Ok(())
@@ -143,7 +142,7 @@ impl<'a> Thread<'a> {
 
     /// Nothing moved for too long, or nobody wants it any more: everything ends.
     fn give_up_where_stalled(&mut self, time: Nanos) {
-        let moved: u64 = self.senders.iter().map(|one| one.ends.shared.read.load(Relaxed)).sum();
+        let moved: u64 = self.senders.iter().map(|one| one.shared.moved()).sum();
         let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
         if moved != self.moved_bytes || !waits {
             (self.moved, self.moved_bytes) = (time, moved);

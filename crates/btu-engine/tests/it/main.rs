@@ -23,6 +23,7 @@ mod local;
 mod pingpong;
 mod pingpong_hosts;
 mod prober;
+mod sides;
 mod traffic;
 mod veth;
 mod xdp;

@@ -19,6 +19,7 @@ use super::silence;
 use super::silence::Reasons;
 use flow::flows;
 
+pub use flow::TrafficClockResult;
 pub use flow::TrafficFlowResult;
 pub use method::BackToBackResult;
 pub use method::CapacityResult;
@@ -72,6 +73,8 @@ pub struct TrafficDocument {
     pub cells: Vec<TrafficCellResult>,
     /// Every flow of every run.
     pub flows: Vec<TrafficFlowResult>,
+    /// The clocks of other hosts, run by run; empty on the local testbed.
+    pub clocks: Vec<TrafficClockResult>,
 }
 
 /// A knee of throughput.
@@ -215,6 +218,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         method: method::method(plan, &analysis.findings),
         cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
         flows: journal.runs().flat_map(flows).collect(),
+        clocks: journal.runs().flat_map(flow::clocks).collect(),
     }
 }
 

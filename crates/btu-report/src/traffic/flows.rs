@@ -7,6 +7,7 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::Seen;
+use super::clocks;
 use super::rate;
 use super::span;
 use crate::document::Block;
@@ -27,6 +28,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let Some(run) = seen.journal.runs().last() else { return Vec::new() };
     let flows: Vec<&FlowSample> = run.flows().take(MOST_ROWS).collect();
     let mut blocks = vec![rates(&flows), delays(&flows)];
+    blocks.extend(clocks::compose(run));
     blocks.extend(places(&flows));
     blocks.extend(datagrams(&flows));
     blocks.push(pacing(&flows));
@@ -71,19 +73,24 @@ fn rates(flows: &[&FlowSample]) -> Block {
 }
 
 fn delays(flows: &[&FlowSample]) -> Block {
+    let apart = flows.iter().any(|flow| flow.clocks.is_some());
     let row = |flow: &&FlowSample| {
         let (figures, delay) = (&flow.figures, flow.figures.delay);
-        vec![
+        let known = |seconds: Option<f64>| span(flow.one_way(seconds));
+        let mut cells = vec![
             name(flow),
-            span(figures.window_delay_s),
-            span(figures.drained_delay_s),
-            span(delay.map(|delay| delay.p50_s)),
-            span(delay.map(|delay| delay.p95_s)),
-            span(delay.map(|delay| delay.p99_s)),
-            span(delay.map(|delay| delay.max_s)),
-        ]
+            known(figures.window_delay_s),
+            known(figures.drained_delay_s),
+            known(delay.map(|delay| delay.p50_s)),
+            known(delay.map(|delay| delay.p95_s)),
+            known(delay.map(|delay| delay.p99_s)),
+            known(delay.map(|delay| delay.max_s)),
+        ];
+        cells.extend(apart.then(|| span(flow.delay_bound_s())));
+        cells
     };
-    let columns = ["W window", "W drained", "p50", "p95", "p99", "max"];
+    let mut columns = vec!["W window", "W drained", "p50", "p95", "p99", "max"];
+    columns.extend(apart.then_some("all +-"));
     table("Delay of blocks", &columns, flows.iter().map(row).collect())
 }
 

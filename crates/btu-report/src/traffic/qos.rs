@@ -4,6 +4,7 @@ use btu_core::traffic::analysis::figures::Delays;
 use btu_core::traffic::class;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Carried;
 use btu_core::traffic::study::Measured;
@@ -22,6 +23,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let mut blocks = vec![Block::Facts { rows: path(seen) }];
+    blocks.extend(agreement(seen));
     blocks.extend(around_the_knee(seen));
     blocks.extend([sessions(seen), limits(seen)]);
     blocks
@@ -70,6 +72,17 @@ fn path(seen: &Seen<'_>) -> Vec<Pair> {
         rows.push(Pair::new(name, span(Some(0.15 / (rho - 1.0)))));
     }
     rows
+}
+
+/// How well delays between two hosts are known, in the worst run.
+fn agreement(seen: &Seen<'_>) -> Option<Block> {
+    let flows = || seen.journal.runs().flat_map(RunSample::flows);
+    let worst = flows().filter_map(FlowSample::delay_bound_s).max_by(f64::total_cmp)?;
+    Some(Block::paragraph(format!(
+        "Delays of one way are read on two clocks, which are known to agree within {}: delays below \
+         that may be anything between nothing and it.",
+        span(Some(worst))
+    )))
 }
 
 /// Delays at shares of the knee, each measured there.

@@ -19,7 +19,7 @@ pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
     rows
 }
 
-const COLUMNS: [&str; 27] = [
+const COLUMNS: [&str; 28] = [
     "cell",
     "pass",
     "cluster",
@@ -41,6 +41,7 @@ const COLUMNS: [&str; 27] = [
     "drained_delay_s",
     "delay_p50_s",
     "delay_p99_s",
+    "delay_bound_s",
     "blocks_due",
     "blocks_missed",
     "lost_share",
@@ -70,10 +71,11 @@ fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample)
         figures.arrival_rate_bit_s.to_string(),
         figures.departure_rate_bit_s.to_string(),
         or_empty(figures.offered_ratio),
-        or_empty(figures.window_delay_s),
-        or_empty(figures.drained_delay_s),
-        or_empty(figures.delay.map(|delay| delay.p50_s)),
-        or_empty(figures.delay.map(|delay| delay.p99_s)),
+        or_empty(flow.one_way(figures.window_delay_s)),
+        or_empty(flow.one_way(figures.drained_delay_s)),
+        or_empty(flow.one_way(figures.delay.map(|delay| delay.p50_s))),
+        or_empty(flow.one_way(figures.delay.map(|delay| delay.p99_s))),
+        or_empty(flow.delay_bound_s()),
         figures.blocks.due.to_string(),
         (figures.blocks.missed + figures.blocks.interrupted).to_string(),
         or_empty(figures.loss.map(|loss| loss.lost_share)),

@@ -10,11 +10,13 @@ use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::analysis::places::Places;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::clock::ClockSample;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
@@ -56,6 +58,7 @@ fn flow(period: Nanos, time: Nanos) -> FlowSample {
         duration_ns: time,
         outcome: Outcome::Complete,
         figures: Figures::of(&trace),
+        clocks: None,
         places: Some(Places::default()),
         acknowledged_bytes: Some(trace.read_by(time)),
         retransmitted_bytes: Some(Bytes::ZERO),
@@ -95,6 +98,7 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
             receiver_cpu_ns: Nanos::from_millis(9),
             sender_threads: 1,
             elapsed_ns: Nanos::from_secs(6),
+            clocks: vec![],
         };
         Line::TrafficRun(Box::new(RunSample {
             cell: cell.id,
@@ -199,4 +203,54 @@ fn a_journal_line_comes_back_as_it_was() {
     let again: Line = serde_json::from_str(&text).unwrap();
     assert_eq!(again, journal.lines[0]);
     assert!(text.len() < 16 << 10, "{}", text.len());
+}
+
+/// The same journal between two hosts whose clocks are known to agree like this.
+fn apart(agreement: &Agreement) -> Journal {
+    let mut journal = journal(Study::Scenario, &[80]);
+    journal.plan.link = None;
+    journal.plan.agents = [(Role::Active, "lab1".to_owned())].into();
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        run.clusters[0].flows[0].clocks = Some(agreement.clone());
+        run.clusters[0].clocks = vec![ClockSample {
+            host: Role::Active,
+            ahead_ns: -5_000_000,
+            drift_ppm: 12.5,
+            bound_ns: Nanos::from_micros(321),
+            least_round_trip_ns: Nanos::from_micros(642),
+            readings: 32,
+            reason: None,
+        }];
+    }
+    journal
+}
+
+/// Blocks take 58.8 ms here. A delay below the bound could be anything: it is left out with its reason.
+#[test]
+fn delays_between_two_clocks_have_a_bound_or_a_reason() {
+    let result = |agreement: Agreement| {
+        let journal = apart(&agreement);
+        let result = traffic_result(&journal, &analyse(&journal));
+        let schema = traffic_schema();
+        let document = serde_json::to_value(&result).unwrap();
+        assert_eq!(violations(&document, &schema, &schema, "$"), Vec::<String>::new());
+        (result.flows[0].clone(), rendered("text", &journal))
+    };
+    let (known, text) = result(Agreement::Within(Nanos::from_micros(321)));
+    assert_eq!((known.delay_bound_s, &known.delay_reason), (Some(321e-6), &None));
+    assert!(known.delay_p50_s.is_some_and(|delay| (delay - 0.0588).abs() < 0.001));
+    for word in ["between this host and lab1", "known within", "321 us", "12.5 ppm"] {
+        assert!(text.contains(word), "no {word} in\n{text}");
+    }
+    let (hidden, text) = result(Agreement::Within(Nanos::from_millis(100)));
+    assert_eq!((hidden.delay_p50_s, hidden.window_delay_s), (None, None));
+    let reason = "smaller than the clocks of both hosts are known to agree: 100.000 ms";
+    assert_eq!(hidden.delay_reason.as_deref(), Some(reason));
+    assert!(text.contains("are smaller than the clocks"), "{text}");
+    // Differences of delays do not depend on it.
+    assert!(hidden.pdv_p99_s.is_some() && hidden.arrival_rate_bit_s > 0.0);
+    let (unknown, _) = result(Agreement::Unknown("the clocks jumped".to_owned()));
+    assert_eq!((unknown.delay_bound_s, unknown.delay_p99_s), (None, None));
+    assert_eq!(unknown.delay_reason.as_deref(), Some("the clocks jumped"));
 }

@@ -9,6 +9,7 @@
 //! with the same name. Nothing in `btu-control` changes: words are the service's own.
 
 mod pingpong;
+mod traffic;
 
 use std::net::IpAddr;
 
@@ -19,7 +20,7 @@ use btu_engine::comm::Seat;
 use serde_json::Value;
 
 /// Every service of this build.
-pub(crate) static SERVICES: &[&Kind] = &[&pingpong::PINGPONG];
+pub(crate) static SERVICES: &[&Kind] = &[&pingpong::PINGPONG, &traffic::TRAFFIC];
 
 /// A kind of service.
 #[derive(Debug)]

@@ -61,6 +61,13 @@ impl StateDir {
         Ok(Self { path })
     }
 
+    /// The same where it is there; nothing is made.
+    pub(crate) fn existing(args: &StateArgs) -> Option<Self> {
+        let usual = || state_directory(|name| std::env::var_os(name));
+        let path = args.state.clone().or_else(usual)?;
+        path.is_dir().then_some(Self { path })
+    }
+
     /// The identity of this host.
     pub(crate) fn identity(&self) -> Result<Identity, Failure> {
         Identity::load_or_create(&self.path).map_err(|error| match error {

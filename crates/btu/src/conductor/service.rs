@@ -102,6 +102,16 @@ impl RemoteService {
         Seat { secret: *self.secret.bytes(), run: RUN, attempt: ATTEMPT, flow: 0 }
     }
 
+    /// As it was named, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.agent.name
+    }
+
+    /// True where the agent was lost and not yet regained.
+    pub(crate) const fn is_away(&self) -> bool {
+        self.link.is_none()
+    }
+
     /// Why the agent is lost for good, if it is.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.clone()

@@ -1,5 +1,6 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,6 +27,7 @@ use btu_core::traffic::burst::Limits;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::Place;
 use btu_engine::traffic as engine;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Dialogue;
@@ -33,59 +35,86 @@ use btu_engine::traffic::Flow;
 use btu_engine::traffic::Offer;
 use btu_sys::socket::Settings;
 
-use super::path::Hosts;
 use super::scenario;
 use crate::exit::Failure;
 
-/// A flow with what its sample says of it.
-#[derive(Clone, Debug)]
-pub(super) struct Named {
-    pub(super) test: String,
-    pub(super) session: u32,
-    pub(super) from: Role,
-    pub(super) to: Role,
-    pub(super) traffic: String,
-    pub(super) flow: Flow,
+/// Where the hosts of a scenario are.
+pub(crate) trait Layout {
+    /// Where the threads of a host run.
+    fn place(&self, role: Role) -> Place;
+
+    /// The address at which a host receives from another; an error where the two are not joined.
+    fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure>;
 }
 
-/// A conversation with what its sample says of it.
+/// A flow with what its sample says of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) test: String,
+    pub(crate) session: u32,
+    pub(crate) from: Role,
+    pub(crate) to: Role,
+    pub(crate) traffic: String,
+    pub(crate) flow: Flow,
+}
+
+/// What the sample of a conversation says of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) test: String,
+    pub(crate) session: u32,
+    pub(crate) from: Role,
+    pub(crate) to: Role,
+    pub(crate) traffic: String,
+}
+
+/// A conversation.
 #[derive(Debug)]
-pub(super) struct Talked {
-    pub(super) test: String,
-    pub(super) session: u32,
-    pub(super) from: Role,
-    pub(super) to: Role,
-    pub(super) traffic: String,
-    pub(super) dialogue: Dialogue,
+pub(crate) struct Talked {
+    pub(crate) said: Said,
+    pub(crate) dialogue: Dialogue,
+}
+
+impl Talked {
+    /// Both parts.
+    pub(super) fn parts(self) -> (Said, Dialogue) {
+        (self.said, self.dialogue)
+    }
 }
 
 /// What a cluster sends: flows on a schedule, and conversations.
 #[derive(Debug, Default)]
-pub(super) struct Cast {
-    pub(super) flows: Vec<Named>,
-    pub(super) talks: Vec<Talked>,
+pub(crate) struct Cast {
+    pub(crate) flows: Vec<Named>,
+    pub(crate) talks: Vec<Talked>,
 }
 
 /// Every flow of a cluster, each test by so many sessions.
-pub(super) fn flows(
+pub(crate) fn flows(
     cluster: &Cluster,
     sessions: u32,
     seed: u64,
-    hosts: &Hosts,
+    hosts: &dyn Layout,
     until: &Until,
 ) -> Result<Cast, Failure> {
-    let mut cast = Cast::default();
+    let (mut cast, mut blocks) = (Cast::default(), 0);
     for test in &cluster.tests {
         for session in 1..=sessions {
             let streams = test.streams(&cluster.name, seed);
             let streams = if session == 1 { streams } else { streams.part(u64::from(session)) };
             if let Some(Train::Closed(train)) = test.traffic.train(&streams) {
-                let talked = conversation(test, train, &streams, hosts, until)?;
-                cast.talks.push(Talked { session, ..talked });
+                let mut talked = conversation(test, train, &streams, hosts, until)?;
+                talked.said.session = session;
+                cast.talks.push(talked);
                 continue;
             }
             for mut one in of_test(test, &streams, hosts)? {
                 one.session = session;
+                blocks += one.blocks();
+                if blocks > until.most_blocks {
+                    let cause = anyhow!("{}: more than {} blocks", cluster.name, until.most_blocks);
+                    return Err(Failure::usage(cause));
+                }
                 if session > 1 && one.flow.carrier == Carrier::Udp {
                     // A port of the script has room for one socket.
                     one.flow.port = 0;
@@ -97,11 +126,33 @@ pub(super) fn flows(
     Ok(cast)
 }
 
-/// What ends a conversation that does not end by itself.
+impl Named {
+    fn blocks(&self) -> usize {
+        match &self.flow.offer {
+            Offer::Endless(_) => 0,
+            Offer::Train { blocks, .. } => blocks.len(),
+        }
+    }
+
+    /// How many blocks or sizes were drawn, and their bytes.
+    pub(super) fn drawn(&self) -> (u64, u64) {
+        let (count, bytes): (usize, Bytes) = match &self.flow.offer {
+            Offer::Endless(sizes) => (sizes.len(), sizes.iter().copied().sum()),
+            Offer::Train { blocks, .. } => {
+                (blocks.len(), blocks.iter().map(|block| block.size).sum())
+            }
+        };
+        (u64::try_from(count).unwrap_or(u64::MAX), bytes.count())
+    }
+}
+
+/// What bounds flows that are drawn, and what ends a conversation that does not end by itself.
 #[derive(Clone, Debug)]
-pub(super) struct Until {
-    pub(super) patience: Nanos,
-    pub(super) cancel: Arc<AtomicBool>,
+pub(crate) struct Until {
+    pub(crate) patience: Nanos,
+    pub(crate) cancel: Arc<AtomicBool>,
+    /// Of all flows together: memory is kept for each.
+    pub(crate) most_blocks: usize,
 }
 
 /// A test that waits for answers.
@@ -109,7 +160,7 @@ fn conversation(
     test: &Test,
     train: Box<dyn Closed>,
     streams: &Streams,
-    hosts: &Hosts,
+    hosts: &dyn Layout,
     until: &Until,
 ) -> Result<Talked, Failure> {
     let (from, to) = roles(test)?;
@@ -118,7 +169,7 @@ fn conversation(
             anyhow!("{}: {} waits for answers, over tcp only", test.name, test.traffic.name());
         return Err(Failure::usage(cause));
     };
-    let [near, far] = [from, to].map(|role| hosts.parties[place(role)].place.clone());
+    let [near, far] = [from, to].map(|role| hosts.place(role));
     let dialogue = Dialogue {
         near,
         far,
@@ -131,7 +182,7 @@ fn conversation(
         cancel: Arc::clone(&until.cancel),
     };
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
-    Ok(Talked { test, session: 1, from, to, traffic, dialogue })
+    Ok(Talked { said: Said { test, session: 1, from, to, traffic }, dialogue })
 }
 
 fn roles(test: &Test) -> Result<(Role, Role), Failure> {
@@ -142,7 +193,7 @@ fn roles(test: &Test) -> Result<(Role, Role), Failure> {
 }
 
 /// The flows of one test: one, or for a model with several parts and both directions one for each.
-fn of_test(test: &Test, streams: &Streams, hosts: &Hosts) -> Result<Vec<Named>, Failure> {
+fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Named>, Failure> {
     let (from, to) = roles(test)?;
     let duration = test.traffic.duration(streams).unwrap_or(DURATION);
     let offers = offers(&test.traffic, streams, duration)?;
@@ -262,7 +313,7 @@ fn carrier(protocol: &Protocol) -> Carrier {
 }
 
 /// The place of a role among the parties.
-fn place(role: Role) -> usize {
+pub(crate) fn place(role: Role) -> usize {
     Role::ALL.iter().position(|known| *known == role).unwrap_or(0)
 }
 
@@ -277,7 +328,8 @@ pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
     Ok(all)
 }
 
-fn length(block: &Block, seed: u64) -> Nanos {
+/// How long a block sends, what is drained left out.
+pub(super) fn length(block: &Block, seed: u64) -> Nanos {
     match block {
         Block::Cluster(cluster) => {
             let end = |test: &Test| {

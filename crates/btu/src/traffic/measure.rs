@@ -6,40 +6,42 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
-use btu_core::sample::SocketOptions;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Keep;
-use btu_core::traffic::analysis::figures::Figures;
-use btu_core::traffic::analysis::places::Places;
 use btu_core::traffic::course::Next;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::ClusterSample;
-use btu_core::traffic::sample::Curves;
-use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
 use btu_engine::EngineError;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_engine::traffic as engine;
-use btu_engine::traffic::Carrier;
-use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::JobEnd;
 use btu_engine::traffic::Way;
-use btu_sys::socket::Effective;
 
+use super::distant;
 use super::expand;
 use super::expand::Cast;
-use super::expand::Named;
-use super::expand::Talked;
+use super::expand::Layout;
+use super::expand::Said;
 use super::expand::Until;
 use super::path::Hosts;
+use super::path::LINGER;
+use super::path::Regained;
+use super::path::Testbed;
+use super::peers::Apart;
+use super::peers::Peers;
 use super::scenario;
+use super::seen::compare_clocks;
+use super::seen::conversation;
+use super::seen::failed;
+use super::seen::sample;
 use super::start::Started;
 use crate::closing::Ending;
 use crate::exit::Failure;
@@ -51,21 +53,39 @@ use crate::run::start::journal_failure;
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
     let plan = started.plan.clone();
     started.progress.found(started.lines.iter().filter_map(Line::run).count());
+    let mut lost = 0;
     while let Some(Next { pass, cell, decided }) = plan.next_run(&started.lines) {
         started.progress.begins(pass, &cell);
         let sample = run(&mut started.hosts, &plan, pass, &cell, interrupt)?;
         if interrupt.flag().load(Relaxed) {
-            started.progress.finish();
-            return Ok(Ending::Interrupted);
+            return Ok(ended(started, Ending::Interrupted));
         }
+        match started.hosts.regain() {
+            Regained::NoneLost => {}
+            // What a lost agent left of a run says nothing of the path.
+            Regained::All if lost < MOST_LOST => {
+                lost += 1;
+                continue;
+            }
+            Regained::All => {
+                let reason = format!("an agent was lost in {} tries of one run", lost + 1);
+                return Ok(ended(started, Ending::Lost(reason)));
+            }
+            Regained::Not(reason) => return Ok(ended(started, Ending::Lost(reason))),
+        }
+        lost = 0;
         started.progress.done(&cell, &sample);
         if decided {
             keep(started, Line::TrafficCell(Box::new(cell)))?;
         }
         keep(started, Line::TrafficRun(Box::new(sample)))?;
     }
+    Ok(ended(started, Ending::Complete))
+}
+
+fn ended(started: &Started, ending: Ending) -> Ending {
     started.progress.finish();
-    Ok(Ending::Complete)
+    ending
 }
 
 fn keep(started: &mut Started, line: Line) -> Result<(), Failure> {
@@ -108,22 +128,52 @@ fn probed(
     probe: &Probe,
     interrupt: &Interrupt,
 ) -> Result<(Vec<ClusterSample>, Option<ProbeSample>), Failure> {
-    let [near, far] = [Role::Test, Role::Active].map(|role| hosts.place(role));
-    let way = Way { near, far, address: hosts.address(Role::Test, Role::Active)? };
-    let cancel = interrupt.flag();
-    let found = match probe {
-        Probe::Capacity { time_ns, datagram_bytes } => {
-            engine::capacity(&way, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
-        }
-        Probe::Responsiveness { interval_ns, intervals } => {
-            engine::responsiveness(&way, *interval_ns, *intervals, cancel)
-                .map(ProbeSample::Responsiveness)
+    let found = match hosts {
+        Hosts::Apart(peers) => probed_apart(peers, probe, interrupt),
+        Hosts::Here(testbed) => {
+            let [near, far] = [Role::Test, Role::Active].map(|role| testbed.place(role));
+            let address = testbed.address(Role::Test, Role::Active)?;
+            probed_here(&Way { near: &near, far: &far, address }, probe, interrupt)
         }
     };
     Ok(match found {
         Ok(sample) => (Vec::new(), Some(sample)),
-        Err(cause) => (vec![sample("probe", Vec::new(), Err(cause), Vec::new())], None),
+        Err(cause) => (vec![failed("probe", &cause)], None),
     })
+}
+
+fn probed_here(
+    way: &Way<'_>,
+    probe: &Probe,
+    interrupt: &Interrupt,
+) -> Result<ProbeSample, EngineError> {
+    let cancel = interrupt.flag();
+    match probe {
+        Probe::Capacity { time_ns, datagram_bytes } => {
+            engine::capacity(way, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
+        }
+        Probe::Responsiveness { interval_ns, intervals } => {
+            engine::responsiveness(way, *interval_ns, *intervals, cancel)
+                .map(ProbeSample::Responsiveness)
+        }
+    }
+}
+
+fn probed_apart(
+    peers: &Peers,
+    probe: &Probe,
+    interrupt: &Interrupt,
+) -> Result<ProbeSample, EngineError> {
+    let cancel = interrupt.flag();
+    match probe {
+        Probe::Capacity { time_ns, datagram_bytes } => {
+            distant::capacity(peers, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
+        }
+        Probe::Responsiveness { interval_ns, intervals } => {
+            distant::responsiveness(peers, *interval_ns, *intervals, cancel)
+                .map(ProbeSample::Responsiveness)
+        }
+    }
 }
 
 /// A scenario while it runs.
@@ -145,25 +195,56 @@ enum Went {
 
 impl Stage<'_> {
     /// Flows and conversations of a cluster, at once.
-    fn carried(&self, name: &str, cast: Cast) -> ClusterSample {
+    fn carried(&self, cluster: &Cluster, testbed: &Testbed, cast: Cast) -> ClusterSample {
         let flows: Vec<engine::Flow> = cast.flows.iter().map(|one| one.flow.clone()).collect();
         let job = Job {
-            parties: &self.hosts.parties,
+            parties: &testbed.parties,
             flows: &flows,
-            linger: self.hosts.linger(),
+            linger: testbed.linger(),
             stall: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
         };
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();
-            let talks: Vec<_> = talks.map(|talk| scope.spawn(|| conversation(talk))).collect();
+            let talks: Vec<_> = talks
+                .map(|talk| {
+                    let (said, dialogue) = talk.parts();
+                    let talking = move || Ok(conversation(said, engine::converse(dialogue)?));
+                    scope.spawn(talking)
+                })
+                .collect();
             let ended = if flows.is_empty() { Ok(JobEnd::default()) } else { engine::run(&job) };
             let panicked = || EngineError::Refused("a conversation panicked".to_owned());
             let joined =
                 talks.into_iter().map(|talk| talk.join().unwrap_or_else(|_| Err(panicked())));
             (ended, joined.collect())
         });
-        sample(name, cast.flows, ended, talks)
+        sample(&cluster.name, cast.flows, ended, talks)
+    }
+
+    /// The same between this host and agents.
+    fn carried_apart(&self, cluster: &Cluster, peers: &Peers, mut cast: Cast) -> ClusterSample {
+        let order = distant::Order {
+            cluster,
+            sessions: self.cell.sessions,
+            seed: self.seed,
+            linger: LINGER,
+            stall: self.plan.stall_ns,
+            interrupt: self.interrupt.flag(),
+        };
+        let talks = std::mem::take(&mut cast.talks);
+        let said: Vec<Said> = talks.iter().map(|talk| talk.said.clone()).collect();
+        match distant::carry(peers, &order, &cast, talks) {
+            Err(cause) => failed(&cluster.name, &cause),
+            Ok(distant::Carried { end, talks, clocks }) => {
+                let talks = said.into_iter().zip(talks);
+                let talks = talks.map(|(said, end)| Ok(conversation(said, end?))).collect();
+                let mut whole = sample(&cluster.name, cast.flows, Ok(end), talks);
+                whole.clocks = clocks.iter().map(|(role, clock)| clock.sample(*role)).collect();
+                whole.flows.iter_mut().for_each(|flow| compare_clocks(flow, &clocks));
+                whole
+            }
+        }
     }
 
     /// Carries a block out. What goes wrong in it is part of the result; an `Err` is the user's.
@@ -202,109 +283,23 @@ impl Stage<'_> {
     }
 
     fn cluster(&self, cluster: &Cluster) -> Result<Went, Failure> {
-        let until =
-            Until { patience: self.plan.stall_ns, cancel: Arc::clone(self.interrupt.flag()) };
-        let cast = expand::flows(cluster, self.cell.sessions, self.seed, self.hosts, &until)?;
-        let sample = self.carried(&cluster.name, cast);
+        let until = Until {
+            patience: self.plan.stall_ns,
+            cancel: Arc::clone(self.interrupt.flag()),
+            most_blocks: usize::MAX,
+        };
+        let draw = |layout: &dyn Layout| {
+            expand::flows(cluster, self.cell.sessions, self.seed, layout, &until)
+        };
+        let sample = match self.hosts {
+            Hosts::Apart(peers) => self.carried_apart(cluster, peers, draw(&Apart)?),
+            Hosts::Here(testbed) => self.carried(cluster, testbed, draw(&**testbed)?),
+        };
         let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
         Ok(if well { Went::Well } else { Went::Badly })
     }
 }
 
-/// What flows and conversations of a cluster came to.
-fn sample(
-    name: &str,
-    named: Vec<Named>,
-    ended: Result<JobEnd, EngineError>,
-    talks: Vec<Result<FlowSample, EngineError>>,
-) -> ClusterSample {
-    let mut failed = None;
-    let mut keep = |cause: EngineError| failed = Some(cause.sentence());
-    let mut talked = Vec::new();
-    for talk in talks {
-        match talk {
-            Ok(talk) => talked.push(talk),
-            Err(cause) => keep(cause),
-        }
-    }
-    let end = ended.unwrap_or_else(|cause| {
-        keep(cause);
-        JobEnd::default()
-    });
-    let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
-    ClusterSample {
-        name: name.to_owned(),
-        flows: flows.chain(talked).collect(),
-        failed,
-        sender_cpu_ns: end.sender_cpu,
-        receiver_cpu_ns: end.receiver_cpu,
-        sender_threads: u32::try_from(end.sender_threads).unwrap_or(u32::MAX),
-        elapsed_ns: end.elapsed,
-    }
-}
-
-fn conversation(talk: Talked) -> Result<FlowSample, EngineError> {
-    let duration_ns = talk.dialogue.duration;
-    let end = engine::converse(talk.dialogue)?;
-    // Nobody but the answers decides when such a sender goes on.
-    let figures = Figures { pacing: None, ..Figures::of(&end.trace) };
-    Ok(FlowSample {
-        test: talk.test,
-        session: talk.session,
-        from: talk.from,
-        to: talk.to,
-        transport: "tcp".to_owned(),
-        traffic: talk.traffic,
-        duration_ns,
-        outcome: end.outcome,
-        figures,
-        places: None,
-        acknowledged_bytes: None,
-        retransmitted_bytes: None,
-        least_rtt_ns: None,
-        refused: 0,
-        pace: end.pace.to_owned(),
-        sender_options: options(end.sender),
-        receiver_options: options(end.receiver),
-        curves: Curves::of(&end.trace),
-    })
-}
-
-fn flow(named: Named, end: FlowEnd) -> FlowSample {
-    FlowSample {
-        test: named.test,
-        session: named.session,
-        from: named.from,
-        to: named.to,
-        transport: match named.flow.carrier {
-            Carrier::Tcp(_) => "tcp",
-            Carrier::Udp => "udp",
-        }
-        .to_owned(),
-        traffic: named.traffic,
-        duration_ns: named.flow.duration,
-        outcome: end.outcome,
-        figures: Figures::of(&end.trace),
-        places: Places::of(&end.trace, &end.glances),
-        acknowledged_bytes: end.tcp.map(|tcp| tcp.acknowledged),
-        retransmitted_bytes: end.tcp.map(|tcp| tcp.retransmitted),
-        least_rtt_ns: end.tcp.map(|tcp| tcp.least_rtt),
-        refused: end.refused,
-        pace: end.pace.to_owned(),
-        sender_options: options(end.sender),
-        receiver_options: options(end.receiver),
-        curves: Curves::of(&end.trace),
-    }
-}
-
-fn options(read: Effective) -> SocketOptions {
-    SocketOptions {
-        congestion: read.congestion,
-        nodelay: read.nodelay,
-        send_buffer_bytes: read.send_buffer,
-        receive_buffer_bytes: read.receive_buffer,
-        mss_bytes: read.mss,
-        window_clamp_bytes: read.window_clamp,
-    }
-}
+/// How often one run is tried again after an agent was lost in it.
+const MOST_LOST: u32 = 2;

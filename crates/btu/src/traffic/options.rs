@@ -1,16 +1,21 @@
 //! What `btu traffic` can be asked for.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::path::PathBuf;
 
+use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 
 use super::method;
+use super::path;
 use super::planning;
 use super::qos;
 use super::sweep;
 use super::viseum;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::link::ElementArgs;
 
@@ -48,6 +53,11 @@ pub(crate) struct FileArgs {
     /// Let a host of the scenario be played by test, active or passive; repeatable
     #[arg(long, value_name = "HOST=ROLE")]
     pub(super) map: Vec<String>,
+    /// Let a host of the scenario be played by a paired one: its name (btu pair) or an invitation; repeatable
+    #[arg(long, value_name = "HOST=AGENT", help_heading = "Hosts")]
+    pub(super) host: Vec<String>,
+    #[command(flatten)]
+    pub(super) far: FarArgs,
     /// Repeat what a plan.toml says
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "resume"], help_heading = "Effort")]
     pub(super) plan: Option<PathBuf>,
@@ -93,6 +103,8 @@ pub(crate) struct SweepArgs {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) passes: u32,
     #[command(flatten)]
+    pub(super) peer: PeerArgs,
+    #[command(flatten)]
     pub(super) path: PathArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -111,6 +123,12 @@ pub(crate) struct QosArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) passes: u32,
+    /// Sessions of a class at most [default: 1024; towards an agent 64, what its policy allows]
+    #[arg(long, value_name = "NUMBER", help_heading = "Effort",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) sessions: Option<u32>,
+    #[command(flatten)]
+    pub(super) peer: PeerArgs,
     #[command(flatten)]
     pub(super) path: PathArgs,
     #[command(flatten)]
@@ -137,6 +155,8 @@ pub(crate) struct MethodArgs {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) repeats: Option<u32>,
     #[command(flatten)]
+    pub(super) peer: PeerArgs,
+    #[command(flatten)]
     pub(super) path: PathArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -156,6 +176,28 @@ pub(crate) struct ViseumArgs {
     pub(super) seed: Option<u64>,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+}
+
+/// The other host of a study.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Hosts")]
+pub(crate) struct PeerArgs {
+    /// Between this host and a paired one: its name (btu pair) or an invitation; btu agent runs there
+    #[arg(long, value_name = "AGENT")]
+    pub(super) peer: Option<String>,
+    #[command(flatten)]
+    pub(super) far: FarArgs,
+}
+
+/// What holds for every agent.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Hosts")]
+pub(crate) struct FarArgs {
+    /// How long a lost agent is waited for, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(super) reconnect: u32,
+    #[command(flatten)]
+    pub(super) state: crate::agent::StateArgs,
 }
 
 /// What lies between the hosts, and chance.
@@ -218,14 +260,53 @@ impl TrafficArgs {
 
     /// The plan of these options; nothing but files is read.
     pub(super) fn plan(&self) -> Result<(Plan, &OutputArgs), Failure> {
+        let (plan, output) = match &self.study {
+            Some(StudyArgs::Method(args)) => (method::plan(args)?, &args.output),
+            Some(StudyArgs::Qos(args)) => (qos::plan(args)?, &args.output),
+            Some(StudyArgs::Sweep(args)) => (sweep::plan(args)?, &args.output),
+            Some(StudyArgs::Viseum(args)) => (viseum::plan(args), &args.output),
+            Some(StudyArgs::Convert(_)) | None => (planning::plan(&self.file)?, &self.file.output),
+        };
+        let peer = self.peer();
+        let plan = peer.map_or(Ok(plan.clone()), |peer| planning::towards(plan, peer))?;
+        if !plan.agents.is_empty() && plan.has_link() {
+            return Err(path::no_link());
+        }
+        Ok((plan, output))
+    }
+
+    /// The agents of a plan, as this host knows them.
+    pub(super) fn agents(&self, plan: &Plan) -> Result<BTreeMap<Role, NamedAgent>, Failure> {
+        if plan.agents.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let state = StateDir::open(&self.far().state)?;
+        let named = self.file.host.iter().filter_map(|wish| wish.split_once('='));
+        let given =
+            named.map(|(_, agent)| agent).chain(self.peer().and_then(|p| p.peer.as_deref()));
+        let given: Result<Vec<NamedAgent>, Failure> =
+            given.map(|agent| NamedAgent::find(&state, "--host", agent)).collect();
+        let given = given?;
+        let mut agents = BTreeMap::new();
+        for (role, name) in &plan.agents {
+            let known = given.iter().find(|agent| agent.name == *name).cloned();
+            let found = || NamedAgent::find(&state, "plan.toml: agents:", name);
+            agents.insert(*role, known.map_or_else(found, Ok)?);
+        }
+        Ok(agents)
+    }
+
+    /// What holds for every agent.
+    pub(super) fn far(&self) -> &FarArgs {
+        self.peer().map_or(&self.file.far, |peer| &peer.far)
+    }
+
+    fn peer(&self) -> Option<&PeerArgs> {
         match &self.study {
-            Some(StudyArgs::Method(args)) => Ok((method::plan(args)?, &args.output)),
-            Some(StudyArgs::Qos(args)) => Ok((qos::plan(args)?, &args.output)),
-            Some(StudyArgs::Sweep(args)) => Ok((sweep::plan(args)?, &args.output)),
-            Some(StudyArgs::Viseum(args)) => Ok((viseum::plan(args), &args.output)),
-            Some(StudyArgs::Convert(_)) | None => {
-                Ok((planning::plan(&self.file)?, &self.file.output))
-            }
+            Some(StudyArgs::Method(args)) => Some(&args.peer),
+            Some(StudyArgs::Qos(args)) => Some(&args.peer),
+            Some(StudyArgs::Sweep(args)) => Some(&args.peer),
+            Some(StudyArgs::Convert(_) | StudyArgs::Viseum(_)) | None => None,
         }
     }
 }
@@ -234,9 +315,11 @@ const AFTER: &str = "\
 Examples:
   btu traffic script.ns                       a NetSpec script as it is, on the local testbed
   btu traffic script.ns --rate 1.7Mbit/s      the same over a slow line
+  btu traffic script.ns --host vasari=lab1    between this host and a paired one
   btu traffic sweep period --rate 10Mbit/s    throughput over burst period, and the knee
   btu traffic sweep sessions --sessions 64    how the path scales with sessions
   btu traffic qos voice,bulk --rate 10Mbit/s  what the path is good for
+  btu traffic qos --peer lab1                 what the path to a paired host is good for
   btu traffic method rfc2544 --quick --rate 10Mbit/s   throughput by frame size
   btu traffic viseum --quick                  the paper's measurements again, in minutes
 Method: docs/traffic.md";

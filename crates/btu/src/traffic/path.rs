@@ -1,4 +1,5 @@
-//! The hosts of a traffic measurement: those of the local testbed, and the link between them.
+//! The hosts of a traffic measurement: those of the local testbed and the link between them, or this one
+//! and paired ones.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,18 +21,82 @@ use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
 
+use super::expand;
+use super::expand::Layout;
+use super::peers::Peers;
 use crate::exit::Failure;
 use crate::run::not_made;
 
+/// The hosts of a plan.
+pub(super) enum Hosts {
+    /// Joined by a network.
+    Apart(Peers),
+    /// Of the local testbed.
+    Here(Box<Testbed>),
+}
+
+/// Whether agents that were lost are there again.
+pub(super) enum Regained {
+    /// All of them.
+    All,
+    /// None was lost.
+    NoneLost,
+    /// One is lost for good, with the reason.
+    Not(String),
+}
+
 /// Three hosts in this process.
-pub(super) struct Hosts {
-    testbed: LocalTestbed,
+pub(super) struct Testbed {
+    local: LocalTestbed,
     /// In the order of [`Role::ALL`].
     pub(super) parties: Vec<Party>,
     link: Option<Link>,
 }
 
 impl Hosts {
+    /// What is to be said of the hosts.
+    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+        match self {
+            Self::Apart(peers) => peers.facts(),
+            Self::Here(testbed) => testbed.facts(),
+        }
+    }
+
+    /// Gets agents back that were lost meanwhile.
+    pub(super) fn regain(&self) -> Regained {
+        match self {
+            Self::Apart(peers) if peers.is_away() => {
+                peers.regain().map_or_else(Regained::Not, |()| Regained::All)
+            }
+            _ => Regained::NoneLost,
+        }
+    }
+
+    /// Puts a link between the test host and both black boxes, or takes it away.
+    pub(super) fn set_link(&mut self, link: Option<&Link>, seed: u64) -> Result<(), Failure> {
+        match (self, link) {
+            (Self::Here(testbed), link) => testbed.set_link(link, seed),
+            (Self::Apart(_), None) => Ok(()),
+            (Self::Apart(_), Some(_)) => Err(no_link()),
+        }
+    }
+
+    /// What the emulator did since; nothing where it was not used.
+    pub(super) fn emulation(&self) -> Result<Vec<DirectionSample>, Failure> {
+        match self {
+            Self::Apart(_) => Ok(Vec::new()),
+            Self::Here(testbed) => testbed.emulation(),
+        }
+    }
+}
+
+/// Why a plan with agents has no link.
+pub(super) fn no_link() -> Failure {
+    Failure::usage(anyhow!("links are emulated on the local testbed, not towards agents"))
+        .hint("leave the link's options away, or the agents")
+}
+
+impl Testbed {
     /// Makes the testbed. The process must have one thread: it may enter a namespace of its own.
     pub(super) fn new(plan: &Plan) -> Result<Self, Failure> {
         let links = plan.cells.iter().filter_map(|cell| cell.link.as_ref()).chain(&plan.link);
@@ -55,55 +120,31 @@ impl Hosts {
             address: testbed.address(role, Path::Direct),
             sockets: Settings::default(),
         });
-        Ok(Self { testbed, parties: parties.into(), link: None })
-    }
-
-    /// Where the threads of a host run.
-    pub(super) fn place(&self, role: Role) -> &Place {
-        let at = Role::ALL.iter().position(|known| *known == role).unwrap_or(0);
-        &self.parties[at].place
+        Ok(Self { local: testbed, parties: parties.into(), link: None })
     }
 
     /// What is to be said of the hosts.
-    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
-        self.testbed.facts().clone()
+    fn facts(&self) -> BTreeMap<String, Fact> {
+        self.local.facts().clone()
     }
 
-    /// Puts a link between the test host and both black boxes, or takes it away.
-    pub(super) fn set_link(&mut self, link: Option<&Link>, seed: u64) -> Result<(), Failure> {
+    fn set_link(&mut self, link: Option<&Link>, seed: u64) -> Result<(), Failure> {
         self.link = link.cloned();
         let Some(link) = link else { return Ok(()) };
         let chain = |texts: &[String]| ChainSpec::as_given(texts, &Reader::PLAN);
         let up = chain(&link.up).map_err(Failure::usage)?;
         let down = chain(&link.down).map_err(Failure::usage)?;
         let boxes = [Role::Active, Role::Passive].map(|role| (role, up.clone(), down.clone()));
-        self.testbed.impair(&boxes, seed).map_err(not_made)
+        self.local.impair(&boxes, seed).map_err(not_made)
     }
 
-    /// What the emulator did since; nothing where it was not used.
-    pub(super) fn emulation(&self) -> Result<Vec<DirectionSample>, Failure> {
+    fn emulation(&self) -> Result<Vec<DirectionSample>, Failure> {
         if self.link.is_none() {
             return Ok(Vec::new());
         }
-        let mut all = self.testbed.emulation().map_err(not_made)?;
+        let mut all = self.local.emulation().map_err(not_made)?;
         all.retain(|direction| direction.packets > 0);
         Ok(all)
-    }
-
-    /// The address at which a host receives from another.
-    pub(super) fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
-        let path = if self.link.is_some() { Path::Emulated } else { Path::Direct };
-        match (from, to) {
-            (Role::Test, black_box) if black_box != Role::Test => {
-                Ok(self.testbed.address(black_box, path))
-            }
-            (black_box, Role::Test) if black_box != Role::Test => {
-                Ok(self.testbed.test_address(black_box, path))
-            }
-            _ => Err(Failure::usage(anyhow!(
-                "{from} -> {to}: the local testbed joins the test host with each black box, and no others"
-            ))),
-        }
     }
 
     /// How long the last datagrams may be under way.
@@ -118,7 +159,28 @@ impl Hosts {
     }
 }
 
+impl Layout for Testbed {
+    fn place(&self, role: Role) -> Place {
+        self.parties[expand::place(role)].place.clone()
+    }
+
+    fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
+        let path = if self.link.is_some() { Path::Emulated } else { Path::Direct };
+        match (from, to) {
+            (Role::Test, black_box) if black_box != Role::Test => {
+                Ok(self.local.address(black_box, path))
+            }
+            (black_box, Role::Test) if black_box != Role::Test => {
+                Ok(self.local.test_address(black_box, path))
+            }
+            _ => Err(Failure::usage(anyhow!(
+                "{from} -> {to}: the local testbed joins the test host with each black box, and no others"
+            ))),
+        }
+    }
+}
+
 /// The same on every machine, never the system's default by accident.
 const CONGESTION: &str = "cubic";
 /// Longer than a queue of 100 ms takes to drain and a busy machine to look.
-const LINGER: Nanos = Nanos::from_millis(500);
+pub(super) const LINGER: Nanos = Nanos::from_millis(500);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::plan::Cell;
@@ -13,9 +14,15 @@ use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::to_toml;
 
+use super::casting;
+use super::casting::Agents;
+use super::casting::Wishes;
 use super::options::FileArgs;
 use super::options::PathArgs;
+use super::options::PeerArgs;
 use super::scenario;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::link::chains;
 use crate::output;
@@ -42,7 +49,13 @@ fn stored(file: &Path) -> Result<Plan, Failure> {
 
 fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
     let mut scenario = scenario::read(file)?;
-    for told in scenario::cast(&mut scenario, &args.map)? {
+    let FileArgs { host: hosts, map: maps, far, .. } = args;
+    let real = casting::apart(&mut scenario, &Wishes { file, hosts, maps, far })?;
+    let (agents, told) = match real {
+        Some(real) => real,
+        None => (Agents::new(), scenario::cast(&mut scenario, &args.map)?),
+    };
+    for told in told {
         if !args.output.quiet && !args.output.json {
             output::message(&format!("{}: {told}", file.display()));
         }
@@ -71,7 +84,15 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
         });
     }
     let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Scenario, cells, seed) };
-    Ok(Plan { stall_ns: args.path.stall, ..plan })
+    Ok(Plan { stall_ns: args.path.stall, agents, ..plan })
+}
+
+/// The plan of a study, towards a paired host where one is named.
+pub(super) fn towards(plan: Plan, peer: &PeerArgs) -> Result<Plan, Failure> {
+    let Some(name) = &peer.peer else { return Ok(plan) };
+    let state = StateDir::open(&peer.far.state)?;
+    let agent = NamedAgent::find(&state, "--peer", name)?;
+    Ok(Plan { agents: Agents::from([(Role::Active, agent.name)]), ..plan })
 }
 
 /// The link that the tests of a scenario name, where they do.

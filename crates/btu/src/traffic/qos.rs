@@ -16,6 +16,7 @@ pub(super) fn plan(args: &QosArgs) -> Result<Plan, Failure> {
         name: QOS.to_owned(),
         time_ns: args.time,
         classes: classes(&args.classes)?,
+        most_sessions: args.sessions.or(args.peer.peer.as_ref().map(|_| TOWARDS_AN_AGENT)),
         ..Course::default()
     };
     let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
@@ -42,3 +43,6 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
         names.to_vec()
     })
 }
+
+/// As many connections as an agent's policy allows that says nothing of it.
+const TOWARDS_AN_AGENT: u32 = 64;

@@ -34,6 +34,12 @@ pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
     Ok(reading.scenario)
 }
 
+/// The scenario that another host tells; files are its own business.
+pub(crate) fn told(text: &str) -> Result<Scenario, Failure> {
+    let none = |_: &str| Err("an agent reads no files".to_owned());
+    parsed("scenario", text, "toml", &none).map(|reading| reading.scenario)
+}
+
 /// The scenario of a text that was written by this program.
 pub(super) fn stored(text: &str) -> Result<Scenario, Failure> {
     parsed("plan.toml", text, "toml", &|other| read_beside(Path::new("."), other))
@@ -109,7 +115,8 @@ pub(super) fn cast(scenario: &mut Scenario, maps: &[String]) -> Result<Vec<Strin
     Ok(told)
 }
 
-fn rename(block: &mut Block, played: &dyn Fn(&str) -> String) {
+/// Gives hosts other names.
+pub(super) fn rename(block: &mut Block, played: &dyn Fn(&str) -> String) {
     match block {
         Block::Cluster(cluster) => {
             for test in &mut cluster.tests {

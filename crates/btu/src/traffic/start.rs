@@ -7,11 +7,19 @@ use btu_core::disclosure::Disclosure;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;
+use btu_core::units::Nanos;
 
+use super::needs;
 use super::options::OutputArgs;
+use super::options::TrafficArgs;
 use super::path::Hosts;
+use super::path::Testbed;
+use super::peers::Company;
+use super::peers::Peers;
 use super::progress::Progress;
+use crate::agent::state::StateDir;
 use crate::exit::Failure;
+use crate::run::Interrupt;
 use crate::run::facts;
 use crate::run::place;
 use crate::run::start;
@@ -28,13 +36,30 @@ pub(super) struct Started {
 
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(
+    args: &TrafficArgs,
     plan: Plan,
     output: &OutputArgs,
-    resumed: Option<&Path>,
+    interrupt: &Interrupt,
 ) -> Result<Started, Failure> {
+    let resumed = args.resumed();
     let mut facts = facts::of_this_host();
     facts.note.clone_from(&output.note);
-    let hosts = Hosts::new(&plan)?;
+    let agents = args.agents(&plan)?;
+    let hosts = if agents.is_empty() {
+        Hosts::Here(Box::new(Testbed::new(&plan)?))
+    } else {
+        let far = args.far();
+        let company = Company {
+            agents: &agents,
+            state: &StateDir::open(&far.state)?,
+            reconnect: Nanos::from_secs(far.reconnect.into()),
+            quiet: output.quiet || output.json,
+        };
+        let needs = needs::of(&plan)?;
+        let (peers, said) = Peers::begin(&company, &needs, &plan, interrupt)?;
+        facts.hosts.extend(said);
+        Hosts::Apart(peers)
+    };
     facts.placement = hosts.facts();
     let progress = Progress::new(output.quiet || output.json, &plan);
     let (journal, lines) = match resumed {
@@ -63,6 +88,7 @@ fn resume(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>)
     let (mut journal, stored) =
         JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
     start::same_host(&stored.hosts, here)?;
+    start::same_agents(&stored.hosts, here)?;
     crate::sign::unsign(&journal);
     start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))

@@ -5,6 +5,7 @@ mod blocks;
 mod broken;
 mod confined;
 mod elsewhere;
+mod flows;
 mod hosts;
 mod limits;
 mod packets;

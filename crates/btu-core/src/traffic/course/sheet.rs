@@ -114,7 +114,8 @@ fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
     let all = seen.course.classes.iter().filter_map(|name| class::by_name(name));
     all.into_iter().find_map(|class| {
         let tried = tried(seen, class, mu);
-        let sessions = next_number(&tried, first_number(class, mu), most(class))?;
+        let most = most(class).min(seen.course.most_sessions.unwrap_or(MOST));
+        let sessions = next_number(&tried, first_number(class, mu).min(most), most)?;
         let traffic = format!("{}, duration={} ns)", class.traffic, seen.course.time_ns.count());
         let transport = if class.transport == "tcp" { recipe::TCP } else { class.transport };
         Some(Cell {

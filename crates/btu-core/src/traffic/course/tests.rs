@@ -50,6 +50,7 @@ fn flow(figures: Figures, duration: Nanos) -> FlowSample {
         duration_ns: duration,
         outcome: Outcome::Complete,
         figures,
+        clocks: None,
         places: Some(Places { queueing_s: 0.005, least_rtt_s: 0.02, ..Places::default() }),
         acknowledged_bytes: Some(Bytes::new(990)),
         retransmitted_bytes: Some(Bytes::new(10)),
@@ -151,6 +152,7 @@ fn run(next: &Next, line: f64) -> RunSample {
         receiver_cpu_ns: Nanos::ZERO,
         sender_threads: 1,
         elapsed_ns: Nanos::from_secs(1),
+        clocks: Vec::new(),
     };
     let probe = next.cell.probe.map(|probe| probed(probe, line));
     RunSample {

@@ -29,7 +29,7 @@ use super::is_passing;
 use crate::comm::Seat;
 
 /// The end that connects; its socket speaks with the far end alone already.
-pub(in super::super) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {
+pub(crate) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {
     let words = seat.words(&NONCE);
     let mut says: Vec<u8> = words.to_vec();
     let mut space = [0; WORDS];
@@ -53,7 +53,7 @@ pub(in super::super) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io
 }
 
 /// The end that waits; strangers hear nothing.
-pub(in super::super) fn hear(
+pub(crate) fn hear(
     socket: &OwnedFd,
     seat: &Seat,
     end: Instant,

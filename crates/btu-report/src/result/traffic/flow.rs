@@ -54,7 +54,7 @@ pub struct TrafficFlowResult {
     pub blocks_missed: u64,
     /// Mean of A - D within the duration; null for a full stream.
     pub mean_queue_bytes: Option<f64>,
-    /// Of it, due and not yet taken by the transport; null for datagrams.
+    /// Of it, due and not yet taken by the transport; null for datagrams and between two hosts.
     pub queue_application_bytes: Option<f64>,
     /// Taken and not yet sent.
     pub queue_socket_bytes: Option<f64>,
@@ -76,6 +76,12 @@ pub struct TrafficFlowResult {
     pub delay_p999_s: Option<f64>,
     /// The largest.
     pub delay_max_s: Option<f64>,
+    /// How far delays may be off between two hosts, because their clocks are not known better, seconds;
+    /// null where one clock measured them.
+    pub delay_bound_s: Option<f64>,
+    /// Why delays are null that exist between two hosts: smaller than that bound, or clocks that cannot
+    /// be compared.
+    pub delay_reason: Option<String>,
     /// 99th percentile less the smallest (RFC 5481).
     pub pdv_p99_s: Option<f64>,
     /// Datagrams sent; null for streams.
@@ -140,13 +146,15 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         queue_socket_bytes: places.map(|places| places.socket_bytes),
         queue_network_bytes: places.map(|places| places.network_bytes),
         queue_receiver_bytes: places.map(|places| places.receiver_bytes),
-        window_delay_s: figures.window_delay_s,
-        drained_delay_s: figures.drained_delay_s,
-        delay_p50_s: delay.map(|delay| delay.p50_s),
-        delay_p95_s: delay.map(|delay| delay.p95_s),
-        delay_p99_s: delay.map(|delay| delay.p99_s),
-        delay_p999_s: delay.map(|delay| delay.p999_s),
-        delay_max_s: delay.map(|delay| delay.max_s),
+        window_delay_s: flow.one_way(figures.window_delay_s),
+        drained_delay_s: flow.one_way(figures.drained_delay_s),
+        delay_p50_s: flow.one_way(delay.map(|delay| delay.p50_s)),
+        delay_p95_s: flow.one_way(delay.map(|delay| delay.p95_s)),
+        delay_p99_s: flow.one_way(delay.map(|delay| delay.p99_s)),
+        delay_p999_s: flow.one_way(delay.map(|delay| delay.p999_s)),
+        delay_max_s: flow.one_way(delay.map(|delay| delay.max_s)),
+        delay_bound_s: flow.delay_bound_s(),
+        delay_reason: flow.delay_reason(),
         pdv_p99_s: delay.map(|delay| delay.pdv_p99_s),
         datagrams_sent: loss.map(|loss| loss.sent),
         lost_share: loss.map(|loss| loss.lost_share),
@@ -159,4 +167,47 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
         host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
     }
+}
+
+/// The clock of another host in one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficClockResult {
+    /// The cell.
+    pub cell: u32,
+    /// Number of the pass.
+    pub pass: u32,
+    /// The cluster.
+    pub cluster: String,
+    /// Whose clock it is.
+    pub host: String,
+    /// How far it was ahead of the test host's at the start, seconds; negative where it was behind.
+    pub ahead_s: f64,
+    /// How much faster it ran, in millionths.
+    pub drift_ppm: f64,
+    /// How far the truth may be from that, seconds.
+    pub bound_s: f64,
+    /// The fastest reading of it, there and back, seconds.
+    pub least_round_trip_s: f64,
+    /// Readings.
+    pub readings: u32,
+    /// Why it cannot be compared with the test host's; null where it can.
+    pub reason: Option<String>,
+}
+
+pub(super) fn clocks(run: &RunSample) -> Vec<TrafficClockResult> {
+    let clocks = run.clusters.iter().flat_map(|cluster| {
+        cluster.clocks.iter().map(|clock| TrafficClockResult {
+            cell: run.cell,
+            pass: run.pass,
+            cluster: cluster.name.clone(),
+            host: clock.host.to_string(),
+            ahead_s: clock.ahead_s(),
+            drift_ppm: clock.drift_ppm,
+            bound_s: clock.bound_ns.seconds(),
+            least_round_trip_s: clock.least_round_trip_ns.seconds(),
+            readings: clock.readings,
+            reason: clock.reason.clone(),
+        })
+    });
+    clocks.collect()
 }

@@ -1,0 +1,279 @@
+//! How the ends of a job on two hosts find each other: one host listens and the other connects, for
+//! either direction of traffic, and every connection begins with its token.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::IpAddr;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use btu_sys::socket;
+use btu_sys::socket::Settings;
+use btu_sys::wait::Waiter;
+
+use super::connect::DATAGRAM_BUFFER;
+use super::connect::PATIENCE;
+use super::connect::Socket;
+use super::connect::blocks_not;
+use super::connect::mark;
+use super::job::Carrier;
+use super::job::Flow;
+use super::side::Side;
+use crate::comm::Seat;
+use crate::error::EngineError;
+use crate::pingpong::door;
+use crate::pingpong::door::Stranger;
+
+/// Where and how a host receives others.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// The address.
+    pub address: IpAddr,
+    /// Ports to listen on, the first and the last; `None` for any.
+    pub ports: Option<(u16, u16)>,
+    /// What every connection must know; its `flow` is the number of the flow in the job.
+    pub seat: Seat,
+}
+
+/// Where a flow is received, and what it has to know there.
+#[derive(Clone, Copy, Debug)]
+pub struct Door {
+    /// Address and port.
+    pub at: SocketAddr,
+    /// What is said first.
+    pub seat: Seat,
+}
+
+/// A host that listens for the flows of a job.
+#[derive(Debug)]
+pub struct Reception {
+    reach: Reach,
+    /// One for all streams with the same options.
+    listeners: Vec<(Settings, TcpListener)>,
+    datagrams: Vec<(usize, UdpSocket)>,
+    ports: Vec<Option<u16>>,
+}
+
+impl Reception {
+    /// Listens for those flows that have an end at the party `here`.
+    ///
+    /// # Errors
+    /// No port is free, or an option is refused.
+    pub fn open(flows: &[Flow], here: usize, reach: Reach) -> Result<Self, EngineError> {
+        let mut own =
+            Self { reach, listeners: Vec::new(), datagrams: Vec::new(), ports: Vec::new() };
+        for (number, flow) in flows.iter().enumerate() {
+            let is_here = flow.from == here || flow.to == here;
+            let port = if is_here { Some(own.listen(number, flow)?) } else { None };
+            own.ports.push(port);
+        }
+        Ok(own)
+    }
+
+    /// The port of each flow of the job; `None` for those without an end here.
+    pub fn ports(&self) -> &[Option<u16>] {
+        &self.ports
+    }
+
+    fn listen(&mut self, number: usize, flow: &Flow) -> Result<u16, EngineError> {
+        let Reach { address, ports, .. } = self.reach;
+        match &flow.carrier {
+            Carrier::Tcp(settings) => {
+                let known = self.listeners.iter().find(|(known, _)| known == settings);
+                if let Some((_, listener)) = known {
+                    return port_of(listener.local_addr());
+                }
+                let open = |port| socket::listen((address, port).into(), settings);
+                let listener = door::on_free_port_of(ports, open)?;
+                let port = port_of(listener.local_addr());
+                self.listeners.push((settings.clone(), listener));
+                port
+            }
+            Carrier::Udp => {
+                let open = |port| socket::bind_udp((address, port).into(), DATAGRAM_BUFFER);
+                let socket = door::on_free_port_of(ports, open)?;
+                let port = port_of(socket.local_addr());
+                self.datagrams.push((number, socket));
+                port
+            }
+        }
+    }
+
+    /// Waits until every flow is there; strangers hear nothing.
+    ///
+    /// # Errors
+    /// Not all came in time.
+    pub fn receive(
+        self,
+        flows: &[Flow],
+        here: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Side, EngineError> {
+        let end = Instant::now() + Duration::from(PATIENCE);
+        let Self { reach, listeners, datagrams, .. } = self;
+        let is_stream = |flow: &Flow| matches!(flow.carrier, Carrier::Tcp(_));
+        let is_here = |flow: &Flow| flow.from == here || flow.to == here;
+        let awaited = flows.iter().enumerate().filter(|(_, flow)| is_stream(flow) && is_here(flow));
+        let awaited: BTreeSet<usize> = awaited.map(|(number, _)| number).collect();
+        let (streams, sockets) = thread::scope(|scope| {
+            let streams = scope.spawn(|| admit(&listeners, awaited, reach.seat, end, cancel));
+            let hear = |(number, socket): (usize, UdpSocket)| -> Result<_, EngineError> {
+                let socket = OwnedFd::from(socket);
+                let seat = Seat { flow: flow_number(number)?, ..reach.seat };
+                let heard = door::hear(&socket, &seat, end, cancel);
+                heard.map_err(EngineError::peer(format!("wait for flow {number}")))?;
+                Ok((number, Socket::Datagram(UdpSocket::from(socket))))
+            };
+            let sockets = side_by_side(datagrams, &hear);
+            let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+            (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
+        });
+        side(flows, here, streams?.into_iter().chain(sockets?))
+    }
+}
+
+/// Connects every flow to the door of the same number.
+///
+/// # Errors
+/// One was not received.
+pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineError> {
+    let end = Instant::now() + Duration::from(PATIENCE);
+    let all: Vec<(usize, (&Flow, &Door))> = flows.iter().zip(doors).enumerate().collect();
+    let connect = |(number, (flow, door)): (usize, (&Flow, &Door))| -> Result<_, EngineError> {
+        let seat = Seat { flow: flow_number(number)?, ..door.seat };
+        let named = || EngineError::peer(format!("show the token to {}", door.at));
+        let socket = match &flow.carrier {
+            Carrier::Tcp(settings) => {
+                let stream = socket::connect(door.at, settings, Duration::from(PATIENCE))?;
+                door::introduce(&stream, &seat, end).map_err(named())?;
+                Socket::Stream(stream)
+            }
+            Carrier::Udp => {
+                let socket = socket::bind_udp(unspecified(door.at), DATAGRAM_BUFFER)?;
+                socket
+                    .connect(door.at)
+                    .map_err(EngineError::peer(format!("connect to {}", door.at)))?;
+                let socket = OwnedFd::from(socket);
+                door::greet(&socket, &seat, end).map_err(named())?;
+                Socket::Datagram(UdpSocket::from(socket))
+            }
+        };
+        Ok((number, socket))
+    };
+    side(flows, here, side_by_side(all, &connect)?)
+}
+
+/// Puts every socket at the end of its flow that is here.
+fn side(
+    flows: &[Flow],
+    here: usize,
+    sockets: impl IntoIterator<Item = (usize, Socket)>,
+) -> Result<Side, EngineError> {
+    let mut side = Side::new(flows.len());
+    for (number, socket) in sockets {
+        let Some(flow) = flows.get(number) else { continue };
+        blocks_not(&socket)?;
+        if flow.from == here {
+            mark(flow, &socket)?;
+        }
+        side.put(number, flow.from == here, socket);
+    }
+    Ok(side)
+}
+
+/// Hears all that connect, and lets those in that know the token of a flow that is awaited.
+fn admit(
+    listeners: &[(Settings, TcpListener)],
+    mut awaited: BTreeSet<usize>,
+    seat: Seat,
+    end: Instant,
+    cancel: &AtomicBool,
+) -> Result<Vec<(usize, Socket)>, EngineError> {
+    let waiter = Waiter::new()?;
+    for (_, listener) in listeners {
+        listener.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
+        waiter.add(listener)?;
+    }
+    let (mut hall, mut known): (Vec<Stranger>, Vec<(usize, Socket)>) = (Vec::new(), Vec::new());
+    while !awaited.is_empty() {
+        let now = Instant::now();
+        if now >= end || cancel.load(Relaxed) {
+            let missing = awaited.len();
+            let reason = format!("{missing} connections with their token did not come in time");
+            return Err(EngineError::Refused(reason));
+        }
+        let left = end.min(now + door::SLICE).duration_since(now);
+        waiter.wait(u64::try_from(left.as_nanos()).ok()).map_err(EngineError::peer("accept"))?;
+        for (_, listener) in listeners {
+            while let Ok((stream, _)) = listener.accept() {
+                if hall.len() < door::MOST_HEARD && waiter.add(&stream).is_ok() {
+                    hall.push(Stranger::new(stream.into()));
+                }
+            }
+        }
+        hall.retain_mut(Stranger::is_still_heard);
+        while let Some(at) = hall.iter().position(Stranger::has_spoken) {
+            let stranger = hall.swap_remove(at);
+            let number = usize::from(stranger.flow());
+            let seat = Seat { flow: stranger.flow(), ..seat };
+            if awaited.contains(&number)
+                && let Some(socket) = stranger.admitted(&seat)
+            {
+                awaited.remove(&number);
+                known.push((number, Socket::Stream(TcpStream::from(socket))));
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// Does the same with all, some at a time: each waits for answers from far away.
+fn side_by_side<T: Send, U: Send>(
+    all: Vec<T>,
+    work: &(impl Fn(T) -> Result<U, EngineError> + Sync),
+) -> Result<Vec<U>, EngineError> {
+    let mut stripes: Vec<Vec<T>> = (0..all.len().min(AT_ONCE)).map(|_| Vec::new()).collect();
+    for (at, one) in all.into_iter().enumerate() {
+        let stripe = at % AT_ONCE;
+        stripes[stripe].push(one);
+    }
+    thread::scope(|scope| {
+        let run = |stripe: Vec<T>| stripe.into_iter().map(work).collect::<Result<Vec<U>, _>>();
+        let running: Vec<_> =
+            stripes.into_iter().map(|stripe| scope.spawn(move || run(stripe))).collect();
+        let mut done = Vec::new();
+        for thread in running {
+            let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+            done.extend(thread.join().unwrap_or_else(|_| Err(panicked()))?);
+        }
+        Ok(done)
+    })
+}
+
+fn port_of(address: io::Result<SocketAddr>) -> Result<u16, EngineError> {
+    Ok(address.map_err(EngineError::peer("read the address of a socket"))?.port())
+}
+
+fn flow_number(number: usize) -> Result<u16, EngineError> {
+    let many = |_| EngineError::Refused("too many flows between two hosts".to_owned());
+    u16::try_from(number).map_err(many)
+}
+
+/// Any address and port of the family of another.
+pub(super) fn unspecified(other: SocketAddr) -> SocketAddr {
+    match other {
+        SocketAddr::V4(_) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
+    }
+}
+
+/// Flows that are connected at once.
+const AT_ONCE: usize = 32;

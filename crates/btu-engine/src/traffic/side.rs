@@ -1,0 +1,191 @@
+//! One host's side of a job whose flows lead to other hosts: the same threads carry the ends that are
+//! here, and what they saw is put together with what the other side says of its own.
+
+mod report;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::sample::Outcome;
+use btu_core::traffic::clock::Shift;
+use btu_core::units::Nanos;
+use btu_sys::socket::Effective;
+
+use super::connect::Ends;
+use super::connect::Socket;
+use super::crew;
+use super::crew::Carried;
+use super::flow;
+use super::flow::Received;
+use super::flow::Sent;
+use super::flow::Shared;
+use super::job::Flow;
+use super::job::FlowEnd;
+use super::job::Job;
+use super::job::JobEnd;
+use crate::error::EngineError;
+
+pub use report::SideReport;
+
+/// The ends of a job that are on this host, connected.
+#[derive(Debug)]
+pub struct Side {
+    ends: Vec<Ends>,
+}
+
+/// What can be asked of a side while it runs, and what it must be told.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// By flow; true where it is sent from here.
+    shared: Vec<(bool, Arc<Shared>)>,
+}
+
+/// What a side saw.
+#[derive(Debug, Default)]
+pub struct SideEnd {
+    flows: Vec<Part>,
+    /// CPU time and threads; without flows.
+    used: JobEnd,
+}
+
+/// What was seen of one flow.
+#[derive(Debug, Default)]
+struct Part {
+    sent: Option<Sent>,
+    received: Option<Received>,
+    datagrams: u64,
+    options: Effective,
+}
+
+impl Side {
+    /// No end yet, of a job of so many flows.
+    pub(super) fn new(flows: usize) -> Self {
+        Self { ends: (0..flows).map(|_| Ends::default()).collect() }
+    }
+
+    /// Adds an end: the sending one, or the receiving one.
+    pub(super) fn put(&mut self, number: usize, sends: bool, socket: Socket) {
+        let Some(ends) = self.ends.get_mut(number) else { return };
+        *(if sends { &mut ends.near } else { &mut ends.far }) = Some(socket);
+    }
+
+    /// What can be asked meanwhile.
+    pub fn watch(&self) -> Watch {
+        let shared = |ends: &Ends| (ends.near.is_some(), Arc::clone(&ends.shared));
+        Watch { shared: self.ends.iter().map(shared).collect() }
+    }
+
+    /// Carries the ends that are here, the first block due at `begin`. What is sent elsewhere is
+    /// awaited until [`Watch::sent_elsewhere`] says that it was.
+    ///
+    /// # Errors
+    /// A thread did not start.
+    pub fn carry(self, job: &Job<'_>, begin: Nanos) -> Result<SideEnd, EngineError> {
+        let Carried { sent, received, used, .. } = crew::carry(job, &self.ends, begin)?;
+        let part = |ends: &Ends| Part {
+            datagrams: ends.shared.datagrams.load(Relaxed),
+            options: flow::effective(ends.sockets().next()),
+            ..Part::default()
+        };
+        let mut flows: Vec<Part> = self.ends.iter().map(part).collect();
+        for one in sent {
+            let number = one.number;
+            flows[number].sent = Some(one);
+        }
+        for one in received {
+            let number = one.number;
+            flows[number].received = Some(one);
+        }
+        Ok(SideEnd { flows, used })
+    }
+}
+
+impl Watch {
+    /// How many datagrams each flow sent that is sent from here, once all of them have ended.
+    pub fn sent_here(&self) -> Option<Vec<Option<u64>>> {
+        let told = |(is_here, shared): &(bool, Arc<Shared>)| {
+            let count = || Some(shared.datagrams.load(Relaxed));
+            if *is_here { shared.is_done().then(count) } else { Some(None) }
+        };
+        self.shared.iter().map(told).collect()
+    }
+
+    /// Nothing more comes from elsewhere: by flow, how many datagrams there were; `None` for those that
+    /// this says nothing of.
+    pub fn sent_elsewhere(&self, datagrams: &[Option<u64>]) {
+        for ((is_here, shared), count) in self.shared.iter().zip(datagrams) {
+            if let (false, Some(count)) = (is_here, count) {
+                shared.datagrams.store(*count, Relaxed);
+                shared.sender_done.store(true, Relaxed);
+            }
+        }
+    }
+
+    /// Nothing more comes from elsewhere, whatever there was.
+    pub fn give_up(&self) {
+        self.sent_elsewhere(&vec![Some(0); self.shared.len()]);
+    }
+
+    /// Payload that was sent from here and read here.
+    pub fn moved(&self) -> u64 {
+        self.shared.iter().map(|(_, shared)| shared.moved()).sum()
+    }
+}
+
+impl SideEnd {
+    /// Moves what was read of the flows that `of` chooses to the clock of their senders.
+    pub fn shift(&mut self, flows: &[Flow], shift: &Shift, of: impl Fn(&Flow) -> bool) {
+        for (part, flow) in self.flows.iter_mut().zip(flows).filter(|(_, flow)| of(flow)) {
+            if let Some(received) = &mut part.received {
+                shift.reads(&mut received.reads, flow.start);
+                shift.arrivals(&mut received.arrived, flow.start);
+            }
+        }
+    }
+}
+
+/// The flows of a job as all sides saw them together. A flow of which one end is missing has failed
+/// for the reason `missing`.
+pub fn together(flows: &[Flow], sides: Vec<SideEnd>, missing: &str) -> JobEnd {
+    let mut end = JobEnd::default();
+    let mut parts: Vec<(Part, Effective)> = flows.iter().map(|_| Default::default()).collect();
+    for side in sides {
+        end.sender_cpu = end.sender_cpu.saturating_add(side.used.sender_cpu);
+        end.receiver_cpu = end.receiver_cpu.saturating_add(side.used.receiver_cpu);
+        end.sender_threads += side.used.sender_threads;
+        end.elapsed = end.elapsed.max(side.used.elapsed);
+        for ((whole, receiver), part) in parts.iter_mut().zip(side.flows) {
+            if part.sent.is_some() {
+                (whole.sent, whole.datagrams) = (part.sent, part.datagrams);
+                whole.options = part.options;
+            } else if part.received.is_some() {
+                (whole.received, *receiver) = (part.received, part.options);
+            }
+        }
+    }
+    let parts = flows.iter().zip(parts);
+    end.flows =
+        parts.map(|(flow, (part, receiver))| whole(flow, part, receiver, missing)).collect();
+    end
+}
+
+fn whole(flow: &Flow, part: Part, at_sink: Effective, missing: &str) -> FlowEnd {
+    let Part { sent, received, datagrams, options: sender } = part;
+    let fault = |sent: &Sent, received: &Received| sent.fault.clone().or(received.fault.clone());
+    let outcome = match (&sent, &received) {
+        (Some(sent), Some(received)) => fault(sent, received).unwrap_or(Outcome::Complete),
+        _ => Outcome::Failed { reason: missing.to_owned() },
+    };
+    let sent = sent.unwrap_or_default();
+    let received = received.unwrap_or_default();
+    FlowEnd {
+        outcome,
+        tcp: sent.tcp,
+        pace: sent.pace,
+        refused: sent.refused,
+        trace: flow::trace(flow, sent.blocks, received, datagrams),
+        glances: Vec::new(),
+        sender,
+        receiver: at_sink,
+    }
+}

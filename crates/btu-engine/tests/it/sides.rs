@@ -1,0 +1,178 @@
+//! A job whose ends are on two hosts, played by two halves of this process: it carries what one process
+//! carries, and nobody without the token takes part.
+
+use std::io::Read;
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::net::TcpStream;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use btu_core::cell::Role;
+use btu_core::sample::Outcome;
+use btu_core::traffic::analysis::figures::Figures;
+use btu_core::traffic::burst::Block;
+use btu_core::traffic::burst::Discipline;
+use btu_core::traffic::burst::Limits;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::comm::Seat;
+use btu_engine::traffic;
+use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Door;
+use btu_engine::traffic::Drain;
+use btu_engine::traffic::Flow;
+use btu_engine::traffic::FlowEnd;
+use btu_engine::traffic::Job;
+use btu_engine::traffic::Offer;
+use btu_engine::traffic::Reach;
+use btu_engine::traffic::Reception;
+use btu_engine::traffic::Side;
+use btu_engine::traffic::SideEnd;
+use btu_engine::traffic::SideReport;
+use btu_engine::traffic::Watch;
+use btu_sys::clock;
+use btu_sys::socket::Settings;
+
+use crate::local::party;
+
+const NEAR: usize = 0;
+const FAR: usize = 1;
+
+fn flow(from: usize, carrier: Carrier, blocks: u64) -> Flow {
+    let block = |k| Block { due: Nanos::from_millis(5) * k, size: Bytes::new(3001 + k) };
+    Flow {
+        from,
+        to: NEAR + FAR - from,
+        address: None,
+        carrier,
+        port: 0,
+        offer: Offer::Train {
+            blocks: (0..blocks).map(block).collect(),
+            discipline: Discipline::Queue,
+            limits: Limits::default(),
+        },
+        start: Nanos::ZERO,
+        duration: Nanos::from_millis(5) * blocks,
+        write: Bytes::new(1000),
+        read: Bytes::new(64 << 10),
+        drain: Drain::Yes,
+        pace: None,
+        code_point: None,
+    }
+}
+
+fn reach() -> Reach {
+    let seat = Seat { secret: [9; 32], run: 1, attempt: 5, flow: 0 };
+    Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat }
+}
+
+fn carried(side: Side, flows: &[Flow], begin: Nanos) -> SideEnd {
+    let parties = [party(Role::Test), party(Role::Active)];
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (linger, stall) = (Nanos::from_secs(5), Nanos::from_secs(60));
+    side.carry(&Job { parties: &parties, flows, linger, stall, cancel }, begin).unwrap()
+}
+
+/// Tells a side what the other one sent, once it was.
+fn tell(from: &Watch, to: &Watch) {
+    loop {
+        if let Some(sent) = from.sent_here() {
+            return to.sent_elsewhere(&sent);
+        }
+        thread::park_timeout(Duration::from_millis(1));
+    }
+}
+
+/// Both sides meet, carry, tell each other, and what the far one saw goes through its text.
+fn between(flows: &[Flow], meanwhile: impl FnOnce(&[SocketAddr]) + Send) -> Vec<FlowEnd> {
+    let reception = Reception::open(flows, FAR, reach()).unwrap();
+    let at = |port: &Option<u16>| SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap()));
+    let doors: Vec<SocketAddr> = reception.ports().iter().map(at).collect();
+    let cancel = AtomicBool::new(false);
+    let (near, far) = thread::scope(|scope| {
+        let far = scope.spawn(|| reception.receive(flows, FAR, &cancel).unwrap());
+        meanwhile(&doors);
+        let seat = reach().seat;
+        let known: Vec<Door> = doors.iter().map(|at| Door { at: *at, seat }).collect();
+        (traffic::call(flows, NEAR, &known).unwrap(), far.join().unwrap())
+    });
+    let begin = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(50);
+    let (watch, other) = (near.watch(), far.watch());
+    let sides = thread::scope(|scope| {
+        let near = scope.spawn(|| carried(near, flows, begin));
+        let far = scope.spawn(|| carried(far, flows, begin));
+        tell(&watch, &other);
+        tell(&other, &watch);
+        let text = serde_json::to_string(&far.join().unwrap().report()).unwrap();
+        let told: SideReport = serde_json::from_str(&text).unwrap();
+        vec![near.join().unwrap(), told.into_end(flows.len()).unwrap()]
+    });
+    traffic::together(flows, sides, "lost").flows
+}
+
+#[test]
+fn two_sides_carry_what_one_process_carries() {
+    let tcp = || Carrier::Tcp(Settings::default());
+    let window = Carrier::Tcp(Settings { send_buffer: Some(32_768), ..Settings::default() });
+    let flows = [
+        flow(NEAR, tcp(), 40),
+        flow(FAR, tcp(), 30),
+        flow(FAR, window, 20),
+        flow(NEAR, Carrier::Udp, 30),
+        flow(FAR, Carrier::Udp, 40),
+    ];
+    for (flow, end) in flows.iter().zip(between(&flows, |_| ())) {
+        let Offer::Train { blocks, .. } = &flow.offer else { panic!("a train") };
+        let due: Bytes = blocks.iter().map(|block| block.size).sum();
+        let figures = Figures::of(&end.trace);
+        assert_eq!(end.outcome, Outcome::Complete);
+        assert_eq!(figures.blocks.sent, blocks.len() as u64);
+        assert_eq!((figures.arrived_bytes, figures.delivered_bytes), (due, due));
+        assert_eq!(figures.delay.unwrap().blocks, figures.blocks.sent);
+        match (&flow.carrier, figures.loss) {
+            // Each block of three writes and some bytes goes out in four.
+            (Carrier::Udp, Some(loss)) => assert_eq!(loss.sent, 4 * figures.blocks.sent),
+            (Carrier::Udp, None) => panic!("datagrams are counted"),
+            (Carrier::Tcp(_), loss) => {
+                assert!(loss.is_none());
+                assert!(end.tcp.unwrap().acknowledged <= due);
+                assert!(end.sender.mss.is_some() && end.receiver.mss.is_some());
+            }
+        }
+    }
+}
+
+/// Whoever does not know the token gets no answer, takes no place, and makes nobody wait.
+#[test]
+fn strangers_hear_nothing_and_the_job_goes_on() {
+    let flows = [flow(FAR, Carrier::Tcp(Settings::default()), 3), flow(FAR, Carrier::Udp, 3)];
+    let ends = between(&flows, |doors| {
+        let silent = TcpStream::connect(doors[0]).unwrap();
+        let mut wrong = TcpStream::connect(doors[0]).unwrap();
+        wrong.write_all(&[7; 64]).unwrap();
+        assert_eq!(wrong.read(&mut [0; 64]).unwrap_or(0), 0, "a stranger got an answer");
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        stranger.connect(doors[1]).unwrap();
+        for length in [0, 8, 32, 64, 1400] {
+            stranger.send(&vec![1; length]).unwrap();
+        }
+        drop(silent);
+    });
+    for end in ends {
+        assert_eq!(end.outcome, Outcome::Complete);
+        assert_eq!(Figures::of(&end.trace).blocks.sent, 3);
+    }
+}
+
+#[test]
+fn a_flow_whose_other_end_is_lost_has_failed_for_that_reason() {
+    let flows = [flow(NEAR, Carrier::Udp, 3)];
+    let end = traffic::together(&flows, vec![SideEnd::default()], "agent lab1: gone");
+    let reason = "agent lab1: gone".to_owned();
+    assert_eq!(end.flows[0].outcome, Outcome::Failed { reason });
+}

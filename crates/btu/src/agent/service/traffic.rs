@@ -1,0 +1,214 @@
+//! The service `traffic`: the ends of a scenario's flows on this host, for `btu traffic` between hosts.
+
+mod duty;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
+
+use anyhow::anyhow;
+use btu_core::cell::Role;
+use btu_core::traffic::Block;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::comm::Seat;
+use btu_engine::traffic::Answerer;
+use btu_engine::traffic::CapacityEnd;
+use btu_engine::traffic::Guests;
+use btu_engine::traffic::Reach;
+use btu_engine::traffic::Reception;
+use btu_sys::clock;
+use btu_sys::socket::Settings;
+use serde::Deserialize;
+use serde_json::Value;
+
+use self::duty::Duty;
+use self::duty::Meeting;
+use super::Begun;
+use super::Kind;
+use super::Service;
+use super::Terms;
+use crate::exit::Failure;
+use crate::traffic::expand;
+use crate::traffic::expand::Cast;
+use crate::traffic::expand::Until;
+use crate::traffic::peers::Apart;
+use crate::traffic::scenario;
+use crate::traffic::words;
+use crate::traffic::words::Preparation;
+use crate::traffic::words::Told;
+use crate::traffic::words::Word;
+
+/// The service `traffic`.
+pub(super) static TRAFFIC: Kind =
+    Kind { name: words::SERVICE, about: "carries the flows of btu traffic between hosts", begin };
+
+/// The jobs of one conductor.
+struct Traffic {
+    terms: Terms,
+    jobs: BTreeMap<u32, Duty>,
+    /// Connections of conversations, all jobs together.
+    conversing: Arc<AtomicUsize>,
+    /// Payload of jobs that are closed, not told yet.
+    moved: u64,
+}
+
+fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
+    if terms.flows == 0 {
+        return Err("traffic needs a connection".to_owned());
+    }
+    let (terms, jobs, conversing) = (*terms, BTreeMap::new(), Arc::default());
+    Ok((Box::new(Traffic { terms, jobs, conversing, moved: 0 }), Value::Null))
+}
+
+impl Service for Traffic {
+    fn hear(&mut self, word: &Value) -> Result<Value, String> {
+        let word = Word::deserialize(word).map_err(|cause| format!("no word: {cause}"))?;
+        let told = self.answer(word).unwrap_or_else(|reason| Told::Refused { reason });
+        serde_json::to_value(told).map_err(|cause| cause.to_string())
+    }
+
+    fn take_moved(&mut self) -> u64 {
+        let open: u64 = self.jobs.values_mut().map(Duty::take_moved).sum();
+        open.saturating_add(std::mem::take(&mut self.moved))
+    }
+}
+
+impl Traffic {
+    fn answer(&mut self, word: Word) -> Result<Told, String> {
+        match word {
+            Word::Ask { job } => self.job(job)?.ask(),
+            Word::Capacity { job, datagram_bytes, ahead_ns } => {
+                self.capacity(job, datagram_bytes, ahead_ns)
+            }
+            Word::Clock {} => Ok(Told::Clock { now_ns: Nanos::new(clock::monotonic_ns()) }),
+            Word::Close { job } => {
+                if let Some(mut duty) = self.jobs.remove(&job) {
+                    duty.end();
+                    self.moved = self.moved.saturating_add(duty.take_moved());
+                }
+                Ok(Told::Closed {})
+            }
+            Word::Met { job } => self.job(job)?.met(),
+            Word::Prepare(wanted) => self.prepare(&wanted),
+            Word::Read { job, from } => self.job(job)?.read(from),
+            Word::Respond { job } => self.respond(job),
+            Word::Sent { job, datagrams } => {
+                self.job(job)?.sent_elsewhere(&datagrams);
+                Ok(Told::Ready {})
+            }
+            Word::Start { job, at_ns } => self.job(job)?.start(at_ns),
+        }
+    }
+
+    fn job(&mut self, job: u32) -> Result<&mut Duty, String> {
+        self.jobs.get_mut(&job).ok_or_else(|| format!("there is no job {job}"))
+    }
+
+    /// Where connections of a job come in, and what they must know.
+    fn reach(&self, job: u32) -> Reach {
+        let Terms { address, ports, seat, .. } = self.terms;
+        Reach { address, ports, seat: Seat { attempt: job, ..seat } }
+    }
+
+    /// How many connections a new job may have.
+    fn room(&self, job: u32) -> Result<usize, String> {
+        if self.jobs.contains_key(&job) {
+            return Err(format!("job {job} is there already"));
+        }
+        let open: usize = self.jobs.values().map(Duty::connections).sum();
+        Ok(self.terms.flows.saturating_sub(open))
+    }
+
+    fn prepare(&mut self, wanted: &Preparation) -> Result<Told, String> {
+        let room = self.room(wanted.job)?;
+        if wanted.role == Role::Test || !(1..=MOST_SESSIONS).contains(&wanted.sessions) {
+            return Err(format!(
+                "{} by {} sessions: not for an agent",
+                wanted.role, wanted.sessions
+            ));
+        }
+        let here = expand::place(wanted.role);
+        let cast = draw(wanted).map_err(|cause| format!("{:#}", cause.cause))?;
+        let drawn = words::drawn(&cast, &cast.talks);
+        let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
+        let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
+        let talks = cast.talks.iter().filter(|talk| talk.said.to == wanted.role).count();
+        let needed = own + talks;
+        if needed > room {
+            return Err(format!("{needed} connections asked for, {room} were reserved"));
+        }
+        let reach = self.reach(wanted.job);
+        let reception = Reception::open(&flows, here, reach).map_err(|cause| cause.sentence())?;
+        let ports = reception.ports().to_vec();
+        let mut answerers = Vec::new();
+        let mut doors = Vec::new();
+        for (number, talk) in (flows.len()..).zip(cast.talks) {
+            let Some(answerer) = (talk.said.to == wanted.role).then(|| {
+                let flow = u16::try_from(number).unwrap_or(u16::MAX);
+                let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
+                let guests = Guests::of(reach.seat, room - own, &self.conversing);
+                Answerer::open(&reach, &talk.dialogue.settings, guests)
+            }) else {
+                doors.push(None);
+                continue;
+            };
+            let answerer = answerer.map_err(|cause| cause.sentence())?;
+            doors.push(Some(answerer.port()));
+            answerers.push(answerer);
+        }
+        let (linger, stall) = (wanted.linger_ns.min(LONGEST), wanted.stall_ns.min(LONGEST));
+        let meeting = Meeting { reception, flows, here, linger, stall };
+        let duty = Duty::new(meeting, answerers, needed)?;
+        self.jobs.insert(wanted.job, duty);
+        Ok(Told::Listening { address: reach.address, ports, talks: doors, drawn })
+    }
+
+    /// Answers requests of round trips under load.
+    fn respond(&mut self, job: u32) -> Result<Told, String> {
+        let room = self.room(job)?.min(words::OF_A_PROBE);
+        let reach = self.reach(job);
+        let guests = Guests::of(reach.seat, room, &self.conversing);
+        let opened = Answerer::open(&reach, &Settings::default(), guests);
+        let answerer = opened.map_err(|cause| cause.sentence())?;
+        let talks = vec![Some(answerer.port())];
+        self.jobs.insert(job, Duty::responding(answerer, room));
+        let address = reach.address;
+        Ok(Told::Listening { address, ports: Vec::new(), talks, drawn: String::new() })
+    }
+
+    fn capacity(&mut self, job: u32, datagram: Bytes, ahead_ns: i64) -> Result<Told, String> {
+        if self.room(job)? == 0 || datagram > LARGEST_DATAGRAM {
+            return Err(format!("datagrams of {datagram}, or one connection too many"));
+        }
+        let reach = self.reach(job);
+        let opened = CapacityEnd::open(&reach, datagram, ahead_ns);
+        let end = opened.map_err(|cause| cause.sentence())?;
+        let ports = vec![Some(end.port())];
+        self.jobs.insert(job, Duty::searching(end));
+        let (address, drawn) = (reach.address, String::new());
+        Ok(Told::Listening { address, ports, talks: Vec::new(), drawn })
+    }
+}
+
+/// The flows of a cluster as the conductor draws them, too.
+fn draw(wanted: &Preparation) -> Result<Cast, Failure> {
+    let scenario = scenario::told(&wanted.scenario)?;
+    let Block::Cluster(cluster) = &scenario.run else {
+        return Err(Failure::usage(anyhow!("an agent carries one cluster at a time")));
+    };
+    let until = Until {
+        patience: wanted.stall_ns,
+        cancel: Arc::<AtomicBool>::default(),
+        most_blocks: MOST_BLOCKS,
+    };
+    expand::flows(cluster, wanted.sessions, wanted.seed, &Apart, &until)
+}
+
+/// Of all flows of a job: an agent keeps 64 bytes for each.
+const MOST_BLOCKS: usize = 8_000_000;
+const MOST_SESSIONS: u32 = 1024;
+const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
+/// No wait is longer.
+const LONGEST: Nanos = Nanos::from_secs(600);

@@ -1,0 +1,220 @@
+//! Paired hosts as the hosts of a scenario: this machine plays `test`, their agents the others.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::anyhow;
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::disclosure::HostFacts;
+use btu_core::traffic::clock::Reading;
+use btu_core::traffic::plan::Plan;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::Party;
+use btu_engine::Place;
+use btu_engine::comm::Seat;
+use btu_sys::clock;
+use btu_sys::socket::Settings;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::expand::Layout;
+use super::words;
+use super::words::Told;
+use super::words::Word;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
+use crate::conductor::RemoteService;
+use crate::conductor::Wanted;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+
+/// Hosts that a network joins: this one with each agent.
+pub(crate) struct Apart;
+
+impl Layout for Apart {
+    fn place(&self, role: Role) -> Place {
+        Place::here(role)
+    }
+
+    /// Where a flow is received is told by the agent; here it is only whether the two are joined.
+    fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
+        match (from, to) {
+            (Role::Test, Role::Test) => {
+                Err(Failure::usage(anyhow!("{from} -> {to}: both ends are on one host")))
+            }
+            (Role::Test, _) | (_, Role::Test) => Ok(Ipv4Addr::UNSPECIFIED.into()),
+            _ => Err(Failure::usage(anyhow!("{from} -> {to}: {NO_THIRD}"))
+                .hint("run btu traffic on one of the two hosts")),
+        }
+    }
+}
+
+/// Why two agents exchange nothing.
+pub(super) const NO_THIRD: &str = "agents connect to nobody, so traffic runs between this host and an agent, not between two agents";
+
+/// The agents of a measurement.
+pub(super) struct Peers {
+    services: BTreeMap<Role, Mutex<RemoteService>>,
+    /// In the order of [`Role::ALL`].
+    pub(super) parties: Vec<Party>,
+    jobs: AtomicU32,
+}
+
+/// What is asked of agents, and by whom.
+pub(super) struct Company<'a> {
+    pub(super) agents: &'a BTreeMap<Role, NamedAgent>,
+    pub(super) state: &'a StateDir,
+    pub(super) reconnect: Nanos,
+    pub(super) quiet: bool,
+}
+
+/// What the hosts of agents say of themselves, by part.
+pub(super) type FarFacts = BTreeMap<String, HostFacts>;
+
+impl Peers {
+    /// Gets the time of all agents, always in the order of their identities, so that two conductors
+    /// never wait for each other.
+    pub(super) fn begin(
+        company: &Company<'_>,
+        needs: &Needs,
+        plan: &Plan,
+        interrupt: &Interrupt,
+    ) -> Result<(Self, FarFacts), Failure> {
+        let mut order: Vec<(&Role, &NamedAgent)> = company.agents.iter().collect();
+        order.sort_by_key(|(_, agent)| agent.id.to_string());
+        let (mut services, mut far) = (BTreeMap::new(), FarFacts::new());
+        for (role, agent) in order {
+            let wanted = Wanted {
+                service: words::SERVICE,
+                plan: format!("traffic {:016x}", plan.seed),
+                order: Value::Null,
+                flows: needs.connections,
+                silence: needs.silence,
+                reconnect: company.reconnect,
+                quiet: company.quiet,
+            };
+            let own = company.state.identity()?;
+            let mut service = RemoteService::begin(agent.clone(), own, wanted, interrupt.flag())?;
+            far.insert(role.to_string(), service.facts()?);
+            services.insert(*role, Mutex::new(service));
+        }
+        let parties = Role::ALL.map(|role| Party {
+            place: Place::here(role),
+            address: Ipv4Addr::UNSPECIFIED.into(),
+            sockets: Settings::default(),
+        });
+        Ok((Self { services, parties: parties.into(), jobs: AtomicU32::new(0) }, far))
+    }
+
+    /// What is to be said of the hosts.
+    pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
+        let network = "the network between the hosts, as their systems have it";
+        let mut facts = BTreeMap::from([("network".to_owned(), Fact::known(network))]);
+        for role in self.services.keys() {
+            let service = self.service(*role);
+            let said =
+                service.as_ref().map(|service| (service.name().to_owned(), service.shared()));
+            if let Ok((name, shared)) = said {
+                facts.insert(format!("agent_{role}"), Fact::known(name));
+                facts.insert(format!("shared_{role}"), Fact::known(shared));
+            }
+        }
+        facts
+    }
+
+    /// The number of the next job.
+    pub(super) fn next_job(&self) -> u32 {
+        self.jobs.fetch_add(1, Relaxed) + 1
+    }
+
+    /// What data connections of a job have to know.
+    pub(super) fn seat(&self, role: Role, job: u32) -> Result<Seat, EngineError> {
+        Ok(Seat { attempt: job, ..self.service(role)?.seat() })
+    }
+
+    /// Says a word to an agent, which may take `within`; after it the conductor may be silent for
+    /// `lease`. A refusal is an error.
+    pub(super) fn say(&self, role: Role, word: &Word, lease: Nanos) -> Result<Told, EngineError> {
+        let mut service = self.service(role)?;
+        let broken = |cause: serde_json::Error| {
+            EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))
+        };
+        let word = serde_json::to_value(word).map_err(broken)?;
+        let told = service.say(word, WITHIN, lease)?;
+        match Told::deserialize(told).map_err(broken)? {
+            Told::Refused { reason } => {
+                Err(EngineError::Refused(format!("agent {}: {reason}", service.name())))
+            }
+            told => Ok(told),
+        }
+    }
+
+    /// Reads an agent's clock between two looks at ours, some times.
+    pub(super) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
+        let mut readings = Vec::new();
+        for _ in 0..READINGS {
+            let asked = now();
+            let Told::Clock { now_ns: told } = self.say(role, &Word::Clock {}, LEASE)? else {
+                return Err(misfit());
+            };
+            readings.push(Reading { asked, told, heard: now() });
+        }
+        Ok(readings)
+    }
+
+    /// True where an agent was lost and not yet regained.
+    pub(super) fn is_away(&self) -> bool {
+        let is_away = |role: &Role| self.service(*role).is_ok_and(|service| service.is_away());
+        self.services.keys().any(is_away)
+    }
+
+    /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not.
+    pub(super) fn regain(&self) -> Result<(), String> {
+        for role in self.services.keys() {
+            let mut service = self.service(*role).map_err(|cause| cause.sentence())?;
+            service.regain().map_err(|cause| cause.sentence())?;
+        }
+        Ok(())
+    }
+
+    fn service(&self, role: Role) -> Result<MutexGuard<'_, RemoteService>, EngineError> {
+        let none = || EngineError::Refused(format!("no agent plays {role}"));
+        let service = self.services.get(&role).ok_or_else(none)?;
+        Ok(service.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is asked of every agent as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// The most data connections at once.
+    pub(super) connections: u32,
+    /// The longest time without a word.
+    pub(super) silence: Nanos,
+}
+
+/// An answer that does not fit the word.
+pub(super) fn misfit() -> EngineError {
+    EngineError::Refused("the agent told what nobody asked for".to_owned())
+}
+
+pub(super) fn now() -> Nanos {
+    Nanos::new(clock::monotonic_ns())
+}
+
+/// How long an answer may take beside the way.
+const WITHIN: Nanos = Nanos::from_secs(5);
+/// Between two words, where nothing runs.
+pub(super) const LEASE: Nanos = Nanos::from_secs(10);
+/// What every lease has beside the time of a run: the answer, its way, and the steps in between.
+pub(super) const SPARE: Nanos = Nanos::from_secs(40);
+/// Of a clock, before and after a run each.
+const READINGS: usize = 16;

@@ -1,0 +1,340 @@
+//! Traffic between paired hosts: the same result as on one machine, known clocks, and an agent that
+//! refuses, dies or loses its conductor ends it with the reason.
+
+use std::process::Output;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::hosts::Hosts;
+use super::hosts::said;
+use crate::isolated::isolated;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// Both directions, both transports, all three disciplines, a full stream, several parts, and a
+/// conversation, to two agents, side by side and one after the other.
+const ALL: &str = r#"
+run = { serial = ["full", { parallel = ["bursts", "back"] }, "asked"] }
+
+[[cluster]]
+name = "full"
+[[cluster.test]]
+name = "stream"
+path = "here -> lab1"
+type = "full(blocksize=16 KiB, duration=200 ms)"
+transport = "tcp(window=64 KiB)"
+
+[[cluster]]
+name = "bursts"
+[[cluster.test]]
+name = "queued"
+path = "here -> lab1"
+type = "burstq(blocksize=exp(5 kB), period=uniform(2 ms, 10 ms), duration=300 ms)"
+drain = "yes"
+[[cluster.test]]
+name = "other"
+path = "here -> LAB2"
+type = "burstq(blocksize=2 kB, period=10 ms, duration=300 ms)"
+drain = "yes"
+[[cluster.test]]
+name = "voice"
+path = "here -> lab2"
+type = "voice-cbr(duration=300 ms)"
+transport = "udp"
+
+[[cluster]]
+name = "back"
+[[cluster.test]]
+name = "unqueued"
+path = "lab1 -> here"
+type = "burst(blocksize=3 kB, period=5 ms, duration=300 ms)"
+start = "20 ms"
+[[cluster.test]]
+name = "game"
+path = "lab1 -> here"
+type = "mobile-game(duration=300 ms)"
+transport = "udp"
+
+[[cluster]]
+name = "asked"
+[[cluster.test]]
+name = "keys"
+path = "here -> lab1"
+type = "telnet(duration=300 ms)"
+"#;
+
+/// `btu traffic` on the host under test.
+fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
+    std::fs::write(hosts.path("s.toml"), text).unwrap();
+    hosts.btu(2).args(["traffic", "s.toml"]).args(args).output().unwrap()
+}
+
+fn one(from: &str, to: &str, rest: &str) -> String {
+    format!("[[cluster]]\n[[cluster.test]]\npath = \"{from} -> {to}\"\n{rest}\n")
+}
+
+fn seconds(value: &Value) -> Option<f64> {
+    value.as_f64()
+}
+
+#[test]
+fn flows_of_every_kind_run_between_paired_hosts() {
+    isolated("agent::flows::flows_of_every_kind_run_between_paired_hosts", || {
+        let hosts = Hosts::new();
+        let agents =
+            [0, 1].map(|number| hosts.agent(number, &["[[class]]\ndata_ports = [7420, 7499]\n"]));
+        hosts.pair(&agents[0], "lab1");
+        hosts.pair(&agents[1], "Lab2");
+        let ended = traffic(&hosts, ALL, &["--seed", "7", "--out", "result", "--json"]);
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!(result["complete"], true, "{}", said(&ended));
+        let flows = result["flows"].as_array().unwrap();
+        let of = |name: &'static str| {
+            flows.iter().filter(move |flow| flow["test"].as_str().unwrap().starts_with(name))
+        };
+        for (name, count, path) in [
+            ("stream", 1, ["test", "active"]),
+            ("queued", 1, ["test", "active"]),
+            ("other", 1, ["test", "passive"]),
+            ("voice", 1, ["test", "passive"]),
+            ("unqueued", 1, ["active", "test"]),
+            ("keys", 1, ["test", "active"]),
+        ] {
+            assert_eq!(of(name).count(), count, "{name}: {flows:#?}");
+            let flow = of(name).next().unwrap();
+            assert_eq!([&flow["from"], &flow["to"]], path, "{flow}");
+        }
+        assert_eq!(of("game").count(), 2, "one for each direction");
+        for flow in flows {
+            assert_eq!(flow["ended"], "complete", "{flow}");
+            assert!(flow["arrived_bytes"].as_u64().unwrap() > 0, "{flow}");
+        }
+        for name in ["queued", "other"] {
+            let flow = of(name).next().unwrap();
+            assert_eq!(flow["arrived_bytes"], flow["delivered_bytes"], "{flow}");
+            assert_eq!(flow["blocks_due"], flow["blocks_sent"], "{flow}");
+        }
+        known_clocks(&result);
+        for agent in &agents {
+            wait_until(|| agent.workers() == 0);
+            let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
+            assert!(log.contains("plan traffic"), "{log}");
+        }
+        let disclosed = read_json(&hosts.path("result/hosts.json"));
+        for (role, agent) in ["active", "passive"].into_iter().zip(&agents) {
+            let facts = &disclosed["hosts"][role];
+            assert_eq!(facts["agent"]["identity"]["value"], agent.id(), "{role}");
+            assert!(facts["system"]["kernel"]["value"].is_string(), "{role}");
+        }
+        again(&hosts, &result);
+    });
+}
+
+/// All three hosts are this machine, whose monotonic clock is one: the truth is that none is ahead, and
+/// whatever was read must not exclude it.
+fn known_clocks(result: &Value) {
+    let clocks = result["clocks"].as_array().unwrap();
+    assert_eq!(clocks.len(), 1 + 2 + 1 + 1, "{clocks:#?}");
+    for clock in clocks {
+        let ahead = seconds(&clock["ahead_s"]).unwrap().abs();
+        let bound = seconds(&clock["bound_s"]).unwrap();
+        assert_eq!((&clock["readings"], &clock["reason"]), (&32.into(), &Value::Null), "{clock}");
+        assert!(ahead <= bound && bound <= seconds(&clock["least_round_trip_s"]).unwrap() * 64.0);
+    }
+    for flow in result["flows"].as_array().unwrap() {
+        if flow["test"] == "keys" {
+            // One clock asks and hears the answer.
+            assert!(flow["delay_bound_s"].is_null() && flow["delay_p50_s"].is_f64(), "{flow}");
+            continue;
+        }
+        let bound = seconds(&flow["delay_bound_s"]).unwrap();
+        for key in ["delay_p50_s", "delay_max_s", "window_delay_s", "drained_delay_s"] {
+            assert!(seconds(&flow[key]).is_none_or(|delay| delay >= bound), "{key}: {flow}");
+        }
+        let is_stream = flow["test"] == "stream";
+        let is_missing = flow["delay_p50_s"].is_null() && !is_stream;
+        assert!(!is_missing || flow["delay_reason"].is_string(), "{flow}");
+    }
+}
+
+/// The same plan draws the same trains at both hosts, to the byte.
+fn again(hosts: &Hosts, first: &Value) {
+    let mut again = hosts.btu(2);
+    let again = again.args(["traffic", "--plan", "result/plan.toml", "--out", "again"]).output();
+    let again = again.unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+    let report = String::from_utf8_lossy(&again.stdout);
+    for word in ["Clocks of the other hosts", "known within", "all +-", "queued"] {
+        assert!(report.contains(word), "no {word} in\n{report}");
+    }
+    let drawn = |result: &Value| -> Vec<(String, u64)> {
+        let flows = result["flows"].as_array().unwrap().iter();
+        let scheduled = flows.filter(|flow| flow["test"] != "stream" && flow["test"] != "keys");
+        let mut drawn: Vec<(String, u64)> = scheduled
+            .map(|flow| (flow["test"].to_string(), flow["blocks_due"].as_u64().unwrap()))
+            .collect();
+        drawn.sort();
+        drawn
+    };
+    assert_eq!(drawn(&read_json(&hosts.path("again/result.json"))), drawn(first));
+}
+
+#[test]
+fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
+    isolated("agent::flows::the_end_of_a_conductor_is_the_end_of_the_agents_traffic", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"\n\
+                         transport = \"udp\"\n[[cluster.test]]\npath = \"lab1 -> here\"\n\
+                         type = \"full(blocksize=64 KiB, duration=300 s)\"";
+        std::fs::write(hosts.path("long.toml"), one("lab1", "here", datagrams)).unwrap();
+        let mut command = hosts.btu(2);
+        command.args(["traffic", "long.toml", "--quiet", "--out", "long"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let came = || {
+            let table = hosts.inside(2, || std::fs::read_to_string("/proc/thread-self/net/dev"));
+            let table = table.unwrap();
+            let line = table.lines().find_map(|line| line.trim().strip_prefix("black0:")).unwrap();
+            line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+        };
+        wait_until(|| came() > 1 << 20);
+        assert_eq!(agent.workers(), 1);
+        signal(child.id(), "KILL");
+        child.wait().unwrap();
+        // Who sent is gone, and with it every socket that could send.
+        wait_until(|| agent.workers() == 0);
+        assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
+    });
+}
+
+#[test]
+fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
+    isolated("agent::flows::an_agent_that_dies_ends_the_run_and_resume_makes_it_again", || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let text =
+            one("here", "b", "type = \"burstq(blocksize=1 kB, period=5 ms, duration=500 ms)\"");
+        std::fs::write(hosts.path("s.toml"), text).unwrap();
+        let mut command = hosts.btu(2);
+        command.args(["traffic", "s.toml", "--host", "b=lab1", "--passes", "4", "--quiet"]);
+        command.args(["--reconnect", "0", "--out", "result"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let samples = hosts.path("result/samples.jsonl");
+        wait_until(|| samples.exists() && !lines(&samples).is_empty());
+        agent.kill();
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        let kept = lines(&samples).len();
+        assert!((1..4).contains(&kept), "{kept} runs");
+        let events = lines(&hosts.path("result/events.jsonl"));
+        assert!(events.iter().any(|event| event["event"] == "agent_lost"), "{events:?}");
+        agent.restart();
+        let mut again = hosts.btu(2);
+        let again = again.args(["traffic", "--quiet", "--resume", "result"]).output().unwrap();
+        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        let result = read_json(&hosts.path("result/result.json"));
+        assert_eq!((&result["complete"], lines(&samples).len()), (&true.into(), 4));
+        wait_until(|| agent.workers() == 0);
+    });
+}
+
+#[test]
+fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
+    let name = "agent::flows::standard_methods_and_sweeps_measure_the_path_to_a_paired_host";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let study = |args: &[&str]| {
+            let mut command = hosts.btu(2);
+            let ended =
+                command.arg("traffic").args(args).args(["--peer", "lab1", "--json"]).output();
+            let ended = ended.unwrap();
+            let told = String::from_utf8_lossy(&ended.stdout);
+            assert_eq!(ended.status.code(), Some(0), "{}{told}", said(&ended));
+            serde_json::from_slice::<Value>(&ended.stdout).unwrap()
+        };
+        let capacity = study(&["method", "rfc9097", "--quick", "--time", "300ms", "--out", "c"]);
+        assert!(
+            seconds(&capacity["method"]["capacity"][0]["capacity_bit_s"]).unwrap() > 0.0,
+            "{capacity:#?}"
+        );
+        let trips = study(&["method", "responsiveness", "--quick", "--time", "60ms", "--out", "r"]);
+        assert!(trips["method"]["responsiveness"].is_array(), "{trips:#?}");
+        let sweep = study(&[
+            "sweep", "sessions", "--values", "1,3", "--time", "100ms", "--passes", "1", "--out",
+            "s",
+        ]);
+        let cells = sweep["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 2, "{cells:#?}");
+        for cell in cells {
+            assert!(seconds(&cell["departure_rate_bit_s"]).unwrap() > 0.0, "{cell}");
+        }
+        let refused =
+            hosts.btu(2).args(["traffic", "qos", "--peer", "lab1", "--rate", "1Mbit/s"]).output();
+        let refused = refused.unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(
+            said(&refused).contains("links are emulated on the local testbed"),
+            "{}",
+            said(&refused)
+        );
+    });
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_sent() {
+    isolated("agent::flows::what_cannot_be_is_refused_before_anything_is_sent", || {
+        let hosts = Hosts::new();
+        let policy = "[[class]]\nmax_flows = 2\nmax_run = \"100s\"\ndata_ports = [7420, 7499]\n";
+        let agents = [hosts.agent(0, &[policy]), hosts.agent(1, &["[[class]]\nservices = []\n"])];
+        hosts.pair(&agents[0], "lab1");
+        hosts.pair(&agents[1], "lab2");
+        let bursts = "type = \"burstq(blocksize=1 kB, period=5 ms, duration=100 ms)\"";
+        let refused = |text: &str, args: &[&str], code: i32, words: &[&str]| {
+            let ended = traffic(&hosts, text, args);
+            assert_eq!(ended.status.code(), Some(code), "{}", said(&ended));
+            for word in words {
+                assert!(said(&ended).contains(word), "no {word} in {}", said(&ended));
+            }
+        };
+        // One message that names host, place, and how to pair.
+        let unknown = "s.toml:3:17: host lab9 is neither this one (write here) nor paired with it; \
+                       paired hosts: lab1, lab2";
+        let hint = "btu pair INVITE --name lab9";
+        refused(&one("here", "lab9", bursts), &[], 2, &[unknown, hint]);
+        refused(
+            &one("here", "lab1", bursts),
+            &["--host", "x=lab1"],
+            2,
+            &["no host of the scenario"],
+        );
+        refused(&one("here", "x", bursts), &["--host", "x=lab8"], 2, &["known here: lab1, lab2"]);
+        let third = "lab1 -> lab2: agents connect to nobody";
+        refused(
+            &one("lab1", "lab2", bursts),
+            &[],
+            2,
+            &[third, "run btu traffic on one of the two"],
+        );
+        let asked = one("lab1", "here", "type = \"telnet(duration=1 s)\"");
+        refused(&asked, &[], 2, &["a model that waits for answers is asked from this host"]);
+        refused(&one("here", "lab1", bursts), &["--rate", "1Mbit/s"], 2, &["links are emulated"]);
+        // The policy of the agent.
+        let services = "policy: the service traffic is not allowed here";
+        refused(&one("here", "lab2", bursts), &[], 4, &[services]);
+        let three = one("here", "lab1", bursts)
+            + &format!("[[cluster.test]]\npath = \"here -> lab1\"\n{bursts}\n").repeat(2);
+        refused(&three, &[], 4, &["policy: 3 flows asked for, max_flows = 2"]);
+        let long = bursts.replace("100 ms", "90 s");
+        refused(&one("here", "lab1", &long), &[], 4, &["asked for, max_run = 100s"]);
+        for agent in &agents {
+            assert_eq!(agent.workers(), 0);
+        }
+    });
+}
