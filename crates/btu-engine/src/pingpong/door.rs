@@ -162,7 +162,7 @@ pub(super) fn connect(
 /// Says the token on a new connection and hears whether the far end knows it too.
 pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
     exchange::send(socket.as_fd(), &seat.words(&NONCE), Call::Sleeping)?;
-    let (mut answer, mut filled) = ([0; WORDS / 2], 0);
+    let (mut answer, mut filled) = ([0; ANSWER], 0);
     while filled < answer.len() {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || !exchange::poll(socket.as_fd(), Ready::Read, Some(left))? {
@@ -188,7 +188,9 @@ fn is_passing(cause: &io::Error) -> bool {
 }
 
 /// Bytes of a token's words: an opening, and its tag.
-const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
+/// Bytes of the answer to them.
+pub(crate) const ANSWER: usize = WORDS / 2;
 /// Each connection has a seat of its own under a fresh secret: no two openings are equal.
 const NONCE: [u8; 12] = [0; 12];
 /// For the words of a stranger.

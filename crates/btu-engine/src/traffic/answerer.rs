@@ -48,7 +48,7 @@ impl Guests {
     /// True for a connection that said the token in time, where there is one.
     fn admit(&self, stream: &TcpStream, over: &AtomicBool) -> bool {
         let Some(seat) = &self.token else { return true };
-        let (mut words, since) = ([0; WORDS], Instant::now());
+        let (mut words, since) = ([0; door::WORDS], Instant::now());
         let is_patient = || !over.load(Relaxed) && since.elapsed() < PATIENCE;
         if !read_all(stream, &mut words, &is_patient) {
             return false;
@@ -228,7 +228,5 @@ pub(super) fn to_length(count: u64) -> usize {
 pub(super) const HEAD: usize = 16;
 /// The most in one call.
 pub(super) const CHUNK: usize = 64 << 10;
-/// Bytes of a token's words.
-const WORDS: usize = 64;
 /// For the words of a stranger.
 const PATIENCE: Duration = Duration::from_secs(2);

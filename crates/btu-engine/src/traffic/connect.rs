@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::socket;
@@ -31,12 +32,14 @@ pub(super) struct Ends {
     pub(super) near: Option<Socket>,
     /// The receiving end.
     pub(super) far: Option<Socket>,
+    /// Bytes that the sending end has said already: its token, or the answer to one.
+    pub(super) said: Bytes,
     pub(super) shared: Arc<Shared>,
 }
 
 impl Ends {
     fn both(near: Socket, far: Socket) -> Self {
-        Self { near: Some(near), far: Some(far), shared: Arc::default() }
+        Self { near: Some(near), far: Some(far), ..Self::default() }
     }
 
     /// Those that are here.

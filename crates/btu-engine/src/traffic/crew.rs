@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use btu_core::traffic::analysis::places::Glance;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::CpuSet;
 
@@ -39,6 +40,8 @@ pub(super) struct Member<'a> {
     pub(super) flow: &'a Flow,
     pub(super) socket: &'a Socket,
     pub(super) shared: &'a Shared,
+    /// Bytes that were sent on it before the flow.
+    pub(super) said: Bytes,
 }
 
 /// What the threads leave behind.
@@ -102,7 +105,8 @@ fn crews<'a>(
         let all = job.flows.iter().zip(ends).enumerate();
         let own = all.filter(|(_, (flow, _))| host(flow) == party_number);
         let own = own.filter_map(|(number, (flow, ends))| {
-            Some(Member { number, flow, socket: socket(ends)?, shared: &ends.shared })
+            let socket = socket(ends)?;
+            Some(Member { number, flow, socket, shared: &ends.shared, said: ends.said })
         });
         let own: Vec<Member<'_>> = own.collect();
         let cpus = party.place.cpus().unwrap_or_default();

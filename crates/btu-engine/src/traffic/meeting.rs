@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::units::Bytes;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 use btu_sys::wait::Waiter;
@@ -136,7 +137,7 @@ impl Reception {
             let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
             (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
         });
-        side(flows, here, streams?.into_iter().chain(sockets?))
+        side(flows, here, door::ANSWER, streams?.into_iter().chain(sockets?))
     }
 }
 
@@ -168,13 +169,14 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
         };
         Ok((number, socket))
     };
-    side(flows, here, side_by_side(all, &connect)?)
+    side(flows, here, door::WORDS, side_by_side(all, &connect)?)
 }
 
-/// Puts every socket at the end of its flow that is here.
+/// Puts every socket at the end of its flow that is here; on streams `said` bytes went before it.
 fn side(
     flows: &[Flow],
     here: usize,
+    said: usize,
     sockets: impl IntoIterator<Item = (usize, Socket)>,
 ) -> Result<Side, EngineError> {
     let mut side = Side::new(flows.len());
@@ -184,7 +186,8 @@ fn side(
         if flow.from == here {
             mark(flow, &socket)?;
         }
-        side.put(number, flow.from == here, socket);
+        let said = Bytes::new(u64::try_from(said).unwrap_or(0));
+        side.put(number, flow.from == here, socket, said);
     }
     Ok(side)
 }

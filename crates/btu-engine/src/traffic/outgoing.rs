@@ -34,6 +34,7 @@ pub(super) struct Sender<'a> {
     flow: &'a Flow,
     pub(super) socket: &'a Socket,
     pub(super) shared: &'a Shared,
+    said: Bytes,
     load: Load,
     /// The most in one call.
     pub(super) chunk: usize,
@@ -65,7 +66,7 @@ pub(super) enum Progress {
 
 impl<'a> Sender<'a> {
     pub(super) fn new(member: &Member<'a>, begin: Nanos) -> Self {
-        let Member { number, flow, socket, shared } = *member;
+        let Member { number, flow, socket, shared, said } = *member;
         let start = begin.saturating_add(flow.start);
         let end = start.saturating_add(flow.duration);
         let unqueued = matches!(&flow.offer, Offer::Train { discipline, .. } if *discipline != Discipline::Queue);
@@ -93,6 +94,7 @@ impl<'a> Sender<'a> {
             flow,
             socket,
             shared,
+            said,
             load,
             chunk: chunk.len().max(1),
             start,
@@ -284,11 +286,12 @@ impl<'a> Sender<'a> {
         let Socket::Stream(stream) = self.socket else { return None };
         let read = TcpInfo::of(stream).ok()?;
         let bytes = |count: Option<u64>| Bytes::new(count.unwrap_or(0));
+        let own = |count: u64| count.saturating_sub(self.said.count());
         let micros = |count: Option<u64>| Nanos::from_micros(count.unwrap_or(0));
         Some(TcpEnd {
             // The SYN counts as a byte.
-            acknowledged: bytes(read.bytes_acked().map(|acked| acked.saturating_sub(1))),
-            sent: bytes(read.bytes_sent()),
+            acknowledged: bytes(read.bytes_acked().map(|acked| own(acked.saturating_sub(1)))),
+            sent: bytes(read.bytes_sent().map(own)),
             retransmitted: bytes(read.bytes_retrans()),
             rtt: micros(read.rtt_us()),
             least_rtt: micros(read.min_rtt_us()),

@@ -87,7 +87,7 @@ struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     fn new(member: &Member<'a>, begin: Nanos) -> Self {
-        let Member { number, flow, socket, shared } = *member;
+        let Member { number, flow, socket, shared, .. } = *member;
         let start = begin.saturating_add(flow.start);
         let room = expected(flow);
         let is_stream = matches!(flow.carrier, Carrier::Tcp(_));

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::clock::Shift;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Effective;
 
@@ -63,9 +64,10 @@ impl Side {
         Self { ends: (0..flows).map(|_| Ends::default()).collect() }
     }
 
-    /// Adds an end: the sending one, or the receiving one.
-    pub(super) fn put(&mut self, number: usize, sends: bool, socket: Socket) {
+    /// Adds an end: the sending one, or the receiving one. `said` is what was sent on it already.
+    pub(super) fn put(&mut self, number: usize, sends: bool, socket: Socket, said: Bytes) {
         let Some(ends) = self.ends.get_mut(number) else { return };
+        ends.said = said;
         *(if sends { &mut ends.near } else { &mut ends.far }) = Some(socket);
     }
 

@@ -261,7 +261,7 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
         };
         let capacity = study(&["method", "rfc9097", "--quick", "--time", "300ms", "--out", "c"]);
         assert!(
-            seconds(&capacity["method"]["capacity"][0]["capacity_bit_s"]).unwrap() > 0.0,
+            seconds(&capacity["method"]["capacities"][0]["capacity_bit_s"]).unwrap() > 0.0,
             "{capacity:#?}"
         );
         let trips = study(&["method", "responsiveness", "--quick", "--time", "60ms", "--out", "r"]);
