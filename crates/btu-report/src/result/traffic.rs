@@ -30,7 +30,7 @@ pub use method::ResponsivenessResult;
 pub use method::TransferResult;
 
 /// Version of the shape of a traffic measurement's `result.json`, semantic.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.2.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
 
 /// The result of one traffic measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -275,10 +275,12 @@ pub fn traffic_schema() -> serde_json::Value {
 }
 
 const FEW_PASSES: &str = "an interval needs three passes";
-const ENDLESS: &str = "no flow with a schedule: nothing waits behind a full stream";
+const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or two clocks hide it (delay_hidden)";
 const NOT_SAMPLED: &str =
-    "places are told apart where TCP follows a schedule and its socket was sampled";
+    "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
+const NO_DELAY: &str =
+    "no whole block arrived that was due at a known time, or two clocks hide it (delay_hidden)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
@@ -308,18 +310,19 @@ const REASONS: &Reasons = &[
     ("acknowledged_bytes", "datagrams are not acknowledged"),
     ("offered_ratio", "no flow delivered anything within the duration"),
     ("rho", "mu is not known: the plan has neither a full stream alone nor a knee"),
-    ("window_delay_s", ENDLESS),
-    ("drained_delay_s", ENDLESS),
-    ("mean_queue_bytes", ENDLESS),
+    ("window_delay_s", NO_WAIT),
+    ("drained_delay_s", NO_WAIT),
+    ("mean_queue_bytes", NO_WAIT),
     ("queue_application_bytes", NOT_SAMPLED),
     ("queue_socket_bytes", NOT_SAMPLED),
     ("queue_network_bytes", NOT_SAMPLED),
     ("queue_receiver_bytes", NOT_SAMPLED),
-    ("delay_p50_s", NO_BLOCK),
-    ("delay_p95_s", NO_BLOCK),
-    ("delay_p99_s", NO_BLOCK),
-    ("delay_p999_s", NO_BLOCK),
-    ("delay_max_s", NO_BLOCK),
+    ("delay_p50_s", NO_DELAY),
+    ("delay_p95_s", NO_DELAY),
+    ("delay_p99_s", NO_DELAY),
+    ("delay_p999_s", NO_DELAY),
+    ("delay_max_s", NO_DELAY),
+    ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
     ("pdv_p99_s", NO_BLOCK),
     ("datagrams_sent", NO_DATAGRAM),
     ("lost_share", NO_DATAGRAM),

@@ -263,6 +263,10 @@ impl Course<'_> {
                 self.give_up(watch);
             }
         }
+        // Whoever only sends is often done before it was looked at again.
+        if !self.over.load(Relaxed) && self.exchange(watch, &mut told).is_err() {
+            self.give_up(watch);
+        }
     }
 
     fn give_up(&self, watch: &Watch) {

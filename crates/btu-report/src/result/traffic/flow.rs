@@ -79,9 +79,9 @@ pub struct TrafficFlowResult {
     /// How far delays may be off between two hosts, because their clocks are not known better, seconds;
     /// null where one clock measured them.
     pub delay_bound_s: Option<f64>,
-    /// Why delays are null that exist between two hosts: smaller than that bound, or clocks that cannot
-    /// be compared.
-    pub delay_reason: Option<String>,
+    /// Why delays between two hosts are null that exist: smaller than that bound, or clocks that cannot
+    /// be compared; empty where none is hidden.
+    pub delay_hidden: String,
     /// 99th percentile less the smallest (RFC 5481).
     pub pdv_p99_s: Option<f64>,
     /// Datagrams sent; null for streams.
@@ -154,7 +154,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         delay_p999_s: flow.one_way(delay.map(|delay| delay.p999_s)),
         delay_max_s: flow.one_way(delay.map(|delay| delay.max_s)),
         delay_bound_s: flow.delay_bound_s(),
-        delay_reason: flow.delay_reason(),
+        delay_hidden: flow.delay_reason().unwrap_or_default(),
         pdv_p99_s: delay.map(|delay| delay.pdv_p99_s),
         datagrams_sent: loss.map(|loss| loss.sent),
         lost_share: loss.map(|loss| loss.lost_share),
@@ -190,8 +190,8 @@ pub struct TrafficClockResult {
     pub least_round_trip_s: f64,
     /// Readings.
     pub readings: u32,
-    /// Why it cannot be compared with the test host's; null where it can.
-    pub reason: Option<String>,
+    /// Why it cannot be compared with the test host's; empty where it can.
+    pub incomparable: String,
 }
 
 pub(super) fn clocks(run: &RunSample) -> Vec<TrafficClockResult> {
@@ -206,7 +206,7 @@ pub(super) fn clocks(run: &RunSample) -> Vec<TrafficClockResult> {
             bound_s: clock.bound_ns.seconds(),
             least_round_trip_s: clock.least_round_trip_ns.seconds(),
             readings: clock.readings,
-            reason: clock.reason.clone(),
+            incomparable: clock.reason.clone().unwrap_or_default(),
         })
     });
     clocks.collect()
