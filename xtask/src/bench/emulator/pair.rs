@@ -97,8 +97,9 @@ impl Pair {
         let server = self.in_far(&server).stdout(Stdio::piped()).spawn().context("run nsenter")?;
         self.listens()?;
         let client = format!("-c {} {comm} --connect {far}:{PORT} {common}", CPUS[0]);
-        let sent =
-            Command::new("taskset").args(client.split(' ')).status().context("run taskset")?;
+        let mut sender = Command::new("taskset");
+        let sent = sender.args(client.split(' ')).stdout(Stdio::null()).status();
+        let sent = sent.context("run taskset")?;
         let output = server.wait_with_output().context("wait for the receiver")?;
         if !sent.success() {
             bail!("the sender over the veth pair: {sent}");
