@@ -6,6 +6,8 @@ mod contender;
 mod counts;
 mod diagnosis;
 mod emulator;
+mod hosts;
+mod namespace;
 mod options;
 mod paired;
 mod peers;
@@ -23,7 +25,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, traffic, counts, emulator, diagnosis, budget: what takes a clock",
+    about: "peers, pingpong, traffic, counts, emulator, hosts, diagnosis, budget: what takes a clock",
     run,
 };
 
@@ -39,6 +41,7 @@ static BENCHES: &[Bench] = &[
     counts::BENCH,
     diagnosis::BENCH,
     emulator::BENCH,
+    hosts::BENCH,
     peers::BENCH,
     pingpong::BENCH,
     traffic::BENCH,

@@ -4,15 +4,14 @@
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
 
 use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
 
 use crate::bench::contender;
+use crate::bench::namespace::Namespace;
+use crate::bench::namespace::waited;
 use crate::bench::private::CONGESTION;
 use crate::bench::private::ip;
 use crate::repo::Repo;
@@ -21,13 +20,12 @@ use crate::repo::Repo;
 pub(super) const CPUS: [usize; 2] = [0, 1];
 
 const PORT: u16 = 7411;
-const PATIENCE: Duration = Duration::from_secs(10);
 const TUN_NEAR: &str = "btu-tun-near";
 const TUN_FAR: &str = "btu-tun-far";
 
-/// The far namespace lives as long as the process that holds it.
+/// This namespace and another one.
 pub(super) struct Pair {
-    holder: Child,
+    far: Namespace,
     /// The program between two TUN devices.
     relay: Option<Child>,
     /// The first three numbers of both addresses.
@@ -38,7 +36,7 @@ impl Pair {
     /// A bare veth pair.
     pub(super) fn veth(repo: &Repo) -> Result<Self> {
         let pair = Self::apart("10.77.0")?;
-        let id = pair.holder.id();
+        let id = pair.far.holder();
         ip(repo, &format!("link add btu-near type veth peer name btu-far netns {id}"))?;
         pair.join(repo, "btu-near", "btu-far")?;
         Ok(pair)
@@ -56,17 +54,13 @@ impl Pair {
         if line.trim() != "ready" {
             bail!("the example tun_relay did not start (is /dev/net/tun there and writable?)");
         }
-        ip(repo, &format!("link set {TUN_FAR} netns {}", pair.holder.id()))?;
+        ip(repo, &format!("link set {TUN_FAR} netns {}", pair.far.holder()))?;
         pair.join(repo, TUN_NEAR, TUN_FAR)?;
         Ok(pair)
     }
 
     fn apart(network: &'static str) -> Result<Self> {
-        let mut command = Command::new("unshare");
-        let holder = command.args(["--net", "sleep", "infinity"]).spawn().context("run unshare")?;
-        let pair = Self { holder, relay: None, network };
-        pair.is_apart()?;
-        Ok(pair)
+        Ok(Self { far: Namespace::new()?, relay: None, network })
     }
 
     /// Gives both devices their addresses.
@@ -74,8 +68,8 @@ impl Pair {
         let (network, here, there) = (self.network, self.near_address(), self.far_address());
         ip(repo, &format!("addr add {here}/24 dev {near}"))?;
         ip(repo, &format!("link set {near} up"))?;
-        self.far(&format!("ip addr add {there}/24 dev {far}"))?;
-        self.far(&format!("ip link set {far} up"))?;
+        self.far.run(&format!("ip addr add {there}/24 dev {far}"))?;
+        self.far.run(&format!("ip link set {far} up"))?;
         let route = format!("{network}.0/24 dev {near} src {here} congctl {CONGESTION}");
         ip(repo, &format!("route replace {route}"))
     }
@@ -94,7 +88,8 @@ impl Pair {
         let common = format!("--message {message} --seconds {seconds}");
         let far = self.far_address();
         let server = format!("taskset -c {} {comm} --listen {far}:{PORT} {common}", CPUS[1]);
-        let server = self.in_far(&server).stdout(Stdio::piped()).spawn().context("run nsenter")?;
+        let server =
+            self.far.command(&server).stdout(Stdio::piped()).spawn().context("run nsenter")?;
         self.listens()?;
         let client = format!("-c {} {comm} --connect {far}:{PORT} {common}", CPUS[0]);
         let mut sender = Command::new("taskset");
@@ -107,28 +102,8 @@ impl Pair {
         goodput_of(&String::from_utf8_lossy(&output.stdout))
     }
 
-    fn in_far(&self, line: &str) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.holder.id().to_string()]).args(line.split(' '));
-        command
-    }
-
-    fn far(&self, line: &str) -> Result<()> {
-        let status = self.in_far(line).status().with_context(|| format!("run nsenter {line}"))?;
-        if status.success() { Ok(()) } else { bail!("{line}: {status}") }
-    }
-
-    /// Waits until the holder has its namespace.
-    fn is_apart(&self) -> Result<()> {
-        let theirs = format!("/proc/{}/ns/net", self.holder.id());
-        waited("the far namespace", || {
-            let own = std::fs::read_link("/proc/self/ns/net")?;
-            Ok(std::fs::read_link(&theirs)? != own)
-        })
-    }
-
     fn listens(&self) -> Result<()> {
-        let table = format!("/proc/{}/net/tcp", self.holder.id());
+        let table = format!("/proc/{}/net/tcp", self.far.holder());
         let wanted = format!(":{PORT:04X} 00000000:0000 0A");
         waited("the receiver", || Ok(std::fs::read_to_string(&table)?.contains(&wanted)))
     }
@@ -136,10 +111,10 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        for child in std::iter::once(&mut self.holder).chain(self.relay.as_mut()) {
+        if let Some(relay) = &mut self.relay {
             // Gone already is as good.
-            let _ = child.kill();
-            let _ = child.wait();
+            let _ = relay.kill();
+            let _ = relay.wait();
         }
     }
 }
@@ -147,15 +122,4 @@ impl Drop for Pair {
 /// The receiver's rate, as the example comm prints it.
 pub(super) fn goodput_of(text: &str) -> Result<f64> {
     contender::comm(text).with_context(|| format!("no rate in `{}`", text.trim()))
-}
-
-fn waited(what: &str, reached: impl Fn() -> std::io::Result<bool>) -> Result<()> {
-    let started = Instant::now();
-    while !reached().unwrap_or(false) {
-        if started.elapsed() > PATIENCE {
-            bail!("{what} is not there after {} s", PATIENCE.as_secs());
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    Ok(())
 }
