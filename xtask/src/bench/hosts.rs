@@ -150,15 +150,18 @@ fn judge(measured: &[Measured], options: &Options) -> Verdict {
     for name in names {
         let [local, remote] = [LOCAL, REMOTE].map(|hosts| by_block(measured, hosts, name));
         let pairs = remote.iter().filter_map(|(block, remote)| Some(remote / local.get(block)?));
-        let Some(interval) = Interval::of(&pairs.collect::<Vec<f64>>(), options.seed) else {
-            continue;
+        let pairs: Vec<f64> = pairs.collect();
+        let Some(interval) = Interval::of(&pairs, options.seed) else { continue };
+        // One pair has no interval, and shows nothing.
+        let said = match (pairs.len() > 1, agrees(&interval)) {
+            (false, _) => "not shown at this n",
+            (true, true) => "agree",
+            (true, false) => "differ",
         };
-        let agrees = agrees(&interval);
-        differ += usize::from(!agrees);
+        differ += usize::from(said == "differ");
         let middle = |of: &BTreeMap<u64, f64>| {
             median(&of.values().copied().collect::<Vec<_>>()).unwrap_or_default()
         };
-        let said = if agrees { "agree" } else { "differ" };
         println!(
             "| {name} | {:.0} | {:.0} | {interval} | {said} |",
             middle(&local),
