@@ -118,7 +118,7 @@ fn with_verbs(mut error: clap::Error, first: Option<&str>) -> clap::Error {
 const AFTER: &str = "\
 Examples:
   btu run                                     the score of this machine, in 90 seconds
-  btu run --official --out before             up to 30 minutes, with narrow intervals
+  btu run --official --out before             half an hour, with narrow intervals
   btu report before --format md               the same result in another form
   btu verify before                           is the result what was measured?
   btu pingpong tcp unix                       time and throughput over block size, in a minute

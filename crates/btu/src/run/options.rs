@@ -18,7 +18,7 @@ pub(crate) struct RunArgs {
     /// Edition of the benchmark: btu-26 (default) or btu-96 (as the paper of 1996 ran it)
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     edition: Option<String>,
-    /// The official preset: windows of 2 s, 5 passes or more, up to 30 minutes
+    /// The official preset: windows of 2 s, 5 passes or more, half an hour
     #[arg(long, conflicts_with_all = ["plan", "resume"])]
     official: bool,
     /// Run a plan of your own (its result is never ranked), or repeat a run by its plan.toml
