@@ -50,6 +50,7 @@ use seen::Seen;
 
 pub use evidence::EndEvidence;
 pub use evidence::Evidence;
+pub use evidence::HostTimes;
 pub use pace::Pace;
 
 /// Every cause; where two explain the same share of the time, the first is named first.

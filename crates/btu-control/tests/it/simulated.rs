@@ -106,6 +106,7 @@ impl Runner for Simulated {
             run: sample(&run.run, self.cell_time),
             why: run.why.clone(),
             black_boxes: Vec::new(),
+            black_box_hosts: Vec::new(),
             file: None,
             not_captured: "simulated".to_owned(),
         })

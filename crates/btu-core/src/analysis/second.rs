@@ -90,7 +90,7 @@ pub fn second_run(
     let follow = |(number, one): (usize, &ConnectionSample)| {
         let abnormal = sample.why.iter().map(|flag| flag.detail.clone()).collect();
         let blackbox = limits.clone();
-        let observed = Evidence::of_run(&sample.run, number, &sample.black_boxes);
+        let observed = Evidence::of_run(sample, number);
         let evidence = Evidence { blackbox, abnormal, ..observed };
         let connection = seen.take(one);
         let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));

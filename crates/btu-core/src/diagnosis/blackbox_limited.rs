@@ -8,6 +8,7 @@ use super::Finding;
 use super::Pace;
 use super::Site;
 use super::seen::Seen;
+use super::stolen_time::taken;
 use crate::tcp::float;
 use crate::units::Ratio;
 
@@ -34,7 +35,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         (&evidence.receiver, pace.receiver, pace.sender),
     ];
     let far_slower = |(end, own, other)| without_rest(seen, end, [own, other]);
-    ends.into_iter().find_map(far_slower).or_else(|| told(seen))
+    ends.into_iter().find_map(far_slower).or_else(|| stolen(seen)).or_else(|| told(seen))
 }
 
 /// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
@@ -62,6 +63,23 @@ fn without_rest(
             Figure::new("its run-queue delay", waited, "%"),
             Figure::new("the test host's thread worked", worked * 100.0, "%"),
         ],
+    })
+}
+
+/// The hypervisor of a black box took its CPU, while both ends had time to wait for it.
+fn stolen(seen: &Seen<'_>) -> Option<Finding> {
+    let ends = [&seen.evidence.sender, &seen.evidence.receiver];
+    let of = |end: &EndEvidence| Some((end.role?, end.host?));
+    let mut hosts = ends.into_iter().filter(|end| end.is_black_box()).filter_map(of);
+    let (role, share) =
+        hosts.find_map(|(role, host)| Some((role, taken(host.steal, host.elapsed)?)))?;
+    let percent = share * 100.0;
+    let share = share.min(seen.pace.spare(Site::Path));
+    (share > 0.0).then(|| Finding {
+        share,
+        confidence: Confidence::Medium,
+        sentence: format!("the hypervisor took {percent:.0} % of a CPU from {role}"),
+        figures: vec![Figure::new("steal at the black box", percent, "%")],
     })
 }
 

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use crate::cell::Role;
-use crate::sample::CellSample;
+use crate::sample::CaptureSample;
 use crate::sample::ConnectionSample;
 use crate::sample::CounterDelta;
 use crate::sample::DirectionSample;
 use crate::sample::EndSample;
+use crate::sample::HostSample;
 use crate::units::Nanos;
 
 /// Everything that is known beside the capture; by default nothing is.
@@ -61,16 +62,25 @@ pub struct EndEvidence {
     /// Counters of its host's network stack that moved, all connections together; empty where nobody
     /// read them.
     pub counters: Vec<CounterDelta>,
+    /// What its host spent otherwise, for a black box on a machine of its own.
+    pub host: Option<HostTimes>,
+}
+
+/// CPU time of a host, all CPUs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostTimes {
+    /// How long was observed.
+    pub elapsed: Nanos,
+    /// Taken by the hypervisor.
+    pub steal: Option<Nanos>,
+    /// In softirqs.
+    pub softirq: Option<Nanos>,
 }
 
 impl Evidence {
-    /// Of one connection of a run; `connection` counts from 0, as in the case. `black_boxes` holds the
-    /// counters of each, as far as somebody read them.
-    pub fn of_run(
-        sample: &CellSample,
-        connection: usize,
-        black_boxes: &[(Role, Vec<CounterDelta>)],
-    ) -> Self {
+    /// Of one connection of a second run; `connection` counts from 0, as in the case.
+    pub fn of_run(second: &CaptureSample, connection: usize) -> Self {
+        let sample = &second.run;
         let mut found = Self {
             elapsed: sample.host.elapsed_ns,
             host_elapsed: sample.host.elapsed_ns,
@@ -87,8 +97,9 @@ impl Evidence {
             for end in [&mut found.sender, &mut found.receiver] {
                 end.counters = match end.role {
                     Some(Role::Test) => sample.host.counters.clone(),
-                    role => of_role(black_boxes, role),
+                    role => of_role(&second.black_boxes, role).cloned().unwrap_or_default(),
                 };
+                end.host = of_role(&second.black_box_hosts, end.role).map(HostTimes::of);
             }
             found.emulation(&sample.emulation, one);
         }
@@ -109,9 +120,14 @@ impl Evidence {
     }
 }
 
-fn of_role(all: &[(Role, Vec<CounterDelta>)], wanted: Option<Role>) -> Vec<CounterDelta> {
-    let found = all.iter().find(|(role, _)| Some(*role) == wanted);
-    found.map(|(_, counters)| counters.clone()).unwrap_or_default()
+fn of_role<T>(all: &[(Role, T)], wanted: Option<Role>) -> Option<&T> {
+    all.iter().find(|(role, _)| Some(*role) == wanted).map(|(_, said)| said)
+}
+
+impl HostTimes {
+    const fn of(sample: &HostSample) -> Self {
+        Self { elapsed: sample.elapsed_ns, steal: sample.steal_ns, softirq: sample.softirq_ns }
+    }
 }
 
 impl EndEvidence {
@@ -145,6 +161,7 @@ impl EndEvidence {
             send_buffer_bytes: end.options.send_buffer_bytes,
             receive_buffer_bytes: end.options.receive_buffer_bytes,
             counters: Vec::new(),
+            host: None,
         }
     }
 }

@@ -23,7 +23,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         if elapsed > 0.0 { time.unwrap_or_default().seconds() / elapsed } else { 0.0 }
     };
     let [steal, softirq] = [seen.evidence.steal, seen.evidence.softirq].map(of_host);
-    let was_stolen = steal >= MOST_STEAL && seen.evidence.steal >= Some(RESOLUTION);
+    let was_stolen = taken(seen.evidence.steal, seen.evidence.host_elapsed).is_some();
     // Packets are work, not loss, while a CPU is left for the threads of the host under test.
     let ends = [&seen.evidence.sender, &seen.evidence.receiver];
     let mut delays = ends.into_iter().filter(|end| !end.is_black_box()).map(|end| end.run_delay);
@@ -48,6 +48,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("softirq", softirq * 100.0, "%"),
         ],
     })
+}
+
+/// The share of the time that a hypervisor took from a host, where that is more than a tick or two.
+pub(super) fn taken(steal: Option<Nanos>, elapsed: Nanos) -> Option<f64> {
+    let steal = steal.filter(|steal| *steal >= RESOLUTION && elapsed > Nanos::ZERO)?;
+    Some(steal.seconds() / elapsed.seconds()).filter(|share| *share >= MOST_STEAL)
 }
 
 const MOST_STEAL: f64 = 0.05;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::CellSample;
 use super::CounterDelta;
 use super::Flag;
+use super::HostSample;
 use crate::cell::Role;
 
 /// One run of one cell beside the score. Its pass is 0.
@@ -17,6 +18,9 @@ pub struct CaptureSample {
     pub why: Vec<Flag>,
     /// Protocol counters of each black box that moved during the run, as of the test host.
     pub black_boxes: Vec<(Role, Vec<CounterDelta>)>,
+    /// What else their hosts said of themselves; empty where they are the test host's machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub black_box_hosts: Vec<(Role, HostSample)>,
     /// Where the packets are; `None` where they could not be recorded.
     pub file: Option<CaptureFile>,
     /// Why there are no packets; empty where there are.

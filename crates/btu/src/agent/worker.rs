@@ -322,8 +322,8 @@ impl Work {
             Err(reason) => return Ok(Answer::Failed { seq, reason }),
         };
         let held_back = self.pace.filter(|pace| ends.iter().any(|end| is_at(end, *pace)));
-        let counters = self.recorded.counters();
-        let account = Account { ends, emulation, held_back, counters }.of_role(self.role);
+        let host = self.recorded.host();
+        let account = Account { ends, emulation, held_back, host }.of_role(self.role);
         let moved = account.ends.iter().map(|end| end.bytes).sum();
         let document = serde_json::to_vec(&account)?;
         Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))

@@ -66,7 +66,8 @@ pub(super) fn sample(
         Ok(file) => (Some(file), String::new()),
         Err(cause) => (None, format!("{cause:#}")),
     };
-    CaptureSample { run, why: order.why.clone(), black_boxes, file, not_captured }
+    let (why, black_box_hosts) = (order.why.clone(), Vec::new());
+    CaptureSample { run, why, black_boxes, black_box_hosts, file, not_captured }
 }
 
 /// The black boxes of a case, each once.

@@ -140,6 +140,7 @@ impl Bed {
             run,
             why: Vec::new(),
             black_boxes: vec![(Role::Active, far.counters)],
+            black_box_hosts: Vec::new(),
             file: Some(file),
             not_captured: String::new(),
         };

@@ -79,6 +79,20 @@ fn a_window_that_is_full_for_want_of_a_reader_is_not_too_small() {
     }
 }
 
+#[test]
+fn time_that_was_stolen_from_a_black_box_counts_where_the_ends_rest() {
+    let evidence = |worked| {
+        let elapsed = Nanos::from_secs(1);
+        let steal = Some(Nanos::from_millis(120));
+        let mut evidence = ends(WAYS[0], worked);
+        evidence.receiver.host = Some(HostTimes { elapsed, steal, softirq: None });
+        evidence
+    };
+    named("blackbox-limited", |chance| (healthy(chance), evidence([40, 30])));
+    let model = healthy(&mut ChaCha12Rng::seed_from_u64(1));
+    assert_eq!(names(&said(model, &evidence([97, 90]))), []);
+}
+
 /// An emulator that is late costs nothing while both ends work.
 #[test]
 fn what_is_said_of_a_black_box_counts_where_the_ends_rest() {

@@ -25,7 +25,7 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
     if let Some(connection) = &one.connection {
         rows.extend(of_packets(connection));
     }
-    rows.extend(ends.into_iter().flat_map(|(_, end)| counters(end)));
+    rows.extend(ends.into_iter().flat_map(|(_, end)| of_host(end)));
     rows.extend(figures(one));
     let columns = vec![Column::left("from"), Column::left("figure"), Column::right("value")];
     let rows = rows.into_iter().map(Vec::from).collect();
@@ -77,15 +77,22 @@ fn of_packets(connection: &tcp::Connection) -> Vec<Row> {
     rows
 }
 
-/// Counters of this end's host that tell of trouble.
-fn counters(end: &EndEvidence) -> Vec<Row> {
+/// What this end's host spent elsewhere, and its counters that tell of trouble.
+fn of_host(end: &EndEvidence) -> Vec<Row> {
     let host = match end.role {
         Some(Role::Test) => "test host".to_owned(),
         Some(role) => format!("black box {role}"),
         None => return Vec::new(),
     };
+    let name = host.as_str();
+    let times = end.host.into_iter().flat_map(|spent| {
+        let of = [("stolen by its hypervisor", spent.steal), ("softirqs, all CPUs", spent.softirq)];
+        of.into_iter().filter_map(move |(what, part)| time(name, what, part, spent.elapsed))
+    });
+    let mut rows: Vec<Row> = times.collect();
     let telling = end.counters.iter().filter(|counter| TELLING.contains(&counter.name.as_str()));
-    telling.map(|counter| row(&host, &counter.name, counter.delta.to_string())).collect()
+    rows.extend(telling.map(|counter| row(&host, &counter.name, counter.delta.to_string())));
+    rows
 }
 
 /// What the causes used, each figure once.

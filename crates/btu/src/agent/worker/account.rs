@@ -2,8 +2,8 @@
 
 use btu_core::cell::Role;
 use btu_core::manifest;
-use btu_core::sample::CounterDelta;
 use btu_core::sample::DirectionSample;
+use btu_core::sample::HostSample;
 use btu_core::units::BitRate;
 use btu_engine::comm::EndReport;
 use btu_testbed::local::LocalTestbed;
@@ -20,9 +20,10 @@ pub(crate) struct Account {
     /// What the agent's policy allowed a connection, where one came near it.
     #[serde(default)]
     pub(crate) held_back: Option<BitRate>,
-    /// Protocol counters of this host that moved, of a run whose packets are recorded.
+    /// What this host says of itself, counters that moved included, of a run whose packets are
+    /// recorded.
     #[serde(default)]
-    pub(crate) counters: Vec<CounterDelta>,
+    pub(crate) host: Option<HostSample>,
 }
 
 impl Account {

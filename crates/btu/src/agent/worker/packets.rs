@@ -6,7 +6,7 @@ use btu_control::message::Answer;
 use btu_control::message::Preparation;
 use btu_control::message::Which;
 use btu_core::sample::CapturePoint;
-use btu_core::sample::CounterDelta;
+use btu_core::sample::HostSample;
 use btu_core::units::Bytes;
 use btu_engine::files::Files;
 use btu_engine::probe::Observation;
@@ -23,15 +23,14 @@ pub(super) struct Recorded {
     emulator: Option<Result<(), String>>,
     /// Who came in.
     pub(super) doorway: Option<Arc<Doorway>>,
-    /// The counters of this host before it.
+    /// This host before it.
     before: Option<Observation>,
 }
 
 impl Recorded {
-    /// How far the counters moved; nothing where nobody wanted to know.
-    pub(super) fn counters(&mut self) -> Vec<CounterDelta> {
-        let before = self.before.take();
-        before.map(|before| before.finish(&Files::host()).counters).unwrap_or_default()
+    /// What this host did meanwhile; `None` where nobody wanted to know.
+    pub(super) fn host(&mut self) -> Option<HostSample> {
+        self.before.take().map(|before| before.finish(&Files::host()))
     }
 }
 

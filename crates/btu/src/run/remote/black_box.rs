@@ -24,9 +24,9 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::plan::SocketPlan;
 use btu_core::sample::CapturePoint;
-use btu_core::sample::CounterDelta;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Flag;
+use btu_core::sample::HostSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
@@ -66,8 +66,8 @@ pub(super) struct RemoteBox {
     record: bool,
     /// Where its far ends listen, and since when, by the wall clock.
     listens: (Vec<SocketAddr>, Nanos),
-    /// Protocol counters of the agent's host that moved in the last run.
-    counters: Vec<CounterDelta>,
+    /// What the agent's host said of itself in the last run, where it was asked.
+    host: Option<HostSample>,
     /// What the emulator did in the last run.
     emulation: Vec<DirectionSample>,
     /// What its policy allowed a connection of the last run, where one came near it.
@@ -100,7 +100,7 @@ impl RemoteBox {
             of: None,
             record: false,
             listens: (Vec::new(), Nanos::ZERO),
-            counters: Vec::new(),
+            host: None,
             emulation: Vec::new(),
             held_back: None,
             prepared: None,
@@ -267,14 +267,14 @@ impl RemoteBox {
         Ok(Handed { agent: self.agent.name.clone(), link, far_ends, since, file })
     }
 
-    /// Protocol counters of its host that moved in the last run.
-    pub(super) fn counters(&self) -> Vec<CounterDelta> {
-        self.counters.clone()
+    /// What its host said of itself in the last run, where it was asked.
+    pub(super) fn host(&self) -> Option<HostSample> {
+        self.host.clone()
     }
 
     /// The account of the far ends, if it can be one.
     fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
-        let Account { ends, emulation, held_back, counters } =
+        let Account { ends, emulation, held_back, host } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
         let own = |end: &EndReport| end.sample.role == self.role;
         if ends.len() != flows || !ends.iter().all(own) {
@@ -289,7 +289,7 @@ impl RemoteBox {
             .map(|seen| DirectionSample { link: link.clone(), ..seen })
             .collect();
         self.held_back = held_back;
-        self.counters = counters;
+        self.host = host;
         Ok(ends)
     }
 

@@ -7,8 +7,11 @@ use anyhow::anyhow;
 use btu_control::CaptureRun;
 use btu_control::Runner;
 use btu_core::cell::Case;
+use btu_core::cell::Role;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::CaptureSample;
+use btu_core::sample::CounterDelta;
+use btu_core::sample::HostSample;
 
 use super::RemoteRunner;
 use super::packets;
@@ -29,16 +32,17 @@ impl RemoteRunner {
         let path = CaptureFile::path_of(&order.run.cell);
         let file = self.packets(case, emulated);
         let file = file.and_then(|file| file.keep(emulated, seen_at, &path, directory));
-        let counters = second::black_boxes(case).into_iter();
-        let counters = counters.filter_map(|role| Some((role, self.boxes.get(&role)?.counters())));
-        let counters = counters.filter(|(_, counters)| !counters.is_empty()).collect();
+        let boxes = second::black_boxes(case).into_iter();
+        let said = boxes.filter_map(|role| Some((role, self.boxes.get(&role)?.host()?)));
+        let (counters, black_box_hosts) = said.map(parts).unzip();
         // What was measured is kept, whatever became of the agent since.
         if let Some((role, fault)) = self.fault()
             && !self.regain(role, &fault)
         {
             return None;
         }
-        Some(second::sample(order, sample, counters, file))
+        let found = second::sample(order, sample, counters, file);
+        Some(CaptureSample { black_box_hosts, ..found })
     }
 
     /// The packets of all links of the run.
@@ -51,4 +55,11 @@ impl RemoteRunner {
         }
         packets::joined(&handed)
     }
+}
+
+/// The counters of a black box's host, and what else it said. Settings are no evidence.
+fn parts((role, host): (Role, HostSample)) -> ((Role, Vec<CounterDelta>), (Role, HostSample)) {
+    let (counters, drift) = (Vec::new(), Vec::new());
+    let rest = HostSample { counters, drift, ..host };
+    ((role, host.counters), (role, rest))
 }

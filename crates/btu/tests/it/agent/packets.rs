@@ -59,6 +59,10 @@ fn assert_own(result: &Path, second: &Value, [test, black]: [&str; 2]) {
     let counters = &second["black_boxes"][0];
     assert_eq!(counters[0], "active");
     assert!(counters[1].to_string().contains("Tcp.InSegs"), "{counters}");
+    let host = &second["black_box_hosts"][0];
+    assert_eq!(host[0], "active");
+    assert!(host[1]["elapsed_ns"].as_u64() > Some(0) && host[1]["steal_ns"].is_u64(), "{host}");
+    assert!(host[1]["counters"].as_array().is_some_and(Vec::is_empty), "{host}");
 }
 
 #[test]
