@@ -193,14 +193,14 @@ impl FlowSample {
         }
     }
 
-    /// The 99th percentile of delay over the smallest one. Between two clocks the smallest is half of the
-    /// smallest round trip, which one clock measured.
+    /// The 99th percentile of delay over the smallest one. Between two clocks the smallest is what was read,
+    /// but no less than half of the smallest round trip, which one clock measured.
     pub fn slowdown(&self) -> Option<f64> {
         let delay = self.figures.delay?;
         if self.clocks.is_none() {
             return Some(delay.p99_s / delay.min_s.max(1e-9));
         }
-        let least = self.least_rtt_ns?.seconds() / 2.0;
+        let least = (self.least_rtt_ns?.seconds() / 2.0).max(delay.min_s);
         (least > 0.0).then(|| (least + delay.pdv_p99_s) / least)
     }
 
