@@ -84,6 +84,17 @@ impl PeerLink {
         self.told = Some(told);
     }
 
+    /// True where the agent has closed the connection: seen in passing, while nothing is asked.
+    pub(crate) fn is_closed(&self) -> bool {
+        // Not a moment longer than the kernel's least time-out.
+        let bounded = self.stream.set_read_timeout(Some(Duration::from_micros(1)));
+        bounded.is_ok()
+            && match self.stream.peek(&mut [0]) {
+                Ok(count) => count == 0,
+                Err(error) => !is_passing(&error),
+            }
+    }
+
     /// The number of the next question.
     pub(crate) const fn next_seq(&mut self) -> u64 {
         self.seq += 1;

@@ -112,6 +112,11 @@ impl RemoteService {
         self.link.is_none()
     }
 
+    /// True where the agent is gone, seen in passing while nothing is said.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.link.as_ref().is_none_or(PeerLink::is_closed)
+    }
+
     /// Why the agent is lost for good, if it is.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.clone()

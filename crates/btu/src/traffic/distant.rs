@@ -246,14 +246,15 @@ impl Course<'_> {
         })
     }
 
-    /// Says nothing while blocks are due; then tells each host what the others have sent, until all
+    /// Says nothing while blocks are due, and only looks whether the agents are there; then tells each host what the others have sent, until all
     /// have ended here.
     fn look_after(&self, watch: &Watch, begin: Nanos, is_over: impl Fn() -> bool) {
         let quiet_until = begin.saturating_add(self.span);
         let mut told = false;
         while !is_over() {
             thread::park_timeout(Duration::from(SLICE));
-            if self.order.interrupt.load(Relaxed) {
+            let gone = |role: &Role| self.peers.is_closed(*role);
+            if self.order.interrupt.load(Relaxed) || self.roles.iter().any(gone) {
                 self.give_up(watch);
             }
             if now() < quiet_until || self.over.load(Relaxed) {

@@ -170,6 +170,11 @@ impl Peers {
         Ok(readings)
     }
 
+    /// True where an agent is gone, seen in passing while nothing is said.
+    pub(super) fn is_closed(&self, role: Role) -> bool {
+        self.service(role).is_ok_and(|service| service.is_closed())
+    }
+
     /// True where an agent was lost and not yet regained.
     pub(super) fn is_away(&self) -> bool {
         let is_away = |role: &Role| self.service(*role).is_ok_and(|service| service.is_away());

@@ -3,12 +3,14 @@
 
 use std::process::Output;
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
+use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -200,13 +202,7 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
         let mut command = hosts.btu(2);
         command.args(["traffic", "long.toml", "--quiet", "--out", "long"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let came = || {
-            let table = hosts.inside(2, || std::fs::read_to_string("/proc/thread-self/net/dev"));
-            let table = table.unwrap();
-            let line = table.lines().find_map(|line| line.trim().strip_prefix("black0:")).unwrap();
-            line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
-        };
-        wait_until(|| came() > 1 << 20);
+        wait_until(|| hosts.received(2, "black0") > 1 << 20);
         assert_eq!(agent.workers(), 1);
         signal(child.id(), "KILL");
         child.wait().unwrap();
@@ -244,6 +240,18 @@ fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
         let result = read_json(&hosts.path("result/result.json"));
         assert_eq!((&result["complete"], lines(&samples).len()), (&true.into(), 4));
         wait_until(|| agent.workers() == 0);
+        // Datagrams would go on for minutes: nobody but the control connection tells that it is over.
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"";
+        let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
+        std::fs::write(hosts.path("long.toml"), text).unwrap();
+        let mut command = hosts.btu(2);
+        command.args(["traffic", "long.toml", "--quiet", "--reconnect", "0", "--out", "long"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let before = hosts.received(0, "lan");
+        wait_until(|| hosts.received(0, "lan") > before + (1 << 18));
+        agent.kill();
+        let ended = ended_within(&mut child, Duration::from_mins(2));
+        assert_eq!(ended.and_then(|ended| ended.code()), Some(4));
     });
 }
 

@@ -85,6 +85,15 @@ impl Hosts {
         states.lines().filter(|line| line.split_whitespace().nth(3) == Some("01")).count()
     }
 
+    /// Bytes that a device of a host has received.
+    pub(super) fn received(&self, host: usize, device: &str) -> u64 {
+        let table = self.inside(host, || std::fs::read_to_string("/proc/thread-self/net/dev"));
+        let table = table.unwrap();
+        let prefix = format!("{device}:");
+        let line = table.lines().find_map(|line| line.trim().strip_prefix(&prefix)).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
     /// The program on a host, with that host's state.
     pub(super) fn btu(&self, host: usize) -> Placed<'_> {
         let mut command = btu();
