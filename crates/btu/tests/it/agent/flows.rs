@@ -113,7 +113,9 @@ fn flows_of_every_kind_run_between_paired_hosts() {
         assert_eq!(of("game").count(), 2, "one for each direction");
         for flow in flows {
             assert_eq!(flow["ended"], "complete", "{flow}");
-            assert!(flow["arrived_bytes"].as_u64().unwrap() > 0, "{flow}");
+            // What is not queued may have been missed by a host that was held up.
+            let may_miss = ["stream", "unqueued", "keys"].iter().any(|name| flow["test"] == *name);
+            assert!(may_miss || flow["arrived_bytes"].as_u64().unwrap() > 0, "{flow}");
         }
         for name in ["queued", "other"] {
             let flow = of(name).next().unwrap();
