@@ -83,7 +83,8 @@ fn what_passes_is_recorded_on_either_path_with_its_headers_alone() {
             let records = captures[0].records();
             assert!(records.iter().any(|record| record.from == End::Far), "{path:?}");
             let kept = |record| captures[0].headers(record).len();
-            assert!(records.iter().map(kept).all(|kept| (54..=74).contains(&kept)), "{path:?}");
+            // Ethernet, IPv4 and at the most 60 bytes of TCP: a repair on the way carries SACK blocks.
+            assert!(records.iter().map(kept).all(|kept| (54..=94).contains(&kept)), "{path:?}");
             assert!(captures[0].seen_by(End::Far).iter().is_sorted_by_key(|seen| seen.at));
         }
     });
