@@ -50,16 +50,14 @@ fn search(
     if slow.is_empty() {
         return removed(base, trial, tape, chasm, factor);
     }
-    // One look at each size is enough to say that nothing changes, and too little to say what does.
-    let is_same = |slow: &[Bytes]| {
-        sizes.iter().all(|size| slow.contains(size) == (chasm.from..=chasm.to).contains(size))
-    };
-    let slow = if is_same(&slow) {
-        slow
-    } else {
-        let seen = trial.measure(tape, &purpose, sizes, trial.settings.decide_rounds)?;
-        sizes.iter().copied().filter(|size| seen.is_slow(*size, trial)).collect()
-    };
+    let inside = |size: &Bytes| (chasm.from..=chasm.to).contains(size);
+    let is_same = sizes.iter().all(|size| slow.contains(size) == inside(size));
+    if is_same && edges_stay(trial, tape, &purpose, chasm)? {
+        return Ok(Outcome::Nothing);
+    }
+    // One look at each size is too little to say what changes.
+    let seen = trial.measure(tape, &purpose, sizes, trial.settings.decide_rounds)?;
+    let slow: Vec<Bytes> = sizes.iter().copied().filter(|n| seen.is_slow(*n, trial)).collect();
     if slow.is_empty() {
         return removed(base, trial, tape, chasm, factor);
     }
@@ -74,6 +72,18 @@ fn search(
         return Ok(Outcome::Nothing);
     }
     Ok(Outcome::Moves { from, to })
+}
+
+/// Whether both edges are slow with the factor too: a machine that pauses makes a clean size slow once.
+fn edges_stay(
+    trial: &Trial,
+    tape: &mut Tape<'_>,
+    purpose: &Purpose,
+    chasm: &Chasm,
+) -> Result<bool, Pause> {
+    let edges = [chasm.from, chasm.to];
+    let seen = trial.measure(tape, purpose, &edges, trial.settings.decide_rounds)?;
+    Ok(edges.iter().all(|edge| seen.is_slow(*edge, trial)))
 }
 
 /// Whether the chasm is still there without the factor, in the same minute, and not with it.

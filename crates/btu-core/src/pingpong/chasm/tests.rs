@@ -90,6 +90,26 @@ fn p3_the_edges_of_two_writes_are_found_to_the_byte_and_explained() {
     }
 }
 
+/// Now and then something else takes the CPU for milliseconds: one exchange of a clean size is then as
+/// slow as one of the chasm.
+#[test]
+fn p3_a_pause_of_the_machine_is_not_taken_for_an_edge_that_stays() {
+    for seed in 0..20 {
+        let pauses = Bursts { share: 0.02, length: Nanos::from_millis(5), factor: 500.0 };
+        let dip = Dip::later(Reach::Nagle(1448), 44_000.0);
+        let noise = Noise::correlated(0.05, Nanos::from_millis(20), seed).and_bursts(pauses);
+        let mut path = Simulated::new(10.0, 1.0).with_dip(dip).with_noise(noise);
+        let base = two_writes();
+        let curve = swept(&mut path, &base, 4096, Order::Random, seed);
+        let factors = Factor::list(&base, &options(1448));
+        let mut finder = Finder::new(Settings::default(), base, factors, &curve);
+        let findings = search(&mut path, &mut finder);
+        let chasm = findings.iter().find_map(Finding::chasm).unwrap();
+        let moved: Vec<&str> = chasm.moved_by().map(|(factor, ..)| factor).collect();
+        assert_eq!(moved, ["TCP_MAXSEG 724", "MTU 1280"], "seed {seed}: {chasm}");
+    }
+}
+
 #[test]
 fn p3_a_chasm_reads_as_one_sentence() {
     let dip = Dip::later(Reach::Nagle(1448), 44_000.0);
