@@ -88,19 +88,21 @@ impl Trace {
             if self.endless { vec![sent] } else { self.blocks.iter().map(count).collect() };
         let (first, counts) = first_arrivals(arrived, sent);
         let mut total = Bytes::ZERO;
-        let mut reads = Vec::with_capacity(arrived.len());
-        let mut ordered: Vec<&Arrived> = first.iter().flatten().copied().collect();
+        let mut reads = Vec::with_capacity(first.len());
+        let mut ordered = first.clone();
         ordered.sort_by_key(|datagram| datagram.at);
         for datagram in &ordered {
             total += datagram.size;
             reads.push(Read { at: datagram.at, total });
         }
-        let mut rest = first.as_slice();
+        let (mut rest, mut end) = (first.as_slice(), 0_u64);
         let mut read_times = Vec::with_capacity(self.blocks.len());
         for part in parts {
-            let (own, others) = rest.split_at(place(part).min(rest.len()));
-            let whole: Option<Vec<&Arrived>> = own.iter().copied().collect();
-            read_times.push(whole.filter(|all| !all.is_empty()).map(|all| together(&all)));
+            end = end.saturating_add(part);
+            let own = rest.partition_point(|datagram| datagram.number < end);
+            let (own, others) = rest.split_at(own);
+            let is_whole = !own.is_empty() && own.len() == place(part);
+            read_times.push(is_whole.then(|| together(own)));
             rest = others;
         }
         let jitter = jitter(&self.blocks, &read_times);
@@ -192,24 +194,30 @@ impl Reader<'_> {
     }
 }
 
-/// The first arrival of each number below `sent`, and what is to be said of the others.
-fn first_arrivals(arrived: &[Arrived], sent: u64) -> (Vec<Option<&Arrived>>, Datagrams) {
-    let (mut first, mut counts) = (vec![None; place(sent)], Datagrams::default());
+/// The first arrival of each number below `sent`, by number, and what is to be said of the others. Memory is
+/// taken for what came, and not for what somebody says that he sent.
+fn first_arrivals(arrived: &[Arrived], sent: u64) -> (Vec<&Arrived>, Datagrams) {
     let mut highest = None;
-    for datagram in arrived {
-        match first.get_mut(place(datagram.number)) {
-            None => {}
-            Some(Some(_)) => counts.duplicated += 1,
-            Some(free) => {
-                *free = Some(datagram);
-                counts.received += 1;
-                let late = highest.is_some_and(|highest| datagram.number < highest);
-                counts.reordered += u64::from(late);
-                highest = highest.max(Some(datagram.number));
-            }
-        }
-    }
-    (first, counts)
+    let own = arrived.iter().filter(|datagram| datagram.number < sent);
+    let mut all: Vec<(&Arrived, bool)> = own
+        .map(|datagram| {
+            let is_late = highest.is_some_and(|highest| datagram.number < highest);
+            highest = highest.max(Some(datagram.number));
+            (datagram, is_late)
+        })
+        .collect();
+    let came = all.len();
+    // Stable: what came first stays first.
+    all.sort_by_key(|(datagram, _)| datagram.number);
+    all.dedup_by_key(|(datagram, _)| datagram.number);
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let counts = Datagrams {
+        received: count(all.len()),
+        duplicated: count(came - all.len()),
+        reordered: count(all.iter().filter(|(_, is_late)| *is_late).count()),
+        ..Datagrams::default()
+    };
+    (all.into_iter().map(|(datagram, _)| datagram).collect(), counts)
 }
 
 fn place(number: u64) -> usize {
@@ -231,7 +239,8 @@ fn jitter(blocks: &[BlockRecord], read: &[Option<ReadTime>]) -> (Nanos, u64) {
     });
     let transit: Vec<i64> = transit.collect();
     let changes = transit.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
-    let (sum, count) = changes.fold((0, 0), |(sum, count), change| (sum + change, count + 1));
+    let add = |(sum, count): (u64, u64), change| (sum.saturating_add(change), count + 1);
+    let (sum, count) = changes.fold((0, 0), add);
     (Nanos::new(sum), count)
 }
 
@@ -312,6 +321,21 @@ mod tests {
         assert_eq!(trace.reads.last().unwrap().total, Bytes::new(40));
         // Delays 5 and 7: one change of 2 ms.
         assert_eq!(counts.jitter, (ms(2), 1));
+    }
+
+    #[test]
+    fn what_was_said_to_be_sent_takes_no_memory_and_no_time_overflows() {
+        let far = |number| Arrived { at: Nanos::new(1 << 62), number, size: Bytes::new(10) };
+        let blocks = (0..4).map(|k| BlockRecord { taken: Bytes::new(u64::MAX), ..block(k, 10) });
+        let arrived = [far(0), far(1 << 40), far(u64::MAX)];
+        let trace = trace(blocks.collect()).of_datagrams(&arrived, Bytes::new(10), 1 << 44);
+        let counts = trace.datagrams.unwrap();
+        assert_eq!((counts.sent, counts.received), (1 << 44, 2));
+        assert_eq!(trace.read_times, [None; 4]);
+        let late = |at: u64| ReadTime { last: Nanos::new(at), mean_ns: 0.0 };
+        let read: Vec<Option<ReadTime>> = (0..5).map(|k| Some(late((k % 2) << 62))).collect();
+        let blocks = vec![block(0, 10); 5];
+        assert_eq!(jitter(&blocks, &read), (Nanos::MAX, 4));
     }
 
     #[test]
