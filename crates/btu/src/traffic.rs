@@ -16,6 +16,7 @@ mod progress;
 mod qos;
 pub(crate) mod scenario;
 mod seen;
+mod silence;
 mod start;
 mod sweep;
 mod viseum;

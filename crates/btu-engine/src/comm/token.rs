@@ -59,6 +59,11 @@ impl Seat {
         u16::from_be_bytes([words[6], words[7]])
     }
 
+    /// What words claim to be like no others, true or not.
+    pub(crate) fn nonce_of(words: &[u8; 2 * HALF]) -> [u8; 12] {
+        words[..HALF].last_chunk().copied().unwrap_or_default()
+    }
+
     /// What the end that connects says first.
     pub(crate) fn words(&self, nonce: &[u8; 12]) -> [u8; 2 * HALF] {
         let opening = self.opening(nonce);

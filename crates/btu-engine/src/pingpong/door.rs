@@ -5,7 +5,10 @@
 //! answer and makes nobody wait.
 
 mod datagram;
+mod hall;
 
+use std::hash::BuildHasher;
+use std::hash::RandomState;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
@@ -21,7 +24,6 @@ use btu_sys::exchange::Framing;
 use btu_sys::exchange::Listening;
 use btu_sys::exchange::Ready;
 use btu_sys::socket::Settings;
-use btu_sys::wait::Waiter;
 
 use super::transport::Hookup;
 use crate::comm::Seat;
@@ -29,15 +31,7 @@ use crate::error::EngineError;
 
 pub(crate) use datagram::greet;
 pub(crate) use datagram::hear;
-
-/// A connection that has not said all the words yet.
-#[derive(Debug)]
-pub(crate) struct Stranger {
-    socket: OwnedFd,
-    since: Instant,
-    words: [u8; WORDS],
-    heard: usize,
-}
+pub(crate) use hall::Hall;
 
 /// Listens on the first port that is free of those that the hookup allows.
 pub(super) fn listen(
@@ -76,71 +70,24 @@ pub(crate) fn on_free_port_of<T>(
 /// The next connection of whoever may come in.
 pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<OwnedFd, EngineError> {
     let Some(seat) = &hookup.token else { return Ok(listening.accept(hookup.within)?) };
-    let (end, waiter) = (Instant::now() + hookup.within, Waiter::new()?);
-    waiter.add(listening)?;
-    let mut hall: Vec<Stranger> = Vec::new();
+    let (end, mut hall) = (Instant::now() + hookup.within, Hall::new()?);
+    hall.add_door(listening)?;
     loop {
         let now = Instant::now();
         if now >= end || hookup.cancel.load(Relaxed) {
             let reason = "nobody with the token of this connection came in time";
             return Err(EngineError::Refused(reason.to_owned()));
         }
-        let left = end.min(now + SLICE).duration_since(now);
-        waiter.wait(u64::try_from(left.as_nanos()).ok()).map_err(EngineError::peer("accept"))?;
+        hall.wait(end.min(now + SLICE).duration_since(now))?;
         while let Ok(socket) = listening.accept(Duration::ZERO) {
-            if hall.len() < MOST_HEARD && waiter.add(&socket).is_ok() {
-                hall.push(Stranger::new(socket));
+            hall.enter(socket);
+        }
+        hall.hear();
+        while let Some(stranger) = hall.next_spoken() {
+            if let Some(socket) = stranger.admitted(seat) {
+                return Ok(socket);
             }
         }
-        hall.retain_mut(Stranger::is_still_heard);
-        let known = hall.iter().position(Stranger::has_spoken);
-        if let Some(stranger) = known.map(|at| hall.swap_remove(at))
-            && let Some(socket) = stranger.admitted(seat)
-        {
-            return Ok(socket);
-        }
-    }
-}
-
-impl Stranger {
-    /// One that has just come.
-    pub(crate) fn new(socket: OwnedFd) -> Self {
-        Self { socket, since: Instant::now(), words: [0; WORDS], heard: 0 }
-    }
-
-    /// True for one whose words are all there.
-    pub(crate) const fn has_spoken(&self) -> bool {
-        self.heard == WORDS
-    }
-
-    /// The place in its job that it says it has.
-    pub(crate) fn flow(&self) -> u16 {
-        Seat::flow_of(&self.words)
-    }
-
-    /// Takes what came; false for one that is gone, too slow or says too much.
-    pub(crate) fn is_still_heard(&mut self) -> bool {
-        while self.heard < WORDS {
-            let space = &mut self.words[self.heard..];
-            match exchange::recv(self.socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
-                Ok(0) => return false,
-                Ok(got) => self.heard += got,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {
-                    return self.since.elapsed() < PATIENCE;
-                }
-                Err(_) => return false,
-            }
-        }
-        true
-    }
-
-    /// The socket of one that knows the token, answered.
-    pub(crate) fn admitted(self, seat: &Seat) -> Option<OwnedFd> {
-        let answer = seat.answer_to(&self.words)?;
-        // The send buffer of a new connection is empty: the answer is taken as a whole.
-        let told = exchange::send(self.socket.as_fd(), &answer, Call::AtOnce);
-        told.is_ok_and(|count| count == answer.len()).then_some(self.socket)
     }
 }
 
@@ -161,7 +108,8 @@ pub(super) fn connect(
 
 /// Says the token on a new connection and hears whether the far end knows it too.
 pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
-    exchange::send(socket.as_fd(), &seat.words(&NONCE), Call::Sleeping)?;
+    let nonce = fresh_nonce();
+    exchange::send(socket.as_fd(), &seat.words(&nonce), Call::Sleeping)?;
     let (mut answer, mut filled) = ([0; ANSWER], 0);
     while filled < answer.len() {
         let left = end.saturating_duration_since(Instant::now());
@@ -176,7 +124,17 @@ pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Re
             Err(cause) => return Err(cause),
         }
     }
-    if seat.is_answer(&NONCE, answer) { Ok(()) } else { Err(wrong_answer()) }
+    if seat.is_answer(&nonce, answer) { Ok(()) } else { Err(wrong_answer()) }
+}
+
+/// Another one for each connection, secret to nobody. A seat is taken once, and where it is that of several
+/// connections each opening lets one in: what was overheard opens nothing.
+fn fresh_nonce() -> [u8; 12] {
+    let (fresh, mut nonce) = (RandomState::new(), [0; 12]);
+    for (part, bytes) in nonce.chunks_mut(8).enumerate() {
+        bytes.copy_from_slice(&fresh.hash_one(part).to_be_bytes()[..bytes.len()]);
+    }
+    nonce
 }
 
 fn wrong_answer() -> io::Error {
@@ -191,14 +149,10 @@ fn is_passing(cause: &io::Error) -> bool {
 pub(crate) const WORDS: usize = 64;
 /// Bytes of the answer to them.
 pub(crate) const ANSWER: usize = WORDS / 2;
-/// Each connection has a seat of its own under a fresh secret: no two openings are equal.
-const NONCE: [u8; 12] = [0; 12];
 /// For the words of a stranger.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often one that waits looks whether it is still wanted, and sends slow strangers away.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
-/// Strangers that are heard at once.
-pub(crate) const MOST_HEARD: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! The answering end of a conversation: reads requests, sends what each asks for.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::net::TcpListener;
@@ -21,40 +22,26 @@ use super::meeting::Reach;
 use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
+use crate::pingpong::door::Hall;
 
 /// Who may ask, and what was moved for them.
 #[derive(Debug, Default)]
 pub struct Guests {
-    /// What a connection has to know; `None` between hosts of one process.
-    token: Option<Seat>,
-    /// Connections at once, with those of others that share the count.
-    most: Option<usize>,
-    open: Arc<AtomicUsize>,
+    /// What a connection has to know, and how many may be open at once; `None` between hosts of one process.
+    known: Option<(Seat, usize)>,
+    open: AtomicUsize,
     moved: AtomicU64,
 }
 
 impl Guests {
-    /// Whoever knows the token, as long as fewer than `most` of all that share `open` are there.
-    pub fn of(token: Seat, most: usize, open: &Arc<AtomicUsize>) -> Self {
-        let (token, most, open) = (Some(token), Some(most), Arc::clone(open));
-        Self { token, most, open, moved: AtomicU64::new(0) }
+    /// Whoever knows the token, as long as fewer than `most` are there.
+    pub fn of(token: Seat, most: usize) -> Self {
+        Self { known: Some((token, most)), ..Self::default() }
     }
 
     /// Whoever connects.
     pub(super) fn anybody() -> Self {
         Self::default()
-    }
-
-    /// True for a connection that said the token in time, where there is one.
-    fn admit(&self, stream: &TcpStream, over: &AtomicBool) -> bool {
-        let Some(seat) = &self.token else { return true };
-        let (mut words, since) = ([0; door::WORDS], Instant::now());
-        let is_patient = || !over.load(Relaxed) && since.elapsed() < PATIENCE;
-        if !read_all(stream, &mut words, &is_patient) {
-            return false;
-        }
-        let Some(answer) = seat.answer_to(&words) else { return false };
-        socket::send(stream.as_fd(), &answer).is_ok_and(|sent| sent == answer.len())
     }
 }
 
@@ -64,22 +51,65 @@ pub(super) fn answer_all(
     over: &AtomicBool,
     guests: &Guests,
 ) -> Result<(), EngineError> {
+    match &guests.known {
+        Some((token, most)) => answer_known(listener, over, guests, (token, *most)),
+        None => answer_anybody(listener, over, guests),
+    }
+}
+
+fn answer_anybody(
+    listener: &TcpListener,
+    over: &AtomicBool,
+    guests: &Guests,
+) -> Result<(), EngineError> {
     socket::bound_waits(listener, Duration::from_millis(20))?;
     thread::scope(|scope| {
         while !over.load(Relaxed) {
-            let Ok((stream, _)) = listener.accept() else { continue };
-            let before = guests.open.fetch_add(1, Relaxed);
-            if guests.most.is_some_and(|most| before >= most) {
-                guests.open.fetch_sub(1, Relaxed);
-                continue;
+            if let Ok((stream, _)) = listener.accept() {
+                scope.spawn(move || answer(&stream, over, &guests.moved));
             }
-            scope.spawn(move || {
-                answer(&stream, over, guests);
-                guests.open.fetch_sub(1, Relaxed);
-            });
         }
     });
     Ok(())
+}
+
+/// A place is taken by whoever knows the token. Where all are, the next one waits for the end of another,
+/// as long as strangers may wait.
+fn answer_known(
+    listener: &TcpListener,
+    over: &AtomicBool,
+    guests: &Guests,
+    (token, most): (&Seat, usize),
+) -> Result<(), EngineError> {
+    let (mut hall, mut came) = (Hall::new()?, BTreeSet::new());
+    listener.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
+    hall.add_door(listener)?;
+    thread::scope(|scope| {
+        while !over.load(Relaxed) {
+            hall.wait(LOOK)?;
+            while let Ok((stream, _)) = listener.accept() {
+                hall.enter(stream.into());
+            }
+            hall.hear();
+            while guests.open.load(Relaxed) < most
+                && let Some(stranger) = hall.next_spoken()
+            {
+                // An opening that was heard before was overheard by its sender.
+                let is_new = stranger.knows(token)
+                    && came.len() < MOST_GUESTS
+                    && came.insert(stranger.nonce());
+                let Some(socket) = is_new.then(|| stranger.admitted(token)).flatten() else {
+                    continue;
+                };
+                guests.open.fetch_add(1, Relaxed);
+                scope.spawn(move || {
+                    answer(&TcpStream::from(socket), over, &guests.moved);
+                    guests.open.fetch_sub(1, Relaxed);
+                });
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The end that answers, for askers on another host. Dropped, it ends all of its connections.
@@ -119,15 +149,25 @@ impl Answerer {
     pub fn moved(&self) -> u64 {
         self.guests.moved.load(Relaxed)
     }
-}
 
-impl Drop for Answerer {
-    fn drop(&mut self) {
+    /// Ends all of its connections. Gives the payload that was read and sent.
+    pub fn finish(mut self) -> u64 {
+        self.end();
+        self.moved()
+    }
+
+    fn end(&mut self) {
         self.over.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
             // Nobody is left to hear how it ended.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Answerer {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -157,46 +197,61 @@ impl Respondent {
     }
 }
 
-/// Answers every request of a connection.
-fn answer(stream: &TcpStream, over: &AtomicBool, guests: &Guests) {
+/// Answers every request of a connection. What counts as moved is what was read and sent.
+fn answer(stream: &TcpStream, over: &AtomicBool, moved: &AtomicU64) {
     let goes_on = || !over.load(Relaxed);
-    let bounded = socket::bound_waits(stream, Duration::from_millis(100)).is_ok();
-    if !bounded || !guests.admit(stream, over) {
+    if socket::bound_waits(stream, Duration::from_millis(100)).is_err() {
         return;
     }
     let mut space = vec![0; CHUNK];
     loop {
         let mut head = [0; HEAD];
-        if !read_all(stream, &mut head, &goes_on) {
+        if !read_all(stream, &mut head, &goes_on, moved) {
             return;
         }
         let [request, answer] = lengths(&head);
         let mut left = request.saturating_sub(to_count(HEAD));
         while left > 0 {
             let part = to_length(left).min(CHUNK);
-            if !read_all(stream, &mut space[..part], &goes_on) {
+            if !read_all(stream, &mut space[..part], &goes_on, moved) {
                 return;
             }
             left -= to_count(part);
         }
-        guests.moved.fetch_add(request.saturating_add(answer), Relaxed);
         let mut left = answer.max(1);
         while left > 0 {
+            if !goes_on() {
+                return;
+            }
             match socket::send(stream.as_fd(), &space[..to_length(left).min(CHUNK)]) {
-                Ok(sent) => left -= to_count(sent).min(left),
-                Err(cause) if may_go_on(&cause) && goes_on() => {}
+                Ok(sent) => {
+                    moved.fetch_add(to_count(sent), Relaxed);
+                    left -= to_count(sent).min(left);
+                }
+                Err(cause) if may_go_on(&cause) => {}
                 Err(_) => return,
             }
         }
     }
 }
 
-fn read_all(stream: &TcpStream, mut space: &mut [u8], goes_on: &dyn Fn() -> bool) -> bool {
+fn read_all(
+    stream: &TcpStream,
+    mut space: &mut [u8],
+    goes_on: &dyn Fn() -> bool,
+    moved: &AtomicU64,
+) -> bool {
     while !space.is_empty() {
+        if !goes_on() {
+            return false;
+        }
         match socket::recv(stream.as_fd(), space) {
             Ok(0) => return false,
-            Ok(count) => space = &mut space[count..],
-            Err(cause) if may_go_on(&cause) && goes_on() => {}
+            Ok(count) => {
+                moved.fetch_add(to_count(count), Relaxed);
+                space = &mut space[count..];
+            }
+            Err(cause) if may_go_on(&cause) => {}
             Err(_) => return false,
         }
     }
@@ -228,5 +283,89 @@ pub(super) fn to_length(count: u64) -> usize {
 pub(super) const HEAD: usize = 16;
 /// The most in one call.
 pub(super) const CHUNK: usize = 64 << 10;
-/// For the words of a stranger.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long nobody looks whether it is over, or a place is free.
+const LOOK: Duration = Duration::from_millis(20);
+/// Connections of one door, one after the other: what made each of them new is remembered.
+const MOST_GUESTS: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::net::Ipv4Addr;
+    use std::net::Shutdown;
+
+    use super::*;
+
+    fn seat() -> Seat {
+        Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 }
+    }
+
+    fn open(most: usize) -> (Answerer, SocketAddr) {
+        let reach = Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat: seat() };
+        let guests = Guests::of(seat(), most);
+        let answerer = Answerer::open(&reach, &Settings::default(), guests).unwrap();
+        let at = (Ipv4Addr::LOCALHOST, answerer.port()).into();
+        (answerer, at)
+    }
+
+    /// One that says these words. Gives it with the length of the answer.
+    fn came(at: SocketAddr, nonce: [u8; 12]) -> (TcpStream, usize) {
+        let mut guest = TcpStream::connect(at).unwrap();
+        guest.write_all(&seat().words(&nonce)).unwrap();
+        let mut answer = [0; door::ANSWER];
+        let length = guest.read(&mut answer).unwrap_or(0);
+        (guest, length)
+    }
+
+    fn ask(guest: &mut TcpStream, request: u64, answer: u64) {
+        let head = [request.to_le_bytes(), answer.to_le_bytes()].concat();
+        guest.write_all(&head).unwrap();
+    }
+
+    #[test]
+    fn strangers_take_no_place_and_an_opening_lets_in_once() {
+        let (_answerer, at) = open(2);
+        let _silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
+        let (first, length) = came(at, [1; 12]);
+        assert_eq!(length, door::ANSWER);
+        assert_eq!(came(at, [1; 12]).1, 0, "overheard words opened the door");
+        assert_eq!(came(at, [2; 12]).1, door::ANSWER);
+        // That one is gone, and its place is free, soon enough for one that waits.
+        let (mut third, length) = came(at, [3; 12]);
+        assert_eq!(length, door::ANSWER);
+        ask(&mut third, 16, 5);
+        third.read_exact(&mut [0; 5]).unwrap();
+        // Two are there: the next one waits as long as strangers may.
+        assert_eq!(came(at, [4; 12]).1, 0);
+        drop(first);
+    }
+
+    #[test]
+    fn what_counts_is_what_was_moved_and_not_what_was_claimed() {
+        let (answerer, at) = open(1);
+        let (mut guest, _) = came(at, [1; 12]);
+        ask(&mut guest, 20, 5);
+        guest.write_all(&[0; 4]).unwrap();
+        guest.read_exact(&mut [0; 5]).unwrap();
+        ask(&mut guest, u64::MAX, u64::MAX);
+        guest.write_all(&[0; 9]).unwrap();
+        guest.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(guest.read(&mut [0; 1]).unwrap_or(0), 0, "nothing was asked for in full");
+        assert_eq!(answerer.finish(), 20 + 5 + 16 + 9);
+    }
+
+    /// Whoever sends without a pause keeps nobody from ending.
+    #[test]
+    fn an_endless_request_ends_with_the_door() {
+        let (answerer, at) = open(1);
+        let (mut guest, _) = came(at, [1; 12]);
+        ask(&mut guest, u64::MAX, 0);
+        let sending = thread::spawn(move || while guest.write_all(&[0; 4096]).is_ok() {});
+        while answerer.moved() < 1 << 16 {
+            thread::yield_now();
+        }
+        assert!(answerer.finish() >= 1 << 16);
+        sending.join().unwrap();
+    }
+}

@@ -3,13 +3,15 @@
 //! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is.
 //! Both ends share one clock, so delays are those of one way.
 
+mod end;
+
 use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
@@ -26,15 +28,17 @@ use btu_sys::clock;
 use btu_sys::socket;
 
 use super::answerer::may_go_on;
+use super::answerer::to_count;
 use super::connect::PATIENCE;
 use super::meeting::Door;
-use super::meeting::Reach;
 use super::meeting::unspecified;
 use super::pacer::now;
 use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
 use crate::pingpong::door;
+
+pub use end::CapacityEnd;
 
 /// Searches for `time`; datagrams have so much payload.
 ///
@@ -54,8 +58,9 @@ pub fn capacity(
         near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
         Ok(near)
     })?;
-    let over = AtomicBool::new(false);
-    let receiver = Receiver { socket: &far, datagram, over: &over, clock: Clock::default() };
+    let (over, moved) = (AtomicBool::new(false), AtomicU64::new(0));
+    let clock = Clock::default();
+    let receiver = Receiver { socket: &far, datagram, over: &over, cancel, moved: &moved, clock };
     thread::scope(|scope| {
         let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
         let sending = scope.spawn(|| {
@@ -91,77 +96,6 @@ pub fn capacity_with(
     let near = UdpSocket::from(near);
     near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
     Ok(send(&near, datagram, time, cancel))
-}
-
-/// The receiving end alone, for a sender on another host. Dropped, it ends.
-#[derive(Debug)]
-pub struct CapacityEnd {
-    port: u16,
-    sent: Arc<AtomicBool>,
-    thread: Option<thread::JoinHandle<Result<CapacitySample, EngineError>>>,
-    cancel: Arc<AtomicBool>,
-}
-
-impl CapacityEnd {
-    /// Waits for whoever knows the token; this host's clock is ahead of the sender's by so much.
-    ///
-    /// # Errors
-    /// No port is free, or a thread did not start.
-    pub fn open(reach: &Reach, datagram: Bytes, ahead_ns: i64) -> Result<Self, EngineError> {
-        let open = |port| socket::bind_udp((reach.address, port).into(), BUFFER);
-        let far = door::on_free_port_of(reach.ports, open)?;
-        let port = far.local_addr().map_err(EngineError::peer("bind"))?.port();
-        let (sent, cancel) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
-        let (over, unwanted, token) = (Arc::clone(&sent), Arc::clone(&cancel), reach.seat);
-        let work = move || {
-            let far = OwnedFd::from(far);
-            let end = Instant::now() + Duration::from(PATIENCE);
-            let heard = door::hear(&far, &token, end, &unwanted);
-            heard.map_err(EngineError::peer("wait for the sender of a search"))?;
-            let far = UdpSocket::from(far);
-            let clock = Clock { ahead_ns, guard: GUARD };
-            Receiver { socket: &far, datagram, over: &over, clock }.run()
-        };
-        let name = "traffic-search";
-        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
-        Ok(Self { port, sent, thread: Some(thread?), cancel })
-    }
-
-    /// Where it listens.
-    pub const fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// The sender has ended: what is still under way is awaited, and nothing more.
-    pub fn sender_has_ended(&self) {
-        self.sent.store(true, Relaxed);
-    }
-
-    /// True once nothing comes any more.
-    pub fn is_over(&self) -> bool {
-        self.thread.as_ref().is_none_or(thread::JoinHandle::is_finished)
-    }
-
-    /// What came.
-    ///
-    /// # Errors
-    /// The sender never came, or a call of the system did not work.
-    pub fn finish(mut self) -> Result<CapacitySample, EngineError> {
-        let gone = || EngineError::Refused("a traffic thread panicked".to_owned());
-        self.thread.take().map_or_else(|| Err(gone()), |one| one.join().map_err(|_| gone())?)
-    }
-}
-
-impl Drop for CapacityEnd {
-    fn drop(&mut self) {
-        self.cancel.store(true, Relaxed);
-        self.sent.store(true, Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // Nobody is left to hear how it ended.
-            let _ = thread.join();
-        }
-    }
 }
 
 /// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known
@@ -261,7 +195,12 @@ fn reports(near: &UdpSocket, search: &mut CapacitySearch) {
 struct Receiver<'a> {
     socket: &'a UdpSocket,
     datagram: Bytes,
+    /// The sender has ended.
     over: &'a AtomicBool,
+    /// Nobody waits for the result, whatever still comes.
+    cancel: &'a AtomicBool,
+    /// Payload, either way.
+    moved: &'a AtomicU64,
     clock: Clock,
 }
 
@@ -273,7 +212,7 @@ struct Interval {
 }
 
 impl Receiver<'_> {
-    /// Reads until the sender has ended and nothing comes any more.
+    /// Reads until the sender has ended and nothing comes any more, or nobody wants it.
     fn run(&self) -> Result<CapacitySample, EngineError> {
         socket::bound_waits(self.socket, Duration::from_millis(5))?;
         let mut sample = CapacitySample {
@@ -284,7 +223,7 @@ impl Receiver<'_> {
         let mut space = vec![0; 1 << 16];
         let (mut began, mut interval, mut expected) = (now(), Interval::default(), 0);
         let mut sender: Option<SocketAddr> = None;
-        loop {
+        while !self.cancel.load(Relaxed) {
             let moment = now();
             if moment.since(began) >= FEEDBACK {
                 if self.over.load(Relaxed) && interval.report.received == 0 {
@@ -302,6 +241,7 @@ impl Receiver<'_> {
             match self.socket.recv_from(&mut space) {
                 Ok((count, from)) => {
                     sender = Some(from);
+                    self.moved.fetch_add(to_count(count), Relaxed);
                     self.note(&space[..count], &mut interval, &mut expected, &mut sample);
                 }
                 // A report that found nobody any more: the sender has ended.
@@ -356,7 +296,8 @@ impl Receiver<'_> {
             data[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
         }
         // A report that does not leave is a report that was lost.
-        let _: io::Result<usize> = self.socket.send_to(&data, sender);
+        let told = self.socket.send_to(&data, sender).unwrap_or(0);
+        self.moved.fetch_add(to_count(told), Relaxed);
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Member<'a> {
     pub(super) flow: &'a Flow,
     pub(super) socket: &'a Socket,
     pub(super) shared: &'a Shared,
+    /// Whether what it sends is read on this host.
+    pub(super) is_read_here: bool,
     /// Bytes that were sent on it before the flow.
     pub(super) said: Bytes,
 }
@@ -71,14 +73,17 @@ pub(super) fn carry(job: &Job<'_>, ends: &[Ends], begin: Nanos) -> Result<Carrie
             let work = move || inside(&crew.place, || sender::run(job, &crew, begin));
             sending.push(spawn(scope, "traffic-send", work)?);
         }
-        let (place, watched) = watched(job, ends);
         let stop = &stop;
-        let work = move || inside(&place, || Ok(sampler::run(&watched, begin, stop)));
-        let watch = spawn(scope, "traffic-watch", work)?;
+        let watch = watched(job, ends).map(|(place, watched)| {
+            let work = move || inside(&place, || Ok(sampler::run(&watched, begin, stop)));
+            spawn(scope, "traffic-watch", work)
+        });
+        let watch = watch.transpose()?;
         let sent: Vec<_> = sending.into_iter().map(join).collect::<Result<_, _>>()?;
         let received: Vec<_> = receiving.into_iter().map(join).collect::<Result<_, _>>()?;
         stop.store(true, Relaxed);
-        Ok::<_, EngineError>((sent, received, join(watch)?))
+        let glances = watch.map(join).transpose()?.unwrap_or_default();
+        Ok::<_, EngineError>((sent, received, glances))
     })?;
     let used = JobEnd {
         flows: Vec::new(),
@@ -105,8 +110,15 @@ fn crews<'a>(
         let all = job.flows.iter().zip(ends).enumerate();
         let own = all.filter(|(_, (flow, _))| host(flow) == party_number);
         let own = own.filter_map(|(number, (flow, ends))| {
-            let socket = socket(ends)?;
-            Some(Member { number, flow, socket, shared: &ends.shared, said: ends.said })
+            let (socket, is_read_here) = (socket(ends)?, ends.far.is_some());
+            Some(Member {
+                number,
+                flow,
+                socket,
+                shared: &ends.shared,
+                is_read_here,
+                said: ends.said,
+            })
         });
         let own: Vec<Member<'_>> = own.collect();
         let cpus = party.place.cpus().unwrap_or_default();
@@ -123,12 +135,12 @@ fn crews<'a>(
     crews
 }
 
-/// The flows whose queues are watched, at the host of the first.
-fn watched<'a>(job: &'a Job<'_>, ends: &'a [Ends]) -> (Place, Watched<'a>) {
+/// The flows whose queues are watched, at the host of the first; nothing where none can be.
+fn watched<'a>(job: &'a Job<'_>, ends: &'a [Ends]) -> Option<(Place, Watched<'a>)> {
     let watched: Watched<'_> = job.flows.iter().zip(ends).take(MOST_WATCHED).collect();
-    let place = watched.first().map(|(flow, _)| job.parties[flow.from].place.clone());
-    let place = place.unwrap_or_else(|| Place::here(btu_core::cell::Role::Test));
-    (place, watched)
+    watched.iter().find(|(_, ends)| sampler::can_watch(ends))?;
+    let (first, _) = watched.first()?;
+    Some((job.parties[first.from].place.clone(), watched))
 }
 
 fn inside<T>(

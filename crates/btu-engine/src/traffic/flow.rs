@@ -38,6 +38,8 @@ pub(super) struct Shared {
     pub(super) datagrams: AtomicU64,
     /// Nothing more will be sent.
     pub(super) sender_done: AtomicBool,
+    /// The host of the other end says nothing of it any more.
+    pub(super) abandoned: AtomicBool,
 }
 
 /// What a sender leaves behind.
@@ -65,7 +67,11 @@ impl Shared {
         self.sender_done.load(Relaxed)
     }
 
-    /// What shows that the flow goes on: bytes that were taken, and bytes that were read here.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Relaxed)
+    }
+
+    /// Payload that was taken here and read here.
     pub(super) fn moved(&self) -> u64 {
         self.taken.load(Relaxed).saturating_add(self.read.load(Relaxed))
     }
@@ -129,6 +135,9 @@ pub(super) fn effective(socket: Option<&Socket>) -> Effective {
         None => Effective::default(),
     }
 }
+
+/// Why an end ends whose other end is on a host that was given up.
+pub(super) const ABANDONED: &str = "the other host was given up";
 
 /// Times of the clock as times of the flow; what came before its start is at its start.
 pub(super) fn since(at: u64, start: Nanos) -> Nanos {

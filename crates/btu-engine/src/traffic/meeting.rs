@@ -18,7 +18,6 @@ use std::time::Instant;
 use btu_core::units::Bytes;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
-use btu_sys::wait::Waiter;
 
 use super::connect::DATAGRAM_BUFFER;
 use super::connect::PATIENCE;
@@ -31,7 +30,7 @@ use super::side::Side;
 use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
-use crate::pingpong::door::Stranger;
+use crate::pingpong::door::Hall;
 
 /// Where and how a host receives others.
 #[derive(Clone, Copy, Debug)]
@@ -200,12 +199,11 @@ fn admit(
     end: Instant,
     cancel: &AtomicBool,
 ) -> Result<Vec<(usize, Socket)>, EngineError> {
-    let waiter = Waiter::new()?;
+    let (mut hall, mut known) = (Hall::new()?, Vec::new());
     for (_, listener) in listeners {
         listener.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
-        waiter.add(listener)?;
+        hall.add_door(listener)?;
     }
-    let (mut hall, mut known): (Vec<Stranger>, Vec<(usize, Socket)>) = (Vec::new(), Vec::new());
     while !awaited.is_empty() {
         let now = Instant::now();
         if now >= end || cancel.load(Relaxed) {
@@ -213,18 +211,14 @@ fn admit(
             let reason = format!("{missing} connections with their token did not come in time");
             return Err(EngineError::Refused(reason));
         }
-        let left = end.min(now + door::SLICE).duration_since(now);
-        waiter.wait(u64::try_from(left.as_nanos()).ok()).map_err(EngineError::peer("accept"))?;
+        hall.wait(end.min(now + door::SLICE).duration_since(now))?;
         for (_, listener) in listeners {
             while let Ok((stream, _)) = listener.accept() {
-                if hall.len() < door::MOST_HEARD && waiter.add(&stream).is_ok() {
-                    hall.push(Stranger::new(stream.into()));
-                }
+                hall.enter(stream.into());
             }
         }
-        hall.retain_mut(Stranger::is_still_heard);
-        while let Some(at) = hall.iter().position(Stranger::has_spoken) {
-            let stranger = hall.swap_remove(at);
+        hall.hear();
+        while let Some(stranger) = hall.next_spoken() {
             let number = usize::from(stranger.flow());
             let seat = Seat { flow: stranger.flow(), ..seat };
             if awaited.contains(&number)

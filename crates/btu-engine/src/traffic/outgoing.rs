@@ -34,6 +34,7 @@ pub(super) struct Sender<'a> {
     flow: &'a Flow,
     pub(super) socket: &'a Socket,
     pub(super) shared: &'a Shared,
+    is_read_here: bool,
     said: Bytes,
     load: Load,
     /// The most in one call.
@@ -66,7 +67,7 @@ pub(super) enum Progress {
 
 impl<'a> Sender<'a> {
     pub(super) fn new(member: &Member<'a>, begin: Nanos) -> Self {
-        let Member { number, flow, socket, shared, said } = *member;
+        let Member { number, flow, socket, shared, is_read_here, said } = *member;
         let start = begin.saturating_add(flow.start);
         let end = start.saturating_add(flow.duration);
         let unqueued = matches!(&flow.offer, Offer::Train { discipline, .. } if *discipline != Discipline::Queue);
@@ -94,6 +95,7 @@ impl<'a> Sender<'a> {
             flow,
             socket,
             shared,
+            is_read_here,
             said,
             load,
             chunk: chunk.len().max(1),
@@ -120,6 +122,13 @@ impl<'a> Sender<'a> {
         };
         let end = if self.stopped.is_some() { self.give_up } else { self.end };
         Some(due.map_or(end, |due| due.min(end)))
+    }
+
+    /// What shows that the flow goes on: bytes that were read. Where they are read on another host, bytes
+    /// that the transport took, which it does for a while although nobody reads.
+    pub(super) fn arrived(&self) -> u64 {
+        let counted = if self.is_read_here { &self.shared.read } else { &self.shared.taken };
+        counted.load(Relaxed)
     }
 
     /// True while somebody else decides when this flow goes on.

@@ -16,9 +16,11 @@ use btu_sys::wait::Ready;
 use super::connect::Socket;
 use super::crew::Crew;
 use super::crew::Member;
+use super::flow;
 use super::flow::LARGEST_DATAGRAM;
 use super::flow::Received;
 use super::flow::Shared;
+use super::flow::datagram;
 use super::flow::since;
 use super::job::Carrier;
 use super::job::Flow;
@@ -42,8 +44,8 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
     for (place, sink) in (0..).zip(&sinks) {
         ready.add_reader(sink.socket, place)?;
     }
-    let longest = sinks.iter().map(|sink| sink.flow.read.len()).max().unwrap_or(0);
-    let mut space = vec![0; longest.max(LARGEST_DATAGRAM.len())];
+    let longest = sinks.iter().map(|sink| sink.flow.read).max().unwrap_or_default();
+    let mut space = vec![0; longest.clamp(LARGEST_DATAGRAM, LONGEST_READ).len()];
     let before = ThreadUse::now();
     let mut looked = Nanos::ZERO;
     while sinks.iter().any(|sink| !sink.is_over) {
@@ -159,6 +161,10 @@ impl<'a> Sink<'a> {
     /// Datagrams have no end of their own: all came, or nothing came for long enough.
     fn look(&mut self, job: &Job<'_>, time: Nanos) {
         let shared = self.shared;
+        if shared.is_abandoned() {
+            self.fault = Some(Outcome::Capped { reason: flow::ABANDONED.to_owned() });
+            return self.is_over = true;
+        }
         if !shared.is_done() {
             // The sender has its own deadline, and always ends.
             self.last = self.last.max(time);
@@ -207,12 +213,14 @@ fn expected(flow: &Flow) -> usize {
     let Offer::Train { blocks, .. } = &flow.offer else { return 65_536 };
     let unit = match flow.carrier {
         Carrier::Tcp(_) => Bytes::new(1448),
-        Carrier::Udp => super::flow::datagram(flow),
+        Carrier::Udp => datagram(flow),
     };
     let parts: u64 = blocks.iter().map(|block| block.size.count().div_ceil(unit.count())).sum();
     usize::try_from(parts).unwrap_or(MOST_ROOM).min(MOST_ROOM)
 }
 
+/// The longest read: memory is kept for it.
+const LONGEST_READ: Bytes = Bytes::new(1 << 20);
 /// Reads of one flow before the others are looked at.
 const AT_ONCE: usize = 32;
 /// How long nobody looks whether flows have ended.

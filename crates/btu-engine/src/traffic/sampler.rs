@@ -1,5 +1,6 @@
 //! A thread that looks, 100 times a second, where the queues of flows stand.
 
+use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -38,12 +39,21 @@ pub(super) fn run(watched: &Watched<'_>, begin: Nanos, stop: &AtomicBool) -> Vec
     glances
 }
 
-/// One reading of all places; `None` before the flow begins and for datagrams, whose sockets keep no
-/// such account.
+/// True where both ends are here, and keep an account: sockets of datagrams do not.
+pub(super) fn can_watch(ends: &Ends) -> bool {
+    streams(ends).is_some()
+}
+
+fn streams(ends: &Ends) -> Option<(&TcpStream, &TcpStream)> {
+    match (&ends.near, &ends.far) {
+        (Some(Socket::Stream(near)), Some(Socket::Stream(far))) => Some((near, far)),
+        _ => None,
+    }
+}
+
+/// One reading of all places; `None` before the flow begins, and where nothing can be read.
 fn glance(flow: &Flow, ends: &Ends, begin: Nanos) -> Option<Glance> {
-    let (Some(Socket::Stream(near)), Some(Socket::Stream(far))) = (&ends.near, &ends.far) else {
-        return None;
-    };
+    let (near, far) = streams(ends)?;
     let time = now();
     let start = begin.saturating_add(flow.start);
     if time < start || time > start.saturating_add(flow.duration) {

@@ -10,6 +10,7 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::wait::Ready;
 
 use super::crew::Crew;
+use super::flow;
 use super::flow::Sent;
 use super::job::Job;
 use super::outgoing::Progress;
@@ -50,6 +51,8 @@ struct Thread<'a> {
     data: Vec<u8>,
     job: &'a Job<'a>,
     open: usize,
+    /// When it was last seen whether something moved.
+    looked: Nanos,
     moved: Nanos,
     moved_bytes: u64,
 }
@@ -73,7 +76,8 @@ impl<'a> Thread<'a> {
         let runnable = Vec::with_capacity(open);
         // What is sent does not matter, but zeros could be compressed on the way.
         let data = (0..longest).map(|at| (at.wrapping_mul(31) >> 3).to_le_bytes()[0]).collect();
-        Ok(Self { senders, due, runnable, data, job, open, moved: begin, moved_bytes: 0 })
+        let (looked, moved, moved_bytes) = (begin, begin, 0);
+        Ok(Self { senders, due, runnable, data, job, open, looked, moved, moved_bytes })
     }
 
     fn serve(&mut self, pacer: &mut Pacer, ready: &mut Ready) -> Result<(), EngineError> {
@@ -142,7 +146,12 @@ impl<'a> Thread<'a> {
 
     /// Nothing moved for too long, or nobody wants it any more: everything ends.
     fn give_up_where_stalled(&mut self, time: Nanos) {
-        let moved: u64 = self.senders.iter().map(|one| one.shared.moved()).sum();
+        if time.since(self.looked) < LOOK {
+            return;
+        }
+        self.looked = time;
+        self.give_up(flow::ABANDONED, |sender| sender.shared.is_abandoned());
+        let moved: u64 = self.senders.iter().map(Sender::arrived).sum();
         let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
         if moved != self.moved_bytes || !waits {
             (self.moved, self.moved_bytes) = (time, moved);
@@ -154,8 +163,12 @@ impl<'a> Thread<'a> {
         } else {
             return;
         };
-        for sender in self.senders.iter_mut().filter(|sender| !sender.is_over) {
-            sender.fault = Some(Outcome::Capped { reason: reason.clone() });
+        self.give_up(&reason, |_| true);
+    }
+
+    fn give_up(&mut self, reason: &str, of: impl Fn(&Sender<'_>) -> bool) {
+        for sender in self.senders.iter_mut().filter(|sender| !sender.is_over && of(sender)) {
+            sender.fault = Some(Outcome::Capped { reason: reason.to_owned() });
             sender.end();
             self.open -= 1;
         }

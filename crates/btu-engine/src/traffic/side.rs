@@ -1,6 +1,7 @@
 //! One host's side of a job whose flows lead to other hosts: the same threads carry the ends that are
 //! here, and what they saw is put together with what the other side says of its own.
 
+mod bounds;
 mod report;
 
 use std::sync::Arc;
@@ -128,9 +129,31 @@ impl Watch {
         self.sent_elsewhere(&vec![Some(0); self.shared.len()]);
     }
 
+    /// The host of the other ends of these flows is not waited for any more: their ends here end.
+    pub fn abandon(&self, flows: impl Fn(usize) -> bool) {
+        for (_, (_, shared)) in self.shared.iter().enumerate().filter(|(flow, _)| flows(*flow)) {
+            shared.abandoned.store(true, Relaxed);
+        }
+    }
+
+    /// Payload of these flows that was sent from here and read here.
+    pub fn moved_of(&self, flows: impl Fn(usize) -> bool) -> u64 {
+        let own = self.shared.iter().enumerate().filter(|(flow, _)| flows(*flow));
+        own.fold(0, |sum, (_, (_, shared))| sum.saturating_add(shared.moved()))
+    }
+
+    /// The longest text in which the host `there` can tell what it saw, once all that is sent here was.
+    pub fn longest_report(&self, flows: &[Flow], there: usize) -> usize {
+        bounds::longest_report(flows, there, |number| {
+            let own = self.shared.get(number).map(|(_, shared)| shared);
+            let sent = own.map(|own| (own.taken.load(Relaxed), own.datagrams.load(Relaxed)));
+            sent.map_or((Bytes::ZERO, 0), |(bytes, datagrams)| (Bytes::new(bytes), datagrams))
+        })
+    }
+
     /// Payload that was sent from here and read here.
     pub fn moved(&self) -> u64 {
-        self.shared.iter().map(|(_, shared)| shared.moved()).sum()
+        self.moved_of(|_| true)
     }
 }
 
@@ -147,14 +170,14 @@ impl SideEnd {
 }
 
 /// The flows of a job as all sides saw them together. A flow of which one end is missing has failed
-/// for the reason `missing`.
-pub fn together(flows: &[Flow], sides: Vec<SideEnd>, missing: &str) -> JobEnd {
+/// for the reason that `missing` gives.
+pub fn together(flows: &[Flow], sides: Vec<SideEnd>, missing: impl Fn(&Flow) -> String) -> JobEnd {
     let mut end = JobEnd::default();
     let mut parts: Vec<(Part, Effective)> = flows.iter().map(|_| Default::default()).collect();
     for side in sides {
         end.sender_cpu = end.sender_cpu.saturating_add(side.used.sender_cpu);
         end.receiver_cpu = end.receiver_cpu.saturating_add(side.used.receiver_cpu);
-        end.sender_threads += side.used.sender_threads;
+        end.sender_threads = end.sender_threads.saturating_add(side.used.sender_threads);
         end.elapsed = end.elapsed.max(side.used.elapsed);
         for ((whole, receiver), part) in parts.iter_mut().zip(side.flows) {
             if part.sent.is_some() {
@@ -167,16 +190,21 @@ pub fn together(flows: &[Flow], sides: Vec<SideEnd>, missing: &str) -> JobEnd {
     }
     let parts = flows.iter().zip(parts);
     end.flows =
-        parts.map(|(flow, (part, receiver))| whole(flow, part, receiver, missing)).collect();
+        parts.map(|(flow, (part, receiver))| whole(flow, part, receiver, &missing)).collect();
     end
 }
 
-fn whole(flow: &Flow, part: Part, at_sink: Effective, missing: &str) -> FlowEnd {
+fn whole(
+    flow: &Flow,
+    part: Part,
+    at_sink: Effective,
+    missing: impl Fn(&Flow) -> String,
+) -> FlowEnd {
     let Part { sent, received, datagrams, options: sender } = part;
     let fault = |sent: &Sent, received: &Received| sent.fault.clone().or(received.fault.clone());
     let outcome = match (&sent, &received) {
         (Some(sent), Some(received)) => fault(sent, received).unwrap_or(Outcome::Complete),
-        _ => Outcome::Failed { reason: missing.to_owned() },
+        _ => Outcome::Failed { reason: missing(flow) },
     };
     let sent = sent.unwrap_or_default();
     let received = received.unwrap_or_default();

@@ -88,19 +88,24 @@ fn tell(from: &Watch, to: &Watch) {
     }
 }
 
-/// Both sides meet, carry, tell each other, and what the far one saw goes through its text.
-fn between(flows: &[Flow], meanwhile: impl FnOnce(&[SocketAddr]) + Send) -> Vec<FlowEnd> {
+/// Both sides, once they have met.
+fn met(flows: &[Flow], meanwhile: impl FnOnce(&[SocketAddr]) + Send) -> (Side, Side) {
     let reception = Reception::open(flows, FAR, reach()).unwrap();
     let at = |port: &Option<u16>| SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap()));
     let doors: Vec<SocketAddr> = reception.ports().iter().map(at).collect();
     let cancel = AtomicBool::new(false);
-    let (near, far) = thread::scope(|scope| {
+    thread::scope(|scope| {
         let far = scope.spawn(|| reception.receive(flows, FAR, &cancel).unwrap());
         meanwhile(&doors);
         let seat = reach().seat;
         let known: Vec<Door> = doors.iter().map(|at| Door { at: *at, seat }).collect();
         (traffic::call(flows, NEAR, &known).unwrap(), far.join().unwrap())
-    });
+    })
+}
+
+/// Both sides meet, carry, tell each other, and what the far one saw goes through its text.
+fn between(flows: &[Flow], meanwhile: impl FnOnce(&[SocketAddr]) + Send) -> Vec<FlowEnd> {
+    let (near, far) = met(flows, meanwhile);
     let begin = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(50);
     let (watch, other) = (near.watch(), far.watch());
     let sides = thread::scope(|scope| {
@@ -108,11 +113,13 @@ fn between(flows: &[Flow], meanwhile: impl FnOnce(&[SocketAddr]) + Send) -> Vec<
         let far = scope.spawn(|| carried(far, flows, begin));
         tell(&watch, &other);
         tell(&other, &watch);
-        let text = serde_json::to_string(&far.join().unwrap().report()).unwrap();
+        let (near, far) = (near.join().unwrap(), far.join().unwrap());
+        let text = serde_json::to_string(&far.report()).unwrap();
+        assert!(text.len() <= watch.longest_report(flows, FAR), "{} bytes", text.len());
         let told: SideReport = serde_json::from_str(&text).unwrap();
-        vec![near.join().unwrap(), told.into_end(flows.len()).unwrap()]
+        vec![near, told.into_end(flows, FAR).unwrap()]
     });
-    traffic::together(flows, sides, "lost").flows
+    traffic::together(flows, sides, |_| "lost".to_owned()).flows
 }
 
 #[test]
@@ -172,7 +179,31 @@ fn strangers_hear_nothing_and_the_job_goes_on() {
 #[test]
 fn a_flow_whose_other_end_is_lost_has_failed_for_that_reason() {
     let flows = [flow(NEAR, Carrier::Udp, 3)];
-    let end = traffic::together(&flows, vec![SideEnd::default()], "agent lab1: gone");
     let reason = "agent lab1: gone".to_owned();
+    let end = traffic::together(&flows, vec![SideEnd::default()], |_| reason.clone());
     assert_eq!(end.flows[0].outcome, Outcome::Failed { reason });
+}
+
+/// The far side is there and does nothing: its flows end when it is given up, and no other.
+#[test]
+fn a_host_that_is_given_up_keeps_nobody_waiting() {
+    let tcp = || Carrier::Tcp(Settings::default());
+    let flows = [flow(FAR, tcp(), 3), flow(FAR, Carrier::Udp, 3), flow(NEAR, tcp(), 3)];
+    let (near, _far) = met(&flows, |_| ());
+    let watch = near.watch();
+    let begin = Nanos::new(clock::monotonic_ns());
+    let end = thread::scope(|scope| {
+        let near = scope.spawn(|| carried(near, &flows, begin));
+        while watch.sent_here().is_none() {
+            thread::park_timeout(Duration::from_millis(1));
+        }
+        watch.abandon(|number| flows[number].from == FAR);
+        near.join().unwrap()
+    });
+    assert!(watch.moved_of(|number| number == 2) > 0);
+    let ends = traffic::together(&flows, vec![end], |flow| format!("given up by {}", flow.from));
+    for (flow, end) in flows.iter().zip(ends.flows) {
+        let reason = format!("given up by {}", flow.from);
+        assert_eq!(end.outcome, Outcome::Failed { reason });
+    }
 }

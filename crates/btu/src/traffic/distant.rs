@@ -1,7 +1,10 @@
 //! A cluster between this host and agents: they draw the same trains, meet, start at one instant, and
 //! what each saw is put together on the clock of the senders.
 
+mod account;
+mod care;
 mod clocks;
+mod patience;
 mod probe;
 
 use std::collections::BTreeMap;
@@ -31,6 +34,11 @@ use btu_engine::traffic::SideEnd;
 use btu_engine::traffic::SideReport;
 use btu_engine::traffic::Watch;
 
+use self::account::Account;
+use self::care::BEYOND;
+use self::care::Care;
+use self::care::Lost;
+use self::care::is_of;
 use self::clocks::Clocks;
 use super::expand;
 use super::expand::Cast;
@@ -105,10 +113,7 @@ pub(super) fn carry(
     let course = Course { peers, order, job, roles, flows, span, over };
     let drawn = words::drawn(cast, &talks);
     let carried = course.carry(&drawn, talks);
-    for role in &course.roles {
-        // An agent that is lost has ended it by itself.
-        let _ = peers.say(*role, &Word::Close { job }, LEASE);
-    }
+    peers.close(job, &course.roles);
     carried
 }
 
@@ -118,30 +123,40 @@ impl Course<'_> {
         let side = engine::call(&self.flows, HERE, &doors)?;
         self.roles.iter().try_for_each(|role| self.met(*role))?;
         let mut clocks = Clocks::before(self.peers, &self.roles)?;
-        let begin = now().saturating_add(LEAD).saturating_add(clocks.slowest() * 4);
-        let lease = begin.saturating_add(self.span).since(now()).saturating_add(LEASE);
+        let lead = LEAD.saturating_add(clocks.slowest() * 4);
+        let silence = self.span.saturating_add(LEASE);
+        // Agents without an end in it must hear of it, too, and before anything is due.
+        self.peers.promise(self.job, now().saturating_add(lead).saturating_add(silence));
+        self.peers.feed();
+        let begin = now().saturating_add(lead);
+        self.peers.promise(self.job, begin.saturating_add(silence));
         for role in &self.roles {
             let at_ns = clocks.start(*role, begin);
-            self.peers.say(*role, &Word::Start { job: self.job, at_ns }, lease)?;
+            self.peers.say(*role, &Word::Start { job: self.job, at_ns })?;
         }
-        let (own, talks) = self.run(side, begin, talks, talk_doors);
+        let watch = side.watch();
+        let (own, talks, mut lost) = self.run((side, &watch), begin, talks, talk_doors);
         let mut own = own?;
         clocks.after(self.peers);
-        let mut missing = "the other host is lost".to_owned();
         let mut sides = Vec::new();
         for role in &self.roles {
             let there = expand::place(*role);
             own.shift(&self.flows, &clocks.shift_there(*role), |flow| flow.from == there);
-            match self.report(*role) {
+            if lost.contains_key(role) {
+                continue;
+            }
+            match self.report(*role, &watch) {
                 Ok(mut end) => {
                     end.shift(&self.flows, &clocks.shift_here(*role), |flow| flow.to == there);
                     sides.push(end);
                 }
-                Err(cause) => missing = cause.sentence(),
+                Err(cause) => drop(lost.insert(*role, cause.sentence())),
             }
         }
         sides.push(own);
-        let end = engine::together(&self.flows, sides, &missing);
+        let reason = |flow: &Flow| lost.iter().find(|(role, _)| is_of(**role, flow));
+        let missing = |flow: &Flow| reason(flow).map_or_else(String::new, |(_, why)| why.clone());
+        let end = engine::together(&self.flows, sides, missing);
         Ok(Carried { end, talks, clocks: clocks.finish() })
     }
 
@@ -154,9 +169,10 @@ impl Course<'_> {
         let mut flow_doors = vec![None; self.flows.len()];
         let mut talk_doors = vec![None; talks.len()];
         for role in &self.roles {
+            self.peers.feed();
             let seat = self.peers.seat(*role, self.job)?;
             let word = Word::Prepare(Box::new(self.preparation(*role)));
-            let told = self.peers.say(*role, &word, LEASE)?;
+            let told = self.peers.say(*role, &word)?;
             let Told::Listening { address, ports, talks, drawn: theirs } = told else {
                 return Err(misfit());
             };
@@ -195,10 +211,21 @@ impl Course<'_> {
         }
     }
 
-    /// Waits until an agent has all of its connections.
+    /// Waits until an agent has all of its connections. It gives up by itself, or is given up.
     fn met(&self, role: Role) -> Result<(), EngineError> {
-        // The agent gives up by itself.
-        while let Told::Waiting {} = self.peers.say(role, &Word::Met { job: self.job }, LEASE)? {
+        let refused = |what: &str| {
+            let name = self.peers.name(role);
+            Err(EngineError::Refused(format!("agent {name}: {what}")))
+        };
+        let end = now().saturating_add(MEETING);
+        while let Told::Waiting {} = self.peers.say(role, &Word::Met { job: self.job })? {
+            if self.order.interrupt.load(Relaxed) {
+                return refused("interrupted");
+            }
+            if now() > end {
+                return refused(&format!("it awaits connections for {} s", MEETING.seconds()));
+            }
+            self.peers.feed();
             thread::park_timeout(Duration::from(SLICE));
         }
         Ok(())
@@ -207,12 +234,11 @@ impl Course<'_> {
     /// Carries the ends that are here, and looks after the agents.
     fn run(
         &self,
-        side: Side,
+        (side, watch): (Side, &Watch),
         begin: Nanos,
         talks: Vec<Talked>,
         doors: Vec<Door>,
-    ) -> (Result<SideEnd, EngineError>, Vec<Result<FlowEnd, EngineError>>) {
-        let watch = side.watch();
+    ) -> (Result<SideEnd, EngineError>, Vec<Result<FlowEnd, EngineError>>, Lost) {
         let Order { linger, stall, .. } = *self.order;
         let (parties, flows) = (&self.peers.parties, &self.flows);
         let job = Job { parties, flows, linger, stall, cancel: Arc::clone(&self.over) };
@@ -235,116 +261,36 @@ impl Course<'_> {
                     })
                 })
                 .collect();
-            self.look_after(&watch, begin, || {
+            let mut care = Care::new(self, watch);
+            care.take(begin, || {
                 carrying.is_finished() && talking.iter().all(thread::ScopedJoinHandle::is_finished)
             });
             let join = |talk: thread::ScopedJoinHandle<'_, _>| {
                 talk.join().unwrap_or_else(|_| Err(panicked()))
             };
             let talks = talking.into_iter().map(join).collect();
-            (carrying.join().unwrap_or_else(|_| Err(panicked())), talks)
+            (carrying.join().unwrap_or_else(|_| Err(panicked())), talks, care.lost)
         })
     }
 
-    /// Says nothing while blocks are due, and only looks whether the agents are there; then tells each host what the others have sent, until all
-    /// have ended here.
-    fn look_after(&self, watch: &Watch, begin: Nanos, is_over: impl Fn() -> bool) {
-        let quiet_until = begin.saturating_add(self.span);
-        let mut told = false;
-        while !is_over() {
-            thread::park_timeout(Duration::from(SLICE));
-            let gone = |role: &Role| self.peers.is_closed(*role);
-            if self.order.interrupt.load(Relaxed) || self.roles.iter().any(gone) {
-                self.give_up(watch);
-            }
-            if now() < quiet_until || self.over.load(Relaxed) {
-                continue;
-            }
-            if self.exchange(watch, &mut told).is_err() {
-                self.give_up(watch);
-            }
+    /// What an agent saw; nothing where the run is not kept.
+    fn report(&self, role: Role, watch: &Watch) -> Result<SideEnd, EngineError> {
+        if self.over.load(Relaxed) {
+            return Err(EngineError::Refused("the run was given up".to_owned()));
         }
-        // Whoever only sends is often done before it was looked at again.
-        if !self.over.load(Relaxed) && self.exchange(watch, &mut told).is_err() {
-            self.give_up(watch);
-        }
-    }
-
-    fn give_up(&self, watch: &Watch) {
-        self.over.store(true, Relaxed);
-        watch.give_up();
-    }
-
-    /// What was sent here goes there, and the other way round.
-    fn exchange(&self, watch: &Watch, told: &mut bool) -> Result<(), EngineError> {
-        let sent = watch.sent_here().filter(|_| !*told);
-        *told |= sent.is_some();
-        for role in &self.roles {
-            if let Some(datagrams) = sent.clone() {
-                let word = Word::Sent { job: self.job, datagrams };
-                self.peers.say(*role, &word, LEASE)?;
-            }
-            match self.peers.say(*role, &Word::Ask { job: self.job }, LEASE)? {
-                Told::Running { sent: Some(datagrams) } | Told::Over { sent: datagrams, .. } => {
-                    watch.sent_elsewhere(&self.of(*role, datagrams));
-                }
-                Told::Running { sent: None } => {}
-                _ => return Err(misfit()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Datagrams of the flows that an agent sends; it says nothing of others.
-    fn of(&self, role: Role, datagrams: Vec<Option<u64>>) -> Vec<Option<u64>> {
         let there = expand::place(role);
-        let own = self.flows.iter().zip(datagrams);
-        own.map(|(flow, count)| count.filter(|_| flow.from == there)).collect()
-    }
-
-    /// What an agent saw.
-    fn report(&self, role: Role) -> Result<SideEnd, EngineError> {
-        let text = self.text(role)?;
-        let told = serde_json::from_str::<SideReport>(&text);
-        let broken = |cause| EngineError::Refused(format!("the agent's report: {cause}"));
-        told.map_err(broken)?.into_end(self.flows.len())
-    }
-
-    fn text(&self, role: Role) -> Result<String, EngineError> {
-        read_report(self.peers, role, self.job, || self.over.load(Relaxed))
-    }
-}
-
-/// The report of a job, once it is over.
-fn read_report(
-    peers: &Peers,
-    role: Role,
-    job: u32,
-    is_given_up: impl Fn() -> bool,
-) -> Result<String, EngineError> {
-    let length = loop {
-        match peers.say(role, &Word::Ask { job }, LEASE)? {
-            Told::Over { length, .. } if length <= LONGEST_REPORT => break length,
-            Told::Running { .. } if !is_given_up() => thread::park_timeout(Duration::from(SLICE)),
-            Told::Running { .. } => {
-                return Err(EngineError::Refused("the job was given up".to_owned()));
-            }
-            _ => return Err(misfit()),
-        }
-    };
-    let mut text = String::with_capacity(length);
-    while text.len() < length {
-        let Told::Part { text: part } =
-            peers.say(role, &Word::Read { job, from: text.len() }, LEASE)?
-        else {
-            return Err(misfit());
+        let account = Account {
+            peers: self.peers,
+            role,
+            job: self.job,
+            longest: watch.longest_report(&self.flows, there),
+            patience: self.order.stall.saturating_add(BEYOND),
+            interrupt: self.order.interrupt,
         };
-        if part.is_empty() || text.len() + part.len() > length {
-            return Err(misfit());
-        }
-        text.push_str(&part);
+        let told = serde_json::from_str::<SideReport>(&account.read()?);
+        let broken = |cause| EngineError::Refused(format!("the agent's report: {cause}"));
+        told.map_err(broken)?.into_end(&self.flows, there)
     }
-    Ok(text)
 }
 
 /// Every host of a cluster, in the order of its paths.
@@ -367,5 +313,5 @@ const HERE: usize = 0;
 const LEAD: Nanos = Nanos::from_millis(100);
 /// How often somebody who waits looks again.
 const SLICE: Nanos = Nanos::from_millis(10);
-/// Of a report: as much as of any document.
-const LONGEST_REPORT: usize = 256 << 20;
+/// How long the connections of a cluster may take: twice what an agent waits for them.
+const MEETING: Nanos = Nanos::from_secs(30);

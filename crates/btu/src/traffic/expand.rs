@@ -1,5 +1,6 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,12 +8,14 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
+use btu_core::traffic::Action;
 use btu_core::traffic::Block;
 use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
 use btu_core::traffic::Drain;
+use btu_core::traffic::Event;
 use btu_core::traffic::Overrun;
 use btu_core::traffic::Pace;
 use btu_core::traffic::Pattern;
@@ -36,6 +39,7 @@ use btu_engine::traffic::Offer;
 use btu_sys::socket::Settings;
 
 use super::scenario;
+use super::words::OF_A_TALK;
 use crate::exit::Failure;
 
 /// Where the hosts of a scenario are.
@@ -73,6 +77,8 @@ pub(crate) struct Said {
 pub(crate) struct Talked {
     pub(crate) said: Said,
     pub(crate) dialogue: Dialogue,
+    /// How many it may have open at once.
+    pub(crate) connections: usize,
 }
 
 impl Talked {
@@ -97,12 +103,18 @@ pub(crate) fn flows(
     hosts: &dyn Layout,
     until: &Until,
 ) -> Result<Cast, Failure> {
-    let (mut cast, mut blocks) = (Cast::default(), 0);
+    let (mut cast, mut blocks) = (Cast::default(), 0_usize);
+    let mut draw = |drawn: usize| {
+        blocks = blocks.saturating_add(drawn);
+        let cause = || anyhow!("{}: more than {} blocks", cluster.name, until.most_blocks);
+        if blocks > until.most_blocks { Err(Failure::usage(cause())) } else { Ok(()) }
+    };
     for test in &cluster.tests {
         for session in 1..=sessions {
             let streams = test.streams(&cluster.name, seed);
             let streams = if session == 1 { streams } else { streams.part(u64::from(session)) };
             if let Some(Train::Closed(train)) = test.traffic.train(&streams) {
+                draw(OF_A_FLOW)?;
                 let mut talked = conversation(test, train, &streams, hosts, until)?;
                 talked.said.session = session;
                 cast.talks.push(talked);
@@ -110,11 +122,7 @@ pub(crate) fn flows(
             }
             for mut one in of_test(test, &streams, hosts)? {
                 one.session = session;
-                blocks += one.blocks();
-                if blocks > until.most_blocks {
-                    let cause = anyhow!("{}: more than {} blocks", cluster.name, until.most_blocks);
-                    return Err(Failure::usage(cause));
-                }
+                draw(one.blocks())?;
                 if session > 1 && one.flow.carrier == Carrier::Udp {
                     // A port of the script has room for one socket.
                     one.flow.port = 0;
@@ -127,11 +135,13 @@ pub(crate) fn flows(
 }
 
 impl Named {
+    /// What it takes memory for: its blocks, or the sizes that it has over and over, and itself.
     fn blocks(&self) -> usize {
-        match &self.flow.offer {
-            Offer::Endless(_) => 0,
+        let drawn = match &self.flow.offer {
+            Offer::Endless(sizes) => sizes.len(),
             Offer::Train { blocks, .. } => blocks.len(),
-        }
+        };
+        drawn.saturating_add(OF_A_FLOW)
     }
 
     /// How many blocks or sizes were drawn, and their bytes.
@@ -181,8 +191,21 @@ fn conversation(
         patience: until.patience,
         cancel: Arc::clone(&until.cancel),
     };
+    let connections = connections(&test.traffic, streams);
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
-    Ok(Talked { said: Said { test, session: 1, from, to, traffic }, dialogue })
+    Ok(Talked { said: Said { test, session: 1, from, to, traffic }, dialogue, connections })
+}
+
+/// As many as browsers have, or as the traffic asks over at once when it begins.
+fn connections(call: &Call, streams: &Streams) -> usize {
+    let Some(Train::Closed(mut train)) = call.train(streams) else { return OF_A_TALK };
+    let mut actions = Vec::new();
+    train.on(Nanos::ZERO, Event::Start, &mut actions);
+    let flows = actions.iter().filter_map(|action| match action {
+        Action::Ask { flow, .. } => Some(*flow),
+        _ => None,
+    });
+    flows.collect::<BTreeSet<u32>>().len().max(OF_A_TALK)
 }
 
 fn roles(test: &Test) -> Result<(Role, Role), Failure> {
@@ -351,11 +374,14 @@ const DURATION: Nanos = Nanos::from_secs(10);
 const SET_UP: Nanos = Nanos::from_millis(150);
 /// Sizes of a full stream whose blocks differ, drawn once and used over and over.
 const DRAWN_SIZES: usize = 1024;
+/// What a flow or a conversation is kept with besides its blocks, in blocks.
+const OF_A_FLOW: usize = 16;
 /// 64 bytes each are kept of every block.
 const MOST_BLOCKS: usize = 4_000_000;
 
 #[cfg(test)]
 mod tests {
+    use super::super::peers::Apart;
     use super::*;
 
     #[test]
@@ -374,5 +400,41 @@ mod tests {
         };
         let Carrier::Tcp(settings) = carrier(&window) else { unreachable!("tcp is tcp") };
         assert_eq!((settings.send_buffer, settings.receive_buffer), (Some(65_536), Some(65_536)));
+    }
+    /// What an agent draws of a test that it is told.
+    fn drawn(traffic: &str, sessions: u32, most_blocks: usize) -> Result<Cast, Failure> {
+        let test = format!("path = \"test -> active\"\ntype = \"{traffic}\"\n");
+        let told = scenario::told(&format!("[[cluster]]\n[[cluster.test]]\n{test}")).unwrap();
+        let Block::Cluster(cluster) = &told.run else { unreachable!("one cluster") };
+        let until = Until { patience: Nanos::ZERO, cancel: Arc::default(), most_blocks };
+        flows(cluster, sessions, 7, &Apart, &until)
+    }
+
+    #[test]
+    fn flows_are_bounded_by_what_they_take_and_not_by_what_is_due() {
+        for (traffic, each) in [
+            ("full(blocksize=16 KiB, duration=1 s)", 1 + OF_A_FLOW),
+            ("full(blocksize=exp(16 kB), duration=1 s)", DRAWN_SIZES + OF_A_FLOW),
+            ("burstq(blocksize=1 kB, period=10 ms, duration=1 s)", 100 + OF_A_FLOW),
+            ("telnet(duration=1 s)", OF_A_FLOW),
+        ] {
+            let cast = drawn(traffic, 4, 4 * each).unwrap();
+            assert_eq!(cast.flows.len() + cast.talks.len(), 4, "{traffic}");
+            let refused = drawn(traffic, 4, 4 * each - 1).unwrap_err();
+            let reason = format!(": more than {} blocks", 4 * each - 1);
+            assert!(refused.cause.to_string().ends_with(&reason), "{:#}", refused.cause);
+        }
+    }
+
+    #[test]
+    fn a_conversation_has_the_connections_that_it_begins_with() {
+        for (traffic, connections) in [
+            ("telnet(duration=1 s)", OF_A_TALK),
+            ("partition(workers=40, duration=1 s)", 40),
+            ("partition(workers=2, duration=1 s)", OF_A_TALK),
+        ] {
+            let cast = drawn(traffic, 1, 1000).unwrap();
+            assert_eq!(cast.talks[0].connections, connections, "{traffic}");
+        }
     }
 }

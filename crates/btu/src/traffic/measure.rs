@@ -13,10 +13,14 @@ use btu_core::traffic::course::Next;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
+use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::ProbeSample;
+use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
@@ -128,12 +132,22 @@ fn probed(
     probe: &Probe,
     interrupt: &Interrupt,
 ) -> Result<(Vec<ClusterSample>, Option<ProbeSample>), Failure> {
+    let cancel = interrupt.flag();
     let found = match hosts {
-        Hosts::Apart(peers) => probed_apart(peers, probe, interrupt),
+        Hosts::Apart(peers) => ask(
+            probe,
+            |datagram, time| distant::capacity(peers, datagram, time, cancel),
+            |interval, most| distant::responsiveness(peers, interval, most, cancel),
+        ),
         Hosts::Here(testbed) => {
             let [near, far] = [Role::Test, Role::Active].map(|role| testbed.place(role));
             let address = testbed.address(Role::Test, Role::Active)?;
-            probed_here(&Way { near: &near, far: &far, address }, probe, interrupt)
+            let way = Way { near: &near, far: &far, address };
+            ask(
+                probe,
+                |datagram, time| engine::capacity(&way, datagram, time, cancel),
+                |interval, most| engine::responsiveness(&way, interval, most, cancel),
+            )
         }
     };
     Ok(match found {
@@ -142,36 +156,18 @@ fn probed(
     })
 }
 
-fn probed_here(
-    way: &Way<'_>,
+/// Lets a probe be done by whoever does those of its kind.
+fn ask(
     probe: &Probe,
-    interrupt: &Interrupt,
+    capacity: impl FnOnce(Bytes, Nanos) -> Result<CapacitySample, EngineError>,
+    responsiveness: impl FnOnce(Nanos, u32) -> Result<ResponsivenessSample, EngineError>,
 ) -> Result<ProbeSample, EngineError> {
-    let cancel = interrupt.flag();
-    match probe {
+    match *probe {
         Probe::Capacity { time_ns, datagram_bytes } => {
-            engine::capacity(way, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
+            capacity(datagram_bytes, time_ns).map(ProbeSample::Capacity)
         }
         Probe::Responsiveness { interval_ns, intervals } => {
-            engine::responsiveness(way, *interval_ns, *intervals, cancel)
-                .map(ProbeSample::Responsiveness)
-        }
-    }
-}
-
-fn probed_apart(
-    peers: &Peers,
-    probe: &Probe,
-    interrupt: &Interrupt,
-) -> Result<ProbeSample, EngineError> {
-    let cancel = interrupt.flag();
-    match probe {
-        Probe::Capacity { time_ns, datagram_bytes } => {
-            distant::capacity(peers, *datagram_bytes, *time_ns, cancel).map(ProbeSample::Capacity)
-        }
-        Probe::Responsiveness { interval_ns, intervals } => {
-            distant::responsiveness(peers, *interval_ns, *intervals, cancel)
-                .map(ProbeSample::Responsiveness)
+            responsiveness(interval_ns, intervals).map(ProbeSample::Responsiveness)
         }
     }
 }

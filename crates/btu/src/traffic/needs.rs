@@ -52,9 +52,10 @@ fn of_block(block: &Block, sessions: u32, plan: &Plan) -> Result<usize, Failure>
     match block {
         Block::Cluster(cluster) => {
             let (patience, cancel) = (plan.stall_ns, std::sync::Arc::default());
-            let until = Until { patience, cancel, most_blocks: usize::MAX };
+            let until = Until { patience, cancel, most_blocks: words::MOST_BLOCKS };
             let cast = expand::flows(cluster, sessions, plan.seed, &Apart, &until)?;
-            Ok(cast.flows.len() + cast.talks.len() * words::OF_A_TALK)
+            let of_talks: usize = cast.talks.iter().map(|talk| talk.connections).sum();
+            Ok(cast.flows.len() + of_talks)
         }
         Block::Parallel(blocks) => Ok(each(blocks)?.into_iter().sum()),
         Block::Serial(blocks, _) => Ok(each(blocks)?.into_iter().max().unwrap_or(0)),

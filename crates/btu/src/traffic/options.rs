@@ -267,8 +267,10 @@ impl TrafficArgs {
             Some(StudyArgs::Viseum(args)) => (viseum::plan(args), &args.output),
             Some(StudyArgs::Convert(_)) | None => (planning::plan(&self.file)?, &self.file.output),
         };
-        let peer = self.peer();
-        let plan = peer.map_or(Ok(plan.clone()), |peer| planning::towards(plan, peer))?;
+        let plan = match self.peer() {
+            Some(peer) => planning::towards(plan, peer)?,
+            None => plan,
+        };
         if !plan.agents.is_empty() && plan.has_link() {
             return Err(path::no_link());
         }
@@ -281,11 +283,13 @@ impl TrafficArgs {
             return Ok(BTreeMap::new());
         }
         let state = StateDir::open(&self.far().state)?;
-        let named = self.file.host.iter().filter_map(|wish| wish.split_once('='));
-        let given =
-            named.map(|(_, agent)| agent).chain(self.peer().and_then(|p| p.peer.as_deref()));
-        let given: Result<Vec<NamedAgent>, Failure> =
-            given.map(|agent| NamedAgent::find(&state, "--host", agent)).collect();
+        let hosts = self.file.host.iter().filter_map(|wish| wish.split_once('='));
+        let hosts = hosts.map(|(_, agent)| ("--host", agent));
+        let peer = self.peer().and_then(|p| p.peer.as_deref()).map(|agent| ("--peer", agent));
+        let given: Result<Vec<NamedAgent>, Failure> = hosts
+            .chain(peer)
+            .map(|(option, agent)| NamedAgent::find(&state, option, agent))
+            .collect();
         let given = given?;
         let mut agents = BTreeMap::new();
         for (role, name) in &plan.agents {

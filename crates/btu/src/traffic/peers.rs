@@ -26,6 +26,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::expand::Layout;
+use super::silence::Silence;
 use super::words;
 use super::words::Told;
 use super::words::Word;
@@ -62,10 +63,17 @@ pub(super) const NO_THIRD: &str = "agents connect to nobody, so traffic runs bet
 
 /// The agents of a measurement.
 pub(super) struct Peers {
-    services: BTreeMap<Role, Mutex<RemoteService>>,
+    lines: BTreeMap<Role, Line>,
     /// In the order of [`Role::ALL`].
     pub(super) parties: Vec<Party>,
     jobs: AtomicU32,
+}
+
+/// What leads to one agent.
+struct Line {
+    service: Mutex<RemoteService>,
+    /// Locked for moments only, and by whoever speaks while he has the service.
+    silence: Mutex<Silence>,
 }
 
 /// What is asked of agents, and by whom.
@@ -90,7 +98,7 @@ impl Peers {
     ) -> Result<(Self, FarFacts), Failure> {
         let mut order: Vec<(&Role, &NamedAgent)> = company.agents.iter().collect();
         order.sort_by_key(|(_, agent)| agent.id.to_string());
-        let (mut services, mut far) = (BTreeMap::new(), FarFacts::new());
+        let (mut lines, mut far) = (BTreeMap::new(), FarFacts::new());
         for (role, agent) in order {
             let wanted = Wanted {
                 service: words::SERVICE,
@@ -104,21 +112,22 @@ impl Peers {
             let own = company.state.identity()?;
             let mut service = RemoteService::begin(agent.clone(), own, wanted, interrupt.flag())?;
             far.insert(role.to_string(), service.facts()?);
-            services.insert(*role, Mutex::new(service));
+            let (service, silence) = (Mutex::new(service), Mutex::default());
+            lines.insert(*role, Line { service, silence });
         }
         let parties = Role::ALL.map(|role| Party {
             place: Place::here(role),
             address: Ipv4Addr::UNSPECIFIED.into(),
             sockets: Settings::default(),
         });
-        Ok((Self { services, parties: parties.into(), jobs: AtomicU32::new(0) }, far))
+        Ok((Self { lines, parties: parties.into(), jobs: AtomicU32::new(0) }, far))
     }
 
     /// What is to be said of the hosts.
     pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
         let network = "the network between the hosts, as their systems have it";
         let mut facts = BTreeMap::from([("network".to_owned(), Fact::known(network))]);
-        for role in self.services.keys() {
+        for role in self.lines.keys() {
             let service = self.service(*role);
             let said =
                 service.as_ref().map(|service| (service.name().to_owned(), service.shared()));
@@ -140,14 +149,103 @@ impl Peers {
         Ok(Seat { attempt: job, ..self.service(role)?.seat() })
     }
 
-    /// Says a word to an agent, which may take `within`; after it the conductor may be silent for
-    /// `lease`. A refusal is an error.
-    pub(super) fn say(&self, role: Role, word: &Word, lease: Nanos) -> Result<Told, EngineError> {
-        let mut service = self.service(role)?;
+    /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
+    /// [`LEASE`] at least. A refusal is an error.
+    pub(super) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
+        let line = self.line(role)?;
+        line.say(&mut locked(&line.service), word)
+    }
+
+    /// A job has nothing to say until then, and whatever is said meanwhile to any agent must not end it.
+    pub(super) fn promise(&self, job: u32, until: Nanos) {
+        self.lines.values().for_each(|line| locked(&line.silence).promise(job, until));
+    }
+
+    /// Ends a job at all agents that have a part in it.
+    pub(super) fn close(&self, job: u32, roles: &[Role]) {
+        self.lines.values().for_each(|line| locked(&line.silence).forget(job));
+        for role in roles {
+            // An agent that is lost has ended it by itself.
+            let _ = self.say(*role, &Word::Close { job });
+        }
+    }
+
+    /// Says something to every agent that has waited for long, and to which nobody speaks now.
+    pub(super) fn feed(&self) {
+        for line in self.lines.values() {
+            if !locked(&line.silence).is_due(now()) {
+                continue;
+            }
+            if let Ok(mut service) = line.service.try_lock()
+                && !service.is_away()
+            {
+                // One that is lost is found to be by whoever needs it.
+                let _ = line.say(&mut service, &Word::Clock {});
+            }
+        }
+    }
+
+    /// An agent as it was named, for people.
+    pub(super) fn name(&self, role: Role) -> String {
+        self.service(role).map_or_else(|_| role.to_string(), |service| service.name().to_owned())
+    }
+
+    /// Reads an agent's clock between two looks at ours, some times.
+    pub(super) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
+        let mut readings = Vec::new();
+        for _ in 0..READINGS {
+            let asked = now();
+            let Told::Clock { now_ns: told } = self.say(role, &Word::Clock {})? else {
+                return Err(misfit());
+            };
+            if told > LONGEST_UPTIME {
+                return Err(EngineError::Refused(format!("no clock says {told}")));
+            }
+            readings.push(Reading { asked, told, heard: now() });
+        }
+        Ok(readings)
+    }
+
+    /// True where an agent is gone, seen in passing while nothing is said.
+    pub(super) fn is_closed(&self, role: Role) -> bool {
+        // One that somebody speaks to now is found to be gone there.
+        let service = self.line(role).ok().and_then(|line| line.service.try_lock().ok());
+        service.is_some_and(|service| service.is_closed())
+    }
+
+    /// True where an agent was lost and not yet regained.
+    pub(super) fn is_away(&self) -> bool {
+        let is_away = |role: &Role| self.service(*role).is_ok_and(|service| service.is_away());
+        self.lines.keys().any(is_away)
+    }
+
+    /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not.
+    pub(super) fn regain(&self) -> Result<(), String> {
+        for role in self.lines.keys() {
+            let mut service = self.service(*role).map_err(|cause| cause.sentence())?;
+            service.regain().map_err(|cause| cause.sentence())?;
+        }
+        Ok(())
+    }
+
+    fn service(&self, role: Role) -> Result<MutexGuard<'_, RemoteService>, EngineError> {
+        self.line(role).map(|line| locked(&line.service))
+    }
+
+    fn line(&self, role: Role) -> Result<&Line, EngineError> {
+        let none = || EngineError::Refused(format!("no agent plays {role}"));
+        self.lines.get(&role).ok_or_else(none)
+    }
+}
+
+impl Line {
+    /// What is announced is decided by whoever has the service: words leave in that order.
+    fn say(&self, service: &mut RemoteService, word: &Word) -> Result<Told, EngineError> {
         let broken = |cause: serde_json::Error| {
             EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))
         };
         let word = serde_json::to_value(word).map_err(broken)?;
+        let lease = locked(&self.silence).announce(now(), LEASE);
         let told = service.say(word, WITHIN, lease)?;
         match Told::deserialize(told).map_err(broken)? {
             Told::Refused { reason } => {
@@ -156,45 +254,10 @@ impl Peers {
             told => Ok(told),
         }
     }
+}
 
-    /// Reads an agent's clock between two looks at ours, some times.
-    pub(super) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
-        let mut readings = Vec::new();
-        for _ in 0..READINGS {
-            let asked = now();
-            let Told::Clock { now_ns: told } = self.say(role, &Word::Clock {}, LEASE)? else {
-                return Err(misfit());
-            };
-            readings.push(Reading { asked, told, heard: now() });
-        }
-        Ok(readings)
-    }
-
-    /// True where an agent is gone, seen in passing while nothing is said.
-    pub(super) fn is_closed(&self, role: Role) -> bool {
-        self.service(role).is_ok_and(|service| service.is_closed())
-    }
-
-    /// True where an agent was lost and not yet regained.
-    pub(super) fn is_away(&self) -> bool {
-        let is_away = |role: &Role| self.service(*role).is_ok_and(|service| service.is_away());
-        self.services.keys().any(is_away)
-    }
-
-    /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not.
-    pub(super) fn regain(&self) -> Result<(), String> {
-        for role in self.services.keys() {
-            let mut service = self.service(*role).map_err(|cause| cause.sentence())?;
-            service.regain().map_err(|cause| cause.sentence())?;
-        }
-        Ok(())
-    }
-
-    fn service(&self, role: Role) -> Result<MutexGuard<'_, RemoteService>, EngineError> {
-        let none = || EngineError::Refused(format!("no agent plays {role}"));
-        let service = self.services.get(&role).ok_or_else(none)?;
-        Ok(service.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
+    one.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is asked of every agent as a whole.
@@ -221,5 +284,7 @@ const WITHIN: Nanos = Nanos::from_secs(5);
 pub(super) const LEASE: Nanos = Nanos::from_secs(10);
 /// What every lease has beside the time of a run: the answer, its way, and the steps in between.
 pub(super) const SPARE: Nanos = Nanos::from_secs(40);
+/// No host is up for a century, and differences of such times are numbers, too.
+const LONGEST_UPTIME: Nanos = Nanos::from_secs(100 * 366 * 86_400);
 /// Of a clock, before and after a run each.
 const READINGS: usize = 16;

@@ -15,8 +15,10 @@ use super::expand::Talked;
 /// The name of the service.
 pub(crate) const SERVICE: &str = "traffic";
 
-/// Connections of one conversation at once, as browsers have them.
+/// Connections of one conversation at once, as browsers have them, unless it begins with more.
 pub(crate) const OF_A_TALK: usize = 6;
+/// Blocks of all flows of a job: both hosts keep 64 bytes for each.
+pub(crate) const MOST_BLOCKS: usize = 8_000_000;
 /// Of round trips under load: sixteen with load, and one that probes.
 pub(crate) const OF_A_PROBE: usize = 24;
 
@@ -137,6 +139,9 @@ pub(crate) enum Told {
     Running {
         /// Once all that is sent there was: datagrams of each flow, none for those that are not.
         sent: Option<Vec<Option<u64>>>,
+        /// Payload so far: what shows that it goes on.
+        #[serde(default)]
+        moved: u64,
     },
     /// The job has ended.
     Over {

@@ -22,7 +22,6 @@ use btu_sys::exchange::Call;
 use btu_sys::exchange::Framing;
 use btu_sys::exchange::Ready;
 
-use super::NONCE;
 use super::SLICE;
 use super::WORDS;
 use super::is_passing;
@@ -117,6 +116,8 @@ fn proof(seat: &Seat, challenge: &[u8; WORDS / 2]) -> [u8; WORDS / 2] {
 }
 
 const GREETING: &[u8] = b"btu ping";
+/// Words that were overheard get a challenge, and what answers it has to know the secret.
+const NONCE: [u8; 12] = [0; 12];
 /// How long an answer is waited for before the words are said again.
 const AGAIN: Duration = Duration::from_millis(200);
 

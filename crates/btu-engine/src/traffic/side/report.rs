@@ -13,15 +13,19 @@ use serde::Serialize;
 
 use super::super::flow::Received;
 use super::super::flow::Sent;
+use super::super::job::Flow;
 use super::super::job::JobEnd;
 use super::super::job::TcpEnd;
+use super::super::pacer::Pace;
 use super::Part;
 use super::SideEnd;
+use super::bounds;
 use crate::error::EngineError;
 
 /// What a side saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SideReport {
+    #[serde(deserialize_with = "bounds::of_flows")]
     flows: Vec<PartReport>,
     sender_cpu_ns: u64,
     receiver_cpu_ns: u64,
@@ -87,29 +91,23 @@ impl SideEnd {
 }
 
 impl SideReport {
-    /// The same, checked: `flows` is how many the job has.
+    /// The same, checked: what the party `there` of a job with these flows can have seen.
     ///
     /// # Errors
     /// It cannot be what a side saw.
-    pub fn into_end(self, flows: usize) -> Result<SideEnd, EngineError> {
-        let refuse = |what: &str| Err(EngineError::Refused(format!("the other host told {what}")));
-        if self.flows.len() != flows {
+    pub fn into_end(self, flows: &[Flow], there: usize) -> Result<SideEnd, EngineError> {
+        let cause = |what| EngineError::Refused(format!("the other host told {what}"));
+        let refuse = |what: &'static str| Err(cause(what));
+        if self.flows.len() != flows.len() {
             return refuse("of other flows");
         }
-        let mut parts = Vec::with_capacity(flows);
-        for (number, told) in self.flows.into_iter().enumerate() {
-            let datagrams = told.sent.as_ref().map_or(0, |sent| sent.datagrams);
-            if datagrams > MOST_DATAGRAMS {
-                return refuse("more datagrams than a host can send");
-            }
-            let Ok(sent) = told.sent.map(|sent| to_sent(number, sent)).transpose() else {
-                return refuse("blocks that cannot be");
-            };
-            let received = told.received.map(|received| to_received(number, received));
-            let Ok(received) = received.transpose() else {
-                return refuse("reads that cannot be");
-            };
-            parts.push(Part { sent, received, datagrams, options: to_options(told.options) });
+        let mut parts = Vec::with_capacity(flows.len());
+        for (number, (told, flow)) in self.flows.into_iter().zip(flows).enumerate() {
+            parts.push(told.into_part((number, flow), there).map_err(cause)?);
+        }
+        let times = [self.sender_cpu_ns, self.receiver_cpu_ns, self.elapsed_ns];
+        if times.into_iter().any(|time| time_of(time).is_err()) {
+            return refuse("times that cannot be");
         }
         let used = JobEnd {
             sender_cpu: Nanos::new(self.sender_cpu_ns),
@@ -119,6 +117,28 @@ impl SideReport {
             ..JobEnd::default()
         };
         Ok(SideEnd { flows: parts, used })
+    }
+}
+
+impl PartReport {
+    /// What the party `there` can have seen of a flow, or what it cannot.
+    fn into_part(self, (number, flow): (usize, &Flow), there: usize) -> Result<Part, &'static str> {
+        let Self { sent, received, options } = self;
+        if (sent.is_some() && flow.from != there) || (received.is_some() && flow.to != there) {
+            return Err("of ends that are not there");
+        }
+        let datagrams = sent.as_ref().map_or(0, |sent| sent.datagrams);
+        if datagrams > MOST_DATAGRAMS {
+            return Err("more datagrams than a host can send");
+        }
+        let sent = sent.map(|sent| to_sent((number, flow), sent)).transpose();
+        let received = received.map(|received| to_received(number, received)).transpose();
+        Ok(Part {
+            sent: sent.map_err(|Impossible| "blocks that cannot be")?,
+            received: received.map_err(|Impossible| "reads that cannot be")?,
+            datagrams,
+            options: to_options(options).map_err(|Impossible| "options that cannot be")?,
+        })
     }
 }
 
@@ -157,18 +177,21 @@ fn of_block(block: &BlockRecord, due: u64) -> [u64; 7] {
     [due, block.size.count(), start, end, block.taken.count(), held, fate]
 }
 
-fn to_sent(number: usize, told: SentReport) -> Result<Sent, Impossible> {
+fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Impossible> {
+    if u64::try_from(told.blocks.len()).is_ok_and(|count| count > bounds::blocks(flow)) {
+        return Err(Impossible);
+    }
     let (mut due, mut total, mut blocks) = (0_u64, 0_u64, Vec::with_capacity(told.blocks.len()));
     for [step, size, start, end, taken, held, fate] in told.blocks {
         due = due.checked_add(step).ok_or(Impossible)?;
         total = total.checked_add(taken.max(size)).filter(|sum| *sum < MOST).ok_or(Impossible)?;
         let at = |since: u64| match since {
             0 => Ok(None),
-            since => due.checked_add(since - 1).map(Nanos::new).map(Some).ok_or(Impossible),
+            since => due.checked_add(since - 1).ok_or(Impossible).and_then(time_of).map(Some),
         };
         let fate = usize::try_from(fate).ok().and_then(|fate| FATES.get(fate));
         blocks.push(BlockRecord {
-            due: Nanos::new(due),
+            due: time_of(due)?,
             size: Bytes::new(size),
             start: at(start)?,
             end: at(end)?,
@@ -177,16 +200,45 @@ fn to_sent(number: usize, told: SentReport) -> Result<Sent, Impossible> {
             fate: *fate.ok_or(Impossible)?,
         });
     }
-    let tcp = |[acknowledged, sent, retransmitted, rtt, least]: [u64; 5]| TcpEnd {
+    let pace = PACES.iter().copied().find(|pace| *pace == told.pace).ok_or(Impossible)?;
+    if told.refused > MOST_DATAGRAMS {
+        return Err(Impossible);
+    }
+    let (tcp, fault) = (told.tcp.map(to_tcp).transpose()?, to_fault(told.fault)?);
+    Ok(Sent { number, blocks, tcp, pace, refused: told.refused, fault })
+}
+
+fn to_tcp([acknowledged, sent, retransmitted, rtt, least]: [u64; 5]) -> Result<TcpEnd, Impossible> {
+    if [acknowledged, sent, retransmitted].iter().any(|bytes| *bytes >= MOST) {
+        return Err(Impossible);
+    }
+    Ok(TcpEnd {
         acknowledged: Bytes::new(acknowledged),
         sent: Bytes::new(sent),
         retransmitted: Bytes::new(retransmitted),
-        rtt: Nanos::new(rtt),
-        least_rtt: Nanos::new(least),
-    };
-    let pace = PACES.iter().copied().find(|pace| *pace == told.pace).ok_or(Impossible)?;
-    let (tcp, refused, fault) = (told.tcp.map(tcp), told.refused, told.fault);
-    Ok(Sent { number, blocks, tcp, pace, refused, fault })
+        rtt: time_of(rtt)?,
+        least_rtt: time_of(least)?,
+    })
+}
+
+/// A reason goes into results and onto screens as it is.
+fn to_fault(told: Option<Outcome>) -> Result<Option<Outcome>, Impossible> {
+    match &told {
+        Some(Outcome::Capped { reason } | Outcome::Failed { reason }) if !is_line(reason) => {
+            Err(Impossible)
+        }
+        _ => Ok(told),
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    text.len() <= LONGEST_LINE && !text.chars().any(char::is_control)
+}
+
+/// A time that a run can take.
+fn time_of(count: u64) -> Result<Nanos, Impossible> {
+    let time = Nanos::new(count);
+    if time > LONGEST_TIME { Err(Impossible) } else { Ok(time) }
 }
 
 fn of_received(received: &Received) -> ReceivedReport {
@@ -209,18 +261,18 @@ fn of_received(received: &Received) -> ReceivedReport {
 fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossible> {
     let (mut at, mut total, mut reads) = (0_u64, 0_u64, Vec::with_capacity(told.reads.len()));
     for [step, bytes] in told.reads {
-        at = at.checked_add(step).ok_or(Impossible)?;
+        at = time_of(at.checked_add(step).ok_or(Impossible)?)?.count();
         total = total.checked_add(bytes).filter(|sum| *sum < MOST).ok_or(Impossible)?;
         reads.push(Read { at: Nanos::new(at), total: Bytes::new(total) });
     }
     let (mut at, mut arrived) = (0_u64, Vec::with_capacity(told.arrived.len()));
     for [step, number, size] in told.arrived {
-        at = at.checked_add(step).ok_or(Impossible)?;
+        at = time_of(at.checked_add(step).ok_or(Impossible)?)?.count();
         // No datagram is longer than its length field says.
         let size = u16::try_from(size).map_err(|_| Impossible)?;
         arrived.push(Arrived { at: Nanos::new(at), number, size: Bytes::new(size.into()) });
     }
-    Ok(Received { number, reads, arrived, fault: told.fault })
+    Ok(Received { number, reads, arrived, fault: to_fault(told.fault)? })
 }
 
 fn of_options(read: Effective) -> Options {
@@ -228,21 +280,35 @@ fn of_options(read: Effective) -> Options {
     Options { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp }
 }
 
-fn to_options(told: Options) -> Effective {
+fn to_options(told: Options) -> Result<Effective, Impossible> {
     let Options { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp } = told;
-    Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp }
+    if congestion.as_ref().is_some_and(|name| !is_line(name)) {
+        return Err(Impossible);
+    }
+    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp })
 }
 
 const FATES: [Fate; 5] =
     [Fate::Sent, Fate::Missed, Fate::Interrupted, Fate::Unfinished, Fate::Waiting];
-const PACES: [&str; 3] = ["hybrid", "sleep", "spin"];
+const PACES: [&str; 3] = [Pace::Hybrid.name(), Pace::Sleep.name(), Pace::Spin.name()];
 /// No run moves a quarter of an exabyte.
 const MOST: u64 = 1 << 58;
-/// Memory is kept for each.
-const MOST_DATAGRAMS: u64 = 1 << 26;
+/// More than a host sends in 13 days.
+const MOST_DATAGRAMS: u64 = 1 << 44;
+/// No run takes 13 days.
+const LONGEST_TIME: Nanos = Nanos::new(1 << 50);
+/// Of a reason, or the name of an option.
+const LONGEST_LINE: usize = 400;
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::burst::Block;
+    use btu_core::traffic::burst::Discipline;
+    use btu_core::traffic::burst::Limits;
+
+    use super::super::super::job::Carrier;
+    use super::super::super::job::Drain;
+    use super::super::super::job::Offer;
     use super::*;
 
     fn block(due: u64, start: Option<u64>, fate: Fate) -> BlockRecord {
@@ -255,6 +321,36 @@ mod tests {
             held_until: start.filter(|start| *start > due + 100).map(Nanos::new),
             fate,
         }
+    }
+
+    const HERE: usize = 0;
+    const THERE: usize = 1;
+
+    fn flow(from: usize, blocks: u64) -> Flow {
+        let block = |k| Block { due: Nanos::new(k), size: Bytes::new(1000) };
+        Flow {
+            from,
+            to: HERE + THERE - from,
+            address: None,
+            carrier: Carrier::Udp,
+            port: 0,
+            offer: Offer::Train {
+                blocks: (0..blocks).map(block).collect(),
+                discipline: Discipline::Queue,
+                limits: Limits::default(),
+            },
+            start: Nanos::ZERO,
+            duration: Nanos::new(1000),
+            write: Bytes::new(1000),
+            read: Bytes::new(1000),
+            drain: Drain::No,
+            pace: None,
+            code_point: None,
+        }
+    }
+
+    fn flows() -> [Flow; 3] {
+        [flow(THERE, 5), flow(HERE, 5), flow(HERE, 5)]
     }
 
     fn seen() -> SideEnd {
@@ -295,7 +391,7 @@ mod tests {
     fn what_a_side_saw_comes_back_from_its_text() {
         let text = serde_json::to_string(&seen().report()).unwrap();
         let told: SideReport = serde_json::from_str(&text).unwrap();
-        let back = told.into_end(3).unwrap();
+        let back = told.into_end(&flows(), THERE).unwrap();
         assert_eq!(format!("{back:?}"), format!("{:?}", seen()));
     }
 
@@ -304,18 +400,24 @@ mod tests {
     #[test]
     fn numbers_that_cannot_be_are_refused_and_take_no_memory() {
         let whole = || seen().report();
-        let refused = |report: SideReport| report.into_end(3).unwrap_err().sentence();
-        assert_eq!(
-            whole().into_end(2).unwrap_err().sentence(),
-            "the other host told of other flows"
-        );
-        let changes: [(Change, &str); 6] = [
-            (|all| all.flows[0].sent.as_mut().unwrap().datagrams = 1 << 40, "more datagrams"),
+        let refused = |report: SideReport| report.into_end(&flows(), THERE).unwrap_err().sentence();
+        let others = whole().into_end(&flows()[..2], THERE).unwrap_err().sentence();
+        assert_eq!(others, "the other host told of other flows");
+        let changes: [(Change, &str); 14] = [
+            (|all| all.flows[0].sent.as_mut().unwrap().datagrams = 1 << 45, "more datagrams"),
             (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = u64::MAX, "blocks"),
+            (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = 1 << 51, "blocks"),
+            (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][2] = 1 << 51, "blocks"),
             (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][6] = 9, "blocks"),
+            (|all| all.flows[0].sent.as_mut().unwrap().blocks.push([0; 7]), "blocks"),
+            (|all| all.flows[0].sent.as_mut().unwrap().tcp = Some([u64::MAX; 5]), "blocks"),
             (|all| all.flows[0].sent.as_mut().unwrap().pace = "fast".to_owned(), "blocks"),
+            (|all| all.flows[1].sent = all.flows[0].sent.clone(), "ends that are not there"),
             (|all| all.flows[1].received.as_mut().unwrap().reads[1] = [u64::MAX; 2], "reads"),
+            (|all| all.flows[1].received.as_mut().unwrap().arrived[1][0] = 1 << 51, "reads"),
             (|all| all.flows[1].received.as_mut().unwrap().arrived[1][2] = u64::MAX, "reads"),
+            (|all| all.flows[1].received.as_mut().unwrap().fault = Some(escape()), "reads"),
+            (|all| all.elapsed_ns = u64::MAX, "times"),
         ];
         for (change, word) in changes {
             let mut report = whole();
@@ -323,5 +425,23 @@ mod tests {
             let said = refused(report);
             assert!(said.contains(word), "{said}");
         }
+    }
+
+    fn escape() -> Outcome {
+        Outcome::Failed { reason: "\u{1b}[2J".to_owned() }
+    }
+
+    #[test]
+    fn a_host_has_room_for_what_the_other_must_tell_and_for_no_more() {
+        let text = serde_json::to_string(&seen().report()).unwrap();
+        let sent = |_| (Bytes::new(5000), 5);
+        let longest = bounds::longest_report(&flows(), THERE, sent);
+        assert!(text.len() <= longest && longest < 1 << 18, "{} of {longest}", text.len());
+        let endless = |_| (Bytes::new(u64::MAX), u64::MAX);
+        assert_eq!(bounds::longest_report(&flows(), THERE, endless), 128 << 20);
+        // Two bytes each of text would have become hundreds in memory.
+        let many = format!("{{\"flows\":[{}", "{\"options\":{}},".repeat(1 << 17));
+        let refused = serde_json::from_str::<SideReport>(&many).unwrap_err().to_string();
+        assert!(refused.contains("at most 65536 flows"), "{refused}");
     }
 }

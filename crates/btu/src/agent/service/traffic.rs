@@ -5,7 +5,6 @@ mod duty;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicUsize;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
@@ -48,8 +47,6 @@ pub(super) static TRAFFIC: Kind =
 struct Traffic {
     terms: Terms,
     jobs: BTreeMap<u32, Duty>,
-    /// Connections of conversations, all jobs together.
-    conversing: Arc<AtomicUsize>,
     /// Payload of jobs that are closed, not told yet.
     moved: u64,
 }
@@ -58,8 +55,7 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("traffic needs a connection".to_owned());
     }
-    let (terms, jobs, conversing) = (*terms, BTreeMap::new(), Arc::default());
-    Ok((Box::new(Traffic { terms, jobs, conversing, moved: 0 }), Value::Null))
+    Ok((Box::new(Traffic { terms: *terms, jobs: BTreeMap::new(), moved: 0 }), Value::Null))
 }
 
 impl Service for Traffic {
@@ -70,8 +66,8 @@ impl Service for Traffic {
     }
 
     fn take_moved(&mut self) -> u64 {
-        let open: u64 = self.jobs.values_mut().map(Duty::take_moved).sum();
-        open.saturating_add(std::mem::take(&mut self.moved))
+        let moved = std::mem::take(&mut self.moved);
+        self.jobs.values_mut().map(Duty::take_moved).fold(moved, u64::saturating_add)
     }
 }
 
@@ -134,8 +130,8 @@ impl Traffic {
         let drawn = words::drawn(&cast, &cast.talks);
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
-        let talks = cast.talks.iter().filter(|talk| talk.said.to == wanted.role).count();
-        let needed = own + talks;
+        let talks = cast.talks.iter().filter(|talk| talk.said.to == wanted.role);
+        let needed = talks.map(|talk| talk.connections).fold(own, usize::saturating_add);
         if needed > room {
             return Err(format!("{needed} connections asked for, {room} were reserved"));
         }
@@ -148,7 +144,7 @@ impl Traffic {
             let Some(answerer) = (talk.said.to == wanted.role).then(|| {
                 let flow = u16::try_from(number).unwrap_or(u16::MAX);
                 let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
-                let guests = Guests::of(reach.seat, room - own, &self.conversing);
+                let guests = Guests::of(reach.seat, talk.connections);
                 Answerer::open(&reach, &talk.dialogue.settings, guests)
             }) else {
                 doors.push(None);
@@ -169,7 +165,7 @@ impl Traffic {
     fn respond(&mut self, job: u32) -> Result<Told, String> {
         let room = self.room(job)?.min(words::OF_A_PROBE);
         let reach = self.reach(job);
-        let guests = Guests::of(reach.seat, room, &self.conversing);
+        let guests = Guests::of(reach.seat, room);
         let opened = Answerer::open(&reach, &Settings::default(), guests);
         let answerer = opened.map_err(|cause| cause.sentence())?;
         let talks = vec![Some(answerer.port())];
@@ -201,13 +197,11 @@ fn draw(wanted: &Preparation) -> Result<Cast, Failure> {
     let until = Until {
         patience: wanted.stall_ns,
         cancel: Arc::<AtomicBool>::default(),
-        most_blocks: MOST_BLOCKS,
+        most_blocks: words::MOST_BLOCKS,
     };
     expand::flows(cluster, wanted.sessions, wanted.seed, &Apart, &until)
 }
 
-/// Of all flows of a job: an agent keeps 64 bytes for each.
-const MOST_BLOCKS: usize = 8_000_000;
 const MOST_SESSIONS: u32 = 1024;
 const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
 /// No wait is longer.

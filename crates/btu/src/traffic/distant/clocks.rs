@@ -33,6 +33,7 @@ impl Clocks {
     pub(super) fn before(peers: &Peers, roles: &[Role]) -> Result<Self, EngineError> {
         let mut clocks = BTreeMap::new();
         for role in roles {
+            peers.feed();
             let readings = peers.read_clock(*role)?;
             let refused = |cause: ClockError| EngineError::Refused(cause.to_string());
             let before = Offset::of(&readings).map_err(refused)?;
@@ -59,6 +60,7 @@ impl Clocks {
     /// Reads all of them again.
     pub(super) fn after(&mut self, peers: &Peers) {
         for (role, between) in &mut self.0 {
+            peers.feed();
             between.line = between.until(peers, *role);
         }
     }

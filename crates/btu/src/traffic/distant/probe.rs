@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
 use btu_core::traffic::clock::ClockError;
 use btu_core::traffic::clock::Offset;
+use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::units::Bytes;
@@ -18,9 +18,10 @@ use btu_engine::traffic::Door;
 use super::super::peers::LEASE;
 use super::super::peers::Peers;
 use super::super::peers::misfit;
+use super::super::peers::now;
 use super::super::words::Told;
 use super::super::words::Word;
-use super::read_report;
+use super::account::Account;
 
 /// Searches the capacity of the path to the agent.
 pub(in super::super) fn capacity(
@@ -36,11 +37,16 @@ pub(in super::super) fn capacity(
     let word = Word::Capacity { job, datagram_bytes: datagram, ahead_ns };
     with_door(peers, job, &word, time, |door| {
         let (sent, late) = engine::capacity_with(door, datagram, time, cancel)?;
-        peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() }, LEASE)?;
-        let text = read_report(peers, FAR, job, || cancel.load(Relaxed))?;
+        peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
+        let (longest, interrupt) = (longest_report(time), cancel);
+        let account = Account { peers, role: FAR, job, longest, patience: LEASE, interrupt };
         let broken = |cause| EngineError::Refused(format!("the agent's report: {cause}"));
-        let sample = serde_json::from_str::<CapacitySample>(&text).map_err(broken)?;
-        Ok(CapacitySample { sent, late, ..sample })
+        let sample = serde_json::from_str::<CapacitySample>(&account.read()?).map_err(broken)?;
+        let counts = |report: &CapacityReport| [report.received, report.lost, report.disordered];
+        if sample.reports.iter().flat_map(counts).any(|count| count > MOST) {
+            return Err(misfit());
+        }
+        Ok(CapacitySample { datagram_bytes: datagram, sent, late, ..sample })
     })
 }
 
@@ -66,15 +72,27 @@ fn with_door<T>(
     time: Nanos,
     through: impl FnOnce(Door) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
-    let told = peers.say(FAR, word, time.saturating_add(LEASE))?;
-    let Told::Listening { address, ports, talks, .. } = told else { return Err(misfit()) };
-    let port = ports.into_iter().chain(talks).flatten().next().ok_or_else(misfit)?;
-    let door = Door { at: SocketAddr::new(address, port), seat: peers.seat(FAR, job)? };
-    let done = through(door);
-    // An agent that is lost has ended it by itself.
-    let _ = peers.say(FAR, &Word::Close { job }, LEASE);
+    peers.promise(job, now().saturating_add(time).saturating_add(LEASE));
+    let open = || {
+        let told = peers.say(FAR, word)?;
+        let Told::Listening { address, ports, talks, .. } = told else { return Err(misfit()) };
+        let port = ports.into_iter().chain(talks).flatten().next().ok_or_else(misfit)?;
+        Ok(Door { at: SocketAddr::new(address, port), seat: peers.seat(FAR, job)? })
+    };
+    let done = open().and_then(through);
+    peers.close(job, &[FAR]);
     done
+}
+
+/// A row of seven numbers each 50 ms, and as many again where a clock was late.
+fn longest_report(time: Nanos) -> usize {
+    let rows = time.count() / Nanos::from_millis(50).count() * 2 + 100;
+    usize::try_from(rows.saturating_mul(OF_A_ROW)).unwrap_or(usize::MAX)
 }
 
 /// Probes go to the first agent.
 const FAR: Role = Role::Active;
+/// No interval has more datagrams.
+const MOST: u64 = 1 << 32;
+/// With the names of its numbers.
+const OF_A_ROW: u64 = 400;

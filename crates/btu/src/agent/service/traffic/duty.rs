@@ -175,10 +175,8 @@ impl Duty {
                 self.over(&joined(thread)?.report())?;
             }
             Stage::Searching(end) if end.is_over() => {
+                self.past = self.past.saturating_add(end.moved());
                 let sample = end.finish().map_err(|cause| cause.sentence())?;
-                let datagram = sample.datagram_bytes.count();
-                let came: u64 = sample.reports.iter().map(|report| report.received).sum();
-                self.past = self.past.saturating_add(came.saturating_mul(datagram));
                 self.over(&sample)?;
             }
             other => self.stage = other,
@@ -187,8 +185,9 @@ impl Duty {
             Stage::Over(report) => {
                 Ok(Told::Over { length: report.len(), sent: self.sent().unwrap_or_default() })
             }
-            Stage::Running(_) => Ok(Told::Running { sent: self.sent() }),
-            Stage::Searching(_) => Ok(Told::Running { sent: None }),
+            Stage::Running(_) | Stage::Searching(_) => {
+                Ok(Told::Running { sent: self.sent(), moved: self.moved() })
+            }
             Stage::Meeting(_) | Stage::Met(_) | Stage::Nothing => Ok(Told::Waiting {}),
         }
     }
@@ -215,22 +214,36 @@ impl Duty {
 
     /// Payload since this was asked last.
     pub(super) fn take_moved(&mut self) -> u64 {
-        let flows = self.watch.as_ref().map_or(0, Watch::moved);
-        let answered: u64 = self.answerers.iter().map(Answerer::moved).sum();
-        let all = flows.saturating_add(answered).saturating_add(self.past);
+        let all = self.moved();
         all.saturating_sub(std::mem::replace(&mut self.told, all))
+    }
+
+    /// Payload so far.
+    fn moved(&self) -> u64 {
+        let flows = self.watch.as_ref().map_or(0, Watch::moved);
+        let searched = match &self.stage {
+            Stage::Searching(end) => end.moved(),
+            _ => 0,
+        };
+        let answered = self.answerers.iter().map(Answerer::moved);
+        [flows, searched, self.past].into_iter().chain(answered).fold(0, u64::saturating_add)
     }
 
     /// Ends all of its connections.
     pub(super) fn end(&mut self) {
         self.cancel.store(true, Relaxed);
         self.watch.iter().for_each(Watch::give_up);
-        let answered: u64 = self.answerers.drain(..).map(|answerer| answerer.moved()).sum();
-        self.past = self.past.saturating_add(answered);
+        for answerer in self.answerers.drain(..) {
+            self.past = self.past.saturating_add(answerer.finish());
+        }
         match std::mem::replace(&mut self.stage, Stage::Nothing) {
             // Nobody is left to hear how they ended.
             Stage::Meeting(thread) => drop(thread.join()),
             Stage::Running(thread) => drop(thread.join()),
+            Stage::Searching(mut end) => {
+                end.cancel();
+                self.past = self.past.saturating_add(end.moved());
+            }
             _ => {}
         }
     }

@@ -1,0 +1,144 @@
+//! What is said to the agents of a cluster while this host carries its ends: nothing as long as blocks are
+//! due, then who has sent what, until all have ended.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use btu_core::cell::Role;
+use btu_core::units::Nanos;
+use btu_engine::EngineError;
+use btu_engine::traffic::Flow;
+use btu_engine::traffic::Watch;
+
+use super::super::expand;
+use super::super::peers::misfit;
+use super::super::peers::now;
+use super::super::words::Told;
+use super::super::words::Word;
+use super::Course;
+use super::SLICE;
+use super::patience::Patience;
+
+/// Agents that are not waited for any more, with the reason.
+pub(super) type Lost = BTreeMap<Role, String>;
+
+/// A cluster whose ends here run.
+pub(super) struct Care<'a> {
+    course: &'a Course<'a>,
+    watch: &'a Watch,
+    /// True once the agents know what was sent here.
+    told: bool,
+    patience: BTreeMap<Role, Patience<Standing>>,
+    pub(super) lost: Lost,
+}
+
+/// What shows that a job goes on at an agent: payload that this host and that one moved, and whether each
+/// has sent all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Standing {
+    here: u64,
+    there: u64,
+    own_is_sent: bool,
+    other_is_sent: bool,
+}
+
+impl<'a> Care<'a> {
+    pub(super) fn new(course: &'a Course<'a>, watch: &'a Watch) -> Self {
+        Self { course, watch, told: false, patience: BTreeMap::new(), lost: Lost::new() }
+    }
+
+    /// Until all have ended here.
+    pub(super) fn take(&mut self, begin: Nanos, is_over: impl Fn() -> bool) {
+        let Course { peers, order, roles, over, .. } = self.course;
+        let quiet_until = begin.saturating_add(self.course.span);
+        while !is_over() {
+            thread::park_timeout(Duration::from(SLICE));
+            let gone = |role: &Role| peers.is_closed(*role);
+            if order.interrupt.load(Relaxed) || roles.iter().any(gone) {
+                self.give_up();
+            }
+            if now() < quiet_until || over.load(Relaxed) {
+                continue;
+            }
+            self.exchange();
+            peers.feed();
+        }
+        // Whoever only sends is often done before it was looked at again.
+        if !over.load(Relaxed) {
+            self.exchange();
+        }
+    }
+
+    /// What was sent here goes there, and the other way round. One that does not go on is not waited for;
+    /// if it is lost, nothing is, because the run is made again.
+    fn exchange(&mut self) {
+        let sent = self.watch.sent_here();
+        let news = sent.clone().filter(|_| !self.told);
+        for role in &self.course.roles {
+            if self.lost.contains_key(role) {
+                continue;
+            }
+            if let Err(cause) = self.exchange_with(*role, news.as_ref(), sent.is_some()) {
+                if self.course.peers.is_away() {
+                    return self.give_up();
+                }
+                self.lost.insert(*role, cause.sentence());
+                self.watch.abandon(|number| is_of(*role, &self.course.flows[number]));
+            }
+        }
+        self.told |= sent.is_some();
+    }
+
+    fn exchange_with(
+        &mut self,
+        role: Role,
+        news: Option<&Vec<Option<u64>>>,
+        own_is_sent: bool,
+    ) -> Result<(), EngineError> {
+        let Course { peers, job, flows, order, .. } = self.course;
+        if let Some(datagrams) = news {
+            peers.say(role, &Word::Sent { job: *job, datagrams: datagrams.clone() })?;
+        }
+        let (sent, there) = match peers.say(role, &Word::Ask { job: *job })? {
+            Told::Running { sent, moved } => (sent, moved),
+            Told::Over { sent, .. } => {
+                self.watch.sent_elsewhere(&self.of(role, sent));
+                return Ok(());
+            }
+            _ => return Err(misfit()),
+        };
+        let here = self.watch.moved_of(|number| is_of(role, &flows[number]));
+        let other_is_sent = sent.is_some();
+        if let Some(datagrams) = sent {
+            self.watch.sent_elsewhere(&self.of(role, datagrams));
+        }
+        let most = order.stall.saturating_add(BEYOND);
+        let patience = self.patience.entry(role).or_insert_with(|| Patience::new(now(), most));
+        let standing = Standing { here, there, own_is_sent, other_is_sent };
+        let named = |reason| EngineError::Refused(format!("agent {}: {reason}", peers.name(role)));
+        patience.sees(now(), standing).map_err(named)
+    }
+
+    /// Datagrams of the flows that an agent sends; it says nothing of others.
+    fn of(&self, role: Role, datagrams: Vec<Option<u64>>) -> Vec<Option<u64>> {
+        let there = expand::place(role);
+        let own = self.course.flows.iter().zip(datagrams);
+        own.map(|(flow, count)| count.filter(|_| flow.from == there)).collect()
+    }
+
+    fn give_up(&self) {
+        self.course.over.store(true, Relaxed);
+        self.watch.give_up();
+    }
+}
+
+/// True for a flow with an end at that part.
+pub(super) fn is_of(role: Role, flow: &Flow) -> bool {
+    let there = expand::place(role);
+    flow.from == there || flow.to == there
+}
+
+/// How much longer an agent may see nothing than whoever sends to it: it is told the end a little later.
+pub(super) const BEYOND: Nanos = Nanos::from_secs(10);
