@@ -1,12 +1,14 @@
 //! Traffic between paired hosts: the same result as on one machine, known clocks, and an agent that
 //! refuses, dies or loses its conductor ends it with the reason.
 
+use std::process::Child;
 use std::process::Output;
 use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
@@ -72,6 +74,22 @@ type = "telnet(duration=300 ms)"
 fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
     std::fs::write(hosts.path("s.toml"), text).unwrap();
     hosts.btu(2).args(["traffic", "s.toml"]).args(args).output().unwrap()
+}
+
+/// An agent that this host knows as `lab1`.
+fn lab1(hosts: &Hosts) -> Black<'_> {
+    let agent = hosts.agent(0, &[]);
+    hosts.pair(&agent, "lab1");
+    agent
+}
+
+/// `btu traffic` on the host under test, while it runs.
+fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
+    let file = format!("{name}.toml");
+    std::fs::write(hosts.path(&file), text).unwrap();
+    let mut command = hosts.btu(2);
+    command.args(["traffic", &file, "--quiet", "--out", name]).args(args);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 fn one(from: &str, to: &str, rest: &str) -> String {
@@ -165,7 +183,8 @@ fn known_clocks(result: &Value) {
         }
         let is_stream = flow["test"] == "stream";
         let is_missing = flow["delay_p50_s"].is_null() && !is_stream;
-        assert!(!is_missing || flow["delay_hidden"] != "", "{flow}");
+        let hidden = flow["delay_hidden"].as_str().expect("the key is there");
+        assert!(!is_missing || !hidden.is_empty(), "{flow}");
     }
 }
 
@@ -195,15 +214,11 @@ fn again(hosts: &Hosts, first: &Value) {
 fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
     isolated("agent::flows::the_end_of_a_conductor_is_the_end_of_the_agents_traffic", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = lab1(&hosts);
         let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"\n\
                          transport = \"udp\"\n[[cluster.test]]\npath = \"lab1 -> here\"\n\
                          type = \"full(blocksize=64 KiB, duration=300 s)\"";
-        std::fs::write(hosts.path("long.toml"), one("lab1", "here", datagrams)).unwrap();
-        let mut command = hosts.btu(2);
-        command.args(["traffic", "long.toml", "--quiet", "--out", "long"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = begun(&hosts, "long", &one("lab1", "here", datagrams), &[]);
         wait_until(|| hosts.received(2, "black0") > 1 << 20);
         assert_eq!(agent.workers(), 1);
         signal(child.id(), "KILL");
@@ -218,15 +233,11 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
 fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
     isolated("agent::flows::an_agent_that_dies_ends_the_run_and_resume_makes_it_again", || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = lab1(&hosts);
         let text =
             one("here", "b", "type = \"burstq(blocksize=1 kB, period=5 ms, duration=500 ms)\"");
-        std::fs::write(hosts.path("s.toml"), text).unwrap();
-        let mut command = hosts.btu(2);
-        command.args(["traffic", "s.toml", "--host", "b=lab1", "--passes", "6", "--quiet"]);
-        command.args(["--reconnect", "0", "--out", "result"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let six = ["--host", "b=lab1", "--passes", "6", "--reconnect", "0"];
+        let mut child = begun(&hosts, "result", &text, &six);
         let samples = hosts.path("result/samples.jsonl");
         wait_until(|| super::has_records(&hosts.path("result"), 1));
         agent.kill();
@@ -245,10 +256,7 @@ fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
         // Datagrams would go on for minutes: nobody but the control connection tells that it is over.
         let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
-        std::fs::write(hosts.path("long.toml"), text).unwrap();
-        let mut command = hosts.btu(2);
-        command.args(["traffic", "long.toml", "--quiet", "--reconnect", "0", "--out", "long"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = begun(&hosts, "long", &text, &["--reconnect", "0"]);
         let before = hosts.received(0, "lan");
         wait_until(|| hosts.received(0, "lan") > before + (1 << 18));
         agent.kill();
@@ -262,8 +270,7 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
     let name = "agent::flows::standard_methods_and_sweeps_measure_the_path_to_a_paired_host";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let _agent = lab1(&hosts);
         let study = |args: &[&str]| {
             let mut command = hosts.btu(2);
             let ended =
