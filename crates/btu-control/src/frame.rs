@@ -71,6 +71,9 @@ impl FrameLimits {
     pub const STRANGER: Self = Self { message: 4 << 10, chunk: 0 };
     /// What an agent hears.
     pub const REQUESTS: Self = Self { message: 64 << 10, chunk: 0 };
+    /// What a process of an agent hears from the agent itself: both ends of as many connections as a
+    /// run may have.
+    pub const ORDERS: Self = Self { message: 256 << 10, chunk: 0 };
     /// What a conductor hears.
     pub const ANSWERS: Self = Self { message: 64 << 10, chunk: 256 << 10 };
 

@@ -73,7 +73,7 @@ fn make(args: &ListenerArgs) -> anyhow::Result<Ear> {
 fn serve(ear: &mut Ear) -> anyhow::Result<Exit> {
     let waiter = Waiter::new()?;
     waiter.add(&io::stdin())?;
-    let mut frames = FrameReader::new(FrameLimits::REQUESTS);
+    let mut frames = FrameReader::new(FrameLimits::ORDERS);
     // Larger than the buffer of stdin, which so never keeps what nobody waits for.
     let mut space = vec![0; 64 << 10];
     loop {
@@ -135,3 +135,25 @@ pub(super) fn file(capture: Capture, connections: &[Ends], end: End) -> io::Resu
 
 /// Between two looks at what the kernel heard, which has room for a second of it.
 const NAP_NS: u64 = 2_000_000;
+
+#[cfg(test)]
+mod tests {
+    use btu_control::frame;
+
+    use super::*;
+
+    #[test]
+    fn an_order_of_the_most_connections_that_a_run_may_have_is_heard_whole() {
+        let end = |port: u16| -> SocketAddr {
+            format!("[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff%4294967295]:{port}").parse().unwrap()
+        };
+        let connections = (1..=1024).map(|n| [end(40_000 + n), end(50_000 + n)]).collect();
+        let bytes = frame::encode(&Order::Hand { turn: u64::MAX, connections }).unwrap();
+        let mut frames = FrameReader::new(FrameLimits::ORDERS);
+        frames.push(&bytes);
+        let Ok(Some(Frame::Message(text))) = frames.next_frame() else { panic!("no whole frame") };
+        let order: Order = serde_json::from_slice(&text).unwrap();
+        let Order::Hand { connections, .. } = order else { panic!("{order:?}") };
+        assert_eq!(connections.len(), 1024);
+    }
+}

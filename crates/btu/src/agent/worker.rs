@@ -237,7 +237,8 @@ impl Work {
         self.pace = self.rate.map(|rate| share(rate, sending));
         let Which { run, attempt, .. } = order.which;
         let seat = Seat { secret: *order.secret.bytes(), run, attempt, flow: 0 };
-        let doorway = Doorway::new(FarToken { seat }, order.which, &self.output);
+        let token = FarToken { seat };
+        let doorway = Doorway::new(token, order.which, order.flows.len(), &self.output);
         self.recorded.doorway = Some(Arc::new(doorway));
         match self.listen(order) {
             Ok(side) => {

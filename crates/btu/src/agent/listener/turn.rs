@@ -1,8 +1,10 @@
 //! The agent's side of its listener: whose run is recorded, from its preparation until its packets are
 //! handed over.
 
+use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -29,6 +31,8 @@ use crate::output;
 pub(in crate::agent) struct Listener {
     process: Result<Worker, String>,
     turn: Option<Turn>,
+    /// Those whose run was not recorded because another one was.
+    late: BTreeSet<WorkerId>,
     /// Turns so far: what is said in one is never taken for a word of another.
     turns: u64,
 }
@@ -40,6 +44,8 @@ struct Turn {
     run: Which,
     /// The conductor's host.
     remote: IpAddr,
+    /// Where the worker listens: one connection comes to each.
+    local: Vec<SocketAddr>,
     /// Those that the worker let in.
     connections: Vec<Ends>,
     /// The worker's answer, until the listener listens.
@@ -48,12 +54,16 @@ struct Turn {
     failed: Option<String>,
     /// The number of the request for the packets.
     asked: Option<u64>,
+    /// Whether it was answered, and what is still to come of the document.
+    answered: bool,
+    left: u64,
 }
 
 impl Listener {
     /// Starts it, where some peer may have packets. Where it cannot listen the agent works without.
     pub(in crate::agent) fn start(policy: &Policy) -> Result<Self, Failure> {
-        let of = |process| Self { process, turn: None, turns: 0 };
+        let late = BTreeSet::new();
+        let of = |process| Self { process, turn: None, late, turns: 0 };
         if !policy.classes.iter().any(|class| class.capture) {
             return Ok(of(Err("policy: capture = false".to_owned())));
         }
@@ -76,17 +86,18 @@ impl Listener {
         run: Which,
         remote: Option<IpAddr>,
     ) {
-        let is_taken = self.turn.as_ref().is_some_and(|turn| turn.worker != worker);
-        let (Some(remote), false) = (remote, is_taken) else { return };
+        if self.turn.as_ref().is_some_and(|turn| turn.worker != worker) {
+            self.late.insert(worker);
+            return;
+        }
+        let Some(remote) = remote else { return };
         self.turns += 1;
-        let (number, connections) = (self.turns, Vec::new());
-        let (held, failed, asked) = (None, None, None);
-        let turn = Turn { number, worker, run, remote, connections, held, failed, asked };
-        self.turn = Some(turn);
+        self.turn = Some(Turn::new(self.turns, worker, run, remote));
     }
 
     /// Nothing of this worker is recorded any more.
     pub(in crate::agent) fn forget(&mut self, worker: WorkerId) {
+        self.late.remove(&worker);
         if self.turn.as_ref().is_some_and(|turn| turn.worker == worker) {
             self.turn = None;
             self.tell(&Order::End {});
@@ -105,15 +116,12 @@ impl Listener {
         match &answer {
             Answer::Prepared { which, addresses } if turn.is_of(*which) && self.process.is_ok() => {
                 let (number, local, remote) = (turn.number, addresses.clone(), turn.remote);
+                turn.local.clone_from(&local);
                 turn.held = Some(answer);
                 self.tell(&Order::Begin { turn: number, local, remote });
                 None
             }
-            // Whatever a worker says: a conductor gets what its own host sent and was sent.
-            Answer::Connected { which, local, remote }
-                if turn.is_of(*which)
-                    && remote.ip().to_canonical() == turn.remote.to_canonical() =>
-            {
+            Answer::Connected { which, local, remote } if turn.admits(*which, *remote) => {
                 turn.connections.push([*local, *remote]);
                 Some(answer)
             }
@@ -124,10 +132,14 @@ impl Listener {
     /// The packets of a worker's run are asked for; the error says why there are none.
     pub(in crate::agent) fn hand(&mut self, worker: WorkerId, seq: u64) -> Result<(), String> {
         self.process.as_ref().map_err(Clone::clone)?;
+        if self.late.remove(&worker) {
+            return Err(ANOTHER.to_owned());
+        }
         let turn = self.turn.as_mut().filter(|turn| turn.worker == worker);
         let turn = turn.ok_or_else(|| "no packets of it were recorded".to_owned())?;
-        if let Some(reason) = &turn.failed {
-            return Err(reason.clone());
+        if let Some(reason) = turn.failed.take() {
+            self.turn = None;
+            return Err(reason);
         }
         turn.asked = Some(seq);
         let (number, connections) = (turn.number, std::mem::take(&mut turn.connections));
@@ -143,23 +155,31 @@ impl Listener {
     }
 
     fn heard(&mut self, word: Word) -> Option<Event> {
-        match word {
+        let event = match word {
             Word::Answer(answer) => {
                 let turn = self.turn.as_mut()?;
                 (answer.seq() == Some(turn.number)).then(|| turn.heard(answer))?
             }
             Word::Piece(chunk) => {
-                let turn = self.turn.as_ref().filter(|turn| turn.number == chunk.document)?;
-                let chunk = Chunk { document: turn.asked?, ..chunk };
-                Some(Event::Piece { worker: turn.worker, chunk })
+                let turn = self.turn.as_mut().filter(|turn| turn.number == chunk.document)?;
+                turn.passed(chunk)
             }
-            Word::Ended(how) => {
-                let reason = format!("the listener ended: {how}");
-                self.process = Err(reason.clone());
-                let turn = self.turn.as_mut()?;
-                turn.heard(Answer::Failed { seq: turn.number, reason })
-            }
+            Word::Ended(how) => self.ended(&how),
+        };
+        // Whoever has its packets does not keep others from theirs.
+        if self.turn.as_ref().is_some_and(Turn::is_over) {
+            self.turn = None;
         }
+        event
+    }
+
+    /// The agent goes on without it, and says so once.
+    fn ended(&mut self, how: &str) -> Option<Event> {
+        let reason = format!("the listener ended: {how}");
+        output::message(&format!("no packets of unimpaired cases are recorded: {reason}"));
+        self.process = Err(reason.clone());
+        let turn = self.turn.as_mut()?;
+        turn.heard(Answer::Failed { seq: turn.number, reason })
     }
 
     /// Sends what the channel takes.
@@ -182,8 +202,37 @@ impl Listener {
 }
 
 impl Turn {
+    const fn new(number: u64, worker: WorkerId, run: Which, remote: IpAddr) -> Self {
+        Self {
+            number,
+            worker,
+            run,
+            remote,
+            local: Vec::new(),
+            connections: Vec::new(),
+            held: None,
+            failed: None,
+            asked: None,
+            answered: false,
+            left: 0,
+        }
+    }
+
     fn is_of(&self, which: Which) -> bool {
         (which.run, which.attempt) == (self.run.run, self.run.attempt)
+    }
+
+    /// Whatever a worker says: a conductor gets what its own host sent and was sent, and of no more
+    /// connections than were prepared.
+    fn admits(&self, which: Which, remote: SocketAddr) -> bool {
+        self.is_of(which)
+            && remote.ip().to_canonical() == self.remote.to_canonical()
+            && self.connections.len() < self.local.len()
+    }
+
+    /// Its packets were asked for, and nothing of the answer is still to come.
+    const fn is_over(&self) -> bool {
+        self.asked.is_some() && self.answered && self.left == 0
     }
 
     /// A word of this turn, as the worker's.
@@ -195,13 +244,24 @@ impl Turn {
                 self.failed = Some(reason);
                 self.held.take()?
             }
-            Answer::Failed { reason, .. } => Answer::Failed { seq: asked?, reason },
+            Answer::Failed { reason, .. } => {
+                self.answered = true;
+                Answer::Failed { seq: asked?, reason }
+            }
             Answer::Document { length, moved_bytes, account, .. } => {
+                (self.answered, self.left) = (true, length);
                 Answer::Document { seq: asked?, length, moved_bytes, account }
             }
             _ => self.held.take()?,
         };
         Some(Event::Answered { worker, answer: said })
+    }
+
+    /// A piece of its document, as the worker's.
+    fn passed(&mut self, chunk: Chunk) -> Option<Event> {
+        self.left = self.left.saturating_sub(chunk.bytes.len() as u64);
+        let chunk = Chunk { document: self.asked?, ..chunk };
+        Some(Event::Piece { worker: self.worker, chunk })
     }
 }
 
@@ -221,3 +281,5 @@ fn launch() -> std::io::Result<Result<Worker, String>> {
     let worker = Worker::of_process(child, ours)?;
     Ok(made.map(|()| worker))
 }
+
+const ANOTHER: &str = "the agent is shared, and packets of another conductor were being recorded";

@@ -26,6 +26,8 @@ pub(super) struct Doorway {
     token: FarToken,
     which: Which,
     output: Output,
+    /// How many are expected: what more of them come are nobody's evidence.
+    most: usize,
     came: Mutex<Vec<Ends>>,
 }
 
@@ -41,13 +43,23 @@ impl Output {
 }
 
 impl Doorway {
-    pub(super) fn new(token: FarToken, which: Which, output: &Output) -> Self {
-        Self { token, which, output: output.clone(), came: Mutex::default() }
+    pub(super) fn new(token: FarToken, which: Which, most: usize, output: &Output) -> Self {
+        Self { token, which, output: output.clone(), most, came: Mutex::default() }
     }
 
     /// The connections that knew the token.
     pub(super) fn came(&self) -> Vec<Ends> {
         locked(&self.came).clone()
+    }
+
+    /// Keeps a connection, while fewer came than are expected.
+    fn is_expected(&self, ends: Ends) -> bool {
+        let mut came = locked(&self.came);
+        let room = came.len() < self.most;
+        if room {
+            came.push(ends);
+        }
+        room
     }
 }
 
@@ -58,8 +70,7 @@ impl Preamble for Doorway {
 
     fn far(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
         self.token.far(flow, channel)?;
-        if let Some(ends) = channel.ends() {
-            locked(&self.came).push(ends);
+        if let Some(ends) = channel.ends().filter(|ends| self.is_expected(*ends)) {
             let [local, remote] = ends;
             let word = Answer::Connected { which: self.which, local, remote };
             // Without the agent this process ends anyway.

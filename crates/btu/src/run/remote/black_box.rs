@@ -28,6 +28,7 @@ use btu_core::sample::DirectionSample;
 use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::cellrun::BlackBox;
@@ -55,26 +56,51 @@ pub(super) struct RemoteBox {
     shared: u32,
     sockets: SocketPlan,
     lead_in: Nanos,
-    /// The run that comes next, or is under way.
-    run: (u64, u32),
+    /// The run that comes next, is under way, or was the last.
+    run: Run,
+    fault: Option<Fault>,
+}
+
+/// One run, and all that is known of it: nothing of it outlives it.
+struct Run {
+    number: u64,
+    attempt: u32,
     secret: Hex32,
-    /// The elements of the next run's link; `None` for the direct way.
+    /// The elements of its link; `None` for the direct way.
     link_order: Option<LinkOrder>,
-    /// What the next run is signed as; `None` for one that is no part of a result.
+    /// What it is signed as; `None` for one that is no part of a result.
     of: Option<RunOf>,
     /// Whether its packets are recorded.
     record: bool,
     /// Where its far ends listen, and since when, by the wall clock.
     listens: (Vec<SocketAddr>, Nanos),
-    /// What the agent's host said of itself in the last run, where it was asked.
+    /// What the agent's host said of itself, where it was asked.
     host: Option<HostSample>,
-    /// What the emulator did in the last run.
+    /// What the emulator did.
     emulation: Vec<DirectionSample>,
-    /// What its policy allowed a connection of the last run, where one came near it.
+    /// What the agent's policy allowed a connection, where one came near it.
     held_back: Option<BitRate>,
-    /// Connections and cap of the run that is prepared.
+    /// Connections and cap, while it is prepared.
     prepared: Option<(usize, Nanos)>,
-    fault: Option<Fault>,
+}
+
+impl Run {
+    /// One of which nothing is known yet.
+    const fn new((number, attempt): (u64, u32), secret: Hex32) -> Self {
+        Self {
+            number,
+            attempt,
+            secret,
+            link_order: None,
+            of: None,
+            record: false,
+            listens: (Vec::new(), Nanos::ZERO),
+            host: None,
+            emulation: Vec::new(),
+            held_back: None,
+            prepared: None,
+        }
+    }
 }
 
 impl RemoteBox {
@@ -94,16 +120,7 @@ impl RemoteBox {
             shared,
             sockets,
             lead_in,
-            run: (0, 0),
-            secret: Hex32::new([0; 32]),
-            link_order: None,
-            of: None,
-            record: false,
-            listens: (Vec::new(), Nanos::ZERO),
-            host: None,
-            emulation: Vec::new(),
-            held_back: None,
-            prepared: None,
+            run: Run::new((0, 0), Hex32::new([0; 32])),
             fault: None,
         }
     }
@@ -126,32 +143,28 @@ impl RemoteBox {
         }
     }
 
-    /// The next run, with a fresh secret.
+    /// The next run, with a fresh secret; what was said of the last one is no word on this one.
     pub(super) fn expect_run(
         &mut self,
-        (run, attempt): (u64, u32),
+        number_and_attempt: (u64, u32),
         link: Option<&LinkOrder>,
         of: Option<&RunOf>,
         record: bool,
     ) -> Result<(), NoRandomness> {
-        self.run = (run, attempt);
-        self.record = record;
-        self.of = of.cloned();
-        self.link_order = link.cloned();
-        self.emulation.clear();
-        self.held_back = None;
-        self.secret = Hex32::random()?;
+        let run = Run::new(number_and_attempt, Hex32::random()?);
+        let (link_order, of) = (link.cloned(), of.cloned());
+        self.run = Run { link_order, of, record, ..run };
         Ok(())
     }
 
     /// What a data connection of the next run has to know.
     pub(super) const fn secret(&self) -> [u8; 32] {
-        *self.secret.bytes()
+        *self.run.secret.bytes()
     }
 
     /// Which attempt the next run is.
     pub(super) const fn attempt(&self) -> u32 {
-        self.run.1
+        self.run.attempt
     }
 
     /// Why the agent is lost, once.
@@ -232,7 +245,7 @@ impl RemoteBox {
     }
 
     fn which(&mut self) -> Which {
-        let (run, attempt) = self.run;
+        let Run { number: run, attempt, .. } = self.run;
         Which { run, attempt, seq: self.link.next_seq() }
     }
 
@@ -251,10 +264,10 @@ impl RemoteBox {
             lease_ns: self.lead_in.saturating_add(terms.cap),
             buffer_bytes: self.sockets.black_box_buffer,
             window_clamp_bytes: self.sockets.black_box_window_clamp,
-            secret: self.secret,
-            link: self.link_order.clone(),
-            of: self.of.clone(),
-            record: self.record,
+            secret: self.run.secret,
+            link: self.run.link_order.clone(),
+            of: self.run.of.clone(),
+            record: self.run.record,
         }
     }
 
@@ -262,14 +275,14 @@ impl RemoteBox {
     pub(super) fn packets(&mut self, seen_at: CapturePoint) -> Result<Handed, EngineError> {
         let which = self.which();
         let (_, file) = self.ask(Request::Packets { which, seen_at }, ANSWER)?;
-        let (far_ends, since) = self.listens.clone();
+        let (far_ends, since) = self.run.listens.clone();
         let link = LocalTestbed::link_name(self.role);
         Ok(Handed { agent: self.agent.name.clone(), link, far_ends, since, file })
     }
 
     /// What its host said of itself in the last run, where it was asked.
     pub(super) fn host(&self) -> Option<HostSample> {
-        self.host.clone()
+        self.run.host.clone()
     }
 
     /// The account of the far ends, if it can be one.
@@ -280,22 +293,25 @@ impl RemoteBox {
         if ends.len() != flows || !ends.iter().all(own) {
             return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
         }
-        if self.link_order.is_some() && emulation.len() != 2 {
+        if ends.iter().any(|end| end.bytes > MOST || end.messages > MOST.count()) {
+            return Err("more bytes than a host can send".to_owned());
+        }
+        if self.run.link_order.is_some() && emulation.len() != 2 {
             return Err("no account of the emulated link".to_owned());
         }
         let link = LocalTestbed::link_name(self.role);
-        self.emulation = emulation
+        self.run.emulation = emulation
             .into_iter()
             .map(|seen| DirectionSample { link: link.clone(), ..seen })
             .collect();
-        self.held_back = held_back;
-        self.host = host;
+        self.run.held_back = held_back;
+        self.run.host = host;
         Ok(ends)
     }
 
     /// Whether the agent's policy was the limit of the last run.
     pub(super) fn limited(&self) -> Option<Flag> {
-        let rate = self.held_back?;
+        let rate = self.run.held_back?;
         let name = &self.agent.name;
         let detail = format!("max_rate in the policy of agent {name}: {rate} per connection");
         Some(Flag::new("policy-limited", detail))
@@ -303,7 +319,7 @@ impl RemoteBox {
 
     /// What the emulator did in the last run.
     pub(super) fn emulation(&self) -> &[DirectionSample] {
-        &self.emulation
+        &self.run.emulation
     }
 }
 
@@ -318,10 +334,10 @@ impl BlackBox for RemoteBox {
         terms: &Terms,
     ) -> Result<Vec<SocketAddr>, EngineError> {
         let order = self.preparation(flows, terms);
-        self.prepared = Some((flows.len(), terms.cap));
+        self.run.prepared = Some((flows.len(), terms.cap));
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
             Answer::Prepared { addresses, .. } => {
-                self.listens = (addresses.clone(), Nanos::new(clock::realtime_ns()));
+                self.run.listens = (addresses.clone(), Nanos::new(clock::realtime_ns()));
                 Ok(addresses)
             }
             _ => Err(self.refused("no far ends")),
@@ -329,7 +345,7 @@ impl BlackBox for RemoteBox {
     }
 
     fn cancel(&mut self) {
-        if self.prepared.is_some() && self.fault.is_none() {
+        if self.run.prepared.is_some() && self.fault.is_none() {
             let which = self.which();
             // A fault is kept, and an answer changes nothing.
             let _ = self.ask(Request::Cancel(which), ANSWER);
@@ -337,7 +353,7 @@ impl BlackBox for RemoteBox {
     }
 
     fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
-        let Some((flows, cap)) = self.prepared.take() else {
+        let Some((flows, cap)) = self.run.prepared.take() else {
             return Err(self.refused("no run was prepared"));
         };
         let which = self.which();
@@ -357,3 +373,5 @@ const ANSWER: Nanos = Nanos::from_secs(15);
 const COLLECTING: Nanos = Nanos::from_secs(70);
 /// From the preparation of a run to its first byte: connections are made, an activity starts.
 const LISTENING: Nanos = Nanos::from_secs(15);
+/// Of what one connection of a run can carry: sums of such numbers are still numbers.
+const MOST: Bytes = Bytes::new(1 << 50);

@@ -15,6 +15,7 @@ use btu_core::sample::HostSample;
 
 use super::RemoteRunner;
 use super::packets;
+use super::packets::Handed;
 use crate::run::second;
 use crate::run::second::Packets;
 
@@ -45,15 +46,17 @@ impl RemoteRunner {
         Some(CaptureSample { black_box_hosts, ..found })
     }
 
-    /// The packets of all links of the run.
+    /// The packets of all links of the run. Every agent is asked, whatever another one said: who is
+    /// not asked goes on recording.
     fn packets(&mut self, case: Case, emulated: bool) -> anyhow::Result<Packets> {
         let seen_at = second::point(case, emulated);
-        let mut handed = Vec::new();
-        for role in second::black_boxes(case) {
+        let mut of = |role| {
             let one = self.boxes.get_mut(&role).ok_or_else(|| anyhow!("no {role} host"))?;
-            handed.push(one.packets(seen_at).map_err(|cause| anyhow!(cause.sentence()))?);
-        }
-        packets::joined(&handed)
+            one.packets(seen_at).map_err(|cause| anyhow!(cause.sentence()))
+        };
+        let handed: Vec<_> = second::black_boxes(case).into_iter().map(&mut of).collect();
+        let handed: anyhow::Result<Vec<Handed>> = handed.into_iter().collect();
+        packets::joined(&handed?)
     }
 }
 
