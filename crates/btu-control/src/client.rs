@@ -1,6 +1,10 @@
 //! The conductor's side of one connection to an agent, as a pure state machine: one question at a
 //! time, a deadline in every state, and no word of the agent believed that does not fit.
 
+mod fit;
+
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::HostId;
@@ -10,6 +14,10 @@ use crate::message::Answer;
 use crate::message::MAJOR;
 use crate::message::MINOR;
 use crate::message::Request;
+
+use fit::asked;
+use fit::misfit;
+use fit::name;
 
 /// What happened to a conductor's connection.
 #[derive(Clone, Debug)]
@@ -110,9 +118,9 @@ pub struct Client {
 enum State {
     Asked { request: Request, patience: Nanos },
     Joining,
-    Over,
+    Over(Fault),
     Ready,
-    Receiving { answer: Answer, document: Vec<u8>, length: u64 },
+    Receiving { answer: Answer, document: Vec<u8>, length: u64, end: Nanos },
     Securing,
     Welcoming,
 }
@@ -131,13 +139,13 @@ impl Client {
     }
 
     /// Takes what happened and says what to do. After [`ClientAction::Failed`] every question
-    /// fails, and nothing else is said.
+    /// fails for the same reason, and nothing else is said.
     pub fn on(&mut self, now: Nanos, event: ClientEvent) -> Vec<ClientAction> {
+        if let State::Over(fault) = &self.state {
+            let is_asked = matches!(event, ClientEvent::Ask { .. });
+            return is_asked.then(|| ClientAction::Failed(fault.clone())).into_iter().collect();
+        }
         match event {
-            ClientEvent::Ask { .. } if matches!(self.state, State::Over) => {
-                vec![ClientAction::Failed(Fault::Lost("it was given up before".to_owned()))]
-            }
-            _ if matches!(self.state, State::Over) => Vec::new(),
             ClientEvent::Ask { request, patience } => self.ask(now, request, patience),
             ClientEvent::Heard(answer) => self.heard(now, answer),
             ClientEvent::Lost(reason) => self.fail(Fault::Lost(reason)),
@@ -150,9 +158,14 @@ impl Client {
     /// When [`ClientEvent::Tick`] is due; `None` while nobody waits for anything.
     pub const fn wake_at(&self) -> Option<Nanos> {
         match self.state {
-            State::Over | State::Ready => None,
+            State::Over(_) | State::Ready => None,
             _ => Some(self.deadline),
         }
+    }
+
+    /// True where the connection is of no use any more.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.state, State::Over(_))
     }
 
     fn secured(&mut self, now: Nanos, agent: HostId, binding: [u8; 32]) -> Vec<ClientAction> {
@@ -238,7 +251,10 @@ impl Client {
     fn answered(&mut self, now: Nanos, answer: Answer) -> Vec<ClientAction> {
         match answer {
             Answer::Document { length, .. } if length > 0 => {
-                let state = State::Receiving { answer, document: Vec::new(), length };
+                let end = now
+                    .saturating_add(STALL)
+                    .saturating_add(LEAST_RATE.time_for(Bytes::new(length)));
+                let state = State::Receiving { answer, document: Vec::new(), length, end };
                 self.enter(state, now, STALL);
                 Vec::new()
             }
@@ -246,9 +262,9 @@ impl Client {
         }
     }
 
-    /// The next piece of the document, at its place; progress is all that is asked for.
+    /// The next piece of the document, at its place: each in time, and all of them in time.
     fn piece(&mut self, now: Nanos, chunk: &Chunk) -> Vec<ClientAction> {
-        let State::Receiving { answer, document, length } = &mut self.state else {
+        let State::Receiving { answer, document, length, end } = &mut self.state else {
             return self.lied("a piece of a document that nobody asked for");
         };
         let grown = document.len().saturating_add(chunk.bytes.len()) as u64;
@@ -260,7 +276,7 @@ impl Client {
             return self.lied("a piece of a document at a wrong place");
         }
         document.extend_from_slice(&chunk.bytes);
-        self.deadline = now.saturating_add(STALL);
+        self.deadline = now.saturating_add(STALL).min(*end);
         if grown < *length {
             return Vec::new();
         }
@@ -295,92 +311,8 @@ impl Client {
     }
 
     fn fail(&mut self, fault: Fault) -> Vec<ClientAction> {
-        self.state = State::Over;
+        self.state = State::Over(fault.clone());
         vec![ClientAction::Failed(fault)]
-    }
-}
-
-/// Why an answer does not fit its question; `None` where it does.
-fn misfit(request: &Request, answer: &Answer) -> Option<String> {
-    let wrong = || Some(format!("{} to {}", name(answer), asked(request)));
-    let fits = match (request, answer) {
-        (Request::Reserve(_), Answer::Granted { .. } | Answer::Refused { .. })
-        | (Request::Vouch { .. }, Answer::Vouched {} | Answer::Refused { .. })
-        | (Request::Ping {}, Answer::Pong {})
-        | (
-            Request::Status {} | Request::StopAll {} | Request::Resume {},
-            Answer::Status(_) | Answer::Refused { .. },
-        ) => return None,
-        (Request::Prepare(order), Answer::Prepared { which, addresses }) => {
-            if *which != order.which || addresses.len() != order.flows.len() {
-                return Some("the far ends of another run".to_owned());
-            }
-            true
-        }
-        (Request::Service(order), Answer::Said { which, .. }) => *which == order.which,
-        (Request::Word(word), Answer::Said { which, .. }) => *which == word.which,
-        (
-            Request::Facts { .. }
-            | Request::Collect(_)
-            | Request::Packets { .. }
-            | Request::Test(_),
-            Answer::Document { .. },
-        )
-        | (Request::Serve { .. }, Answer::Serving { .. })
-        | (Request::Sign(_), Answer::Signed { .. })
-        | (Request::Cancel(_), Answer::Cancelled { .. })
-        | (Request::Release { .. }, Answer::Released { .. })
-        | (_, Answer::Failed { .. } | Answer::Stale { .. }) => true,
-        _ => false,
-    };
-    if fits && answer.seq() == request.seq() && answer.seq().is_some() { None } else { wrong() }
-}
-
-/// What was asked, for people.
-const fn asked(request: &Request) -> &'static str {
-    match request {
-        Request::Hello { .. } => "hello",
-        Request::Join { .. } => "join",
-        Request::Ping {} => "ping",
-        Request::Reserve(_) => "a reservation",
-        Request::Facts { .. } => "the question for the host's facts",
-        Request::Serve { .. } => "the request for an FTP server",
-        Request::Prepare(_) => "the preparation of a run",
-        Request::Service(_) => "the beginning of a service",
-        Request::Word(_) => "a word for a service",
-        Request::Cancel(_) => "the end of a run",
-        Request::Collect(_) => "the question what a run did",
-        Request::Packets { .. } => "the request for the packets of a run",
-        Request::Vouch { .. } => "the word for another host",
-        Request::Test(_) => "the next step of the test",
-        Request::Sign(_) => "the request for a signature",
-        Request::Release { .. } => "the end of the reservation",
-        Request::Status {} | Request::StopAll {} | Request::Resume {} => "a question",
-    }
-}
-
-const fn name(answer: &Answer) -> &'static str {
-    match answer {
-        Answer::Welcome { .. } => "welcome",
-        Answer::Joined {} => "joined",
-        Answer::Pong {} => "pong",
-        Answer::Queued { .. } => "queued",
-        Answer::Granted { .. } => "granted",
-        Answer::Refused { .. } => "refused",
-        Answer::Serving { .. } => "serving",
-        Answer::Prepared { .. } => "prepared",
-        Answer::Connected { .. } => "a worker's word",
-        Answer::Said { .. } => "the words of a service",
-        Answer::Cancelled { .. } => "cancelled",
-        Answer::Document { .. } => "a document",
-        Answer::Signed { .. } => "signed",
-        Answer::Vouched {} => "vouched",
-        Answer::Progress { .. } => "progress",
-        Answer::Released { .. } => "released",
-        Answer::Failed { .. } => "failed",
-        Answer::Stale { .. } => "stale",
-        Answer::Status(_) => "a status",
-        Answer::Bye { .. } => "bye",
     }
 }
 
@@ -390,3 +322,5 @@ const GREETING: Nanos = Nanos::from_secs(10);
 const QUEUE_SILENCE: Nanos = Nanos::from_secs(15);
 /// Without progress of a document.
 const STALL: Nanos = Nanos::from_secs(10);
+/// Of a document as a whole, however steadily its pieces come: the least rate that a policy can set.
+const LEAST_RATE: BitRate = BitRate::new(128_000);

@@ -12,6 +12,7 @@ mod conductor;
 mod dice;
 mod guests;
 mod journal;
+mod lying;
 mod malformed;
 mod policy;
 mod services;

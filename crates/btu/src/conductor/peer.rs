@@ -51,6 +51,8 @@ impl PeerLink {
         let config = tls::client_config(own, agent.id).map_err(lost)?;
         let stream = connect(&agent.address).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
+        // Questions are short: an agent for which the kernel keeps none does not read them.
+        stream.set_write_timeout(Some(Duration::from(HANDSHAKE))).map_err(lost)?;
         let tls = ClientConnection::new(Arc::new(config), tls::no_name()).map_err(lost)?;
         let join = agent.secret.map(|secret| (secret, host_name()));
         let build = env!("CARGO_PKG_VERSION").to_owned();
@@ -84,15 +86,20 @@ impl PeerLink {
         self.told = Some(told);
     }
 
-    /// True where the agent has closed the connection: seen in passing, while nothing is asked.
-    pub(crate) fn is_closed(&self) -> bool {
+    /// True where the agent has ended the connection: seen in passing, while nothing is asked. Nothing
+    /// is to come then, so whatever has come is read: last words and the end of the channel are bytes.
+    pub(crate) fn is_closed(&mut self) -> bool {
         // Not a moment longer than the kernel's least time-out.
         let bounded = self.stream.set_read_timeout(Some(Duration::from_micros(1)));
-        bounded.is_ok()
-            && match self.stream.peek(&mut [0]) {
-                Ok(count) => count == 0,
-                Err(error) => !is_passing(&error),
+        let silent = bounded.is_ok()
+            && matches!(self.stream.peek(&mut [0]), Err(error) if is_passing(&error));
+        if !silent {
+            let waited = self.wait_for_bytes(Nanos::ZERO);
+            for event in self.events(waited.err()) {
+                self.client.on(now(), event);
             }
+        }
+        self.client.is_over()
     }
 
     /// The number of the next question.
@@ -175,6 +182,11 @@ impl PeerLink {
             return vec![ClientEvent::Lost("interrupted here".to_owned())];
         }
         let waited = self.wait_for_bytes(end);
+        self.events(waited.err())
+    }
+
+    /// What came, and the fault after it.
+    fn events(&mut self, fault: Option<Fault>) -> Vec<ClientEvent> {
         let mut events = Vec::new();
         loop {
             match self.frames.next_frame() {
@@ -190,9 +202,10 @@ impl PeerLink {
                 }
             }
         }
-        if let Err(fault) = waited {
-            events.push(ClientEvent::Lost(fault.to_string()));
-        }
+        events.extend(fault.map(|fault| match fault {
+            Fault::Lost(reason) => ClientEvent::Lost(reason),
+            other => ClientEvent::Lost(other.to_string()),
+        }));
         events
     }
 
@@ -210,7 +223,7 @@ impl PeerLink {
         let mut space = [0; 16384];
         loop {
             match self.tls.reader().read(&mut space) {
-                Ok(0) => return Ok(()),
+                Ok(0) => return Err(Fault::Lost("closed by the agent".to_owned())),
                 Ok(count) => self.frames.push(&space[..count]),
                 Err(error) if is_passing(&error) => return Ok(()),
                 Err(error) => return Err(lost(error)),

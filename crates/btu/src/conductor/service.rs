@@ -113,8 +113,8 @@ impl RemoteService {
     }
 
     /// True where the agent is gone, seen in passing while nothing is said.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.link.as_ref().is_none_or(PeerLink::is_closed)
+    pub(crate) fn is_closed(&mut self) -> bool {
+        self.link.as_mut().is_none_or(PeerLink::is_closed)
     }
 
     /// Why the agent is lost for good, if it is.

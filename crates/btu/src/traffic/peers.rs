@@ -210,7 +210,7 @@ impl Peers {
     pub(super) fn is_closed(&self, role: Role) -> bool {
         // One that somebody speaks to now is found to be gone there.
         let service = self.line(role).ok().and_then(|line| line.service.try_lock().ok());
-        service.is_some_and(|service| service.is_closed())
+        service.is_some_and(|mut service| service.is_closed())
     }
 
     /// True where an agent was lost and not yet regained.

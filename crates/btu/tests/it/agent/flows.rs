@@ -230,6 +230,31 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
 }
 
 #[test]
+fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
+    isolated("agent::flows::an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in", || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        // For five minutes nothing is said: last words and the end of the channel are all that comes.
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"";
+        let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
+        std::fs::write(hosts.path("long.toml"), text).unwrap();
+        let mut command = hosts.btu(2);
+        command.args(["traffic", "long.toml", "--quiet", "--reconnect", "0", "--out", "long"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let before = hosts.received(0, "lan");
+        wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
+        agent.admin("stop-all");
+        wait_until(|| agent.workers() == 0);
+        let ended = ended_within(&mut child, Duration::from_mins(2));
+        let ended = ended.expect("the run goes on without its agent");
+        let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+        assert_eq!(ended.code(), Some(4), "{told}");
+        assert!(told.contains("all work was stopped"), "{told}");
+    });
+}
+
+#[test]
 fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
     isolated("agent::flows::an_agent_that_dies_ends_the_run_and_resume_makes_it_again", || {
         let hosts = Hosts::new();

@@ -1,0 +1,80 @@
+//! What a conductor makes of an agent that is paired, and means harm: it does not wait for ever, and it
+//! remembers why.
+
+use btu_control::Identity;
+use btu_control::client::Client;
+use btu_control::client::ClientAction;
+use btu_control::client::ClientEvent;
+use btu_control::client::Fault;
+use btu_control::frame::Chunk;
+use btu_control::message::Answer;
+use btu_control::message::Request;
+use btu_core::units::Nanos;
+
+const START: Nanos = Nanos::from_secs(1);
+const PATIENCE: Nanos = Nanos::from_secs(15);
+
+/// A connection that is ready for its first question.
+fn ready() -> Client {
+    let agent = Identity::ephemeral().unwrap().id();
+    let mut client = Client::new(agent, None, "1".to_owned(), START);
+    client.on(START, ClientEvent::Secured { agent, binding: [0; 32] });
+    let (build, known) = ("1".to_owned(), true);
+    let welcome = Answer::Welcome { major: 1, minor: 2, build, known };
+    client.on(START, ClientEvent::Heard(welcome));
+    client
+}
+
+/// Asks for facts, and hears that a document of this length follows.
+fn promised(length: u64) -> Client {
+    let mut client = ready();
+    let request = Request::Facts { seq: 1 };
+    client.on(START, ClientEvent::Ask { request, patience: PATIENCE });
+    let document = Answer::Document { seq: 1, length, moved_bytes: 0, account: None };
+    client.on(START, ClientEvent::Heard(document));
+    client
+}
+
+fn piece(offset: u64, bytes: usize) -> ClientEvent {
+    ClientEvent::Piece(Chunk { document: 1, offset, bytes: vec![7; bytes] })
+}
+
+#[test]
+fn a_document_that_trickles_is_given_up() {
+    // At 128 kbit/s it takes 50 s, beside the 10 s for its first piece.
+    let mut client = promised(800_000);
+    for second in 0..59 {
+        let now = START.saturating_add(Nanos::from_secs(second));
+        assert_eq!(client.on(now, piece(second, 1)), [], "{second}");
+        assert_eq!(client.on(now, ClientEvent::Tick), [], "{second}");
+    }
+    let late = START.saturating_add(Nanos::from_secs(60));
+    let given_up = client.on(late, ClientEvent::Tick);
+    let [ClientAction::Failed(Fault::Silent(what, _))] = &given_up[..] else {
+        panic!("{given_up:?}")
+    };
+    assert_eq!(*what, "the rest of a document");
+    // One that comes at that rate is whole in time.
+    let mut client = promised(800_000);
+    let mut last = Vec::new();
+    for second in 1..=50 {
+        let now = START.saturating_add(Nanos::from_secs(second));
+        last = client.on(now, piece((second - 1) * 16_000, 16_000));
+    }
+    assert!(matches!(&last[..], [ClientAction::Done(reply)] if reply.document.len() == 800_000));
+}
+
+#[test]
+fn last_words_are_the_answer_to_all_that_is_asked_later() {
+    let mut client = ready();
+    assert!(!client.is_over());
+    let reason = "all work was stopped here".to_owned();
+    client.on(START, ClientEvent::Heard(Answer::Bye { reason: reason.clone() }));
+    assert!(client.is_over());
+    client.on(START, ClientEvent::Lost("closed by the agent".to_owned()));
+    for seq in 1..=2 {
+        let request = Request::Facts { seq };
+        let asked = client.on(START, ClientEvent::Ask { request, patience: PATIENCE });
+        assert_eq!(asked, [ClientAction::Failed(Fault::Bye(reason.clone()))]);
+    }
+}
