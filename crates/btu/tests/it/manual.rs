@@ -78,17 +78,31 @@ fn the_unit_is_legal_and_confined() {
     if !crate::skip::installed("systemd-analyze") {
         skip!("no systemd: systemd-analyze is not here");
     }
-    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/btu-agent.service");
+    let contrib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib");
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().join("btu-agent.service");
     let program = btu().get_program().to_str().unwrap().to_owned();
-    let text = std::fs::read_to_string(unit).unwrap().replace("/usr/local/bin/btu", &program);
-    std::fs::write(&here, text).unwrap();
+    let text = std::fs::read_to_string(contrib.join("btu-agent.service")).unwrap();
+    std::fs::write(&here, text.replace("/usr/local/bin/btu", &program)).unwrap();
+    confined(&here);
+    // With what packets need.
+    let more = folder.path().join("btu-agent.service.d");
+    std::fs::create_dir(&more).unwrap();
+    std::fs::copy(contrib.join("btu-agent-packets.conf"), more.join("packets.conf")).unwrap();
+    let security = confined(&here);
+    assert!(security.contains("Service may allocate packet sockets"), "{security}");
+}
+
+/// What is said of a unit that is legal and confined.
+fn confined(here: &Path) -> String {
+    let mut told = String::new();
     for task in [&["verify"][..], &["security", "--offline=true", "--threshold=20"]] {
-        let done = Command::new("systemd-analyze").args(task).arg(&here).output().unwrap();
+        let done = Command::new("systemd-analyze").args(task).arg(here).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         // It looks at the units of the machine, too: what it says of those is not ours.
         assert!(!said.contains("btu-agent.service"), "{task:?}: {said}");
         assert!(done.status.success(), "{task:?}: {said}");
+        told = String::from_utf8_lossy(&done.stdout).into_owned();
     }
+    told
 }
