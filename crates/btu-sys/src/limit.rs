@@ -1,4 +1,4 @@
-//! Limits of this process, raised as far as it may.
+//! Limits of this process: raised as far as it may, or lowered for whoever it works for.
 
 use nix::sys::resource::Resource;
 use nix::sys::resource::getrlimit;
@@ -15,6 +15,16 @@ pub fn raise_descriptors() -> Result<u64> {
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).map_err(refused)?;
     }
     Ok(hard)
+}
+
+/// Lets this process write to so many bytes of its own at the most, stacks of threads included: who
+/// makes it ask for more gets an error, or ends it alone. Gives the limit that holds.
+pub fn bound_memory(most: u64) -> Result<u64> {
+    let refused = |cause| Error::new("bound the memory of this process", cause);
+    let (soft, hard) = getrlimit(Resource::RLIMIT_DATA).map_err(refused)?;
+    let most = most.min(soft).min(hard);
+    setrlimit(Resource::RLIMIT_DATA, most, most).map_err(refused)?;
+    Ok(most)
 }
 
 #[cfg(test)]

@@ -29,7 +29,13 @@ pub(crate) fn json(value: &serde_json::Value) -> Result<(), Failure> {
 
 /// Writes a message for people to stderr.
 pub(crate) fn message(text: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{text}"));
+    drop(writeln!(std::io::stderr().lock(), "{}", shown(text)));
+}
+
+/// A text as a terminal may show it: what other hosts say can hold anything, and moves no cursor.
+pub(crate) fn shown(text: &str) -> String {
+    let harmless = |one: char| !one.is_control() || matches!(one, '\n' | '\t');
+    text.chars().map(|one| if harmless(one) { one } else { '\u{fffd}' }).collect()
 }
 
 /// Reports why a verb failed: causes joined by colons, then the hint.
@@ -43,4 +49,16 @@ pub(crate) fn failure(failure: &Failure) {
 /// The last words of a panic: no backtrace for users, a place for a bug report.
 pub(crate) fn internal_error(panic: &PanicHookInfo<'_>) {
     message(&format!("btu: internal error (please report it): {panic}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_moves_no_cursor() {
+        let said = "agent lab1: \u{1b}[2J\u{9b}1A\rdone\u{7}\n\tline two: \u{e4}";
+        let harmless = "agent lab1: \u{fffd}[2J\u{fffd}1A\u{fffd}done\u{fffd}\n\tline two: \u{e4}";
+        assert_eq!(shown(said), harmless);
+    }
 }

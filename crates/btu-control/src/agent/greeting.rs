@@ -6,6 +6,7 @@ use super::Action;
 use super::Agent;
 use super::ConnId;
 use super::Peer;
+use super::connection::Connection;
 use super::connection::Phase;
 use crate::HostId;
 use crate::message::Answer;
@@ -39,6 +40,12 @@ impl Agent {
                 conn,
                 "this agent does not know you; btu agent invite, there, helps",
             );
+        }
+        let peer = self.connections.get(&conn).and_then(|one| one.peer);
+        let is_its = |one: &&Connection| one.peer == peer && !one.is_stranger();
+        if self.connections.values().filter(is_its).count() >= MOST_OF_PEER {
+            let reason = format!("{MOST_OF_PEER} connections of yours are open already");
+            return self.bye(now, conn, &reason);
         }
         let Some(found) = self.connections.get_mut(&conn) else { return };
         found.enter(if known { Phase::Idle } else { Phase::Joining }, now);
@@ -98,3 +105,6 @@ fn shown(name: &str, id: HostId) -> String {
     let name: String = name.chars().filter(char::is_ascii_graphic).take(64).collect();
     if name.is_empty() { id.brief() } else { name }
 }
+
+/// Connections of one peer: descriptors are for all of them.
+const MOST_OF_PEER: usize = 16;

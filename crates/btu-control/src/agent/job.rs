@@ -259,17 +259,29 @@ impl Agent {
         if !matches!(answer, Answer::Prepared { .. } | Answer::Said { .. }) {
             job.renew(now);
         }
-        if let (Answer::Said { moved_bytes: moved @ 1.., .. }, false) = (&answer, is_repeat) {
-            self.spent.push_back((now, *moved));
-        }
         let conn = job.conn;
-        if let (Answer::Document { moved_bytes, account, .. }, false) = (&answer, is_repeat) {
-            self.spent.push_back((now, *moved_bytes));
-            if let Some((of, hash)) = job.of.take().zip(*account) {
-                self.keep_account(conn, of, hash);
+        match &answer {
+            Answer::Said { moved_bytes, .. } if !is_repeat => self.spend(now, *moved_bytes),
+            Answer::Document { moved_bytes, account, .. } if !is_repeat => {
+                let of = job.of.take().zip(*account);
+                self.spend(now, *moved_bytes);
+                if let Some((of, hash)) = of {
+                    self.keep_account(conn, of, hash);
+                }
             }
+            _ => {}
         }
         self.send(conn, answer);
+    }
+
+    /// Payload was moved. What comes within a minute is one entry: a day has so many of them, however
+    /// often a conductor asks.
+    fn spend(&mut self, now: Nanos, bytes: u64) {
+        match self.spent.back_mut() {
+            Some((since, sum)) if now.since(*since) < MINUTE => *sum = sum.saturating_add(bytes),
+            _ if bytes > 0 => self.spent.push_back((now, bytes)),
+            _ => {}
+        }
     }
 
     /// A piece of a document goes to the one that asked for it.
@@ -293,7 +305,8 @@ impl Agent {
 
     /// Payload of the last 24 hours.
     pub(super) fn spent_of_day(&mut self, now: Nanos) -> Bytes {
-        let is_old = |at: Nanos| now.since(at) >= DAY;
+        // Of an entry the newest part is a minute younger.
+        let is_old = |at: Nanos| now.since(at) >= DAY.saturating_add(MINUTE);
         while self.spent.front().is_some_and(|(at, _)| is_old(*at)) {
             self.spent.pop_front();
         }
@@ -317,3 +330,4 @@ fn lease(request: &Request) -> Option<Nanos> {
 /// What a lease is longer than the conductor's own account of the run.
 const LEASE_MARGIN: Nanos = Nanos::from_secs(3);
 const DAY: Nanos = Nanos::from_secs(86_400);
+const MINUTE: Nanos = Nanos::from_secs(60);

@@ -118,7 +118,7 @@ impl Preparation {
             at_most("window_ns", window.count(), LONGEST.count())?;
         }
         if let Some(of) = &self.of {
-            text("cell", &of.label.cell)?;
+            at_most("cell", of.label.cell.len() as u64, LONGEST_CELL)?;
         }
         let Some(link) = &self.link else { return Ok(()) };
         at_most("link", (link.up.len().max(link.down.len())) as u64, MOST_ITEMS)?;
@@ -159,6 +159,8 @@ const fn at_most(field: &'static str, found: u64, limit: u64) -> Result<(), Mess
 /// Of any text in a message, in bytes.
 const LONGEST_TEXT: u64 = 4096;
 const LONGEST_NAME: u64 = 64;
+/// Of a cell's name, in bytes: an agent keeps many of them, for long.
+const LONGEST_CELL: u64 = 256;
 const MOST_FLOWS: u64 = 1024;
 const MOST_ITEMS: u64 = 64;
 /// Runs under one signature: as many as fit into a frame.

@@ -43,6 +43,7 @@ const WORKER: WorkerId = WorkerId(1);
 /// An agent, and a conductor that has greeted it.
 struct Scene {
     agent: Agent,
+    peer: HostId,
     now: Nanos,
 }
 
@@ -59,11 +60,17 @@ impl Scene {
         };
         let peers = [(peer, runner(peer))].into();
         let agent = Agent::new(setup, Roster { peers, invites: Vec::new() });
-        let mut scene = Self { agent, now: Nanos::from_secs(1) };
-        scene.on(Event::Accepted { conn: CONN, from: [10, 0, 0, 1].into() });
-        scene.on(Event::Secured { conn: CONN, peer, binding: [0; 32] });
-        scene.says(Request::Hello { major: 1, minor: 1, build: "1".to_owned() });
+        let mut scene = Self { agent, peer, now: Nanos::from_secs(1) };
+        scene.comes(CONN);
         scene
+    }
+
+    /// The peer connects and greets.
+    fn comes(&mut self, conn: ConnId) -> Vec<Action> {
+        self.on(Event::Accepted { conn, from: [10, 0, 0, 1].into() });
+        self.on(Event::Secured { conn, peer: self.peer, binding: [0; 32] });
+        let request = Request::Hello { major: 1, minor: 1, build: "1".to_owned() };
+        self.on(Event::Heard { conn, request })
     }
 
     fn on(&mut self, event: Event) -> Vec<Action> {
@@ -173,4 +180,47 @@ fn the_policy_names_services_and_bounds_them() {
     let refused = few.says(word(1, 5, 1));
     let spent = format!("policy: max_bytes_per_day = {} is spent", Bytes::new(1000));
     assert_eq!(failed(&refused), Some(spent.as_str()));
+}
+
+#[test]
+fn payload_counts_for_a_day_however_often_it_is_told() {
+    let mut scene = Scene::new("[[class]]\nmax_run = \"60s\"\nmax_bytes_per_day = \"1kB\"\n");
+    scene.reserve();
+    scene.says(begin(1));
+    scene.answers(Which { run: 1, attempt: 1, seq: 1 }, 0, 0);
+    for seq in 2..=101 {
+        scene.now = scene.now.saturating_add(Nanos::from_secs(1));
+        assert_eq!(ordered(&scene.says(word(1, seq, 60))), 1, "{seq}");
+        scene.answers(Which { run: 1, attempt: 1, seq }, 0, 10);
+    }
+    let refused = scene.says(word(1, 102, 1));
+    assert!(failed(&refused).unwrap().contains("is spent"), "{refused:?}");
+    // The first tenth of it is a day old, but not all that was told beside it.
+    for (seconds, is_spent) in [(86_400, true), (86_400 + 102, false)] {
+        scene.now = Nanos::from_secs(1 + seconds);
+        scene.on(Event::Tick);
+        scene.comes(CONN);
+        scene.reserve();
+        let begun = scene.says(begin(1));
+        assert_eq!(failed(&begun).is_some(), is_spent, "{begun:?}");
+    }
+}
+
+#[test]
+fn one_peer_does_not_take_the_connections_of_all_others() {
+    let mut scene = Scene::new("");
+    let is_bye = |actions: &[Action]| {
+        let bye = |action: &Action| {
+            matches!(action, Action::Send { answer: Answer::Bye { reason }, .. }
+                if reason == "16 connections of yours are open already")
+        };
+        actions.iter().any(bye)
+    };
+    for conn in 2..=16 {
+        assert!(!is_bye(&scene.comes(ConnId(conn))), "{conn}");
+    }
+    assert!(is_bye(&scene.comes(ConnId(17))));
+    scene.on(Event::Lost { conn: ConnId(5) });
+    assert!(!is_bye(&scene.comes(ConnId(18))));
+    assert_eq!(scene.agent.connections(), 16);
 }

@@ -226,7 +226,8 @@ impl Receiver<'_> {
         while !self.cancel.load(Relaxed) {
             let moment = now();
             if moment.since(began) >= FEEDBACK {
-                if self.over.load(Relaxed) && interval.report.received == 0 {
+                let is_silent = interval.report.received == 0;
+                if self.over.load(Relaxed) && is_silent || sample.reports.len() >= MOST_REPORTS {
                     break;
                 }
                 let done = std::mem::take(&mut interval);
@@ -323,3 +324,5 @@ const BUFFER: usize = 4 << 20;
 /// Above every error of an offset between clocks.
 const GUARD: Nanos = Nanos::from_secs(3600);
 const MOST: u64 = 1 << 40;
+/// Of one search: an hour of them.
+const MOST_REPORTS: usize = 72_000;

@@ -75,7 +75,7 @@ fn show(args: &AdminArgs, status: &Status) -> Result<Exit, Failure> {
         let value = serde_json::to_value(status).map_err(Failure::environment)?;
         output::json(&value)?;
     } else {
-        output::result(&text(status))?;
+        output::result(&output::shown(&text(status)))?;
     }
     Ok(Exit::Done)
 }

@@ -38,8 +38,10 @@ pub(super) fn agent(state: &StateDir) -> Result<BTreeMap<String, Fact>, Failure>
     Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).into())
 }
 
-/// A worker: it writes no file, starts nothing, and connects to nobody.
+/// A worker: it writes no file, starts nothing, and connects to nobody. What a conductor asks for may
+/// need memory, but not that of all others on this host.
 pub(super) fn worker() -> io::Result<()> {
+    btu_sys::limit::bound_memory(share_of_memory()?).map_err(io::Error::other)?;
     let Bounds { programs, readable, .. } = Bounds::of_this_program()?;
     let readable = [programs, readable].concat();
     process::confine(&Bounds { readable, ..Bounds::default() }, Calls::Worker).map(drop)
@@ -54,3 +56,15 @@ pub(super) fn front() -> io::Result<()> {
 pub(super) fn front_thread() -> io::Result<()> {
     process::confine_thread(&Bounds::of_this_program()?).map(drop)
 }
+
+/// Half of this host's memory.
+fn share_of_memory() -> io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo")?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kibibytes =
+        total.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    Ok(kibibytes.unwrap_or(0).saturating_mul(1024 / 2).max(LEAST_MEMORY))
+}
+
+/// What a conductor that asks for nothing unusual needs, many times over.
+const LEAST_MEMORY: u64 = 2 << 30;

@@ -14,6 +14,7 @@ use btu_control::frame::Frame;
 use btu_control::frame::FrameLimits;
 use btu_control::frame::FrameReader;
 use btu_control::tls;
+use btu_core::units::Nanos;
 use rustls::ServerConfig;
 use rustls::ServerConnection;
 
@@ -23,6 +24,10 @@ pub(super) struct Link {
     reader: FrameReader,
     /// Close once everything is sent.
     closing: bool,
+    /// Since when the other end has taken nothing of what is to be sent.
+    stuck: Option<Nanos>,
+    /// More was to be sent than anybody is owed.
+    overfull: bool,
 }
 
 enum Carrier {
@@ -47,16 +52,19 @@ impl Link {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         let mut tls = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
-        tls.set_buffer_limit(None);
-        let carrier = Carrier::Tls { stream, tls: Box::new(tls), announced: false };
-        Ok(Self { carrier, reader: FrameReader::new(FrameLimits::STRANGER), closing: false })
+        tls.set_buffer_limit(Some(MOST_UNSENT));
+        Ok(Self::over(Carrier::Tls { stream, tls: Box::new(tls), announced: false }))
     }
 
     /// On this host.
     pub(super) fn local(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let carrier = Carrier::Local { stream, unsent: Vec::new() };
-        Ok(Self { carrier, reader: FrameReader::new(FrameLimits::STRANGER), closing: false })
+        Ok(Self::over(Carrier::Local { stream, unsent: Vec::new() }))
+    }
+
+    const fn over(carrier: Carrier) -> Self {
+        let reader = FrameReader::new(FrameLimits::STRANGER);
+        Self { carrier, reader, closing: false, stuck: None, overfull: false }
     }
 
     /// The peer is known: it may say more than greetings.
@@ -66,11 +74,14 @@ impl Link {
 
     /// Takes bytes to send; they leave with the next [`Link::flush`].
     pub(super) fn send(&mut self, bytes: &[u8]) {
-        match &mut self.carrier {
-            Carrier::Local { unsent, .. } => unsent.extend_from_slice(bytes),
-            // Without a limit of the buffer this cannot fail.
-            Carrier::Tls { tls, .. } => drop(tls.writer().write_all(bytes)),
-        }
+        self.overfull |= match &mut self.carrier {
+            Carrier::Local { unsent, .. } => {
+                unsent.extend_from_slice(bytes);
+                unsent.len() > MOST_UNSENT
+            }
+            // A buffer that is full takes a part.
+            Carrier::Tls { tls, .. } => tls.writer().write_all(bytes).is_err(),
+        };
     }
 
     /// Closes once everything is sent.
@@ -95,9 +106,10 @@ impl Link {
         }
     }
 
-    /// Sends what the socket takes; false where it is gone.
-    pub(super) fn flush(&mut self) -> bool {
-        while self.wants_write() {
+    /// Sends what the socket takes; false where it is gone, or does not take what it asked for.
+    pub(super) fn flush(&mut self, now: Nanos) -> bool {
+        let mut moved = false;
+        while self.wants_write() && !self.overfull {
             let written = match &mut self.carrier {
                 Carrier::Local { stream, unsent } => stream.write(unsent).map(|n| {
                     unsent.drain(..n);
@@ -105,12 +117,16 @@ impl Link {
                 Carrier::Tls { stream, tls, .. } => tls.write_tls(stream).map(drop),
             };
             match written {
-                Ok(()) => {}
+                Ok(()) => moved = true,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_gone) => return false,
             }
         }
-        true
+        // Of last words the other end has to take all in this time, of others some.
+        let is_moving = moved && !self.closing;
+        self.stuck = self.wants_write().then(|| self.stuck.filter(|_| !is_moving).unwrap_or(now));
+        !self.overfull && self.stuck.is_none_or(|since| now.since(since) < STALL)
     }
 
     /// Reads what is there.
@@ -205,3 +221,55 @@ fn identity(tls: &ServerConnection) -> Option<(HostId, [u8; 32])> {
 
 /// Reads of one connection before the others have their turn.
 const MOST_READS: usize = 16;
+/// For one connection: the longest document, and words.
+const MOST_UNSENT: usize = 72 << 20;
+/// Without progress of what is to be sent.
+const STALL: Nanos = Nanos::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (Link, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Link::local(ours).unwrap(), theirs)
+    }
+
+    /// Takes what is there.
+    fn read(from: &mut UnixStream) -> usize {
+        from.set_nonblocking(true).unwrap();
+        from.read(&mut vec![0; 1 << 20]).unwrap()
+    }
+
+    #[test]
+    fn who_takes_nothing_of_what_it_asked_for_is_let_go() {
+        let (mut link, mut other) = pair();
+        let at = Nanos::from_secs;
+        link.send(&vec![7; 4 << 20]);
+        assert!(link.flush(at(100)) && link.wants_write());
+        assert!(link.flush(at(129)));
+        // Some of it is enough, as long as the connection is to stay.
+        assert!(read(&mut other) > 0);
+        assert!(link.flush(at(129)) && link.flush(at(158)) && link.wants_write());
+        assert!(!link.flush(at(159)));
+        let (mut link, mut other) = pair();
+        link.send(&vec![7; 4 << 20]);
+        link.close();
+        assert!(link.flush(at(100)) && link.is_open());
+        assert!(read(&mut other) > 0);
+        assert!(link.flush(at(129)) && !link.flush(at(130)));
+        // Whoever has everything may be silent for as long as its state allows.
+        let (mut link, _other) = pair();
+        link.send(b"pong");
+        assert!(link.flush(at(100)) && link.flush(at(1000)));
+    }
+
+    #[test]
+    fn nobody_is_owed_more_than_a_document() {
+        let (mut link, _other) = pair();
+        link.send(&vec![7; MOST_UNSENT]);
+        assert!(link.flush(Nanos::ZERO));
+        link.send(&vec![7; MOST_UNSENT]);
+        assert!(!link.flush(Nanos::ZERO));
+    }
+}

@@ -329,11 +329,12 @@ impl Server {
     fn flush(&mut self) {
         self.workers.values_mut().chain(self.behind.values_mut()).for_each(Worker::flush);
         self.parts.listener.flush();
+        let now = now();
         let gone: Vec<ConnId> = self
             .links
             .iter_mut()
             .filter_map(|(conn, held)| {
-                let alive = held.link.flush() && held.link.is_open();
+                let alive = held.link.flush(now) && held.link.is_open();
                 (!alive).then_some(*conn)
             })
             .collect();

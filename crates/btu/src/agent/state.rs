@@ -161,14 +161,19 @@ impl StateDir {
         Ok(measured)
     }
 
-    /// Keeps the account of a run: what will be signed, also after a restart.
+    /// Keeps the account of a run: what will be signed, also after a restart. An agent that goes on for
+    /// months keeps no more than one that starts.
     pub(crate) fn keep_account(&self, account: &Account) -> Result<(), Failure> {
         let path = self.file(MEASURED);
         let mut line = serde_json::to_string(account).map_err(Failure::environment)?;
         line.push('\n');
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
-        let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
-        written.map_err(|error| refused("append to", &path, error))
+        let written = opened.and_then(|mut file| {
+            file.write_all(line.as_bytes())?;
+            file.metadata().map(|known| known.len())
+        });
+        let length = written.map_err(|error| refused("append to", &path, error))?;
+        if length > LONGEST_MEASURED { self.measured().map(drop) } else { Ok(()) }
     }
 
     /// The agents that this host is paired with, by name.
@@ -242,4 +247,6 @@ const AGENTS: &str = "agents.json";
 const MEASURED: &str = "measured.jsonl";
 /// Some 10 MB, and the runs of dozens of official tests.
 const MOST_ACCOUNTS: usize = 40_000;
+/// Of the file: more than so many accounts with the longest names.
+const LONGEST_MEASURED: u64 = 128 << 20;
 const LOCK: &str = ".lock";

@@ -136,7 +136,7 @@ pub(crate) fn flows(
 
 impl Named {
     /// What it takes memory for: its blocks, or the sizes that it has over and over, and itself.
-    fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         let drawn = match &self.flow.offer {
             Offer::Endless(sizes) => sizes.len(),
             Offer::Train { blocks, .. } => blocks.len(),

@@ -31,6 +31,7 @@ use super::Terms;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
+use crate::traffic::expand::Named;
 use crate::traffic::expand::Until;
 use crate::traffic::peers::Apart;
 use crate::traffic::scenario;
@@ -126,13 +127,16 @@ impl Traffic {
             ));
         }
         let here = expand::place(wanted.role);
-        let cast = draw(wanted).map_err(|cause| format!("{:#}", cause.cause))?;
+        let kept: usize = self.jobs.values().map(Duty::blocks).sum();
+        let most = words::MOST_BLOCKS.saturating_sub(kept);
+        let cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
+        let blocks = cast.flows.iter().map(Named::blocks).sum();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
         let talks = cast.talks.iter().filter(|talk| talk.said.to == wanted.role);
         let needed = talks.map(|talk| talk.connections).fold(own, usize::saturating_add);
-        if needed > room {
+        if needed > room || needed == 0 {
             return Err(format!("{needed} connections asked for, {room} were reserved"));
         }
         let reach = self.reach(wanted.job);
@@ -156,7 +160,7 @@ impl Traffic {
         }
         let (linger, stall) = (wanted.linger_ns.min(LONGEST), wanted.stall_ns.min(LONGEST));
         let meeting = Meeting { reception, flows, here, linger, stall };
-        let duty = Duty::new(meeting, answerers, needed)?;
+        let duty = Duty::new(meeting, answerers, [needed, blocks])?;
         self.jobs.insert(wanted.job, duty);
         Ok(Told::Listening { address: reach.address, ports, talks: doors, drawn })
     }
@@ -164,6 +168,9 @@ impl Traffic {
     /// Answers requests of round trips under load.
     fn respond(&mut self, job: u32) -> Result<Told, String> {
         let room = self.room(job)?.min(words::OF_A_PROBE);
+        if room == 0 {
+            return Err("round trips need a connection, none is left of those reserved".to_owned());
+        }
         let reach = self.reach(job);
         let guests = Guests::of(reach.seat, room);
         let opened = Answerer::open(&reach, &Settings::default(), guests);
@@ -189,16 +196,13 @@ impl Traffic {
 }
 
 /// The flows of a cluster as the conductor draws them, too.
-fn draw(wanted: &Preparation) -> Result<Cast, Failure> {
+fn draw(wanted: &Preparation, most_blocks: usize) -> Result<Cast, Failure> {
     let scenario = scenario::told(&wanted.scenario)?;
     let Block::Cluster(cluster) = &scenario.run else {
         return Err(Failure::usage(anyhow!("an agent carries one cluster at a time")));
     };
-    let until = Until {
-        patience: wanted.stall_ns,
-        cancel: Arc::<AtomicBool>::default(),
-        most_blocks: words::MOST_BLOCKS,
-    };
+    let until =
+        Until { patience: wanted.stall_ns, cancel: Arc::<AtomicBool>::default(), most_blocks };
     expand::flows(cluster, wanted.sessions, wanted.seed, &Apart, &until)
 }
 
@@ -206,3 +210,40 @@ const MOST_SESSIONS: u32 = 1024;
 const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
 /// No wait is longer.
 const LONGEST: Nanos = Nanos::from_secs(600);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is told to a word.
+    fn told(service: &mut Box<dyn Service>, word: &Value) -> Value {
+        service.hear(word).unwrap()
+    }
+
+    #[test]
+    fn no_job_is_without_a_connection_that_was_reserved() {
+        let seat = Seat { secret: [1; 32], run: 1, attempt: 1, flow: 0 };
+        let terms = Terms { address: [127, 0, 0, 1].into(), ports: None, seat, flows: 2 };
+        let (mut service, _) = begin(&terms, &Value::Null).unwrap();
+        let respond = |job: u32| json!({ "word": "respond", "job": job });
+        assert_eq!(told(&mut service, &respond(1))["told"], "listening");
+        let refused = told(&mut service, &respond(2));
+        assert_eq!(
+            refused["reason"],
+            "round trips need a connection, none is left of those reserved"
+        );
+        told(&mut service, &json!({ "word": "close", "job": 1 }));
+        // A cluster between two others: nothing of it is here, and its schedule would be kept.
+        let test = "type = \"burstq(blocksize=1 kB, period=1 ms, duration=1 s)\"";
+        let scenario =
+            format!("[[cluster]]\n[[cluster.test]]\npath = \"test -> passive\"\n{test}\n");
+        let refused = told(
+            &mut service,
+            &json!({ "word": "prepare", "job": 3, "role": "active", "scenario": scenario,
+                "sessions": 1, "seed": 7, "linger_ns": 1, "stall_ns": 1 }),
+        );
+        assert_eq!(refused["reason"], "0 connections asked for, 2 were reserved", "{refused}");
+    }
+}

@@ -48,6 +48,13 @@ fn no_thread_of_an_agent_its_front_or_its_workers_holds_a_right() {
             let all = || agent.processes().into_iter().flat_map(threads).collect::<Vec<_>>();
             wait_until(|| all().iter().all(|thread| thread["NoNewPrivs"] == "1"));
             wait_until(|| !filtered || all().iter().all(|thread| thread["Seccomp"] == "2"));
+            // Both workers and the listener; half of any memory is less than no limit.
+            let limits = agent.processes().into_iter().filter(|process| {
+                let text = std::fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+                let data = text.lines().find(|line| line.starts_with("Max data size")).unwrap();
+                !data.contains("unlimited")
+            });
+            assert_eq!(limits.count(), 3, "processes whose memory is bounded");
             let all = all();
             for thread in &all {
                 for set in ["CapEff", "CapPrm", "CapInh", "CapAmb"] {

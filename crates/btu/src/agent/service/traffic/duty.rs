@@ -32,6 +32,8 @@ pub(super) struct Duty {
     watch: Option<Watch>,
     answerers: Vec<Answerer>,
     connections: usize,
+    /// What is kept of its schedules.
+    blocks: usize,
     /// Payload that was told already.
     told: u64,
     /// Payload of ends that are gone.
@@ -73,7 +75,7 @@ impl Duty {
     pub(super) fn new(
         meeting: Meeting,
         answerers: Vec<Answerer>,
-        connections: usize,
+        [connections, blocks]: [usize; 2],
     ) -> Result<Self, String> {
         let Meeting { reception, flows, here, linger, stall } = meeting;
         let setting = Arc::new(Setting { flows, linger, stall });
@@ -83,7 +85,7 @@ impl Duty {
         let stage = Stage::Meeting(spawn("traffic-meet", wait)?);
         let mut duty = Self::in_stage(stage);
         (duty.setting, duty.cancel) = (Some(setting), cancel);
-        (duty.answerers, duty.connections) = (answerers, connections);
+        (duty.answerers, duty.connections, duty.blocks) = (answerers, connections, blocks);
         Ok(duty)
     }
 
@@ -109,6 +111,7 @@ impl Duty {
             watch: None,
             answerers: Vec::new(),
             connections: 0,
+            blocks: 0,
             told: 0,
             past: 0,
         }
@@ -117,6 +120,11 @@ impl Duty {
     /// How many connections it may have.
     pub(super) const fn connections(&self) -> usize {
         self.connections
+    }
+
+    /// How many blocks it keeps.
+    pub(super) const fn blocks(&self) -> usize {
+        self.blocks
     }
 
     /// Whether all connections are there.
