@@ -215,11 +215,24 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
     isolated("agent::flows::the_end_of_a_conductor_is_the_end_of_the_agents_traffic", || {
         let hosts = Hosts::new();
         let agent = lab1(&hosts);
-        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"\n\
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=20 ms, duration=300 s)\"\n\
                          transport = \"udp\"\n[[cluster.test]]\npath = \"lab1 -> here\"\n\
                          type = \"full(blocksize=64 KiB, duration=300 s)\"";
-        let mut child = begun(&hosts, "long", &one("lab1", "here", datagrams), &[]);
+        let text = one("lab1", "here", datagrams);
+        // Nobody answers any more, and the conductor is told to stop: it waits for nothing.
+        let mut child = begun(&hosts, "silent", &text, &[]);
         wait_until(|| hosts.received(2, "black0") > 1 << 20);
+        let all = agent.processes();
+        all.iter().for_each(|process| signal(*process, "STOP"));
+        signal(child.id(), "INT");
+        let ended = ended_within(&mut child, Duration::from_mins(2));
+        assert_eq!(ended.and_then(|ended| ended.code()), Some(130));
+        // The agent last: it ends its worker.
+        all.iter().rev().for_each(|process| signal(*process, "CONT"));
+        wait_until(|| agent.workers() == 0);
+        let mut child = begun(&hosts, "long", &text, &[]);
+        let before = hosts.received(2, "black0");
+        wait_until(|| hosts.received(2, "black0") > before + (1 << 20));
         assert_eq!(agent.workers(), 1);
         signal(child.id(), "KILL");
         child.wait().unwrap();
