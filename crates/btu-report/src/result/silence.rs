@@ -4,6 +4,8 @@
 use std::io;
 use std::io::Write;
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Map;
 use serde_json::Serializer;
@@ -27,10 +29,17 @@ pub(super) fn to_json(document: &impl Serialize, reasons: &Reasons) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// The schema of the document, with an optional text `KEY_reason` beside every key that may be null.
-pub(super) fn schema(mut plain: Value) -> Value {
-    explain(&mut plain);
-    plain
+/// JSON Schema (2020-12) of the document, with an optional text `KEY_reason` beside every key that may
+/// be null.
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    let mut told = plain::<T>();
+    explain(&mut told);
+    told
+}
+
+fn plain<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
 /// Pretty JSON that remembers the key it is at.
@@ -154,29 +163,35 @@ fn may_be_null(schema: &Value) -> bool {
     listed || either.is_some_and(|kinds| kinds.iter().any(|kind| is_null(&kind["type"])))
 }
 
-/// Every key of `schema` that may be null, in order and once.
 #[cfg(test)]
-pub(super) fn silent_keys(schema: &Value) -> std::collections::BTreeSet<String> {
-    let below = |items: &mut dyn Iterator<Item = &Value>| items.flat_map(silent_keys).collect();
-    match schema {
-        Value::Object(fields) => {
-            let properties = fields.get("properties").and_then(Value::as_object);
-            let own = properties.into_iter().flatten().filter(|(_, one)| may_be_null(one));
-            let own: Vec<String> = own.map(|(key, _)| key.clone()).collect();
-            let mut all: std::collections::BTreeSet<String> = below(&mut fields.values());
-            all.extend(own);
-            all
-        }
-        Value::Array(items) => below(&mut items.iter()),
-        _ => std::collections::BTreeSet::new(),
-    }
-}
+pub(super) mod tests {
+    use std::collections::BTreeSet;
 
-#[cfg(test)]
-mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Every key of `T` that may be null has its reason, and no other key has one.
+    pub(in crate::result) fn check<T: JsonSchema>(reasons: &Reasons) {
+        let told: BTreeSet<String> = reasons.iter().map(|(key, _)| (*key).to_owned()).collect();
+        assert_eq!(told, silent_keys(&plain::<T>()));
+    }
+
+    /// Every key of a schema that may be null, in order and once.
+    fn silent_keys(schema: &Value) -> BTreeSet<String> {
+        let below = |items: &mut dyn Iterator<Item = &Value>| items.flat_map(silent_keys).collect();
+        match schema {
+            Value::Object(fields) => {
+                let properties = fields.get("properties").and_then(Value::as_object);
+                let own = properties.into_iter().flatten().filter(|(_, one)| may_be_null(one));
+                let mut all: BTreeSet<String> = below(&mut fields.values());
+                all.extend(own.map(|(key, _)| key.clone()));
+                all
+            }
+            Value::Array(items) => below(&mut items.iter()),
+            _ => BTreeSet::new(),
+        }
+    }
 
     #[test]
     fn each_null_of_a_key_is_followed_by_its_reason_and_nothing_else_changes() {
@@ -198,12 +213,12 @@ mod tests {
 
     #[test]
     fn a_schema_names_the_reason_of_what_may_be_null() {
-        let plain = json!({"properties": {
+        let mut told = json!({"properties": {
             "a": {"type": ["number", "null"]}, "b": {"anyOf": [{"type": "object"}, {"type": "null"}]},
             "c": {"type": "number"},
         }});
-        assert_eq!(silent_keys(&plain).into_iter().collect::<Vec<_>>(), ["a", "b"]);
-        let told = schema(plain);
+        assert_eq!(silent_keys(&told).into_iter().collect::<Vec<_>>(), ["a", "b"]);
+        explain(&mut told);
         let keys: Vec<&String> = told["properties"].as_object().unwrap().keys().collect();
         assert_eq!(keys, ["a", "a_reason", "b", "b_reason", "c"]);
     }
