@@ -44,13 +44,14 @@ pub(super) enum Ending {
 }
 
 impl Limits {
-    /// The limits of `terms`; `grace` is how much later than the other side this one gives up.
-    pub(super) fn new(terms: &Terms, grace: Nanos) -> Self {
+    /// The limits of `terms`; `grace` is how much later than the other side this one gives up, and
+    /// `start` how long an end may stand without a start.
+    pub(super) fn new(terms: &Terms, grace: Nanos, start: Nanos) -> Self {
         let window = match terms.amount {
             Amount::Messages(_) => None,
             Amount::Window(window) => Some(window),
         };
-        Self { window, cap: terms.cap.saturating_add(grace), start: START_LIMIT }
+        Self { window, cap: terms.cap.saturating_add(grace), start }
     }
 }
 
@@ -155,9 +156,6 @@ fn following(last: Nanos, now: Nanos) -> Nanos {
 fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
-
-/// How long a connection may stand without a start: longer than any lead-in.
-const START_LIMIT: Nanos = Nanos::from_secs(60);
 
 #[cfg(test)]
 mod tests {
