@@ -10,6 +10,7 @@ mod host;
 mod pingpong;
 mod silence;
 mod traffic;
+pub(crate) mod version;
 
 use std::collections::BTreeMap;
 
@@ -21,14 +22,12 @@ use serde::Serialize;
 pub use build::result;
 pub use pingpong::*;
 pub use traffic::*;
+pub use version::PINGPONG_SCHEMA_VERSION;
+pub use version::SCHEMA_VERSION;
+pub use version::TRAFFIC_SCHEMA_VERSION;
 
 pub(crate) use build::moment;
 pub(crate) use host::host_line;
-
-/// Version of the shape of `result.json`, semantic: added keys raise the minor version, keys that go
-/// or mean something else the major one. (1.1.0 gave every null its reason, and runs their note and
-/// what the black boxes spent on CPU.)
-pub const SCHEMA_VERSION: &str = "1.1.0";
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -19,9 +19,7 @@ use super::host::fact_text;
 use super::host_line;
 use super::silence;
 use super::silence::Reasons;
-
-/// Version of the shape of a ping-pong's `result.json`, semantic.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.1.0";
+use super::version::PINGPONG_SCHEMA_VERSION;
 
 /// The result of one ping-pong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -16,6 +16,7 @@ use super::host::fact_text;
 use super::host_line;
 use super::silence;
 use super::silence::Reasons;
+use super::version::TRAFFIC_SCHEMA_VERSION;
 use flow::flows;
 
 pub use flow::TrafficClockResult;
@@ -27,9 +28,6 @@ pub use method::LossResult;
 pub use method::MethodResult;
 pub use method::ResponsivenessResult;
 pub use method::TransferResult;
-
-/// Version of the shape of a traffic measurement's `result.json`, semantic.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
 
 /// The result of one traffic measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,6 +8,8 @@ use super::Finding;
 use super::journal;
 use crate::files::ResultFiles;
 use crate::result::result;
+use crate::result::version::LaterKeys;
+use crate::result::version::REASON;
 use crate::store::OpenMode;
 use crate::store::StoreError;
 use crate::store::open_files;
@@ -95,24 +97,31 @@ fn aged(mut stored: Value, computed: &Value) -> Value {
         let (major, rest) = document["schema_version"].as_str()?.split_once('.')?;
         Some((major.parse::<u32>().ok()?, rest.split('.').next()?.parse::<u32>().ok()?))
     };
-    let versions = version(&stored).zip(version(computed));
-    if versions.is_some_and(|(theirs, ours)| theirs.0 == ours.0 && theirs.1 < ours.1) {
+    let Some((theirs, ours)) = version(&stored).zip(version(computed)) else { return stored };
+    if theirs.0 == ours.0 && theirs.1 < ours.1 {
+        let later = LaterKeys::of(computed["verb"].as_str());
         stored["schema_version"] = computed["schema_version"].clone();
-        add_later_keys(&mut stored, computed);
+        add_later_keys(&mut stored, computed, &|key| later.may_lack(theirs.1, key));
     }
     stored
 }
 
-fn add_later_keys(stored: &mut Value, computed: &Value) {
+fn add_later_keys(stored: &mut Value, computed: &Value, may_lack: &dyn Fn(&str) -> bool) {
     match (stored, computed) {
         (Value::Object(theirs), Value::Object(ours)) => {
             for (key, value) in ours {
-                let own = theirs.entry(key.clone()).or_insert_with(|| value.clone());
-                add_later_keys(own, value);
+                match theirs.get_mut(key) {
+                    Some(own) => add_later_keys(own, value, may_lack),
+                    None if may_lack(key) => drop(theirs.insert(key.clone(), value.clone())),
+                    None => {}
+                }
             }
         }
         (Value::Array(theirs), Value::Array(ours)) => {
-            theirs.iter_mut().zip(ours).for_each(|(own, value)| add_later_keys(own, value));
+            theirs
+                .iter_mut()
+                .zip(ours)
+                .for_each(|(own, value)| add_later_keys(own, value, may_lack));
         }
         _ => {}
     }
@@ -130,7 +139,10 @@ fn differences(stored: &Value, computed: &Value, at: &str, found: &mut Vec<Findi
                 let place = format!("{at}{dot}{key}");
                 let null = &Value::Null;
                 let (a, b) = (theirs.get(key).unwrap_or(null), ours.get(key).unwrap_or(null));
-                differences(a, b, &place, found);
+                // A later version may say the same in other words.
+                if !(key.ends_with(REASON) && a.is_string() && b.is_string()) {
+                    differences(a, b, &place, found);
+                }
             }
         }
         (Value::Array(theirs), Value::Array(ours)) if theirs.len() == ours.len() => {
@@ -193,19 +205,36 @@ mod tests {
 
     #[test]
     fn a_result_of_an_earlier_minor_version_lacks_later_keys_and_nothing_else() {
-        let computed = json!({"schema_version": "1.2.0", "a": 1, "cells": [{"b": 2, "c": 3}]});
-        let older = json!({"schema_version": "1.1.0", "a": 1, "cells": [{"b": 2}]});
+        let computed = json!({
+            "schema_version": "1.1.0", "a": 1, "note": null,
+            "cells": [{"b": null, "b_reason": "none came", "black_boxes_cpu_s_per_gb": 3}],
+        });
+        let older = json!({"schema_version": "1.0.0", "a": 1, "cells": [{"b": null}]});
         assert!(differing(older.clone(), &computed).is_empty());
         let mut changed = older.clone();
         changed["cells"][0]["b"] = json!(4);
         assert_eq!(differing(changed, &computed), ["result.json: cells[0].b"]);
-        let mut gone = older.clone();
-        gone["z"] = json!(1);
-        assert_eq!(differing(gone, &computed), ["result.json: z"]);
-        for other in ["1.2.0", "1.3.0", "2.0.0", "0.1.0", "old"] {
+        let mut more = older.clone();
+        more["z"] = json!(1);
+        assert_eq!(differing(more, &computed), ["result.json: z"]);
+        for other in ["1.1.0", "1.3.0", "2.0.0", "0.1.0", "old"] {
             let mut told = older.clone();
             told["schema_version"] = json!(other);
             assert!(!differing(told, &computed).is_empty(), "{other}");
         }
+    }
+
+    #[test]
+    fn an_original_key_may_not_go_by_calling_the_result_old() {
+        let computed = json!({"schema_version": "1.1.0", "a": 1, "cells": [{"b": 2}]});
+        let bare = json!({"schema_version": "1.0.0"});
+        assert_eq!(differing(bare, &computed), ["result.json: a", "result.json: cells"]);
+    }
+
+    #[test]
+    fn a_reason_may_have_other_words_but_must_be_there() {
+        let computed = json!({"a": null, "a_reason": "nothing came"});
+        assert!(differing(json!({"a": null, "a_reason": "none"}), &computed).is_empty());
+        assert_eq!(differing(json!({"a": null}), &computed), ["result.json: a_reason"]);
     }
 }

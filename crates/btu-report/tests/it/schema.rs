@@ -5,9 +5,13 @@ use btu_core::disclosure::Disclosure;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::score::score_table;
+use btu_report::PINGPONG_SCHEMA_VERSION;
 use btu_report::SCHEMA_VERSION;
+use btu_report::TRAFFIC_SCHEMA_VERSION;
+use btu_report::pingpong_schema;
 use btu_report::result;
 use btu_report::result_schema;
+use btu_report::traffic_schema;
 use serde_json::Value;
 
 use crate::fixture;
@@ -25,15 +29,19 @@ fn the_published_schema_is_the_generated_one() {
     assert!(published == generated, "write it anew: INSTA_UPDATE=always cargo test -p btu-report");
 }
 
-/// A reader asks `schema_version` which keys there are: whoever adds one raises the minor version,
-/// here and in `SCHEMA_VERSION`.
+/// A reader asks `schema_version` which keys there are: whoever adds one raises the minor version and
+/// lists the key beside it (`result/version.rs`), and the count here.
 #[test]
 fn added_keys_raise_the_minor_version() {
-    const KEYS: (&str, usize) = ("1.1.0", 107);
-    let schema = result_schema();
-    let of = |object: &Value| object["properties"].as_object().map_or(0, serde_json::Map::len);
-    let named: usize = schema["$defs"].as_object().unwrap().values().map(of).sum();
-    assert_eq!((SCHEMA_VERSION, of(&schema) + named), KEYS);
+    for (schema, version, keys) in [
+        (result_schema(), SCHEMA_VERSION, ("1.1.0", 107)),
+        (pingpong_schema(), PINGPONG_SCHEMA_VERSION, ("1.1.0", 89)),
+        (traffic_schema(), TRAFFIC_SCHEMA_VERSION, ("1.3.0", 218)),
+    ] {
+        let of = |object: &Value| object["properties"].as_object().map_or(0, serde_json::Map::len);
+        let named: usize = schema["$defs"].as_object().unwrap().values().map(of).sum();
+        assert_eq!((version, of(&schema) + named), keys);
+    }
 }
 
 #[test]

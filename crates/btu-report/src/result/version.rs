@@ -1,0 +1,72 @@
+//! The version of each kind of `result.json`, and the keys that its minor versions added.
+//!
+//! Semantic: added keys raise the minor version, keys that go or mean something else the major one.
+
+/// Version of the shape of a run's `result.json`.
+pub const SCHEMA_VERSION: &str = "1.1.0";
+/// Version of the shape of a ping-pong's `result.json`.
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.1.0";
+/// Version of the shape of a traffic measurement's `result.json`.
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
+
+/// The keys that came after 1.0, each with the minor version that brought it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaterKeys(&'static [(u32, &'static str)]);
+
+static RUN: LaterKeys =
+    LaterKeys(&[(1, EVERY_REASON), (1, "note"), (1, "black_boxes_cpu_s_per_gb")]);
+static PINGPONG: LaterKeys = LaterKeys(&[(1, EVERY_REASON)]);
+static TRAFFIC: LaterKeys = LaterKeys(&[
+    (1, "method"),
+    (2, EVERY_REASON),
+    (3, "clocks"),
+    (3, "delay_bound_s"),
+    (3, "delay_hidden"),
+]);
+
+impl LaterKeys {
+    /// Those of the kind that names itself by `verb`; a run has none.
+    pub(crate) fn of(verb: Option<&str>) -> &'static Self {
+        match verb {
+            None => &RUN,
+            Some("pingpong") => &PINGPONG,
+            Some(_) => &TRAFFIC,
+        }
+    }
+
+    /// True where a document of `minor` may lack `key`: it, or what its reason belongs to, came later.
+    pub(crate) fn may_lack(&self, minor: u32, key: &str) -> bool {
+        let listed = |name: &str| self.0.iter().any(|(since, key)| *since > minor && *key == name);
+        let explained = key.strip_suffix(REASON);
+        listed(key) || explained.is_some_and(|explained| listed(explained) || listed(EVERY_REASON))
+    }
+}
+
+/// What the name of a key ends in that says why another is null.
+pub(crate) const REASON: &str = "_reason";
+/// Stands for all of them.
+const EVERY_REASON: &str = "*_reason";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_may_lack_what_came_later_and_nothing_else() {
+        let traffic = LaterKeys::of(Some("sweep"));
+        for (minor, key, may) in [
+            (0, "method", true),
+            (1, "method", false),
+            (1, "knee_reason", true),
+            (2, "knee_reason", false),
+            (2, "delay_bound_s_reason", true),
+            (2, "delay_bound_s", true),
+            (3, "delay_bound_s", false),
+            (0, "knee", false),
+        ] {
+            assert_eq!(traffic.may_lack(minor, key), may, "{minor} {key}");
+        }
+        assert!(LaterKeys::of(None).may_lack(0, "note"));
+        assert!(!LaterKeys::of(Some("pingpong")).may_lack(0, "note"));
+    }
+}
