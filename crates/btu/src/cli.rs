@@ -1,5 +1,7 @@
 //! The command line: one variant per verb, each verb's options in its own file.
 
+use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -27,7 +29,8 @@ pub(crate) struct Cli {
 impl Cli {
     /// The command line of this process.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        Self::try_parse().map_err(|error| with_verbs(error, std::env::args().nth(1).as_deref()))
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::try_parse_from(&words).map_err(|error| with_verbs(error, &words))
     }
 
     /// Runs the verb.
@@ -99,17 +102,24 @@ pub(crate) enum Verb {
     Verify(crate::verify::VerifyArgs),
 }
 
-/// Whoever writes a verb that there is not is told those that there are. `first` is the first word
-/// of the command line.
-fn with_verbs(mut error: clap::Error, first: Option<&str>) -> clap::Error {
+/// Whoever writes a verb that there is not is told those that there are in its place. `words` is the
+/// command line.
+fn with_verbs(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let wrong = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(wrong))) => wrong.clone(),
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(wrong))) => OsStr::new(wrong),
         _ => return error,
     };
     let program = Cli::command();
-    let verb = first.filter(|first| *first != wrong);
-    let of = verb.and_then(|verb| program.find_subcommand(verb)).unwrap_or(&program);
-    let legal: Vec<&str> = of.get_subcommands().map(clap::Command::get_name).collect();
+    let mut of = &program;
+    for word in words.iter().skip(1) {
+        match of.find_subcommand(word) {
+            Some(verb) => of = verb,
+            None if word == wrong => break,
+            None => {}
+        }
+    }
+    let open = of.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let legal: Vec<&str> = open.map(clap::Command::get_name).collect();
     let told = format!("write {}", legal.join(", "));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![told.into()]));
     error
