@@ -48,7 +48,13 @@ max = 1
 cells = "none"
 "#;
 
+/// What `--only` names, and how it is measured: in a folder, so many times. True where it holds.
+type Part = (&'static str, fn(&Repo, &Path, u64) -> Result<bool>);
+
+static PARTS: &[Part] = &[("quick", |repo, folder, _| quick(repo, folder)), ("report", report)];
+
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
+    let parts = options.chosen(PARTS, |(name, _)| name)?;
     if !repo.step("cargo build --release --locked --quiet -p btu")? {
         bail!("btu did not build");
     }
@@ -56,13 +62,9 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     // Left from the time before, if there is one.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
-    let wanted = |name: &str| options.only().is_none_or(|only| only == name);
     let mut good = true;
-    if wanted("quick") {
-        good &= quick(repo, &folder)?;
-    }
-    if wanted("report") {
-        good &= report(repo, &folder, options.blocks)?;
+    for (_, part) in parts {
+        good &= part(repo, &folder, options.blocks)?;
     }
     Ok(Verdict::of(good))
 }

@@ -95,7 +95,7 @@ const TUN: &str = "-p btu-testbed --example tun_relay";
 const CHAIN: &str = "-p btu-core --example chain";
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
-    let rows = chosen(options.only())?;
+    let rows = options.chosen(ROWS, |row| row.check)?;
     if !options.inside {
         build(repo, &rows)?;
         return private::enter(repo, BENCH.name, options);
@@ -112,17 +112,6 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
         println!("missed: {}", missed.join(", "));
     }
     Ok(Verdict::of(missed.is_empty()))
-}
-
-/// All rows, or the one that was asked for.
-fn chosen(only: Option<&str>) -> Result<Vec<&'static Row>> {
-    let Some(only) = only else { return Ok(ROWS.iter().collect()) };
-    let rows: Vec<_> = ROWS.iter().filter(|row| row.check == only).collect();
-    if rows.is_empty() {
-        let all: Vec<_> = ROWS.iter().map(|row| row.check).collect();
-        bail!("--only {only}: unknown check; write {}", all.join(", "));
-    }
-    Ok(rows)
 }
 
 fn build(repo: &Repo, rows: &[&Row]) -> Result<()> {
@@ -187,15 +176,6 @@ fn file(repo: &Repo, name: &str) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_is_chosen_by_its_number_and_a_wrong_one_is_told_the_legal_ones() {
-        assert_eq!(chosen(None).unwrap().len(), ROWS.len());
-        let one = chosen(Some("E7")).unwrap();
-        assert_eq!(one.iter().map(|row| row.check).collect::<Vec<_>>(), ["E7"]);
-        let error = chosen(Some("E70")).err().unwrap().to_string();
-        assert!(error.contains("E70") && error.contains("E10, E11"), "{error}");
-    }
 
     const TABLE: &str = include_str!("../../../docs/emulation-checks.md");
 

@@ -140,43 +140,53 @@ fn store(repo: &Repo, measured: &[Measured]) -> Result<()> {
     Ok(())
 }
 
-/// Every figure agrees that is not shown to differ.
+/// Good where every figure is there and none is shown to differ.
 fn judge(measured: &[Measured], options: &Options) -> Verdict {
     println!("\nseed {}, {} blocks of one run of each kind\n", options.seed, options.blocks);
     println!("| figure | local Mb/s | three hosts | three hosts/local [95 %] | |");
     println!("|---|---|---|---|---|");
-    let names: Vec<&str> = ["score", "idle score"].into_iter().chain(CASES).collect();
-    let mut differ = 0;
-    for name in names {
-        let [local, remote] = [LOCAL, REMOTE].map(|hosts| by_block(measured, hosts, name));
-        let pairs = remote.iter().filter_map(|(block, remote)| Some(remote / local.get(block)?));
-        let pairs: Vec<f64> = pairs.collect();
-        let Some(interval) = Interval::of(&pairs, options.seed) else { continue };
-        // One pair has no interval, and shows nothing.
-        let said = match (pairs.len() > 1, agrees(&interval)) {
-            (false, _) => "not shown at this n",
-            (true, true) => "agree",
-            (true, false) => "differ",
-        };
-        differ += usize::from(said == "differ");
-        let middle = |of: &BTreeMap<u64, f64>| {
-            median(&of.values().copied().collect::<Vec<_>>()).unwrap_or_default()
-        };
-        println!(
-            "| {name} | {:.0} | {:.0} | {interval} | {said} |",
-            middle(&local),
-            middle(&remote)
-        );
-    }
+    let names = ["score", "idle score"].into_iter().chain(CASES);
+    let said: Vec<&str> = names.map(|name| row(measured, name, options.seed)).collect();
+    let count = |word| said.iter().filter(|said| **said == word).count();
     let (overlap, both) = overlaps(measured);
     println!("\nhosts: the runs' own intervals of the score meet in {overlap} of {both} blocks");
-    println!("hosts: {differ} figures differ by more than {} %", SAME * 100.0);
-    Verdict::of(differ == 0)
+    println!(
+        "hosts: {} figures agree within {} %, {} differ, {} are not shown at this n, {} are missing",
+        count(AGREE),
+        SAME * 100.0,
+        count(DIFFER),
+        count(OPEN),
+        count(MISSING)
+    );
+    Verdict::of(count(DIFFER) + count(MISSING) == 0)
 }
 
-/// The interval of the ratio holds 1, or reaches what is the same to any user.
-fn agrees(ratio: &Interval) -> bool {
-    ratio.low <= 1.0 + SAME && ratio.high >= 1.0 - SAME
+/// Prints the row of one figure and returns what it says.
+fn row(measured: &[Measured], name: &str, seed: u64) -> &'static str {
+    let [local, remote] = [LOCAL, REMOTE].map(|hosts| by_block(measured, hosts, name));
+    let pairs = remote.iter().filter_map(|(block, remote)| Some(remote / local.get(block)?));
+    let pairs: Vec<f64> = pairs.collect();
+    let Some(interval) = Interval::of(&pairs, seed) else {
+        println!("| {name} | | | | {MISSING} |");
+        return MISSING;
+    };
+    // One pair has no interval, and shows nothing.
+    let said = if pairs.len() > 1 { shown(&interval) } else { OPEN };
+    let middle = |of: &BTreeMap<u64, f64>| {
+        median(&of.values().copied().collect::<Vec<_>>()).unwrap_or_default()
+    };
+    println!("| {name} | {:.0} | {:.0} | {interval} | {said} |", middle(&local), middle(&remote));
+    said
+}
+
+/// The interval of the ratio lies within what is the same to any user, outside of it, or neither.
+fn shown(ratio: &Interval) -> &'static str {
+    let (low, high) = (1.0 - SAME, 1.0 + SAME);
+    match (ratio.low >= low && ratio.high <= high, ratio.low > high || ratio.high < low) {
+        (true, _) => AGREE,
+        (false, true) => DIFFER,
+        (false, false) => OPEN,
+    }
 }
 
 /// Blocks in which the intervals of both runs have a value in common, and blocks that have both.
@@ -217,29 +227,47 @@ impl Drop for Folder {
 
 const LOCAL: &str = "local";
 const REMOTE: &str = "three hosts";
+const AGREE: &str = "agree";
+const DIFFER: &str = "differ";
+const OPEN: &str = "not shown at this n";
+const MISSING: &str = "missing";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn measured(block: u64, hosts: &'static str, score: f64) -> Measured {
-        let figures = [("score".to_owned(), score)].into();
+        let names = ["score", "idle score"].into_iter().chain(CASES);
+        let figures = names.map(|name| (name.to_owned(), score)).collect();
         Measured { block, hosts, figures, score_ci95: Some([score - 1.0, score + 1.0]) }
     }
 
-    fn blocks(factor: f64) -> Vec<Measured> {
-        let pair = |block| [measured(block, LOCAL, 100.0), measured(block, REMOTE, factor * 100.0)];
-        (0..5).flat_map(pair).collect()
+    fn blocks(factors: [f64; 5]) -> Vec<Measured> {
+        let pairs = (0_u64..).zip(factors).map(|(block, factor)| {
+            [measured(block, LOCAL, 100.0), measured(block, REMOTE, factor * 100.0)]
+        });
+        pairs.flatten().collect()
     }
 
     #[test]
     fn what_is_shown_to_differ_is_told_from_what_agrees() {
         let options = Options::parse(&[]).unwrap();
-        let whole = |factor| judge(&blocks(factor), &options);
+        let whole = |factor| judge(&blocks([factor; 5]), &options);
         assert!(matches!(whole(1.0), Verdict::Good) && matches!(whole(1.04), Verdict::Good));
         assert!(matches!(whole(0.8), Verdict::Bad) && matches!(whole(1.2), Verdict::Bad));
-        assert_eq!(overlaps(&blocks(1.01)), (5, 5));
-        assert_eq!(overlaps(&blocks(1.5)), (0, 5));
+        assert_eq!(overlaps(&blocks([1.01; 5])), (5, 5));
+        assert_eq!(overlaps(&blocks([1.5; 5])), (0, 5));
+    }
+
+    #[test]
+    fn a_wide_interval_shows_nothing_and_a_missing_figure_is_not_good() {
+        let said = |measured: &[Measured]| row(measured, "score", 1);
+        assert_eq!(said(&blocks([1.01; 5])), AGREE);
+        assert_eq!(said(&blocks([0.7, 0.9, 1.0, 1.1, 1.3])), OPEN);
+        assert_eq!(said(&blocks([1.2; 5])), DIFFER);
+        assert_eq!(said(&[]), MISSING);
+        let options = Options::parse(&[]).unwrap();
+        assert!(matches!(judge(&[], &options), Verdict::Bad));
     }
 
     #[test]

@@ -52,10 +52,21 @@ impl Options {
         Ok(options)
     }
 
-    /// What `--only` names: a part of the bench.
-    pub(super) fn only(&self) -> Option<&str> {
-        let mut given = self.planted.iter().skip_while(|word| *word != "--only").skip(1);
-        given.next().map(String::as_str)
+    /// The parts of a bench that `--only` names, or all; `names` are those of a part, comma between.
+    pub(super) fn chosen<'a, T>(
+        &self,
+        parts: &'a [T],
+        names: impl Fn(&T) -> &'static str,
+    ) -> Result<Vec<&'a T>> {
+        let asked = self.planted.chunks(2).filter(|pair| pair[0] == "--only");
+        let asked: Vec<&str> = asked.filter_map(|pair| pair.get(1)).map(String::as_str).collect();
+        let has = |part: &T, name: &str| names(part).split(',').any(|own| own == name);
+        if let Some(wrong) = asked.iter().find(|name| !parts.iter().any(|part| has(part, name))) {
+            let all: Vec<_> = parts.iter().map(&names).collect();
+            bail!("--only {wrong}: no such part; write {}", all.join(", "));
+        }
+        let wanted = |part: &&T| asked.is_empty() || asked.iter().any(|name| has(part, name));
+        Ok(parts.iter().filter(wanted).collect())
     }
 
     /// The arguments that give these options again.
@@ -98,7 +109,21 @@ mod tests {
         let options = Options::parse(&args).unwrap();
         assert_eq!((options.blocks, options.sizes.as_slice()), (3, [100, 4096].as_slice()));
         assert_eq!(Options::parse(&options.to_args()).unwrap(), options);
-        assert_eq!(options.only(), Some("rate"));
         assert!(Options::parse(&["--size".into()]).is_err());
+    }
+
+    #[test]
+    fn parts_are_chosen_by_any_of_their_names_and_a_wrong_one_is_told_the_legal_ones() {
+        let parts = ["rate", "T5,T6"];
+        let chosen = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            let chosen = Options::parse(&args).unwrap().chosen(&parts, |part| part);
+            chosen.map(|parts| parts.into_iter().copied().collect::<Vec<_>>())
+        };
+        assert_eq!(chosen(&[]).unwrap(), parts);
+        assert_eq!(chosen(&["--only", "T6"]).unwrap(), ["T5,T6"]);
+        assert_eq!(chosen(&["--only", "T6", "--only", "rate"]).unwrap(), parts);
+        let error = chosen(&["--only", "rate", "--only", "T7"]).unwrap_err().to_string();
+        assert_eq!(error, "--only T7: no such part; write rate, T5,T6");
     }
 }

@@ -33,7 +33,7 @@ const LINE: [&str; 4] = ["--rate", "1805700bit/s", "--queue", "64kB"];
 const MU: f64 = 1.7e6;
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
-    let chosen = chosen(options)?;
+    let chosen = options.chosen(PARTS, |(names, _)| names)?;
     if !repo.step("cargo build --release --locked -p btu")? {
         bail!("btu did not build");
     }
@@ -66,20 +66,6 @@ const PARTS: &[Part] = &[
     ("T14", sheets),
     ("T5,T6", random_bursts),
 ];
-
-/// The parts that `--only` names, or all.
-fn chosen(options: &Options) -> Result<Vec<&'static Part>> {
-    let only: Vec<&String> = options.planted.iter().skip(1).step_by(2).collect();
-    let named = |(names, _): &&Part| {
-        only.is_empty() || names.split(',').any(|name| only.iter().any(|only| *only == name))
-    };
-    let parts: Vec<&Part> = PARTS.iter().filter(named).collect();
-    if parts.is_empty() {
-        let known: Vec<&str> = PARTS.iter().map(|(names, _)| *names).collect();
-        bail!("--only: no such part; write {}", known.join(", "));
-    }
-    Ok(parts)
-}
 
 /// Achieved over asked, for datagrams up to what the line carries.
 fn rate(program: &Program<'_>) -> Result<usize> {
