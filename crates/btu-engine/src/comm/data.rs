@@ -88,7 +88,7 @@ impl Task<'_> {
     /// The last words before the payload, and the counters between the two: what was said is in them
     /// and acknowledged, and none of the payload is. A near writer has its go-ahead answered at once:
     /// a receiver takes the time from its last segment to the first payload for a round trip, and
-    /// opens its window by what arrives in one (docs/decisions/0060).
+    /// opens its window by what arrives in one (docs/decisions/0058).
     fn meet(&self, side: Side) -> Result<Option<TcpInfo>, Fault> {
         match (side, self.part) {
             (Side::Near, Part::Reader) => {}
