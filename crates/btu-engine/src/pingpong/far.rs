@@ -131,8 +131,7 @@ impl FarEnds {
     }
 
     fn over(&mut self, connection: u32, broken: bool) -> Result<Told, EngineError> {
-        let end = self.end(connection)?;
-        let (account, moved) = end.over(broken);
+        let (account, moved) = self.end(connection)?.over(broken)?;
         self.moved = self.moved.saturating_add(moved);
         Ok(Told::Over { account })
     }

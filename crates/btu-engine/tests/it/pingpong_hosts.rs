@@ -46,6 +46,10 @@ struct Lying {
 #[derive(Debug)]
 struct Mortal(Honest);
 
+/// A host to which everything about a visit is said twice, the second time with another size.
+#[derive(Debug)]
+struct Twice(Honest);
+
 fn seat() -> Seat {
     Seat { secret: [11; 32], run: 2, attempt: 0, flow: 0 }
 }
@@ -103,6 +107,32 @@ impl Talk for Mortal {
 
     fn lost(&self) -> Option<String> {
         Some("gone".to_owned())
+    }
+}
+
+impl Talk for Twice {
+    fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
+        let told = self.0.say(word, within);
+        let (again, reason) = match word.clone() {
+            Word::Visit { connection, verify_from, .. } => {
+                let size_bytes = Bytes::new(1);
+                let again = Word::Visit { connection, size_bytes, verify_from };
+                (again, "the visit before is not over")
+            }
+            Word::Over { .. } => (word.clone(), "no visit was begun"),
+            _ => return told,
+        };
+        let refused = Told::Refused { reason: reason.to_owned() };
+        assert_eq!(self.0.say(&again, within).unwrap(), refused);
+        told
+    }
+
+    fn seat(&self) -> Seat {
+        seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        None
     }
 }
 
@@ -221,6 +251,17 @@ fn a_host_that_is_lost_ends_the_visit_with_the_reason() {
     assert_eq!(failed(&sample.ended), gone);
     assert!(session.is_broken());
     assert_eq!(opening.host.unwrap().lost().as_deref(), Some("gone"));
+}
+
+/// What a visit moved is counted by its size: no word changes that meanwhile.
+#[test]
+fn a_visit_is_begun_and_over_once() {
+    let tcp = transport::by_name("tcp").unwrap();
+    let mut session = Session::open(&opening(tcp, free(), Twice(Honest::new()))).unwrap();
+    for size in [64, 4096] {
+        let sample = session.visit(&visit(size, 5));
+        assert!(sample.counts(), "{sample:?}");
+    }
 }
 
 #[test]

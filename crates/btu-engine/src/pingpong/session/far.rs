@@ -30,6 +30,8 @@ pub(in super::super) struct FarEnd {
     worker: Worker,
     done: Receiver<Done>,
     size: Bytes,
+    /// Whether a visit was begun that nobody has asked about.
+    under_way: bool,
     cancel: Arc<AtomicBool>,
 }
 
@@ -42,7 +44,7 @@ impl FarEnd {
         let mut worker = Worker::far(opening, cpus(opening)?, report)?;
         let rendezvous = worker.rendezvous()?;
         let cancel = Arc::clone(&opening.cancel);
-        Ok((Self { worker, done, size: Bytes::ZERO, cancel }, rendezvous))
+        Ok((Self { worker, done, size: Bytes::ZERO, under_way: false, cancel }, rendezvous))
     }
 
     /// What is known of the connection, once it stands.
@@ -62,13 +64,23 @@ impl FarEnd {
         if !self.worker.is_open() {
             return Err(EngineError::Refused("the connection does not stand yet".to_owned()));
         }
-        self.size = size;
+        if self.under_way {
+            return Err(EngineError::Refused("the visit before is not over".to_owned()));
+        }
+        (self.size, self.under_way) = (size, true);
         self.worker.order(Order { visit: visit(size), verify_from, times: Vec::new() });
         Ok(())
     }
 
     /// How the visit came out, and the payload that it moved. One that does not end now is ended.
-    pub(in super::super) fn over(&mut self, broken: bool) -> (Account, u64) {
+    pub(in super::super) fn over(&mut self, broken: bool) -> Result<(Account, u64), EngineError> {
+        if !std::mem::take(&mut self.under_way) {
+            return Err(EngineError::Refused("no visit was begun".to_owned()));
+        }
+        Ok(self.account(broken))
+    }
+
+    fn account(&mut self, broken: bool) -> (Account, u64) {
         if broken {
             self.worker.abort();
         }
