@@ -63,6 +63,8 @@ pub enum FrameError {
 #[derive(Clone, Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
+    /// Where the next frame begins: bytes before it were read.
+    start: usize,
     limits: FrameLimits,
 }
 
@@ -85,7 +87,7 @@ impl FrameLimits {
 impl FrameReader {
     /// A reader at the start of a stream.
     pub const fn new(limits: FrameLimits) -> Self {
-        Self { buffer: Vec::new(), limits }
+        Self { buffer: Vec::new(), start: 0, limits }
     }
 
     /// From the next frame on, other limits hold.
@@ -95,6 +97,12 @@ impl FrameReader {
 
     /// Takes bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
+        // Never more bytes are moved than were read since: however short frames are, each costs its own
+        // length.
+        if self.start > self.buffer.len() / 2 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
         self.buffer.extend_from_slice(bytes);
     }
 
@@ -103,7 +111,7 @@ impl FrameReader {
     /// # Errors
     /// The stream holds what nobody may send; it cannot be read on.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
-        let Some((header, rest)) = self.buffer.split_first_chunk::<HEADER>() else {
+        let Some((header, rest)) = self.buffer[self.start..].split_first_chunk::<HEADER>() else {
             return Ok(None);
         };
         let length = usize::try_from(u32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -119,7 +127,7 @@ impl FrameReader {
         }
         let Some(payload) = rest.get(..length) else { return Ok(None) };
         let frame = Frame::of(first, payload)?;
-        self.buffer.drain(..HEADER + length);
+        self.start += HEADER + length;
         Ok(Some(frame))
     }
 }
@@ -210,6 +218,22 @@ mod tests {
         for step in 1..stream.len() {
             assert_eq!(read_all(&stream, step, FrameLimits::ANSWERS).unwrap(), whole);
         }
+    }
+
+    #[test]
+    fn what_was_read_is_not_kept() {
+        let (frame, mut reader) = (framed(&[b"{}"]), FrameReader::new(FrameLimits::REQUESTS));
+        let mut most = 0;
+        for _ in 0..1000 {
+            reader.push(&frame.repeat(10));
+            reader.push(&frame[..3]);
+            while let Some(Frame::Message(text)) = reader.next_frame().unwrap() {
+                assert_eq!(text, b"{}");
+            }
+            reader.push(&frame[3..]);
+            most = most.max(reader.buffer.len());
+        }
+        assert!(most <= 3 * 11 * frame.len(), "{most} bytes were kept");
     }
 
     #[test]

@@ -101,12 +101,20 @@ impl Worker {
         self.tell(request);
     }
 
-    /// Tells it something in its own words.
+    /// Tells it something in its own words. One that does not keep up with what it is told is not told
+    /// more, and ends.
     pub(super) fn tell(&mut self, word: &impl Serialize) {
-        if let Ok(bytes) = frame::encode(word) {
+        if let Ok(bytes) = frame::encode(word)
+            && !self.is_overfull()
+        {
             self.unsent.extend(bytes);
             self.flush();
         }
+    }
+
+    /// A conductor asks one thing after the other; only one that means harm asks for the same so often.
+    const fn is_overfull(&self) -> bool {
+        self.unsent.len() > MOST_UNSENT
     }
 
     /// Sends what the channel takes; a worker that is gone shows when it is heard.
@@ -127,6 +135,9 @@ impl Worker {
 
     /// What it said since the last time.
     pub(super) fn hear(&mut self) -> Vec<Word> {
+        if self.is_overfull() {
+            return vec![Word::Ended("it was told more than it can do".to_owned())];
+        }
         let ended = self.pump().err();
         let mut words = Vec::new();
         loop {
@@ -185,3 +196,23 @@ impl AsFd for Worker {
 
 /// Reads of one worker before the others have their turn.
 const MOST_READS: usize = 16;
+/// Orders that wait for room in the channel.
+const MOST_UNSENT: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_does_not_keep_up_ends_and_nothing_more_is_kept_for_it() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut worker = Worker::of_another(ours).unwrap();
+        assert!(worker.hear().is_empty());
+        let order = "x".repeat(200 << 10);
+        for _ in 0..100 {
+            worker.tell(&order);
+        }
+        assert!(worker.unsent.len() <= MOST_UNSENT + order.len() + 8, "{}", worker.unsent.len());
+        assert!(matches!(&worker.hear()[..], [Word::Ended(_)]));
+    }
+}
