@@ -12,6 +12,7 @@ use std::time::Duration;
 use nix::sys::socket::SockaddrStorage;
 use socket2::SockRef;
 
+use crate::addresses::ip_of;
 use crate::error::Error;
 use crate::error::Result;
 use crate::netlink::Mac;
@@ -99,11 +100,6 @@ pub fn link_with(address: IpAddr) -> Result<OwnLink> {
     let mtu =
         mtu_of(&name).map_err(|cause| Error::new(format!("read the MTU of {name}"), cause))?;
     Ok(OwnLink { index, mac, mtu })
-}
-
-fn ip_of(address: &SockaddrStorage) -> Option<IpAddr> {
-    let four = address.as_sockaddr_in().map(|at| IpAddr::V4(at.ip()));
-    four.or_else(|| address.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))
 }
 
 fn mtu_of(name: &str) -> io::Result<u32> {

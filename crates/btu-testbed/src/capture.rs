@@ -19,6 +19,7 @@ pub use listen::Listening;
 pub(crate) use listen::Watch;
 pub use own::Connection;
 pub use own::Own;
+pub use own::is_same;
 pub use pcapng::DROPPED;
 pub use pcapng::write_pcapng;
 

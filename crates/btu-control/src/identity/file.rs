@@ -1,11 +1,13 @@
 //! The key file of a host: made once, readable by its owner alone.
 
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Read;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
@@ -61,14 +63,21 @@ impl Identity {
 }
 
 /// Where a host keeps what is its own, by the first of `BTU_STATE_DIR`, `STATE_DIRECTORY` (systemd),
-/// `XDG_STATE_HOME` and `HOME` that `variable` knows.
+/// `XDG_STATE_HOME` and `HOME` that `variable` knows. Of several directories of a unit (systemd.exec(5):
+/// "concatenated with colon") the first one is it.
 pub fn state_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let named = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let below = |name, rest: &str| Some(named(name)?.join(rest));
     named("BTU_STATE_DIR")
-        .or_else(|| named("STATE_DIRECTORY"))
+        .or_else(|| named("STATE_DIRECTORY").map(|all| first_of(&all)))
         .or_else(|| below("XDG_STATE_HOME", "btu"))
         .or_else(|| below("HOME", ".local/state/btu"))
+}
+
+fn first_of(all: &Path) -> PathBuf {
+    let bytes = all.as_os_str().as_bytes();
+    let first = bytes.split(|byte| *byte == b':').next().unwrap_or(bytes);
+    PathBuf::from(OsStr::from_bytes(first))
 }
 
 /// The key of the file; `None` where there is no file.
@@ -178,6 +187,8 @@ mod tests {
         for (from, path) in wanted.into_iter().enumerate() {
             assert_eq!(found(from), Some(PathBuf::from(path)));
         }
+        let of_unit = |name: &str| (name == "STATE_DIRECTORY").then(|| "/b/btu:/b/btu-io".into());
+        assert_eq!(state_directory(of_unit), Some(PathBuf::from("/b/btu")));
         assert_eq!(state_directory(|_| None), None);
         assert_eq!(state_directory(|_| Some(OsString::new())), None);
     }

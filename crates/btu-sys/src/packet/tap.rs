@@ -25,19 +25,14 @@ pub struct Tap {
 impl Tap {
     /// Listens on `link` (an interface index of the calling thread's namespace) from now on.
     pub fn open(link: u32) -> Result<Self> {
-        let what = |step: &str| format!("{step} of a listener on link {link}");
-        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
-        let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
-        super::bind(&socket, link).map_err(|cause| Error::new(what("binding"), cause))?;
-        Ok(Self { socket, ring })
+        let tap = Self::unbound()?;
+        tap.bind(link)?;
+        Ok(tap)
     }
 
     /// A listener that hears nothing yet, for whoever may open one now and not later.
     pub fn closed() -> Result<Self> {
-        let what = |step: &str| format!("{step} of a listener");
-        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
-        let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
-        let tap = Self { socket, ring };
+        let tap = Self::unbound()?;
         tap.close().map(|()| tap)
     }
 
@@ -45,8 +40,7 @@ impl Tap {
     /// Frames of all other hosts do not reach this process.
     pub fn listen(&mut self, link: u32, host: IpAddr) -> Result<()> {
         self.close()?;
-        super::bind(&self.socket, link)
-            .map_err(|cause| Error::new(format!("binding of a listener to link {link}"), cause))?;
+        self.bind(link)?;
         while self.next_head().is_some() {}
         self.lost()?;
         filter::attach(&self.socket, filter::of_host(host))
@@ -69,6 +63,18 @@ impl Tap {
         let read = super::read_statistics(&self.socket);
         let read = read.map_err(|cause| Error::new("read the losses of a listener", cause))?;
         Ok(u64::from(read.tp_drops))
+    }
+
+    fn unbound() -> Result<Self> {
+        let what = |step: &str| format!("{step} of a listener");
+        let socket = super::new_socket().map_err(|cause| Error::new(what("creation"), cause))?;
+        let ring = Ring::new(&socket, HEADERS).map_err(|cause| Error::new(what("ring"), cause))?;
+        Ok(Self { socket, ring })
+    }
+
+    fn bind(&self, link: u32) -> Result<()> {
+        super::bind(&self.socket, link)
+            .map_err(|cause| Error::new(format!("binding of a listener to link {link}"), cause))
     }
 }
 

@@ -42,7 +42,11 @@ impl Ear {
         let link = self.links.iter().find(|(address, _)| Some(*address) == here);
         let unknown = || {
             let whose = here.map_or_else(|| "no data socket".to_owned(), |here| here.to_string());
-            Error::new(format!("find the device of {whose}"), io::ErrorKind::NotFound)
+            let cause = "no address of this host when its agent started; start the agent again";
+            Error::new(
+                format!("find the device of {whose}"),
+                io::Error::new(io::ErrorKind::NotFound, cause),
+            )
         };
         let (_, link) = link.ok_or_else(unknown)?;
         self.tap.listen(*link, own.remote)?;

@@ -59,7 +59,8 @@ impl Capture {
     }
 }
 
-fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+/// One end, whether it is written as an IPv4 address or as that address within IPv6 (RFC 4291, 2.5.5.2).
+pub fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     one.port() == other.port() && one.ip().to_canonical() == other.ip().to_canonical()
 }
 

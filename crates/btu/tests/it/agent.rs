@@ -14,13 +14,13 @@ mod signed;
 use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use self::hosts::Hosts;
 use self::hosts::said;
 use crate::isolated::isolated;
+use crate::program::A_LOT;
 use crate::program::LONG;
 use crate::program::ended_within;
 use crate::program::lines;
@@ -57,9 +57,6 @@ alone = "20ms"
 min = 8
 max = 8
 "#;
-
-/// What only a hang takes longer than.
-const A_LOT: Duration = Duration::from_mins(5);
 
 /// Cells by name, pass and attempt: each may be there once.
 fn measured(result: &Path) -> Vec<String> {

@@ -41,6 +41,26 @@ max = 2
     path
 }
 
+/// A plan of these cases (`"SEND"`) with one application beside an idle host: passes as short as they
+/// can be.
+pub(crate) fn short_plan(cases: &str, application: &str, passes: u32) -> String {
+    format!(
+        r#"
+[matrix]
+cases = [{cases}]
+applications = ["{application}"]
+activities = ["idle"]
+[time]
+window = "20ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = {passes}
+max = {passes}
+"#
+    )
+}
+
 /// A plan whose first step outlasts every test.
 pub(crate) const LONG: &str = r#"
 [matrix]
@@ -54,6 +74,9 @@ alone = "500s"
 min = 1
 max = 1
 "#;
+
+/// What only a hang takes longer than.
+pub(crate) const A_LOT: Duration = Duration::from_mins(5);
 
 /// What a program said to people.
 pub(crate) fn said(output: &Output) -> String {

@@ -69,7 +69,10 @@ impl Listener {
         }
         let process = launch().context("start the listener").map_err(Failure::environment)?;
         if let Err(reason) = &process {
-            output::message(&format!("no packets of unimpaired cases are recorded: {reason}"));
+            output::message(&format!(
+                "no packets of unimpaired cases are recorded: {reason} (they need CAP_NET_RAW; with \
+                 capture = false in the policy nothing is tried)"
+            ));
         }
         Ok(of(process))
     }

@@ -14,6 +14,7 @@ use btu_core::capture::Packet;
 use btu_core::capture::PcapNg;
 use btu_core::units::Nanos;
 use btu_testbed::capture::DROPPED;
+use btu_testbed::capture::is_same;
 use btu_testbed::segment;
 use btu_testbed::segment::Frame;
 use btu_testbed::segment::Vnet;
@@ -103,10 +104,6 @@ impl Handed {
         };
         Some((place, SocketAddr::new(other.ip().to_canonical(), other.port())))
     }
-}
-
-fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
-    one.port() == other.port() && one.ip().to_canonical() == other.ip().to_canonical()
 }
 
 #[cfg(test)]

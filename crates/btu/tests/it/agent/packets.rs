@@ -12,21 +12,7 @@ use super::hosts::said;
 use crate::commands::needs;
 use crate::isolated::isolated;
 use crate::program::lines;
-
-/// One class of messages on one black box, beside an activity and without.
-const ONE: &str = r#"
-[matrix]
-cases = ["SEND", "SEND+DL"]
-applications = ["netscape"]
-activities = ["idle"]
-[time]
-window = "20ms"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = 1
-max = 1
-"#;
+use crate::program::short_plan;
 
 /// The second runs of a result.
 fn second_runs(result: &Path) -> Vec<Value> {
@@ -74,7 +60,9 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
             let agent =
                 hosts.agent(0, &["[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n"]);
             hosts.pair(&agent, "lab1");
-            let run = hosts.run(ONE, "result", &["--active", "lab1", "--capture", "all"]).output();
+            let plan = short_plan("\"SEND\", \"SEND+DL\"", "netscape", 1);
+            let run =
+                hosts.run(&plan, "result", &["--active", "lab1", "--capture", "all"]).output();
             let run = run.unwrap();
             // A busy machine may need longer than the cap of a cell.
             assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
@@ -102,7 +90,7 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
 
 /// A run against lab1 whose second runs have no packets, for this reason; all else is as ever.
 fn without_packets(hosts: &Hosts, reason: &str) {
-    let plan = ONE.replace(", \"SEND+DL\"", "");
+    let plan = short_plan("\"SEND\"", "netscape", 1);
     let options = ["--active", "lab1", "--capture", "all"];
     let run = hosts.run(&plan, "result", &options).output().unwrap();
     assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
