@@ -38,16 +38,22 @@ for (const figure of document.querySelectorAll("figure")) {
   box.append(canvas);
   box.after(readout);
   const pen = canvas.getContext("2d");
-  const missing = figure.querySelector("svg .missing");
   const left = 92, right = 14, bottom = 30;
   const panels = [
-    { top: 30, height: 360, title: "bytes of the stream", bytes: true,
+    { height: 360, title: "bytes of the stream", bytes: true,
       shown: [all.segments, all.acks, all.edges, all.sacks] },
-    { top: 420, height: 96, title: "bytes in flight", bytes: true, shown: [all.flight] },
-    { top: 546, height: 96, title: missing ? "congestion window: " + missing.textContent : "congestion window",
-      bytes: true, shown: [all.windows] },
-    { top: 672, height: 96, title: "round trip, ms", bytes: false, shown: [all.trips] },
+    { height: 96, title: "bytes in flight", bytes: true, shown: [all.flight] },
+    { height: 96, title: "congestion window", bytes: true, shown: [all.windows] },
+    { height: 96, title: "round trip, ms", bytes: false, shown: [all.trips] },
   ];
+  // A panel with nothing to show is a line that says why, as in the picture.
+  const reasons = [...figure.querySelectorAll("svg .missing")].map((one) => one.textContent);
+  panels.reduce((top, panel) => {
+    panel.top = top;
+    panel.empty = !panel.shown[0][0].x.length;
+    if (panel.empty) [panel.height, panel.title] = [20, reasons.shift() || panel.title];
+    return top + panel.height + 30;
+  }, 30);
   const lowest = panels[panels.length - 1];
   const height = lowest.top + lowest.height + bottom;
   let width = 960, colours = {};
@@ -123,13 +129,13 @@ for (const figure of document.querySelectorAll("figure")) {
     pen.strokeStyle = colours.line;
     pen.lineWidth = 1;
     pen.textAlign = "right";
-    for (const value of ticks(panel.low, panel.high, panel.height / 56)) {
+    for (const value of panel.empty ? [] : ticks(panel.low, panel.high, panel.height / 56)) {
       line(left, panel.y(value), width - right, panel.y(value));
       pen.fillText(panel.bytes ? amount(value) : String(+(value / 1e6).toFixed(3)), left - 8, panel.y(value) + 4);
     }
     pen.textAlign = "center";
     for (const value of ticks(view[0], view[1], width / 130)) {
-      line(x(value), panel.top, x(value), panel.top + panel.height);
+      if (!panel.empty) line(x(value), panel.top, x(value), panel.top + panel.height);
       if (panel === lowest) pen.fillText(clock(value), x(value), panel.top + panel.height + 18);
     }
     pen.textAlign = "left";

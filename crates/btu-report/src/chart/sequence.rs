@@ -22,43 +22,86 @@ pub(crate) fn sequence(chart: &SequenceChart, caption: &str) -> String {
 
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = WIDTH - 14.0;
-/// Top and bottom of the panels: bytes of the stream, bytes in flight, congestion window, round trips.
-const PANELS: [[f64; 2]; 4] = [[62.0, 402.0], [434.0, 524.0], [556.0, 646.0], [678.0, 768.0]];
-const LOWEST: f64 = PANELS[3][1];
+/// The panel of the stream.
+const STREAM: [f64; 2] = [62.0, 402.0];
+/// What is below it: a panel, the line in the place of one that has nothing to show, the room above.
+const PANEL: f64 = 90.0;
+const LINE: f64 = 20.0;
+const GAP: f64 = 32.0;
 
 /// A point of a curve: time and lowest and highest value at its pixel.
 type Column = [f64; 3];
 
+/// What a panel below the stream shows, from zero on.
+struct Curve {
+    title: &'static str,
+    class: &'static str,
+    /// So many of what is counted make one of what is written at the axis.
+    unit: f64,
+    columns: Vec<Column>,
+    /// What is said instead where there is nothing to draw.
+    missing: String,
+}
+
 fn picture(chart: &SequenceChart, caption: &str) -> String {
     let data = &chart.data;
-    let mut svg = Svg::new(&chart.name, LOWEST + 76.0, &chart.title, &chart.description);
-    svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
-    legend(&mut svg);
     let ends = [0.0, millis(data.end().max(1_000))];
     let x = Axis::showing(ScaleKind::LinearWithin, ends.into_iter(), [LEFT, RIGHT]);
-    shade(&mut svg, data, &x);
+    let curves = curves(chart, &x);
+    let panels = panels(&curves);
+    let lowest = panels[2][1];
+    let mut svg = Svg::new(&chart.name, lowest + 76.0, &chart.title, &chart.description);
+    svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
+    legend(&mut svg);
+    shade(&mut svg, data, &x, lowest);
     stream(&mut svg, data, &x);
-    let flight = columns(data.segments.iter().map(|one| [one.0, one.4, one.4]), &x);
-    below(&mut svg, PANELS[1], "kB in flight", "curve c0", &flight, &x, 1e3);
-    let windows = columns(data.windows.iter().map(|one| [one.0, one.1, one.1]), &x);
-    below(&mut svg, PANELS[2], "kB of congestion window", "curve c2", &windows, &x, 1e3);
-    if windows.is_empty() {
-        let middle = [f64::midpoint(LEFT, RIGHT), f64::midpoint(PANELS[2][0], PANELS[2][1])];
-        svg.text("sublabel missing", middle, Anchor::Middle, &chart.congestion);
+    for (curve, panel) in curves.iter().zip(panels) {
+        below(&mut svg, curve, panel, &x);
     }
-    let trips = columns(data.trips.iter().map(|one| [one.0, one.1, one.1]), &x);
-    below(&mut svg, PANELS[3], "round trip, ms", "curve c3", &trips, &x, 1e6);
+    let drawn = curves.iter().zip(panels).filter(|(curve, _)| !curve.columns.is_empty());
+    let drawn: Vec<[f64; 2]> = [STREAM].into_iter().chain(drawn.map(|(_, panel)| panel)).collect();
     for (tick, text) in x.ticks() {
         let at = x.place(tick);
-        for [top, bottom] in PANELS {
-            svg.line("grid", [at, top], [at, bottom]);
+        for [top, bottom] in &drawn {
+            svg.line("grid", [at, *top], [at, *bottom]);
         }
-        svg.text("tick", [at, LOWEST + 18.0], Anchor::Middle, &text);
+        svg.text("tick", [at, lowest + 18.0], Anchor::Middle, &text);
     }
     let middle = f64::midpoint(LEFT, RIGHT);
-    svg.text("axis", [middle, LOWEST + 40.0], Anchor::Middle, "ms since the first segment");
-    svg.text("caption", [0.0, LOWEST + 68.0], Anchor::Start, caption);
+    svg.text("axis", [middle, lowest + 40.0], Anchor::Middle, "ms since the first segment");
+    svg.text("caption", [0.0, lowest + 68.0], Anchor::Start, caption);
     svg.finish()
+}
+
+/// Bytes in flight, congestion window, round trips.
+fn curves(chart: &SequenceChart, x: &Axis) -> [Curve; 3] {
+    let data = &chart.data;
+    let curve = |title, class, unit, columns, name: &str, why: &str| {
+        let missing = format!("{name}: {why}");
+        Curve { title, class, unit, columns, missing }
+    };
+    let flight = columns(data.segments.iter().map(|one| [one.0, one.4, one.4]), x);
+    let windows = columns(data.windows.iter().map(|one| [one.0, one.1, one.1]), x);
+    let trips = columns(data.trips.iter().map(|one| [one.0, one.1, one.1]), x);
+    let (congestion, title) = ("congestion window", "kB of congestion window");
+    [
+        curve("kB in flight", "curve c0", 1e3, flight, "bytes in flight", NO_SEGMENTS),
+        curve(title, "curve c2", 1e3, windows, congestion, &chart.congestion),
+        curve("round trip, ms", "curve c3", 1e6, trips, "round trip", NO_TRIPS),
+    ]
+}
+
+const NO_SEGMENTS: &str = "not available: no segment carries data";
+const NO_TRIPS: &str = "not available: no acknowledgement here tells one";
+
+/// Top and bottom of each.
+fn panels(curves: &[Curve; 3]) -> [[f64; 2]; 3] {
+    let mut above = STREAM[1];
+    curves.each_ref().map(|curve| {
+        let top = above + GAP;
+        above = top + if curve.columns.is_empty() { LINE } else { PANEL };
+        [top, above]
+    })
 }
 
 fn legend(svg: &mut Svg) {
@@ -79,8 +122,8 @@ fn legend(svg: &mut Svg) {
 }
 
 /// Pauses with their names, shut windows above them.
-fn shade(svg: &mut Svg, data: &SequenceData, x: &Axis) {
-    let [top, bottom] = [PANELS[0][0], LOWEST];
+fn shade(svg: &mut Svg, data: &SequenceData, x: &Axis, bottom: f64) {
+    let [top, _] = STREAM;
     for (number, (from, to, _, words)) in data.pauses.iter().enumerate() {
         let [from, to] = [*from, *to].map(|at| x.place(millis(at)));
         svg.rect("chasm", [from, top], [(to - from).max(1.5), bottom - top]);
@@ -107,9 +150,9 @@ fn stream(svg: &mut Svg, data: &SequenceData, x: &Axis) {
     let edges = columns(edges, x);
     let values = segments.iter().chain(&acks).chain(&edges);
     let values = values.flat_map(|[_, low, high]| [low / 1e3, high / 1e3]);
-    let [top, bottom] = PANELS[0];
+    let [top, bottom] = STREAM;
     let y = Axis::showing(ScaleKind::LinearWithin, values, [bottom, top]);
-    frame(svg, &y, PANELS[0], "kB of the stream");
+    frame(svg, &y, STREAM, "kB of the stream");
     let place = |at: f64, value: f64| [x.place(at), y.place(value / 1e3)];
     let line = |columns: &[Column]| {
         let both = columns.iter().flat_map(|[at, low, high]| [place(*at, *low), place(*at, *high)]);
@@ -136,16 +179,12 @@ fn stream(svg: &mut Svg, data: &SequenceData, x: &Axis) {
     }
 }
 
-/// A panel with one curve from zero on.
-fn below(
-    svg: &mut Svg,
-    [top, bottom]: [f64; 2],
-    title: &str,
-    class: &str,
-    columns: &[Column],
-    x: &Axis,
-    unit: f64,
-) {
+/// A panel with one curve, or why there is none.
+fn below(svg: &mut Svg, curve: &Curve, [top, bottom]: [f64; 2], x: &Axis) {
+    let Curve { title, class, unit, columns, missing } = curve;
+    if columns.is_empty() {
+        return svg.text("sublabel missing", [LEFT + 6.0, top + 14.0], Anchor::Start, missing);
+    }
     let values = columns.iter().map(|[_, _, high]| high / unit);
     let y = Axis::showing(ScaleKind::Linear, values, [bottom, top]);
     frame(svg, &y, [top, bottom], title);
@@ -311,13 +350,19 @@ mod tests {
     }
 
     #[test]
-    fn the_congestion_window_has_its_panel_or_a_reason() {
+    fn the_congestion_window_has_its_panel_or_a_reason_and_no_axis() {
         let drawn = sequence(&chart(vec![(10_000_000, 14_480), (20_000_000, 28_960)], ""), "");
-        assert!(drawn.contains("kB of congestion window") && !drawn.contains("missing"), "{drawn}");
+        assert!(drawn.contains("kB of congestion window"), "{drawn}");
         let absent = sequence(&chart(Vec::new(), "not <available>"), "");
-        assert!(absent.contains(">not &lt;available&gt;</text>"), "{absent}");
-        let strokes = |svg: &str| svg.matches("class=\"curve c2\" d=\"M").count();
+        assert!(absent.contains(">congestion window: not &lt;available&gt;</text>"), "{absent}");
+        assert!(!absent.contains("kB of congestion window"), "{absent}");
+        let count = |svg: &str, word: &str| svg.matches(word).count();
+        let strokes = |svg: &str| count(svg, "class=\"curve c2\" d=\"M");
         assert_eq!(strokes(&drawn), strokes(&absent) + 1);
+        // Nothing in this chart has a round trip: what both pictures have is of the other panels.
+        let ticks = |svg: &str| count(svg, "class=\"tick\"");
+        assert_eq!(ticks(&drawn), ticks(&absent) + 4, "0, 10, 20, 30 kB");
+        assert_eq!([&drawn, &absent].map(|svg| count(svg, "sublabel missing")), [1, 2]);
     }
 
     #[test]
