@@ -249,7 +249,7 @@ fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
         let agent = hosts.agent(0, &[]);
         hosts.pair(&agent, "lab1");
         // For five minutes nothing is said: last words and the end of the channel are all that comes.
-        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"";
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
         std::fs::write(hosts.path("long.toml"), text).unwrap();
         let mut command = hosts.btu(2);
@@ -292,11 +292,11 @@ fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
         assert_eq!((&result["complete"], lines(&samples).len()), (&true.into(), 6));
         wait_until(|| agent.workers() == 0);
         // Datagrams would go on for minutes: nobody but the control connection tells that it is over.
-        let datagrams = "type = \"burstq(blocksize=1 kB, period=2 ms, duration=300 s)\"";
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
         let mut child = begun(&hosts, "long", &text, &["--reconnect", "0"]);
         let before = hosts.received(0, "lan");
-        wait_until(|| hosts.received(0, "lan") > before + (1 << 18));
+        wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
         agent.kill();
         let ended = ended_within(&mut child, Duration::from_mins(2));
         assert_eq!(ended.and_then(|ended| ended.code()), Some(4));
