@@ -223,12 +223,16 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
         let mut child = begun(&hosts, "silent", &text, &[]);
         wait_until(|| hosts.received(2, "black0") > 1 << 20);
         let all = agent.processes();
-        all.iter().for_each(|process| signal(*process, "STOP"));
+        for process in &all {
+            signal(*process, "STOP");
+        }
         signal(child.id(), "INT");
         let ended = ended_within(&mut child, Duration::from_mins(2));
         assert_eq!(ended.and_then(|ended| ended.code()), Some(130));
         // The agent last: it ends its worker.
-        all.iter().rev().for_each(|process| signal(*process, "CONT"));
+        for process in all.iter().rev() {
+            signal(*process, "CONT");
+        }
         wait_until(|| agent.workers() == 0);
         let mut child = begun(&hosts, "long", &text, &[]);
         let before = hosts.received(2, "black0");
