@@ -286,3 +286,71 @@ fn launch() -> std::io::Result<Result<Worker, String>> {
 }
 
 const ANOTHER: &str = "the agent is shared, and packets of another conductor were being recorded";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: WorkerId = WorkerId(1);
+    const SECOND: WorkerId = WorkerId(2);
+    const RUN: Which = Which { run: 3, attempt: 1, seq: 7 };
+    const REMOTE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 4, 1));
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    fn answered(event: Option<Event>, of: WorkerId) -> Answer {
+        match event {
+            Some(Event::Answered { worker, answer }) if worker == of => answer,
+            other => panic!("no answer of it: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_turn_is_one_run_s_until_its_packets_are_handed_over() {
+        let (ours, _process) = UnixStream::pair().unwrap();
+        let process = Ok(Worker::of_another(ours).unwrap());
+        let mut listener = Listener { process, turn: None, late: BTreeSet::new(), turns: 0 };
+        listener.expect(FIRST, RUN, Some(REMOTE));
+        let addresses = ["10.0.4.7:7420", "10.0.4.7:7421"].map(at).to_vec();
+        let prepared = Answer::Prepared { which: RUN, addresses };
+        assert_eq!(listener.answered(FIRST, prepared.clone()), None, "before the listener listens");
+        // Another conductor's run is told that it is not recorded, and why.
+        listener.expect(SECOND, RUN, Some(REMOTE));
+        assert_eq!(listener.hand(SECOND, 1), Err(ANOTHER.to_owned()));
+        let which = Which { seq: 1, ..Which::default() };
+        let begun = Word::Answer(Answer::Prepared { which, addresses: Vec::new() });
+        assert_eq!(answered(listener.heard(begun), FIRST), prepared);
+        // However many a worker says there were, and from wherever.
+        for remote in ["10.0.4.2:1", "10.0.4.1:1", "10.0.4.1:2", "10.0.4.1:3", "10.0.4.1:4"] {
+            let (local, remote) = (at("10.0.4.7:7420"), at(remote));
+            let word = Answer::Connected { which: RUN, local, remote };
+            assert!(listener.answered(FIRST, word).is_some());
+        }
+        let known: Vec<u16> = listener
+            .turn
+            .iter()
+            .flat_map(|turn| &turn.connections)
+            .map(|ends| ends[1].port())
+            .collect();
+        assert_eq!(known, [1, 2]);
+        listener.hand(FIRST, 9).unwrap();
+        let document = Answer::Document { seq: 1, length: 5, moved_bytes: 0, account: None };
+        let told = answered(listener.heard(Word::Answer(document)), FIRST);
+        assert_eq!(told.seq(), Some(9));
+        for (offset, bytes) in [(0, vec![1; 3]), (3, vec![1; 2])] {
+            assert!(listener.turn.is_some(), "before its last piece");
+            let chunk = Chunk { document: 1, offset, bytes };
+            let Some(Event::Piece { worker: FIRST, chunk }) = listener.heard(Word::Piece(chunk))
+            else {
+                panic!("no piece")
+            };
+            assert_eq!((chunk.document, chunk.offset), (9, offset));
+        }
+        listener.expect(SECOND, RUN, Some(REMOTE));
+        assert_eq!(listener.turn.as_ref().map(|turn| turn.worker), Some(SECOND));
+        listener.heard(Word::Ended("signal: 9".to_owned()));
+        assert_eq!(listener.hand(SECOND, 2), Err("the listener ended: signal: 9".to_owned()));
+    }
+}
