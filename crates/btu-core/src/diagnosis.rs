@@ -45,6 +45,7 @@ use crate::tcp::Connection;
 use crate::tcp::Endpoint;
 use crate::tcp::Stream;
 use crate::units::Ratio;
+use pace::Basis;
 use pace::Site;
 use seen::Seen;
 
@@ -85,6 +86,8 @@ pub struct Cause {
     pub name: &'static str,
     /// Where a cure would have to be made.
     site: Site,
+    /// What it is concluded from.
+    basis: Basis,
     /// What it is, in one line.
     pub about: &'static str,
     /// What to try.
@@ -168,8 +171,12 @@ const FEWEST_SEGMENTS: u64 = 3;
 
 fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> Vec<Diagnosis> {
     let seen = Seen::new(connection, stream, evidence);
-    let found: Vec<(&Cause, Finding)> =
-        CAUSES.iter().filter_map(|cause| Some((cause, cause.within(&seen)?))).collect();
+    let all = CAUSES.iter().filter_map(|cause| Some((cause, (cause.find)(&seen)?)));
+    let mut all: Vec<(&Cause, Finding)> = all.collect();
+    // Those that the work of the ends bounds alike keep the order of what each would cost without it.
+    all.sort_by(|(_, a), (_, b)| b.weight().total_cmp(&a.weight()));
+    let bounded = all.into_iter().map(|(cause, found)| Some((cause, cause.within(&seen, found)?)));
+    let found: Vec<(&Cause, Finding)> = bounded.flatten().collect();
     let is_explained = |(cause, finding): &(&Cause, Finding)| {
         found.iter().any(|(other, why)| {
             let outweighs = OWN.contains(&cause.name) && finding.weight() > why.weight() * MUCH;
@@ -191,13 +198,17 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
 }
 
 impl Cause {
-    /// What speaks for it, as far as both ends left time for it.
-    fn within(&self, seen: &Seen<'_>) -> Option<Finding> {
-        let bound = seen.pace.spare(self.site);
-        let is_asked = self.name == unknown::CAUSE.name && !seen.evidence.abnormal.is_empty();
-        let found = (self.find)(seen).filter(|_| bound > 0.0 || is_asked)?;
-        let share = if is_asked { found.share } else { found.share.min(bound) };
-        Some(Finding { share, ..found })
+    /// What was found, as far as both ends left time for it.
+    fn within(&self, seen: &Seen<'_>, mut found: Finding) -> Option<Finding> {
+        if self.name == unknown::CAUSE.name && !seen.evidence.abnormal.is_empty() {
+            return Some(found);
+        }
+        let bound = seen.pace.spare(self.site, self.basis);
+        if found.share > bound {
+            found.share = bound;
+            found.figures.push(Figure::new("left by the work of the ends", bound * 100.0, "%"));
+        }
+        (bound > 0.0 || self.basis == Basis::Counted).then_some(found)
     }
 }
 

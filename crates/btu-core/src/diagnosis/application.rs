@@ -1,5 +1,6 @@
 //! The sending application had nothing to send.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -15,6 +16,7 @@ use crate::units::Nanos;
 pub(super) const CAUSE: Cause = Cause {
     name: "application",
     site: Site::Sender,
+    basis: Basis::Waits,
     about: "the sending application had nothing to send",
     remedy: "look at the sending application, not at the network: it waits for something else",
     explains: &[],

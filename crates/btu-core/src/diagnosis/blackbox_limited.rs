@@ -1,5 +1,6 @@
 //! A black box was the limit, not the host under test.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::EndEvidence;
@@ -7,6 +8,7 @@ use super::Figure;
 use super::Finding;
 use super::Pace;
 use super::Site;
+use super::pace::LEAST;
 use super::seen::Seen;
 use super::stolen_time::taken;
 use crate::tcp::float;
@@ -15,6 +17,7 @@ use crate::units::Ratio;
 pub(super) const CAUSE: Cause = Cause {
     name: "blackbox-limited",
     site: Site::Own,
+    basis: Basis::Waits,
     about: "a black box was the limit: the figure is a lower bound for the host under test",
     remedy: "a faster black box, or more CPUs for its role",
     explains: &[
@@ -31,38 +34,72 @@ pub(super) const CAUSE: Cause = Cause {
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let (evidence, pace) = (seen.evidence, seen.pace);
     let ends = [
-        (&evidence.sender, pace.sender, pace.receiver),
-        (&evidence.receiver, pace.receiver, pace.sender),
+        (&evidence.sender, [pace.sender, pace.receiver], seen.idle()),
+        (&evidence.receiver, [pace.receiver, pace.sender], seen.window_limited()),
     ];
-    let far_slower = |(end, own, other)| without_rest(seen, end, [own, other]);
-    ends.into_iter().find_map(far_slower).or_else(|| stolen(seen)).or_else(|| told(seen))
+    let never_rested = |(end, worked, still)| without_rest(seen, end, worked, still);
+    ends.into_iter().find_map(never_rested).or_else(|| stolen(seen)).or_else(|| told(seen))
 }
 
 /// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
-/// window shuts, at a sender there is nothing to send. It is a fault where the test host could have
-/// done twice as much; else one of two ends is the slower, as always.
+/// window shuts, at a sender there is nothing to send. `still` is the share of the time in which that
+/// was so.
 fn without_rest(
     seen: &Seen<'_>,
     end: &EndEvidence,
-    [own, other]: [Option<Ratio>; 2],
+    worked: [Option<Ratio>; 2],
+    still: f64,
 ) -> Option<Finding> {
-    let role = end.role.filter(|_| end.is_black_box() && Pace::is_limit(own, other))?;
-    let [ran, waited] =
-        [end.cpu, end.run_delay].map(|time| seen.observed(time).unwrap_or(0.0) * 100.0);
-    let worked = other.map_or(0.0, Ratio::share);
-    Some(Finding {
-        share: 1.0 - worked,
+    let role = end.role.filter(|_| end.is_black_box())?;
+    let Cost { share, confidence, beside, figure } = cost(worked, still)?;
+    let percent = |time| seen.observed(time).map(|share| share * 100.0);
+    let (ran, waited) = (percent(end.cpu)?, percent(end.run_delay));
+    let mut figures = vec![Figure::new("CPU used by the black box", ran, "%")];
+    figures.extend(waited.map(|waited| Figure::new("its run-queue delay", waited, "%")));
+    figures.push(figure);
+    let queued = waited.map(|waited| format!(" and waited for a CPU {waited:.0} %"));
+    let sentence = format!(
+        "the data thread of {role} never rested: it ran {ran:.0} % of the time{}; {beside}",
+        queued.unwrap_or_default()
+    );
+    Some(Finding { share, confidence, sentence, figures })
+}
+
+/// What it cost that an end never rested, and how that is known.
+struct Cost {
+    share: f64,
+    confidence: Confidence,
+    /// Of the test host.
+    beside: String,
+    figure: Figure,
+}
+
+/// A fault where the test host could have done twice as much; else one of two ends is the slower, as
+/// always. Where nobody measured the test host's thread, only packets say that it had to wait.
+fn cost([own, other]: [Option<Ratio>; 2], still: f64) -> Option<Cost> {
+    let own = own.filter(|own| Pace::never_rests(*own))?;
+    let Some(other) = other else { return by_packets(still) };
+    let percent = other.percent();
+    Pace::is_far_slower(own, other).then(|| Cost {
+        share: 1.0 - other.share(),
         confidence: Confidence::High,
-        sentence: format!(
-            "the data thread of {role} never rested: it ran {ran:.0} % of the time and waited for a CPU \
-             {waited:.0} %; that of the test host had work for {:.0} % and could have done more",
-            worked * 100.0
+        beside: format!(
+            "that of the test host had work for {percent:.0} % and could have done more"
         ),
-        figures: vec![
-            Figure::new("CPU used by the black box", ran, "%"),
-            Figure::new("its run-queue delay", waited, "%"),
-            Figure::new("the test host's thread worked", worked * 100.0, "%"),
-        ],
+        figure: Figure::new("the test host's thread worked", percent, "%"),
+    })
+}
+
+fn by_packets(still: f64) -> Option<Cost> {
+    let percent = still * 100.0;
+    (still >= LEAST).then(|| Cost {
+        share: still,
+        confidence: Confidence::Medium,
+        beside: format!(
+            "the test host's work was not measured, but {percent:.0} % of the time the connection stood \
+             still for that end"
+        ),
+        figure: Figure::new("the connection stood still", percent, "%"),
     })
 }
 
@@ -74,7 +111,7 @@ fn stolen(seen: &Seen<'_>) -> Option<Finding> {
     let (role, share) =
         hosts.find_map(|(role, host)| Some((role, taken(host.steal, host.elapsed)?)))?;
     let percent = share * 100.0;
-    let share = share.min(seen.pace.spare(Site::Path));
+    let share = share.min(seen.pace.spare(Site::Path, Basis::Waits));
     (share > 0.0).then(|| Finding {
         share,
         confidence: Confidence::Medium,
@@ -87,7 +124,7 @@ fn stolen(seen: &Seen<'_>) -> Option<Finding> {
 fn told(seen: &Seen<'_>) -> Option<Finding> {
     let reasons = &seen.evidence.blackbox;
     let first = reasons.first()?;
-    let share = seen.pace.spare(Site::Path).min(0.5);
+    let share = seen.pace.spare(Site::Path, Basis::Waits).min(0.5);
     (share > 0.0).then(|| Finding {
         share,
         confidence: Confidence::Medium,

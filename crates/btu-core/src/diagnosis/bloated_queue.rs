@@ -1,5 +1,6 @@
 //! A rate limit whose queue holds so much that round trips become long.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -14,8 +15,10 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "bloated-queue",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "a rate limit whose large queue makes round trips long",
-    remedy: "an active queue (fq_codel, CAKE) in front of the rate limit, or BBR at the sender",
+    remedy: "an active queue (fq_codel, CAKE) at the rate limit, or with a shaper just below it where that \
+             queue is not yours; or BBR at the sender",
     explains: &["congestion-window", "fast-retransmit", "tail-loss", "timeout"],
     find,
 };

@@ -1,5 +1,6 @@
 //! The congestion window stays small for the path.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,6 +13,7 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "congestion-window",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "the sender waits for acknowledgements although the receiver's window has room",
     remedy: "a longer transfer, a larger initial window or another congestion control; find the losses, if any",
     explains: &[],

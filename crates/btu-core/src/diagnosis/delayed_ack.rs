@@ -1,5 +1,6 @@
 //! Nagle's algorithm at the sender waits for an acknowledgement that the receiver delays.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,6 +13,7 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "delayed-ack-nagle",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "the sender holds a small segment back until a delayed acknowledgement comes",
     remedy: "write each message with one call, or set TCP_NODELAY at the sender",
     explains: &["application", "congestion-window"],

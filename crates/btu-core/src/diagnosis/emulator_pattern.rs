@@ -1,5 +1,6 @@
 //! The emulator dropped what it was asked to drop.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -11,6 +12,7 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "emulator-pattern",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "the emulated link dropped what its pattern asks for",
     remedy: "nothing: the case asks for it; compare with cases without drops",
     explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],

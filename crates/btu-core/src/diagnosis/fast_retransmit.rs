@@ -1,5 +1,6 @@
 //! Single losses that duplicate or selective acknowledgements repaired.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -11,8 +12,10 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "fast-retransmit",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "losses that duplicate or selective acknowledgements repaired within a round trip",
-    remedy: "find where packets are lost; a rate near what the path carries loses some by design",
+    remedy: "find where packets are lost; a congestion control that goes by losses makes some where it \
+             fills the path",
     explains: &["congestion-window"],
     find,
 };

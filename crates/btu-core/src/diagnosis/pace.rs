@@ -34,6 +34,15 @@ pub(super) enum Site {
     Sender,
 }
 
+/// What something is concluded from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Packets or a kernel counted it: it happened however busy the ends were, which bounds its cost.
+    Counted,
+    /// An end waited: where both ends work all the time there is next to nothing to explain.
+    Waits,
+}
+
 impl Pace {
     /// By the accounts of both threads.
     pub fn of(evidence: &Evidence) -> Self {
@@ -41,27 +50,33 @@ impl Pace {
         Self { sender: of(&evidence.sender), receiver: of(&evidence.receiver) }
     }
 
-    /// The share of the time that a cure at `site` can save at the most, 0 where it is no fault.
-    pub(super) fn spare(self, site: Site) -> f64 {
-        let [sender, receiver] = self.shares();
-        let nobody = 1.0 - sender.max(receiver);
+    /// The share of the time that a cure at `site` can save at the most, 0 where waits are no fault. An
+    /// end that nobody measured bounds nothing.
+    pub(super) fn spare(self, site: Site, basis: Basis) -> f64 {
+        let ends = [self.sender, self.receiver].map(Option::unwrap_or_default);
+        let [sender, receiver] = ends.map(Ratio::share);
         let found = match site {
             Site::Own => 1.0,
-            Site::Receiver if receiver - sender >= FAR_SLOWER => 1.0 - sender,
-            Site::Sender if sender - receiver >= FAR_SLOWER => 1.0 - receiver,
-            Site::Path | Site::Receiver | Site::Sender => nobody,
+            Site::Receiver if Self::is_far_slower(ends[1], ends[0]) => 1.0 - sender,
+            Site::Sender if Self::is_far_slower(ends[0], ends[1]) => 1.0 - receiver,
+            Site::Path | Site::Receiver | Site::Sender => 1.0 - sender.max(receiver),
         };
-        if found < LEAST { 0.0 } else { found }
+        if basis == Basis::Waits && found < LEAST { 0.0 } else { found }
     }
 
-    /// True where this end never rested while the other one could have done twice as much.
-    pub(super) fn is_limit(end: Option<Ratio>, other: Option<Ratio>) -> bool {
-        let [end, other] = [end, other].map(|worked| worked.map(Ratio::share));
-        end.is_some_and(|end| end >= NEVER_RESTS && end - other.unwrap_or(0.0) >= FAR_SLOWER)
+    /// True where `other` could have done at least twice as much as `end` did.
+    pub(super) fn is_far_slower(end: Ratio, other: Ratio) -> bool {
+        end.share() >= other.share() * FAR_SLOWER
     }
 
-    fn shares(self) -> [f64; 2] {
-        [self.sender, self.receiver].map(|worked| worked.map_or(0.0, Ratio::share))
+    /// True for an end that sets the pace, whatever the other one does.
+    pub(super) fn never_rests(end: Ratio) -> bool {
+        end.share() >= NEVER_RESTS
+    }
+
+    /// True where the ends, as far as they were measured, leave waits nothing to explain.
+    pub(super) fn fills_the_time(self) -> bool {
+        self.spare(Site::Path, Basis::Waits) <= 0.0
     }
 }
 
@@ -74,9 +89,9 @@ fn worked(end: &EndEvidence, elapsed: Nanos) -> Option<Ratio> {
 
 /// The other end could do twice as much: two ends copy the same bytes, and the packet work of both
 /// falls to either, so that a healthy path has a slower end.
-const FAR_SLOWER: f64 = 0.5;
+const FAR_SLOWER: f64 = 2.0;
 /// Two ends that hand over to each other both rest a little.
-const LEAST: f64 = 0.2;
+pub(super) const LEAST: f64 = 0.2;
 /// The rest is the call into the kernel and out of it.
 const NEVER_RESTS: f64 = 0.9;
 
@@ -95,7 +110,7 @@ mod tests {
     #[test]
     fn what_nobody_measured_bounds_nothing() {
         for site in [Site::Own, Site::Path, Site::Receiver, Site::Sender] {
-            assert!(close(Pace::default().spare(site), 1.0));
+            assert!(close(Pace::default().spare(site, Basis::Waits), 1.0));
         }
     }
 
@@ -103,29 +118,45 @@ mod tests {
     #[test]
     fn the_slower_of_two_ends_is_no_fault() {
         for (sender, receiver) in [(0.99, 0.79), (0.79, 0.99), (0.98, 0.65), (0.82, 0.97)] {
+            let found = pace(sender, receiver);
             for site in [Site::Path, Site::Receiver, Site::Sender] {
-                assert!(close(pace(sender, receiver).spare(site), 0.0), "{sender} {receiver}");
+                assert!(close(found.spare(site, Basis::Waits), 0.0), "{sender} {receiver}");
+                let left = 1.0 - sender.max(receiver);
+                assert!(close(found.spare(site, Basis::Counted), left), "{sender} {receiver}");
             }
+            assert!(found.fills_the_time());
         }
     }
 
     #[test]
     fn an_end_that_is_far_slower_is_one_and_only_that_end() {
         let found = pace(0.3, 0.98);
-        assert!(close(found.spare(Site::Receiver), 0.7));
-        assert!(close(found.spare(Site::Sender), 0.0) && close(found.spare(Site::Path), 0.0));
+        let spare = |found: Pace, site| found.spare(site, Basis::Waits);
+        assert!(close(spare(found, Site::Receiver), 0.7));
+        assert!(close(spare(found, Site::Sender), 0.0) && close(spare(found, Site::Path), 0.0));
         let found = pace(0.98, 0.3);
-        assert!(close(found.spare(Site::Sender), 0.7) && close(found.spare(Site::Receiver), 0.0));
-        assert!(Pace::is_limit(found.sender, found.receiver));
-        assert!(!Pace::is_limit(found.receiver, found.sender));
-        assert!(!Pace::is_limit(pace(0.98, 0.6).sender, pace(0.98, 0.6).receiver));
+        assert!(close(spare(found, Site::Sender), 0.7) && close(spare(found, Site::Receiver), 0.0));
+    }
+
+    /// Twice as much is twice as much, whether an end works all the time or a part of it.
+    #[test]
+    fn far_slower_is_a_ratio() {
+        for (end, other, wanted) in
+            [(0.98, 0.49, true), (0.98, 0.5, false), (0.6, 0.3, true), (0.6, 0.31, false)]
+        {
+            let [one, two] = [end, other].map(Ratio::new);
+            assert_eq!(Pace::is_far_slower(one, two), wanted, "{end} {other}");
+            assert!(!Pace::is_far_slower(two, one));
+            let left = 1.0 - if wanted { other } else { end };
+            assert!(close(pace(other, end).spare(Site::Receiver, Basis::Counted), left));
+        }
     }
 
     /// Threads that rest are no limit: something that they wait for is, wherever it is.
     #[test]
     fn where_both_ends_rest_anything_else_can_cost_that_time() {
         for site in [Site::Path, Site::Receiver, Site::Sender] {
-            assert!(close(pace(0.1, 0.25).spare(site), 0.75));
+            assert!(close(pace(0.2, 0.25).spare(site, Basis::Waits), 0.75));
         }
     }
 }

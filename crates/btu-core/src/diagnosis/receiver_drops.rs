@@ -1,5 +1,6 @@
 //! The receiver's own host dropped segments for want of memory.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,8 +13,10 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "receiver-drops",
     site: Site::Receiver,
+    basis: Basis::Counted,
     about: "the receiver's own host dropped segments that had arrived, for want of buffer memory",
-    remedy: "raise SO_RCVBUF (net.ipv4.tcp_rmem) and net.ipv4.tcp_mem; let the receiver read sooner",
+    remedy: "raise SO_RCVBUF (net.core.rmem_max bounds it) or net.ipv4.tcp_rmem, and net.ipv4.tcp_mem where \
+             the host ran out; let the receiver read sooner",
     explains: &["congestion-window", "fast-retransmit", "small-queue", "tail-loss", "timeout"],
     find,
 };

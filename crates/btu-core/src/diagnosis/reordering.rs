@@ -1,5 +1,6 @@
 //! Segments overtook each other and were taken for lost.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,8 +13,10 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "reordering",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "segments overtook each other, and the sender took them for lost",
-    remedy: "keep one flow on one path and one queue (no per-packet balancing); let the sender use RACK",
+    remedy: "keep one flow on one path and one queue (no per-packet balancing); let the sender use RACK \
+             (net.ipv4.tcp_recovery=1)",
     explains: &["congestion-window", "fast-retransmit"],
     find,
 };

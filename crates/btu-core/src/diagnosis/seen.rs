@@ -25,6 +25,8 @@ pub(super) struct Seen<'a> {
     pub(super) repairs: Repairs,
     /// Of both ends.
     pub(super) pace: Pace,
+    /// Both SYNs offered to shift windows.
+    pub(super) is_scaled: bool,
 }
 
 /// The shortest timeout of Linux (`TCP_RTO_MIN`).
@@ -69,6 +71,7 @@ impl<'a> Seen<'a> {
             round_trip: round_trip.unwrap_or(Nanos::ZERO),
             repairs: Repairs::of(stream),
             pace: Pace::of(evidence),
+            is_scaled: connection.streams().iter().all(|one| one.offer.window_scale.is_some()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The receiver offers a few bytes at a time, and the sender takes them.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,7 +13,9 @@ use crate::tcp::float;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "silly-window",
-    site: Site::Receiver,
+    // Segments of a few bytes keep both ends busy: their work is what it costs.
+    site: Site::Own,
+    basis: Basis::Counted,
     about: "the receiver offers a few bytes at a time, and the sender fills them with tiny segments",
     remedy: "let the receiver read larger pieces, and keep its buffer above two segments (RFC 9293, 3.8.6.2)",
     explains: &["slow-reader", "small-receive-buffer"],

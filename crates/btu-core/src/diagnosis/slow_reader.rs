@@ -1,5 +1,6 @@
 //! The receiving application reads slower than data comes: its window shuts.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -14,6 +15,7 @@ use crate::tcp::total;
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-reader",
     site: Site::Receiver,
+    basis: Basis::Waits,
     about: "the receiving application reads slower than data comes, so its window shuts",
     remedy: "look at the receiving application: it is busy, waits for a disk, or reads in small pieces",
     explains: &["congestion-window", "small-receive-buffer"],

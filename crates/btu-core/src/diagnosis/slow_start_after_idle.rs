@@ -1,5 +1,6 @@
 //! After each idle time the sender begins again with a small window.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -15,8 +16,10 @@ use crate::units::Nanos;
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-start-after-idle",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "the sender forgets its congestion window while it is idle",
-    remedy: "net.ipv4.tcp_slow_start_after_idle=0 at the sender, or a second connection kept warm",
+    remedy: "net.ipv4.tcp_slow_start_after_idle=0 at the sender; small messages in between keep no window \
+             open (RFC 2861)",
     explains: &["application", "congestion-window"],
     find,
 };

@@ -1,5 +1,6 @@
 //! A rate limit whose queue is so small that it drops again and again.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -14,6 +15,7 @@ use crate::units::Nanos;
 pub(super) const CAUSE: Cause = Cause {
     name: "small-queue",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "a rate limit whose small queue drops each time the sender has grown to it",
     remedy: "pace the sender (fq, SO_MAX_PACING_RATE), or give the queue a round trip's worth of packets",
     explains: &["congestion-window", "fast-retransmit", "tail-loss", "timeout"],

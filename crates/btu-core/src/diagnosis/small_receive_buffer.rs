@@ -1,5 +1,6 @@
 //! The receiver's window is too small for the path.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -14,9 +15,11 @@ use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "small-receive-buffer",
-    site: Site::Receiver,
+    site: Site::Own,
+    basis: Basis::Waits,
     about: "the receiver's window is smaller than what the path carries in a round trip",
-    remedy: "raise SO_RCVBUF or leave it unset, so that the kernel tunes it (net.ipv4.tcp_rmem)",
+    remedy: "raise SO_RCVBUF (net.core.rmem_max bounds it) or leave it unset, so that the kernel tunes it \
+             (net.ipv4.tcp_rmem); keep window scaling on, at both ends and in what is between them",
     explains: &["congestion-window", "small-send-buffer"],
     find,
 };
@@ -29,20 +32,24 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let told = seen.observed(seen.evidence.sender.window_limited).unwrap_or(0.0);
     // A window that is being tuned is small in the beginning only.
     let stays = limited >= LEAST_SHARE && stays_limited(seen);
-    let by_time = (stays || told >= LEAST_SHARE) && is_used_up_by_the_path(seen, largest);
-    let by_count = full >= LEAST_FULL && largest <= TINY;
-    if !seen.stream.window_is_known || !seen.lasts(10) || !(by_time || by_count) {
+    let is_short = (stays || told >= LEAST_SHARE) && is_used_up_by_the_path(seen, largest);
+    let bound = seen.pace.spare(Site::Receiver, Basis::Waits);
+    let by_time = if is_short { limited.max(told).min(bound) } else { 0.0 };
+    // A turn for every few segments keeps both ends busy: their work is what it costs.
+    let by_count = if full >= LEAST_FULL && largest <= TINY { full * 0.5 } else { 0.0 };
+    let share = by_time.max(by_count);
+    if !seen.stream.window_is_known || !seen.lasts(10) || share <= 0.0 {
         return None;
     }
-    let share = limited.max(told).max(full * 0.5);
     let round_trip = seen.round_trip.millis();
     Some(Finding {
         share,
         confidence: if full > 0.0 { Confidence::High } else { Confidence::Medium },
         sentence: format!(
             "the receiver never offered more than {largest} B for a round trip of {round_trip:.2} ms, and \
-             {} segments filled its window to the last byte",
-            counts.window_full
+             {} segments filled its window to the last byte{}",
+            counts.window_full,
+            if seen.is_scaled || largest < MOST_UNSIGNED { "" } else { NOT_SCALED }
         ),
         figures: vec![
             Figure::new("largest window", float(largest), "B"),
@@ -71,6 +78,12 @@ fn stays_limited(seen: &Seen<'_>) -> bool {
     let limited = late.filter(|wait| wait.limit == Limit::ReceiverWindow);
     seen.share(total(limited.map(|wait| wait.length()))) >= LEAST_SHARE / 2.0
 }
+
+/// RFC 7323, 2.2: without the option in both SYNs.
+const NOT_SCALED: &str = "; one of the SYNs offers no window scaling, so that no window can be larger than \
+                          65535 B";
+/// What some end is careful not to go beyond there (`net.ipv4.tcp_workaround_signed_windows`).
+const MOST_UNSIGNED: u64 = 32_767;
 
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_FULL: f64 = 0.2;

@@ -1,5 +1,6 @@
 //! The sender's buffer is too small for the path.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -13,8 +14,10 @@ use crate::units::Nanos;
 pub(super) const CAUSE: Cause = Cause {
     name: "small-send-buffer",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "the sender's buffer is smaller than what the path carries in a round trip",
-    remedy: "raise SO_SNDBUF or leave it unset, so that the kernel tunes it (net.ipv4.tcp_wmem)",
+    remedy: "raise SO_SNDBUF (net.core.wmem_max bounds it) or leave it unset, so that the kernel tunes it \
+             (net.ipv4.tcp_wmem)",
     explains: &["congestion-window"],
     find,
 };
@@ -32,7 +35,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         ),
         None => format!(
             "never more than {peak} B were in flight, at any time the same, without a loss and with room \
-             in the receiver's window: the send buffer holds no more"
+             in the receiver's window: the send buffer holds no more, or the application has a window of \
+             its own (SSH, SMB, HTTP/2)"
         ),
     };
     let buffer = seen.evidence.sender.send_buffer_bytes;

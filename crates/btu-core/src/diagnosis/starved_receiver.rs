@@ -1,5 +1,6 @@
 //! The receiving thread waited for a CPU.
 
+use super::Basis;
 use super::Cause;
 use super::Finding;
 use super::Site;
@@ -9,8 +10,10 @@ use super::starved_sender::starved;
 pub(super) const CAUSE: Cause = Cause {
     name: "starved-receiver",
     site: Site::Own,
+    basis: Basis::Waits,
     about: "the receiving thread was runnable but did not get a CPU",
-    remedy: "give the receiver a CPU: fewer threads, another placement, a higher priority",
+    remedy: "give the receiver a CPU: fewer threads, another placement, a higher priority, no quota \
+             (cpu.max)",
     explains: &["slow-reader"],
     find,
 };

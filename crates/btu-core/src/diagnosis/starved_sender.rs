@@ -1,5 +1,6 @@
 //! The sending thread waited for a CPU.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::EndEvidence;
@@ -11,8 +12,10 @@ use super::seen::Seen;
 pub(super) const CAUSE: Cause = Cause {
     name: "starved-sender",
     site: Site::Own,
+    basis: Basis::Waits,
     about: "the sending thread was runnable but did not get a CPU",
-    remedy: "give the sender a CPU: fewer threads, another placement, a higher priority",
+    remedy: "give the sender a CPU: fewer threads, another placement, a higher priority, no quota \
+             (cpu.max)",
     explains: &[],
     find,
 };
@@ -33,21 +36,15 @@ pub(super) fn starved(
     which: &str,
 ) -> Option<Finding> {
     let lost = lost(seen, end, idle)?;
-    let [waited, ran] = [end.run_delay, end.cpu].map(|time| seen.observed(time).unwrap_or(0.0));
-    Some(Finding {
-        share: lost,
-        confidence: if lost >= 0.3 { Confidence::High } else { Confidence::Medium },
-        sentence: format!(
-            "the {which} thread waited for a CPU {:.0} % of the time and ran {:.0} %",
-            waited * 100.0,
-            ran * 100.0
-        ),
-        figures: vec![
-            Figure::new("run-queue delay", waited * 100.0, "%"),
-            Figure::new("CPU used", ran * 100.0, "%"),
-            Figure::new("the path stood still", idle * 100.0, "%"),
-        ],
-    })
+    let percent = |time| seen.observed(time).map(|share| share * 100.0);
+    let (waited, ran) = (percent(end.run_delay)?, percent(end.cpu));
+    let mut figures = vec![Figure::new("run-queue delay", waited, "%")];
+    figures.extend(ran.map(|ran| Figure::new("CPU used", ran, "%")));
+    figures.push(Figure::new("the path stood still", idle * 100.0, "%"));
+    let ran = ran.map(|ran| format!(" and ran {ran:.0} %")).unwrap_or_default();
+    let sentence = format!("the {which} thread waited for a CPU {waited:.0} % of the time{ran}");
+    let confidence = if lost >= 0.3 { Confidence::High } else { Confidence::Medium };
+    Some(Finding { share: lost, confidence, sentence, figures })
 }
 
 /// The share of the time that this cost, if it is starved.

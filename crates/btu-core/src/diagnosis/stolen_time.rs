@@ -1,5 +1,6 @@
 //! Hypervisor or softirqs took the CPU.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -11,6 +12,7 @@ use crate::units::Nanos;
 pub(super) const CAUSE: Cause = Cause {
     name: "stolen-time",
     site: Site::Own,
+    basis: Basis::Waits,
     about: "the hypervisor, or the kernel's own packet work, took the CPU",
     remedy: "measure on a quieter machine; spread interrupts (RPS, IRQ affinity); larger segments",
     explains: &[],
@@ -39,15 +41,11 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(Finding {
-        share,
-        confidence: Confidence::Medium,
-        sentence,
-        figures: vec![
-            Figure::new("steal", steal * 100.0, "%"),
-            Figure::new("softirq", softirq * 100.0, "%"),
-        ],
-    })
+    let known =
+        [("steal", seen.evidence.steal, steal), ("softirq", seen.evidence.softirq, softirq)];
+    let known = known.into_iter().filter(|(_, time, _)| time.is_some());
+    let figures = known.map(|(name, _, share)| Figure::new(name, share * 100.0, "%")).collect();
+    Some(Finding { share, confidence: Confidence::Medium, sentence, figures })
 }
 
 /// The share of the time that a hypervisor took from a host, where that is more than a tick or two.

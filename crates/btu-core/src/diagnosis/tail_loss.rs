@@ -1,5 +1,6 @@
 //! The last segments of a burst were lost: nothing behind them told of it.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -11,8 +12,10 @@ use crate::tcp::float;
 pub(super) const CAUSE: Cause = Cause {
     name: "tail-loss",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "the last segments of a burst were lost, and no later ones told of it",
-    remedy: "keep tail loss probes and SACK on (net.ipv4.tcp_early_retrans=3); find where packets are lost",
+    remedy: "keep tail loss probes and SACK on (net.ipv4.tcp_early_retrans=3, net.ipv4.tcp_sack=1); find \
+             where packets are lost",
     explains: &["congestion-window"],
     find,
 };

@@ -141,14 +141,35 @@ fn a_reader_that_is_slow() {
 
 #[test]
 fn a_tiny_receive_buffer() {
-    named("small-receive-buffer", |chance| {
-        alone(Model {
-            receive_buffer: chance.random_range(4..20) * 1448,
-            delay: millis(chance, 4, 20),
-            writes: vec![(Nanos::ZERO, 1_500_000)],
-            ..Model::default()
-        })
-    });
+    named("small-receive-buffer", |chance| alone(tiny_window(chance)));
+}
+
+fn tiny_window(chance: &mut ChaCha12Rng) -> Model {
+    Model {
+        receive_buffer: chance.random_range(4..20) * 1448,
+        delay: millis(chance, 4, 20),
+        writes: vec![(Nanos::ZERO, 1_500_000)],
+        ..Model::default()
+    }
+}
+
+/// A larger buffer is no remedy for it.
+#[test]
+fn a_window_that_nobody_scales_is_told_so() {
+    let recorded = Model {
+        receive_buffer: 65_000,
+        delay: Nanos::from_millis(20),
+        writes: vec![(Nanos::ZERO, 3_000_000)],
+        ..Model::default()
+    };
+    let mut analysis = analyse(&recorded.run().capture());
+    let mut told = |shift| {
+        analysis.connections[0].down.offer.window_scale = shift;
+        let found = diagnose(&analysis.connections[0], &Evidence::default());
+        assert_eq!(found[0].cause, "small-receive-buffer", "{:?}", names(&found));
+        found[0].sentence.contains("no window scaling")
+    };
+    assert!(!told(Some(7)) && told(None));
 }
 
 #[test]
@@ -175,40 +196,39 @@ fn an_application_that_pauses() {
 /// All that follows is lost too, also the probe for the tail.
 #[test]
 fn a_burst_that_ends_in_a_timeout() {
-    named_at_sender("timeout", |chance| {
-        let start = chance.random_range(100..400);
-        let model = Model { most_flight: 60_000, ..healthy(chance) };
-        alone(Model {
-            lost: (start..start + 60).collect(),
-            writes: vec![(Nanos::ZERO, 3_000_000)],
-            ..model
-        })
-    });
+    named_at_sender("timeout", |chance| alone(burst_lost(chance)));
+}
+
+fn burst_lost(chance: &mut ChaCha12Rng) -> Model {
+    let start = chance.random_range(100..400);
+    let model = Model { most_flight: 60_000, ..healthy(chance) };
+    Model { lost: (start..start + 60).collect(), writes: vec![(Nanos::ZERO, 3_000_000)], ..model }
 }
 
 #[test]
 fn single_losses() {
-    named("fast-retransmit", |chance| {
-        let count = chance.random_range(1..3);
-        let model = healthy(chance);
-        alone(Model {
-            lost: some(chance, count, 100..1000),
-            writes: vec![(Nanos::ZERO, 3_000_000)],
-            ..model
-        })
-    });
+    named("fast-retransmit", |chance| alone(singly_lost(chance)));
 }
 
-/// Each message has 20 segments; the last two of some are lost.
+fn singly_lost(chance: &mut ChaCha12Rng) -> Model {
+    let count = chance.random_range(1..3);
+    let model = healthy(chance);
+    let lost = some(chance, count, 100..1000);
+    Model { lost, writes: vec![(Nanos::ZERO, 3_000_000)], ..model }
+}
+
 #[test]
 fn lost_tails() {
-    named_at_sender("tail-loss", |chance| {
-        let every = millis(chance, 30, 60);
-        let delay = millis(chance, 2, 5);
-        let writes = (0..10).map(|n| (every * n, 20 * 1448));
-        let lost: BTreeSet<u64> = (60 - chance.random_range(3..6)..60).collect();
-        alone(Model { delay, writes: writes.collect(), lost, ..Model::default() })
-    });
+    named_at_sender("tail-loss", |chance| alone(tail_lost(chance)));
+}
+
+/// Each message has 20 segments; the last ones of the third are lost.
+fn tail_lost(chance: &mut ChaCha12Rng) -> Model {
+    let every = millis(chance, 30, 60);
+    let delay = millis(chance, 2, 5);
+    let writes = (0..10).map(|n| (every * n, 20 * 1448));
+    let lost: BTreeSet<u64> = (60 - chance.random_range(3..6)..60).collect();
+    Model { delay, writes: writes.collect(), lost, ..Model::default() }
 }
 
 #[test]
@@ -271,16 +291,18 @@ fn a_window_that_is_forgotten_while_idle() {
 
 #[test]
 fn a_window_that_opens_by_a_few_bytes() {
-    named("silly-window", |chance| {
-        alone(Model {
-            silly: true,
-            reading: Some(BitRate::new(chance.random_range(60_000..200_000))),
-            receive_buffer: 20_000,
-            writes: vec![(Nanos::ZERO, 60_000)],
-            delay: millis(chance, 1, 3),
-            ..Model::default()
-        })
-    });
+    named("silly-window", |chance| alone(silly(chance)));
+}
+
+fn silly(chance: &mut ChaCha12Rng) -> Model {
+    Model {
+        silly: true,
+        reading: Some(BitRate::new(chance.random_range(60_000..200_000))),
+        receive_buffer: 20_000,
+        writes: vec![(Nanos::ZERO, 60_000)],
+        delay: millis(chance, 1, 3),
+        ..Model::default()
+    }
 }
 
 /// An end whose data thread waited and ran for so many percent of a second.
@@ -374,11 +396,16 @@ fn counters(moved: &[(&str, i64)]) -> EndEvidence {
 #[test]
 fn losses_that_the_receivers_own_host_made() {
     named("receiver-drops", |chance| {
-        let lost = some(chance, 4, 100..1000);
-        let receiver = counters(&[("TcpExt.TCPBacklogDrop", 3), ("TcpExt.RcvPruned", 1)]);
-        let model = Model { lost, writes: vec![(Nanos::ZERO, 3_000_000)], ..healthy(chance) };
-        (model, Evidence { receiver, ..Evidence::default() })
+        let receiver = counters(&DROPPED_FOUR);
+        (four_lost(chance), Evidence { receiver, ..Evidence::default() })
     });
+}
+
+const DROPPED_FOUR: [(&str, i64); 2] = [("TcpExt.TCPBacklogDrop", 3), ("TcpExt.RcvPruned", 1)];
+
+fn four_lost(chance: &mut ChaCha12Rng) -> Model {
+    let lost = some(chance, 4, 100..1000);
+    Model { lost, writes: vec![(Nanos::ZERO, 3_000_000)], ..healthy(chance) }
 }
 
 /// The whole flight is lost: whoever captures at the receiver sees a pause. The sender's kernel

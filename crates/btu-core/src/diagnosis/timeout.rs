@@ -1,5 +1,6 @@
 //! Losses that only the retransmission timer repaired.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -12,8 +13,10 @@ use crate::tcp::total;
 pub(super) const CAUSE: Cause = Cause {
     name: "timeout",
     site: Site::Path,
+    basis: Basis::Counted,
     about: "losses so large that only the retransmission timer repairs them",
-    remedy: "find where bursts are lost: queues, policers, receive rings along the path; pace the sender",
+    remedy: "find where bursts are lost: queues, policers, receive rings along the path; pace the sender; \
+             keep SACK on (net.ipv4.tcp_sack=1)",
     explains: &["congestion-window"],
     find,
 };

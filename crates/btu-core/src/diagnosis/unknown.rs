@@ -1,5 +1,6 @@
 //! Nothing that is known explains it.
 
+use super::Basis;
 use super::Cause;
 use super::Confidence;
 use super::Figure;
@@ -11,6 +12,7 @@ use crate::tcp::Limit;
 pub(super) const CAUSE: Cause = Cause {
     name: "unknown",
     site: Site::Path,
+    basis: Basis::Waits,
     about: "no known cause explains what was seen",
     remedy: "look at the chart, and at the hosts while it happens",
     explains: &[],
@@ -24,6 +26,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         return None;
     }
     let sentence = match asked.first() {
+        Some(why) if share < LEAST_SHARE && seen.pace.fills_the_time() => {
+            format!("the work of the two ends fills the time, and nothing else explains it ({why})")
+        }
         Some(why) if share < LEAST_SHARE => format!("nothing in the capture explains it ({why})"),
         _ => format!(
             "{:.0} % of the time the sender had data, window and acknowledgements, and did not send: a \

@@ -54,6 +54,105 @@ fn an_end_that_works_twice_as_long_is_the_cause() {
     named("blackbox-limited", |chance| (shutting(chance), ends(sends, [30, 98])));
     named("blackbox-limited", |chance| (shutting(chance), ends(receives, [98, 30])));
     named("slow-reader", |chance| (shutting(chance), ends(receives, [30, 98])));
+    // Twice as long is a cause also where neither end works all the time.
+    named("slow-reader", |chance| (shutting(chance), ends(receives, [42, 85])));
+    let found = said(shutting(&mut ChaCha12Rng::seed_from_u64(1)), &ends(receives, [45, 85]));
+    assert_eq!(names(&found), []);
+}
+
+/// Beside these an inferred cause has no time left, and somebody asks why.
+fn working() -> Evidence {
+    let abnormal = vec!["goodput 40 % below its neighbours".to_owned()];
+    Evidence { abnormal, ..ends(WAYS[0], [99, 79]) }
+}
+
+/// What packets or a kernel counted did happen, however little of the time the ends left for it.
+#[test]
+fn repairs_that_were_counted_are_named_beside_ends_that_work() {
+    type Plant = fn(&mut ChaCha12Rng) -> Model;
+    let planted: [(&str, Plant); 4] = [
+        ("timeout", burst_lost),
+        ("tail-loss", tail_lost),
+        ("fast-retransmit", singly_lost),
+        ("receiver-drops", four_lost),
+    ];
+    for (cause, plant) in planted {
+        let evidence = || {
+            let mut evidence = working();
+            if cause == "receiver-drops" {
+                evidence.receiver.counters = counters(&DROPPED_FOUR).counters;
+            }
+            evidence
+        };
+        named_at_sender(cause, |chance| (plant(chance), evidence()));
+        for found in said(plant(&mut ChaCha12Rng::seed_from_u64(1)), &evidence()) {
+            assert_ne!(found.cause, "unknown");
+            assert!(found.share.share() < 0.0101, "{found:?}");
+        }
+    }
+}
+
+/// Among what the ends' work bounds alike that is first which would cost more without it.
+#[test]
+fn the_order_of_causes_is_the_same_where_ends_work() {
+    for seed in 0..TRIALS {
+        let [rest, work] = [Evidence::default(), working()]
+            .map(|evidence| said(burst_lost(&mut ChaCha12Rng::seed_from_u64(seed)), &evidence));
+        let counted = ["timeout", "tail-loss", "fast-retransmit"];
+        let order = |found: &[Diagnosis]| {
+            let all = found.iter().map(|one| one.cause).filter(|cause| counted.contains(cause));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(order(&rest), order(&work));
+    }
+}
+
+/// Work is what these cost: it cannot be what bounds them.
+#[test]
+fn windows_of_a_few_bytes_are_named_beside_ends_that_work() {
+    named("silly-window", |chance| (silly(chance), working()));
+    // Whole segments as well as whole steps of a shifted window: they fill it to the last byte. The
+    // receiver's side has moved the window on when such a segment arrives.
+    let filled = |chance: &mut _| Model { receive_buffer: 16 * 1448, ..tiny_window(chance) };
+    named_at_sender("small-receive-buffer", |chance| (filled(chance), working()));
+}
+
+#[test]
+fn who_asks_beside_ends_that_work_is_told_so() {
+    let healthy = || healthy(&mut ChaCha12Rng::seed_from_u64(1));
+    let found = said(healthy(), &working());
+    assert_eq!((found.len(), found[0].cause), (1, "unknown"));
+    assert!(found[0].sentence.starts_with("the work of the two ends fills"), "{:?}", found[0]);
+    let resting = Evidence { abnormal: working().abnormal, ..ends(WAYS[0], [40, 30]) };
+    let found = said(healthy(), &resting);
+    assert!(found[0].sentence.starts_with("nothing in the capture"), "{:?}", found[0]);
+}
+
+/// A thread that nobody measured did not rest all the time: packets have to say that it waited.
+#[test]
+fn a_thread_that_was_not_measured_is_no_thread_that_rests() {
+    for roles in WAYS {
+        let evidence = || {
+            let mut evidence = ends(roles, [98, 98]);
+            let test = [&mut evidence.sender, &mut evidence.receiver];
+            for end in test.into_iter().filter(|end| !end.is_black_box()) {
+                (end.cpu, end.run_delay) = (None, None);
+            }
+            evidence
+        };
+        let found = said(healthy(&mut ChaCha12Rng::seed_from_u64(1)), &evidence());
+        assert_eq!(names(&found), [], "{roles:?}");
+    }
+    let receives = || {
+        let mut evidence = ends(WAYS[0], [0, 98]);
+        (evidence.sender.cpu, evidence.sender.run_delay) = (None, None);
+        evidence
+    };
+    named("blackbox-limited", |chance| (shutting(chance), receives()));
+    let found = said(shutting(&mut ChaCha12Rng::seed_from_u64(1)), &receives());
+    assert_eq!(found[0].confidence, Confidence::Medium);
+    assert!(found[0].sentence.contains("was not measured"), "{:?}", found[0]);
+    assert!(found[0].share.share() < 1.0, "{:?}", found[0]);
 }
 
 /// The kernel says that the window kept the sender back. It holds many round trips: nobody emptied it.
