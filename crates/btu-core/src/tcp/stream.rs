@@ -110,6 +110,9 @@ pub struct Counts {
     pub zero_windows: u64,
     /// Duplicate acknowledgements (RFC 5681).
     pub duplicate_acks: u64,
+    /// Answers to a needless repetition when nothing was outstanding any more: what repeats the number
+    /// then is no duplicate acknowledgement (RFC 5681, 2).
+    pub answers_to_needless: u64,
     /// Answers that changed nothing but the window.
     pub window_updates: u64,
     /// Acknowledgements that came 25 ms or more after the path alone explains.

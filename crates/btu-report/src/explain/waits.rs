@@ -34,6 +34,7 @@ static LINES: &[Line] = &[
     ("gaps (lost before this place)", |c| c.gaps),
     ("dropped behind this place", |c| c.dropped),
     ("duplicate acknowledgements", |c| c.duplicate_acks),
+    ("answers to needless repetitions", |c| c.answers_to_needless),
     ("delayed acknowledgements", |c| c.delayed_acks),
     ("held back for one (Nagle)", |c| c.nagle_stalls),
     ("zero windows", |c| c.zero_windows),

@@ -36,15 +36,14 @@ impl Follower {
         let advanced = acknowledged > self.acked;
         let is_pure = segment.payload == 0 && !segment.flags.is_control();
         let is_delayed = is_pure && advanced && self.came_late(at);
-        let duplicate = is_pure
-            && acknowledged == self.acked
-            && flight > 0
-            && (window == self.window || new_sack);
+        let is_repeated = is_pure && acknowledged == self.acked;
+        let duplicate = is_repeated && flight > 0 && (window == self.window || new_sack);
         if duplicate {
             self.duplicates += 1;
             self.stream.counts.duplicate_acks += 1;
-        } else if is_pure && acknowledged == self.acked && window != self.window && self.has_window
-        {
+        } else if is_repeated && window == self.window && !segment.sacks().is_empty() {
+            self.stream.counts.answers_to_needless += 1;
+        } else if is_repeated && window != self.window && self.has_window {
             self.stream.counts.window_updates += 1;
         }
         let opened = !is_syn && acknowledged + edge_of(window) > self.edge;
