@@ -89,7 +89,7 @@ for (const figure of document.querySelectorAll("figure")) {
     for (const panel of panels) {
       panel.levels = panel.shown.map((one) => level(one, view, width));
       scale(panel);
-      clip(panel, () => shade(panel));
+      if (!panel.empty) clip(panel, () => shade(panel));
       axis(panel);
     }
     clip(panels[0], () => sequence(panels[0]));
