@@ -61,12 +61,28 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
         let time = now();
         if time.since(looked) > LOOK {
             looked = time;
-            sinks.iter_mut().filter(|sink| !sink.is_over).for_each(|sink| sink.look(job, time));
+            look_at(&mut sinks, &ready, job, time)?;
         }
     }
     let used = ThreadUse::now().since(&before);
     let flows = sinks.into_iter().map(Sink::finish).collect();
     Ok(Done { flows, cpu: Nanos::new(used.cpu_ns) })
+}
+
+/// Ends what is over. What still comes for it wakes nobody any more: it is not read.
+fn look_at(
+    sinks: &mut [Sink<'_>],
+    ready: &Ready,
+    job: &Job<'_>,
+    time: Nanos,
+) -> Result<(), EngineError> {
+    for sink in sinks.iter_mut().filter(|sink| !sink.is_over) {
+        sink.look(job, time);
+        if sink.is_over {
+            ready.remove(sink.socket)?;
+        }
+    }
+    Ok(())
 }
 
 /// The receiving end of a flow.
@@ -230,7 +246,63 @@ const MOST_ROOM: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::Ipv4Addr;
+    use std::net::TcpListener;
+    use std::net::TcpStream;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use super::super::job::Drain;
     use super::*;
+
+    fn endless() -> Flow {
+        Flow {
+            from: 0,
+            to: 1,
+            address: None,
+            carrier: Carrier::Tcp(socket::Settings::default()),
+            port: 0,
+            offer: Offer::Endless([Bytes::new(1000)].into()),
+            start: Nanos::ZERO,
+            duration: Nanos::from_secs(1),
+            write: Bytes::new(1000),
+            read: Bytes::new(1000),
+            drain: Drain::No,
+            pace: None,
+            code_point: None,
+        }
+    }
+
+    #[test]
+    fn what_comes_for_an_abandoned_flow_wakes_nobody() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let far = Socket::Stream(listener.accept().unwrap().0);
+        let (flow, shared) = (endless(), Shared::default());
+        let (is_read_here, said) = (true, Bytes::ZERO);
+        let member =
+            Member { number: 0, flow: &flow, socket: &far, shared: &shared, is_read_here, said };
+        let job = Job {
+            parties: &[],
+            flows: &[],
+            linger: Nanos::from_secs(1),
+            stall: Nanos::from_secs(1),
+            cancel: Arc::new(AtomicBool::new(false)),
+        };
+        let mut ready = Ready::new(1).unwrap();
+        ready.add_reader(&far, 0).unwrap();
+        near.write_all(b"late").unwrap();
+        ready.wait(None).unwrap();
+        let mut sinks = [Sink::new(&member, now())];
+        look_at(&mut sinks, &ready, &job, now()).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert_eq!(ready.len(), 1, "what runs is heard");
+        shared.abandoned.store(true, Relaxed);
+        look_at(&mut sinks, &ready, &job, now()).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(sinks[0].is_over && ready.is_empty());
+    }
 
     #[test]
     fn a_short_datagram_carries_the_end_of_its_number() {
