@@ -122,7 +122,7 @@ fn who_asks_beside_ends_that_work_is_told_so() {
     let healthy = || healthy(&mut ChaCha12Rng::seed_from_u64(1));
     let found = said(healthy(), &working());
     assert_eq!((found.len(), found[0].cause), (1, "unknown"));
-    assert!(found[0].sentence.starts_with("the work of the two ends fills"), "{:?}", found[0]);
+    assert!(found[0].sentence.starts_with("the work of an end fills"), "{:?}", found[0]);
     let resting = Evidence { abnormal: working().abnormal, ..ends(WAYS[0], [40, 30]) };
     let found = said(healthy(), &resting);
     assert!(found[0].sentence.starts_with("nothing in the capture"), "{:?}", found[0]);
