@@ -10,6 +10,8 @@ use btu_control::agent::Event;
 use btu_control::agent::Roster;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
@@ -41,7 +43,7 @@ impl Scene {
         let conn = ConnId(self.last);
         self.agent.on(now, Event::Accepted { conn, from: [10, 0, 0, 1].into() });
         self.agent.on(now, Event::Secured { conn, peer: who, binding: [0; 32] });
-        let hello = Request::Hello { major: 1, minor: 0, build: "1".to_owned() };
+        let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "1".to_owned() };
         (conn, self.ask(now, conn, hello))
     }
 

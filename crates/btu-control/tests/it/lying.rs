@@ -8,6 +8,8 @@ use btu_control::client::ClientEvent;
 use btu_control::client::Fault;
 use btu_control::frame::Chunk;
 use btu_control::message::Answer;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Request;
 use btu_core::units::Nanos;
 
@@ -20,7 +22,7 @@ fn ready() -> Client {
     let mut client = Client::new(agent, None, "1".to_owned(), START);
     client.on(START, ClientEvent::Secured { agent, binding: [0; 32] });
     let (build, known) = ("1".to_owned(), true);
-    let welcome = Answer::Welcome { major: 1, minor: 2, build, known };
+    let welcome = Answer::Welcome { major: MAJOR, minor: MINOR, build, known };
     client.on(START, ClientEvent::Heard(welcome));
     client
 }

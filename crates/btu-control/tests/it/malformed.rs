@@ -13,6 +13,8 @@ use btu_control::frame::FrameReader;
 use btu_control::frame::encode;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::message::ServiceWord;
@@ -35,7 +37,7 @@ fn dialogue() -> Vec<u8> {
     let which = Which { run: 1, attempt: 1, seq: 2 };
     let text = |text: &str| text.to_owned();
     let requests = [
-        Request::Hello { major: 1, minor: 0, build: text("0.1.0") },
+        Request::Hello { major: MAJOR, minor: MINOR, build: text("0.1.0") },
         Request::Join { proof: Hex32::new([3; 32]), name: text("lab") },
         Request::Ping {},
         Request::Facts { seq: 1 },
@@ -60,7 +62,7 @@ fn dialogue() -> Vec<u8> {
         Request::Resume {},
     ];
     let answers = [
-        Answer::Welcome { major: 1, minor: 0, build: text("0.1.0"), known: true },
+        Answer::Welcome { major: MAJOR, minor: MINOR, build: text("0.1.0"), known: true },
         Answer::Granted { shared: 1, emulation: Offer::None(text("no")) },
         Answer::Prepared { which, addresses: vec![([10, 0, 0, 1], 7000).into()] },
         Answer::Connected {
@@ -149,7 +151,7 @@ fn absurd_values_are_refused_by_name() {
     order.flows = vec![order.flows[0]; 1025];
     assert!(parsed(&wrap(&order)).unwrap_err().starts_with("flows is 1025"));
     let build = "x".repeat(4097);
-    let hello = Request::Hello { major: 1, minor: 0, build };
+    let hello = Request::Hello { major: MAJOR, minor: MINOR, build };
     assert!(parsed(&hello).unwrap_err().starts_with("build is 4097"));
     assert!(Request::parse(br#"{"type":"facts"}"#).is_err());
     assert!(Request::parse(br#"{"type":"facts","seq":-1}"#).is_err());

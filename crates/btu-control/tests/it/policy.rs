@@ -12,6 +12,8 @@ use btu_control::agent::Setup;
 use btu_control::agent::WorkerId;
 use btu_control::message::Answer;
 use btu_control::message::LinkOrder;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Offer;
 use btu_control::message::Preparation;
 use btu_control::message::Request;
@@ -142,7 +144,7 @@ impl Turn {
         turn.agent.set_wall_clock(wall_clock_s);
         turn.on(Event::Accepted { conn: CONN, from: [10, 0, 0, 1].into() });
         turn.on(Event::Secured { conn: CONN, peer: id, binding: [0; 32] });
-        turn.ask(Request::Hello { major: 1, minor: 0, build: String::new() });
+        turn.ask(Request::Hello { major: MAJOR, minor: MINOR, build: String::new() });
         let granted = turn.ask(Request::Reserve(reservation(1, 2, activities)));
         (turn, granted)
     }

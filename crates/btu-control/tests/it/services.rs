@@ -13,6 +13,8 @@ use btu_control::agent::Setup;
 use btu_control::agent::WorkerId;
 use btu_control::invite::Rights;
 use btu_control::message::Answer;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
@@ -69,7 +71,7 @@ impl Scene {
     fn comes(&mut self, conn: ConnId) -> Vec<Action> {
         self.on(Event::Accepted { conn, from: [10, 0, 0, 1].into() });
         self.on(Event::Secured { conn, peer: self.peer, binding: [0; 32] });
-        let request = Request::Hello { major: 1, minor: 1, build: "1".to_owned() };
+        let request = Request::Hello { major: MAJOR, minor: MINOR, build: "1".to_owned() };
         self.on(Event::Heard { conn, request })
     }
 

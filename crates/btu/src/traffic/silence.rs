@@ -63,6 +63,8 @@ mod tests {
     use btu_control::agent::WorkerId;
     use btu_control::invite::Rights;
     use btu_control::message::Answer;
+    use btu_control::message::MAJOR;
+    use btu_control::message::MINOR;
     use btu_control::message::Offer;
     use btu_control::message::Request;
     use btu_control::message::Reservation;
@@ -107,7 +109,7 @@ mod tests {
             let mut line = Self { agent, silence: Silence::default(), seq: 1, is_alive: true };
             line.on(Nanos::ZERO, Event::Accepted { conn: CONN, from: [10, 0, 0, 1].into() });
             line.on(Nanos::ZERO, Event::Secured { conn: CONN, peer, binding: [0; 32] });
-            let hello = Request::Hello { major: 1, minor: 1, build: "1".to_owned() };
+            let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "1".to_owned() };
             for request in [hello, Request::Reserve(reservation()), begin()] {
                 line.on(Nanos::ZERO, Event::Heard { conn: CONN, request });
             }

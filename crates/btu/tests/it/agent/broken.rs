@@ -13,6 +13,8 @@ use std::time::Instant;
 use btu_control::HostId;
 use btu_control::Identity;
 use btu_control::frame;
+use btu_control::message::MAJOR;
+use btu_control::message::MINOR;
 use btu_control::message::Request;
 use btu_control::tls;
 use rustls::ClientConnection;
@@ -225,13 +227,15 @@ fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) {
     let mut stream = TcpStream::connect(agent.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut channel = rustls::Stream::new(&mut tls, &mut stream);
-    let hello = Request::Hello { major: 1, minor: 0, build: "0".to_owned() };
-    let said = channel
+    let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "0".to_owned() };
+    let mut answer = [0; 4096];
+    let heard = channel
         .write_all(&frame::encode(&hello).unwrap())
-        .and_then(|()| channel.read(&mut [0; 4096]))
-        .and_then(|_welcome| channel.write_all(bytes))
-        .and_then(|()| channel.flush());
-    drop(said);
+        .and_then(|()| channel.read(&mut answer))
+        .unwrap_or(0);
+    let answer = String::from_utf8_lossy(&answer[..heard]);
+    assert!(heard == 0 || answer.contains(r#""type":"welcome""#), "{answer}");
+    let _ = channel.write_all(bytes).and_then(|()| channel.flush());
 }
 
 #[test]
