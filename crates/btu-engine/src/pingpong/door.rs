@@ -32,6 +32,7 @@ use crate::error::EngineError;
 pub(crate) use datagram::greet;
 pub(crate) use datagram::hear;
 pub(crate) use hall::Hall;
+pub(crate) use hall::Stranger;
 
 /// Listens on the first port that is free of those that the hookup allows.
 pub(super) fn listen(
@@ -72,6 +73,7 @@ pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<Owned
     let Some(seat) = &hookup.token else { return Ok(listening.accept(hookup.within)?) };
     let (end, mut hall) = (Instant::now() + hookup.within, Hall::new()?);
     hall.add_door(listening)?;
+    let knows = |stranger: &Stranger| stranger.knows(seat);
     loop {
         let now = Instant::now();
         if now >= end || hookup.cancel.load(Relaxed) {
@@ -79,10 +81,8 @@ pub(super) fn accept(listening: &Listening, hookup: &Hookup<'_>) -> Result<Owned
             return Err(EngineError::Refused(reason.to_owned()));
         }
         hall.wait(end.min(now + SLICE).duration_since(now))?;
-        while let Ok(socket) = listening.accept(Duration::ZERO) {
-            hall.enter(socket);
-        }
-        hall.hear();
+        hall.receive(|| listening.accept(Duration::ZERO).ok(), &knows);
+        hall.hear(&knows);
         while let Some(stranger) = hall.next_spoken() {
             if let Some(socket) = stranger.admitted(seat) {
                 return Ok(socket);

@@ -23,6 +23,7 @@ use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
 use crate::pingpong::door::Hall;
+use crate::pingpong::door::Stranger;
 
 /// Who may ask, and what was moved for them.
 #[derive(Debug, Default)]
@@ -87,17 +88,15 @@ fn answer_known(
     thread::scope(|scope| {
         while !over.load(Relaxed) {
             hall.wait(LOOK)?;
-            while let Ok((stream, _)) = listener.accept() {
-                hall.enter(stream.into());
-            }
-            hall.hear();
+            // An opening that was heard before was overheard by its sender.
+            let knows =
+                |stranger: &Stranger| stranger.knows(token) && !came.contains(&stranger.nonce());
+            hall.receive(|| listener.accept().ok().map(|(stream, _)| stream), &knows);
+            hall.hear(&knows);
             while guests.open.load(Relaxed) < most
                 && let Some(stranger) = hall.next_spoken()
             {
-                // An opening that was heard before was overheard by its sender.
-                let is_new = stranger.knows(token)
-                    && came.len() < MOST_GUESTS
-                    && came.insert(stranger.nonce());
+                let is_new = came.len() < MOST_GUESTS && came.insert(stranger.nonce());
                 let Some(socket) = is_new.then(|| stranger.admitted(token)).flatten() else {
                     continue;
                 };

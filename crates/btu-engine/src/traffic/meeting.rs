@@ -31,6 +31,7 @@ use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
 use crate::pingpong::door::Hall;
+use crate::pingpong::door::Stranger;
 
 /// Where and how a host receives others.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +200,7 @@ fn admit(
     end: Instant,
     cancel: &AtomicBool,
 ) -> Result<Vec<(usize, Socket)>, EngineError> {
-    let (mut hall, mut known) = (Hall::new()?, Vec::new());
+    let (mut hall, mut let_in) = (Hall::new()?, Vec::new());
     for (_, listener) in listeners {
         listener.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
         hall.add_door(listener)?;
@@ -212,24 +213,25 @@ fn admit(
             return Err(EngineError::Refused(reason));
         }
         hall.wait(end.min(now + door::SLICE).duration_since(now))?;
+        let of = |stranger: &Stranger| Seat { flow: stranger.flow(), ..seat };
+        let knows = |stranger: &Stranger| {
+            awaited.contains(&usize::from(stranger.flow())) && stranger.knows(&of(stranger))
+        };
         for (_, listener) in listeners {
-            while let Ok((stream, _)) = listener.accept() {
-                hall.enter(stream.into());
-            }
+            hall.receive(|| listener.accept().ok().map(|(stream, _)| stream), &knows);
         }
-        hall.hear();
+        hall.hear(&knows);
         while let Some(stranger) = hall.next_spoken() {
-            let number = usize::from(stranger.flow());
-            let seat = Seat { flow: stranger.flow(), ..seat };
+            let (number, seat) = (usize::from(stranger.flow()), of(&stranger));
             if awaited.contains(&number)
                 && let Some(socket) = stranger.admitted(&seat)
             {
                 awaited.remove(&number);
-                known.push((number, Socket::Stream(TcpStream::from(socket))));
+                let_in.push((number, Socket::Stream(TcpStream::from(socket))));
             }
         }
     }
-    Ok(known)
+    Ok(let_in)
 }
 
 /// Does the same with all, some at a time: each waits for answers from far away.

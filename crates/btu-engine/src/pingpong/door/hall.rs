@@ -24,6 +24,9 @@ pub(crate) struct Hall {
     strangers: Vec<Stranger>,
 }
 
+/// Whether one that has spoken said what it has to know.
+type Knows<'a> = dyn Fn(&Stranger) -> bool + 'a;
+
 /// A connection that has not been answered yet.
 #[derive(Debug)]
 pub(crate) struct Stranger {
@@ -50,33 +53,54 @@ impl Hall {
         self.ready.wait(left).map_err(EngineError::peer("accept"))
     }
 
-    /// One that has just come. Where too many are heard, the first has had its time: whoever knows the
-    /// token says it at once.
-    pub(crate) fn enter(&mut self, socket: OwnedFd) {
-        if self.ready.add_reader(&socket, 0).is_err() {
-            return;
+    /// Takes in those that stand at a door; no more at once than are heard, which want to be heard too.
+    pub(crate) fn receive<S: Into<OwnedFd>>(
+        &mut self,
+        mut next: impl FnMut() -> Option<S>,
+        knows: &Knows<'_>,
+    ) {
+        for _ in 0..MOST_HEARD {
+            let Some(socket) = next() else { return };
+            self.enter(socket.into(), knows);
         }
-        if self.strangers.len() >= MOST_HEARD {
-            self.strangers.remove(0);
-        }
-        self.strangers.push(Stranger::new(socket));
     }
 
-    /// Takes what all have said; those that are gone, too slow or say too much are sent away.
-    pub(crate) fn hear(&mut self) {
+    fn enter(&mut self, socket: OwnedFd, knows: &Knows<'_>) {
+        if self.has_room(knows) && self.ready.add_reader(&socket, 0).is_ok() {
+            self.strangers.push(Stranger::new(socket));
+        }
+    }
+
+    /// Where too many are heard, the first that is silent has had its time: whoever knows the token says
+    /// it at once. One that has said it stays. False where all have.
+    fn has_room(&mut self, knows: &Knows<'_>) -> bool {
+        if self.strangers.len() >= MOST_HEARD {
+            self.hear(knows);
+        }
+        if self.strangers.len() < MOST_HEARD {
+            return true;
+        }
+        let silent = self.strangers.iter().position(|stranger| !stranger.has_spoken());
+        silent.map(|at| self.strangers.remove(at)).is_some()
+    }
+
+    /// Takes what all have said; those that are gone, too slow or say what nobody wants to hear are sent
+    /// away.
+    pub(crate) fn hear(&mut self, knows: &Knows<'_>) {
         let Self { ready, strangers } = self;
         strangers.retain_mut(|stranger| {
             let had_spoken = stranger.has_spoken();
             let stays = stranger.is_still_heard();
-            if stays && stranger.has_spoken() && !had_spoken {
-                // What follows its words is for whoever lets it in. Once added, it can be taken out.
-                let _ = ready.remove(&stranger.socket);
+            if !stays || had_spoken || !stranger.has_spoken() {
+                return stays;
             }
-            stays
+            // What follows its words is for whoever lets it in. Once added, it can be taken out.
+            let _ = ready.remove(&stranger.socket);
+            knows(stranger)
         });
     }
 
-    /// The first whose words are all there; it is in the hall no more.
+    /// The first that has said what it had to know; it is in the hall no more.
     pub(crate) fn next_spoken(&mut self) -> Option<Stranger> {
         let at = self.strangers.iter().position(Stranger::has_spoken)?;
         Some(self.strangers.remove(at))
@@ -102,7 +126,7 @@ impl Stranger {
         Seat::nonce_of(&self.words)
     }
 
-    /// False for one that is gone, too slow or says too much.
+    /// False for one that is gone or too slow.
     fn is_still_heard(&mut self) -> bool {
         while self.heard < WORDS {
             let space = &mut self.words[self.heard..];
@@ -133,3 +157,80 @@ impl Stranger {
 
 /// Strangers that are heard at once.
 const MOST_HEARD: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn seat() -> Seat {
+        Seat { secret: [5; 32], run: 1, attempt: 2, flow: 3 }
+    }
+
+    fn enter(hall: &mut Hall) -> UnixStream {
+        let (near, far) = UnixStream::pair().unwrap();
+        hall.enter(far.into(), &|stranger| stranger.knows(&seat()));
+        near
+    }
+
+    fn hear(hall: &mut Hall) {
+        hall.hear(&|stranger| stranger.knows(&seat()));
+    }
+
+    fn say(near: &mut UnixStream, nonce: u8) {
+        near.write_all(&seat().words(&[nonce; 12])).unwrap();
+    }
+
+    #[test]
+    fn the_silent_make_room_and_not_one_whose_words_are_there() {
+        let mut hall = Hall::new().unwrap();
+        let (mut silent, mut known) = (enter(&mut hall), enter(&mut hall));
+        say(&mut known, 7);
+        let crowd: Vec<UnixStream> = (0..2 * MOST_HEARD).map(|_| enter(&mut hall)).collect();
+        assert_eq!(hall.strangers.len(), MOST_HEARD);
+        assert_eq!(silent.read(&mut [0; 1]).unwrap(), 0, "the first stayed");
+        assert_eq!(hall.next_spoken().unwrap().nonce(), [7; 12]);
+        assert!(hall.next_spoken().is_none());
+        drop(crowd);
+    }
+
+    #[test]
+    fn where_all_know_the_token_another_is_refused() {
+        let mut hall = Hall::new().unwrap();
+        let mut known: Vec<UnixStream> = (0..MOST_HEARD).map(|_| enter(&mut hall)).collect();
+        for one in &mut known {
+            say(one, 1);
+        }
+        assert_eq!(enter(&mut hall).read(&mut [0; 1]).unwrap(), 0, "one more came in");
+        assert_eq!(hall.strangers.len(), MOST_HEARD);
+    }
+
+    #[test]
+    fn one_that_says_something_else_takes_nobodys_place() {
+        let mut hall = Hall::new().unwrap();
+        let mut wrong: Vec<UnixStream> = (0..MOST_HEARD).map(|_| enter(&mut hall)).collect();
+        for one in &mut wrong {
+            one.write_all(&[1; WORDS]).unwrap();
+        }
+        let mut known = enter(&mut hall);
+        say(&mut known, 2);
+        hear(&mut hall);
+        assert_eq!(hall.strangers.len(), 1);
+        assert_eq!(hall.next_spoken().unwrap().nonce(), [2; 12]);
+    }
+
+    #[test]
+    fn a_crowd_at_the_door_is_taken_in_by_and_by() {
+        let (mut hall, mut crowd) = (Hall::new().unwrap(), Vec::new());
+        let next = || {
+            let (near, far) = UnixStream::pair().ok()?;
+            crowd.push(near);
+            Some(far)
+        };
+        hall.receive(next, &|_| true);
+        assert_eq!((hall.strangers.len(), crowd.len()), (MOST_HEARD, MOST_HEARD));
+    }
+}
