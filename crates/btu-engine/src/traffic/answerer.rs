@@ -317,6 +317,12 @@ mod tests {
         (guest, length)
     }
 
+    fn await_open(answerer: &Answerer, count: usize) {
+        while answerer.guests.open.load(Relaxed) != count {
+            thread::yield_now();
+        }
+    }
+
     fn ask(guest: &mut TcpStream, request: u64, answer: u64) {
         let head = [request.to_le_bytes(), answer.to_le_bytes()].concat();
         guest.write_all(&head).unwrap();
@@ -324,13 +330,17 @@ mod tests {
 
     #[test]
     fn strangers_take_no_place_and_an_opening_lets_in_once() {
-        let (_answerer, at) = open(2);
+        let (answerer, at) = open(2);
         let _silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
         let (first, length) = came(at, [1; 12]);
         assert_eq!(length, door::ANSWER);
         assert_eq!(came(at, [1; 12]).1, 0, "overheard words opened the door");
-        assert_eq!(came(at, [2; 12]).1, door::ANSWER);
-        // That one is gone, and its place is free, soon enough for one that waits.
+        let (second, length) = came(at, [2; 12]);
+        assert_eq!(length, door::ANSWER);
+        await_open(&answerer, 2);
+        drop(second);
+        // Its place is free for the next one.
+        await_open(&answerer, 1);
         let (mut third, length) = came(at, [3; 12]);
         assert_eq!(length, door::ANSWER);
         ask(&mut third, 16, 5);
