@@ -106,11 +106,16 @@ impl Side {
 impl Watch {
     /// How many datagrams each flow sent that is sent from here, once all of them have ended.
     pub fn sent_here(&self) -> Option<Vec<Option<u64>>> {
-        let told = |(is_here, shared): &(bool, Arc<Shared>)| {
+        self.sent_of(|_| true)
+    }
+
+    /// The same of these flows alone, once all of them have ended, whatever others do.
+    pub fn sent_of(&self, flows: impl Fn(usize) -> bool) -> Option<Vec<Option<u64>>> {
+        let told = |(number, (is_here, shared)): (usize, &(bool, Arc<Shared>))| {
             let count = || Some(shared.datagrams.load(Relaxed));
-            if *is_here { shared.is_done().then(count) } else { Some(None) }
+            if *is_here && flows(number) { shared.is_done().then(count) } else { Some(None) }
         };
-        self.shared.iter().map(told).collect()
+        self.shared.iter().enumerate().map(told).collect()
     }
 
     /// Nothing more comes from elsewhere: by flow, how many datagrams there were; `None` for those that
@@ -217,5 +222,23 @@ fn whole(
         glances: Vec::new(),
         sender,
         receiver: at_sink,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_to_one_host_is_known_while_another_flow_drains() {
+        let shared = |is_here| (is_here, Arc::<Shared>::default());
+        let watch = Watch { shared: vec![shared(true), shared(true), shared(false)] };
+        let to_other = |number| number > 0;
+        assert_eq!(watch.sent_of(to_other), None);
+        let done = &watch.shared[1].1;
+        done.datagrams.store(9, Relaxed);
+        done.sender_done.store(true, Relaxed);
+        assert_eq!(watch.sent_of(to_other), Some(vec![None, Some(9), None]));
+        assert_eq!((watch.sent_of(|number| number == 0), watch.sent_here()), (None, None));
     }
 }

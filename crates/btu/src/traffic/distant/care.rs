@@ -2,6 +2,7 @@
 //! due, then who has sent what, until all have ended.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
@@ -28,8 +29,8 @@ pub(super) type Lost = BTreeMap<Role, String>;
 pub(super) struct Care<'a> {
     course: &'a Course<'a>,
     watch: &'a Watch,
-    /// True once the agents know what was sent here.
-    told: bool,
+    /// The agents that know what was sent to them.
+    told: BTreeSet<Role>,
     patience: BTreeMap<Role, Patience<Standing>>,
     pub(super) lost: Lost,
 }
@@ -46,7 +47,7 @@ struct Standing {
 
 impl<'a> Care<'a> {
     pub(super) fn new(course: &'a Course<'a>, watch: &'a Watch) -> Self {
-        Self { course, watch, told: false, patience: BTreeMap::new(), lost: Lost::new() }
+        Self { course, watch, told: BTreeSet::new(), patience: BTreeMap::new(), lost: Lost::new() }
     }
 
     /// Until all have ended here.
@@ -74,13 +75,11 @@ impl<'a> Care<'a> {
     /// What was sent here goes there, and the other way round. One that does not go on is not waited for;
     /// if it is lost, nothing is, because the run is made again.
     fn exchange(&mut self) {
-        let sent = self.watch.sent_here();
-        let news = sent.clone().filter(|_| !self.told);
         for role in &self.course.roles {
             if self.lost.contains_key(role) {
                 continue;
             }
-            if let Err(cause) = self.exchange_with(*role, news.as_ref(), sent.is_some()) {
+            if let Err(cause) = self.exchange_with(*role) {
                 if self.course.peers.is_away() {
                     return self.give_up();
                 }
@@ -88,18 +87,16 @@ impl<'a> Care<'a> {
                 self.watch.abandon(|number| is_of(*role, &self.course.flows[number]));
             }
         }
-        self.told |= sent.is_some();
     }
 
-    fn exchange_with(
-        &mut self,
-        role: Role,
-        news: Option<&Vec<Option<u64>>>,
-        own_is_sent: bool,
-    ) -> Result<(), EngineError> {
+    /// An agent hears of the flows to it as soon as they are sent: it must not wait for those to others.
+    fn exchange_with(&mut self, role: Role) -> Result<(), EngineError> {
         let Course { peers, job, flows, order, .. } = self.course;
-        if let Some(datagrams) = news {
-            peers.say(role, &Word::Sent { job: *job, datagrams: datagrams.clone() })?;
+        let news = self.watch.sent_of(|number| is_of(role, &flows[number]));
+        let own_is_sent = news.is_some();
+        if let Some(datagrams) = news.filter(|_| !self.told.contains(&role)) {
+            peers.say(role, &Word::Sent { job: *job, datagrams })?;
+            self.told.insert(role);
         }
         let (sent, there) = match peers.say(role, &Word::Ask { job: *job })? {
             Told::Running { sent, moved } => (sent, moved),
