@@ -92,6 +92,8 @@ impl<'a> Care<'a> {
     /// An agent hears of the flows to it as soon as they are sent: it must not wait for those to others.
     fn exchange_with(&mut self, role: Role) -> Result<(), EngineError> {
         let Course { peers, job, flows, order, .. } = self.course;
+        let named =
+            |reason: String| EngineError::Refused(format!("agent {}: {reason}", peers.name(role)));
         let news = self.watch.sent_of(|number| is_of(role, &flows[number]));
         let own_is_sent = news.is_some();
         if let Some(datagrams) = news.filter(|_| !self.told.contains(&role)) {
@@ -101,7 +103,11 @@ impl<'a> Care<'a> {
         let (sent, there) = match peers.say(role, &Word::Ask { job: *job })? {
             Told::Running { sent, moved } => (sent, moved),
             Told::Over { sent, .. } => {
-                self.watch.sent_elsewhere(&self.of(role, sent));
+                let counts = of(role, flows, sent);
+                if let Some(reason) = untold(role, flows, &counts) {
+                    return Err(named(reason));
+                }
+                self.watch.sent_elsewhere(&counts);
                 return Ok(());
             }
             _ => return Err(misfit()),
@@ -109,26 +115,33 @@ impl<'a> Care<'a> {
         let here = self.watch.moved_of(|number| is_of(role, &flows[number]));
         let other_is_sent = sent.is_some();
         if let Some(datagrams) = sent {
-            self.watch.sent_elsewhere(&self.of(role, datagrams));
+            self.watch.sent_elsewhere(&of(role, flows, datagrams));
         }
         let most = order.stall.saturating_add(BEYOND);
         let patience = self.patience.entry(role).or_insert_with(|| Patience::new(now(), most));
         let standing = Standing { here, there, own_is_sent, other_is_sent };
-        let named = |reason| EngineError::Refused(format!("agent {}: {reason}", peers.name(role)));
         patience.sees(now(), standing).map_err(named)
-    }
-
-    /// Datagrams of the flows that an agent sends; it says nothing of others.
-    fn of(&self, role: Role, datagrams: Vec<Option<u64>>) -> Vec<Option<u64>> {
-        let there = expand::place(role);
-        let own = self.course.flows.iter().zip(datagrams);
-        own.map(|(flow, count)| count.filter(|_| flow.from == there)).collect()
     }
 
     fn give_up(&self) {
         self.course.over.store(true, Relaxed);
         self.watch.give_up();
     }
+}
+
+/// Datagrams of the flows that an agent sends; it says nothing of others.
+fn of(role: Role, flows: &[Flow], datagrams: Vec<Option<u64>>) -> Vec<Option<u64>> {
+    let there = expand::place(role);
+    flows.iter().zip(datagrams).map(|(flow, count)| count.filter(|_| flow.from == there)).collect()
+}
+
+/// Why an agent whose part is over, as it says, would be waited for without end: a flow that it sends
+/// ends here once its count is known.
+fn untold(role: Role, flows: &[Flow], counts: &[Option<u64>]) -> Option<String> {
+    let there = expand::place(role);
+    let is_told = |number: usize| counts.get(number).copied().flatten().is_some();
+    let all_told = flows.iter().enumerate().all(|(n, flow)| flow.from != there || is_told(n));
+    (!all_told).then(|| "it told an end of its part and not what it sent".to_owned())
 }
 
 /// True for a flow with an end at that part.
@@ -139,3 +152,51 @@ pub(super) fn is_of(role: Role, flow: &Flow) -> bool {
 
 /// How much longer an agent may see nothing than whoever sends to it: it is told the end a little later.
 pub(super) const BEYOND: Nanos = Nanos::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use btu_core::units::Bytes;
+    use btu_engine::traffic::Carrier;
+    use btu_engine::traffic::Drain;
+    use btu_engine::traffic::Offer;
+
+    use super::*;
+
+    fn flow(from: Role, to: Role) -> Flow {
+        Flow {
+            from: expand::place(from),
+            to: expand::place(to),
+            address: None,
+            carrier: Carrier::Udp,
+            port: 0,
+            offer: Offer::Endless(Vec::new().into()),
+            start: Nanos::ZERO,
+            duration: Nanos::ZERO,
+            write: Bytes::ZERO,
+            read: Bytes::ZERO,
+            drain: Drain::No,
+            pace: None,
+            code_point: None,
+        }
+    }
+
+    #[test]
+    fn an_end_without_a_count_of_every_flow_that_is_sent_there_is_none() {
+        let flows = [
+            flow(Role::Test, Role::Active),
+            flow(Role::Active, Role::Test),
+            flow(Role::Passive, Role::Test),
+        ];
+        let untold = |role, counts: &[Option<u64>]| {
+            untold(role, &flows, &of(role, &flows, counts.to_vec())).is_some()
+        };
+        for whole in [&[None, Some(0), None][..], &[Some(1), Some(7)], &[None, Some(3), Some(4)]] {
+            assert!(!untold(Role::Active, whole), "{whole:?}");
+        }
+        for lie in [&[][..], &[None; 3], &[Some(1)], &[Some(1), None, Some(1)]] {
+            assert!(untold(Role::Active, lie), "{lie:?}");
+        }
+        let only_receives = [flow(Role::Test, Role::Active)];
+        assert_eq!(super::untold(Role::Active, &only_receives, &[]), None);
+    }
+}
