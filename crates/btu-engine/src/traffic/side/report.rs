@@ -127,6 +127,9 @@ impl PartReport {
         if (sent.is_some() && flow.from != there) || (received.is_some() && flow.to != there) {
             return Err("of ends that are not there");
         }
+        if (sent.is_none() && flow.from == there) || (received.is_none() && flow.to == there) {
+            return Err("nothing of an end that is there");
+        }
         let datagrams = sent.as_ref().map_or(0, |sent| sent.datagrams);
         if datagrams > MOST_DATAGRAMS {
             return Err("more datagrams than a host can send");
@@ -349,8 +352,9 @@ mod tests {
         }
     }
 
+    /// The last one leads to a third host.
     fn flows() -> [Flow; 3] {
-        [flow(THERE, 5), flow(HERE, 5), flow(HERE, 5)]
+        [flow(THERE, 5), flow(HERE, 5), Flow { to: THERE + 1, ..flow(HERE, 5) }]
     }
 
     fn seen() -> SideEnd {
@@ -403,7 +407,7 @@ mod tests {
         let refused = |report: SideReport| report.into_end(&flows(), THERE).unwrap_err().sentence();
         let others = whole().into_end(&flows()[..2], THERE).unwrap_err().sentence();
         assert_eq!(others, "the other host told of other flows");
-        let changes: [(Change, &str); 14] = [
+        let changes: [(Change, &str); 16] = [
             (|all| all.flows[0].sent.as_mut().unwrap().datagrams = 1 << 45, "more datagrams"),
             (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = u64::MAX, "blocks"),
             (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = 1 << 51, "blocks"),
@@ -413,6 +417,8 @@ mod tests {
             (|all| all.flows[0].sent.as_mut().unwrap().tcp = Some([u64::MAX; 5]), "blocks"),
             (|all| all.flows[0].sent.as_mut().unwrap().pace = "fast".to_owned(), "blocks"),
             (|all| all.flows[1].sent = all.flows[0].sent.clone(), "ends that are not there"),
+            (|all| all.flows[0].sent = None, "nothing of an end that is there"),
+            (|all| all.flows[1].received = None, "nothing of an end that is there"),
             (|all| all.flows[1].received.as_mut().unwrap().reads[1] = [u64::MAX; 2], "reads"),
             (|all| all.flows[1].received.as_mut().unwrap().arrived[1][0] = 1 << 51, "reads"),
             (|all| all.flows[1].received.as_mut().unwrap().arrived[1][2] = u64::MAX, "reads"),
