@@ -43,13 +43,14 @@ pub use end::CapacityEnd;
 /// Searches for `time`; datagrams have so much payload.
 ///
 /// # Errors
-/// A socket was refused, or a thread did not start.
+/// That is too long, a socket was refused, or a thread did not start.
 pub fn capacity(
     way: &Way<'_>,
     datagram: Bytes,
     time: Nanos,
     cancel: &AtomicBool,
 ) -> Result<CapacitySample, EngineError> {
+    bounded(time)?;
     let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
     let near = within(way.near, || {
@@ -81,13 +82,14 @@ pub fn capacity(
 /// datagrams were sent, and how often it was too late.
 ///
 /// # Errors
-/// The other end was not reached.
+/// That is too long, or the other end was not reached.
 pub fn capacity_with(
     door: Door,
     datagram: Bytes,
     time: Nanos,
     cancel: &AtomicBool,
 ) -> Result<(u64, u64), EngineError> {
+    bounded(time)?;
     let near = socket::bind_udp(unspecified(door.at), BUFFER)?;
     near.connect(door.at).map_err(EngineError::peer(format!("connect to {}", door.at)))?;
     let near = OwnedFd::from(near);
@@ -96,6 +98,13 @@ pub fn capacity_with(
     let near = UdpSocket::from(near);
     near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
     Ok(send(&near, datagram, time, cancel))
+}
+
+/// Whoever sends for longer hears no report at the end.
+fn bounded(time: Nanos) -> Result<(), EngineError> {
+    let refused =
+        || EngineError::Refused(format!("a capacity search of {time}: at most {LONGEST}"));
+    (time <= LONGEST).then_some(()).ok_or_else(refused)
 }
 
 /// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known
@@ -324,5 +333,6 @@ const BUFFER: usize = 4 << 20;
 /// Above every error of an offset between clocks.
 const GUARD: Nanos = Nanos::from_secs(3600);
 const MOST: u64 = 1 << 40;
-/// Of one search: an hour of them.
+const LONGEST: Nanos = Nanos::from_secs(3600);
+/// Of one search: those of the longest.
 const MOST_REPORTS: usize = 72_000;

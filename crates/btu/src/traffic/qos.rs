@@ -6,12 +6,17 @@ use btu_core::traffic::course::QOS;
 use btu_core::traffic::plan::Course;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
+use btu_core::units::Nanos;
 
 use super::options::QosArgs;
 use crate::exit::Failure;
 
 /// The plan of a sheet: what the path carries decides on the way which loads are measured.
 pub(super) fn plan(args: &QosArgs) -> Result<Plan, Failure> {
+    if !TIMES.contains(&args.time) {
+        let cause = anyhow!("--time {}: write 50ms to 12 minutes", args.time);
+        return Err(Failure::usage(cause));
+    }
     let course = Course {
         name: QOS.to_owned(),
         time_ns: args.time,
@@ -44,5 +49,7 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
     })
 }
 
+/// Shorter loads measure the scheduler; the capacity search takes five times as long, an hour at most.
+const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=Nanos::from_secs(720);
 /// As many connections as an agent's policy allows that says nothing of it.
 const TOWARDS_AN_AGENT: u32 = 64;

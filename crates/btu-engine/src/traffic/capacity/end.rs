@@ -139,4 +139,14 @@ mod tests {
         let (datagrams, _) = searching.join().unwrap().unwrap();
         assert!(datagrams >= 10);
     }
+
+    #[test]
+    fn a_search_is_no_longer_than_its_reports() {
+        let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
+        let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat };
+        let long = Nanos::from_secs(3601);
+        let refused = capacity_with(nowhere, Bytes::new(1000), long, &AtomicBool::new(false));
+        let refused = refused.unwrap_err().sentence();
+        assert_eq!(refused, "a capacity search of 3601s: at most 3600s");
+    }
 }
