@@ -1,5 +1,9 @@
 //! What a plan needs of agents as a whole, before anything starts: connections, and time without a word.
 
+use std::collections::BTreeMap;
+
+use anyhow::anyhow;
+use btu_core::cell::Role;
 use btu_core::traffic::Block;
 use btu_core::traffic::course::QOS;
 use btu_core::traffic::plan::Plan;
@@ -7,6 +11,8 @@ use btu_core::traffic::plan::Probe;
 use btu_core::units::Nanos;
 
 use super::expand;
+use super::expand::Cast;
+use super::expand::Named;
 use super::expand::Until;
 use super::peers::Apart;
 use super::peers::Needs;
@@ -34,7 +40,9 @@ pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
                 let run = scenario::stored(&cell.scenario)?.run;
                 let drain = plan.stall_ns;
                 let time = expand::length(&run, plan.seed).saturating_add(drain);
-                (of_block(&run, cell.sessions, plan)?, time)
+                let load = of_block(&run, cell.sessions, [plan.seed, drain.count()])?;
+                load.fits()?;
+                (load.connections, time)
             }
         };
         connections = connections.max(needed);
@@ -44,22 +52,61 @@ pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
     Ok(Needs { connections, silence: longest.saturating_add(SPARE) })
 }
 
-/// Connections at once.
-fn of_block(block: &Block, sessions: u32, plan: &Plan) -> Result<usize, Failure> {
-    let each = |blocks: &[Block]| -> Result<Vec<usize>, Failure> {
-        blocks.iter().map(|block| of_block(block, sessions, plan)).collect()
+/// What is there at once.
+#[derive(Debug, Default)]
+struct Load {
+    connections: usize,
+    /// Of the clusters in which an agent has an end: it keeps the whole schedule of each.
+    blocks: BTreeMap<Role, usize>,
+}
+
+impl Load {
+    fn with(mut self, other: Self, together: fn(usize, usize) -> usize) -> Self {
+        self.connections = together(self.connections, other.connections);
+        for (role, blocks) in other.blocks {
+            let own = self.blocks.entry(role).or_default();
+            *own = together(*own, blocks);
+        }
+        self
+    }
+
+    /// Each agent bounds the jobs that it has open together.
+    fn fits(&self) -> Result<(), Failure> {
+        let most = words::MOST_BLOCKS;
+        let Some((role, blocks)) = self.blocks.iter().find(|(_, blocks)| **blocks > most) else {
+            return Ok(());
+        };
+        let cause = anyhow!("{role}: {blocks} blocks in parallel clusters, at most {most}");
+        Err(Failure::usage(cause).hint("run the clusters one after the other"))
+    }
+}
+
+/// What a block of a scenario needs, drawn from a seed with a patience.
+fn of_block(block: &Block, sessions: u32, [seed, patience]: [u64; 2]) -> Result<Load, Failure> {
+    let all = |blocks: &[Block], together: fn(usize, usize) -> usize| {
+        blocks.iter().try_fold(Load::default(), |sum, block| {
+            Ok(sum.with(of_block(block, sessions, [seed, patience])?, together))
+        })
     };
     match block {
         Block::Cluster(cluster) => {
-            let (patience, cancel) = (plan.stall_ns, std::sync::Arc::default());
+            let (patience, cancel) = (Nanos::new(patience), std::sync::Arc::default());
             let until = Until { patience, cancel, most_blocks: words::MOST_BLOCKS };
-            let cast = expand::flows(cluster, sessions, plan.seed, &Apart, &until)?;
-            let of_talks: usize = cast.talks.iter().map(|talk| talk.connections).sum();
-            Ok(cast.flows.len() + of_talks)
+            Ok(of_cast(&expand::flows(cluster, sessions, seed, &Apart, &until)?))
         }
-        Block::Parallel(blocks) => Ok(each(blocks)?.into_iter().sum()),
-        Block::Serial(blocks, _) => Ok(each(blocks)?.into_iter().max().unwrap_or(0)),
+        Block::Parallel(blocks) => all(blocks, usize::saturating_add),
+        Block::Serial(blocks, _) => all(blocks, usize::max),
     }
+}
+
+fn of_cast(cast: &Cast) -> Load {
+    let of_talks: usize = cast.talks.iter().map(|talk| talk.connections).sum();
+    let blocks: usize = cast.flows.iter().map(Named::blocks).sum();
+    let ends = cast.flows.iter().flat_map(|named| [named.from, named.to]);
+    let of_ends = ends.chain(cast.talks.iter().map(|talk| talk.said.to));
+    let agents = of_ends.filter(|role| *role != Role::Test);
+    let blocks = agents.map(|role| (role, blocks)).collect();
+    Load { connections: cast.flows.len() + of_talks, blocks }
 }
 
 /// A capacity search in times of the loads of a sheet.
@@ -67,3 +114,44 @@ const SEARCH_TIMES: u64 = 5;
 /// Round trips under load: intervals of at most a second, and twice as many as there are.
 const LONGEST_INTERVAL: Nanos = Nanos::from_secs(1);
 const INTERVALS: u64 = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two clusters with one agent and one with another, of which the first two run as `run` says.
+    fn load(run: &str) -> Load {
+        let cluster = |name: &str, to: &str| {
+            let test = "type = \"burstq(blocksize=1 kB, period=1 ms, duration=10 ms)\"";
+            format!(
+                "[[cluster]]\nname = \"{name}\"\n[[cluster.test]]\npath = \"test -> {to}\"\n{test}\n"
+            )
+        };
+        let clusters =
+            [("a", "active"), ("b", "active"), ("c", "passive")].map(|(n, to)| cluster(n, to));
+        let text = format!("run = {run}\n{}", clusters.concat());
+        let run = scenario::told(&text).unwrap().run;
+        of_block(&run, 1, [7, 0]).unwrap()
+    }
+
+    #[test]
+    fn blocks_count_together_where_an_agent_has_them_at_once() {
+        let apart = load("{ serial = [\"a\", \"b\", \"c\"] }");
+        let beside = load("{ parallel = [\"a\", \"b\", \"c\"] }");
+        let one = apart.blocks[&Role::Active];
+        assert!(one > 0 && apart.blocks[&Role::Passive] == one, "{apart:?}");
+        assert_eq!((beside.blocks[&Role::Active], beside.blocks[&Role::Passive]), (2 * one, one));
+        assert_eq!([apart.connections, beside.connections], [1, 3]);
+    }
+
+    #[test]
+    fn what_parallel_clusters_have_beyond_an_agents_bound_is_refused_with_both_numbers() {
+        let most = words::MOST_BLOCKS;
+        let load = |blocks| Load { connections: 2, blocks: [(Role::Active, blocks)].into() };
+        let each = || load(most / 2);
+        each().with(each(), usize::saturating_add).fits().unwrap();
+        let refused = each().with(load(most / 2 + 1), usize::saturating_add).fits().unwrap_err();
+        let reason = "active: 8000001 blocks in parallel clusters, at most 8000000";
+        assert_eq!(refused.cause.to_string(), reason);
+    }
+}

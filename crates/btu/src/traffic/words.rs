@@ -17,7 +17,7 @@ pub(crate) const SERVICE: &str = "traffic";
 
 /// Connections of one conversation at once, as browsers have them, unless it begins with more.
 pub(crate) const OF_A_TALK: usize = 6;
-/// Blocks of all flows of a job: both hosts keep 64 bytes for each.
+/// Blocks of all jobs that are open at an agent at once: both hosts keep 64 bytes for each.
 pub(crate) const MOST_BLOCKS: usize = 8_000_000;
 /// Of round trips under load: sixteen with load, and one that probes.
 pub(crate) const OF_A_PROBE: usize = 24;
