@@ -86,7 +86,7 @@ impl RemoteService {
             secret: Hex32::new([0; 32]),
             lost: None,
         };
-        service.reach()?;
+        service.reach(&|| ())?;
         // An invitation is good once; from now on both know each other.
         service.agent.secret = None;
         Ok(service)
@@ -163,8 +163,9 @@ impl RemoteService {
     }
 
     /// Tries to get a lost agent back, after 0.5, 1, 2 ... s, as long as the user's patience lasts.
-    /// The service begins anew: what it had open is gone.
-    pub(crate) fn regain(&mut self) -> Result<(), EngineError> {
+    /// The service begins anew: what it had open is gone. `meanwhile` is called often: others may wait
+    /// for a word of this host.
+    pub(crate) fn regain(&mut self, meanwhile: &dyn Fn()) -> Result<(), EngineError> {
         if self.link.is_some() {
             return Ok(());
         }
@@ -177,7 +178,8 @@ impl RemoteService {
         let end = now().saturating_add(self.wanted.reconnect);
         let mut pause = FIRST_PAUSE;
         loop {
-            let failure = match self.reach() {
+            meanwhile();
+            let failure = match self.reach(meanwhile) {
                 Ok(()) => return Ok(()),
                 Err(failure) => failure,
             };
@@ -189,15 +191,18 @@ impl RemoteService {
             let until = now().saturating_add(pause).min(end);
             while now() < until && !self.cancel.load(Relaxed) {
                 std::thread::park_timeout(Duration::from(until.since(now()).min(SLICE)));
+                meanwhile();
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
     /// Connects, reserves, begins.
-    fn reach(&mut self) -> Result<(), Failure> {
+    fn reach(&mut self, meanwhile: &dyn Fn()) -> Result<(), Failure> {
         let quiet = self.wanted.quiet;
         let tell = |text: &str| {
+            // A queue tells its place every few seconds.
+            meanwhile();
             if !quiet {
                 output::message(text);
             }
@@ -259,3 +264,52 @@ const FIRST_PAUSE: Nanos = Nanos::from_millis(500);
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(30);
 /// How often somebody who waits looks whether waiting is wanted.
 const SLICE: Nanos = Nanos::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn others_are_fed_while_a_lost_agent_is_waited_for() {
+        let own = Identity::ephemeral().unwrap();
+        // Nobody listens on a port that was given back.
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let agent = NamedAgent {
+            name: "lab1".to_owned(),
+            id: own.id(),
+            address: free.to_string(),
+            secret: None,
+        };
+        let wanted = Wanted {
+            service: "traffic",
+            plan: String::new(),
+            order: Value::Null,
+            flows: 1,
+            silence: Nanos::from_secs(60),
+            // Eight tries, were they all that is done.
+            reconnect: Nanos::from_secs(60),
+            quiet: true,
+        };
+        let cancel = Arc::<AtomicBool>::default();
+        let mut service = RemoteService {
+            agent,
+            own,
+            wanted,
+            cancel: Arc::clone(&cancel),
+            link: None,
+            shared: 1,
+            secret: Hex32::new([0; 32]),
+            lost: None,
+        };
+        let times = Cell::new(0);
+        let feed = || {
+            times.set(times.get() + 1);
+            cancel.store(times.get() >= 10, Relaxed);
+        };
+        service.regain(&feed).unwrap_err();
+        assert!(times.get() >= 10);
+        assert!(service.is_away());
+    }
+}

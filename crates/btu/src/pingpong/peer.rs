@@ -78,7 +78,7 @@ impl Talk for Peer {
     fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
         // A new connection is where a lost agent may come back; in an old one nobody is left.
         if matches!(word, Word::Listen { .. }) {
-            self.0.regain()?;
+            self.0.regain(&|| ())?;
         }
         let refused = |cause: serde_json::Error| {
             EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))

@@ -219,11 +219,12 @@ impl Peers {
         self.lines.keys().any(is_away)
     }
 
-    /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not.
+    /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not. Those
+    /// that are not lost keep their time meanwhile.
     pub(super) fn regain(&self) -> Result<(), String> {
         for role in self.lines.keys() {
             let mut service = self.service(*role).map_err(|cause| cause.sentence())?;
-            service.regain().map_err(|cause| cause.sentence())?;
+            service.regain(&|| self.feed()).map_err(|cause| cause.sentence())?;
         }
         Ok(())
     }
