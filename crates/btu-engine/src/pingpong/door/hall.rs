@@ -172,6 +172,7 @@ mod tests {
 
     fn enter(hall: &mut Hall) -> UnixStream {
         let (near, far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
         hall.enter(far.into(), &|stranger| stranger.knows(&seat()));
         near
     }
