@@ -16,6 +16,8 @@ pub(super) struct Outcome {
     /// As the closing list names them.
     pub(super) failed: Vec<String>,
     in_list: bool,
+    /// The closing line: the last of its kind, since a failed test may show that of another process.
+    closing: String,
 }
 
 impl Outcome {
@@ -30,20 +32,20 @@ impl Outcome {
             outcome.read(&line);
         }
         let status = child.wait().context("wait for the tests")?;
+        outcome.tally.read(&outcome.closing);
         outcome.tally.ended(status.success());
         Ok(outcome)
     }
 
     /// The runner prints two blocks under `failures:`, first what was said, then the names.
     fn read(&mut self, line: &str) {
-        self.tally.read(line);
         if line == "failures:" {
             self.failed.clear();
             self.in_list = true;
         } else if let Some(name) = line.strip_prefix("    ").filter(|_| self.in_list) {
             self.failed.push(name.to_owned());
         } else if line.starts_with("test result: ") {
-            self.in_list = false;
+            (self.in_list, self.closing) = (false, line.to_owned());
         }
     }
 }
@@ -60,5 +62,13 @@ mod tests {
         let mut outcome = Outcome::default();
         said.lines().for_each(|line| outcome.read(line));
         assert_eq!(outcome.failed, ["a::one"]);
+    }
+
+    #[test]
+    fn the_counts_are_those_of_the_last_closing_line() {
+        let said = "echo 'test result: FAILED. 0 passed; 1 failed;' && \
+                    echo 'test result: FAILED. 4 passed; 1 failed;' && exit 101";
+        let outcome = Outcome::of(Command::new("sh").args(["-c", said])).unwrap();
+        assert_eq!(outcome.tally.to_string(), "4 passed, 1 failed, 0 skipped");
     }
 }
