@@ -9,6 +9,7 @@ mod twice;
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -17,6 +18,9 @@ use serde_json::Value;
 
 use super::Bench;
 use super::options::Options;
+use super::paired::Interval;
+use super::paired::Shown;
+use super::paired::Target;
 use crate::chore::Verdict;
 use crate::repo::Repo;
 
@@ -47,7 +51,7 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
         order::order(&program)?,
         latency::latency(&program, options)?,
         fixture::fixture(&program, 2 * options.blocks)?,
-        netpipe::netpipe(&program, options.blocks)?,
+        netpipe::netpipe(&program, options)?,
     ];
     let missed: usize = parts.iter().sum();
     println!("\npingpong: {missed} bounds missed");
@@ -87,6 +91,23 @@ fn at(points: &[Value], bytes: u64, figure: &str) -> Result<f64> {
     let point = points.iter().find(|point| point["bytes"] == bytes);
     let figure = point.and_then(|point| point[figure].as_f64());
     figure.with_context(|| format!("no point of {bytes} bytes"))
+}
+
+/// Prints a ratio with its interval and what it shows about its target; 1 where that is missed.
+fn compared(what: &str, ratio: &Interval, target: Target) -> usize {
+    let shown = ratio.against(target);
+    println!("{shown}: {what}: {ratio} ({target})");
+    usize::from(shown == Shown::Missed)
+}
+
+/// A peer that is not installed is a bound that nobody has seen held.
+fn is_there(name: &str, package: &str) -> bool {
+    let found = Command::new("which").arg(name).output();
+    let is_there = found.is_ok_and(|found| found.status.success());
+    if !is_there {
+        println!("MISSED {name} is not here: install the package {package}");
+    }
+    is_there
 }
 
 /// Prints a bound and what became of it; 1 where it was missed.

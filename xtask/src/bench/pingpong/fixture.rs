@@ -1,4 +1,13 @@
-//! P3: two writes with Nagle's algorithm, time after time: both edges to the byte, the cause named.
+//! P3: two writes with Nagle's algorithm, time after time, beside a busy loop on each CPU: both edges to
+//! the byte, the cause named.
+
+use std::hint;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::thread::JoinHandle;
 
 use anyhow::Result;
 use serde_json::Value;
@@ -8,6 +17,7 @@ use super::judged;
 
 pub(super) fn fixture(program: &Program<'_>, runs: u64) -> Result<usize> {
     let mut right = 0;
+    let _busy = Busy::everywhere();
     for run in 1..=runs {
         let mss: u64 = if run % 2 == 0 { 500 } else { 1460 };
         let set = format!("{mss}B");
@@ -42,6 +52,37 @@ pub(super) fn fixture(program: &Program<'_>, runs: u64) -> Result<usize> {
         }
     }
     Ok(judged(&format!("P3: {right} of {runs} chasms right to the byte (all)"), right == runs))
+}
+
+/// A loop on every CPU for as long as it lives.
+struct Busy {
+    is_over: Arc<AtomicBool>,
+    loops: Vec<JoinHandle<()>>,
+}
+
+impl Busy {
+    fn everywhere() -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let turn = |is_over: Arc<AtomicBool>| {
+            move || {
+                while !is_over.load(Relaxed) {
+                    hint::spin_loop();
+                }
+            }
+        };
+        let cpus = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let loops = (0..cpus).map(|_| thread::spawn(turn(Arc::clone(&is_over)))).collect();
+        Self { is_over, loops }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.is_over.store(true, Relaxed);
+        for one in self.loops.drain(..) {
+            let _ = one.join();
+        }
+    }
 }
 
 fn is_right(found: &Value, mss: u64) -> bool {

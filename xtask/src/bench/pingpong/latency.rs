@@ -1,19 +1,19 @@
 //! Half a round trip beside qperf, sockperf and `NPtcp`: all in turn within each block, in random order,
 //! pinned to the same two CPUs, each peer against our figure of the same kind at its own size.
 
-use std::process::Command;
-
 use anyhow::Context;
 use anyhow::Result;
 use serde_json::Value;
 
 use super::Program;
 use super::at;
-use super::judged;
+use super::compared;
+use super::is_there;
 use super::points;
 use crate::bench::options::Options;
 use crate::bench::paired::Chance;
 use crate::bench::paired::Interval;
+use crate::bench::paired::Target;
 use crate::bench::process::End;
 
 /// A program that measures half a round trip between two blocking ends.
@@ -71,38 +71,28 @@ struct Block {
 }
 
 pub(super) fn latency(program: &Program<'_>, options: &Options) -> Result<usize> {
-    let present: Vec<&Peer> = PEERS.iter().filter(|peer| peer.is_there()).collect();
+    let present: Vec<&Peer> =
+        PEERS.iter().filter(|peer| is_there(peer.name, peer.package)).collect();
     let mut chance = Chance(options.seed);
     let blocks: Vec<Block> = (1..=options.blocks)
         .map(|number| measure(program, &present, number, &mut chance))
         .collect::<Result<_>>()?;
-    let mut missed = 0;
+    let mut missed = PEERS.len() - present.len();
     for (at, peer) in present.iter().enumerate() {
         for (wait, bound) in [("block", 1.03), ("spin", 0.5)] {
             let ratios: Vec<f64> =
                 blocks.iter().filter_map(|block| block.ratio(at, peer, wait)).collect();
             let shown = Interval::of(&ratios, options.seed)
                 .with_context(|| format!("{}: no block has both figures", peer.name))?;
-            let what = format!(
-                "latency: {wait} over {} at {} B, {}: {shown} (at most {bound})",
-                peer.name, peer.bytes, peer.statistic
-            );
-            missed += judged(&what, shown.low <= bound);
+            let Peer { name, bytes, statistic, .. } = peer;
+            let what = format!("latency: {wait} over {name} at {bytes} B, {statistic}");
+            missed += compared(&what, &shown, Target::AtMost(bound));
         }
     }
     Ok(missed)
 }
 
 impl Peer {
-    fn is_there(&self) -> bool {
-        let found = Command::new("which").arg(self.name).output();
-        let is_there = found.is_ok_and(|found| found.status.success());
-        if !is_there {
-            println!("pingpong: {} left out: install the package {}", self.name, self.package);
-        }
-        is_there
-    }
-
     /// Half a round trip, in microseconds; the end that starts on the first CPU, as ours.
     fn measure(&self) -> Result<Option<f64>> {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
