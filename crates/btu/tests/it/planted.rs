@@ -44,7 +44,11 @@ fn messages_and_answers_on_a_calm_path_have_no_cause_in_the_network() {
         assert_whole(calm, &trial);
         let named = trial.diagnoses();
         let wrong = |name: &&String| CAUSES.iter().any(|plant| plant.is_named_by(Some(name)));
-        let of_hosts = |name: &&String| name.starts_with("starved") || *name == "application";
+        // A crowded machine keeps either host from its work; that is none of the network's causes.
+        let of_hosts = |name: &&String| {
+            name.starts_with("starved")
+                || ["application", "blackbox-limited"].contains(&name.as_str())
+        };
         let mut found = named.iter().filter(wrong).filter(|name| !of_hosts(name));
         assert_eq!(found.next(), None, "{named:?}");
     });
