@@ -178,6 +178,8 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
     assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
+    assert!(refused(&["--verify", "--mode", "streaming"]).contains("--mode"));
+    assert!(refused(&["--verify", "--header", "16B"]).contains("--header"));
     assert!(refused(&["--plan", "plan.toml", "--rounds", "3"]).contains("cannot be used with"));
     assert!(refused(&["--resume", "out", "tcp"]).contains("cannot be used with"));
     assert!(refused(&["udp", "--header", "16B"]).contains("over udp would be two messages"));
