@@ -224,8 +224,8 @@ impl Finding {
 }
 
 impl Diagnosis {
-    /// What it is ranked by.
-    fn weight(&self) -> f64 {
+    /// What it is ranked by: its share of the time, less where it is less sure.
+    pub fn weight(&self) -> f64 {
         self.share.share() * self.confidence.trust()
     }
 }

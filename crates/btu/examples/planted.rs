@@ -41,6 +41,9 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let chosen = |plants: &'static [Plant]| {
         plants.iter().filter(|plant| plant.name.contains(&options.only)).collect::<Vec<_>>()
     };
+    if [CAUSES, PAIRS, HEALTHY].into_iter().all(|plants| chosen(plants).is_empty()) {
+        return Err(format!("--only {}: no name of a plant holds that", options.only).into());
+    }
     heading();
     let mut missed = 0;
     for plant in chosen(CAUSES).into_iter().chain(chosen(PAIRS)) {

@@ -155,7 +155,7 @@ fn causes(runs: &[SecondRun]) -> Table {
 /// The strongest cause of all connections.
 fn first(run: &SecondRun) -> Option<&Diagnosis> {
     let each = run.connections.iter().filter_map(|one| one.diagnoses.first());
-    each.max_by(|a, b| a.share.share().total_cmp(&b.share.share()))
+    each.max_by(|a, b| a.weight().total_cmp(&b.weight()))
 }
 
 fn verdict(run: &SecondRun) -> String {
