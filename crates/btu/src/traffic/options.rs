@@ -116,7 +116,7 @@ pub(crate) struct QosArgs {
     /// Application classes, separated by commas [default: all]
     #[arg(value_name = "CLASS,...", value_delimiter = ',')]
     pub(super) classes: Vec<String>,
-    /// Time of each load; the capacity search takes five times as long
+    /// Time of each load, 50 ms to 12 minutes; the capacity search takes five times as long
     #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
     pub(super) time: Nanos,
     /// How often each load is run
