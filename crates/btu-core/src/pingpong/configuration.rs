@@ -143,6 +143,17 @@ impl Configuration {
         pairs.map(|((name, a), (_, b))| format!("{name} {a} against {b}")).collect()
     }
 
+    /// What the check of every byte does not do of this: blocks go there and come back, each in one call.
+    pub fn left_out_by_verify(&self) -> Option<String> {
+        let mode = (self.mode != Mode::PingPong).then(|| format!("mode {}", self.mode));
+        let header = match self.writes {
+            Writes::One => None,
+            Writes::HeaderFirst(header) => Some(format!("header {header}")),
+        };
+        let left: Vec<String> = mode.into_iter().chain(header).collect();
+        (self.verify && !left.is_empty()).then(|| left.join(" and "))
+    }
+
     /// Every setting with its name and value as text.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
@@ -302,6 +313,20 @@ mod tests {
             ["wait block against spin", "TCP_NODELAY true against as the system has it"]
         );
         assert!(tcp.differences(&tcp).is_empty());
+    }
+
+    #[test]
+    fn a_check_of_contents_names_what_it_would_leave_out() {
+        let tcp = Configuration::new("tcp");
+        let two = Configuration {
+            mode: Mode::Streaming,
+            writes: Writes::HeaderFirst(Bytes::new(16)),
+            ..tcp.clone()
+        };
+        assert_eq!(two.left_out_by_verify(), None);
+        assert_eq!(Configuration { verify: true, ..tcp }.left_out_by_verify(), None);
+        let left = Configuration { verify: true, ..two }.left_out_by_verify();
+        assert_eq!(left.as_deref(), Some("mode streaming and header 16B"));
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, help_heading = "Exchange")]
     pub(super) reset: bool,
     /// Check every byte of every block instead of timing it
-    #[arg(long, help_heading = "Exchange", conflicts_with_all = ["table", "mode", "header"])]
+    #[arg(long, help_heading = "Exchange", conflicts_with = "table")]
     pub(super) verify: bool,
     /// Let the far end do something wrong, to see that --verify notices
     #[arg(long, value_name = "FAULT", value_enum, requires = "verify", help_heading = "Exchange")]

@@ -43,6 +43,7 @@ impl PingPongArgs {
                 Plan { path, ..plan }
             }
         };
+        self.checked_as_asked(&plan)?;
         match (&self.peer, plan.path) {
             (None, Path::Peer) => {
                 let cause = anyhow!("the plan is between paired hosts: no --peer was given");
@@ -54,6 +55,16 @@ impl PingPongArgs {
             }
             _ => Ok(plan),
         }
+    }
+
+    /// Where every byte is checked nothing is timed: another exchange would be left out without a word.
+    fn checked_as_asked(&self, plan: &Plan) -> Result<(), Failure> {
+        let mut left = plan.configurations.iter().filter_map(Configuration::left_out_by_verify);
+        let Some(left) = left.next() else { return Ok(()) };
+        let file = self.plan.as_ref().or(self.resume.as_ref());
+        let place = file.map_or_else(String::new, |file| format!("{}: ", file.display()));
+        let cause = anyhow!("{place}verify checks ping-pong with one write; leave {left} out");
+        Err(Failure::usage(cause))
     }
 
     /// True where transports were not named one by one, so that some may be missing.

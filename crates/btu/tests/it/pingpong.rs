@@ -178,14 +178,38 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
     assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
-    assert!(refused(&["--verify", "--mode", "streaming"]).contains("--mode"));
-    assert!(refused(&["--verify", "--header", "16B"]).contains("--header"));
     assert!(refused(&["--plan", "plan.toml", "--rounds", "3"]).contains("cannot be used with"));
     assert!(refused(&["--resume", "out", "tcp"]).contains("cannot be used with"));
     assert!(refused(&["udp", "--header", "16B"]).contains("over udp would be two messages"));
     assert!(refused(&["--mtu", "67B"]).contains("--mtu 67B: write 68B to 65535B"));
     assert!(refused(&["--peer", "lab9", "--on", "loopback"]).contains("cannot be used with"));
     assert!(refused(&["--import", "/nowhere/np.out"]).contains("import /nowhere/np.out"));
+}
+
+#[test]
+fn a_check_of_contents_refuses_what_it_would_leave_out_wherever_it_is_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let ended = |args: &[&str]| {
+        let mut command = btu();
+        command.current_dir(folder.path()).args(["pingpong", "--dry-run"]).args(args);
+        command.output().unwrap()
+    };
+    let refused = |args: &[&str], said: &str| {
+        let ended = ended(args);
+        assert_eq!(ended.status.code(), Some(2), "{args:?}");
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert!(told.contains(said), "{args:?}: {told}");
+    };
+    let why = "verify checks ping-pong with one write; leave";
+    refused(&["--verify", "--mode", "streaming"], &format!("{why} mode streaming out"));
+    refused(&["--verify", "--header", "16B"], &format!("{why} header 16B out"));
+    let legal = ended(&["--verify", "--mode", "ping-pong"]);
+    assert_eq!(legal.status.code(), Some(0));
+    let plan = String::from_utf8(legal.stdout).unwrap();
+    let plan = plan.replace("mode = \"ping-pong\"", "mode = \"bidirectional\"");
+    std::fs::write(folder.path().join("plan.toml"), plan).unwrap();
+    let both = format!("plan.toml: {why} mode bidirectional out");
+    refused(&["--plan", "plan.toml"], &both);
 }
 
 #[test]
