@@ -81,11 +81,7 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
         Err(cause) => return vec![Finding::new("figures", RESULT, cause.to_string())],
     };
     let mut found = Vec::new();
-    let mut stored = aged(stored, computed);
-    if computed["tool_version"] != env!("CARGO_PKG_VERSION") {
-        take_words(&mut stored, computed);
-    }
-    differences(&stored, computed, "", &mut found);
+    differences(&stored, computed, "", &Allowed::between(&stored, computed), &mut found);
     if found.len() > MOST_SHOWN {
         let more = found.len() - MOST_SHOWN;
         found.truncate(MOST_SHOWN);
@@ -94,65 +90,52 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
     found
 }
 
-/// A document of an earlier minor version, with the keys that came later.
-fn aged(mut stored: Value, computed: &Value) -> Value {
-    let version = |document: &Value| {
-        let (major, rest) = document["schema_version"].as_str()?.split_once('.')?;
-        Some((major.parse::<u32>().ok()?, rest.split('.').next()?.parse::<u32>().ok()?))
-    };
-    let Some((theirs, ours)) = version(&stored).zip(version(computed)) else { return stored };
-    if theirs.0 == ours.0 && theirs.1 < ours.1 {
-        let later = LaterKeys::of(computed["verb"].as_str());
-        stored["schema_version"] = computed["schema_version"].clone();
-        add_later_keys(&mut stored, computed, &|key| later.may_lack(theirs.1, key));
-    }
-    stored
+/// What a stored document may have otherwise because another version of the program wrote it.
+#[derive(Default)]
+struct Allowed {
+    /// The keys that it may lack: its minor version is this earlier one of the same major version.
+    lacks: Option<(&'static LaterKeys, u32)>,
+    /// The same reason may be given in other words.
+    words: bool,
 }
 
-fn add_later_keys(stored: &mut Value, computed: &Value, may_lack: &dyn Fn(&str) -> bool) {
-    match (stored, computed) {
-        (Value::Object(theirs), Value::Object(ours)) => {
-            for (key, value) in ours {
-                match theirs.get_mut(key) {
-                    Some(own) => add_later_keys(own, value, may_lack),
-                    None if may_lack(key) => drop(theirs.insert(key.clone(), value.clone())),
-                    None => {}
-                }
-            }
+impl Allowed {
+    fn between(stored: &Value, computed: &Value) -> Self {
+        let both = version(stored).zip(version(computed));
+        let older = both.filter(|(theirs, ours)| theirs.0 == ours.0 && theirs.1 < ours.1);
+        Self {
+            lacks: older.map(|(theirs, _)| (LaterKeys::of(computed["verb"].as_str()), theirs.1)),
+            words: computed["tool_version"] != env!("CARGO_PKG_VERSION"),
         }
-        (Value::Array(theirs), Value::Array(ours)) => {
-            theirs
-                .iter_mut()
-                .zip(ours)
-                .for_each(|(own, value)| add_later_keys(own, value, may_lack));
-        }
-        _ => {}
+    }
+
+    fn holds(&self, place: &str, key: &str, pair: [Option<&Value>; 2]) -> bool {
+        let lacks = |(later, minor): (&LaterKeys, u32)| {
+            place == "schema_version" || pair[0].is_none() && later.may_lack(minor, key)
+        };
+        let is_reason = || key.ends_with(REASON) && pair.iter().all(|one| is_text(*one));
+        self.lacks.is_some_and(lacks) || self.words && is_reason()
     }
 }
 
-/// Another version of the program may give the same reason in other words; it must give one.
-fn take_words(stored: &mut Value, computed: &Value) {
-    match (stored, computed) {
-        (Value::Object(theirs), Value::Object(ours)) => {
-            for (key, own) in theirs {
-                match ours.get(key) {
-                    Some(Value::String(words)) if key.ends_with(REASON) && own.is_string() => {
-                        *own = Value::String(words.clone());
-                    }
-                    Some(value) => take_words(own, value),
-                    None => {}
-                }
-            }
-        }
-        (Value::Array(theirs), Value::Array(ours)) => {
-            theirs.iter_mut().zip(ours).for_each(|(own, value)| take_words(own, value));
-        }
-        _ => {}
-    }
+fn is_text(value: Option<&Value>) -> bool {
+    value.is_some_and(Value::is_string)
 }
 
-/// Where two documents differ, value by value.
-fn differences(stored: &Value, computed: &Value, at: &str, found: &mut Vec<Finding>) {
+/// Major and minor number of a document's shape.
+fn version(document: &Value) -> Option<(u32, u32)> {
+    let (major, rest) = document["schema_version"].as_str()?.split_once('.')?;
+    Some((major.parse().ok()?, rest.split('.').next()?.parse().ok()?))
+}
+
+/// Where two documents differ by more than is allowed, value by value.
+fn differences(
+    stored: &Value,
+    computed: &Value,
+    at: &str,
+    allowed: &Allowed,
+    found: &mut Vec<Finding>,
+) {
     match (stored, computed) {
         (Value::Object(theirs), Value::Object(ours)) => {
             let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
@@ -161,14 +144,16 @@ fn differences(stored: &Value, computed: &Value, at: &str, found: &mut Vec<Findi
             for key in keys {
                 let dot = if at.is_empty() { "" } else { "." };
                 let place = format!("{at}{dot}{key}");
-                let null = &Value::Null;
-                let (a, b) = (theirs.get(key).unwrap_or(null), ours.get(key).unwrap_or(null));
-                differences(a, b, &place, found);
+                let pair = [theirs, ours].map(|one| one.get(key));
+                if !allowed.holds(&place, key, pair) {
+                    let [a, b] = pair.map(|one| one.unwrap_or(&Value::Null));
+                    differences(a, b, &place, allowed, found);
+                }
             }
         }
         (Value::Array(theirs), Value::Array(ours)) if theirs.len() == ours.len() => {
             for (place, (a, b)) in theirs.iter().zip(ours).enumerate() {
-                differences(a, b, &format!("{at}[{place}]"), found);
+                differences(a, b, &format!("{at}[{place}]"), allowed, found);
             }
         }
         (Value::Array(theirs), Value::Array(ours)) => {
@@ -214,14 +199,18 @@ const MOST_SHOWN: usize = 20;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
 
-    fn differing(stored: Value, computed: &Value) -> Vec<String> {
-        let mut found = Vec::new();
-        differences(&aged(stored, computed), computed, "", &mut found);
-        found.into_iter().map(|finding| finding.place).collect()
+    /// The places in which a stored document differs from what the samples give.
+    fn differing(stored: &Value, computed: &Value) -> Vec<String> {
+        let stored = BTreeMap::from([(RESULT.to_owned(), stored.to_string().into_bytes())]);
+        let files = ResultFiles::new(Path::new("result"), stored);
+        against_stored(&files, computed).into_iter().map(|finding| finding.place).collect()
     }
 
     #[test]
@@ -231,17 +220,17 @@ mod tests {
             "cells": [{"b": null, "b_reason": "none came", "black_boxes_cpu_s_per_gb": 3}],
         });
         let older = json!({"schema_version": "1.0.0", "a": 1, "cells": [{"b": null}]});
-        assert!(differing(older.clone(), &computed).is_empty());
+        assert!(differing(&older, &computed).is_empty());
         let mut changed = older.clone();
         changed["cells"][0]["b"] = json!(4);
-        assert_eq!(differing(changed, &computed), ["result.json: cells[0].b"]);
+        assert_eq!(differing(&changed, &computed), ["result.json: cells[0].b"]);
         let mut more = older.clone();
         more["z"] = json!(1);
-        assert_eq!(differing(more, &computed), ["result.json: z"]);
+        assert_eq!(differing(&more, &computed), ["result.json: z"]);
         for other in ["1.1.0", "1.3.0", "2.0.0", "0.1.0", "old"] {
             let mut told = older.clone();
             told["schema_version"] = json!(other);
-            assert!(!differing(told, &computed).is_empty(), "{other}");
+            assert!(!differing(&told, &computed).is_empty(), "{other}");
         }
     }
 
@@ -249,23 +238,27 @@ mod tests {
     fn an_original_key_may_not_go_by_calling_the_result_old() {
         let computed = json!({"schema_version": "1.1.0", "a": 1, "cells": [{"b": 2}]});
         let bare = json!({"schema_version": "1.0.0"});
-        assert_eq!(differing(bare, &computed), ["result.json: a", "result.json: cells"]);
+        assert_eq!(differing(&bare, &computed), ["result.json: a", "result.json: cells"]);
     }
 
     #[test]
-    fn another_version_s_reason_may_have_other_words_but_must_be_there() {
-        let computed = json!({"cells": [{"a": null, "a_reason": "nothing came", "b": "x"}]});
-        let stored = |cell: Value| {
-            let mut stored = json!({ "cells": [cell] });
-            take_words(&mut stored, &computed);
-            differing(stored, &computed)
+    fn only_another_version_s_reason_may_have_other_words_and_it_must_be_there() {
+        let document =
+            |version: &str, cell: Value| json!({ "tool_version": version, "cells": [cell] });
+        let computed = json!({"a": null, "a_reason": "nothing came", "b": "x"});
+        let told = json!({"a": null, "a_reason": "none", "b": "x"});
+        let stored = |version: &str, cell: &Value| {
+            let [stored, computed] = [cell, &computed].map(|cell| document(version, cell.clone()));
+            differing(&stored, &computed)
         };
-        assert!(stored(json!({"a": null, "a_reason": "none", "b": "x"})).is_empty());
-        let missing = stored(json!({"a": null, "b": "x"}));
-        assert_eq!(missing, ["result.json: cells[0].a_reason"]);
-        let other = stored(json!({"a": null, "a_reason": "none", "b": "y"}));
-        assert_eq!(other, ["result.json: cells[0].b"]);
-        let same = json!({"cells": [{"a": null, "a_reason": "none", "b": "x"}]});
-        assert_eq!(differing(same, &computed), ["result.json: cells[0].a_reason"]);
+        let (own, other) = (env!("CARGO_PKG_VERSION"), "0.0.1");
+        assert!(stored(other, &told).is_empty() && stored(own, &computed).is_empty());
+        assert_eq!(stored(own, &told), ["result.json: cells[0].a_reason"]);
+        for unsaid in [json!({"a": null, "b": "x"}), json!({"a": null, "a_reason": null, "b": "x"})]
+        {
+            assert_eq!(stored(other, &unsaid), ["result.json: cells[0].a_reason"]);
+        }
+        let wrong = json!({"a": null, "a_reason": "none", "b": "y"});
+        assert_eq!(stored(other, &wrong), ["result.json: cells[0].b"]);
     }
 }
