@@ -16,6 +16,7 @@ mod private;
 mod process;
 mod traffic;
 
+use anyhow::Context;
 use anyhow::Result;
 
 use crate::chore::Chore;
@@ -33,6 +34,8 @@ pub(crate) const CHORE: Chore = Chore {
 struct Bench {
     name: &'static str,
     about: &'static str,
+    /// Those of its options that not every bench takes.
+    own_options: &'static [&'static str],
     run: fn(&Repo, &Options) -> Result<Verdict>,
 }
 
@@ -56,5 +59,7 @@ fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
         }
         return Ok(Verdict::of(args.is_empty()));
     };
-    (bench.run)(repo, &Options::parse(&args[1..])?)
+    let options = Options::parse(&args[1..])?;
+    options.refuse_all_but(bench.own_options).with_context(|| bench.name)?;
+    (bench.run)(repo, &options)
 }

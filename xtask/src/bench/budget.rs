@@ -21,6 +21,7 @@ use crate::repo::Repo;
 pub(super) const BENCH: Bench = Bench {
     name: "budget",
     about: "a quick run within 90 s, the report of an official journal within 1 s",
+    own_options: &["--only"],
     run,
 };
 

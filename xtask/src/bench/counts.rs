@@ -16,7 +16,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 
 pub(super) const BENCH: Bench =
-    Bench { name: "counts", about: "instructions per message and per packet (valgrind)", run };
+    Bench { name: "counts", about: "instructions per message and per packet (valgrind)", own_options: &[], run };
 
 /// A loop and how many instructions one turn of it takes. A change that moves a count on purpose
 /// writes the new one here.

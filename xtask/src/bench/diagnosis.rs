@@ -13,6 +13,7 @@ use crate::repo::Repo;
 pub(super) const BENCH: Bench = Bench {
     name: "diagnosis",
     about: "planted causes and pairs named blind, twice --blocks trials each; false alarms",
+    own_options: &["--only", "--keep", "--again"],
     run,
 };
 
@@ -23,7 +24,7 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     }
     let (trials, seed) = ((2 * options.blocks).to_string(), options.seed.to_string());
     let mut command = repo.command(repo.path("target/release/examples/planted"));
-    command.args(["--trials", &trials, "--seed", &seed]).args(&options.planted);
+    command.args(["--trials", &trials, "--seed", &seed]).args(&options.own);
     let status = command.status().context("run the example planted")?;
     Ok(Verdict::of(status.success()))
 }

@@ -25,6 +25,7 @@ use crate::repo::Repo;
 pub(super) const BENCH: Bench = Bench {
     name: "emulator",
     about: "checks of the emulator that need a clock: E1, E4, E6 to E11 (--only E7)",
+    own_options: &["--only"],
     run,
 };
 

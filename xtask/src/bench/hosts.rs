@@ -28,6 +28,7 @@ use crate::repo::Repo;
 pub(super) const BENCH: Bench = Bench {
     name: "hosts",
     about: "a local run beside one over three hosts with agents; windows of --seconds / 10",
+    own_options: &[],
     run,
 };
 

@@ -18,8 +18,8 @@ pub(super) struct Options {
     pub(super) sizes: Vec<u64>,
     /// Of the order within blocks and of the bootstrap.
     pub(super) seed: u64,
-    /// Options of planted causes, as they were given: which of them, and where trials are kept.
-    pub(super) planted: Vec<String>,
+    /// Options that only some benches take, as they were given: which parts, where trials are kept.
+    pub(super) own: Vec<String>,
     /// Set when the bench has put itself into a network namespace of its own.
     pub(super) inside: bool,
 }
@@ -31,7 +31,7 @@ impl Options {
             seconds: 2,
             sizes: vec![100, 1024, 1250, 4096, 65536, 1_048_576],
             seed: 1996,
-            planted: Vec::new(),
+            own: Vec::new(),
             inside: false,
         };
         let mut args = args.iter();
@@ -44,12 +44,20 @@ impl Options {
                 "--sizes" => options.sizes = numbers(name, args.next())?,
                 "--only" | "--keep" | "--again" => {
                     let value = args.next().with_context(|| format!("{name}: missing value"))?;
-                    options.planted.extend([name.clone(), value.clone()]);
+                    options.own.extend([name.clone(), value.clone()]);
                 }
                 _ => bail!("{name}: unknown option; {USAGE}"),
             }
         }
         Ok(options)
+    }
+
+    /// An option that the bench does not take would be swallowed.
+    pub(super) fn refuse_all_but(&self, legal: &[&str]) -> Result<()> {
+        match self.own.iter().step_by(2).find(|name| !legal.contains(&name.as_str())) {
+            Some(name) => bail!("{name}: this bench has no such option"),
+            None => Ok(()),
+        }
     }
 
     /// The parts of a bench that `--only` names, or all; `names` are those of a part, comma between.
@@ -58,7 +66,7 @@ impl Options {
         parts: &'a [T],
         names: impl Fn(&T) -> &'static str,
     ) -> Result<Vec<&'a T>> {
-        let asked = self.planted.chunks(2).filter(|pair| pair[0] == "--only");
+        let asked = self.own.chunks(2).filter(|pair| pair[0] == "--only");
         let asked: Vec<&str> = asked.filter_map(|pair| pair.get(1)).map(String::as_str).collect();
         let has = |part: &T, name: &str| names(part).split(',').any(|own| own == name);
         if let Some(wrong) = asked.iter().find(|name| !parts.iter().any(|part| has(part, name))) {
@@ -80,7 +88,7 @@ impl Options {
         ];
         let mut args: Vec<String> =
             pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).collect();
-        args.extend(self.planted.iter().cloned());
+        args.extend(self.own.iter().cloned());
         if self.inside {
             args.push("--inside".into());
         }
@@ -110,6 +118,19 @@ mod tests {
         assert_eq!((options.blocks, options.sizes.as_slice()), (3, [100, 4096].as_slice()));
         assert_eq!(Options::parse(&options.to_args()).unwrap(), options);
         assert!(Options::parse(&["--size".into()]).is_err());
+    }
+
+    #[test]
+    fn an_option_that_a_bench_does_not_take_is_refused() {
+        let options = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            Options::parse(&args).unwrap()
+        };
+        let kept = options(&["--only", "rate", "--keep", "folder"]);
+        assert!(options(&["--blocks", "3"]).refuse_all_but(&[]).is_ok());
+        assert!(kept.refuse_all_but(&["--only", "--keep"]).is_ok());
+        let error = kept.refuse_all_but(&["--only"]).unwrap_err().to_string();
+        assert_eq!(error, "--keep: this bench has no such option");
     }
 
     #[test]

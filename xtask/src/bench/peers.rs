@@ -27,7 +27,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 
 pub(super) const BENCH: Bench =
-    Bench { name: "peers", about: "the COMM loop beside iperf3, nuttcp and qperf", run };
+    Bench { name: "peers", about: "the COMM loop beside iperf3, nuttcp and qperf", own_options: &[], run };
 
 const RAW: &str = "target/bench/peers.json";
 

@@ -19,6 +19,7 @@ pub(super) const BENCH: Bench = Bench {
     name: "traffic",
     about: "T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), T13 (methods), T14 (sheet), \
             thousand (flows), rate; 25 min; --only T10 runs one",
+    own_options: &["--only"],
     run,
 };
 
