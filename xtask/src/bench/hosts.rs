@@ -20,6 +20,8 @@ use super::Bench;
 use super::options::Options;
 use super::paired::Chance;
 use super::paired::Interval;
+use super::paired::Shown;
+use super::paired::Target;
 use super::paired::median;
 use super::private;
 use crate::chore::Verdict;
@@ -36,7 +38,7 @@ pub(super) const BENCH: Bench = Bench {
 const CASES: [&str; 3] = ["SEND", "RECV", "SEND_RECV"];
 const RAW: &str = "target/bench/hosts.json";
 /// A difference that no user would see, whatever an interval says.
-const SAME: f64 = 0.05;
+const SAME: Target = Target::Within(0.05);
 
 /// One run, as it is stored.
 #[derive(Clone, Debug, Serialize)]
@@ -147,47 +149,35 @@ fn judge(measured: &[Measured], options: &Options) -> Verdict {
     println!("| figure | local Mb/s | three hosts | three hosts/local [95 %] | |");
     println!("|---|---|---|---|---|");
     let names = ["score", "idle score"].into_iter().chain(CASES);
-    let said: Vec<&str> = names.map(|name| row(measured, name, options.seed)).collect();
-    let count = |word| said.iter().filter(|said| **said == word).count();
+    let rows: Vec<Option<Shown>> = names.map(|name| row(measured, name, options.seed)).collect();
+    let count = |wanted| rows.iter().filter(|shown| **shown == wanted).count();
+    let (differ, missing) = (count(Some(Shown::Missed)), count(None));
     let (overlap, both) = overlaps(measured);
     println!("\nhosts: the runs' own intervals of the score meet in {overlap} of {both} blocks");
     println!(
-        "hosts: {} figures agree within {} %, {} differ, {} are not shown at this n, {} are missing",
-        count(AGREE),
-        SAME * 100.0,
-        count(DIFFER),
-        count(OPEN),
-        count(MISSING)
+        "hosts: {} figures are the same ({SAME}), {differ} differ, {} are not shown at this n, {missing} \
+         are missing",
+        count(Some(Shown::Met)),
+        count(Some(Shown::Not)),
     );
-    Verdict::of(count(DIFFER) + count(MISSING) == 0)
+    Verdict::of(differ + missing == 0)
 }
 
-/// Prints the row of one figure and returns what it says.
-fn row(measured: &[Measured], name: &str, seed: u64) -> &'static str {
+/// Prints the row of one figure and returns what it shows; `None` where it is missing.
+fn row(measured: &[Measured], name: &str, seed: u64) -> Option<Shown> {
     let [local, remote] = [LOCAL, REMOTE].map(|hosts| by_block(measured, hosts, name));
     let pairs = remote.iter().filter_map(|(block, remote)| Some(remote / local.get(block)?));
     let pairs: Vec<f64> = pairs.collect();
     let Some(interval) = Interval::of(&pairs, seed) else {
-        println!("| {name} | | | | {MISSING} |");
-        return MISSING;
+        println!("| {name} | | | | missing |");
+        return None;
     };
-    // One pair has no interval, and shows nothing.
-    let said = if pairs.len() > 1 { shown(&interval) } else { OPEN };
+    let shown = interval.against(SAME);
     let middle = |of: &BTreeMap<u64, f64>| {
         median(&of.values().copied().collect::<Vec<_>>()).unwrap_or_default()
     };
-    println!("| {name} | {:.0} | {:.0} | {interval} | {said} |", middle(&local), middle(&remote));
-    said
-}
-
-/// The interval of the ratio lies within what is the same to any user, outside of it, or neither.
-fn shown(ratio: &Interval) -> &'static str {
-    let (low, high) = (1.0 - SAME, 1.0 + SAME);
-    match (ratio.low >= low && ratio.high <= high, ratio.low > high || ratio.high < low) {
-        (true, _) => AGREE,
-        (false, true) => DIFFER,
-        (false, false) => OPEN,
-    }
+    println!("| {name} | {:.0} | {:.0} | {interval} | {shown} |", middle(&local), middle(&remote));
+    Some(shown)
 }
 
 /// Blocks in which the intervals of both runs have a value in common, and blocks that have both.
@@ -228,10 +218,6 @@ impl Drop for Folder {
 
 const LOCAL: &str = "local";
 const REMOTE: &str = "three hosts";
-const AGREE: &str = "agree";
-const DIFFER: &str = "differ";
-const OPEN: &str = "not shown at this n";
-const MISSING: &str = "missing";
 
 #[cfg(test)]
 mod tests {
@@ -262,11 +248,11 @@ mod tests {
 
     #[test]
     fn a_wide_interval_shows_nothing_and_a_missing_figure_is_not_good() {
-        let said = |measured: &[Measured]| row(measured, "score", 1);
-        assert_eq!(said(&blocks([1.01; 5])), AGREE);
-        assert_eq!(said(&blocks([0.7, 0.9, 1.0, 1.1, 1.3])), OPEN);
-        assert_eq!(said(&blocks([1.2; 5])), DIFFER);
-        assert_eq!(said(&[]), MISSING);
+        let shown = |measured: &[Measured]| row(measured, "score", 1);
+        assert_eq!(shown(&blocks([1.01; 5])), Some(Shown::Met));
+        assert_eq!(shown(&blocks([0.7, 0.9, 1.0, 1.1, 1.3])), Some(Shown::Not));
+        assert_eq!(shown(&blocks([1.2; 5])), Some(Shown::Missed));
+        assert_eq!(shown(&[]), None);
         let options = Options::parse(&[]).unwrap();
         assert!(matches!(judge(&[], &options), Verdict::Bad));
     }

@@ -9,6 +9,8 @@ const RESAMPLES: usize = 4000;
 pub(super) enum Target {
     AtLeast(f64),
     AtMost(f64),
+    /// Within this share of 1 to either side.
+    Within(f64),
 }
 
 /// "Met" and "missed" want the whole interval on one side.
@@ -25,6 +27,8 @@ pub(super) struct Interval {
     pub(super) low: f64,
     pub(super) median: f64,
     pub(super) high: f64,
+    /// How many ratios it is of.
+    pairs: usize,
 }
 
 impl Interval {
@@ -44,18 +48,30 @@ impl Interval {
             low: medians[tail],
             median: median(ratios)?,
             high: medians[RESAMPLES - 1 - tail],
+            pairs: ratios.len(),
         })
     }
 
+    /// One pair has no interval, and shows nothing.
     pub(super) fn against(&self, target: Target) -> Shown {
-        let (met, missed) = match target {
-            Target::AtLeast(bound) => (self.low >= bound, self.high < bound),
-            Target::AtMost(bound) => (self.high <= bound, self.low > bound),
-        };
+        let [least, most] = target.bounds();
+        let met = self.low >= least && self.high <= most;
+        let missed = self.high < least || self.low > most;
         match (met, missed) {
+            _ if self.pairs < 2 => Shown::Not,
             (true, _) => Shown::Met,
             (_, true) => Shown::Missed,
             _ => Shown::Not,
+        }
+    }
+}
+
+impl Target {
+    const fn bounds(self) -> [f64; 2] {
+        match self {
+            Self::AtLeast(bound) => [bound, f64::INFINITY],
+            Self::AtMost(bound) => [f64::NEG_INFINITY, bound],
+            Self::Within(share) => [1.0 - share, 1.0 + share],
         }
     }
 }
@@ -71,6 +87,7 @@ impl fmt::Display for Target {
         match self {
             Self::AtLeast(bound) => write!(f, ">= {bound:.2}"),
             Self::AtMost(bound) => write!(f, "<= {bound:.2}"),
+            Self::Within(share) => write!(f, "1 within {:.0} %", share * 100.0),
         }
     }
 }
@@ -133,12 +150,25 @@ mod tests {
 
     #[test]
     fn a_verdict_wants_the_whole_interval_on_one_side() {
-        let interval = Interval { low: 0.95, median: 1.0, high: 1.05 };
+        let interval = Interval { low: 0.95, median: 1.0, high: 1.05, pairs: 5 };
         assert_eq!(interval.against(Target::AtLeast(0.9)), Shown::Met);
         assert_eq!(interval.against(Target::AtLeast(1.0)), Shown::Not);
         assert_eq!(interval.against(Target::AtLeast(1.1)), Shown::Missed);
         assert_eq!(interval.against(Target::AtMost(0.9)), Shown::Missed);
         assert_eq!(interval.against(Target::AtMost(1.1)), Shown::Met);
+        assert_eq!(interval.against(Target::Within(0.06)), Shown::Met);
+        assert_eq!(interval.against(Target::Within(0.04)), Shown::Not);
+        for off in [0.2, -0.2] {
+            let interval =
+                Interval { low: interval.low + off, high: interval.high + off, ..interval };
+            assert_eq!(interval.against(Target::Within(0.1)), Shown::Missed);
+        }
+    }
+
+    #[test]
+    fn one_pair_shows_nothing() {
+        let shown = |ratios: &[f64]| Interval::of(ratios, 7).unwrap().against(Target::AtLeast(1.0));
+        assert_eq!((shown(&[2.0]), shown(&[2.0, 2.0])), (Shown::Not, Shown::Met));
     }
 
     #[test]
