@@ -65,7 +65,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: vec![
             Figure::new("pauses", float(count), ""),
             Figure::new("longest pause", longest, "ms"),
-            Figure::new("share of the time", share_percent, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

@@ -38,7 +38,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: vec![
             Figure::new("most in flight", float(peak), "B"),
             Figure::new("round trip", round_trip, "ms"),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

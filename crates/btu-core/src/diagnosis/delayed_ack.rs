@@ -37,7 +37,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         figures: vec![
             Figure::new("stalls", float(stalls), ""),
             Figure::new("time per stall", each, "ms"),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

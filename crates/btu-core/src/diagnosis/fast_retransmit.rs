@@ -42,7 +42,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("fast retransmissions", float(needed), ""),
             Figure::new("duplicate acknowledgements", float(counts.duplicate_acks), ""),
             Figure::new("segments with data", float(counts.data_segments), ""),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

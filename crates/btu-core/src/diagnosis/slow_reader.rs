@@ -48,7 +48,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("times", float(times as u64), ""),
             Figure::new("window too small", squeezed, "ms"),
             Figure::new("largest window", float(largest), "B"),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

@@ -41,7 +41,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("lost tails", float(needed), ""),
             Figure::new("tail loss probes", float(counts.tail_probes), ""),
             Figure::new("mean wait", wait, "ms"),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }

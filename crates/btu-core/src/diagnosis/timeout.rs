@@ -32,7 +32,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         Figure::new("timeouts", float(count), ""),
         Figure::new("longest wait", longest, "ms"),
         Figure::new("retransmissions", float(seen.counts().retransmissions), ""),
-        Figure::new("share of the time", share * 100.0, "%"),
+        Figure::by_packets(share),
     ];
     let again = seen.evidence.sender.counter("TcpExt.TCPLostRetransmit");
     figures.extend(again.map(|count| Figure::new("retransmissions lost again", float(count), "")));
@@ -65,7 +65,7 @@ fn told(seen: &Seen<'_>) -> Option<Finding> {
             Figure::new("timeouts that the sender counted", float(seen.timeouts_told()), ""),
             Figure::new("pauses as long as one", float(count), ""),
             Figure::new("longest pause", longest, "ms"),
-            Figure::new("share of the time", share * 100.0, "%"),
+            Figure::by_packets(share),
         ],
     })
 }
