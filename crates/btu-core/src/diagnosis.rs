@@ -160,8 +160,8 @@ pub fn diagnose(connection: &Connection, evidence: &Evidence) -> Vec<Diagnosis> 
             found.extend(of_stream(connection, stream, evidence));
         }
     }
-    let is_known = found.iter().any(|one| one.cause != unknown::CAUSE.name);
-    found.retain(|one| !is_known || one.cause != unknown::CAUSE.name);
+    let is_known = found.iter().any(Diagnosis::is_known);
+    found.retain(|one| !is_known || one.is_known());
     found.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     found
 }
@@ -227,6 +227,11 @@ impl Diagnosis {
     /// What it is ranked by: its share of the time, less where it is less sure.
     pub fn weight(&self) -> f64 {
         self.share.share() * self.confidence.trust()
+    }
+
+    /// False where it only says that nothing else explains the connection.
+    pub fn is_known(&self) -> bool {
+        self.cause != unknown::CAUSE.name
     }
 }
 

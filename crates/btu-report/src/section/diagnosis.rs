@@ -154,8 +154,14 @@ fn causes(runs: &[SecondRun]) -> Table {
 
 /// The strongest cause of all connections.
 fn first(run: &SecondRun) -> Option<&Diagnosis> {
-    let each = run.connections.iter().filter_map(|one| one.diagnoses.first());
-    each.max_by(|a, b| a.weight().total_cmp(&b.weight()))
+    strongest(run.connections.iter().filter_map(|one| one.diagnoses.first()))
+}
+
+/// That nothing explains one connection says less than any cause of another one.
+fn strongest<'d>(each: impl Iterator<Item = &'d Diagnosis>) -> Option<&'d Diagnosis> {
+    each.max_by(|a, b| {
+        a.is_known().cmp(&b.is_known()).then_with(|| a.weight().total_cmp(&b.weight()))
+    })
 }
 
 fn verdict(run: &SecondRun) -> String {
@@ -240,4 +246,52 @@ fn told(found: &Diagnosis) -> String {
         found.sentence,
         found.remedy
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::diagnosis::Confidence;
+    use btu_core::tcp::Endpoint;
+    use btu_core::units::Ratio;
+
+    use super::*;
+
+    fn found(cause: &'static str, percent: f64, confidence: Confidence) -> Diagnosis {
+        let end = Endpoint { address: std::net::Ipv4Addr::LOCALHOST.into(), port: 7 };
+        Diagnosis {
+            cause,
+            from: end,
+            to: end,
+            confidence,
+            share: Ratio::new(percent / 100.0),
+            sentence: String::new(),
+            remedy: "",
+            figures: Vec::new(),
+        }
+    }
+
+    /// Of two connections, by the first cause of each.
+    fn first_of(one: &Diagnosis, other: &Diagnosis) -> &'static str {
+        let both = [[one, other], [other, one]];
+        let [there, back] = both.map(|each| strongest(each.into_iter()).unwrap().cause);
+        assert_eq!(there, back);
+        there
+    }
+
+    #[test]
+    fn the_first_cause_of_a_run_weighs_most_by_share_and_confidence() {
+        let timeout = found("timeout", 30.0, Confidence::High);
+        let window = found("congestion-window", 40.0, Confidence::Medium);
+        assert_eq!(first_of(&timeout, &window), "timeout");
+        assert_eq!(first_of(&window, &found("timeout", 20.0, Confidence::High)), window.cause);
+        assert_eq!(strongest(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn that_nothing_explains_one_connection_never_hides_the_cause_of_another() {
+        let unknown = found("unknown", 100.0, Confidence::Low);
+        let counted = found("fast-retransmit", 0.1, Confidence::High);
+        assert_eq!(first_of(&unknown, &counted), "fast-retransmit");
+        assert_eq!(first_of(&counted, &found("timeout", 0.0, Confidence::High)), counted.cause);
+    }
 }
