@@ -19,6 +19,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::skips;
 use crate::skips::Who;
+use outcome::Binaries;
 use outcome::Outcome;
 use scratch::Scratch;
 use tally::Tally;
@@ -69,7 +70,7 @@ fn all(repo: &Repo) -> Result<Verdict> {
     let mut documentation = repo.command("cargo");
     documentation.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet", "--doc"]);
     settle(&mut documentation);
-    tally.add(Outcome::of(&mut documentation)?.tally);
+    tally.add(Outcome::of(&mut documentation, Binaries::Several)?.tally);
     close(repo, tally, &journal, user)
 }
 

@@ -12,6 +12,7 @@ use anyhow::Result;
 use anyhow::bail;
 use serde::Deserialize;
 
+use super::outcome::Binaries;
 use super::outcome::Outcome;
 use super::tally::Tally;
 use crate::repo::Repo;
@@ -80,14 +81,14 @@ impl Binary {
 
     /// Runs all tests of the binary, and alone those that real traffic may have disturbed.
     pub(super) fn run(&self, command: impl Fn() -> Command) -> Result<Tally> {
-        let all = Outcome::of(&mut command())?;
+        let all = Outcome::of(&mut command(), Binaries::One)?;
         if !self.is_real || all.failed.is_empty() || all.failed.len() > MOST_DISTURBED {
             return Ok(all.tally);
         }
         println!("\nonce more, alone: {}", all.failed.join(", "));
         let mut alone = command();
         alone.args(&all.failed).args(["--exact", "--test-threads=1"]);
-        Ok(all.tally.settled(Outcome::of(&mut alone)?.tally))
+        Ok(all.tally.settled(Outcome::of(&mut alone, Binaries::One)?.tally))
     }
 }
 

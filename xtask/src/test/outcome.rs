@@ -16,13 +16,22 @@ pub(super) struct Outcome {
     /// As the closing list names them.
     pub(super) failed: Vec<String>,
     in_list: bool,
-    /// The closing line: the last of its kind, since a failed test may show that of another process.
-    closing: String,
+    /// The closing lines, the last one last.
+    closing: Vec<String>,
+}
+
+/// How many test binaries a command runs, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binaries {
+    /// The last closing line counts, since a failed test may show that of another process.
+    One,
+    /// Each closes with a line of its own.
+    Several,
 }
 
 impl Outcome {
     /// Runs a command that prints as cargo's test runner does, shows its lines and counts.
-    pub(super) fn of(command: &mut Command) -> Result<Self> {
+    pub(super) fn of(command: &mut Command, binaries: Binaries) -> Result<Self> {
         let mut child = command.stdout(Stdio::piped()).spawn().context("start the tests")?;
         let stdout = child.stdout.take().context("read the tests' output")?;
         let mut outcome = Self::default();
@@ -32,7 +41,8 @@ impl Outcome {
             outcome.read(&line);
         }
         let status = child.wait().context("wait for the tests")?;
-        outcome.tally.read(&outcome.closing);
+        let count = if binaries == Binaries::One { 1 } else { outcome.closing.len() };
+        outcome.closing.iter().rev().take(count).for_each(|line| outcome.tally.read(line));
         outcome.tally.ended(status.success());
         Ok(outcome)
     }
@@ -45,7 +55,8 @@ impl Outcome {
         } else if let Some(name) = line.strip_prefix("    ").filter(|_| self.in_list) {
             self.failed.push(name.to_owned());
         } else if line.starts_with("test result: ") {
-            (self.in_list, self.closing) = (false, line.to_owned());
+            self.in_list = false;
+            self.closing.push(line.to_owned());
         }
     }
 }
@@ -65,10 +76,21 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_are_those_of_the_last_closing_line() {
-        let said = "echo 'test result: FAILED. 0 passed; 1 failed;' && \
+    fn of_one_binary_the_last_closing_line_counts_and_of_several_all_do() {
+        let said = "echo 'test result: FAILED. 3 passed; 1 failed;' && \
                     echo 'test result: FAILED. 4 passed; 1 failed;' && exit 101";
-        let outcome = Outcome::of(Command::new("sh").args(["-c", said])).unwrap();
-        assert_eq!(outcome.tally.to_string(), "4 passed, 1 failed, 0 skipped");
+        let of = |binaries| Outcome::of(Command::new("sh").args(["-c", said]), binaries).unwrap();
+        let [one, all] = [Binaries::One, Binaries::Several].map(|binaries| of(binaries).tally);
+        assert_eq!(one.to_string(), "4 passed, 1 failed, 0 skipped");
+        assert_eq!(all.to_string(), "7 passed, 2 failed, 0 skipped");
+    }
+
+    #[test]
+    fn a_command_that_fails_without_a_failed_test_broke_off() {
+        let said = "echo 'test result: ok. 3 passed; 0 failed;' && exit 101";
+        for binaries in [Binaries::One, Binaries::Several] {
+            let outcome = Outcome::of(Command::new("sh").args(["-c", said]), binaries).unwrap();
+            assert!(!outcome.tally.is_green());
+        }
     }
 }
