@@ -3,7 +3,6 @@
 
 mod fit;
 
-use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
@@ -14,6 +13,7 @@ use crate::message::Answer;
 use crate::message::MAJOR;
 use crate::message::MINOR;
 use crate::message::Request;
+use crate::policy::LEAST_RATE;
 
 use fit::asked;
 use fit::misfit;
@@ -251,6 +251,7 @@ impl Client {
     fn answered(&mut self, now: Nanos, answer: Answer) -> Vec<ClientAction> {
         match answer {
             Answer::Document { length, .. } if length > 0 => {
+                // As a whole, however steadily its pieces come.
                 let end = now
                     .saturating_add(STALL)
                     .saturating_add(LEAST_RATE.time_for(Bytes::new(length)));
@@ -322,5 +323,3 @@ const GREETING: Nanos = Nanos::from_secs(10);
 const QUEUE_SILENCE: Nanos = Nanos::from_secs(15);
 /// Without progress of a document.
 const STALL: Nanos = Nanos::from_secs(10);
-/// Of a document as a whole, however steadily its pieces come: the least rate that a policy can set.
-const LEAST_RATE: BitRate = BitRate::new(128_000);

@@ -395,5 +395,6 @@ fn place(text: &str, error: &toml::de::Error) -> String {
 }
 
 const MOST_SHARED: u32 = 64;
-/// What one segment a tenth of a second takes: with less, no run would ever come to its end.
-const LEAST_RATE: BitRate = BitRate::new(128_000);
+/// The least rate that a policy can set, one segment in a tenth of a second: with less, no run would
+/// ever come to its end.
+pub(crate) const LEAST_RATE: BitRate = BitRate::new(128_000);
