@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::Explained;
+use crate::result::version::EXPLAIN_SCHEMA_VERSION;
 
 pub(super) fn document(explained: &Explained<'_>) -> Value {
     let analysis = explained.analysis;
@@ -26,7 +27,7 @@ pub(super) fn document(explained: &Explained<'_>) -> Value {
         })
     };
     json!({
-        "schema_version": "1.0.0",
+        "schema_version": EXPLAIN_SCHEMA_VERSION,
         "capture": explained.name,
         "traffic": analysis.traffic,
         "missing": {
@@ -69,5 +70,18 @@ fn name(limit: Limit) -> String {
     match json!(limit) {
         Value::String(name) => name,
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_keys_raise_the_minor_version() {
+        let stream = stream(&Stream::default());
+        let keys = |value: &Value| value.as_object().map_or(0, Map::len);
+        let counted = (keys(&stream), keys(&stream["counts"]));
+        assert_eq!((EXPLAIN_SCHEMA_VERSION, counted), ("1.1.0", (13, 30)));
     }
 }

@@ -1,4 +1,4 @@
-//! The version of each kind of `result.json`, and the keys that its minor versions added.
+//! The version of each kind of JSON document, and the keys that its minor versions added to a `result.json`.
 //!
 //! Semantic: added keys raise the minor version, keys that go or mean something else the major one.
 
@@ -8,6 +8,8 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
+/// Version of the shape of the document of `btu explain --json`.
+pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.1.0";
 
 /// The keys that came after 1.0, each with the minor version that brought it.
 #[derive(Clone, Copy, Debug)]
