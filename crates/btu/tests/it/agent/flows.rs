@@ -83,13 +83,17 @@ fn lab1(hosts: &Hosts) -> Black<'_> {
     agent
 }
 
-/// `btu traffic` on the host under test, while it runs.
+/// `btu traffic` on the host under test, while it runs; nobody reads what it says.
 fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
+    begun_saying(Stdio::null(), hosts, name, text, args)
+}
+
+fn begun_saying(said: Stdio, hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
     let file = format!("{name}.toml");
     std::fs::write(hosts.path(&file), text).unwrap();
     let mut command = hosts.btu(2);
     command.args(["traffic", &file, "--quiet", "--out", name]).args(args);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    command.stdout(Stdio::null()).stderr(said).spawn().unwrap()
 }
 
 fn one(from: &str, to: &str, rest: &str) -> String {
@@ -250,15 +254,12 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
 fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
     isolated("agent::flows::an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = lab1(&hosts);
         // For five minutes nothing is said: last words and the end of the channel are all that comes.
         let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
-        std::fs::write(hosts.path("long.toml"), text).unwrap();
-        let mut command = hosts.btu(2);
-        command.args(["traffic", "long.toml", "--quiet", "--reconnect", "0", "--out", "long"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let never_again = ["--reconnect", "0"];
+        let mut child = begun_saying(Stdio::piped(), &hosts, "long", &text, &never_again);
         let before = hosts.received(0, "lan");
         wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
         agent.admin("stop-all");
