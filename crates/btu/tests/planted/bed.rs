@@ -10,6 +10,7 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use btu_core::analysis::SecondRun;
 use btu_core::analysis::second_run;
 use btu_core::capture;
 use btu_core::capture::Packet;
@@ -79,12 +80,18 @@ struct EndAccount {
 impl Trial {
     /// What the diagnosis says, the strongest cause first.
     pub(crate) fn diagnoses(&self) -> Vec<String> {
+        let found = self.second_run();
+        let diagnoses = found.connections.iter().flat_map(|one| &one.diagnoses);
+        diagnoses.map(|one| one.cause.to_owned()).collect()
+    }
+
+    /// The trial as the second run of a cell, with what was found of it.
+    pub(crate) fn second_run(&self) -> SecondRun {
         let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
         let plan = Plan::resolve(&Choices::default(), &words, 1).expect("the default plan");
         let found = second_run(&plan, &self.sample, Ok(self.pcapng.clone()), None);
         assert_eq!(found.no_packets, "", "the capture can be read");
-        let diagnoses = found.connections.iter().flat_map(|one| &one.diagnoses);
-        diagnoses.map(|one| one.cause.to_owned()).collect()
+        found
     }
 }
 

@@ -207,21 +207,25 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
         let own = Identity::load_or_create(&hosts.state("2")).unwrap();
         let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
         let mut dice = Dice::new(1);
+        let (mut said, mut welcomed) = (0, 0);
         hosts.inside(2, || {
             for (_, bytes) in corpus("frame") {
                 // As it is, again on the same connection, and damaged.
-                say(&agent, (&own, id), &[&bytes[..], &bytes[..]].concat());
-                for _ in 0..3 {
-                    say(&agent, (&own, id), &mutated(&bytes, &mut dice));
+                let twice = [&bytes[..], &bytes[..]].concat();
+                let damaged = (0..3).map(|_| mutated(&bytes, &mut dice));
+                for words in std::iter::once(twice).chain(damaged) {
+                    said += 1;
+                    welcomed += usize::from(say(&agent, (&own, id), &words));
                 }
             }
         });
+        assert!(welcomed * 2 > said, "{welcomed} of {said} were heard");
         assert_works(&hosts, &agent, "result");
     });
 }
 
-/// A greeting, and then these bytes; the agent may close at any moment.
-fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) {
+/// A greeting, and then these bytes; the agent may close at any moment. True where it welcomed.
+fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) -> bool {
     let config = Arc::new(tls::client_config(own, id).unwrap());
     let mut tls = ClientConnection::new(config, tls::no_name()).unwrap();
     let mut stream = TcpStream::connect(agent.address()).unwrap();
@@ -236,6 +240,7 @@ fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) {
     let answer = String::from_utf8_lossy(&answer[..heard]);
     assert!(heard == 0 || answer.contains(r#""type":"welcome""#), "{answer}");
     let _ = channel.write_all(bytes).and_then(|()| channel.flush());
+    heard > 0
 }
 
 #[test]
