@@ -7,6 +7,7 @@ mod chore;
 mod ci;
 mod cite;
 mod deps;
+mod program;
 mod repo;
 mod skips;
 mod source;

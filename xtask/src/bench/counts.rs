@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -13,10 +12,15 @@ use super::Bench;
 use super::options::Options;
 use super::process::End;
 use crate::chore::Verdict;
+use crate::program::installed;
 use crate::repo::Repo;
 
-pub(super) const BENCH: Bench =
-    Bench { name: "counts", about: "instructions per message and per packet (valgrind)", own_options: &[], run };
+pub(super) const BENCH: Bench = Bench {
+    name: "counts",
+    about: "instructions per message and per packet (valgrind)",
+    own_options: &[],
+    run,
+};
 
 /// A loop and how many instructions one turn of it takes. A change that moves a count on purpose
 /// writes the new one here.
@@ -53,7 +57,7 @@ enum Side {
 }
 
 fn run(repo: &Repo, _options: &Options) -> Result<Verdict> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
+    if installed("valgrind").is_none() {
         println!("counts: skipped: program missing: valgrind");
         return Ok(Verdict::Good);
     }

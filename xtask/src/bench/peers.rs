@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -24,10 +23,15 @@ use super::paired::Target;
 use super::paired::median;
 use super::private;
 use crate::chore::Verdict;
+use crate::program::installed;
 use crate::repo::Repo;
 
-pub(super) const BENCH: Bench =
-    Bench { name: "peers", about: "the COMM loop beside iperf3, nuttcp and qperf", own_options: &[], run };
+pub(super) const BENCH: Bench = Bench {
+    name: "peers",
+    about: "the COMM loop beside iperf3, nuttcp and qperf",
+    own_options: &[],
+    run,
+};
 
 const RAW: &str = "target/bench/peers.json";
 
@@ -76,12 +80,9 @@ fn contenders(repo: &Repo) -> Result<Vec<Present>> {
     let ours = repo.path("target/release/examples/comm");
     let mut present = vec![Present { contender: &OURS, program: ours }];
     for peer in PEERS {
-        match Command::new("which").arg(peer.name).output().context("run which")? {
-            found if found.status.success() => {
-                let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();
-                present.push(Present { contender: peer, program: path.into() });
-            }
-            _ => println!("peers: {} left out: install the package {}", peer.name, peer.package),
+        match installed(peer.name) {
+            Some(program) => present.push(Present { contender: peer, program }),
+            None => println!("peers: {} left out: install the package {}", peer.name, peer.package),
         }
     }
     if present.len() == 1 {

@@ -9,7 +9,6 @@ mod twice;
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -22,6 +21,7 @@ use super::paired::Interval;
 use super::paired::Shown;
 use super::paired::Target;
 use crate::chore::Verdict;
+use crate::program::installed;
 use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
@@ -112,8 +112,7 @@ fn compared(what: &str, ratio: &Interval, target: Target) -> usize {
 
 /// A peer that is not installed is a bound that nobody has seen held.
 fn is_there(name: &str, package: &str) -> bool {
-    let found = Command::new("which").arg(name).output();
-    let is_there = found.is_ok_and(|found| found.status.success());
+    let is_there = installed(name).is_some();
     if !is_there {
         println!("MISSED {name} is not here: install the package {package}");
     }

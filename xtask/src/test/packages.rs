@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::program::installed;
 use crate::repo::Repo;
 
 /// Program and package; the program's presence decides.
@@ -22,12 +23,15 @@ const TRIES: u32 = 3;
 /// Installs what is missing. A machine without apt keeps what it has: its tests then fail with
 /// the name of the program, since root has no listed reason to skip them.
 pub(super) fn install(repo: &Repo) -> Result<()> {
-    let missing: Vec<&str> =
-        PROGRAMS.iter().filter(|(program, _)| !installed(program)).map(|(_, p)| *p).collect();
+    let missing: Vec<&str> = PROGRAMS
+        .iter()
+        .filter(|(program, _)| installed(program).is_none())
+        .map(|(_, p)| *p)
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
-    if !installed("apt-get") {
+    if installed("apt-get").is_none() {
         println!("test: no apt-get here; missing: {}", missing.join(" "));
         return Ok(());
     }
@@ -41,9 +45,4 @@ pub(super) fn install(repo: &Repo) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
