@@ -38,7 +38,7 @@ impl Section for Headline {
         vec![Block::Card(Card {
             figures: figures(run.analysis),
             badges: badges(run.analysis),
-            reasons: run.analysis.not_rankable_reasons.iter().map(|r| brief(r)).collect(),
+            reasons: run.analysis.not_rankable_reasons.clone(),
             sentence: sentence(run.analysis),
             facts: facts(run),
         })]
@@ -99,17 +99,6 @@ fn badges(analysis: &Analysis) -> Vec<Badge> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// The beginning of a long reason; the whole one stands with what is abnormal.
-fn brief(reason: &str) -> String {
-    const LONG: usize = 150;
-    if reason.chars().count() <= LONG {
-        return reason.to_owned();
-    }
-    let start: String = reason.chars().take(LONG).collect();
-    let words = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
-    format!("{words} ...")
 }
 
 /// The result as one would say it.

@@ -72,6 +72,20 @@ fn the_headline_has_levels_1_and_2_and_the_verdict_beside_the_score() {
 }
 
 #[test]
+fn a_long_reason_why_a_result_is_not_rankable_is_told_to_its_end() {
+    let journal = fixture::small_journal();
+    let mut analysis = analyse(&journal);
+    let reason = format!("a cause after {}the end", "another cause, ".repeat(30));
+    analysis.not_rankable_reasons.push(reason.clone());
+    let document = compose(&journal, &analysis);
+    for format in ["text", "md", "html"] {
+        let text = String::from_utf8(render(format, &document, &journal, &analysis).unwrap());
+        let words: Vec<String> = text.unwrap().split_whitespace().map(str::to_owned).collect();
+        assert!(words.join(" ").contains(&reason), "{format}");
+    }
+}
+
+#[test]
 fn an_unknown_format_names_the_known_ones() {
     let journal = fixture::empty_journal();
     let analysis = analyse(&journal);
