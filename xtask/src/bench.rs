@@ -15,6 +15,7 @@ mod pingpong;
 mod private;
 mod process;
 mod traffic;
+mod verb;
 
 use anyhow::Context;
 use anyhow::Result;

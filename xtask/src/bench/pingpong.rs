@@ -7,12 +7,8 @@ mod netpipe;
 mod order;
 mod twice;
 
-use std::path::Path;
-use std::path::PathBuf;
-
 use anyhow::Context;
 use anyhow::Result;
-use anyhow::bail;
 use serde_json::Value;
 
 use super::Bench;
@@ -20,6 +16,8 @@ use super::options::Options;
 use super::paired::Interval;
 use super::paired::Shown;
 use super::paired::Target;
+use super::verb::Incomplete;
+use super::verb::Verb;
 use crate::chore::Verdict;
 use crate::program::installed;
 use crate::repo::Repo;
@@ -32,13 +30,7 @@ pub(super) const BENCH: Bench = Bench {
     run,
 };
 
-/// The program, and where its results go.
-struct Program<'a> {
-    repo: &'a Repo,
-    results: PathBuf,
-}
-
-type Part = (&'static str, fn(&Program<'_>, &Options) -> Result<usize>);
+type Part = (&'static str, fn(&Verb<'_>, &Options) -> Result<usize>);
 
 /// Every part by the names of its checks; it gives how many bounds were missed.
 const PARTS: &[Part] = &[
@@ -51,41 +43,13 @@ const PARTS: &[Part] = &[
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     let chosen = options.chosen(PARTS, |(names, _)| names)?;
-    if !repo.step("cargo build --release --locked -p btu")? {
-        bail!("btu did not build");
-    }
-    let results = repo.path("target/bench/pingpong");
-    if results.exists() {
-        std::fs::remove_dir_all(&results)
-            .with_context(|| format!("remove {}", results.display()))?;
-    }
-    let program = Program { repo, results };
+    let program = Verb::new(repo, BENCH.name, Incomplete::Refused)?;
     let mut missed = 0;
     for (_, part) in chosen {
         missed += part(&program, options)?;
     }
     println!("\npingpong: {missed} bounds missed");
     Ok(Verdict::of(missed == 0))
-}
-
-impl Program<'_> {
-    /// Measures into a folder of its own; gives `result.json`.
-    fn measure(&self, name: &str, args: &[&str]) -> Result<Value> {
-        let out = self.results.join(name);
-        let mut command = self.repo.command(self.repo.path("target/release/btu"));
-        command.arg("pingpong").args(args).arg("--quiet").arg("--out").arg(&out);
-        let ended =
-            command.output().with_context(|| format!("run btu pingpong {}", args.join(" ")))?;
-        if !ended.status.success() {
-            bail!("btu pingpong {}: {}", args.join(" "), String::from_utf8_lossy(&ended.stderr));
-        }
-        read(&out.join("result.json"))
-    }
-}
-
-fn read(path: &Path) -> Result<Value> {
-    let text = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("parse {}", path.display()))
 }
 
 /// The points of the curve of this label.
@@ -117,10 +81,4 @@ fn is_there(name: &str, package: &str) -> bool {
         println!("MISSED {name} is not here: install the package {package}");
     }
     is_there
-}
-
-/// Prints a bound and what became of it; 1 where it was missed.
-fn judged(what: &str, met: bool) -> usize {
-    println!("{} {what}", if met { "met   " } else { "MISSED" });
-    usize::from(!met)
 }

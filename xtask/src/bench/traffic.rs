@@ -2,16 +2,16 @@
 //! quiet machine.
 
 use std::fmt::Write;
-use std::path::Path;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use anyhow::Result;
-use anyhow::bail;
 use serde_json::Value;
 
 use super::Bench;
 use super::options::Options;
+use super::verb::Incomplete;
+use super::verb::Verb;
+use super::verb::judged;
 use crate::chore::Verdict;
 use crate::repo::Repo;
 
@@ -23,28 +23,13 @@ pub(super) const BENCH: Bench = Bench {
     run,
 };
 
-/// The program, and where its results go.
-struct Program<'a> {
-    repo: &'a Repo,
-    results: PathBuf,
-}
-
 /// A line for 1.7 Mb/s of TCP payload: 1448 of 1538 bytes on the wire.
 const LINE: [&str; 4] = ["--rate", "1805700bit/s", "--queue", "64kB"];
 const MU: f64 = 1.7e6;
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     let chosen = options.chosen(PARTS, |(names, _)| names)?;
-    if !repo.step("cargo build --release --locked -p btu")? {
-        bail!("btu did not build");
-    }
-    let results = repo.path("target/bench/traffic");
-    if results.exists() {
-        std::fs::remove_dir_all(&results)
-            .with_context(|| format!("remove {}", results.display()))?;
-    }
-    std::fs::create_dir_all(&results)?;
-    let program = Program { repo, results };
+    let program = Verb::new(repo, BENCH.name, Incomplete::Judged)?;
     let mut missed = 0;
     for (_, part) in chosen {
         missed += part(&program)?;
@@ -53,7 +38,7 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     Ok(Verdict::of(missed == 0))
 }
 
-type Part = (&'static str, fn(&Program<'_>) -> Result<usize>);
+type Part = (&'static str, fn(&Verb<'_>) -> Result<usize>);
 
 /// Every part by the names of its checks, the short ones first.
 const PARTS: &[Part] = &[
@@ -69,7 +54,7 @@ const PARTS: &[Part] = &[
 ];
 
 /// Achieved over asked, for datagrams up to what the line carries.
-fn rate(program: &Program<'_>) -> Result<usize> {
+fn rate(program: &Verb<'_>) -> Result<usize> {
     let mut missed = 0;
     for asked in [100e3, 1e6, 1.5e6] {
         let period = 1000.0 * 8e9 / asked;
@@ -90,7 +75,7 @@ fn rate(program: &Program<'_>) -> Result<usize> {
 }
 
 /// A thousand flows of 100 kb/s, 1250 B each 100 ms at phases of their own.
-fn thousand(program: &Program<'_>) -> Result<usize> {
+fn thousand(program: &Verb<'_>) -> Result<usize> {
     let mut text = "[[cluster]]\nname = \"thousand\"\n".to_owned();
     for flow in 0..1000_u64 {
         let phase = flow * 100;
@@ -122,7 +107,7 @@ fn thousand(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T13: standard methods on a line of known rate and delay.
-fn methods(program: &Program<'_>) -> Result<usize> {
+fn methods(program: &Verb<'_>) -> Result<usize> {
     let line = ["--rate", "10Mbit/s", "--delay", "10ms"];
     let of = |name: &str, args: &[&str]| {
         program.measure(name, &[&["method", name], args, &line].concat())
@@ -154,7 +139,7 @@ fn methods(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T14: the sheet twice on one line, and on one that is a fifth slower.
-fn sheets(program: &Program<'_>) -> Result<usize> {
+fn sheets(program: &Verb<'_>) -> Result<usize> {
     let sheet = |name: &str, rate: &str| {
         program.measure(name, &["qos", "voice,rpc", "--passes", "5", "--rate", rate])
     };
@@ -175,7 +160,7 @@ fn sheets(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T10: datagrams each millisecond for 10 s.
-fn pacing(program: &Program<'_>) -> Result<usize> {
+fn pacing(program: &Verb<'_>) -> Result<usize> {
     let script = "cluster { test test { type = burstq (blocksize=1250 B, period=1 ms, duration=10 s); \
                   protocol = udp; own = test:42001; peer = active:42001; pace = hybrid; } \
                   test active { type = sink (blocksize=64 KiB); protocol = udp; own = active:42001; \
@@ -188,7 +173,7 @@ fn pacing(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T8: the four places add up to A - D, below and above the knee.
-fn places(program: &Program<'_>) -> Result<usize> {
+fn places(program: &Verb<'_>) -> Result<usize> {
     let args = ["sweep", "period", "--values", "118ms,39ms", "--time", "10s", "--passes", "1"];
     let result = program.measure("places", &[&args[..], &LINE].concat())?;
     let mut missed = 0;
@@ -207,7 +192,7 @@ fn places(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T4: the knee at 58.8 ms, mu at 1.7 Mb/s.
-fn knee(program: &Program<'_>) -> Result<usize> {
+fn knee(program: &Verb<'_>) -> Result<usize> {
     let values = "20ms,30ms,40ms,50ms,55ms,63ms,70ms,80ms,120ms,200ms";
     let args = ["sweep", "period", "--values", values, "--time", "10s", "--passes", "3"];
     let result = program.measure("knee", &[&args[..], &LINE].concat())?;
@@ -219,7 +204,7 @@ fn knee(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T12: the total of many streams is that of one.
-fn sessions(program: &Program<'_>) -> Result<usize> {
+fn sessions(program: &Verb<'_>) -> Result<usize> {
     let args = ["sweep", "sessions", "--values", "1,2,4,8,16", "--time", "10s", "--passes", "3"];
     let result = program.measure("sessions", &[&args[..], &LINE].concat())?;
     let mut missed = 0;
@@ -233,7 +218,7 @@ fn sessions(program: &Program<'_>) -> Result<usize> {
 }
 
 /// T5, T6: utilisation and delay of random bursts are those of the schedule that was drawn.
-fn random_bursts(program: &Program<'_>) -> Result<usize> {
+fn random_bursts(program: &Verb<'_>) -> Result<usize> {
     let args =
         ["sweep", "time", "--values", "10s,30s,60s,90s,120s", "--passes", "1", "--seed", "1"];
     let result = program.measure("time", &[&args[..], &LINE].concat())?;
@@ -265,40 +250,8 @@ fn fitted(points: &[(f64, f64)]) -> (f64, f64) {
     (xy / xx, xy * xy / (xx * yy))
 }
 
-impl Program<'_> {
-    /// Measures into a folder of its own; gives `result.json`.
-    fn measure(&self, name: &str, args: &[&str]) -> Result<Value> {
-        let out = self.results.join(name);
-        let mut command = self.repo.command(self.repo.path("target/release/btu"));
-        command.arg("traffic").args(args).arg("--quiet").arg("--out").arg(&out);
-        let shown = args.join(" ");
-        let ended = command.output().with_context(|| format!("run btu traffic {shown}"))?;
-        let said = String::from_utf8_lossy(&ended.stderr);
-        match ended.status.code() {
-            Some(0) => {}
-            Some(INCOMPLETE) => println!("{name}: {}", said.trim_end()),
-            _ => bail!("btu traffic {shown}: {said}"),
-        }
-        read(&out.join("result.json"))
-    }
-}
-
-/// The exit code of a result in which something went wrong: the bounds judge what there is.
-const INCOMPLETE: i32 = 6;
-
-fn read(path: &Path) -> Result<Value> {
-    let text = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("parse {}", path.display()))
-}
-
 fn number(value: &Value, key: &str) -> Result<f64> {
     value[key].as_f64().with_context(|| format!("no {key}"))
-}
-
-/// Prints a bound and what became of it; 1 where it was missed.
-fn judged(what: &str, met: bool) -> usize {
-    println!("{} {what}", if met { "met   " } else { "MISSED" });
-    usize::from(!met)
 }
 
 #[cfg(test)]

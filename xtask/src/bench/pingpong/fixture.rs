@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::Program;
-use super::judged;
+use crate::bench::verb::Verb;
+use crate::bench::verb::judged;
 
-pub(super) fn fixture(program: &Program<'_>, runs: u64) -> Result<usize> {
+pub(super) fn fixture(program: &Verb<'_>, runs: u64) -> Result<usize> {
     let mut right = 0;
     let _busy = Busy::everywhere();
     for run in 1..=runs {

@@ -5,7 +5,6 @@ use anyhow::Context;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::Program;
 use super::at;
 use super::compared;
 use super::is_there;
@@ -15,6 +14,7 @@ use crate::bench::paired::Chance;
 use crate::bench::paired::Interval;
 use crate::bench::paired::Target;
 use crate::bench::process::End;
+use crate::bench::verb::Verb;
 
 /// A program that measures half a round trip between two blocking ends.
 struct Peer {
@@ -70,7 +70,7 @@ struct Block {
     theirs: Vec<Option<f64>>,
 }
 
-pub(super) fn latency(program: &Program<'_>, options: &Options) -> Result<usize> {
+pub(super) fn latency(program: &Verb<'_>, options: &Options) -> Result<usize> {
     let present: Vec<&Peer> =
         PEERS.iter().filter(|peer| is_there(peer.name, peer.package)).collect();
     let mut chance = Chance(options.seed);
@@ -113,12 +113,7 @@ impl Block {
 }
 
 /// All of a block, in an order of its own.
-fn measure(
-    program: &Program<'_>,
-    peers: &[&Peer],
-    number: u64,
-    chance: &mut Chance,
-) -> Result<Block> {
+fn measure(program: &Verb<'_>, peers: &[&Peer], number: u64, chance: &mut Chance) -> Result<Block> {
     let (mut ours, mut theirs) = (Value::Null, vec![None; peers.len()]);
     let mut turns: Vec<usize> = (0..=peers.len()).collect();
     while !turns.is_empty() {
@@ -141,7 +136,7 @@ fn measure(
     Ok(block)
 }
 
-fn our_own(program: &Program<'_>, number: u64) -> Result<Value> {
+fn our_own(program: &Verb<'_>, number: u64) -> Result<Value> {
     let args = "tcp --on loopback --wait block,spin --sizes 1B,14B --point-time 1s --chasms off \
                 --reference off --cpus 0/1";
     let args: Vec<&str> = args.split_whitespace().collect();

@@ -10,10 +10,8 @@ use anyhow::Result;
 use anyhow::bail;
 use serde_json::Value;
 
-use super::Program;
 use super::compared;
 use super::is_there;
-use super::judged;
 use super::points;
 use crate::bench::options::Options;
 use crate::bench::paired::Chance;
@@ -21,11 +19,13 @@ use crate::bench::paired::Interval;
 use crate::bench::paired::Shown;
 use crate::bench::paired::Target;
 use crate::bench::process::End;
+use crate::bench::verb::Verb;
+use crate::bench::verb::judged;
 
 /// One curve: bytes and T in microseconds, ascending.
 type Curve = Vec<(u64, f64)>;
 
-pub(super) fn netpipe(program: &Program<'_>, options: &Options) -> Result<usize> {
+pub(super) fn netpipe(program: &Verb<'_>, options: &Options) -> Result<usize> {
     if !is_there("NPtcp", "netpipe-tcp") {
         return Ok(1);
     }
@@ -95,7 +95,7 @@ fn of_all(shown: &[Shown], sizes: usize) -> usize {
 }
 
 /// Ours and theirs, in random order, with the time that each took.
-fn both(program: &Program<'_>, block: u64, chance: &mut Chance) -> Result<[Curve; 2]> {
+fn both(program: &Verb<'_>, block: u64, chance: &mut Chance) -> Result<[Curve; 2]> {
     let (mut curves, mut seconds) = ([Curve::new(), Curve::new()], [0.0; 2]);
     let first = chance.below(2);
     for turn in [first, 1 - first] {
@@ -114,7 +114,7 @@ fn both(program: &Program<'_>, block: u64, chance: &mut Chance) -> Result<[Curve
 }
 
 /// Bytes and T in microseconds, by the smallest of three means.
-fn ours(program: &Program<'_>, block: u64) -> Result<Curve> {
+fn ours(program: &Verb<'_>, block: u64) -> Result<Curve> {
     let result = program.measure(
         &format!("netpipe-{block}"),
         &[
@@ -136,7 +136,7 @@ fn ours(program: &Program<'_>, block: u64) -> Result<Curve> {
 }
 
 /// The same of `NPtcp`, its ends on the same CPUs as ours.
-fn theirs(program: &Program<'_>) -> Result<Curve> {
+fn theirs(program: &Verb<'_>) -> Result<Curve> {
     let file = program.results.join("np.out");
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let far = End::start(1, &words("NPtcp"))?;

@@ -3,15 +3,15 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use super::Program;
 use super::at;
-use super::judged;
 use super::points;
+use crate::bench::verb::Verb;
+use crate::bench::verb::judged;
 
 /// Slower ones come later; each by more than a fifth.
 static AT_8_BYTES: [&str; 4] = ["shm spin", "raw spin", "tcp spin", "tcp block"];
 
-pub(super) fn order(program: &Program<'_>) -> Result<usize> {
+pub(super) fn order(program: &Verb<'_>) -> Result<usize> {
     let result = program.measure(
         "p7",
         &["shm", "raw", "tcp", "--wait", "block,spin", "--sizes", "8B,64KiB", "--chasms", "off"],

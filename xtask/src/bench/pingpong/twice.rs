@@ -6,12 +6,12 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::Program;
-use super::judged;
 use super::points;
 use crate::bench::paired::median;
+use crate::bench::verb::Verb;
+use crate::bench::verb::judged;
 
-pub(super) fn twice(program: &Program<'_>) -> Result<usize> {
+pub(super) fn twice(program: &Verb<'_>) -> Result<usize> {
     let args = ["tcp", "--on", "loopback", "--chasms", "off", "--reference", "off"];
     let begun = Instant::now();
     let first = program.measure("p6-first", &args)?;
