@@ -13,6 +13,7 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
+use btu_core::sample::ActivitySample;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::Flag;
@@ -78,6 +79,20 @@ pub struct AloneRun {
     pub position: u32,
     /// With calibrated work: the time that the fixed work should take alone.
     pub calibrate_to: Option<Nanos>,
+}
+
+impl AloneRun {
+    /// What it did, as a run that began at this time.
+    pub fn sampled(&self, started_at: String, sample: ActivitySample) -> AloneSample {
+        AloneSample {
+            activity: self.activity.clone(),
+            pass: self.pass,
+            position: self.position,
+            started_at,
+            sample,
+            flags: Vec::new(),
+        }
+    }
 }
 
 /// One run of one cell.

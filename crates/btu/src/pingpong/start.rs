@@ -1,7 +1,5 @@
 //! What happens before the first visit: plan, hosts, disclosure, result directory.
 
-use std::path::Path;
-
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::cell::Role;
@@ -58,7 +56,7 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
     let progress = Progress::new(args.quiet || args.json);
     let (journal, lines) = if let Some(directory) = &args.resume {
-        resumed(directory, &hosts)?
+        start::go_on(directory, &hosts)?
     } else {
         let lines = declare(args, &plan, &mut sessions)?;
         fresh(args, &plan, &hosts, lines.into_iter().chain(imports).collect())?
@@ -74,23 +72,11 @@ fn fresh(
     lines: Vec<Line>,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_out(plan));
-    let mut journal =
-        JournalDir::create(&out, &plan.to_toml(), None, hosts).map_err(start::not_created)?;
-    start::note(&mut journal, "started", "a new measurement")?;
+    let mut journal = start::begin(&out, &plan.to_toml(), hosts)?;
     for line in &lines {
         journal.keep(line).map_err(start::journal_failure)?;
     }
     Ok((journal, lines))
-}
-
-fn resumed(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let (mut journal, stored) =
-        JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
-    start::same_host(&stored.hosts, here)?;
-    start::same_agents(&stored.hosts, here)?;
-    crate::sign::unsign(&journal);
-    start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
-    Ok((journal, stored.records))
 }
 
 /// What is measured, and what is not there. One connection of each configuration is tried, so that

@@ -191,14 +191,7 @@ impl Runner for LocalRunner {
                 activity::alone_fixed(activity, &place, units, target * 20, cancel)?
             }
         };
-        Some(AloneSample {
-            activity: run.activity.clone(),
-            pass: run.pass,
-            position: run.position,
-            started_at,
-            sample,
-            flags: Vec::new(),
-        })
+        Some(run.sampled(started_at, sample))
     }
 
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {

@@ -279,14 +279,7 @@ impl Runner for RemoteRunner {
                 }
                 continue;
             }
-            return Some(AloneSample {
-                activity: run.activity.clone(),
-                pass: run.pass,
-                position: run.position,
-                started_at,
-                sample,
-                flags: Vec::new(),
-            });
+            return Some(run.sampled(started_at, sample));
         }
     }
 

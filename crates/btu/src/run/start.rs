@@ -12,6 +12,7 @@ use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
+use serde::de::DeserializeOwned;
 
 use super::caution::caution;
 use super::facts;
@@ -110,6 +111,26 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, 
     Ok(Started { plan, journal, records: stored.records, runner, loss })
 }
 
+/// A new journal of another verb, whose plan is this text.
+pub(crate) fn begin(out: &Path, plan: &str, hosts: &Disclosure) -> Result<JournalDir, Failure> {
+    let mut journal = JournalDir::create(out, plan, None, hosts).map_err(not_created)?;
+    note(&mut journal, "started", "a new measurement")?;
+    Ok(journal)
+}
+
+/// A journal of another verb with the lines that it holds, on the hosts of its first part.
+pub(crate) fn go_on<L: DeserializeOwned>(
+    directory: &Path,
+    here: &Disclosure,
+) -> Result<(JournalDir, Vec<L>), Failure> {
+    let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    same_host(&stored.hosts, here)?;
+    same_agents(&stored.hosts, here)?;
+    sign::unsign(&journal);
+    note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
+    Ok((journal, stored.records))
+}
+
 /// What became of a line that a crash cut off.
 fn set_aside(torn: &TornLine) -> String {
     let (number, length) = (torn.number, torn.bytes.len());
@@ -130,7 +151,7 @@ pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
 }
 
 /// Half a run on one host and half on another is no result.
-pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let facts = |disclosure: &Disclosure| {
         let host = disclosure.hosts.get("test").cloned().unwrap_or_default();
         IDENTITY.map(|(group, name)| host.get(group).and_then(|facts| facts.get(name)).cloned())
@@ -152,7 +173,7 @@ pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Fa
 }
 
 /// Black boxes are part of what was measured.
-pub(crate) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let identity = |hosts: &Disclosure, role| {
         let facts = hosts.hosts.get(role)?.get("agent")?;
         facts.get("identity").cloned()
@@ -174,7 +195,7 @@ pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Resul
 }
 
 /// Nothing was measured yet, so another directory is all it takes.
-pub(crate) fn not_created(error: JournalError) -> Failure {
+fn not_created(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => {
             Failure::environment(error).hint("name another directory with --out")

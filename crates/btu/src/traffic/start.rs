@@ -1,7 +1,5 @@
 //! What happens before the first run: hosts, disclosure, result directory.
 
-use std::path::Path;
-
 use btu_control::JournalDir;
 use btu_core::disclosure::Disclosure;
 use btu_core::traffic::plan::Plan;
@@ -63,7 +61,7 @@ pub(super) fn start(
     facts.placement = hosts.facts();
     let progress = Progress::new(output.quiet || output.json, &plan);
     let (journal, lines) = match resumed {
-        Some(directory) => resume(directory, &facts)?,
+        Some(directory) => start::go_on(directory, &facts)?,
         None => (fresh(&plan, output, &facts)?, Vec::new()),
     };
     Ok(Started { plan, hosts, journal, lines, progress })
@@ -78,18 +76,5 @@ fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<Journal
         Study::Viseum => "traffic-viseum",
     };
     let out = output.out.clone().unwrap_or_else(|| place::named_out(what, jiff::Timestamp::now()));
-    let mut journal =
-        JournalDir::create(&out, &plan.to_toml(), None, facts).map_err(start::not_created)?;
-    start::note(&mut journal, "started", "a new measurement")?;
-    Ok(journal)
-}
-
-fn resume(directory: &Path, here: &Disclosure) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let (mut journal, stored) =
-        JournalDir::resume::<Line>(directory).map_err(start::journal_failure)?;
-    start::same_host(&stored.hosts, here)?;
-    start::same_agents(&stored.hosts, here)?;
-    crate::sign::unsign(&journal);
-    start::note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
-    Ok((journal, stored.records))
+    start::begin(&out, &plan.to_toml(), facts)
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
-use crate::program::tiny_plan;
+use crate::program::tiny_run;
 use crate::quick::quick_run;
 use crate::trust::copied;
 
@@ -85,9 +85,7 @@ fn results_of_different_plans_are_refused_unless_forced() {
     needs!();
     let quick = quick_run!();
     let folder = TempDir::new().unwrap();
-    let plan = tiny_plan(folder.path());
-    let out = folder.path().join("tiny");
-    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    let out = tiny_run(folder.path());
     let refused = btu().arg("compare").arg(&quick.folder).arg(&out).output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(5), "{said}");

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::commands::needs;
 use crate::commands::run;
+use crate::program::assert_reported_again;
 use crate::program::btu;
 use crate::program::read_json;
 
@@ -68,16 +69,7 @@ fn the_same_journal_gives_the_same_bytes_in_every_format() {
     needs!();
     let folder = TempDir::new().unwrap();
     run(&mut short(folder.path(), &["unix", "--end", "4KiB"])).unwrap();
-    let again = |format: &str| {
-        run(btu().current_dir(folder.path()).args(["report", "out", "--format", format])).unwrap()
-    };
-    let file = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
-    assert_eq!(again("html"), file("report.html"));
-    assert_eq!(again("json"), file("result.json"));
-    for format in ["text", "md", "csv"] {
-        assert!(again(format).contains("unix"), "{format}");
-        assert_eq!(again(format), again(format), "{format}");
-    }
+    assert_reported_again(folder.path(), "unix");
 }
 
 #[test]

@@ -11,6 +11,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::commands::run;
+
 /// The program as built for this test run, or from `BTU_BIN` where the tests run apart from it.
 pub(crate) fn btu() -> Command {
     let built = || PathBuf::from(env!("CARGO_BIN_EXE_btu"));
@@ -39,6 +41,27 @@ max = 2
 "#;
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// The result of that plan.
+pub(crate) fn tiny_run(dir: &Path) -> PathBuf {
+    let (plan, out) = (tiny_plan(dir), dir.join("tiny"));
+    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    out
+}
+
+/// A report that is made again from the journal in `out` is the stored one, and names this word.
+pub(crate) fn assert_reported_again(dir: &Path, word: &str) {
+    let again = |format: &str| {
+        run(btu().current_dir(dir).args(["report", "out", "--format", format])).unwrap()
+    };
+    let file = |name: &str| std::fs::read_to_string(dir.join("out").join(name)).unwrap();
+    assert_eq!(again("html"), file("report.html"));
+    assert_eq!(again("json"), file("result.json"));
+    for format in ["text", "md", "csv"] {
+        assert!(again(format).contains(word), "{format}");
+        assert_eq!(again(format), again(format), "{format}");
+    }
 }
 
 /// A plan of these cases (`"SEND"`) with one application beside an idle host: passes as short as they

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
-use crate::program::tiny_plan;
+use crate::program::tiny_run;
 use crate::quick::quick_run;
 use crate::trust::copied;
 
@@ -73,9 +73,7 @@ fn results_of_different_plans_are_refused_with_what_differs() {
     needs!();
     let quick = quick_run!();
     let folder = TempDir::new().unwrap();
-    let plan = tiny_plan(folder.path());
-    let out = folder.path().join("tiny");
-    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    let out = tiny_run(folder.path());
     let ended = btu().args(["rank", "--json"]).arg(&quick.folder).arg(&out).output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(5), "{said}");

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::commands::needs;
 use crate::commands::run;
+use crate::program::assert_reported_again;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
@@ -53,15 +54,7 @@ fn a_script_runs_as_it_is_and_its_report_comes_again_byte_by_byte() {
     );
     assert_eq!(flow["arrived_bytes"], flow["delivered_bytes"]);
     assert!(flow["delay_p50_s"].as_f64().is_some_and(|delay| delay > 0.0));
-    let again = |format: &str| {
-        run(btu().current_dir(folder.path()).args(["report", "out", "--format", format])).unwrap()
-    };
-    let file = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
-    assert_eq!(again("html"), file("report.html"));
-    assert_eq!(again("json"), file("result.json"));
-    for format in ["text", "md", "csv"] {
-        assert!(again(format).contains("quadra"), "{format}");
-    }
+    assert_reported_again(folder.path(), "quadra");
     // The same plan draws the same train, to the byte.
     run(&mut traffic(folder.path(), &["--plan", "out/plan.toml", "--out", "again"])).unwrap();
     let drawn =
