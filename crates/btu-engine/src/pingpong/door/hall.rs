@@ -54,13 +54,19 @@ impl Hall {
     }
 
     /// Takes in those that stand at a door; no more at once than are heard, which want to be heard too.
+    /// Where too many are there, all are heard once and not for each that comes.
     pub(crate) fn receive<S: Into<OwnedFd>>(
         &mut self,
         mut next: impl FnMut() -> Option<S>,
         knows: &Knows<'_>,
     ) {
+        let mut are_heard = false;
         for _ in 0..MOST_HEARD {
             let Some(socket) = next() else { return };
+            if self.is_full() && !are_heard {
+                self.hear(knows);
+                are_heard = true;
+            }
             self.enter(socket.into(), knows);
         }
     }
@@ -71,33 +77,30 @@ impl Hall {
         }
     }
 
+    const fn is_full(&self) -> bool {
+        self.strangers.len() >= MOST_HEARD
+    }
+
     /// Where too many are heard, the first that is silent has had its time: whoever knows the token says
-    /// it at once. One that has said it stays. False where all have.
+    /// it at once. One that has said it by now stays. False where all have.
     fn has_room(&mut self, knows: &Knows<'_>) -> bool {
-        if self.strangers.len() >= MOST_HEARD {
-            self.hear(knows);
+        while self.is_full() {
+            let silent = self.strangers.iter().position(|stranger| !stranger.has_spoken());
+            let Some(at) = silent else { return false };
+            let Self { ready, strangers } = self;
+            let stays = strangers[at].hear(ready, knows);
+            if !stays || !strangers[at].has_spoken() {
+                strangers.remove(at);
+            }
         }
-        if self.strangers.len() < MOST_HEARD {
-            return true;
-        }
-        let silent = self.strangers.iter().position(|stranger| !stranger.has_spoken());
-        silent.map(|at| self.strangers.remove(at)).is_some()
+        true
     }
 
     /// Takes what all have said; those that are gone, too slow or say what nobody wants to hear are sent
     /// away.
     pub(crate) fn hear(&mut self, knows: &Knows<'_>) {
         let Self { ready, strangers } = self;
-        strangers.retain_mut(|stranger| {
-            let had_spoken = stranger.has_spoken();
-            let stays = stranger.is_still_heard();
-            if !stays || had_spoken || !stranger.has_spoken() {
-                return stays;
-            }
-            // What follows its words is for whoever lets it in. Once added, it can be taken out.
-            let _ = ready.remove(&stranger.socket);
-            knows(stranger)
-        });
+        strangers.retain_mut(|stranger| stranger.hear(ready, knows));
     }
 
     /// The first that has said what it had to know; it is in the hall no more.
@@ -110,6 +113,18 @@ impl Hall {
 impl Stranger {
     fn new(socket: OwnedFd) -> Self {
         Self { socket, since: Instant::now(), words: [0; WORDS], heard: 0 }
+    }
+
+    /// Takes what it has said. False for one that is not heard any more.
+    fn hear(&mut self, ready: &Ready, knows: &Knows<'_>) -> bool {
+        let had_spoken = self.has_spoken();
+        let stays = self.is_still_heard();
+        if !stays || had_spoken || !self.has_spoken() {
+            return stays;
+        }
+        // What follows its words is for whoever lets it in. Once added, it can be taken out.
+        let _ = ready.remove(&self.socket);
+        knows(self)
     }
 
     const fn has_spoken(&self) -> bool {
@@ -196,6 +211,26 @@ mod tests {
         assert_eq!(hall.next_spoken().unwrap().nonce(), [7; 12]);
         assert!(hall.next_spoken().is_none());
         drop(crowd);
+    }
+
+    /// All are heard when the first of them comes; who speaks after that is heard before it has to go.
+    #[test]
+    fn words_that_come_while_a_crowd_is_taken_in_are_not_lost() {
+        let mut hall = Hall::new().unwrap();
+        let mut silent: Vec<UnixStream> = (0..MOST_HEARD).map(|_| enter(&mut hall)).collect();
+        let (mut crowd, mut others) = (Vec::new(), silent.split_off(1));
+        let next = || {
+            let (near, far) = UnixStream::pair().ok()?;
+            crowd.push(near);
+            if crowd.len() == 2 {
+                say(&mut others[0], 9);
+            }
+            Some(far)
+        };
+        hall.receive(next, &|stranger| stranger.knows(&seat()));
+        assert_eq!(silent[0].read(&mut [0; 1]).unwrap(), 0, "the first stayed");
+        assert_eq!((hall.strangers.len(), crowd.len()), (MOST_HEARD, MOST_HEARD));
+        assert_eq!(hall.next_spoken().unwrap().nonce(), [9; 12]);
     }
 
     #[test]
