@@ -10,6 +10,10 @@
 #[path = "../../../tests/skip.rs"]
 mod skip;
 
+#[cfg(test)]
+#[path = "../../../tests/wait.rs"]
+mod wait;
+
 pub mod activity;
 pub mod cellrun;
 pub mod comm;

@@ -295,6 +295,7 @@ mod tests {
     use std::net::Shutdown;
 
     use super::*;
+    use crate::wait::wait_until;
 
     fn seat() -> Seat {
         Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 }
@@ -318,9 +319,8 @@ mod tests {
     }
 
     fn await_open(answerer: &Answerer, count: usize) {
-        while answerer.guests.open.load(Relaxed) != count {
-            thread::yield_now();
-        }
+        let is_open = || answerer.guests.open.load(Relaxed) == count;
+        wait_until(&format!("{count} guests are there"), is_open);
     }
 
     fn ask(guest: &mut TcpStream, request: u64, answer: u64) {
@@ -371,9 +371,7 @@ mod tests {
         let (mut guest, _) = came(at, [1; 12]);
         ask(&mut guest, u64::MAX, 0);
         let sending = thread::spawn(move || while guest.write_all(&[0; 4096]).is_ok() {});
-        while answerer.moved() < 1 << 16 {
-            thread::yield_now();
-        }
+        wait_until("some of it came", || answerer.moved() >= 1 << 16);
         assert!(answerer.finish() >= 1 << 16);
         sending.join().unwrap();
     }

@@ -22,6 +22,8 @@ use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_engine::file::ftp::Transfer;
 
+use crate::wait::wait_until;
+
 /// A server on loopback with the default limits.
 pub(crate) fn server() -> Server {
     Server::start(serving()).unwrap()
@@ -211,11 +213,7 @@ fn a_dropped_server_leaves_no_thread_and_no_connection() {
     assert_eq!(threads_of(address), 4);
     drop(server);
     // A thread that was joined may still be listed for a moment: the kernel takes it away itself.
-    let until = Instant::now() + Duration::from_mins(1);
-    while threads_of(address) > 0 {
-        assert!(Instant::now() < until, "{} threads are left", threads_of(address));
-        std::thread::yield_now();
-    }
+    wait_until("no thread is left", || threads_of(address) == 0);
     let mut space = vec![0; 65536];
     while down.receive(&mut space).is_ok_and(|count| count > 0) {}
     while up.send(&space).is_ok() {}

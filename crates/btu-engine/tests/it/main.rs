@@ -12,6 +12,9 @@ mod skip;
 #[path = "../../../../tests/isolated.rs"]
 mod isolated;
 
+#[path = "../../../../tests/wait.rs"]
+mod wait;
+
 mod activity;
 mod chasm;
 mod comm;

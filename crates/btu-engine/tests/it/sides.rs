@@ -10,7 +10,6 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
@@ -39,6 +38,7 @@ use btu_sys::clock;
 use btu_sys::socket::Settings;
 
 use crate::local::party;
+use crate::wait::wait_until;
 
 const NEAR: usize = 0;
 const FAR: usize = 1;
@@ -80,12 +80,8 @@ fn carried(side: Side, flows: &[Flow], begin: Nanos) -> SideEnd {
 
 /// Tells a side what the other one sent, once it was.
 fn tell(from: &Watch, to: &Watch) {
-    loop {
-        if let Some(sent) = from.sent_here() {
-            return to.sent_elsewhere(&sent);
-        }
-        thread::park_timeout(Duration::from_millis(1));
-    }
+    wait_until("all is sent", || from.sent_here().is_some());
+    to.sent_elsewhere(&from.sent_here().unwrap());
 }
 
 /// Both sides, once they have met.
@@ -194,9 +190,7 @@ fn a_host_that_is_given_up_keeps_nobody_waiting() {
     let begin = Nanos::new(clock::monotonic_ns());
     let end = thread::scope(|scope| {
         let near = scope.spawn(|| carried(near, &flows, begin));
-        while watch.sent_here().is_none() {
-            thread::park_timeout(Duration::from_millis(1));
-        }
+        wait_until("what is here is sent", || watch.sent_here().is_some());
         watch.abandon(|number| flows[number].from == FAR);
         near.join().unwrap()
     });

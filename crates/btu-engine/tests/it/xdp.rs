@@ -13,8 +13,6 @@ use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
-use std::time::Instant;
 
 use btu_core::pingpong::sample::Ended;
 use btu_core::units::Nanos;
@@ -29,6 +27,7 @@ use btu_sys::netlink::Netlink;
 use crate::pingpong::free;
 use crate::pingpong::visit;
 use crate::veth;
+use crate::wait::wait_until;
 
 /// Why it cannot be tried here; nothing where it can.
 fn lacking() -> Option<String> {
@@ -52,14 +51,6 @@ fn namespace_of(host: &Party) -> &NetNs {
 fn programs(hosts: &[Party; 2]) -> usize {
     let of = |host| Netlink::open(namespace_of(host)).unwrap().xdp_programs().unwrap().len();
     hosts.iter().map(of).sum()
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !done() {
-        assert!(Instant::now() < deadline, "{what}");
-        thread::yield_now();
-    }
 }
 
 /// A connection in each direction, to addresses that nobody has asked for yet: ARP, then TCP.

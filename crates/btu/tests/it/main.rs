@@ -15,6 +15,9 @@ mod skip;
 #[path = "../../../../tests/isolated.rs"]
 mod isolated;
 
+#[path = "../../../../tests/wait.rs"]
+mod wait;
+
 mod agent;
 mod captures;
 mod commands;

@@ -137,10 +137,6 @@ pub(crate) fn ended_within(child: &mut Child, time: Duration) -> Option<ExitStat
 }
 
 /// Waits for a condition, at most a minute.
-pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_mins(1);
-    while !condition() {
-        assert!(Instant::now() < end, "waited a minute in vain");
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
+pub(crate) fn wait_until(condition: impl FnMut() -> bool) {
+    crate::wait::wait_until("what this test waits for", condition);
 }

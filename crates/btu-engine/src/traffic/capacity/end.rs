@@ -117,6 +117,7 @@ mod tests {
     use super::*;
     use crate::comm::Seat;
     use crate::traffic::Door;
+    use crate::wait::wait_until;
 
     /// Whoever sends without a pause keeps nobody from ending, and all of it is counted.
     #[test]
@@ -129,9 +130,7 @@ mod tests {
         let flag = Arc::clone(&cancel);
         let long = Nanos::from_secs(600);
         let searching = thread::spawn(move || capacity_with(door, Bytes::new(1000), long, &flag));
-        while end.moved() < 10_000 {
-            thread::yield_now();
-        }
+        wait_until("datagrams came", || end.moved() >= 10_000);
         end.sender_has_ended();
         end.cancel();
         assert!(end.moved() >= 10_000 && end.is_over());
