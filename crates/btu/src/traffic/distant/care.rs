@@ -31,6 +31,8 @@ pub(super) struct Care<'a> {
     watch: &'a Watch,
     /// The agents that know what was sent to them.
     told: BTreeSet<Role>,
+    /// Agents that have nothing left to do or to tell.
+    over: BTreeSet<Role>,
     patience: BTreeMap<Role, Patience<Standing>>,
     pub(super) lost: Lost,
 }
@@ -47,7 +49,8 @@ struct Standing {
 
 impl<'a> Care<'a> {
     pub(super) fn new(course: &'a Course<'a>, watch: &'a Watch) -> Self {
-        Self { course, watch, told: BTreeSet::new(), patience: BTreeMap::new(), lost: Lost::new() }
+        let (told, over) = (BTreeSet::new(), BTreeSet::new());
+        Self { course, watch, told, over, patience: BTreeMap::new(), lost: Lost::new() }
     }
 
     /// Until all have ended here.
@@ -76,7 +79,7 @@ impl<'a> Care<'a> {
     /// if it is lost, nothing is, because the run is made again.
     fn exchange(&mut self) {
         for role in &self.course.roles {
-            if self.lost.contains_key(role) {
+            if self.lost.contains_key(role) || self.over.contains(role) {
                 continue;
             }
             if let Err(cause) = self.exchange_with(*role) {
@@ -108,6 +111,7 @@ impl<'a> Care<'a> {
                     return Err(named(reason));
                 }
                 self.watch.sent_elsewhere(&counts);
+                self.over.insert(role);
                 return Ok(());
             }
             _ => return Err(misfit()),
