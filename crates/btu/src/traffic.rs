@@ -5,6 +5,7 @@ mod convert;
 mod distant;
 pub(crate) mod expand;
 mod finish;
+mod length;
 mod measure;
 mod method;
 mod needs;
@@ -48,7 +49,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
 
 /// Prints what would be run.
 fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
-    let estimate = expand::estimate(plan)?;
+    let estimate = length::estimate(plan)?;
     let runs = plan.runs().len();
     if plan.course.is_some() {
         return decided_on_the_way(plan, json);

@@ -281,6 +281,16 @@ impl Call {
         }
     }
 
+    /// True where every seed draws the same.
+    pub fn is_fixed(&self) -> bool {
+        let fixed = |argument: &Argument| match argument {
+            Argument::Value(variate) => variate.fixed().is_some(),
+            Argument::File(..) | Argument::Word(_) => true,
+        };
+        let is_model = matches!(self.pattern(), Pattern::Model(_));
+        !is_model && self.arguments.iter().all(|(_, argument)| fixed(argument))
+    }
+
     /// How long the test sends, drawn where that is a distribution; `None` for a sink that reads
     /// until its sender ends.
     pub fn duration(&self, streams: &Streams) -> Option<Nanos> {

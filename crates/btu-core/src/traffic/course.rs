@@ -7,12 +7,14 @@ use super::method;
 use super::plan::Cell;
 use super::plan::Course;
 use super::plan::Plan;
+use super::plan::Probe;
 use super::plan::place;
 use super::sample::FlowSample;
 use super::sample::Line;
 use super::sample::RunSample;
 use super::study::Totals;
 use super::trace::float;
+use crate::units::Nanos;
 
 /// The run that is made next.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,8 +128,43 @@ fn same(cell: &Cell, draft: &Cell) -> bool {
     *cell == Cell { id: cell.id, ..draft.clone() }
 }
 
+impl Course {
+    /// The longest time in which nothing is said: that of a search, or of round trips under load.
+    pub fn longest_run(&self) -> Nanos {
+        let all = match self.name.as_str() {
+            QOS => sheet::probes(self),
+            name if name == method::responsiveness::METHOD.name => {
+                vec![method::responsiveness::probe(self)]
+            }
+            _ => Vec::new(),
+        };
+        all.iter().map(Probe::longest).max().unwrap_or(self.time_ns)
+    }
+}
+
+impl Probe {
+    /// How long it may take.
+    pub fn longest(&self) -> Nanos {
+        match self {
+            Self::Capacity { time_ns, .. } => *time_ns,
+            // Those that wait long for an answer take longer than their time.
+            Self::Responsiveness { interval_ns, intervals } => {
+                *interval_ns * u64::from(*intervals) * LONGER
+            }
+        }
+    }
+}
+
 /// The course of a sheet of the quality of service.
 pub const QOS: &str = "qos";
+/// A search takes as long as so many loads of a sheet: 10 s of RFC 9097 where a load takes 2 s.
+pub const SEARCH_TIMES: u64 = 5;
+/// What a trial may take. A capacity search is as long at the most: memory is kept for its reports.
+pub const LONGEST_TRIAL: Nanos = Nanos::from_secs(3600);
+/// What a load of a sheet may take.
+pub const LONGEST_LOAD: Nanos = Nanos::new(LONGEST_TRIAL.count() / SEARCH_TIMES);
+/// How much longer than its intervals a probe of round trips may take.
+const LONGER: u64 = 2;
 
 #[cfg(test)]
 mod tests;

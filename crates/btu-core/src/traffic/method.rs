@@ -1,7 +1,7 @@
 //! Standard methods under their own names: each decides from what was measured what is measured next.
 
 mod frames;
-mod responsiveness;
+pub(super) mod responsiveness;
 mod rfc2544;
 mod rfc6349;
 mod rfc9004;

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::Deserializer;
 use serde::Serialize;
+use serde::de::Error;
 
+use super::course::LONGEST_LOAD;
+use super::course::LONGEST_TRIAL;
+use super::course::QOS;
 use crate::cell::Role;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -162,6 +167,7 @@ pub struct Course {
     /// `qos`, or the name of a standard method.
     pub name: String,
     /// Time of a trial.
+    #[serde(deserialize_with = "trial_time")]
     pub time_ns: Nanos,
     /// Frame sizes on Ethernet, bytes.
     pub frames: Vec<u32>,
@@ -183,6 +189,7 @@ pub enum Probe {
     /// Datagrams at a rate that follows what their receiver reports (RFC 9097).
     Capacity {
         /// How long.
+        #[serde(deserialize_with = "trial_time")]
         time_ns: Nanos,
         /// Payload of a datagram.
         datagram_bytes: Bytes,
@@ -190,8 +197,10 @@ pub enum Probe {
     /// Round trips while more and more connections fill the path.
     Responsiveness {
         /// After so long a connection is added.
+        #[serde(deserialize_with = "trial_time")]
         interval_ns: Nanos,
         /// Intervals at most.
+        #[serde(deserialize_with = "number_of_intervals")]
         intervals: u32,
     },
 }
@@ -231,7 +240,13 @@ impl Plan {
     /// # Errors
     /// The first value that is not legal, with its line.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
-        verb::read_plan(file, text)
+        let plan: Self = verb::read_plan(file, text)?;
+        let course = plan.course.iter().find(|course| course.name == QOS);
+        if let Some(time) = course.map(|course| course.time_ns).filter(|t| *t > LONGEST_LOAD) {
+            let cause = format!("course.time_ns: {}", beyond(time.count(), LONGEST_LOAD.count()));
+            return Err(PlanError { file: file.to_owned(), cause });
+        }
+        Ok(plan)
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
@@ -265,6 +280,11 @@ impl Plan {
         runs
     }
 
+    /// The seed of a pass: each draws trains of its own, and the same ones whenever it is made again.
+    pub fn seed_of(&self, pass: u32) -> u64 {
+        self.seed.wrapping_add(u64::from(pass.saturating_sub(1)))
+    }
+
     /// How often a cell is run.
     pub fn passes_of(&self, cell: &Cell) -> u32 {
         cell.passes.unwrap_or(self.passes)
@@ -293,6 +313,26 @@ impl Group {
         }
     }
 }
+
+/// A time that nothing made of it overflows.
+fn trial_time<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
+    let time = Nanos::deserialize(from)?;
+    let beyond = || D::Error::custom(beyond(time.count(), LONGEST_TRIAL.count()));
+    (time <= LONGEST_TRIAL).then_some(time).ok_or_else(beyond)
+}
+
+fn number_of_intervals<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(from)?;
+    let beyond = || D::Error::custom(beyond(number.into(), MOST_INTERVALS.into()));
+    (number <= MOST_INTERVALS).then_some(number).ok_or_else(beyond)
+}
+
+fn beyond(value: u64, most: u64) -> String {
+    format!("{value}: write 0 to {most}")
+}
+
+/// Of round trips under load; the methods ask for a few dozen.
+const MOST_INTERVALS: u32 = 1000;
 
 /// A number that orders the cells of a pass at random.
 pub(super) fn place(seed: u64, pass: u32, cell: u32) -> [u8; 32] {
@@ -340,6 +380,44 @@ mod tests {
         let damaged =
             Plan::stored("plan.toml", &text.replace("seed = 7", "seed = \"x\"")).unwrap_err();
         assert!(damaged.to_string().starts_with("plan.toml: line 3: "), "{damaged}");
+    }
+
+    #[test]
+    fn a_time_beyond_the_longest_is_refused_with_its_line() {
+        let with = |name: &str, time_ns| {
+            let course = Course { name: name.to_owned(), time_ns, ..Course::default() };
+            Plan { course: Some(course), ..plan() }.to_toml()
+        };
+        let probed = |probe| {
+            let cell = Cell { probe: Some(probe), ..Cell::default() };
+            Plan { cells: vec![cell], ..plan() }.to_toml()
+        };
+        let (hour, more) = (Nanos::from_secs(3600), Nanos::from_secs(3601));
+        let datagram_bytes = Bytes::new(1222);
+        let trips =
+            |interval_ns, intervals| probed(Probe::Responsiveness { interval_ns, intervals });
+        for text in [
+            with("rfc9097", hour),
+            with(QOS, LONGEST_LOAD),
+            probed(Probe::Capacity { time_ns: hour, datagram_bytes }),
+            trips(hour, 1000),
+        ] {
+            Plan::stored("plan.toml", &text).unwrap();
+        }
+        for (text, reason) in [
+            (with("rfc9097", more), "3601000000000: write 0 to 3600000000000"),
+            (with(QOS, hour), "course.time_ns: 3600000000000: write 0 to 720000000000"),
+            (
+                probed(Probe::Capacity { time_ns: more, datagram_bytes }),
+                ": write 0 to 3600000000000",
+            ),
+            (trips(more, 1), ": write 0 to 3600000000000"),
+            (trips(hour, 1001), "1001: write 0 to 1000"),
+        ] {
+            let refused = Plan::stored("plan.toml", &text).unwrap_err().to_string();
+            assert!(refused.starts_with("plan.toml: "), "{refused}");
+            assert!(refused.contains(reason), "{refused}");
+        }
     }
 
     #[test]

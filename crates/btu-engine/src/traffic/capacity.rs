@@ -18,7 +18,9 @@ use std::time::Duration;
 use std::time::Instant;
 
 use btu_core::traffic::analysis::capacity::CapacitySearch;
+use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::analysis::capacity::Feedback;
+use btu_core::traffic::course::LONGEST_TRIAL;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::units::BitRate;
@@ -103,8 +105,8 @@ pub fn capacity_with(
 /// Whoever sends for longer hears no report at the end.
 fn bounded(time: Nanos) -> Result<(), EngineError> {
     let refused =
-        || EngineError::Refused(format!("a capacity search of {time}: at most {LONGEST}"));
-    (time <= LONGEST).then_some(()).ok_or_else(refused)
+        || EngineError::Refused(format!("a capacity search of {time}: at most {LONGEST_TRIAL}"));
+    (time <= LONGEST_TRIAL).then_some(()).ok_or_else(refused)
 }
 
 /// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known
@@ -236,7 +238,9 @@ impl Receiver<'_> {
             let moment = now();
             if moment.since(began) >= FEEDBACK {
                 let is_silent = interval.report.received == 0;
-                if self.over.load(Relaxed) && is_silent || sample.reports.len() >= MOST_REPORTS {
+                if self.over.load(Relaxed) && is_silent
+                    || to_count(sample.reports.len()) >= MOST_REPORTS
+                {
                     break;
                 }
                 let done = std::mem::take(&mut interval);
@@ -322,8 +326,6 @@ fn closed(interval: &Interval, elapsed: Nanos, least: Nanos) -> CapacityReport {
 /// IPv4 and UDP.
 const HEADERS: Bytes = Bytes::new(28);
 const HEAD: usize = 24;
-/// RFC 9097, 8.1: a report each 50 ms.
-const FEEDBACK: Nanos = Nanos::from_millis(50);
 /// How long nobody looks for reports.
 const LOOK: Nanos = Nanos::from_millis(1);
 const MARGIN: Nanos = Nanos::from_micros(60);
@@ -333,6 +335,5 @@ const BUFFER: usize = 4 << 20;
 /// Above every error of an offset between clocks.
 const GUARD: Nanos = Nanos::from_secs(3600);
 const MOST: u64 = 1 << 40;
-const LONGEST: Nanos = Nanos::from_secs(3600);
 /// Of one search: those of the longest.
-const MOST_REPORTS: usize = 72_000;
+const MOST_REPORTS: u64 = LONGEST_TRIAL.count() / FEEDBACK.count();

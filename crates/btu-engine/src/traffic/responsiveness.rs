@@ -20,6 +20,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use btu_core::traffic::analysis::responsiveness::Stability;
+use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::ForeignProbe;
 use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::traffic::probe::WorkingInterval;
@@ -141,7 +142,8 @@ impl Asker<'_> {
     ) -> Result<(), EngineError> {
         let (mut goodput, mut trips) = (Stability::default(), Stability::default());
         // Probes that wait long make intervals longer; the whole has an end all the same.
-        let end = now().saturating_add(self.interval * u64::from(self.most) * LONGER);
+        let probe = Probe::Responsiveness { interval_ns: self.interval, intervals: self.most };
+        let end = now().saturating_add(probe.longest());
         for number in 0..self.most {
             if self.cancel.load(Relaxed) || now() > end {
                 break;
@@ -297,8 +299,6 @@ fn drain(stream: &TcpStream, pool: &Pool, load: &Load) {
 /// The most connections with load (MNP).
 const MOST_CONNECTIONS: usize = 16;
 const IDLE_PROBES: usize = 10;
-/// How many times longer than its intervals the whole may take.
-const LONGER: u64 = 2;
 /// Probes of each kind in an interval, where their round trips leave the time.
 const PROBES: u64 = 10;
 const LONGEST_STEP: Nanos = Nanos::from_millis(100);

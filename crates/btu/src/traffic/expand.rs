@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic::Action;
-use btu_core::traffic::Block;
 use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
@@ -27,7 +26,6 @@ use btu_core::traffic::Train;
 use btu_core::traffic::burst;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
-use btu_core::traffic::plan::Plan;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;
@@ -39,6 +37,7 @@ use btu_engine::traffic::Offer;
 use btu_sys::socket::Settings;
 
 use super::scenario;
+use super::words;
 use super::words::OF_A_TALK;
 use crate::exit::Failure;
 
@@ -95,6 +94,15 @@ pub(crate) struct Cast {
     pub(crate) talks: Vec<Talked>,
 }
 
+impl Cast {
+    /// What it takes memory for.
+    pub(crate) fn blocks(&self) -> usize {
+        let of_flows = self.flows.iter().map(Named::blocks);
+        let of_talks = self.talks.iter().map(|_| OF_A_FLOW);
+        of_flows.chain(of_talks).fold(0, usize::saturating_add)
+    }
+}
+
 /// Every flow of a cluster, each test by so many sessions.
 pub(crate) fn flows(
     cluster: &Cluster,
@@ -106,7 +114,7 @@ pub(crate) fn flows(
     let (mut cast, mut blocks) = (Cast::default(), 0_usize);
     let mut draw = |drawn: usize| {
         blocks = blocks.saturating_add(drawn);
-        let cause = || anyhow!("{}: more than {} blocks", cluster.name, until.most_blocks);
+        let cause = || anyhow!("{}: {}", cluster.name, until.too_many());
         if blocks > until.most_blocks { Err(Failure::usage(cause())) } else { Ok(()) }
     };
     for test in &cluster.tests {
@@ -163,6 +171,17 @@ pub(crate) struct Until {
     pub(crate) cancel: Arc<AtomicBool>,
     /// Of all flows together: memory is kept for each.
     pub(crate) most_blocks: usize,
+}
+
+impl Until {
+    /// Why more is not drawn.
+    fn too_many(&self) -> String {
+        let (left, most) = (self.most_blocks, words::MOST_BLOCKS);
+        if left < most {
+            return format!("more than the {left} blocks that are left of {most}");
+        }
+        format!("more than {left} blocks")
+    }
 }
 
 /// A test that waits for answers.
@@ -340,38 +359,8 @@ pub(crate) fn place(role: Role) -> usize {
     Role::ALL.iter().position(|known| *known == role).unwrap_or(0)
 }
 
-/// How long a plan takes, what is drained left out.
-pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
-    let mut all = Nanos::ZERO;
-    for cell in &plan.cells {
-        let scenario = scenario::stored(&cell.scenario)?;
-        let once = length(&scenario.run, plan.seed).saturating_add(SET_UP);
-        all = all.saturating_add(once * u64::from(plan.passes_of(cell)));
-    }
-    Ok(all)
-}
-
-/// How long a block sends, what is drained left out.
-pub(super) fn length(block: &Block, seed: u64) -> Nanos {
-    match block {
-        Block::Cluster(cluster) => {
-            let end = |test: &Test| {
-                let streams = test.streams(&cluster.name, seed);
-                test.start.saturating_add(test.traffic.duration(&streams).unwrap_or(DURATION))
-            };
-            cluster.tests.iter().map(end).max().unwrap_or(Nanos::ZERO)
-        }
-        Block::Parallel(blocks) => {
-            blocks.iter().map(|block| length(block, seed)).max().unwrap_or(Nanos::ZERO)
-        }
-        Block::Serial(blocks, _) => blocks.iter().map(|block| length(block, seed)).sum(),
-    }
-}
-
 /// How long a test sends that says nothing of it.
-const DURATION: Nanos = Nanos::from_secs(10);
-/// Connections, barrier, and the last bytes.
-const SET_UP: Nanos = Nanos::from_millis(150);
+pub(super) const DURATION: Nanos = Nanos::from_secs(10);
 /// Sizes of a full stream whose blocks differ, drawn once and used over and over.
 const DRAWN_SIZES: usize = 1024;
 /// What a flow or a conversation is kept with besides its blocks, in blocks.
@@ -381,6 +370,8 @@ const MOST_BLOCKS: usize = 4_000_000;
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::Block;
+
     use super::super::peers::Apart;
     use super::*;
 
@@ -421,8 +412,11 @@ mod tests {
             let cast = drawn(traffic, 4, 4 * each).unwrap();
             assert_eq!(cast.flows.len() + cast.talks.len(), 4, "{traffic}");
             let refused = drawn(traffic, 4, 4 * each - 1).unwrap_err();
-            let reason = format!(": more than {} blocks", 4 * each - 1);
+            let reason =
+                format!(": more than the {} blocks that are left of 8000000", 4 * each - 1);
             assert!(refused.cause.to_string().ends_with(&reason), "{:#}", refused.cause);
+            // What is counted while it is drawn is what is counted of what was drawn.
+            assert_eq!(cast.blocks(), 4 * each, "{traffic}");
         }
     }
 

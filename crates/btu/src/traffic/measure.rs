@@ -106,8 +106,7 @@ fn run(
     cell: &Cell,
     interrupt: &Interrupt,
 ) -> Result<RunSample, Failure> {
-    // Each pass draws its own trains; the same pass of the same plan draws the same.
-    let seed = plan.seed.wrapping_add(u64::from(pass - 1));
+    let seed = plan.seed_of(pass);
     hosts.set_link(cell.link.as_ref().or(plan.link.as_ref()), seed)?;
     let files = Files::host();
     let (started_at, before) = (timestamp(), observe(&files));

@@ -1,6 +1,7 @@
 //! `btu traffic method`: a standard method under its own name.
 
 use anyhow::anyhow;
+use btu_core::traffic::course::LONGEST_TRIAL;
 use btu_core::traffic::method::METHODS;
 use btu_core::traffic::method::Method;
 use btu_core::traffic::plan::Plan;
@@ -57,4 +58,4 @@ fn frames(method: &Method, asked: &[u32]) -> Result<Vec<u32>, Failure> {
 }
 
 /// Shorter trials measure the scheduler.
-const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=Nanos::from_secs(3600);
+const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=LONGEST_TRIAL;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic::Block;
-use btu_core::traffic::course::QOS;
+use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::units::Nanos;
 
 use super::expand;
 use super::expand::Cast;
-use super::expand::Named;
 use super::expand::Until;
+use super::length;
 use super::peers::Apart;
 use super::peers::Needs;
 use super::peers::SPARE;
@@ -27,29 +27,36 @@ pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
     if let Some(course) = &plan.course {
         let sessions = course.most_sessions.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
         connections = sessions.unwrap_or(1).max(words::OF_A_PROBE);
-        longest = if course.name == QOS { course.time_ns * SEARCH_TIMES } else { course.time_ns };
-        longest = longest.max(course.time_ns.min(LONGEST_INTERVAL) * INTERVALS);
+        longest = course.longest_run();
     }
     for cell in &plan.cells {
         let (needed, time) = match &cell.probe {
-            Some(Probe::Capacity { time_ns, .. }) => (1, *time_ns),
-            Some(Probe::Responsiveness { interval_ns, intervals }) => {
-                (words::OF_A_PROBE, *interval_ns * u64::from(*intervals) * 2)
-            }
-            None => {
-                let run = scenario::stored(&cell.scenario)?.run;
-                let drain = plan.stall_ns;
-                let time = expand::length(&run, plan.seed).saturating_add(drain);
-                let load = of_block(&run, cell.sessions, [plan.seed, drain.count()])?;
-                load.fits()?;
-                (load.connections, time)
-            }
+            Some(probe @ Probe::Capacity { .. }) => (1, probe.longest()),
+            Some(probe @ Probe::Responsiveness { .. }) => (words::OF_A_PROBE, probe.longest()),
+            None => of_passes(plan, cell)?,
         };
         connections = connections.max(needed);
         longest = longest.max(time);
     }
     let connections = u32::try_from(connections.max(1)).unwrap_or(u32::MAX);
     Ok(Needs { connections, silence: longest.saturating_add(SPARE) })
+}
+
+/// The most that any pass of a scenario needs: each draws trains of its own.
+fn of_passes(plan: &Plan, cell: &Cell) -> Result<(usize, Nanos), Failure> {
+    let scenario = scenario::stored(&cell.scenario)?;
+    let tests = scenario.clusters().into_iter().flat_map(|cluster| &cluster.tests);
+    let is_fixed = tests.into_iter().all(|test| test.traffic.is_fixed());
+    let passes = if is_fixed { 1 } else { plan.passes_of(cell).max(1) };
+    let (mut most, mut longest) = (Load::default(), Nanos::ZERO);
+    for seed in (1..=passes).map(|pass| plan.seed_of(pass)) {
+        let patience = plan.stall_ns.count();
+        let load = of_block(&scenario.run, cell.sessions, [seed, patience])?;
+        most = most.with(load, usize::max);
+        longest = longest.max(length::length(&scenario.run, seed));
+    }
+    most.fits()?;
+    Ok((most.connections, longest.saturating_add(plan.stall_ns)))
 }
 
 /// What is there at once.
@@ -101,7 +108,7 @@ fn of_block(block: &Block, sessions: u32, [seed, patience]: [u64; 2]) -> Result<
 
 fn of_cast(cast: &Cast) -> Load {
     let of_talks: usize = cast.talks.iter().map(|talk| talk.connections).sum();
-    let blocks: usize = cast.flows.iter().map(Named::blocks).sum();
+    let blocks = cast.blocks();
     let ends = cast.flows.iter().flat_map(|named| [named.from, named.to]);
     let of_ends = ends.chain(cast.talks.iter().map(|talk| talk.said.to));
     let agents = of_ends.filter(|role| *role != Role::Test);
@@ -109,15 +116,25 @@ fn of_cast(cast: &Cast) -> Load {
     Load { connections: cast.flows.len() + of_talks, blocks }
 }
 
-/// A capacity search in times of the loads of a sheet.
-const SEARCH_TIMES: u64 = 5;
-/// Round trips under load: intervals of at most a second, and twice as many as there are.
-const LONGEST_INTERVAL: Nanos = Nanos::from_secs(1);
-const INTERVALS: u64 = 40;
-
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::plan::Study;
+
     use super::*;
+
+    #[test]
+    fn every_pass_has_the_time_that_it_draws() {
+        let test = "type = \"burstq(blocksize=1 kB, period=1 s, duration=uniform(10 s, 90 s))\"";
+        let scenario =
+            format!("[[cluster]]\n[[cluster.test]]\npath = \"test -> active\"\n{test}\n");
+        let cell = Cell { sessions: 1, scenario, ..Cell::default() };
+        let plan =
+            |seed, passes| Plan { passes, ..Plan::new(Study::Scenario, vec![cell.clone()], seed) };
+        let silence = |seed, passes| of(&plan(seed, passes)).unwrap().silence;
+        let each: Vec<Nanos> = (7..19).map(|seed| silence(seed, 1)).collect();
+        assert!(each.iter().any(|one| *one > each[0]), "{each:?}");
+        assert_eq!(Some(silence(7, 12)), each.into_iter().max());
+    }
 
     /// Two clusters with one agent and one with another, of which the first two run as `run` says.
     fn load(run: &str) -> Load {

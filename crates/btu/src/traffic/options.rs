@@ -116,7 +116,8 @@ pub(crate) struct QosArgs {
     /// Application classes, separated by commas [default: all]
     #[arg(value_name = "CLASS,...", value_delimiter = ',')]
     pub(super) classes: Vec<String>,
-    /// Time of each load, 50 ms to 12 minutes; the capacity search takes five times as long
+    /// Time of each load, 50 ms to 12 minutes; the capacity search takes five times as long, which with 40 s
+    /// must be within the `max_run` of an agent's policy: 112 s where it says nothing
     #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
     pub(super) time: Nanos,
     /// How often each load is run
@@ -144,7 +145,8 @@ pub(crate) struct MethodArgs {
     /// Short trials and few frame sizes: shows what is to be expected, and says that it is not conformant
     #[arg(long, help_heading = "Effort")]
     pub(super) quick: bool,
-    /// Time of a trial [default: what the method's text asks for]
+    /// Time of a trial, 50 ms to 1 h; with 40 s it must be within the `max_run` of an agent's policy [default:
+    /// what the method's text asks for]
     #[arg(long, value_name = "TIME", help_heading = "Effort")]
     pub(super) time: Option<Nanos>,
     /// Frame sizes on Ethernet, 64 to 1518 bytes, separated by commas [default: those of the text]

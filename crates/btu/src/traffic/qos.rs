@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use btu_core::traffic::class::CLASSES;
+use btu_core::traffic::course::LONGEST_LOAD;
 use btu_core::traffic::course::QOS;
 use btu_core::traffic::plan::Course;
 use btu_core::traffic::plan::Plan;
@@ -49,7 +50,7 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
     })
 }
 
-/// Shorter loads measure the scheduler; the capacity search takes five times as long, an hour at most.
-const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=Nanos::from_secs(720);
+/// Shorter loads measure the scheduler; the capacity search takes some times as long.
+const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=LONGEST_LOAD;
 /// As many connections as an agent's policy allows that says nothing of it.
 const TOWARDS_AN_AGENT: u32 = 64;

@@ -3,6 +3,9 @@
 use crate::units::BitRate;
 use crate::units::Nanos;
 
+/// RFC 9097, 8.1: a report each 50 ms.
+pub const FEEDBACK: Nanos = Nanos::from_millis(50);
+
 /// What a receiver reports of one feedback interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {

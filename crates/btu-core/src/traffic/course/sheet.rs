@@ -1,6 +1,7 @@
 //! The course of a sheet: capacity, knee, delays around it, sessions of each class, round trips under load.
 
 use super::Made;
+use super::SEARCH_TIMES;
 use super::SoFar;
 use crate::stats;
 use crate::traffic::analysis::knee;
@@ -8,6 +9,7 @@ use crate::traffic::analysis::knee::Loaded;
 use crate::traffic::class;
 use crate::traffic::class::Class;
 use crate::traffic::plan::Cell;
+use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::traffic::recipe;
@@ -50,26 +52,38 @@ fn mu(seen: &SoFar<'_>) -> Option<f64> {
     stats::geometric_mean(&rates(seen))
 }
 
+/// What is done without a schedule: a capacity search, and round trips under load.
+pub(super) fn probes(course: &Course) -> Vec<Probe> {
+    vec![capacity(course), trips(course)]
+}
+
+fn capacity(course: &Course) -> Probe {
+    Probe::Capacity { time_ns: course.time_ns * SEARCH_TIMES, datagram_bytes: DATAGRAM }
+}
+
+fn trips(course: &Course) -> Probe {
+    let interval_ns = course.time_ns.min(LONGEST_INTERVAL);
+    Probe::Responsiveness { interval_ns, intervals: INTERVALS }
+}
+
 fn search(seen: &SoFar<'_>) -> Cell {
-    let time_ns = seen.course.time_ns * SEARCH_TIMES;
     Cell {
         group: Group::Search,
         label: "capacity search".to_owned(),
         x: 1.0,
         sessions: 1,
-        probe: Some(Probe::Capacity { time_ns, datagram_bytes: DATAGRAM }),
+        probe: Some(capacity(seen.course)),
         ..Cell::default()
     }
 }
 
 fn working(seen: &SoFar<'_>) -> Cell {
-    let interval_ns = seen.course.time_ns.min(LONGEST_INTERVAL);
     Cell {
         group: Group::Working,
         label: "round trips under load".to_owned(),
         x: 1.0,
         sessions: 1,
-        probe: Some(Probe::Responsiveness { interval_ns, intervals: INTERVALS }),
+        probe: Some(trips(seen.course)),
         ..Cell::default()
     }
 }
@@ -205,8 +219,6 @@ const LOADS: [f64; 6] = [0.25, 0.7, 0.9, 1.1, 1.5, 2.0];
 const MOST: u32 = 1024;
 /// The same of a class that takes what it gets.
 const MOST_GREEDY: u32 = 64;
-/// A search takes as long as so many loads: 10 s of RFC 9097 where a load takes 2 s.
-const SEARCH_TIMES: u64 = 5;
 /// UDP payload of the search (TR-471 of the Broadband Forum: 1222 bytes up to 1 Gb/s).
 const DATAGRAM: Bytes = Bytes::new(1222);
 /// draft-ietf-ippm-responsiveness, section 5: an interval of 1 s.

@@ -3,11 +3,12 @@
 use super::Method;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
+use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::units::Nanos;
 
-pub(super) static METHOD: Method = Method {
+pub(in crate::traffic) static METHOD: Method = Method {
     name: "responsiveness",
     about: "round trips per minute (RPM) while connections fill the path, and on the idle path",
     source: "draft-ietf-ippm-responsiveness, the TCP-only case: requests and answers of ours in the place of \
@@ -20,14 +21,18 @@ pub(super) static METHOD: Method = Method {
     next,
 };
 
+/// What is run.
+pub(in crate::traffic) fn probe(course: &Course) -> Probe {
+    Probe::Responsiveness { interval_ns: course.time_ns, intervals: INTERVALS }
+}
+
 fn next(seen: &SoFar<'_>) -> Option<Cell> {
-    let interval_ns = seen.course.time_ns;
     let cell = Cell {
         group: Group::Working,
         label: "round trips under load".to_owned(),
         x: 1.0,
         sessions: 1,
-        probe: Some(Probe::Responsiveness { interval_ns, intervals: INTERVALS }),
+        probe: Some(probe(seen.course)),
         ..Cell::default()
     };
     seen.until(cell, seen.course.repeats.max(seen.plan.passes))

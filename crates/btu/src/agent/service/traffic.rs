@@ -31,7 +31,6 @@ use super::Terms;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
-use crate::traffic::expand::Named;
 use crate::traffic::expand::Until;
 use crate::traffic::peers::Apart;
 use crate::traffic::scenario;
@@ -131,7 +130,7 @@ impl Traffic {
         let most = words::MOST_BLOCKS.saturating_sub(kept);
         let cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
-        let blocks = cast.flows.iter().map(Named::blocks).sum();
+        let blocks = cast.blocks();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
         let talks = cast.talks.iter().filter(|talk| talk.said.to == wanted.role);

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
 use btu_core::cell::Role;
+use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::clock::ClockError;
 use btu_core::traffic::clock::Offset;
+use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::ResponsivenessSample;
@@ -58,7 +60,7 @@ pub(in super::super) fn responsiveness(
     cancel: &AtomicBool,
 ) -> Result<ResponsivenessSample, EngineError> {
     let job = peers.next_job();
-    let longest = interval * u64::from(intervals) * 2;
+    let longest = Probe::Responsiveness { interval_ns: interval, intervals }.longest();
     with_door(peers, job, &Word::Respond { job }, longest, |door| {
         engine::responsiveness_with(door, interval, intervals, cancel)
     })
@@ -86,7 +88,7 @@ fn with_door<T>(
 
 /// A row of seven numbers each 50 ms, and as many again where a clock was late.
 fn longest_report(time: Nanos) -> usize {
-    let rows = time.count() / Nanos::from_millis(50).count() * 2 + 100;
+    let rows = time.count() / FEEDBACK.count() * 2 + 100;
     usize::try_from(rows.saturating_mul(OF_A_ROW)).unwrap_or(usize::MAX)
 }
 

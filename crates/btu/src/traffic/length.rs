@@ -1,0 +1,41 @@
+//! How long plans and the blocks of scenarios take.
+
+use btu_core::traffic::Block;
+use btu_core::traffic::Test;
+use btu_core::traffic::plan::Plan;
+use btu_core::units::Nanos;
+
+use super::expand::DURATION;
+use super::scenario;
+use crate::exit::Failure;
+
+/// How long a plan takes, what is drained left out.
+pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
+    let mut all = Nanos::ZERO;
+    for cell in &plan.cells {
+        let scenario = scenario::stored(&cell.scenario)?;
+        let once = length(&scenario.run, plan.seed).saturating_add(SET_UP);
+        all = all.saturating_add(once * u64::from(plan.passes_of(cell)));
+    }
+    Ok(all)
+}
+
+/// How long a block sends, what is drained left out.
+pub(super) fn length(block: &Block, seed: u64) -> Nanos {
+    match block {
+        Block::Cluster(cluster) => {
+            let end = |test: &Test| {
+                let streams = test.streams(&cluster.name, seed);
+                test.start.saturating_add(test.traffic.duration(&streams).unwrap_or(DURATION))
+            };
+            cluster.tests.iter().map(end).max().unwrap_or(Nanos::ZERO)
+        }
+        Block::Parallel(blocks) => {
+            blocks.iter().map(|block| length(block, seed)).max().unwrap_or(Nanos::ZERO)
+        }
+        Block::Serial(blocks, _) => blocks.iter().map(|block| length(block, seed)).sum(),
+    }
+}
+
+/// Connections, barrier, and the last bytes.
+const SET_UP: Nanos = Nanos::from_millis(150);
