@@ -4,7 +4,7 @@ mod peer;
 mod reservation;
 mod service;
 
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use anyhow::anyhow;
 use btu_control::HostId;
@@ -15,6 +15,7 @@ use btu_control::invite::Secret;
 use crate::agent::state::StateDir;
 use crate::exit::Failure;
 
+pub(crate) use peer::Meanwhile;
 pub(crate) use peer::PeerLink;
 pub(crate) use reservation::Asking;
 pub(crate) use reservation::Granted;
@@ -31,6 +32,8 @@ pub(crate) struct NamedAgent {
     pub(crate) id: HostId,
     /// Where it listens, `host:port`.
     pub(crate) address: String,
+    /// Where it was reached before: its name is not looked up again.
+    pub(crate) reached: Option<SocketAddr>,
     /// With an invitation in the place of a name: its secret.
     pub(crate) secret: Option<Secret>,
 }
@@ -50,19 +53,22 @@ impl NamedAgent {
                 .hint("on the agent: btu agent invite; here: btu pair INVITE --name NAME"));
         };
         let id = known.id.parse().map_err(Failure::usage)?;
-        Ok(Self { name: text.to_owned(), id, address: known.address.clone(), secret: None })
+        let (name, address) = (text.to_owned(), known.address.clone());
+        Ok(Self { name, id, address, reached: None, secret: None })
     }
 
     fn invited(invite: Invite) -> Self {
         let Invite { agent, secret, address } = invite;
-        Self { name: address.clone(), id: agent, address, secret: Some(secret) }
+        let name = address.clone();
+        Self { name, id: agent, address, reached: None, secret: Some(secret) }
     }
 }
 
 /// Uses an invitation: afterwards the agent knows this host.
 pub(crate) fn join(state: &StateDir, invite: Invite) -> Result<(), Failure> {
     let agent = NamedAgent::invited(invite);
-    PeerLink::connect(&agent, &state.identity()?).map(drop).map_err(|fault| failure(&agent, fault))
+    let link = PeerLink::connect(&agent, &state.identity()?, &mut |_| ());
+    link.map(drop).map_err(|fault| failure(&agent, fault))
 }
 
 /// A lost agent with its exit code, and what can be done.
@@ -79,6 +85,3 @@ pub(crate) fn failure(agent: &NamedAgent, fault: Fault) -> Failure {
         anyhow::Error::new(fault).context(format!("agent {} at {}", agent.name, agent.address));
     Failure::agent(cause).hint(hint)
 }
-
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(5);

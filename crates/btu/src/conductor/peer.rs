@@ -4,8 +4,10 @@ use std::io;
 use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::net::ToSocketAddrs;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,9 +29,12 @@ use btu_control::message::Request;
 use btu_control::tls;
 use btu_core::units::Nanos;
 use btu_sys::clock;
+use btu_sys::exchange;
+use btu_sys::exchange::Ready;
+use btu_sys::socket;
+use btu_sys::socket::Settings;
 use rustls::ClientConnection;
 
-use super::CONNECT;
 use super::NamedAgent;
 
 /// A connection to an agent that answers.
@@ -45,11 +50,27 @@ pub(crate) struct PeerLink {
     told: Option<fn(&str)>,
 }
 
+/// What happens while an answer is awaited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Meanwhile {
+    /// This is the place in the agent's queue.
+    Queued(u32),
+    /// Nothing yet; told some times a second.
+    Waiting,
+}
+
+/// Who hears what happens meanwhile: others may wait for a word of this host.
+type Hears<'a> = dyn FnMut(Meanwhile) + 'a;
+
 impl PeerLink {
     /// Connects, proves who both are, and joins where an invitation says so.
-    pub(crate) fn connect(agent: &NamedAgent, own: &Identity) -> Result<Self, Fault> {
+    pub(crate) fn connect(
+        agent: &NamedAgent,
+        own: &Identity,
+        hears: &mut Hears<'_>,
+    ) -> Result<Self, Fault> {
         let config = tls::client_config(own, agent.id).map_err(lost)?;
-        let stream = connect(&agent.address).map_err(lost)?;
+        let stream = reach(agent, hears).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         // Questions are short: an agent for which the kernel keeps none does not read them.
         stream.set_write_timeout(Some(Duration::from(HANDSHAKE))).map_err(lost)?;
@@ -65,10 +86,15 @@ impl PeerLink {
             cancel: Arc::default(),
             told: None,
         };
-        link.shake_hands()?;
+        link.shake_hands(hears)?;
         let secured = link.secured()?;
-        link.until_done(secured, &mut |_| ())?;
+        link.until_done(secured, hears)?;
         Ok(link)
+    }
+
+    /// Where the agent was reached.
+    pub(crate) fn reached(&self) -> Option<SocketAddr> {
+        self.stream.peer_addr().ok()
     }
 
     /// The address of this host on the way to the agent.
@@ -108,17 +134,17 @@ impl PeerLink {
         self.seq
     }
 
-    /// Asks, and waits for the answer. `queued` hears the place in the agent's queue.
+    /// Asks, and waits for the answer.
     pub(crate) fn ask(
         &mut self,
         request: Request,
         patience: Nanos,
-        queued: &mut dyn FnMut(u32),
+        hears: &mut Hears<'_>,
     ) -> Result<Reply, Fault> {
-        self.until_done(ClientEvent::Ask { request, patience }, queued)
+        self.until_done(ClientEvent::Ask { request, patience }, hears)
     }
 
-    fn shake_hands(&mut self) -> Result<(), Fault> {
+    fn shake_hands(&mut self, hears: &mut Hears<'_>) -> Result<(), Fault> {
         let end = now().saturating_add(HANDSHAKE);
         while self.tls.is_handshaking() || self.tls.wants_write() {
             if self.tls.wants_write() {
@@ -129,6 +155,7 @@ impl PeerLink {
             if now() >= end {
                 return Err(Fault::Silent("the TLS handshake", HANDSHAKE));
             }
+            hears(Meanwhile::Waiting);
         }
         Ok(())
     }
@@ -141,11 +168,7 @@ impl PeerLink {
     }
 
     /// Drives the state machine until it has its answer.
-    fn until_done(
-        &mut self,
-        first: ClientEvent,
-        queued: &mut dyn FnMut(u32),
-    ) -> Result<Reply, Fault> {
+    fn until_done(&mut self, first: ClientEvent, hears: &mut Hears<'_>) -> Result<Reply, Fault> {
         let mut events = vec![first];
         loop {
             for event in std::mem::take(&mut events) {
@@ -153,7 +176,7 @@ impl PeerLink {
                     match action {
                         ClientAction::Done(reply) => return Ok(reply),
                         ClientAction::Failed(fault) => return Err(fault),
-                        ClientAction::Queued(place) => queued(place),
+                        ClientAction::Queued(place) => hears(Meanwhile::Queued(place)),
                         ClientAction::Progress(text) => {
                             self.told.iter().for_each(|told| told(&text));
                         }
@@ -161,6 +184,7 @@ impl PeerLink {
                     }
                 }
             }
+            hears(Meanwhile::Waiting);
             events = self.hear();
             events.push(ClientEvent::Tick);
         }
@@ -237,16 +261,35 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// The first of its addresses that answers.
-fn connect(address: &str) -> io::Result<TcpStream> {
+/// Connects to where the agent was reached before, or to the first of its addresses that answers.
+fn reach(agent: &NamedAgent, hears: &mut Hears<'_>) -> io::Result<TcpStream> {
+    let addresses = match agent.reached {
+        Some(address) => vec![address],
+        None => agent.address.to_socket_addrs()?.collect(),
+    };
     let mut failed = io::Error::from(io::ErrorKind::NotFound);
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT) {
+    for address in addresses {
+        match connect(address, hears) {
             Ok(stream) => return Ok(stream),
             Err(error) => failed = error,
         }
     }
     Err(failed)
+}
+
+fn connect(address: SocketAddr, hears: &mut Hears<'_>) -> io::Result<TcpStream> {
+    let begun = socket::begin_connect(address, &Settings::default());
+    let stream = begun.map_err(|error| io::Error::new(error.kind(), error))?;
+    let end = now().saturating_add(CONNECT);
+    while !exchange::poll(stream.as_fd(), Ready::Write, Some(Duration::from(SLICE)))? {
+        if now() >= end {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        hears(Meanwhile::Waiting);
+    }
+    stream.take_error()?.map_or(Ok(()), Err)?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// How an agent shall call this host.
@@ -263,6 +306,38 @@ fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
+/// How long a connection may take to be made.
+const CONNECT: Nanos = Nanos::from_secs(5);
 const HANDSHAKE: Nanos = Nanos::from_secs(10);
 /// How often somebody who waits looks whether waiting is wanted.
 const SLICE: Nanos = Nanos::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Who is silent is waited for, and others are not forgotten meanwhile.
+    #[test]
+    fn a_silent_host_is_waited_for_in_slices() {
+        let own = Identity::ephemeral().unwrap();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = silent.local_addr().unwrap();
+        let (name, address) = ("lab1".to_owned(), "nowhere.invalid:1".to_owned());
+        // Where it was reached counts, and not what its name leads to.
+        let agent = NamedAgent { name, id: own.id(), address, reached: Some(at), secret: None };
+        let (mut times, mut accepted) = (0, None);
+        let mut hears = |_| {
+            times += 1;
+            accepted.get_or_insert_with(|| silent.accept().unwrap());
+            if times == 5 {
+                let (stream, _) = accepted.as_ref().unwrap();
+                stream.shutdown(std::net::Shutdown::Both).unwrap();
+            }
+        };
+        let ended = PeerLink::connect(&agent, &own, &mut hears).err().unwrap();
+        assert!(times >= 5, "{times} times, then {ended}");
+        assert!(!matches!(ended, Fault::Silent(..)), "{ended}");
+    }
+}

@@ -14,6 +14,7 @@ use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::units::Nanos;
 
+use super::Meanwhile;
 use super::NamedAgent;
 use super::PeerLink;
 use crate::exit::Failure;
@@ -26,6 +27,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) cancel: &'a Arc<AtomicBool>,
     /// Who hears the place in its queue.
     pub(crate) tell: &'a dyn Fn(&str),
+    /// Called some times a second while anything is waited for.
+    pub(crate) meanwhile: &'a dyn Fn(),
 }
 
 /// An agent whose time is ours.
@@ -45,13 +48,16 @@ impl Asking<'_> {
         agent: &NamedAgent,
         wanted: Reservation,
     ) -> Result<Result<Granted, String>, Fault> {
-        let mut link = PeerLink::connect(agent, self.own)?;
-        link.cancelled_by(self.cancel);
-        let mut queued = |place| {
-            let name = &agent.name;
-            (self.tell)(&format!("agent {name} works for others: place {place} in its queue"));
+        let name = &agent.name;
+        let mut hears = |meanwhile| match meanwhile {
+            Meanwhile::Queued(place) => {
+                (self.tell)(&format!("agent {name} works for others: place {place} in its queue"));
+            }
+            Meanwhile::Waiting => (self.meanwhile)(),
         };
-        match link.ask(Request::Reserve(wanted), RESERVATION, &mut queued)?.answer {
+        let mut link = PeerLink::connect(agent, self.own, &mut hears)?;
+        link.cancelled_by(self.cancel);
+        match link.ask(Request::Reserve(wanted), RESERVATION, &mut hears)?.answer {
             Answer::Granted { shared, emulation } => Ok(Ok(Granted { link, shared, emulation })),
             Answer::Refused { reason } => Ok(Err(reason)),
             _ => Err(Fault::Lied("no answer to a reservation".to_owned())),

@@ -201,13 +201,11 @@ impl RemoteService {
     fn reach(&mut self, meanwhile: &dyn Fn()) -> Result<(), Failure> {
         let quiet = self.wanted.quiet;
         let tell = |text: &str| {
-            // A queue tells its place every few seconds.
-            meanwhile();
             if !quiet {
                 output::message(text);
             }
         };
-        let asking = Asking { own: &self.own, cancel: &self.cancel, tell: &tell };
+        let asking = Asking { own: &self.own, cancel: &self.cancel, tell: &tell, meanwhile };
         let granted = asking.reserve(&self.agent, self.reservation());
         let granted = granted.map_err(|fault| super::failure(&self.agent, fault))?;
         let Granted { mut link, shared, .. } = granted.map_err(|reason| self.refused(&reason))?;
@@ -221,9 +219,10 @@ impl RemoteService {
             secret: self.secret,
             order: self.wanted.order.clone(),
         };
-        let begun = link.ask(Request::Service(Box::new(order)), ANSWER, &mut |_| ());
+        let begun = link.ask(Request::Service(Box::new(order)), ANSWER, &mut |_| meanwhile());
         match begun.map_err(|fault| super::failure(&self.agent, fault))?.answer {
             Answer::Said { .. } => {
+                self.agent.reached = link.reached();
                 (self.link, self.shared) = (Some(link), shared);
                 Ok(())
             }
@@ -280,6 +279,7 @@ mod tests {
             name: "lab1".to_owned(),
             id: own.id(),
             address: free.to_string(),
+            reached: None,
             secret: None,
         };
         let wanted = Wanted {

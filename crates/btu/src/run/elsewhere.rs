@@ -103,7 +103,8 @@ impl Elsewhere<'_> {
             test: true,
         };
         let tell = |text: &str| self.say(text);
-        let asking = Asking { own: &self.own, cancel: self.interrupt.flag(), tell: &tell };
+        let (own, cancel) = (&self.own, self.interrupt.flag());
+        let asking = Asking { own, cancel, tell: &tell, meanwhile: &|| () };
         let granted = asking.reserve(&self.test, wanted);
         let granted = granted.map_err(|fault| conductor::failure(&self.test, fault))?;
         granted.map(|granted| granted.link).map_err(|reason| self.refused(&reason))
@@ -113,7 +114,7 @@ impl Elsewhere<'_> {
     fn vouch(&self, time: Nanos) -> Result<(), Failure> {
         for (_, agent) in self.boxes.agents() {
             let request = Request::Vouch { guest: self.test.id.to_string(), for_ns: time };
-            let answer = PeerLink::connect(agent, &self.own)
+            let answer = PeerLink::connect(agent, &self.own, &mut |_| ())
                 .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
                 .map_err(|fault| conductor::failure(agent, fault))?;
             if let Answer::Refused { reason } = answer.answer {

@@ -194,6 +194,7 @@ impl Peers {
     pub(super) fn read_clock(&self, role: Role) -> Result<Vec<Reading>, EngineError> {
         let mut readings = Vec::new();
         for _ in 0..READINGS {
+            self.feed();
             let asked = now();
             let Told::Clock { now_ns: told } = self.say(role, &Word::Clock {})? else {
                 return Err(misfit());
@@ -215,18 +216,20 @@ impl Peers {
 
     /// True where an agent was lost and not yet regained.
     pub(super) fn is_away(&self) -> bool {
-        let is_away = |role: &Role| self.service(*role).is_ok_and(|service| service.is_away());
-        self.lines.keys().any(is_away)
+        self.lines.keys().any(|role| self.is_lost(*role))
     }
 
     /// Gets lost agents back, as long as the user's patience lasts; the reason where it does not. Those
     /// that are not lost keep their time meanwhile.
     pub(super) fn regain(&self) -> Result<(), String> {
-        for role in self.lines.keys() {
-            let mut service = self.service(*role).map_err(|cause| cause.sentence())?;
-            service.regain(&|| self.feed()).map_err(|cause| cause.sentence())?;
-        }
-        Ok(())
+        let regain = |role: Role| self.service(role)?.regain(&|| self.feed());
+        let roles: Vec<Role> = self.lines.keys().copied().collect();
+        let regained = all_back(&roles, |role| self.is_lost(role), regain);
+        regained.map_err(|cause| cause.sentence())
+    }
+
+    fn is_lost(&self, role: Role) -> bool {
+        self.service(role).is_ok_and(|service| service.is_away())
     }
 
     fn service(&self, role: Role) -> Result<MutexGuard<'_, RemoteService>, EngineError> {
@@ -255,6 +258,18 @@ impl Line {
             told => Ok(told),
         }
     }
+}
+
+/// Regains one after the other until nobody is lost: one may be while another is waited for.
+fn all_back<E>(
+    roles: &[Role],
+    is_lost: impl Fn(Role) -> bool,
+    mut regain: impl FnMut(Role) -> Result<(), E>,
+) -> Result<(), E> {
+    while let Some(role) = roles.iter().copied().find(|role| is_lost(*role)) {
+        regain(role)?;
+    }
+    Ok(())
 }
 
 fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -289,3 +304,42 @@ pub(super) const SPARE: Nanos = Nanos::from_secs(40);
 const LONGEST_UPTIME: Nanos = Nanos::from_secs(100 * 366 * 86_400);
 /// Of a clock, before and after a run each.
 const READINGS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The first is lost while the second is waited for, and that one while the first is.
+    #[test]
+    fn an_agent_that_is_lost_while_another_is_regained_is_regained_too() {
+        let roles = [Role::Active, Role::Passive];
+        let lost = RefCell::new(BTreeSet::from([Role::Passive]));
+        let mut order = Vec::new();
+        let regain = |role: Role| {
+            order.push(role);
+            let mut lost = lost.borrow_mut();
+            lost.remove(&role);
+            let other = roles.into_iter().find(|other| *other != role);
+            lost.extend(other.filter(|_| order.len() < 3));
+            Ok::<(), ()>(())
+        };
+        all_back(&roles, |role| lost.borrow().contains(&role), regain).unwrap();
+        assert_eq!(order, [Role::Passive, Role::Active, Role::Passive]);
+        assert!(lost.borrow().is_empty());
+    }
+
+    #[test]
+    fn nobody_is_waited_for_after_one_that_does_not_come_back() {
+        let roles = [Role::Active, Role::Passive];
+        let mut asked = Vec::new();
+        let regain = |role: Role| {
+            asked.push(role);
+            Err("gone")
+        };
+        assert_eq!(all_back(&roles, |_| true, regain), Err("gone"));
+        assert_eq!(asked, [Role::Active]);
+    }
+}

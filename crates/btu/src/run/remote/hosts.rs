@@ -128,7 +128,8 @@ impl Hosts {
     ) -> Result<Result<RemoteBox, String>, Fault> {
         let wanted = reservation(plan, role);
         let tell = |text: &str| self.tell(text);
-        let asking = Asking { own: &self.own, cancel: self.interrupt.flag(), tell: &tell };
+        let (own, cancel) = (&self.own, self.interrupt.flag());
+        let asking = Asking { own, cancel, tell: &tell, meanwhile: &|| () };
         Ok(asking.reserve(agent, wanted)?.map(|Granted { link, shared, emulation }| {
             let terms = (plan.sockets.clone(), plan.lead_in);
             let agent = NamedAgent { secret: None, ..agent.clone() };
@@ -160,7 +161,7 @@ impl Ordered {
         let agent = |one: &BlackBox| {
             let id = one.id.parse().map_err(Failure::usage)?;
             let (name, address) = (one.name.clone(), one.address.clone());
-            Ok((one.role, NamedAgent { name, id, address, secret: None }))
+            Ok((one.role, NamedAgent { name, id, address, reached: None, secret: None }))
         };
         self.order.boxes.iter().map(agent).collect()
     }
