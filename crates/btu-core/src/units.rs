@@ -181,6 +181,11 @@ impl Nanos {
     pub const fn saturating_add(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }
+
+    /// So many times `self`, staying at the largest time instead of wrapping.
+    pub const fn saturating_mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
 }
 
 impl Ratio {

@@ -15,7 +15,7 @@ pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
     for cell in &plan.cells {
         let scenario = scenario::stored(&cell.scenario)?;
         let once = length(&scenario.run, plan.seed).saturating_add(SET_UP);
-        all = all.saturating_add(once * u64::from(plan.passes_of(cell)));
+        all = all.saturating_add(once.saturating_mul(plan.passes_of(cell).into()));
     }
     Ok(all)
 }
@@ -33,9 +33,30 @@ pub(super) fn length(block: &Block, seed: u64) -> Nanos {
         Block::Parallel(blocks) => {
             blocks.iter().map(|block| length(block, seed)).max().unwrap_or(Nanos::ZERO)
         }
-        Block::Serial(blocks, _) => blocks.iter().map(|block| length(block, seed)).sum(),
+        Block::Serial(blocks, _) => {
+            let each = blocks.iter().map(|block| length(block, seed));
+            each.fold(Nanos::ZERO, Nanos::saturating_add)
+        }
     }
 }
 
 /// Connections, barrier, and the last bytes.
 const SET_UP: Nanos = Nanos::from_millis(150);
+
+#[cfg(test)]
+mod tests {
+    use btu_core::traffic::plan::Cell;
+    use btu_core::traffic::plan::Study;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_of_centuries_takes_the_longest_time_and_no_less() {
+        let test = "path = \"test -> active\"\ntype = \"full(duration=9000000 s)\"";
+        let cluster = |name| format!("[[cluster]]\nname = \"{name}\"\n[[cluster.test]]\n{test}\n");
+        let scenario = ["a", "b"].map(cluster).concat();
+        let cell = Cell { sessions: 1, scenario, ..Cell::default() };
+        let plan = Plan { passes: u32::MAX, ..Plan::new(Study::Scenario, vec![cell], 7) };
+        assert_eq!(estimate(&plan).unwrap(), Nanos::MAX);
+    }
+}
