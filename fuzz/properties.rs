@@ -14,6 +14,12 @@ use btu_core::journal::codec;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::traffic;
+use btu_core::traffic::Dialect;
+use btu_core::traffic::Scenario;
+use btu_core::traffic::Timeline;
+use btu_core::traffic::Train;
+use btu_core::traffic::plan::Plan as TrafficPlan;
 
 /// A parser, and what its input must never do.
 pub(crate) struct Property {
@@ -24,12 +30,13 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 5] = [
+pub(crate) static PROPERTIES: [Property; 6] = [
     Property { name: "bundle", holds: bundle },
     Property { name: "frame", holds: frame },
     Property { name: "journal", holds: journal },
     Property { name: "plan", holds: plan },
     Property { name: "policy", holds: policy },
+    Property { name: "scenario", holds: scenario },
 ];
 
 /// Frames do not depend on how the stream was cut, none is longer than allowed, and a message that
@@ -87,6 +94,51 @@ pub(crate) fn plan(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty()),
     }
     drop(Plan::stored("stored.toml", text));
+    if let Ok(plan) = TrafficPlan::stored("stored.toml", text) {
+        let canonical = plan.to_toml();
+        let again = TrafficPlan::stored("plan.toml", &canonical).expect("a written plan is legal");
+        assert_eq!(again.to_toml(), canonical);
+        // No value that is legal overflows what is made of it.
+        drop(plan.next_run(&[]));
+        let _ = plan.course.map(|course| course.longest_run());
+    }
+}
+
+/// A scenario that is legal, in whatever form, is the same one when its TOML form is read, and draws its
+/// trains; an error names the file.
+pub(crate) fn scenario(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let none = |_: &str| Err("no files here".to_owned());
+    let words = traffic::Vocabulary { transports: &["tcp", "udp"], files: &none };
+    let readings = [
+        traffic::read_script("given", text, Dialect::NetSpec, &words),
+        traffic::read_script("given", text, Dialect::Btu, &words),
+        traffic::read_toml("given", text, &words),
+    ];
+    for reading in readings {
+        match reading {
+            Ok(reading) => {
+                let told = traffic::to_toml(&reading.scenario);
+                let again =
+                    traffic::read_toml("told", &told, &words).expect("its own form is legal");
+                assert_eq!(again.scenario, reading.scenario, "{told}");
+                draw(&reading.scenario);
+            }
+            Err(error) => assert!(error.to_string().starts_with("given"), "{error}"),
+        }
+    }
+}
+
+/// The first blocks of every test.
+fn draw(scenario: &Scenario) {
+    for cluster in scenario.clusters() {
+        for test in &cluster.tests {
+            let train = test.traffic.train(&test.streams(&cluster.name, 7));
+            if let Some(Train::Open(train)) = train {
+                assert!(Timeline::new(train).take(50).map(|(due, _)| due).is_sorted());
+            }
+        }
+    }
 }
 
 /// A policy grants only what can be granted, and its error begins with its name.
