@@ -1,5 +1,6 @@
 //! The paper's own numbers beside ours, and where its text and its arithmetic disagree.
 
+use btu_core::traffic::analysis::delay;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::study::Measured;
@@ -71,15 +72,21 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let longest = seen.analysis.group(Group::Time).last();
     let rho = longest.and_then(|cell| cell.arrival).and_then(|a| seen.analysis.rho(a.value));
     let seconds = longest.map_or(0.0, |cell| cell.cell.x);
-    let fluid = rho.map(|rho| btu_core::traffic::analysis::delay::fluid_window(seconds, rho));
-    let spread = spread(seen.analysis.group(Group::BlockSize));
+    let fluid = rho.map(|rho| delay::fluid_window(seconds, rho));
     vec![
         line(
             "4: spread over blocks",
             "slight",
             "within 2 %".to_owned(),
-            spread.map_or_else(|| number::NONE.to_owned(), |s| format!("{} %", number::figure(s))),
+            percent(spread(seen.analysis.group(Group::BlockSize))),
         ),
+        line(
+            "5: CPU per byte, largest block over smallest",
+            "falls considerably",
+            "below 1".to_owned(),
+            number::ratio_or_none(cpu_ratio(seen)),
+        ),
+        sessions(seen),
         line(
             "7: knee",
             "about 80 ms",
@@ -87,6 +94,7 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
             found
                 .map_or_else(|| number::NONE.to_owned(), |ms| format!("{} ms", number::figure(ms))),
         ),
+        shortest_period(seen),
         line(
             "9: utilisation",
             "around 11",
@@ -100,6 +108,48 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
             span(longest.and_then(|cell| cell.window_delay).map(|found| found.value)),
         ),
     ]
+}
+
+fn percent(found: Option<f64>) -> String {
+    found.map_or_else(|| number::NONE.to_owned(), |found| format!("{} %", number::figure(found)))
+}
+
+/// CPU time of both ends per byte.
+fn cpu_ratio(seen: &Seen<'_>) -> Option<f64> {
+    let of = |cell: &Measured| {
+        let all: Vec<f64> = cell.runs.iter().filter_map(|run| run.cpu_s_per_gb).map(sum).collect();
+        btu_core::stats::arithmetic_mean(&all).filter(|cpu| *cpu > 0.0)
+    };
+    let smallest = seen.analysis.group(Group::BlockSize).next().and_then(of)?;
+    Some(seen.analysis.group(Group::BlockSize).last().and_then(of)? / smallest)
+}
+
+fn sum((sender, receiver): (f64, f64)) -> f64 {
+    sender + receiver
+}
+
+/// However many they are, together they get what one gets, and each the same.
+fn sessions(seen: &Seen<'_>) -> Vec<String> {
+    let spread = spread(seen.analysis.group(Group::Sessions));
+    let runs = seen.analysis.group(Group::Sessions).flat_map(|cell| &cell.runs);
+    let fairness = runs.filter_map(|run| run.fairness).min_by(f64::total_cmp);
+    let measured = format!("{}; {}", percent(spread), number::ratio_or_none(fairness));
+    let expected = "within 2 %; at least 0.9".to_owned();
+    line("6: spread over sessions; least fairness", "excellent", expected, measured)
+}
+
+/// Where the utilisation is highest: over the run, and until the queue was empty.
+fn shortest_period(seen: &Seen<'_>) -> Vec<String> {
+    let cell = seen.analysis.group(Group::Period).next();
+    let rho = cell.and_then(|cell| cell.arrival).and_then(|a| seen.analysis.rho(a.value));
+    let seconds = 10.0 / scale(seen);
+    let expected =
+        [delay::fluid_window, delay::fluid_drained].map(|of| rho.map(|r| of(seconds, r)));
+    let window = cell.and_then(|cell| cell.window_delay).map(|found| found.value);
+    let drained = cell.and_then(|cell| cell.runs.iter().find_map(|run| run.drained_delay));
+    let both = |[window, drained]: [Option<f64>; 2]| format!("{}; {}", span(window), span(drained));
+    let what = "8: delay at the shortest period; until it is empty";
+    line(what, "exceeding 10 s", both(expected), both([window, drained]))
 }
 
 fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {
@@ -117,10 +167,7 @@ fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {
         "datagrams at 1.3 mu",
         "fatal errors",
         format!("{} % lost", number::figure(100.0 * (1.0 - 1.0 / 1.3))),
-        lost.map_or_else(
-            || number::NONE.to_owned(),
-            |l| format!("{} % lost", number::figure(l * 100.0)),
-        ),
+        percent(lost.map(|lost| lost * 100.0)),
     )];
     if !missed.is_empty() {
         rows.push(line(
