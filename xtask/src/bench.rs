@@ -64,3 +64,21 @@ fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     options.refuse_all_but(bench.own_options).with_context(|| bench.name)?;
     (bench.run)(repo, &options)
 }
+
+/// What the pages of checks have in common.
+#[cfg(test)]
+mod checks {
+    use crate::repo::Repo;
+
+    /// Every test that a page names is there.
+    pub(super) fn name_tests_that_exist(page: &str) {
+        let sources = Repo::here().unwrap().sources().unwrap();
+        let tests: Vec<&str> =
+            page.split('`').filter(|word| word.matches('_').count() > 2).collect();
+        assert!(tests.len() > 20, "{tests:?}");
+        for test in tests {
+            let definition = format!("fn {test}(");
+            assert!(sources.iter().any(|source| source.text.contains(&definition)), "{test}");
+        }
+    }
+}

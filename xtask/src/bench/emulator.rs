@@ -187,13 +187,6 @@ mod tests {
             let named = TABLE.lines().any(|line| stands(line) && line.contains("`bench emulator`"));
             assert!(named, "{}", row.check);
         }
-        let sources = Repo::here().unwrap().sources().unwrap();
-        let tests: Vec<&str> =
-            TABLE.split('`').filter(|word| word.matches('_').count() > 2).collect();
-        assert!(tests.len() > 20, "{tests:?}");
-        for test in tests {
-            let definition = format!("fn {test}(");
-            assert!(sources.iter().any(|source| source.text.contains(&definition)), "{test}");
-        }
+        super::super::checks::name_tests_that_exist(TABLE);
     }
 }

@@ -17,8 +17,8 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "traffic",
-    about: "T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), T13 (methods), T14 (sheet), \
-            thousand (flows), rate; 25 min; --only T10 runs one",
+    about: "T1 (scripts), T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), \
+            T13 (methods), T14 (sheet), thousand (flows), rate, viseum; 30 min; --only T10 runs one",
     own_options: &["--only"],
     run,
 };
@@ -50,8 +50,43 @@ const PARTS: &[Part] = &[
     ("T4", knee),
     ("T12", sessions),
     ("T14", sheets),
+    ("T1", scripts),
+    ("viseum", viseum),
     ("T5,T6", random_bursts),
 ];
+
+/// T1: a million damaged scripts.
+fn scripts(program: &Verb<'_>) -> Result<usize> {
+    let test = "cargo test --release --locked -p btu-core --lib traffic::tests::t1_scripts_that";
+    let held = program.repo.step(&format!("env BTU_SCRIPTS=1000000 {test}"))?;
+    Ok(judged("T1 a million damaged scripts are refused, or equal to their TOML form", held))
+}
+
+/// The figures of the paper, ten times as fast.
+fn viseum(program: &Verb<'_>) -> Result<usize> {
+    let result = program.measure("viseum", &["viseum", "--quick", "--seed", "1"])?;
+    let mu = number(&result, "mu_bit_s")?;
+    let mut missed = judged(
+        &format!("viseum, finding 1: {mu:.0} bit/s within 1 % of 17e6"),
+        (mu / 17e6 - 1.0).abs() <= 0.01,
+    );
+    for cell in result["cells"].as_array().map_or(&[][..], Vec::as_slice) {
+        let (group, label) = (&cell["group"], &cell["label"]);
+        if group == "block-size" || group == "sessions" {
+            let total = number(cell, "departure_rate_bit_s")?;
+            let told = format!("viseum, {group} {label}: {total:.0} bit/s within 2 % of mu");
+            missed += judged(&told, (total / mu - 1.0).abs() <= 0.02);
+        }
+        if group == "time" {
+            let (rho, ratio) = (number(cell, "rho")?, number(cell, "offered_ratio")?);
+            let told = format!("viseum, time {label}: a/d {ratio:.2} within 2 % of {rho:.2}");
+            missed += judged(&told, (ratio / rho - 1.0).abs() <= 0.02);
+        }
+    }
+    let at = 12_500.0 * 8e3 / number(&result["knee"], "knee_bit_s")?;
+    let told = format!("viseum, figure 7: knee at {at:.2} ms within 3 % of 5.88");
+    Ok(missed + judged(&told, (at / 5.882 - 1.0).abs() <= 0.03))
+}
 
 /// Achieved over asked, for datagrams up to what the line carries.
 fn rate(program: &Verb<'_>) -> Result<usize> {
@@ -257,6 +292,20 @@ fn number(value: &Value, key: &str) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TABLE: &str = include_str!("../../../docs/traffic-checks.md");
+
+    #[test]
+    fn the_table_of_checks_names_every_part_and_tests_that_exist() {
+        for check in PARTS.iter().flat_map(|(names, _)| names.split(',')) {
+            let row = TABLE.lines().find(|line| line.starts_with(&format!("| {check} |")));
+            let named = row.map_or(TABLE.contains(&format!("`{check}`")), |row| {
+                row.contains("`bench traffic`")
+            });
+            assert!(named, "{check}");
+        }
+        super::super::checks::name_tests_that_exist(TABLE);
+    }
 
     #[test]
     fn a_line_is_fitted_exactly() {

@@ -11,7 +11,7 @@ use crate::repo::Repo;
 
 /// The verb, and where its results go.
 pub(super) struct Verb<'a> {
-    repo: &'a Repo,
+    pub(super) repo: &'a Repo,
     name: &'static str,
     /// Each result has a folder of its own here.
     pub(super) results: PathBuf,

@@ -31,7 +31,7 @@ fn only_test(reading: &Reading) -> Test {
 }
 
 #[test]
-fn every_script_gives_the_plan_of_its_converted_form() {
+fn t1_every_script_gives_the_plan_of_its_converted_form() {
     for (name, _) in SCRIPTS {
         let given = script(name).scenario;
         let text = to_toml(&given);
@@ -94,11 +94,11 @@ fn a_burst_train_is_an_absolute_schedule_of_its_periods() {
 }
 
 #[test]
-fn scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
+fn t1_scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
     let corpus: Vec<&str> = SCRIPTS.iter().map(|(_, text)| *text).collect();
     let mut numbers = mutate::Numbers(7);
     let mut legal = 0;
-    for _ in 0..10_000 {
+    for _ in 0..scripts() {
         let text = mutate::mutated(&corpus, &mut numbers);
         match read_script("fuzz.ns", &text, Dialect::NetSpec, &WORDS) {
             Ok(reading) => {
@@ -112,6 +112,12 @@ fn scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans() {
     assert!(legal > 100, "{legal}");
 }
 
+/// How many: some thousand, or as many as the bench says.
+#[expect(clippy::disallowed_methods, reason = "a bench of a million asks this test for them")]
+fn scripts() -> u32 {
+    std::env::var("BTU_SCRIPTS").map_or(10_000, |number| number.parse().unwrap())
+}
+
 /// Found among a million scripts: what stands before `=` in a block and is no name must be skipped.
 #[test]
 fn a_setting_without_a_name_is_refused_and_not_waited_for() {
@@ -123,7 +129,7 @@ fn a_setting_without_a_name_is_refused_and_not_waited_for() {
 }
 
 #[test]
-fn all_errors_are_told_with_line_and_column() {
+fn t1_all_errors_are_told_with_line_and_column() {
     let text = "cluster {\n  test a { type = burst (blocksize=1, period=5);\n    own = a:1; \
                 peer = b:70000; foo = 3; }\n  corba b { x = 1; }\n  test b { type = sync; }\n}\n";
     let error = read_script("x.ns", text, Dialect::NetSpec, &WORDS).unwrap_err().to_string();

@@ -181,7 +181,7 @@ fn an_interrupted_sweep_goes_on_where_it_stopped() {
 
 /// T15: every model but the one that wants a recording, all at once.
 #[test]
-fn every_model_can_be_sent() {
+fn t15_every_model_can_be_sent() {
     needs!();
     let folder = TempDir::new().unwrap();
     let listed = run(btu().args(["model", "list", "--json"])).unwrap();

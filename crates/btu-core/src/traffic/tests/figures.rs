@@ -13,7 +13,7 @@ fn rounds_to(value: f64, published: &str) -> bool {
 }
 
 #[test]
-fn means_of_expressions() {
+fn t2_means_of_expressions() {
     let bytes = |text| mean(text, Quantity::Bytes);
     let times = |text| mean(text, Quantity::Time) / 1e6;
     let count = |text| mean(text, Quantity::Number);
@@ -39,7 +39,7 @@ fn means_of_expressions() {
 }
 
 #[test]
-fn moments_of_the_web_objects_of_3gpp() {
+fn t2_moments_of_the_web_objects_of_3gpp() {
     for ((mean, sd), (mu, sigma)) in
         [((10_710.0, 25_032.0), ("8.346", "1.366")), ((7_758.0, 126_168.0), ("6.166", "2.363"))]
     {
@@ -49,7 +49,7 @@ fn moments_of_the_web_objects_of_3gpp() {
 }
 
 #[test]
-fn rates_of_models() {
+fn t2_rates_of_models() {
     let files = |_: &str| Err("no files".to_owned());
     let rates = |text: &str| {
         let (call, _) = call(text, Dialect::Btu, &files).unwrap();
@@ -65,7 +65,7 @@ fn rates_of_models() {
 
 /// Linear and step differ by 42 and 74 %: which one is meant belongs to the name.
 #[test]
-fn the_interpolation_decides_the_mean_of_a_workload() {
+fn t2_the_interpolation_decides_the_mean_of_a_workload() {
     let files = |_: &str| Err("no files".to_owned());
     let mean = |words: &str| {
         let text = format!("rpc({words}, load=50 %, capacity=1 Gbit/s)");

@@ -22,7 +22,7 @@ fn variants(model: &Model) -> Vec<Call> {
 }
 
 #[test]
-fn every_model_keeps_its_laws_its_memory_and_its_rate() {
+fn t2_every_model_keeps_its_laws_its_memory_and_its_rate() {
     let mut failed = Vec::new();
     for model in MODELS {
         for call in variants(model) {
@@ -35,7 +35,7 @@ fn every_model_keeps_its_laws_its_memory_and_its_rate() {
 }
 
 #[test]
-fn the_laws_of_every_model_hold_for_twenty_seeds() {
+fn t2_the_laws_of_every_model_hold_for_twenty_seeds() {
     for model in MODELS {
         let call = Call::plain(&model.shape);
         let law = |claim: &Claim| matches!(claim.says, Says::Follows(_) | Says::FollowsRounded(_));
