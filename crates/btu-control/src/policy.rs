@@ -222,12 +222,7 @@ impl Grant {
 
     fn refuses_name(&self, service: &String) -> Option<String> {
         let allowed = self.services.as_ref().is_none_or(|names| names.contains(service));
-        if !allowed {
-            return Some(format!("policy: the service {service} is not allowed here"));
-        }
-        // The kernel paces connections of runs; nobody holds datagrams or other transports to a rate.
-        let rate = self.max_rate?;
-        Some(format!("policy: max_rate = {rate}, to which the service {service} cannot be held"))
+        (!allowed).then(|| format!("policy: the service {service} is not allowed here"))
     }
 
     fn is_spent(&self, spent: Bytes) -> Option<String> {
@@ -397,4 +392,4 @@ fn place(text: &str, error: &toml::de::Error) -> String {
 const MOST_SHARED: u32 = 64;
 /// The least rate that a policy can set, one segment in a tenth of a second: with less, no run would
 /// ever come to its end.
-pub(crate) const LEAST_RATE: BitRate = BitRate::new(128_000);
+pub const LEAST_RATE: BitRate = BitRate::new(128_000);

@@ -11,6 +11,7 @@ use btu_control::HostId;
 use btu_control::client::Fault;
 use btu_control::invite::Invite;
 use btu_control::invite::Secret;
+use btu_core::units::BitRate;
 
 use crate::agent::state::StateDir;
 use crate::exit::Failure;
@@ -20,6 +21,7 @@ pub(crate) use peer::PeerLink;
 pub(crate) use reservation::Asking;
 pub(crate) use reservation::Granted;
 pub(crate) use reservation::facts;
+pub(crate) use service::RATE_OF_CONNECTION;
 pub(crate) use service::RemoteService;
 pub(crate) use service::Wanted;
 
@@ -62,6 +64,11 @@ impl NamedAgent {
         let name = address.clone();
         Self { name, id: agent, address, reached: None, secret: Some(secret) }
     }
+}
+
+/// What a result says of an agent that sent no faster than its policy allows.
+pub(crate) fn held_to(agent: &str, rate: BitRate) -> String {
+    format!("max_rate in the policy of agent {agent}: {rate} per connection")
 }
 
 /// Uses an invitation: afterwards the agent knows this host.

@@ -273,18 +273,17 @@ fn what_was_not_reserved_is_not_done() {
 }
 
 #[test]
-fn what_cannot_be_held_to_a_rate_is_refused() {
-    let limited = policy("[[class]]\nmax_rate = \"100Mbit/s\"\n");
+fn a_service_is_served_where_a_rate_is_set_too() {
     let wanted = Reservation { services: vec!["pingpong".to_owned()], ..reservation(1, 1, &[]) };
-    let refused = limited.classes[0].refuses(&wanted).unwrap();
+    let refused = |text: &str| policy(text).classes[0].refuses(&wanted);
+    assert_eq!(refused("[[class]]\nmax_rate = \"100Mbit/s\"\n"), None);
     assert_eq!(
-        refused,
-        "policy: max_rate = 100Mbit/s, to which the service pingpong cannot be held"
+        refused("[[class]]\nmax_rate = \"100Mbit/s\"\nservices = [\"traffic\"]\n").unwrap(),
+        "policy: the service pingpong is not allowed here"
     );
-    assert_eq!(Policy::default().classes[0].refuses(&wanted), None);
 }
 
-/// An FTP server and data connections together send what the policy allows.
+/// An FTP server and data connections together send what the policy allows; so does a service.
 #[test]
 fn a_rate_goes_to_the_worker_in_parts() {
     for (activities, mbit_s) in [(&[][..], 100), (&["ftp"][..], 50)] {

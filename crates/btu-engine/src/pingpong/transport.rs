@@ -183,6 +183,7 @@ impl Hookup<'_> {
             nodelay: wanted.nodelay.or(host.nodelay),
             window_clamp: host.window_clamp,
             max_segment: segment.and_then(|size| u32::try_from(size).ok()).or(host.max_segment),
+            pacing_byte_s: host.pacing_byte_s,
             ..self.settings()
         }
     }

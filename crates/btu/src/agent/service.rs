@@ -16,8 +16,12 @@ use std::net::IpAddr;
 use btu_control::message::Answer;
 use btu_control::message::ServiceOrder;
 use btu_control::message::ServiceWord;
+use btu_core::units::BitRate;
 use btu_engine::comm::Seat;
 use serde_json::Value;
+use serde_json::json;
+
+use crate::conductor::RATE_OF_CONNECTION;
 
 /// Every service of this build.
 pub(crate) static SERVICES: &[&Kind] = &[&pingpong::PINGPONG, &traffic::TRAFFIC];
@@ -47,6 +51,18 @@ pub(super) struct Terms {
     pub(super) seat: Seat,
     /// The most data connections at once.
     pub(super) flows: usize,
+    /// What all of them together may send, headers included; `None` for what the path takes.
+    pub(super) rate: Option<BitRate>,
+}
+
+/// What a conductor is told first: what one of its connections may send.
+fn held_to(rate: Option<BitRate>) -> Value {
+    rate.map_or(Value::Null, |rate| json!({ RATE_OF_CONNECTION: rate.bit_per_second() }))
+}
+
+/// The kernel's pace for that.
+fn paced(rate: Option<BitRate>) -> Option<u64> {
+    rate.map(|rate| rate.bit_per_second() / 8)
 }
 
 /// Work that goes on until it is dropped, which ends all of its connections.
@@ -75,13 +91,14 @@ impl Served {
         order: &ServiceOrder,
         address: IpAddr,
         ports: Option<(u16, u16)>,
+        rate: Option<BitRate>,
     ) -> Answer {
         self.0 = None;
         let which = order.which;
         let secret = *order.secret.bytes();
         let seat = Seat { secret, run: which.run, attempt: which.attempt, flow: 0 };
         let flows = usize::try_from(order.flows).unwrap_or(usize::MAX);
-        let terms = Terms { address, ports, seat, flows };
+        let terms = Terms { address, ports, seat, flows, rate };
         let kind = SERVICES.iter().find(|kind| kind.name == order.service);
         let unknown = || format!("no service is called \"{}\" here", order.service);
         match kind.ok_or_else(unknown).and_then(|kind| (kind.begin)(&terms, &order.order)) {

@@ -46,7 +46,7 @@ use btu_sys::process;
 use btu_sys::socket::Settings;
 
 use self::account::is_at;
-use self::account::share;
+pub(super) use self::account::share;
 use self::doorway::Doorway;
 use self::doorway::Output;
 use self::packets::Recorded;
@@ -175,7 +175,7 @@ impl Work {
             Request::Prepare(order) => self.prepare(&order),
             Request::Service(order) => {
                 self.side = None;
-                self.served.begin(&order, self.address, self.ports)
+                self.served.begin(&order, self.address, self.ports, self.rate)
             }
             Request::Word(word) => self.served.hear(&word),
             Request::Cancel(_) => {

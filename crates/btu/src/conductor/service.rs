@@ -17,6 +17,7 @@ use btu_control::message::ServiceWord;
 use btu_control::message::Which;
 use btu_control::secret::Hex32;
 use btu_core::disclosure::HostFacts;
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::comm::Seat;
@@ -60,6 +61,8 @@ pub(crate) struct RemoteService {
     shared: u32,
     secret: Hex32,
     lost: Option<String>,
+    /// What the agent's policy lets one of its connections send.
+    rate: Option<BitRate>,
 }
 
 impl std::fmt::Debug for RemoteService {
@@ -85,6 +88,7 @@ impl RemoteService {
             shared: 1,
             secret: Hex32::new([0; 32]),
             lost: None,
+            rate: None,
         };
         service.reach(&|| ())?;
         // An invitation is good once; from now on both know each other.
@@ -95,6 +99,11 @@ impl RemoteService {
     /// How many conductors share the agent.
     pub(crate) const fn shared(&self) -> u32 {
         self.shared
+    }
+
+    /// What the agent's policy holds its connections to, in words; `None` for what the path takes.
+    pub(crate) fn held_to(&self) -> Option<String> {
+        self.rate.map(|rate| super::held_to(&self.agent.name, rate))
     }
 
     /// What data connections have to know.
@@ -221,9 +230,10 @@ impl RemoteService {
         };
         let begun = link.ask(Request::Service(Box::new(order)), ANSWER, &mut |_| meanwhile());
         match begun.map_err(|fault| super::failure(&self.agent, fault))?.answer {
-            Answer::Said { .. } => {
+            Answer::Said { said, .. } => {
                 self.agent.reached = link.reached();
                 (self.link, self.shared) = (Some(link), shared);
+                self.rate = said[RATE_OF_CONNECTION].as_u64().map(BitRate::new);
                 Ok(())
             }
             Answer::Failed { reason, .. } => Err(self.refused(&reason)),
@@ -254,6 +264,8 @@ fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
+/// The key under which a service that was begun says what one of its connections may send.
+pub(crate) const RATE_OF_CONNECTION: &str = "connection_bit_s";
 /// A reservation has one service, which is its first run.
 const RUN: u64 = 1;
 const ATTEMPT: u32 = 1;
@@ -302,6 +314,7 @@ mod tests {
             shared: 1,
             secret: Hex32::new([0; 32]),
             lost: None,
+            rate: None,
         };
         let times = Cell::new(0);
         let feed = || {

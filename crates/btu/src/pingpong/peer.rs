@@ -53,7 +53,8 @@ pub(super) fn hosts(
         ("network", Fact::known("the network between two hosts, as their systems have it")),
         ("shared_active", Fact::known(service.shared())),
     ];
-    let facts: BTreeMap<_, _> = facts.map(|(name, fact)| (name.to_owned(), fact)).into();
+    let mut facts: BTreeMap<_, _> = facts.map(|(name, fact)| (name.to_owned(), fact)).into();
+    facts.extend(service.held_to().map(|held| ("policy_active".to_owned(), Fact::known(held))));
     let mut host = Host::new(Peer(service));
     host.cpus.clone_from(&plan.far_cpus);
     let sessions = Sessions::with_host(near, host, plan.patience_ns, interrupt.flag().clone());

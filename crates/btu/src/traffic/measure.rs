@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
+use btu_core::sample::Flag;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Keep;
@@ -45,6 +46,7 @@ use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::conversation;
 use super::seen::failed;
+use super::seen::is_streamed_by;
 use super::seen::sample;
 use super::start::Started;
 use crate::closing::Ending;
@@ -120,8 +122,19 @@ fn run(
     };
     let host = before.finish(&files);
     let emulation = hosts.emulation()?;
-    let flags = Vec::new();
+    let flags = limited(hosts, &clusters, probe.as_ref());
     Ok(RunSample { cell: cell.id, pass, started_at, clusters, probe, emulation, host, flags })
+}
+
+/// Agents whose policy held back what they sent.
+fn limited(hosts: &Hosts, clusters: &[ClusterSample], probe: Option<&ProbeSample>) -> Vec<Flag> {
+    // Round trips under load are answered by the one agent.
+    let answers = matches!(probe, Some(ProbeSample::Responsiveness(_)));
+    let sends = |role: Role| {
+        clusters.iter().flat_map(|cluster| &cluster.flows).any(|flow| is_streamed_by(flow, role))
+    };
+    let held = hosts.held_to().into_iter().filter(|(role, _)| answers || sends(*role));
+    held.map(|(_, detail)| Flag::new("policy-limited", detail)).collect()
 }
 
 /// What an engine does by itself, from the test host to the active one. One that fails is told as a

@@ -62,6 +62,14 @@ impl Hosts {
         }
     }
 
+    /// What the policies of agents hold their connections to, in words.
+    pub(super) fn held_to(&self) -> Vec<(Role, String)> {
+        match self {
+            Self::Apart(peers) => peers.held_to(),
+            Self::Here(_) => Vec::new(),
+        }
+    }
+
     /// Gets agents back that were lost meanwhile.
     pub(super) fn regain(&self) -> Regained {
         match self {

@@ -128,15 +128,19 @@ impl Peers {
         let network = "the network between the hosts, as their systems have it";
         let mut facts = BTreeMap::from([("network".to_owned(), Fact::known(network))]);
         for role in self.lines.keys() {
-            let service = self.service(*role);
-            let said =
-                service.as_ref().map(|service| (service.name().to_owned(), service.shared()));
-            if let Ok((name, shared)) = said {
-                facts.insert(format!("agent_{role}"), Fact::known(name));
-                facts.insert(format!("shared_{role}"), Fact::known(shared));
-            }
+            let Ok(service) = self.service(*role) else { continue };
+            facts.insert(format!("agent_{role}"), Fact::known(service.name()));
+            facts.insert(format!("shared_{role}"), Fact::known(service.shared()));
+            let held = service.held_to().map(|held| (format!("policy_{role}"), Fact::known(held)));
+            facts.extend(held);
         }
         facts
+    }
+
+    /// What the policies of agents hold their connections to, in words.
+    pub(super) fn held_to(&self) -> Vec<(Role, String)> {
+        let held = |role: &Role| Some((*role, self.service(*role).ok()?.held_to()?));
+        self.lines.keys().filter_map(held).collect()
     }
 
     /// The number of the next job.

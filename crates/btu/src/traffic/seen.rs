@@ -74,6 +74,12 @@ pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Betw
     }
 }
 
+/// True for a stream of this role's, and for a conversation that it answers.
+pub(super) fn is_streamed_by(flow: &FlowSample, role: Role) -> bool {
+    let sender = if flow.pace == ASKED { flow.to } else { flow.from };
+    flow.transport == "tcp" && sender == role
+}
+
 pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
     // Nobody but the answers decides when such a sender goes on.
     let figures = Figures { pacing: None, ..Figures::of(&end.trace) };

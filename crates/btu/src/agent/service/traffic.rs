@@ -7,13 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
+use btu_control::policy::LEAST_RATE;
 use btu_core::cell::Role;
 use btu_core::traffic::Block;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::Seat;
 use btu_engine::traffic::Answerer;
 use btu_engine::traffic::CapacityEnd;
+use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Guests;
 use btu_engine::traffic::Reach;
 use btu_engine::traffic::Reception;
@@ -28,6 +31,9 @@ use super::Begun;
 use super::Kind;
 use super::Service;
 use super::Terms;
+use super::held_to;
+use super::paced;
+use crate::agent::worker::share;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
@@ -46,6 +52,8 @@ pub(super) static TRAFFIC: Kind =
 /// The jobs of one conductor.
 struct Traffic {
     terms: Terms,
+    /// What one connection may send.
+    rate: Option<BitRate>,
     jobs: BTreeMap<u32, Duty>,
     /// Payload of jobs that are closed, not told yet.
     moved: u64,
@@ -55,7 +63,38 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("traffic needs a connection".to_owned());
     }
-    Ok((Box::new(Traffic { terms: *terms, jobs: BTreeMap::new(), moved: 0 }), Value::Null))
+    let rate = part(terms)?;
+    let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: 0 };
+    Ok((Box::new(traffic), held_to(rate)))
+}
+
+/// Its connections send side by side: each has the same part of what they may send together.
+fn part(terms: &Terms) -> Result<Option<BitRate>, String> {
+    let Some(rate) = terms.rate else { return Ok(None) };
+    let part = share(rate, terms.flows);
+    let flows = terms.flows;
+    let too_little =
+        || format!("policy: max_rate = {rate}: {flows} connections need {LEAST_RATE} each");
+    if part < LEAST_RATE { Err(too_little()) } else { Ok(Some(part)) }
+}
+
+/// Holds the connections of a cluster to a rate. The kernel paces streams, nobody paces datagrams: an
+/// error is the test in which this role sends some.
+fn hold(cast: &mut Cast, rate: Option<BitRate>, role: Role) -> Result<(), String> {
+    if rate.is_none() {
+        return Ok(());
+    }
+    for one in &mut cast.flows {
+        match &mut one.flow.carrier {
+            Carrier::Tcp(settings) => settings.pacing_byte_s = paced(rate),
+            Carrier::Udp if one.from == role => return Err(one.test.clone()),
+            Carrier::Udp => {}
+        }
+    }
+    for talk in &mut cast.talks {
+        talk.dialogue.settings.pacing_byte_s = paced(rate);
+    }
+    Ok(())
 }
 
 impl Service for Traffic {
@@ -108,6 +147,11 @@ impl Traffic {
         Reach { address, ports, seat: Seat { attempt: job, ..seat } }
     }
 
+    fn unheld(&self, test: &str) -> String {
+        let rate = self.terms.rate.map_or_else(String::new, |rate| rate.to_string());
+        format!("policy: max_rate = {rate}: the datagrams of {test} cannot be held to that")
+    }
+
     /// How many connections a new job may have.
     fn room(&self, job: u32) -> Result<usize, String> {
         if self.jobs.contains_key(&job) {
@@ -128,8 +172,9 @@ impl Traffic {
         let here = expand::place(wanted.role);
         let kept: usize = self.jobs.values().map(Duty::blocks).sum();
         let most = words::MOST_BLOCKS.saturating_sub(kept);
-        let cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
+        let mut cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
+        hold(&mut cast, self.rate, wanted.role).map_err(|test| self.unheld(&test))?;
         let blocks = cast.blocks();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
@@ -172,7 +217,8 @@ impl Traffic {
         }
         let reach = self.reach(job);
         let guests = Guests::of(reach.seat, room);
-        let opened = Answerer::open(&reach, &Settings::default(), guests);
+        let settings = Settings { pacing_byte_s: paced(self.rate), ..Settings::default() };
+        let opened = Answerer::open(&reach, &settings, guests);
         let answerer = opened.map_err(|cause| cause.sentence())?;
         let talks = vec![Some(answerer.port())];
         self.jobs.insert(job, Duty::responding(answerer, room));
@@ -214,6 +260,7 @@ const LONGEST: Nanos = Nanos::from_secs(600);
 mod tests {
     use serde_json::json;
 
+    use super::super::RATE_OF_CONNECTION;
     use super::*;
 
     /// What is told to a word.
@@ -221,11 +268,43 @@ mod tests {
         service.hear(word).unwrap()
     }
 
+    fn terms(flows: usize, rate: Option<BitRate>) -> Terms {
+        let seat = Seat { secret: [1; 32], run: 1, attempt: 1, flow: 0 };
+        Terms { address: [127, 0, 0, 1].into(), ports: None, seat, flows, rate }
+    }
+
+    fn prepare(job: u32, scenario: &str) -> Value {
+        json!({ "word": "prepare", "job": job, "role": "active", "scenario": scenario,
+            "sessions": 1, "seed": 7, "linger_ns": 1, "stall_ns": 1 })
+    }
+
+    #[test]
+    fn a_rate_is_shared_by_streams_and_refuses_the_datagrams_that_are_sent_here() {
+        let (mut service, said) =
+            begin(&terms(2, Some(BitRate::new(256_000))), &Value::Null).unwrap();
+        assert_eq!(said[RATE_OF_CONNECTION], LEAST_RATE.bit_per_second());
+        let of = |path: &str, transport: &str| {
+            let test = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=100 ms)\"";
+            format!(
+                "[[cluster]]\n[[cluster.test]]\nname = \"one\"\npath = \"{path}\"\n{test}\n\
+                 transport = \"{transport}\"\n"
+            )
+        };
+        let refused = told(&mut service, &prepare(1, &of("active -> test", "udp")));
+        let why = "policy: max_rate = 256kbit/s: the datagrams of one cannot be held to that";
+        assert_eq!(refused["reason"], why);
+        for (job, path, transport) in [(2, "active -> test", "tcp"), (3, "test -> active", "udp")] {
+            let heard = told(&mut service, &prepare(job, &of(path, transport)));
+            assert_eq!(heard["told"], "listening", "{path} {transport}: {heard}");
+        }
+        let too_little = begin(&terms(3, Some(BitRate::new(256_000))), &Value::Null).err().unwrap();
+        let why = "policy: max_rate = 256kbit/s: 3 connections need 128kbit/s each";
+        assert_eq!(too_little, why);
+    }
+
     #[test]
     fn no_job_is_without_a_connection_that_was_reserved() {
-        let seat = Seat { secret: [1; 32], run: 1, attempt: 1, flow: 0 };
-        let terms = Terms { address: [127, 0, 0, 1].into(), ports: None, seat, flows: 2 };
-        let (mut service, _) = begin(&terms, &Value::Null).unwrap();
+        let (mut service, _) = begin(&terms(2, None), &Value::Null).unwrap();
         let respond = |job: u32| json!({ "word": "respond", "job": job });
         assert_eq!(told(&mut service, &respond(1))["told"], "listening");
         let refused = told(&mut service, &respond(2));
@@ -238,11 +317,7 @@ mod tests {
         let test = "type = \"burstq(blocksize=1 kB, period=1 ms, duration=1 s)\"";
         let scenario =
             format!("[[cluster]]\n[[cluster.test]]\npath = \"test -> passive\"\n{test}\n");
-        let refused = told(
-            &mut service,
-            &json!({ "word": "prepare", "job": 3, "role": "active", "scenario": scenario,
-                "sessions": 1, "seed": 7, "linger_ns": 1, "stall_ns": 1 }),
-        );
+        let refused = told(&mut service, &prepare(3, &scenario));
         assert_eq!(refused["reason"], "0 connections asked for, 2 were reserved", "{refused}");
     }
 }

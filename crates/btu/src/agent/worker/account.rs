@@ -41,7 +41,7 @@ impl Account {
 }
 
 /// A fair part of a rate among so many senders.
-pub(super) fn share(rate: BitRate, senders: usize) -> BitRate {
+pub(in crate::agent) fn share(rate: BitRate, senders: usize) -> BitRate {
     BitRate::new(rate.bit_per_second() / u64::try_from(senders.max(1)).unwrap_or(u64::MAX))
 }
 

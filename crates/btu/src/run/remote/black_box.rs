@@ -312,9 +312,7 @@ impl RemoteBox {
     /// Whether the agent's policy was the limit of the last run.
     pub(super) fn limited(&self) -> Option<Flag> {
         let rate = self.run.held_back?;
-        let name = &self.agent.name;
-        let detail = format!("max_rate in the policy of agent {name}: {rate} per connection");
-        Some(Flag::new("policy-limited", detail))
+        Some(Flag::new("policy-limited", conductor::held_to(&self.agent.name, rate)))
     }
 
     /// What the emulator did in the last run.

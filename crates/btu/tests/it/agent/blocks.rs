@@ -14,7 +14,7 @@ use crate::program::read_json;
 use crate::program::wait_until;
 
 /// `btu pingpong` on the host under test, against the agent that it calls `lab1`.
-fn pingpong(hosts: &Hosts, args: &[&str]) -> Output {
+pub(super) fn pingpong(hosts: &Hosts, args: &[&str]) -> Output {
     let mut command = hosts.btu(2);
     command.args(["pingpong", "--peer", "lab1", "--quiet"]);
     command.args(args).output().unwrap()

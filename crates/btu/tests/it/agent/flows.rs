@@ -71,7 +71,7 @@ type = "telnet(duration=300 ms)"
 "#;
 
 /// `btu traffic` on the host under test.
-fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
+pub(super) fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
     std::fs::write(hosts.path("s.toml"), text).unwrap();
     hosts.btu(2).args(["traffic", "s.toml"]).args(args).output().unwrap()
 }
@@ -96,7 +96,7 @@ fn begun_saying(said: Stdio, hosts: &Hosts, name: &str, text: &str, args: &[&str
     command.stdout(Stdio::null()).stderr(said).spawn().unwrap()
 }
 
-fn one(from: &str, to: &str, rest: &str) -> String {
+pub(super) fn one(from: &str, to: &str, rest: &str) -> String {
     format!("[[cluster]]\n[[cluster.test]]\npath = \"{from} -> {to}\"\n{rest}\n")
 }
 

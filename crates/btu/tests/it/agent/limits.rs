@@ -2,7 +2,13 @@
 
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::MANY;
+use super::blocks::pingpong;
+use super::flows::one;
+use super::flows::traffic;
+use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
@@ -14,14 +20,25 @@ const RATE: f64 = 10e6;
 /// What may leave before the kernel's pace holds a connection back.
 const BURST: f64 = 256e3;
 
+/// An agent with that rate in its policy, known here as `lab1`.
+fn limited(hosts: &Hosts) -> Black<'_> {
+    let agent = hosts.agent(0, &["[[class]]\nmax_rate = \"80Mbit/s\"\n"]);
+    hosts.pair(&agent, "lab1");
+    agent
+}
+
+fn is_flagged(sample: &Value) -> bool {
+    let flags = sample["flags"].as_array().unwrap();
+    flags.iter().any(|flag| flag["name"] == "policy-limited")
+}
+
 #[test]
 fn an_agent_sends_no_faster_than_its_policy_says_and_the_result_says_so() {
     isolated(
         "agent::limits::an_agent_sends_no_faster_than_its_policy_says_and_the_result_says_so",
         || {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &["[[class]]\nmax_rate = \"80Mbit/s\"\n"]);
-            hosts.pair(&agent, "lab1");
+            let _agent = limited(&hosts);
             let begun = Instant::now();
             let plan = MANY.replace("= 8", "= 3");
             let run = hosts.run(&plan, "result", &["--active", "lab1"]).output().unwrap();
@@ -33,13 +50,7 @@ fn an_agent_sends_no_faster_than_its_policy_says_and_the_result_says_so() {
             let sent = of("RECV").filter_map(|cell| cell["comm"]["bytes"].as_f64());
             let (runs, bytes) = sent.fold((0.0, 0.0), |(n, sum), bytes| (n + 1.0, sum + bytes));
             assert!(bytes <= RATE * lasted + runs * BURST, "{bytes} bytes in {lasted} s");
-            let limited = |cell: &&serde_json::Value| {
-                cell["flags"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .any(|flag| flag["name"] == "policy-limited")
-            };
+            let limited = |cell: &&Value| is_flagged(cell);
             assert_eq!(of("SEND").find(limited), None, "the agent only reads");
             let first = of("RECV").find(limited).expect("a run at the limit");
             let detail = "max_rate in the policy of agent lab1: 80Mbit/s per connection";
@@ -49,4 +60,80 @@ fn an_agent_sends_no_faster_than_its_policy_says_and_the_result_says_so() {
             assert!(reasons.contains("were held back by an agent's policy"), "{reasons}");
         },
     );
+}
+
+/// Streams of an agent share what it may send; what it only receives is no business of that rate.
+#[test]
+fn flows_of_an_agent_are_held_to_its_rate_and_datagrams_that_cannot_be_are_refused() {
+    let name = "agent::limits::\
+                flows_of_an_agent_are_held_to_its_rate_and_datagrams_that_cannot_be_are_refused";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let _agent = limited(&hosts);
+        let run = |text: &str, out: &str| {
+            let ended = traffic(&hosts, text, &["--quiet", "--out", out]);
+            let sample = lines(&hosts.path(out).join("samples.jsonl")).pop().unwrap();
+            (ended, sample, read_json(&hosts.path(out).join("result.json")))
+        };
+        let stream = "type = \"full(blocksize=64 KiB, duration=1 s)\"\n";
+        let two = format!("{stream}[[cluster.test]]\npath = \"lab1 -> here\"\n{stream}");
+        let begun = Instant::now();
+        let (ended, sample, result) = run(&one("lab1", "here", &two), "streams");
+        let most = RATE / 2.0 * begun.elapsed().as_secs_f64() + BURST;
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        for flow in result["flows"].as_array().unwrap() {
+            let bytes = flow["arrived_bytes"].as_f64().unwrap();
+            assert!(bytes > 0.0 && bytes <= most, "{bytes} of {most}");
+        }
+        assert!(is_flagged(&sample), "{}", sample["flags"]);
+        let detail = "max_rate in the policy of agent lab1: 40Mbit/s per connection";
+        let mut report = hosts.btu(2);
+        let report = report.args(["report", "streams"]).output().unwrap();
+        let report = String::from_utf8(report.stdout).unwrap();
+        let words: Vec<&str> = report.split_whitespace().collect();
+        assert!(words.join(" ").contains(detail), "{report}");
+        let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=100 ms)\"\n\
+                         transport = \"udp\"";
+        let (ended, sample, _) = run(&one("lab1", "here", datagrams), "back");
+        assert_eq!(ended.status.code(), Some(6), "{}", said(&ended));
+        let failed = sample["clusters"][0]["failed"].as_str().unwrap();
+        assert!(failed.contains("policy: max_rate = 80Mbit/s"), "{failed}");
+        let (ended, sample, _) = run(&one("here", "lab1", datagrams), "forth");
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        assert!(!is_flagged(&sample), "{}", sample["flags"]);
+    });
+}
+
+#[test]
+fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
+    let name =
+        "agent::limits::blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let _agent = limited(&hosts);
+        let mut args = vec!["all", "--sizes", "1B,1MiB", "--rounds", "2", "--connections", "1"];
+        args.extend(["--point-time", "5ms", "--chasms", "off", "--reference", "off"]);
+        args.extend(["--patience", "60s", "--out", "result"]);
+        let ended = pingpong(&hosts, &args);
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let result = read_json(&hosts.path("result/result.json"));
+        let missing = result["missing"].as_object().unwrap();
+        for name in ["udp", "quic"] {
+            let reason = missing[name].as_str().unwrap();
+            assert!(reason.contains("max_rate = 80Mbit/s"), "{name}: {reason}");
+        }
+        let curves = result["curves"].as_array().unwrap();
+        for name in ["tcp", "tls"] {
+            let curve = curves.iter().find(|curve| curve["label"] == name).unwrap();
+            let time = curve["points"][1]["time_us"].as_f64().unwrap();
+            // The answer alone is held back: half of its time is the least that T can be.
+            let least = (f64::from(1 << 20) - BURST) / RATE / 2.0 * 1e6;
+            assert!(time >= least, "{name}: {time} us, not {least}");
+        }
+        let told = String::from_utf8(ended.stdout).unwrap();
+        assert!(told.contains("max_rate in the agent's policy: 80Mbit/s"), "{told}");
+        let hosts = read_json(&hosts.path("result/hosts.json"));
+        let held = hosts["placement"]["policy_active"]["value"].as_str().unwrap();
+        assert_eq!(held, "max_rate in the policy of agent lab1: 80Mbit/s per connection");
+    });
 }
