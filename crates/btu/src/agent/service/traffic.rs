@@ -37,6 +37,7 @@ use crate::agent::worker::share;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
+use crate::traffic::expand::Talked;
 use crate::traffic::expand::Until;
 use crate::traffic::peers::Apart;
 use crate::traffic::scenario;
@@ -186,22 +187,12 @@ impl Traffic {
         let reach = self.reach(wanted.job);
         let reception = Reception::open(&flows, here, reach).map_err(|cause| cause.sentence())?;
         let ports = reception.ports().to_vec();
-        let mut answerers = Vec::new();
-        let mut doors = Vec::new();
-        for (number, talk) in (flows.len()..).zip(cast.talks) {
-            let Some(answerer) = (talk.said.to == wanted.role).then(|| {
-                let flow = u16::try_from(number).unwrap_or(u16::MAX);
-                let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
-                let guests = Guests::of(reach.seat, talk.connections);
-                Answerer::open(&reach, &talk.dialogue.settings, guests)
-            }) else {
-                doors.push(None);
-                continue;
-            };
-            let answerer = answerer.map_err(|cause| cause.sentence())?;
-            doors.push(Some(answerer.port()));
-            answerers.push(answerer);
-        }
+        let answerers: Vec<Option<Answerer>> = (flows.len()..)
+            .zip(&cast.talks)
+            .map(|(number, talk)| opened(talk, number, wanted.role, reach))
+            .collect::<Result<_, _>>()?;
+        let doors = answerers.iter().map(|one| one.as_ref().map(Answerer::port)).collect();
+        let answerers = answerers.into_iter().flatten().collect();
         let (linger, stall) = (wanted.linger_ns.min(LONGEST), wanted.stall_ns.min(LONGEST));
         let meeting = Meeting { reception, flows, here, linger, stall };
         let duty = Duty::new(meeting, answerers, [needed, blocks])?;
@@ -238,6 +229,23 @@ impl Traffic {
         let (address, drawn) = (reach.address, String::new());
         Ok(Told::Listening { address, ports, talks: Vec::new(), drawn })
     }
+}
+
+/// Who answers a conversation, the flow of this number, if this role does.
+fn opened(
+    talk: &Talked,
+    number: usize,
+    role: Role,
+    reach: Reach,
+) -> Result<Option<Answerer>, String> {
+    if talk.said.to != role {
+        return Ok(None);
+    }
+    let flow = u16::try_from(number).unwrap_or(u16::MAX);
+    let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
+    let guests = Guests::of(reach.seat, talk.connections);
+    let answerer = Answerer::open(&reach, &talk.dialogue.settings, guests);
+    answerer.map(Some).map_err(|cause| cause.sentence())
 }
 
 /// The flows of a cluster as the conductor draws them, too.
