@@ -30,9 +30,17 @@ pub fn full_over(transport: &str, block: Bytes, time: Nanos) -> String {
 
 /// Blocks at a constant period; `form` is `burst` or `burstq`.
 pub fn bursts(form: &str, transport: &str, block: Bytes, period: Nanos, time: Nanos) -> String {
+    one_test(&periodic(form, block, period, time), transport, "")
+}
+
+/// Queued blocks at a constant period; those that still wait at the end are sent, too.
+pub fn drained(transport: &str, block: Bytes, period: Nanos, time: Nanos) -> String {
+    one_test(&periodic("burstq", block, period, time), transport, DRAIN)
+}
+
+fn periodic(form: &str, block: Bytes, period: Nanos, time: Nanos) -> String {
     let (block, period, time) = (block.count(), period.count(), time.count());
-    let traffic = format!("{form}(blocksize={block} B, period={period} ns, duration={time} ns)");
-    one_test(&traffic, transport, "")
+    format!("{form}(blocksize={block} B, period={period} ns, duration={time} ns)")
 }
 
 /// So many datagrams at one instant.
@@ -41,7 +49,7 @@ pub fn volley(datagram: Bytes, count: u64, time: Nanos) -> String {
     let traffic = format!(
         "burstq(blocksize={size} B, repeats={count}, period={time} ns, duration={time} ns)"
     );
-    one_test(&traffic, "udp", "drain = \"yes\"\n")
+    one_test(&traffic, "udp", DRAIN)
 }
 
 /// Blocks at random times, at a mean rate in bit/s: what theory says most of. Beyond what a sender can
@@ -61,6 +69,8 @@ pub fn period(block: Bytes, bit_s: f64) -> Nanos {
     Nanos::new(super::analysis::figures::rounded(float(block.bits()) * 1e9 / bit_s).max(1))
 }
 
+/// A line of a test.
+const DRAIN: &str = "drain = \"yes\"\n";
 /// TCP payload of a full segment on Ethernet.
 const SEGMENT: f64 = 1448.0;
 const MOST_BLOCKS_S: f64 = 5000.0;

@@ -66,14 +66,11 @@ fn main_finding(seen: &Seen<'_>) -> Vec<Vec<String>> {
 }
 
 fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
-    let scale = scale(seen);
-    let knee_ms = 12_500.0 * 8.0 / 1.7e6 / scale * 1e3;
-    let found = seen.analysis.knee.map(|knee| 12_500.0 * 8.0 / knee.knee * 1e3);
     let longest = seen.analysis.group(Group::Time).last();
     let rho = longest.and_then(|cell| cell.arrival).and_then(|a| seen.analysis.rho(a.value));
     let seconds = longest.map_or(0.0, |cell| cell.cell.x);
     let fluid = rho.map(|rho| delay::fluid_window(seconds, rho));
-    vec![
+    let rows = vec![
         line(
             "4: spread over blocks",
             "slight",
@@ -81,20 +78,13 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
             percent(spread(seen.analysis.group(Group::BlockSize))),
         ),
         line(
-            "5: CPU per byte, largest block over smallest",
-            "falls considerably",
-            "below 1".to_owned(),
+            "5: CPU, largest block",
+            "falls",
+            "below 1 of smallest".to_owned(),
             number::ratio_or_none(cpu_ratio(seen)),
         ),
-        sessions(seen),
-        line(
-            "7: knee",
-            "about 80 ms",
-            format!("{} ms", number::figure(knee_ms)),
-            found
-                .map_or_else(|| number::NONE.to_owned(), |ms| format!("{} ms", number::figure(ms))),
-        ),
-        shortest_period(seen),
+    ];
+    let at_the_end = vec![
         line(
             "9: utilisation",
             "around 11",
@@ -107,7 +97,16 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
             span(fluid),
             span(longest.and_then(|cell| cell.window_delay).map(|found| found.value)),
         ),
-    ]
+    ];
+    [rows, sessions(seen), vec![knee(seen)], shortest_period(seen), at_the_end].concat()
+}
+
+/// Where bursts begin to wait.
+fn knee(seen: &Seen<'_>) -> Vec<String> {
+    let ms = |knee: f64| format!("{} ms", number::figure(12_500.0 * 8.0 / knee * 1e3));
+    let found = seen.analysis.knee.map(|found| ms(found.knee));
+    let measured = found.unwrap_or_else(|| number::NONE.to_owned());
+    line("7: knee", "about 80 ms", ms(1.7e6 * scale(seen)), measured)
 }
 
 fn percent(found: Option<f64>) -> String {
@@ -129,27 +128,28 @@ fn sum((sender, receiver): (f64, f64)) -> f64 {
 }
 
 /// However many they are, together they get what one gets, and each the same.
-fn sessions(seen: &Seen<'_>) -> Vec<String> {
+fn sessions(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let spread = spread(seen.analysis.group(Group::Sessions));
     let runs = seen.analysis.group(Group::Sessions).flat_map(|cell| &cell.runs);
     let fairness = runs.filter_map(|run| run.fairness).min_by(f64::total_cmp);
-    let measured = format!("{}; {}", percent(spread), number::ratio_or_none(fairness));
-    let expected = "within 2 %; at least 0.9".to_owned();
-    line("6: spread over sessions; least fairness", "excellent", expected, measured)
+    let (expected, fair) = ("within 2 %".to_owned(), "at least 0.9".to_owned());
+    vec![
+        line("6: spread over sessions", "excellent", expected, percent(spread)),
+        line("6: least fairness", number::NONE, fair, number::ratio_or_none(fairness)),
+    ]
 }
 
 /// Where the utilisation is highest: over the run, and until the queue was empty.
-fn shortest_period(seen: &Seen<'_>) -> Vec<String> {
+fn shortest_period(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let cell = seen.analysis.group(Group::Period).next();
     let rho = cell.and_then(|cell| cell.arrival).and_then(|a| seen.analysis.rho(a.value));
-    let seconds = 10.0 / scale(seen);
-    let expected =
-        [delay::fluid_window, delay::fluid_drained].map(|of| rho.map(|r| of(seconds, r)));
+    let fluid = |of: fn(f64, f64) -> f64| span(rho.map(|rho| of(10.0 / scale(seen), rho)));
     let window = cell.and_then(|cell| cell.window_delay).map(|found| found.value);
     let drained = cell.and_then(|cell| cell.runs.iter().find_map(|run| run.drained_delay));
-    let both = |[window, drained]: [Option<f64>; 2]| format!("{}; {}", span(window), span(drained));
-    let what = "8: delay at the shortest period; until it is empty";
-    line(what, "exceeding 10 s", both(expected), both([window, drained]))
+    vec![
+        line("8: most delay in a run", "above 10 s", fluid(delay::fluid_window), span(window)),
+        line("8: until it is empty", "above 10 s", fluid(delay::fluid_drained), span(drained)),
+    ]
 }
 
 fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {

@@ -120,7 +120,7 @@ impl Cells {
 }
 
 /// Queued bursts at a constant period.
-pub(super) fn burstq(block: Bytes, period: Nanos, time: Nanos) -> String {
+fn burstq(block: Bytes, period: Nanos, time: Nanos) -> String {
     recipe::bursts("burstq", TCP, block, period, time)
 }
 

@@ -8,6 +8,7 @@ use btu_core::traffic::plan::Study;
 use btu_core::traffic::recipe::STREAM;
 use btu_core::traffic::recipe::TCP;
 use btu_core::traffic::recipe::bursts;
+use btu_core::traffic::recipe::drained;
 use btu_core::traffic::recipe::full;
 use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
@@ -16,7 +17,6 @@ use btu_core::units::Nanos;
 use super::options::ViseumArgs;
 use super::sweep::BURST;
 use super::sweep::Cells;
-use super::sweep::burstq;
 use super::sweep::vbr;
 
 /// How much of the paper is measured.
@@ -125,7 +125,9 @@ impl Extent {
         }
         for period in self.periods_ms {
             let (label, x, period) = self.period(*period);
-            cells.add(Group::Period, label, x, &burstq(BURST, period, bursts_for));
+            // Figure 8 has delays beyond half of the duration: those until the queue is empty.
+            let script = drained(TCP, BURST, period, bursts_for);
+            cells.add(Group::Period, label, x, &script);
         }
         for period in UNQUEUED_MS.iter().filter(|_| self.passes > 1) {
             let (label, x, period) = self.period(*period);

@@ -134,6 +134,8 @@ fn the_paper_is_measured_again_figure_by_figure() {
     let slow = of("slow-line")["departure_rate_bit_s"].as_f64().unwrap();
     assert!(slow < 4.6e6, "the slow line carried {slow}");
     assert!(of("time")["offered_ratio"].as_f64().unwrap() > 5.0);
+    // Beyond the knee, too, the queue of figure 8 is sent to its end.
+    assert!(of("period")["drained_delay_s"].is_f64(), "{}", of("period"));
     // Whoever has the samples gets the same figures.
     let verified = run(btu().current_dir(folder.path()).args(["verify", "out"])).unwrap();
     assert!(verified.contains("VALID: "), "{verified}");
