@@ -28,7 +28,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let curves: Vec<(Configuration, Curve)> = timed.iter().map(pair).collect();
     let found = WaitTable::new(&curves, &WAIT_SIZES);
     let mut blocks = vec![Block::Table(table(&timed, &found))];
-    let gaps = gaps(seen, &timed, &found);
+    let gaps = gaps(seen, &found);
     let items: Vec<String> = gaps.iter().map(Gap::to_string).chain(stand_ins(&found)).collect();
     if !items.is_empty() {
         blocks.push(Block::List { items });
@@ -78,19 +78,13 @@ fn table(timed: &[&Measured], found: &WaitTable) -> Table {
     }
 }
 
-/// The gap from the base, blocking, to the fastest transport that spins, at each size.
-fn gaps(seen: &Seen<'_>, timed: &[&Measured], found: &WaitTable) -> Vec<Gap> {
+/// The gaps from the base, blocking, at each size: to frames and to the fastest transport that spins.
+fn gaps(seen: &Seen<'_>, found: &WaitTable) -> Vec<Gap> {
     let Some(base) = seen.analysis.base(seen.journal.plan.base.as_deref()) else {
         return Vec::new();
     };
     let from = &base.configuration.transport;
-    let gap = |size| {
-        let spinning = timed.iter().filter(|curve| curve.configuration.wait == Wait::Spin);
-        let others = spinning.filter(|curve| curve.configuration.transport != *from);
-        let gaps = others.filter_map(|curve| found.gap(from, &curve.configuration.transport, size));
-        gaps.min_by(|a, b| a.other_us.total_cmp(&b.other_us))
-    };
-    let gaps: Vec<Gap> = WAIT_SIZES.into_iter().filter_map(gap).collect();
+    let gaps: Vec<Gap> = WAIT_SIZES.into_iter().flat_map(|size| found.gaps(from, size)).collect();
     let alone = |size| found.gap(from, from, size);
     if gaps.is_empty() { WAIT_SIZES.into_iter().filter_map(alone).collect() } else { gaps }
 }
