@@ -24,6 +24,7 @@ use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::schedule::Visit;
+use btu_core::sample::SocketOptions;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::cpu::CpuSet;
@@ -65,7 +66,7 @@ pub struct Opening {
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
     pub cancel: Arc<AtomicBool>,
-    /// A fault of the far end, made on purpose in checked visits.
+    /// A fault of the far end, made on purpose.
     pub plant: Option<Plant>,
 }
 
@@ -143,6 +144,11 @@ impl Session {
     /// What is known of the connection that is no fault: such as polling without anything to poll.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// The options of the near end's socket as they were read back; `None` where it is no socket.
+    pub fn options(&self) -> Option<&SocketOptions> {
+        self.near.options.as_ref()
     }
 
     /// Makes one visit. Whatever happens is in the sample, and it happens within the limit of the

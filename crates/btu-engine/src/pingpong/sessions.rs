@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use btu_core::pingpong::chasm::Answer;
 use btu_core::pingpong::chasm::Probe;
 use btu_core::pingpong::chasm::Request;
+use btu_core::pingpong::chasm::not_given;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::REFERENCE;
@@ -59,7 +60,7 @@ pub struct Sessions {
     pub patience: Nanos,
     /// Set by whoever wants everything to end now.
     pub cancel: Arc<AtomicBool>,
-    /// A fault of the far end, made on purpose in checked visits.
+    /// A fault of the far end, made on purpose.
     pub plant: Option<Plant>,
     /// How the path is set; `None` where it cannot be.
     pub path: Option<Box<dyn PathSettings>>,
@@ -209,6 +210,11 @@ impl Sessions {
         let sample = self.visit(configuration, &visit);
         if let Ended::Failed { detail, .. } = &sample.ended {
             return Err(detail.clone());
+        }
+        let given = self.open[key.0].session.as_ref().and_then(Session::options);
+        if let Some(reason) = given.and_then(|given| not_given(&request.base, configuration, given))
+        {
+            return Err(reason);
         }
         if sample.times.p50_ns > enough_ns {
             self.slow.insert(key);

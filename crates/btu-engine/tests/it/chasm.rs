@@ -2,16 +2,26 @@
 //! acknowledgements at the peer (RFC 896, RFC 1122 4.2.3.2). Every block that does not fill a
 //! segment behind its header waits for a timer; the first one that does not.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use btu_core::cell::Role;
+use btu_core::pingpong::chasm::Answer;
+use btu_core::pingpong::chasm::Probe;
+use btu_core::pingpong::chasm::Purpose;
+use btu_core::pingpong::chasm::Request;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 use btu_engine::pingpong::Session;
+use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::transport;
 
 use crate::pingpong::free;
 use crate::pingpong::opening;
+use crate::pingpong::party;
 use crate::pingpong::visit;
 
 /// The shortest time for which Linux delays an acknowledgement: `TCP_DELACK_MIN`, 40 ms
@@ -79,6 +89,42 @@ fn the_edge_of_the_chasm_moves_with_the_segment_size() {
     let wanted = Configuration { max_segment_bytes: Some(Bytes::new(500)), ..fixture() };
     let seen = exchanges(wanted, &[503, 504]);
     assert!(seen[0].waits() && seen[1].flows(), "{seen:?}");
+}
+
+/// A buffer that no machine gives: a factor that changes nothing must not be called one that does nothing.
+#[test]
+fn a_factor_that_the_kernel_caps_is_told_and_not_measured() {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (near, far) = (party(Role::Test), party(Role::Active));
+    let mut sessions = Sessions::between(near, far, Nanos::from_secs(60), cancel);
+    let base = Configuration { transport: "tcp".to_owned(), ..free() };
+    let huge = Some(Bytes::new(1 << 30));
+    let asked = |changed: &Configuration| Request {
+        purpose: Purpose::Cause("SO_SNDBUF".to_owned()),
+        probes: vec![Probe { size: Bytes::new(64), configuration: changed.clone() }],
+        base: Box::new(base.clone()),
+        rounds: 1,
+        exchanges: 1,
+        enough_above_us: f64::INFINITY,
+    };
+    let until = Nanos::MAX;
+    let sent = Configuration { send_buffer_bytes: huge, ..base.clone() };
+    let Answer::Failed { reason } = sessions.answer(&asked(&sent), until) else {
+        panic!("nothing was said of a buffer that no machine gives")
+    };
+    assert!(reason.starts_with("the kernel gave SO_SNDBUF "), "{reason}");
+    assert!(reason.contains(" in place of 2147483648: net.core.wmem_max"), "{reason}");
+    let received = Configuration { receive_buffer_bytes: huge, ..base.clone() };
+    let answer = sessions.answer(&asked(&received), until);
+    assert!(
+        matches!(&answer, Answer::Failed { reason } if reason.contains("SO_RCVBUF")),
+        "{answer:?}"
+    );
+    let small = Configuration { send_buffer_bytes: Some(Bytes::new(8_192)), ..base.clone() };
+    for given in [base.clone(), small] {
+        let answer = sessions.answer(&asked(&given), until);
+        assert!(matches!(answer, Answer::Measured { .. }), "{answer:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub struct Request {
     pub purpose: Purpose,
     /// What to visit.
     pub probes: Vec<Probe>,
+    /// The configuration whose chasm is looked for: what a probe changes of it must take effect.
+    pub base: Box<Configuration>,
     /// How often.
     pub rounds: u32,
     /// Exchanges of a visit.

@@ -126,6 +126,69 @@ fn p3_a_chasm_reads_as_one_sentence() {
     assert!(text.ends_with(cause), "{text}");
 }
 
+/// A chasm, how it was measured, and what must be said of it: the factors that remove it, and those that
+/// move it with the sizes that are slow then.
+struct Caused {
+    reach: Reach,
+    base: Configuration,
+    edges: (u64, u64),
+    removed: &'static [&'static str],
+    moved: &'static [(&'static str, u64, u64)],
+}
+
+fn caused() -> [Caused; 3] {
+    let tcp = Configuration { nodelay: Some(false), ..Configuration::new("tcp") };
+    let odd = Configuration { send_offset_bytes: Bytes::new(1), ..tcp.clone() };
+    [
+        // 87,040 B are given, 174,080 and 348,160 with twice and four times as much.
+        Caused {
+            reach: Reach::Beyond(87_040, 300_000),
+            base: tcp.clone(),
+            edges: (87_041, 300_000),
+            removed: &["SO_SNDBUF x4"],
+            moved: &[("SO_SNDBUF x2", 174_081, 300_000)],
+        },
+        Caused {
+            reach: Reach::Offloaded(20_000..=60_000),
+            base: tcp,
+            edges: (20_000, 60_000),
+            removed: &["segmentation offload off"],
+            moved: &[],
+        },
+        Caused {
+            reach: Reach::Unaligned(900..=2_100, 64),
+            base: odd,
+            edges: (900, 2_100),
+            removed: &["aligned buffers"],
+            moved: &[],
+        },
+    ]
+}
+
+/// Nagle's algorithm and the segment have their tests above.
+#[test]
+fn p3_send_buffer_offload_and_alignment_are_named_as_causes_and_nothing_else_is() {
+    for (seed, case) in (1..).zip(caused()) {
+        let Caused { reach, base, edges, removed, moved } = case;
+        let dip = Dip::later(reach.clone(), 44_000.0);
+        let mut path = Simulated::new(10.0, 1.0).with_dip(dip).with_noise(busy(seed));
+        let curve = swept(&mut path, &base, 1 << 20, Order::Random, seed);
+        let factors = Factor::list(&base, &options(1448));
+        let count = factors.len();
+        let mut finder = Finder::new(Settings::default(), base, factors, &curve);
+        let findings = search(&mut path, &mut finder);
+        assert_eq!(findings.len(), 1, "{reach:?}: {findings:?}");
+        let chasm = findings[0].chasm().unwrap();
+        assert_eq!((chasm.from.count(), chasm.to.count()), edges, "{chasm}");
+        assert_eq!(chasm.removed_by().collect::<Vec<_>>(), removed, "{chasm}");
+        let moves: Vec<(&str, u64, u64)> =
+            chasm.moved_by().map(|(by, from, to)| (by, from.count(), to.count())).collect();
+        assert_eq!(moves, moved, "{chasm}");
+        let nothing = chasm.effects.iter().filter(|effect| effect.outcome == Outcome::Nothing);
+        assert_eq!(nothing.count(), count - removed.len() - moved.len(), "{chasm}");
+    }
+}
+
 /// What is simulated here is a machine on which 5 % of the time belongs to others.
 fn candidates_and_chasms(order: Order, noise: impl Fn(u64) -> Noise) -> (usize, usize) {
     let (mut candidates, mut chasms) = (0, 0);

@@ -20,6 +20,7 @@ pub(super) struct Trial {
     pub(super) settings: Settings,
     pub(super) configuration: Configuration,
     pub(super) references: Vec<Bytes>,
+    base: Configuration,
     baseline: Baseline,
     threshold: f64,
 }
@@ -41,6 +42,7 @@ impl Trial {
             settings: finder.settings,
             configuration: configuration.clone(),
             references,
+            base: finder.base.clone(),
             baseline: finder.baseline.clone(),
             threshold: finder.settings.ratio,
         }
@@ -117,6 +119,7 @@ impl Trial {
         Request {
             purpose,
             probes: sizes.iter().chain(&self.references).map(probe).collect(),
+            base: Box::new(self.base.clone()),
             rounds,
             exchanges: self.settings.exchanges,
             enough_above_us: ENOUGH * most,

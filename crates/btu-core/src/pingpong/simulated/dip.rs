@@ -20,6 +20,11 @@ pub struct Dip {
 pub enum Reach {
     /// These sizes, whatever is configured.
     Always(RangeInclusive<u64>),
+    /// What is larger than the send buffer, to this size: the rest of a block waits for room. The
+    /// buffer is twice that of the configuration (socket(7)), else the first of both.
+    Beyond(u64, u64),
+    /// These sizes, unless the path cuts no segments for the sender.
+    Offloaded(RangeInclusive<u64>),
     /// These sizes, unless the send buffer is aligned to this many bytes.
     Unaligned(RangeInclusive<u64>, u64),
     /// Two writes with Nagle's algorithm: from the header to less than a whole segment after it.
@@ -59,6 +64,11 @@ impl Reach {
     fn sizes(&self, configuration: &Configuration) -> Option<RangeInclusive<u64>> {
         match self {
             Self::Always(sizes) => Some(sizes.clone()),
+            Self::Beyond(buffer, to) => {
+                let given = configuration.send_buffer_bytes.map(|asked| asked.count() * 2);
+                Some(given.unwrap_or(*buffer) + 1..=*to)
+            }
+            Self::Offloaded(sizes) => (configuration.offload != Some(false)).then(|| sizes.clone()),
             Self::Unaligned(sizes, to) => {
                 let offset = configuration.send_offset_bytes.count();
                 (!offset.is_multiple_of((*to).max(1))).then(|| sizes.clone())
@@ -105,6 +115,21 @@ mod tests {
         let nodelay = Configuration { nodelay: Some(true), ..two_writes() };
         assert_eq!(reach.sizes(&nodelay), None);
         assert_eq!(reach.sizes(&Configuration { writes: Writes::One, ..two_writes() }), None);
+    }
+
+    #[test]
+    fn a_buffer_offload_and_alignment_each_reach_what_they_hold() {
+        let plain = Configuration::new("tcp");
+        let beyond = Reach::Beyond(1_000, 4_000);
+        let larger = Configuration { send_buffer_bytes: Some(Bytes::new(1_500)), ..plain.clone() };
+        assert_eq!(beyond.sizes(&plain), Some(1_001..=4_000));
+        assert_eq!(beyond.sizes(&larger), Some(3_001..=4_000));
+        let whole = Configuration { offload: Some(false), ..plain.clone() };
+        let offloaded = Reach::Offloaded(5..=9);
+        assert_eq!([offloaded.sizes(&plain), offloaded.sizes(&whole)], [Some(5..=9), None]);
+        let odd = Configuration { send_offset_bytes: Bytes::new(1), ..plain.clone() };
+        let unaligned = Reach::Unaligned(5..=9, 8);
+        assert_eq!([unaligned.sizes(&plain), unaligned.sizes(&odd)], [None, Some(5..=9)]);
     }
 
     #[test]
