@@ -54,6 +54,58 @@ fn p9_every_file_is_read_in_its_format_with_its_provenance() {
     assert_eq!(formats, want.map(|(format, tool, points)| (format, tool.to_owned(), points)));
 }
 
+/// Every line in the columns that the tool itself prints: NetPIPE 5 by `%9d %9.3lf %9.3lf %9.3lf %7.2lf`
+/// (its netpipe.c), the OSU tests in 10 and 18 places, IMB in four columns of 13.
+#[test]
+fn p9_every_file_has_the_columns_of_its_tool() {
+    type Form = fn(&[f64]) -> String;
+    fn netpipe(cells: &[f64]) -> String {
+        let [bytes, rate, least, most, time] = cells else { panic!("{cells:?}") };
+        format!("{bytes:9.0} {rate:9.3} {least:9.3} {most:9.3} {time:7.2}")
+    }
+    fn osu(cells: &[f64]) -> String {
+        format!("{:<10.0}{:18.2}", cells[0], cells[1])
+    }
+    fn imb(cells: &[f64]) -> String {
+        format!("{:13.0}{:13.0}{:13.2}{:13.2}", cells[0], cells[1], cells[2], cells[3])
+    }
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split_whitespace().map_while(|cell| cell.parse().ok()).collect()
+    };
+    let forms: [(&str, Form); 6] = [
+        ("netpipe-5.out", netpipe),
+        ("osu-latency-5.txt", osu),
+        ("osu-latency-7.txt", osu),
+        ("osu-bw.txt", osu),
+        ("imb-4.txt", imb),
+        ("imb-2021.txt", imb),
+    ];
+    for (name, form) in forms {
+        let lines = file(name).lines().filter(|line| line.trim().starts_with(char::is_numeric));
+        let mut count = 0;
+        for line in lines {
+            assert_eq!(form(&numbers(line)), line, "{name}");
+            count += 1;
+        }
+        assert!(count >= 17, "{name}: {count} lines");
+    }
+}
+
+/// With `--workload` a text follows the time; a slow block has a rate of no thousandth; several pairs
+/// have the rates of all.
+#[test]
+fn p9_what_netpipe_5_adds_to_a_line_is_read_or_refused() {
+    let text = "        1     0.006     0.005     0.006    1.42    12.34 GB/sec\n\
+                \x20       2     0.000     0.000     0.000  123.45     3.00 GFlops\n";
+    let found = import("np.out", text).unwrap();
+    assert_eq!((found.format, found.points.len()), ("NetPIPE 5 np.out", 2));
+    assert!((time_us(&found, 2) - 123.45).abs() < 1e-9);
+    let pairs = "        1     0.012     0.010     0.012    1.42\n";
+    assert!(refused(pairs).contains("disagrees"));
+    let checked = format!("{:9} bytes {:6} times {:8} failures\n", 16, 100, 0);
+    assert!(refused(&checked).contains("integrity run"));
+}
+
 /// np.out has hundredths of a microsecond.
 #[test]
 fn p9_every_time_survives_np_out() {
