@@ -8,6 +8,7 @@ use super::configuration::Configuration;
 use super::configuration::REFERENCE;
 use super::sample::ConfigurationId;
 use super::schedule::Order;
+use super::schedule::POINT_TIME;
 use super::schedule::Sweep;
 use super::sizes::Sizes;
 use super::statistic::Statistic;
@@ -107,7 +108,7 @@ impl Plan {
             seed,
             rounds: 10,
             connections: 3,
-            point_time_ns: Nanos::from_millis(245),
+            point_time_ns: POINT_TIME,
             patience_ns: Nanos::from_secs(5),
             reset: false,
             statistic: Statistic::default(),
@@ -223,7 +224,7 @@ fn reference(configuration: &Configuration) -> Configuration {
 /// Any block can be copied.
 const REFERENCE_LARGEST: Bytes = super::sizes::LARGEST;
 /// The time of one point of the reference line.
-const REFERENCE_POINT: Nanos = Nanos::from_millis(10);
+const REFERENCE_POINT: Nanos = Nanos::from_millis(5);
 
 #[cfg(test)]
 mod tests {
@@ -272,9 +273,16 @@ mod tests {
         let [tcp, udp] = [ConfigurationId(1), ConfigurationId(2)];
         let sweep =
             plan.sweep(&[(tcp, Bytes::new(1 << 30)), (udp, Bytes::new(65_507))], Nanos::new(30));
-        assert_eq!(sweep.budget, Nanos::from_millis(245 * (124 + 79)));
+        assert_eq!(sweep.budget, POINT_TIME * (124 + 79));
         let one = Plan { chasms: None, configurations: vec![Configuration::new("tcp")], ..plan };
-        assert_eq!(one.estimate(), (Nanos::from_millis(245 * 124), Nanos::ZERO));
+        assert_eq!(one.estimate(), (POINT_TIME * 124, Nanos::ZERO));
+    }
+
+    /// What comes before, between and after the visits takes about half a second.
+    #[test]
+    fn p11_the_default_with_its_reference_leaves_a_second_of_31() {
+        let plan = Plan { reference: true, ..Plan::new(vec![Configuration::new("tcp")], 1) };
+        assert!(plan.estimate().0 <= Nanos::from_secs(30), "{:?}", plan.estimate());
     }
 
     #[test]

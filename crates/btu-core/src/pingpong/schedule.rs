@@ -63,6 +63,10 @@ pub enum Order {
     Rising,
 }
 
+/// The time of a point where nothing else is asked for: of 31 s for 124 points a second and a half is
+/// left for hosts, copies of memory, the journal and the report.
+pub const POINT_TIME: Nanos = Nanos::from_millis(235);
+
 /// Rounds that a point gets whatever it takes: below, there is no interval.
 pub const LEAST_ROUNDS: u32 = 3;
 
@@ -101,8 +105,8 @@ struct PointState {
 }
 
 impl Sweep {
-    /// A sweep of one configuration over `sizes`: 10 rounds, 3 connections, 245 ms a point (124
-    /// points and the report in 31 s), in random order.
+    /// A sweep of one configuration over `sizes`: 10 rounds, 3 connections, [`POINT_TIME`] a point, in
+    /// random order.
     pub fn new(sizes: Vec<Bytes>, seed: u64) -> Self {
         let points = u64::try_from(sizes.len()).unwrap_or(u64::MAX);
         Self {
@@ -111,7 +115,7 @@ impl Sweep {
             largest: BTreeMap::new(),
             rounds: 10,
             connections: 3,
-            budget: Nanos::from_millis(245_u64.saturating_mul(points)),
+            budget: POINT_TIME * points,
             order: Order::Random,
             seed,
             resolution: Nanos::new(30),
