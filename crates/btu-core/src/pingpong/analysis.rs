@@ -2,6 +2,7 @@
 //!
 //! A pure function of the journal. The chasm finder is run again over the answers that it had.
 
+mod compared;
 mod faults;
 mod foreign;
 mod search;
@@ -14,6 +15,7 @@ use super::curve::Curve;
 use super::curve::Figures;
 use super::journal::Journal;
 use super::point::PointSummary;
+use super::point::intervals;
 use super::point::summarize;
 use super::sample::ConfigurationId;
 use super::sample::Line;
@@ -22,6 +24,7 @@ use super::statistic::Statistic;
 use crate::sample::SocketOptions;
 use crate::units::Bytes;
 
+pub use compared::Compared;
 pub use faults::Fault;
 pub use foreign::Overlaid;
 pub use search::finder;
@@ -119,7 +122,9 @@ impl Reading<'_> {
     ) -> Measured {
         let points = summarize(self.own, id, configuration.mode);
         let statistic = self.journal.plan.statistic;
+        let intervals = intervals(self.own, id, configuration.mode, statistic);
         let curve = Curve::new(&label, configuration.mode, statistic, &points);
+        let curve = curve.with_intervals(&intervals);
         let options = self.own.iter().find_map(|sample| sample.options.clone());
         let typical = Curve::new(&label, configuration.mode, Statistic::Typical, &points);
         let findings =

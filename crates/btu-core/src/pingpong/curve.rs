@@ -9,6 +9,8 @@ mod line;
 mod overhead;
 mod regimes;
 
+use std::collections::BTreeMap;
+
 use super::configuration::Mode;
 use super::point::PointSummary;
 use super::statistic::Statistic;
@@ -17,6 +19,7 @@ use crate::units::Bytes;
 
 pub use compare::CurveComparison;
 pub use compare::SizeComparison;
+pub use compare::Verdict;
 pub use compare::compare;
 pub use figures::Figures;
 pub use line::Line;
@@ -72,6 +75,15 @@ impl Curve {
         };
         let points = points.iter().map(point).collect();
         Self { label: label.into(), mode, statistic, points }
+    }
+
+    /// The curve with these intervals where it has none.
+    #[must_use]
+    pub fn with_intervals(mut self, intervals: &BTreeMap<Bytes, Interval>) -> Self {
+        for point in &mut self.points {
+            point.interval_us = point.interval_us.or_else(|| intervals.get(&point.size).copied());
+        }
+        self
     }
 
     /// The throughput at a point, in Mb/s (10^6 bit).

@@ -4,6 +4,8 @@
 //! hang together, so the interval of their pooled median says how a round repeats itself, and not
 //! how a second sweep would: it is kept beside, called "within round".
 
+mod jackknife;
+
 use std::collections::BTreeMap;
 
 use super::configuration::Mode;
@@ -17,6 +19,8 @@ use crate::stats::count;
 use crate::stats::geometric_mean;
 use crate::stats::student_on_logs;
 use crate::units::Bytes;
+
+pub use jackknife::intervals;
 
 /// What all visits of one size over one configuration say, times in microseconds of T.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +63,15 @@ pub fn summarize(
     configuration: ConfigurationId,
     mode: Mode,
 ) -> Vec<PointSummary> {
+    let points = by_size(samples, configuration).into_values();
+    points.filter_map(|visits| Visits { visits, mode }.summary()).collect()
+}
+
+/// The visits that count of each size, by round; a repeated one in the place of the first.
+fn by_size(
+    samples: &[VisitSample],
+    configuration: ConfigurationId,
+) -> BTreeMap<Bytes, Vec<&VisitSample>> {
     let mut by_size: BTreeMap<Bytes, BTreeMap<u32, &VisitSample>> = BTreeMap::new();
     let counting = samples.iter().filter(|sample| sample.counts());
     for sample in counting.filter(|sample| sample.configuration == configuration) {
@@ -68,8 +81,7 @@ pub fn summarize(
             *kept = sample;
         }
     }
-    let visits = by_size.into_values().map(|rounds| rounds.into_values().collect());
-    visits.filter_map(|visits: Vec<&VisitSample>| Visits { visits, mode }.summary()).collect()
+    by_size.into_iter().map(|(size, rounds)| (size, rounds.into_values().collect())).collect()
 }
 
 /// The visits of one point that count, by round.

@@ -1,5 +1,6 @@
 //! What each curve costs above the one that costs are counted from (snell1996, figure 8).
 
+use btu_core::pingpong::analysis::Compared;
 use btu_core::pingpong::curve::OverheadRow;
 use btu_core::pingpong::curve::TABLE_SIZES;
 use btu_core::pingpong::curve::overhead;
@@ -28,8 +29,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
             overhead(&base.curve, curve, &TABLE_SIZES).into_iter().map(|found| row(label, &found))
         })
         .collect();
+    let verdicts = verdicts(&seen.analysis.paired(seen.journal.plan.base.as_deref()));
     if rows.is_empty() {
-        return Vec::new();
+        return verdicts;
     }
     let columns = vec![
         Column::left("curve"),
@@ -44,7 +46,16 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         "T above that of {} (the base), at the sizes nearest to 8, 1400, 65536, 1048576 B",
         base.label
     );
-    vec![Block::Table(Table { title, columns, rows, summary_rows: 0 })]
+    let table = Block::Table(Table { title, columns, rows, summary_rows: 0 });
+    std::iter::once(table).chain(verdicts).collect()
+}
+
+/// Of each pair of curves, whether they are the same.
+pub(super) fn verdicts(pairs: &[Compared]) -> Vec<Block> {
+    let sentence =
+        |pair: &Compared| format!("{} beside {}: {}", pair.second, pair.first, pair.found);
+    let items: Vec<String> = pairs.iter().map(sentence).collect();
+    if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
 fn row(label: &str, found: &OverheadRow) -> Vec<String> {

@@ -43,6 +43,7 @@ fn figures(curves: &[&Measured]) -> Table {
             at.map_or_else(|| number::NONE.to_owned(), bytes),
             number::figure_or_none(found.half_size_bytes),
             number::figure_or_none(found.asymptotic_mbps),
+            found.saturation.map_or_else(|| number::NONE.to_owned(), bytes),
         ]
     };
     Table {
@@ -55,6 +56,7 @@ fn figures(curves: &[&Measured]) -> Table {
             Column::right("at"),
             Column::right("n1/2 B"),
             Column::right("r_inf"),
+            Column::right("saturated"),
         ],
         rows: curves.iter().map(row).collect(),
         summary_rows: 0,
@@ -101,10 +103,11 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
     let large =
         seen.analysis.curves.iter().filter(|curve| !curve.too_large.is_empty()).map(|curve| {
             format!(
-                "{}: {} sizes not available: above {} bytes.",
+                "{}: {} sizes not available: above {} bytes{}.",
                 curve.label,
                 curve.too_large.len(),
-                curve.largest.count()
+                curve.largest.count(),
+                remedy(&curve.configuration.transport)
             )
         });
     let remarks =
@@ -117,6 +120,16 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
         .iter()
         .map(|(transport, reason)| format!("{transport} is not there: {reason}."));
     large.chain(remarks).chain(missing).collect::<Vec<_>>().into_iter()
+}
+
+/// What lets a transport carry more, where anything does.
+fn remedy(transport: &str) -> &'static str {
+    match transport {
+        "seqpacket" => {
+            " (a message must fit its send buffer: --send-buffer, and net.core.wmem_max)"
+        }
+        _ => "",
+    }
 }
 
 pub(super) fn every_point(seen: &Seen<'_>) -> Vec<Block> {
@@ -140,7 +153,7 @@ fn points(curve: &Measured) -> Table {
             number::figure(point.min_us),
             number::figure(point.median_us),
             number::figure(point.p99_us),
-            number::figure(point.average_of_3000_us.0),
+            average(point.average_of_3000_us),
             number::figure(point.netpipe_us),
             point.exchanges.to_string(),
             point.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" "),
@@ -155,6 +168,12 @@ fn points(curve: &Measured) -> Table {
         rows: curve.points.iter().map(row).collect(),
         summary_rows: 0,
     }
+}
+
+/// The mean of the first 3000 exchanges, with their number where it is another.
+fn average((mean, exchanges): (f64, u64)) -> String {
+    let mean = number::figure(mean);
+    if exchanges == 3_000 { mean } else { format!("{mean} (of {exchanges})") }
 }
 
 /// `64 KiB` where that is exact, else `65507 B`.

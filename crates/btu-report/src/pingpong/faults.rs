@@ -2,6 +2,7 @@
 
 use btu_core::pingpong::analysis::Fault;
 use btu_core::pingpong::analysis::Measured;
+use btu_core::units::Bytes;
 
 use super::Seen;
 use crate::document::Block;
@@ -35,8 +36,12 @@ fn told(curve: &Measured) -> Vec<String> {
 }
 
 fn line(curve: &Measured, fault: &Fault, sizes: &[u64]) -> String {
-    let end =
-        if fault.is_lasting { "no time of these points" } else { "made good by a later visit" };
+    let is_timed = |size: &u64| curve.curve.at(Bytes::new(*size)).is_some();
+    let end = match (fault.is_lasting, sizes.iter().all(is_timed)) {
+        (true, false) => "no time of these points",
+        (true, true) => "the time is that of other visits, and the contents are in doubt",
+        (false, _) => "the time is that of other visits",
+    };
     let shown: Vec<String> = sizes.iter().take(MOST_SHOWN).map(u64::to_string).collect();
     let more = sizes.len().saturating_sub(MOST_SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -1,6 +1,7 @@
 //! Level 1: the first curve in four figures, and what was measured where.
 
 use btu_core::pingpong::analysis::Measured;
+use btu_core::pingpong::statistic::Statistic;
 
 use super::Seen;
 use super::curves::bytes;
@@ -125,9 +126,25 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
             "Measured",
             format!("{from}{to}; {visits} visits in random order, {} rounds", plan.rounds),
         ),
-        Pair::new("Statistic", format!("{}: {}", plan.statistic, plan.statistic.about())),
+        Pair::new("Statistic", statistic(seen)),
     ];
     facts.extend(mode.map(|formula| Pair::new("Formula", formula)));
     facts.extend(journal.hosts.note.iter().map(|note| Pair::new("Note", note)));
     facts
+}
+
+/// The statistic and how it is computed; where its name promises more exchanges than there were, how many.
+fn statistic(seen: &Seen<'_>) -> String {
+    let statistic = seen.journal.plan.statistic;
+    let text = format!("{statistic}: {}", statistic.about());
+    let points = seen.analysis.timed().flat_map(|curve| &curve.points);
+    let taken: Vec<u64> = points.map(|point| point.average_of_3000_us.1).collect();
+    let fewer = taken.iter().filter(|taken| **taken < 3_000).count();
+    match taken.iter().min() {
+        Some(least) if statistic == Statistic::AverageOf3000 && fewer > 0 => format!(
+            "{text}; {fewer} of {} points had fewer, {least} at the least, and are the mean of those",
+            taken.len()
+        ),
+        _ => text,
+    }
 }

@@ -3,6 +3,7 @@
 use btu_core::pingpong::analysis::Overlaid;
 
 use super::Seen;
+use super::costs::verdicts;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Table;
@@ -20,6 +21,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     if !items.is_empty() {
         blocks.push(Block::List { items });
     }
+    blocks.extend(verdicts(&seen.analysis.imported(seen.journal.plan.base.as_deref())));
     blocks
 }
 

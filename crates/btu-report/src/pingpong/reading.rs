@@ -32,6 +32,10 @@ const WORDS: &[(&str, &str)] = &[
     ("peak", "the highest throughput of all sizes, n / T"),
     ("n1/2", "the smallest block that reaches half of the peak, between points on a log scale"),
     ("r_inf", "1 / G of the last regime: the throughput of endless blocks"),
+    (
+        "saturated",
+        "the smallest block from which on log T rises by 0.95 of log n or more: larger ones gain nothing",
+    ),
     ("regime", "a range of sizes over which T = L + o + (n - 1) G holds (LogGP)"),
     ("rise", "how much T rises from one regime to the next beyond what its bytes explain"),
     (

@@ -1,15 +1,17 @@
 //! `result.json` of a ping-pong: every curve with its points, figures and chasms, units in the keys.
 
+mod beside;
+
 use std::collections::BTreeMap;
 
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::analysis::Measured;
-use btu_core::pingpong::analysis::Overlaid;
 use btu_core::pingpong::chasm::Chasm;
 use btu_core::pingpong::chasm::Finding;
 use btu_core::pingpong::chasm::Outcome;
 use btu_core::pingpong::journal::Journal;
 use btu_core::pingpong::point::PointSummary;
+use btu_core::stats::Interval;
 use btu_core::units::Bytes;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,6 +22,9 @@ use super::host_line;
 use super::silence;
 use super::silence::Reasons;
 use super::version::PINGPONG_SCHEMA_VERSION;
+
+pub use beside::ComparisonResult;
+pub use beside::OverlaidResult;
 
 /// The result of one ping-pong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +55,8 @@ pub struct PingPongDocument {
     pub reference: Option<CurveResult>,
     /// Curves of other tools and results.
     pub overlaid: Vec<OverlaidResult>,
+    /// Every other curve beside the base, and every one from elsewhere beside its like.
+    pub comparisons: Vec<ComparisonResult>,
     /// Transports that were asked for and are not there, with the reason.
     pub missing: BTreeMap<String, String>,
 }
@@ -151,12 +158,16 @@ pub struct PointResult {
     pub bytes: u64,
     /// The plan's statistic of T, microseconds.
     pub time_us: f64,
+    /// 95 % interval of that statistic; null for one that has none.
+    pub statistic_ci95_us: Option<[f64; 2]>,
     /// Throughput at that time, Mb/s (10^6 bit).
     pub rate_mbps: f64,
     /// Geometric mean of the round medians, microseconds.
     pub typical_us: f64,
     /// Its 95 % interval; null under three rounds.
     pub ci95_us: Option<[f64; 2]>,
+    /// 95 % interval of the median of all exchanges as if they did not hang together; null for few.
+    pub within_round_ci95_us: Option<[f64; 2]>,
     /// Fastest exchange, microseconds.
     pub min_us: f64,
     /// Median of all exchanges, microseconds.
@@ -165,8 +176,10 @@ pub struct PointResult {
     pub p99_us: f64,
     /// Mean of all exchanges, microseconds.
     pub mean_us: f64,
-    /// Mean of the first 3000 exchanges, microseconds.
+    /// Mean of the first 3000 exchanges, microseconds; of all where there were fewer.
     pub average_of_3000_us: f64,
+    /// Of how many exchanges that mean is: 3000, or all where there were fewer.
+    pub average_of_3000_exchanges: u64,
     /// Smallest mean of three thirds of the exchanges, microseconds.
     pub netpipe_us: f64,
     /// Exchanges.
@@ -192,22 +205,11 @@ pub struct FaultResult {
     pub lasting: bool,
 }
 
-/// A curve that was measured elsewhere.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OverlaidResult {
-    /// What legends call it.
-    pub label: String,
-    /// File, tool and version.
-    pub provenance: String,
-    /// How it differs, or that nobody knows.
-    pub warnings: Vec<String>,
-    /// Bytes and Mb/s of each point.
-    pub throughput: Vec<(u64, f64)>,
-}
-
 /// The result of a ping-pong, for programs.
 pub fn pingpong_result(journal: &Journal, analysis: &Analysis) -> PingPongDocument {
     let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let base = journal.plan.base.as_deref();
+    let pairs = analysis.paired(base).into_iter().chain(analysis.imported(base));
     PingPongDocument {
         schema_version: PINGPONG_SCHEMA_VERSION.to_owned(),
         verb: "pingpong".to_owned(),
@@ -221,7 +223,8 @@ pub fn pingpong_result(journal: &Journal, analysis: &Analysis) -> PingPongDocume
         complete: analysis.complete,
         curves: analysis.curves.iter().map(curve).collect(),
         reference: analysis.reference.as_ref().map(curve),
-        overlaid: analysis.overlaid.iter().map(overlaid).collect(),
+        overlaid: analysis.overlaid.iter().map(beside::overlaid).collect(),
+        comparisons: pairs.map(|pair| beside::comparison(&pair)).collect(),
         missing: analysis.missing.iter().cloned().collect(),
     }
 }
@@ -261,19 +264,26 @@ fn point(measured: &Measured, point: &PointSummary) -> PointResult {
     PointResult {
         bytes: point.size.count(),
         time_us,
+        statistic_ci95_us: bounds(measured.interval_us(point.size)),
         rate_mbps: measured.configuration.mode.rate_mbps(point.size, time_us),
         typical_us: point.typical_us,
-        ci95_us: point.interval_us.map(|bounds| [bounds.low, bounds.high]),
+        ci95_us: bounds(point.interval_us),
+        within_round_ci95_us: bounds(point.within_round_us),
         min_us: point.min_us,
         median_us: point.median_us,
         p99_us: point.p99_us,
         mean_us: point.mean_us,
         average_of_3000_us: point.average_of_3000_us.0,
+        average_of_3000_exchanges: point.average_of_3000_us.1,
         netpipe_us: point.netpipe_us,
         exchanges: point.exchanges,
         rounds: u64::try_from(point.rounds_us.len()).unwrap_or(u64::MAX),
         flags: point.flags.iter().map(|flag| flag.name.clone()).collect(),
     }
+}
+
+fn bounds(interval: Option<Interval>) -> Option<[f64; 2]> {
+    interval.map(|interval| [interval.low, interval.high])
 }
 
 fn faults(measured: &Measured) -> Vec<FaultResult> {
@@ -347,15 +357,6 @@ fn confirmed(chasm: &Chasm, blank: ChasmResult) -> ChasmResult {
     }
 }
 
-fn overlaid(other: &Overlaid) -> OverlaidResult {
-    OverlaidResult {
-        label: other.label.clone(),
-        provenance: other.provenance.clone(),
-        warnings: other.warnings.clone(),
-        throughput: other.throughput.iter().map(|(size, rate)| (size.count(), *rate)).collect(),
-    }
-}
-
 impl PingPongDocument {
     /// The document as its file: pretty JSON, a reason after each null, and a newline.
     pub fn to_json(&self) -> String {
@@ -391,6 +392,10 @@ const REASONS: &Reasons = &[
     ("confirmed", "the range was not measured again"),
     ("p", NOT_CONFIRMED),
     ("ci95_us", "an interval needs three rounds"),
+    ("within_round_ci95_us", "an interval needs six exchanges"),
+    ("statistic_ci95_us", "the plan's statistic has no interval, or too few rounds or exchanges"),
+    ("verdict", "no size has two intervals"),
+    ("time_ratio", "the curves have no size in common"),
 ];
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.1.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -17,7 +17,13 @@ pub(crate) struct LaterKeys(&'static [(u32, &'static str)]);
 
 static RUN: LaterKeys =
     LaterKeys(&[(1, EVERY_REASON), (1, "note"), (1, "black_boxes_cpu_s_per_gb")]);
-static PINGPONG: LaterKeys = LaterKeys(&[(1, EVERY_REASON)]);
+static PINGPONG: LaterKeys = LaterKeys(&[
+    (1, EVERY_REASON),
+    (2, "comparisons"),
+    (2, "average_of_3000_exchanges"),
+    (2, "statistic_ci95_us"),
+    (2, "within_round_ci95_us"),
+]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "method"),
     (2, EVERY_REASON),

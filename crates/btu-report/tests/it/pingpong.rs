@@ -163,6 +163,31 @@ fn the_summary_fits_80_columns() {
     assert!(!text.contains('\u{1b}'));
 }
 
+/// Check P6, as its reader sees it: two curves of one path, and a file that has no intervals.
+#[test]
+fn p6_the_verdict_on_each_pair_stands_in_text_page_and_result() {
+    let journal = journal();
+    let told = "tcp spin beside tcp block: no difference: intervals overlap at ";
+    let none = "np.out beside tcp block: no verdict, as not both have intervals; one lies within";
+    for format in ["text", "md", "html"] {
+        let text = rendered(format, &journal);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in [told, none] {
+            assert!(flat.contains(words), "{format}: no \"{words}\" in\n{text}");
+        }
+    }
+    let result: Value = serde_json::from_str(&rendered("json", &journal)).unwrap();
+    let [own, file] = result["comparisons"].as_array().unwrap().as_slice() else {
+        panic!("two pairs: {}", result["comparisons"])
+    };
+    assert_eq!((&own["verdict"], &own["second"]), (&"no_difference".into(), &"tcp spin".into()));
+    assert_eq!(own["judged_sizes"], own["common_sizes"]);
+    let apart = own["apart_bytes"].as_array().unwrap().len() as u64;
+    assert_eq!(own["overlapping_sizes"].as_u64().unwrap() + apart, 32);
+    assert!(file["verdict"].is_null() && file["verdict_reason"].is_string(), "{file}");
+    assert_eq!((&file["common_sizes"], &file["judged_sizes"]), (&3.into(), &0.into()));
+}
+
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/pingpong-1.json");
 
 #[test]

@@ -7,6 +7,7 @@ use crate::pingpong::curve::CurvePoint;
 use crate::pingpong::import::Imported;
 use crate::pingpong::import::import;
 use crate::pingpong::journal::Journal;
+use crate::pingpong::sample::ConfigurationId;
 use crate::pingpong::sample::ForeignCurve;
 use crate::pingpong::sample::ForeignPoint;
 use crate::pingpong::sample::Line;
@@ -27,6 +28,8 @@ pub struct Overlaid {
     pub throughput: Vec<(Bytes, f64)>,
     /// How it was measured in another way than the first curve here, or that nobody knows.
     pub warnings: Vec<String>,
+    /// The curve here that was measured most like it; `None` for a file, which does not say.
+    pub like: Option<ConfigurationId>,
 }
 
 /// The curves of the journal that are not its own.
@@ -48,6 +51,7 @@ fn of_file(file: &str, text: &str, ours: Statistic) -> Overlaid {
             curve: None,
             throughput: Vec::new(),
             warnings: vec!["it cannot be read".to_owned()],
+            like: None,
         },
         Ok(imported) => of_import(&imported, ours),
     }
@@ -72,7 +76,8 @@ fn of_import(imported: &Imported, ours: Statistic) -> Overlaid {
         warnings.push("a rate with many blocks under way: no time follows from it".to_owned());
     }
     let provenance = format!("{}, {} ({})", imported.file, imported.tool, imported.format);
-    Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings }
+    let like = None;
+    Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings, like }
 }
 
 fn of_result(foreign: &ForeignCurve, ours: Statistic, curves: &[Measured]) -> Overlaid {
@@ -80,17 +85,31 @@ fn of_result(foreign: &ForeignCurve, ours: Statistic, curves: &[Measured]) -> Ov
     if foreign.statistic != ours {
         warnings.push(format!("statistic {} against {ours}", foreign.statistic));
     }
-    let same = |curve: &&Measured| curve.configuration.transport == foreign.configuration.transport;
-    if let Some(first) = curves.iter().find(same).or(curves.first()) {
-        let differing = foreign.configuration.differences(&first.configuration);
-        warnings.extend(differing.into_iter().map(|text| format!("{text} of {}", first.label)));
+    let like = like(foreign, curves);
+    if let Some(like) = like {
+        let differing = foreign.configuration.differences(&like.configuration);
+        warnings.extend(differing.into_iter().map(|text| format!("{text} of {}", like.label)));
     }
     let label = format!("{} of {}", foreign.label, base_name(&foreign.directory));
     let points = foreign.points.iter().map(ForeignPoint::to_point).collect();
     let mode = foreign.configuration.mode;
     let curve = Curve { label: label.clone(), mode, statistic: foreign.statistic, points };
     let provenance = format!("{}, {}", foreign.directory, foreign.host);
-    Overlaid { throughput: curve.throughput(), label, provenance, curve: Some(curve), warnings }
+    Overlaid {
+        throughput: curve.throughput(),
+        label,
+        provenance,
+        curve: Some(curve),
+        warnings,
+        like: like.map(|like| like.id),
+    }
+}
+
+/// The curve of the same transport with the fewest other settings; the first one where there is none.
+fn like<'c>(foreign: &ForeignCurve, curves: &'c [Measured]) -> Option<&'c Measured> {
+    let same = |curve: &&Measured| curve.configuration.transport == foreign.configuration.transport;
+    let others = |curve: &&Measured| foreign.configuration.differences(&curve.configuration).len();
+    curves.iter().filter(same).min_by_key(others).or(curves.first())
 }
 
 impl Overlaid {

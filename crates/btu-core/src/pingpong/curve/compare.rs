@@ -1,8 +1,11 @@
 //! Two curves beside each other, size by size.
 
+use std::fmt;
+
 use super::Curve;
 use super::CurvePoint;
 use crate::stats::Comparison;
+use crate::stats::Interval;
 use crate::stats::count;
 use crate::stats::geometric_mean;
 use crate::stats::holm;
@@ -30,6 +33,9 @@ pub struct SizeComparison {
     pub ratio: f64,
     /// Whether the intervals overlap; `None` where one is missing.
     pub overlap: Option<bool>,
+    /// Whether the time of the one without an interval lies within that of the other; `None` where
+    /// both have one, or neither.
+    pub within: Option<bool>,
     /// Welch's test on the round medians; `None` where one curve has none.
     pub test: Option<Comparison>,
     /// Its p value, corrected for all sizes at once (Holm).
@@ -49,10 +55,48 @@ pub fn compare(first: &Curve, second: &Curve) -> CurveComparison {
     CurveComparison { overlap, ratio: geometric_mean(&ratios), sizes }
 }
 
+/// What a comparison of two curves comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The intervals overlap at nine tenths of the sizes or more.
+    Same,
+    /// They overlap at fewer.
+    Different,
+    /// No size has two intervals.
+    Unknown,
+}
+
 impl CurveComparison {
-    /// "No difference": the intervals overlap at nine tenths of the sizes or more.
-    pub fn is_equal(&self) -> bool {
-        self.overlap.is_some_and(|overlap| overlap >= EQUAL_FROM)
+    /// Whether the curves are the same, as far as their intervals tell.
+    pub fn verdict(&self) -> Verdict {
+        match self.overlap {
+            None => Verdict::Unknown,
+            Some(overlap) if overlap >= EQUAL_FROM => Verdict::Same,
+            Some(_) => Verdict::Different,
+        }
+    }
+
+    /// The sizes at which both have an interval, and those of them at which these overlap.
+    pub fn judged(&self) -> (usize, usize) {
+        let judged: Vec<bool> = self.sizes.iter().filter_map(|size| size.overlap).collect();
+        (judged.len(), judged.iter().filter(|overlap| **overlap).count())
+    }
+
+    /// The sizes whose intervals do not overlap.
+    pub fn apart(&self) -> impl Iterator<Item = Bytes> {
+        self.sizes.iter().filter(|size| size.overlap == Some(false)).map(|size| size.size)
+    }
+
+    /// The sizes whose intervals do not overlap as ranges of neighbours: `1 to 96, 128`; the rest of
+    /// many is counted.
+    fn ranges_apart(&self) -> String {
+        let ranges = self.sizes.chunk_by(|a, b| a.overlap == b.overlap);
+        let apart: Vec<String> = ranges.filter_map(range_apart).collect();
+        let more = apart.len().saturating_sub(SHOWN_RANGES);
+        let mut shown = apart;
+        shown.truncate(SHOWN_RANGES);
+        let shown = shown.join(", ");
+        if more == 0 { shown } else { format!("{shown} and {more} more ranges of") }
     }
 
     /// The sizes at which the second differs, all sizes tested at once.
@@ -64,12 +108,55 @@ impl CurveComparison {
     }
 }
 
+impl fmt::Display for CurveComparison {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(ratio) = self.ratio else { return out.write_str("no size in common") };
+        let (judged, overlapping) = self.judged();
+        match self.verdict() {
+            Verdict::Same => {
+                write!(out, "no difference: intervals overlap at {overlapping} of {judged} sizes")?;
+            }
+            Verdict::Different => write!(
+                out,
+                "differ at {} bytes: intervals overlap at {overlapping} of {judged} sizes",
+                self.ranges_apart()
+            )?,
+            Verdict::Unknown => {
+                let within = self.sizes.iter().filter_map(|size| size.within);
+                let (held, known) = within.fold((0, 0), |(held, known), is_within| {
+                    (held + usize::from(is_within), known + 1)
+                });
+                write!(out, "no verdict, as not both have intervals")?;
+                if known > 0 {
+                    write!(out, "; one lies within those of the other at {held} of {known} sizes")?;
+                }
+            }
+        }
+        write!(out, "; T {ratio:.3} times as long, in the geometric mean of {}", self.sizes.len())
+    }
+}
+
+/// A run of neighbouring sizes whose intervals do not overlap: `1 to 96`.
+fn range_apart(run: &[SizeComparison]) -> Option<String> {
+    let [first, last] = [run.first()?, run.last()?];
+    let (from, to) = (first.size.count(), last.size.count());
+    let one_or_more = || if from == to { from.to_string() } else { format!("{from} to {to}") };
+    (first.overlap == Some(false)).then(one_or_more)
+}
+
 fn at_size(a: &CurvePoint, b: &CurvePoint) -> SizeComparison {
     let intervals = a.interval_us.zip(b.interval_us);
+    let holds = |interval: Interval, time: f64| (interval.low..=interval.high).contains(&time);
+    let within = match (a.interval_us, b.interval_us) {
+        (Some(interval), None) => Some(holds(interval, b.time_us)),
+        (None, Some(interval)) => Some(holds(interval, a.time_us)),
+        _ => None,
+    };
     SizeComparison {
         size: a.size,
         ratio: b.time_us / a.time_us,
         overlap: intervals.map(|(a, b)| a.low <= b.high && b.low <= a.high),
+        within,
         test: welch_on_logs(&a.rounds_us, &b.rounds_us),
         adjusted_p: None,
     }
@@ -85,6 +172,8 @@ fn adjust(sizes: &mut [SizeComparison]) {
 
 /// The share of overlapping intervals from which two curves are called equal.
 const EQUAL_FROM: Ratio = Ratio::new(0.9);
+/// Ranges that a sentence names one by one.
+const SHOWN_RANGES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -119,7 +208,10 @@ mod tests {
         for seed in [1, 3, 5] {
             let found = compare(&sweep(path(), seed), &sweep(path(), seed + 1));
             assert_eq!(found.sizes.len(), 124);
-            assert!(found.is_equal(), "overlap {:?}", found.overlap);
+            assert_eq!(found.verdict(), Verdict::Same, "overlap {:?}", found.overlap);
+            let said = found.to_string();
+            assert!(said.starts_with("no difference: intervals overlap at 1"), "{said}");
+            assert!(said.contains(" of 124 sizes; T "), "{said}");
             assert!((found.ratio.unwrap() - 1.0).abs() < 0.02);
             found_by_chance += usize::from(found.differing().count() > 0);
         }
@@ -130,8 +222,49 @@ mod tests {
     fn a_path_with_half_the_latency_differs_at_small_sizes() {
         let found =
             compare(&sweep(Simulated::new(10.0, 1.0), 1), &sweep(Simulated::new(5.0, 1.0), 2));
-        assert!(!found.is_equal());
+        assert_eq!(found.verdict(), Verdict::Different);
+        let said = found.to_string();
+        assert!(said.starts_with("differ at 1 to "), "{said}");
         let differing: Vec<Bytes> = found.differing().map(|size| size.size).collect();
         assert!(differing.contains(&Bytes::new(1)) && !differing.contains(&Bytes::new(8 << 20)));
+    }
+    /// Four curves of three sizes: the same, another at 2 bytes, one without intervals.
+    #[test]
+    fn p6_a_verdict_names_the_sizes_that_differ_and_none_follows_without_intervals() {
+        let curve = |middle: f64, half_width: Option<f64>| {
+            let point = |(size, time_us): (u64, f64)| CurvePoint {
+                size: Bytes::new(size),
+                time_us,
+                interval_us: half_width
+                    .map(|half| Interval { low: time_us - half, high: time_us + half }),
+                rounds_us: Vec::new(),
+            };
+            let points = [(1, 10.0), (2, middle), (3, 30.0)].map(point).to_vec();
+            let statistic = Statistic::Typical;
+            Curve { label: String::new(), mode: Mode::PingPong, statistic, points }
+        };
+        let base = curve(20.0, Some(1.0));
+        let said = |other: &Curve| compare(&base, other).to_string();
+        assert_eq!(
+            said(&curve(20.0, Some(0.5))),
+            "no difference: intervals overlap at 3 of 3 sizes; T 1.000 times as long, in the \
+             geometric mean of 3"
+        );
+        assert_eq!(
+            said(&curve(40.0, Some(0.5))),
+            "differ at 2 bytes: intervals overlap at 2 of 3 sizes; T 1.260 times as long, in the \
+             geometric mean of 3"
+        );
+        let without = said(&curve(40.0, None));
+        assert!(
+            without.starts_with("no verdict, as not both have intervals; one lies"),
+            "{without}"
+        );
+        assert!(
+            without.contains("within those of the other at 2 of 3 sizes; T 1.260"),
+            "{without}"
+        );
+        let empty = Curve { points: Vec::new(), ..base.clone() };
+        assert_eq!(said(&empty), "no size in common");
     }
 }

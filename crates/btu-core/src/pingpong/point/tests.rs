@@ -4,6 +4,7 @@ use chacha20::ChaCha12Rng;
 use rand::SeedableRng;
 use rand_distr::Distribution;
 use rand_distr::Exp1;
+use rand_distr::StandardNormal;
 
 use super::*;
 use crate::pingpong::sample::Ended;
@@ -107,4 +108,46 @@ fn p8_the_interval_within_a_round_covers_the_true_median() {
         assert!((93.0..=99.0).contains(&percent), "{percent} % of n = {n}");
     }
     assert_eq!(median_ranks(5), None, "5 values cannot hold the median with 95 %");
+}
+
+/// The jackknife of a mean of rounds of equal length is Student's interval of their means, here on logs:
+/// 10, 20 and 30 us.
+#[test]
+fn the_interval_of_a_mean_comes_from_its_rounds() {
+    let rounds = [(1, 20_000), (2, 40_000), (3, 60_000)];
+    let samples = rounds.map(|(round, time)| visit(round, &[time; 40]));
+    let of = |statistic| intervals(&samples, ConfigurationId(1), Mode::PingPong, statistic);
+    let found = of(Statistic::Mean)[&Bytes::new(8)];
+    assert!(found.contains(20.0) && found.low < 15.0 && found.high > 30.0, "{found:?}");
+    assert!(of(Statistic::Median).contains_key(&Bytes::new(8)), "120 exchanges are enough");
+    for none in [Statistic::P99, Statistic::Min, Statistic::Netpipe, Statistic::Typical] {
+        assert!(of(none).is_empty(), "{none}");
+    }
+    let two = &samples[..2];
+    assert!(intervals(two, ConfigurationId(1), Mode::PingPong, Statistic::Mean).is_empty());
+}
+
+/// Ten rounds of 60 exponential values, each round moved as a whole by a tenth: the true mean is that of
+/// one round's, e^(0.01 / 2).
+#[test]
+fn p8_the_interval_of_the_mean_covers_it_although_rounds_differ() {
+    let mut chance = ChaCha12Rng::seed_from_u64(9);
+    let (mut covered, repetitions) = (0, 400);
+    for _ in 0..repetitions {
+        let samples: Vec<VisitSample> = (1..=10)
+            .map(|round| {
+                let normal: f64 = StandardNormal.sample(&mut chance);
+                let scale = (0.1 * normal).exp() * 2e6;
+                let times = (0..60).map(|_| {
+                    let drawn: f64 = Exp1.sample(&mut chance);
+                    crate::pingpong::schedule::whole(drawn * scale).count().max(1)
+                });
+                visit(round, &times.collect::<Vec<u64>>())
+            })
+            .collect();
+        let found = intervals(&samples, ConfigurationId(1), Mode::PingPong, Statistic::Mean);
+        covered += u32::from(found[&Bytes::new(8)].contains(1e3 * 0.005_f64.exp()));
+    }
+    let percent = 100.0 * f64::from(covered) / f64::from(repetitions);
+    assert!((90.0..=99.0).contains(&percent), "{percent} %");
 }

@@ -1,0 +1,67 @@
+//! Which curves are the same and which differ: each beside the one that costs are counted from, and those
+//! of elsewhere beside their like.
+
+use super::Analysis;
+use super::Measured;
+use super::Overlaid;
+use crate::pingpong::curve::Curve;
+use crate::pingpong::curve::CurveComparison;
+use crate::pingpong::curve::compare;
+use crate::pingpong::statistic::Statistic;
+use crate::stats::Interval;
+use crate::units::Bytes;
+
+/// Two curves and what their comparison says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The curve that the ratio counts from.
+    pub first: String,
+    /// The other one.
+    pub second: String,
+    /// Size by size.
+    pub found: CurveComparison,
+}
+
+impl Analysis {
+    /// Every other curve that was measured here, beside the base.
+    pub fn paired(&self, base: Option<&str>) -> Vec<Compared> {
+        let Some(base) = self.base(base) else { return Vec::new() };
+        let others = self.timed().filter(|curve| curve.id != base.id);
+        others.map(|other| pair(base, &other.label, &other.typical(), &base.typical())).collect()
+    }
+
+    /// Every curve of elsewhere beside its like here, as far as it has times; one of a file beside what is
+    /// drawn.
+    pub fn imported(&self, base: Option<&str>) -> Vec<Compared> {
+        let beside = |other: &Overlaid| {
+            let own = other.like.and_then(|id| self.curves.iter().find(|curve| curve.id == id));
+            let own = own.or_else(|| self.base(base))?;
+            let theirs = other.curve.as_ref()?;
+            let like = other.like.map(|_| own.of_statistic(theirs.statistic));
+            let ours = like.unwrap_or_else(|| own.curve.clone());
+            Some(pair(own, &other.label, theirs, &ours))
+        };
+        self.overlaid.iter().filter_map(beside).collect()
+    }
+}
+
+fn pair(own: &Measured, label: &str, second: &Curve, first: &Curve) -> Compared {
+    Compared { first: own.label.clone(), second: label.to_owned(), found: compare(first, second) }
+}
+
+impl Measured {
+    /// The curve of typical times, which have intervals, whatever is drawn.
+    pub fn typical(&self) -> Curve {
+        self.of_statistic(Statistic::Typical)
+    }
+
+    /// The interval of a point of the plan's statistic.
+    pub fn interval_us(&self, size: Bytes) -> Option<Interval> {
+        self.curve.at(size)?.interval_us
+    }
+
+    /// The curve of a statistic.
+    pub fn of_statistic(&self, statistic: Statistic) -> Curve {
+        Curve::new(&self.label, self.configuration.mode, statistic, &self.points)
+    }
+}
