@@ -35,7 +35,7 @@ pub struct Duty<'m> {
     pub(super) limit: Limit,
     /// Every byte is checked, nothing is timed; the exchanges count on from this number.
     pub(super) verify_from: Option<u64>,
-    /// A fault of the answering end, for tests of the check.
+    /// A fault of the answering end, to see that it is noticed.
     pub(super) plant: Option<Plant>,
 }
 
@@ -110,6 +110,9 @@ impl Duty<'_> {
     pub(super) fn answer<C: Channel>(&mut self, channel: &mut C) -> Result<Answer, Broken> {
         if let Some(from) = self.verify_from {
             return verify::answer(channel, self, from);
+        }
+        if let Some(plant) = self.plant {
+            return verify::break_off(channel, self, plant);
         }
         match self.mode {
             Mode::Bidirectional => rounds::swap_back(channel, self),

@@ -47,7 +47,7 @@ pub static TRANSPORTS: &[&dyn Transport] = &[
     &unix::Unix,
     &seqpacket::SeqPacket,
     &mptcp::Mptcp,
-    &vsock::Vsock,
+    &vsock::VSOCK,
     &shm::Shm,
     &raw::Raw,
     &xdp::Xdp,
@@ -86,6 +86,11 @@ pub trait Transport: fmt::Debug + Sync {
 
     /// The largest block.
     fn largest(&self) -> Bytes;
+
+    /// The largest block with the settings of a configuration, where they bound it.
+    fn largest_with(&self, _wanted: &Configuration) -> Bytes {
+        self.largest()
+    }
 
     /// Why this machine cannot use it; `Ok` where it can. Asked within the network that is measured.
     fn available(&self) -> Result<(), EngineError>;

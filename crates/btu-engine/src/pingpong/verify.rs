@@ -17,8 +17,9 @@ use super::duty::Duty;
 use super::marks::LAST;
 use super::marks::MARKS;
 
-/// A fault that the answering end makes on purpose, in its sixth exchange: proves that the check
-/// sees it, and that a visit with it ends.
+/// A fault that the answering end makes on purpose: proves that it is noticed, and that a visit with it
+/// ends. In a checked visit it comes in the sixth exchange; in a timed one, from the second round on, in
+/// the first, so that what the first round measured has to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Plant {
@@ -41,6 +42,14 @@ pub enum Plant {
 enum Way {
     Back,
     There,
+}
+
+impl Plant {
+    /// True for a fault that shows although nobody looks at contents: the peer dies, stalls, or sends
+    /// too little.
+    pub const fn shows_unchecked(self) -> bool {
+        matches!(self, Self::Close | Self::Short | Self::Silence)
+    }
 }
 
 /// The checked exchanges of the end that starts.
@@ -85,6 +94,20 @@ pub(super) fn answer<C: Channel>(
         }
     }
     Ok(Answer::default())
+}
+
+/// The end that answers a timed visit, and does not.
+pub(super) fn break_off<C: Channel>(
+    channel: &mut C,
+    duty: &mut Duty<'_>,
+    plant: Plant,
+) -> Result<Answer, Broken> {
+    recv_block(channel, duty.blocks.space())?;
+    misbehave(channel, duty.blocks.out(), FIRST, plant)?;
+    // Whatever comes now has no answer; the other end closing is the end.
+    loop {
+        recv_block(channel, duty.blocks.space())?;
+    }
 }
 
 /// Answers wrongly.
@@ -172,6 +195,9 @@ fn contents(number: u64, way: Way) -> impl FnMut() -> u8 {
         state.to_be_bytes()[0]
     }
 }
+
+/// The number of an exchange whose contents nobody knows.
+const FIRST: u64 = 0;
 
 /// In which exchange a planted fault shows.
 const PLANTED_AT: u64 = 5;

@@ -139,6 +139,21 @@ fn every_byte_of_every_size_comes_back_right_and_in_order() {
     });
 }
 
+/// The largest size of the default sweep, off every boundary: out of the cache, in thousands of packets.
+#[test]
+fn eight_mebibytes_and_three_come_back_right_where_a_transport_carries_them() {
+    let size = (8 << 20) + 3;
+    each(|transport| {
+        if transport.largest() < Bytes::new(size) {
+            return;
+        }
+        let wanted = Configuration { verify: true, ..free() };
+        let samples = visits(&opening(transport, wanted), [visit(size, 1)]);
+        assert!(complete(&samples[0]), "{} {:?}", transport.name(), samples[0].ended);
+        assert_eq!(samples[0].verified, 1, "{}", transport.name());
+    });
+}
+
 #[test]
 fn every_way_to_wait_and_to_exchange_gives_all_its_times() {
     each(|transport| {
@@ -171,6 +186,34 @@ fn every_way_to_wait_and_to_exchange_gives_all_its_times() {
     });
 }
 
+/// Each transport that this machine has is tried by the tests here; that none is lost without a word,
+/// the kernel's own lists say which must be there for root.
+#[test]
+fn root_has_every_transport_that_the_kernel_names() {
+    if !btu_sys::namespace::is_privileged() {
+        skip!("not root: which transports must be there is known for root alone");
+    }
+    let protocols = std::fs::read_to_string("/proc/net/protocols").unwrap();
+    let named = |protocol: &str| {
+        protocols.lines().any(|line| line.split_whitespace().next() == Some(protocol))
+    };
+    let allowed = |switch: &str, value: &str| {
+        std::fs::read_to_string(switch).is_ok_and(|text| text.trim() == value)
+    };
+    let mut wanted = vec!["tcp", "udp", "unix", "seqpacket", "shm"];
+    wanted.extend(named("PACKET").then_some("raw"));
+    wanted.extend(named("XDP").then_some("xdp"));
+    wanted.extend((named("MPTCP") && allowed(MPTCP, "1")).then_some("mptcp"));
+    wanted.extend(allowed(IO_URING, "0").then_some("uring"));
+    for name in wanted {
+        let found = transport::by_name(name).unwrap().available();
+        assert!(found.is_ok(), "{name}: {}", found.unwrap_err().sentence());
+    }
+}
+
+const MPTCP: &str = "/proc/sys/net/mptcp/enabled";
+const IO_URING: &str = "/proc/sys/kernel/io_uring_disabled";
+
 /// The kind of a skip for a way to wait that this machine or this user does not have.
 fn reason(transport: &dyn Transport, wait: Wait, why: &str) -> String {
     let kind = match wait {
@@ -178,6 +221,22 @@ fn reason(transport: &dyn Transport, wait: Wait, why: &str) -> String {
         _ => "too few CPUs",
     };
     format!("{kind}: {} {wait}: {why}", transport.name())
+}
+
+/// A message has to fit its send buffer, which the kernel bounds.
+#[test]
+fn the_largest_message_follows_the_send_buffer() {
+    let messages = transport::by_name("seqpacket").unwrap();
+    let with = |asked| Configuration { send_buffer_bytes: Some(Bytes::new(asked)), ..free() };
+    assert!(messages.largest_with(&with(1 << 30)) < Bytes::new(1 << 20));
+    for asked in [8_192, 65_536] {
+        let wanted = with(asked);
+        let largest = messages.largest_with(&wanted).count();
+        assert!(largest < 2 * asked, "{largest} of {asked}");
+        for sample in visits(&opening(messages, wanted), [visit(largest, 3), visit(1, 3)]) {
+            assert!(complete(&sample), "{asked}: {sample:?}");
+        }
+    }
 }
 
 #[test]
@@ -222,12 +281,20 @@ fn a_planted_fault_is_caught_and_named() {
             };
             let found = named_by_loss(transport, plant, *found);
             assert_eq!(found, fault, "{name}: {plant:?}: {detail}");
+            let cap = one.limit.time.saturating_add(opening.patience);
+            assert!(
+                sample.elapsed_ns <= cap.saturating_add(GRACE),
+                "{name}: {plant:?}: {sample:?}"
+            );
             assert!(session.is_broken());
             let Ended::Failed { detail, .. } = session.visit(&one).ended else { panic!("{name}") };
             assert_eq!(detail, "the connection ended in an earlier visit");
         }
     });
 }
+
+/// What the two ends may take to notice that their connection was ended: two seconds each.
+const GRACE: Nanos = Nanos::from_secs(4);
 
 /// Datagrams have no connection that could end: a peer that closes is one that says nothing more,
 /// unless the kernel refuses for it.

@@ -25,6 +25,7 @@ use crate::pingpong::duty::Duty;
 use crate::pingpong::pool::Blocks;
 use crate::pingpong::transport::Hookup;
 use crate::pingpong::transport::Rendezvous;
+use crate::pingpong::verify::Plant;
 
 /// Which end a thread is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,6 +238,11 @@ fn next_order(end: &mut dyn End, ordered: &Receiver<Order>) -> Option<Order> {
     ordered.recv().ok()
 }
 
+/// True for a visit in which a planted fault shows.
+fn strikes(plant: Plant, order: &Order) -> bool {
+    order.verify_from.is_some() || (order.visit.round > 1 && plant.shows_unchecked())
+}
+
 fn attempt(
     end: &mut dyn End,
     opening: &Opening,
@@ -256,6 +262,7 @@ fn attempt(
         }
         None => blocks.insert(Blocks::new(length, wanted).map_err(memory)?),
     };
+    let plant = opening.plant.filter(|plant| strikes(*plant, order));
     let mut duty = Duty {
         blocks,
         unit_ns: &mut order.times,
@@ -266,7 +273,7 @@ fn attempt(
         batch: order.visit.batch.max(1),
         limit: order.visit.limit,
         verify_from: order.verify_from,
-        plant: opening.plant,
+        plant,
     };
     match side {
         Side::Far => end.answer(&mut duty),

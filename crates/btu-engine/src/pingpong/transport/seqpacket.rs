@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Family;
 
@@ -33,9 +34,14 @@ impl Transport for SeqPacket {
 
     /// A message must fit into the send buffer, beside what the kernel counts for itself.
     fn largest(&self) -> Bytes {
-        let text = fs::read_to_string("/proc/sys/net/core/wmem_default");
-        let buffer = text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SMALLEST_BUFFER);
-        Bytes::new(buffer).saturating_sub(KERNEL_SHARE)
+        Bytes::new(limit("wmem_default")).saturating_sub(KERNEL_SHARE)
+    }
+
+    /// Linux doubles what is set, up to twice `wmem_max` (socket(7)).
+    fn largest_with(&self, wanted: &Configuration) -> Bytes {
+        let Some(asked) = wanted.send_buffer_bytes else { return self.largest() };
+        let given = asked.count().min(limit("wmem_max")).saturating_mul(2).max(LEAST_BUFFER);
+        Bytes::new(given.min(LONGEST)).saturating_sub(KERNEL_SHARE)
     }
 
     fn available(&self) -> Result<(), EngineError> {
@@ -50,6 +56,19 @@ impl Transport for SeqPacket {
         at.take()
     }
 }
+
+/// A limit of this machine on the send buffer.
+fn limit(name: &str) -> u64 {
+    let text = fs::read_to_string(format!("/proc/sys/net/core/{name}"));
+    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SMALLEST_BUFFER)
+}
+
+/// The kernel keeps a message in one piece of memory, but for 68 KiB of it (`unix_dgram_sendmsg`): what is
+/// longer finds no room (ENOBUFS) long before a large buffer is full.
+const LONGEST: u64 = 1 << 20;
+
+/// The kernel gives no less, however little is asked for (`SOCK_MIN_SNDBUF`, include/net/sock.h).
+const LEAST_BUFFER: u64 = 4_608;
 
 /// What every Linux gives a socket.
 const SMALLEST_BUFFER: u64 = 212_992;

@@ -203,11 +203,15 @@ impl StreamListener {
         hookup: &Hookup<'_>,
         settings: &socket::Settings,
     ) -> Result<Box<dyn Listener>, EngineError> {
-        let listening = match family {
-            Family::Vsock => exchange::listen(family, family.any_local(), settings)?,
-            _ => door::listen(family, hookup, settings)?,
-        };
-        Ok(Box::new(Self(listening)))
+        Ok(Box::new(Self(door::listen(family, hookup, settings)?)))
+    }
+
+    /// Of a family whose addresses are not those of a host's network.
+    pub(super) fn on_this_machine(
+        family: Family,
+        settings: &socket::Settings,
+    ) -> Result<Box<dyn Listener>, EngineError> {
+        Ok(Box::new(Self(exchange::listen(family, family.any_local(), settings)?)))
     }
 }
 

@@ -20,7 +20,13 @@ use crate::pingpong::channel::End;
 
 /// The transport `vsock`.
 #[derive(Debug)]
-pub(super) struct Vsock;
+pub(super) struct Vsock {
+    /// What carries it; another family of streams in tests, where the kernel has no loopback of it.
+    family: Family,
+}
+
+/// Over the kernel's VSOCK.
+pub(super) static VSOCK: Vsock = Vsock { family: Family::Vsock };
 
 impl Transport for Vsock {
     fn name(&self) -> &'static str {
@@ -46,19 +52,107 @@ impl Transport for Vsock {
 
     fn available(&self) -> Result<(), EngineError> {
         let nothing = Settings::default();
-        let listening = exchange::listen(Family::Vsock, Family::Vsock.any_local(), &nothing)?;
-        exchange::connect(Family::Vsock, listening.address()?, &nothing, PROBE)?;
+        let listening = exchange::listen(self.family, self.family.any_local(), &nothing)?;
+        exchange::connect(self.family, listening.address()?, &nothing, PROBE)?;
         Ok(())
     }
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
-        StreamListener::on(Family::Vsock, hookup, &hookup.settings())
+        StreamListener::on_this_machine(self.family, &hookup.settings())
     }
 
     fn connect(&self, at: &Rendezvous, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        socket::connect_stream(Family::Vsock, at, hookup, &hookup.settings())
+        socket::connect_stream(self.family, at, hookup, &hookup.settings())
     }
 }
 
 /// A machine without the loopback of VSOCK does not refuse the connection, it never answers.
 const PROBE: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use btu_core::cell::Role;
+    use btu_core::pingpong::configuration::Configuration;
+    use btu_core::pingpong::configuration::Mode;
+    use btu_core::pingpong::configuration::Placement;
+    use btu_core::pingpong::sample::ConfigurationId;
+    use btu_core::pingpong::sample::Ended;
+    use btu_core::pingpong::schedule::Limit;
+    use btu_core::pingpong::schedule::Visit;
+    use btu_core::units::Nanos;
+
+    use super::*;
+    use crate::Party;
+    use crate::Place;
+    use crate::pingpong::Opening;
+    use crate::pingpong::Session;
+
+    /// The transport over streams that every kernel has.
+    static FAKE: Vsock = Vsock { family: Family::Tcp };
+
+    fn opening(wanted: Configuration) -> Opening {
+        let party = |role| Party {
+            place: Place::here(role),
+            address: IpAddr::from([127, 0, 0, 1]),
+            sockets: Settings::default(),
+        };
+        let wanted = Configuration { placement: Placement::Free, ..wanted };
+        let mut opening = Opening::new(&FAKE, wanted, party(Role::Test), party(Role::Active));
+        opening.patience = Nanos::from_secs(60);
+        opening
+    }
+
+    fn visit(size: u64) -> Visit {
+        Visit {
+            configuration: ConfigurationId(1),
+            size: Bytes::new(size),
+            round: 1,
+            position: 1,
+            attempt: 1,
+            connection: 1,
+            opens: false,
+            warm_up: 1,
+            units: 3,
+            batch: 1,
+            limit: Limit { time: Nanos::from_secs(60), slow_above: None, slow_after: 3 },
+        }
+    }
+
+    /// Few kernels have VSOCK within one machine: everything of this file but the family itself.
+    #[test]
+    fn a_fake_of_it_carries_every_byte_and_every_way_to_wait_and_to_exchange() {
+        FAKE.available().unwrap();
+        let every_byte = Configuration { verify: true, ..Configuration::new("vsock") };
+        let mut wanted = vec![every_byte];
+        for wait in FAKE.properties().waits {
+            for mode in [Mode::PingPong, Mode::Streaming, Mode::Bidirectional] {
+                wanted.push(Configuration { wait: *wait, mode, ..Configuration::new("vsock") });
+            }
+        }
+        for wanted in wanted {
+            let wait = wanted.wait;
+            let mut session = match Session::open(&opening(wanted)) {
+                Ok(session) => session,
+                Err(fault) if wait == Wait::Spin => {
+                    crate::skip::record(&format!("too few CPUs: vsock: {}", fault.sentence()));
+                    continue;
+                }
+                Err(fault) => panic!("{}", fault.sentence()),
+            };
+            for size in [1, 3, 4_096, 300_000] {
+                let sample = session.visit(&visit(size));
+                assert_eq!(sample.ended, Ended::Complete, "{wait} {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_its_loopback_is_told_with_the_call_that_fails() {
+        if let Err(reason) = VSOCK.available() {
+            let reason = reason.sentence();
+            assert!(reason.contains("vsock") || reason.contains("socket"), "{reason}");
+        }
+    }
+}
