@@ -1,5 +1,10 @@
 //! `btu doctor` on this machine, and on one that was made poor.
 
+use btu_sys::namespace;
+use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Netlink;
+use btu_sys::xdp;
+use btu_sys::xdp::XdpSocket;
 use serde_json::Value;
 
 use crate::link::users;
@@ -63,4 +68,38 @@ fn a_machine_that_forbids_user_namespaces_is_told_so_with_the_remedy() {
     let told = text(&refused.stderr);
     assert!(told.contains("forbidden by user.max_user_namespaces=0"), "{told}");
     assert!(told.contains("hint: as root: sysctl user.max_user_namespaces=15000"), "{told}");
+}
+
+/// Check P10, its last part: a program on a link of this network, held by a process that is not the doctor.
+#[test]
+fn p10_a_real_program_on_a_link_is_named_with_what_to_do() {
+    if let Err(refusal) = xdp::permitted() {
+        let kind = if namespace::is_privileged() { "kernel lacks" } else { "not root" };
+        skip!("{kind}: {refusal}");
+    }
+    let network = NetNs::create().unwrap();
+    let mut netlink = Netlink::open(&network).unwrap();
+    let link = netlink.link("lo").unwrap().index;
+    netlink.set_up(link).unwrap();
+    let hold = || {
+        let mut socket = XdpSocket::open(link, 0x88b5).unwrap();
+        socket.attach().unwrap();
+        socket
+    };
+    let seen = || {
+        let ask = || crate::program::btu().args(["doctor", "--json"]).output().unwrap();
+        let output = network.inside(ask).unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checks = told["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == "xdp-programs").unwrap().clone()
+    };
+    let socket = network.inside(hold).unwrap();
+    let told = seen();
+    let found = told["found"].as_str().unwrap();
+    assert!(found.starts_with(&format!("lo: {} (number ", xdp::PROGRAM_NAME)), "{told}");
+    assert_eq!(told["status"], "limited", "{told}");
+    assert!(told["remedy"].as_str().unwrap().contains("bpftool link detach"), "{told}");
+    drop(socket);
+    let told = seen();
+    assert_eq!((&told["found"], &told["status"]), (&"none".into(), &"ok".into()));
 }
