@@ -101,5 +101,6 @@ fn is_right(found: &Value, mss: u64) -> bool {
         })
     });
     let edges = chasm["from_bytes"] == 17 && chasm["to_bytes"] == 16 + segment - 1;
-    edges && chasm["edges_sure"] == true && removed && moves
+    let is_deep = chasm["factor"].as_f64().is_some_and(|factor| factor > 100.0);
+    edges && chasm["edges_sure"] == true && is_deep && removed && moves
 }

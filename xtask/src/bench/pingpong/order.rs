@@ -16,6 +16,7 @@ pub(super) fn order(program: &Verb<'_>) -> Result<usize> {
         "p7",
         &["shm", "raw", "tcp", "--wait", "block,spin", "--sizes", "8B,64KiB", "--chasms", "off"],
     )?;
+    println!("P7: sizes left out: {}", left_out(&result));
     let small = |label: &str| median(&result, label, 8);
     let mut missed = 0;
     for pair in AT_8_BYTES.windows(2) {
@@ -26,6 +27,19 @@ pub(super) fn order(program: &Verb<'_>) -> Result<usize> {
     let large = median(&result, "raw block", 65_536)? / median(&result, "tcp block", 65_536)?;
     let what = format!("P7: raw block over tcp block at 64 KiB: {large:.2} (above 1.5)");
     Ok(missed + judged(&what, large > 1.5))
+}
+
+/// Sizes that a transport does not carry, and transports that are not there.
+fn left_out(result: &Value) -> String {
+    let curves = result["curves"].as_array().into_iter().flatten();
+    let of_curve = |curve: &Value| {
+        let sizes = curve["too_large_bytes"].as_array().filter(|sizes| !sizes.is_empty())?;
+        Some(format!("{} {sizes:?}", curve["label"]))
+    };
+    let missing = result["missing"].as_object().into_iter().flatten();
+    let missing = missing.map(|(name, reason)| format!("{name}: {reason}"));
+    let all: Vec<String> = curves.filter_map(of_curve).chain(missing).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
 fn median(result: &Value, label: &str, bytes: u64) -> Result<f64> {
