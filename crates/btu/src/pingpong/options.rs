@@ -86,8 +86,11 @@ pub(crate) struct WhatArgs {
     /// A dense zoom: this step between all sizes (drawn on a linear axis)
     #[arg(long, value_name = "BYTES", help_heading = "Sizes")]
     pub(super) increment: Option<Bytes>,
+    /// Powers of two alone, without those in between and around them
+    #[arg(long, help_heading = "Sizes", conflicts_with_all = ["increment", "perturbation", "table"])]
+    pub(super) powers_of_two: bool,
     /// These sizes alone, separated by commas
-    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["increment", "table"])]
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["increment", "powers_of_two", "table"])]
     pub(super) sizes: Vec<Bytes>,
     /// Transport by way to wait at 8 B, 1400 B and 64 KiB: what waiting costs, what the protocol
     #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "increment"])]
@@ -126,8 +129,9 @@ pub(crate) struct WhatArgs {
     /// Check every byte of every block instead of timing it
     #[arg(long, help_heading = "Exchange", conflicts_with = "table")]
     pub(super) verify: bool,
-    /// Let the far end do something wrong, to see that --verify notices
-    #[arg(long, value_name = "FAULT", value_enum, requires = "verify", help_heading = "Exchange")]
+    /// Let the far end do something wrong, to see that it is noticed; without --verify it can close,
+    /// fall silent or send too little, from the second round on
+    #[arg(long, value_name = "FAULT", value_enum, help_heading = "Exchange")]
     pub(super) plant: Option<PlantWord>,
     /// TCP_NODELAY
     #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Sockets")]
@@ -184,7 +188,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "NUMBER", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) connections: u32,
     /// Time of each point, all rounds together
-    #[arg(long, value_name = "TIME", default_value = "245ms", help_heading = "Effort")]
+    #[arg(long, value_name = "TIME", default_value = "235ms", help_heading = "Effort")]
     pub(super) point_time: Nanos,
     /// How long a peer may say nothing before its visit is given up
     #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]

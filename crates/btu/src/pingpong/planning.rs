@@ -44,6 +44,7 @@ impl PingPongArgs {
             }
         };
         self.checked_as_asked(&plan)?;
+        planted_as_asked(&plan)?;
         match (&self.peer, plan.path) {
             (None, Path::Peer) => {
                 let cause = anyhow!("the plan is between paired hosts: no --peer was given");
@@ -117,7 +118,8 @@ impl WhatArgs {
                 Ok(SizeChoice::Listed(self.sizes.clone()))
             };
         }
-        let step = self.increment.map_or(Step::NetPipe, Step::Every);
+        let grid = if self.powers_of_two { Step::Doubling } else { Step::NetPipe };
+        let step = self.increment.map_or(grid, Step::Every);
         Sizes::new(self.start, self.end, self.perturbation, step)
             .map(SizeChoice::Grid)
             .map_err(Failure::usage)
@@ -226,6 +228,21 @@ impl WhatArgs {
             verify: self.verify,
             ..Configuration::new(transport.name())
         }
+    }
+}
+
+/// A fault that nobody could notice is refused: wrong contents are seen by a check of contents alone, and
+/// another host answers wrongly in nothing else.
+fn planted_as_asked(plan: &Plan) -> Result<(), Failure> {
+    let Some(planted) = plant(plan)?.filter(|_| !plan.verifies()) else { return Ok(()) };
+    let name = plan.plant.as_deref().unwrap_or_default();
+    let refuse = |cause: String| Err(Failure::usage(anyhow!(cause)));
+    match plan.path {
+        Path::Peer => refuse(format!("--plant {name}: a paired host does it with --verify only")),
+        _ if !planted.shows_unchecked() => refuse(format!(
+            "--plant {name}: only --verify sees contents; add it, or write close, short, silence"
+        )),
+        _ => Ok(()),
     }
 }
 

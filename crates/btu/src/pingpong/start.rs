@@ -16,7 +16,6 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::transport;
-use btu_engine::pingpong::transport::Transport;
 use btu_sys::clock;
 
 use super::import;
@@ -115,7 +114,7 @@ fn try_one(sessions: &mut Sessions, configuration: &Configuration) -> Result<Byt
     }
     sessions.try_out(configuration).map_err(|cause| cause.sentence())?;
     let found = transport::by_name(&configuration.transport);
-    Ok(found.map_or(Bytes::ZERO, Transport::largest))
+    Ok(found.map_or(Bytes::ZERO, |transport| transport.largest_with(configuration)))
 }
 
 fn not_there(name: &str, reason: &str) -> Failure {

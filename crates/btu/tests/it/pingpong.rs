@@ -155,6 +155,95 @@ fn every_option_of_the_originals_is_taken() {
     }
 }
 
+/// What `--dry-run` says of the plan of these options.
+fn planned(args: &[&str]) -> Value {
+    let all = [&["pingpong", "--dry-run", "--json"], args].concat();
+    serde_json::from_str(&run(btu().args(all)).unwrap()).unwrap()
+}
+
+#[test]
+fn every_option_of_the_originals_shows_in_the_plan() {
+    let plan = |args: &[&str]| planned(args)["plan"].clone();
+    let one = |args: &[&str]| plan(args)["configurations"][0].clone();
+    assert_eq!(plan(&["--cpus", "0-1/3"])["near_cpus"], "0-1");
+    assert_eq!(plan(&["--cpus", "0-1/3"])["far_cpus"], "3");
+    for placement in ["split", "same", "free"] {
+        assert_eq!(one(&["--placement", placement])["placement"], placement);
+    }
+    for wait in ["block", "spin", "busy-poll", "epoll"] {
+        assert_eq!(one(&["--wait", wait])["wait"], wait);
+    }
+    let grid = &plan(&["--start", "5B", "--end", "1kB", "--perturbation", "2B"])["sizes"]["grid"];
+    assert_eq!((&grid["start"], &grid["end"]), (&5.into(), &1000.into()), "{grid}");
+    assert_eq!(grid["perturbation"], 2, "{grid}");
+    let zoom = &plan(&["--start", "5B", "--end", "1kB", "--increment", "9B"])["sizes"]["grid"];
+    assert_eq!(zoom["step"]["every"], 9, "{zoom}");
+    let powers = planned(&["--powers-of-two"]);
+    assert_eq!(
+        (&powers["plan"]["sizes"]["grid"]["step"], &powers["points"]),
+        (&"doubling".into(), &24.into())
+    );
+    let without = planned(&["--perturbation", "0B"]);
+    assert_eq!(without["points"], 46);
+}
+
+#[test]
+fn sizes_waits_and_places_that_were_asked_for_are_those_of_the_result() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let mut args = vec!["unix", "--start", "60B", "--end", "100B", "--increment", "20B"];
+    args.extend(["--placement", "free", "--chasms", "off"]);
+    let many = std::thread::available_parallelism().map_or(1, usize::from) > 1;
+    args.extend(if many { ["--wait", "block,spin"] } else { ["--wait", "block,epoll"] });
+    let mut command = btu();
+    command.current_dir(folder.path()).arg("pingpong").args(&args);
+    run(command.args(["--rounds", "3", "--point-time", "10ms", "--out", "out"])).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let curves = result["curves"].as_array().unwrap();
+    let waits: Vec<&Value> = curves.iter().map(|curve| &curve["settings"]["wait"]).collect();
+    assert_eq!(waits, ["block", if many { "spin" } else { "epoll" }]);
+    for curve in curves {
+        let sizes = curve["points"].as_array().unwrap().iter().map(|point| &point["bytes"]);
+        assert!(sizes.eq([60, 80, 100].iter()), "{curve:#}");
+        assert_eq!(curve["settings"]["placement"], "free");
+    }
+    let pair = &result["comparisons"][0];
+    assert_eq!((&pair["first"], &pair["common_sizes"]), (&"unix block".into(), &3.into()));
+}
+
+#[test]
+fn a_block_that_no_message_holds_is_left_out_with_the_remedy() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["seqpacket", "--sizes", "64B,1GiB", "--chasms", "off", "--reference", "off"];
+    let said = run(&mut short(folder.path(), &args)).unwrap();
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("seqpacket: 1 sizes not available: above "), "{said}");
+    assert!(flat.contains("--send-buffer, and net.core.wmem_max"), "{said}");
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(result["curves"][0]["too_large_bytes"][0], 1 << 30);
+}
+
+#[test]
+fn the_mean_of_3000_says_of_how_many_it_is() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["unix", "--sizes", "64B,1MiB", "--statistic", "average-of-3000", "--chasms", "off"];
+    let said = run(&mut short(folder.path(), &args)).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let points = result["curves"][0]["points"].as_array().unwrap();
+    for point in points {
+        let (taken, all) = (&point["average_of_3000_exchanges"], point["exchanges"].as_u64());
+        assert_eq!(taken.as_u64(), all.map(|all| all.min(3_000)), "{point}");
+    }
+    // A megabyte is not sent there and back 3,000 times in 10 ms.
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(" of 2 points had fewer, "), "{said}");
+    let least = points[1]["average_of_3000_exchanges"].to_string();
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains(&format!("(of {least})")), "{least}");
+}
+
 #[test]
 fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     let refused = |args: &[&str]| {
@@ -170,6 +259,9 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
     assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
+    assert!(refused(&["--plant", "late"]).contains("write close, short, silence"));
+    assert!(refused(&["--plant", "close", "--peer", "lab9"]).contains("with --verify only"));
+    assert!(refused(&["--powers-of-two", "--increment", "5B"]).contains("cannot be used with"));
     assert!(refused(&["--plan", "plan.toml", "--rounds", "3"]).contains("cannot be used with"));
     assert!(refused(&["--resume", "out", "tcp"]).contains("cannot be used with"));
     assert!(refused(&["udp", "--header", "16B"]).contains("over udp would be two messages"));
@@ -207,6 +299,6 @@ fn a_check_of_contents_refuses_what_it_would_leave_out_wherever_it_is_asked_for(
 #[test]
 fn a_dry_run_says_how_long_it_takes() {
     let said = run(btu().args(["pingpong", "--dry-run"])).unwrap();
-    assert!(said.contains("# 124 sizes of 1 configuration in 10 rounds, about 32 s"), "{said}");
+    assert!(said.contains("# 124 sizes of 1 configuration in 10 rounds, about 30 s"), "{said}");
     assert!(said.contains("to confirm and explain chasms"), "{said}");
 }

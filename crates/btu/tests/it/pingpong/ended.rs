@@ -39,6 +39,8 @@ fn a_peer_that_dies_stalls_or_lies_ends_its_point_with_the_reason() {
         let fault = &result["curves"][0]["faults"][0];
         assert!(names.contains(&fault["fault"].as_str().unwrap()), "{plant}: {fault}");
         assert_eq!(fault["lasting"], true, "{plant}");
+        let in_time = ended_in_time(&folder, *names == ["stalled"]);
+        assert_eq!(in_time, 2, "{plant}: a fault at each of two sizes");
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(
             said.contains(fault["detail"].as_str().unwrap().split(':').next().unwrap()),
@@ -46,6 +48,54 @@ fn a_peer_that_dies_stalls_or_lies_ends_its_point_with_the_reason() {
         );
     }
 }
+
+#[test]
+fn a_peer_that_breaks_off_a_timed_run_leaves_all_that_was_measured_before() {
+    needs!();
+    for (plant, kind) in [("close", "peer_gone"), ("silence", "stalled")] {
+        let folder = TempDir::new().unwrap();
+        let args = ["tcp", "--plant", plant, "--sizes", "8B,3kB", "--patience", "500ms"];
+        let mut command = short(folder.path(), &[&args[..], &["--chasms", "off"]].concat());
+        let said = run(&mut command).unwrap();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("the time is that of other visits"), "{plant}: {said}");
+        let result = read_json(&folder.path().join("out/result.json"));
+        let curve = &result["curves"][0];
+        // The first round was good, and nothing that came later takes it away.
+        let points = curve["points"].as_array().unwrap();
+        assert_eq!(points.len(), 2, "{plant}: {points:?}");
+        for point in points {
+            assert_eq!(point["rounds"], 1, "{plant}: {point}");
+            assert!(point["flags"].as_array().unwrap().contains(&"few-rounds".into()), "{point}");
+        }
+        let faults = curve["faults"].as_array().unwrap();
+        assert_eq!(faults.len(), 2, "{plant}: {faults:?}");
+        for fault in faults {
+            let found = (&fault["fault"], &fault["visits"], &fault["lasting"]);
+            assert_eq!(found, (&kind.into(), &2.into(), &false.into()), "{plant}: {fault}");
+        }
+        assert_eq!(ended_in_time(&folder, plant == "silence"), 4, "{plant}");
+    }
+}
+
+/// How many visits failed, each within its cap: four times its share of the time, then the patience, then
+/// what the two ends may take to notice that their connection was ended. One that the cap ended had all
+/// the patience first.
+fn ended_in_time(folder: &TempDir, is_by_cap: bool) -> usize {
+    let (patience, all_points) = (0.5, 2.0 * 0.01);
+    let most = 4.0 * all_points + patience + 2.0 * LAST_GRACE;
+    let lines = crate::program::lines(&folder.path().join("out/samples.jsonl"));
+    let failed = lines.iter().filter(|line| line["ended"]["how"] == "failed");
+    let failed = failed.inspect(|line| {
+        let seconds = line["elapsed_ns"].as_f64().unwrap() / 1e9;
+        assert!(seconds <= most, "{seconds} s: {line}");
+        assert!(!is_by_cap || seconds >= patience, "{seconds} s: {line}");
+    });
+    failed.count()
+}
+
+/// The most that an end is waited for after its connection was ended, in seconds.
+const LAST_GRACE: f64 = 2.0;
 
 #[test]
 fn a_pass_in_which_every_byte_is_checked_reports_no_time() {

@@ -37,6 +37,29 @@ fn p12_curves_of_netpipe_and_of_another_result_lie_over_ours_with_their_warnings
     assert!(overlaid[0]["provenance"].as_str().unwrap().contains("NetPIPE 3"));
     assert!(overlaid[1]["provenance"].as_str().unwrap().starts_with("before, "));
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    let page_text = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "Mb/s (10^6 bit/s)",
+        "T in us, one way",
+        "block in bytes",
+        "np.out, NetPIPE 3 np.out (NetPIPE 3 np.out)",
+        ">before, ",
+        "np.out differs: its times are NetPIPE 3 np.out",
+        "np.out differs: the file does not say how its ends waited",
+        "unix of before differs: transport unix against tcp of tcp",
+        "np.out beside tcp: no verdict, as not both have intervals; one lies within those of the other",
+        "unix of before beside tcp: ",
+    ] {
+        assert!(page_text.contains(words), "no \"{words}\" in the page");
+    }
+    let pairs = result["comparisons"].as_array().unwrap();
+    assert_eq!(pairs.len(), 2, "{pairs:?}");
+    assert!(pairs[0]["verdict"].is_null() && pairs[0]["verdict_reason"].is_string(), "{pairs:?}");
+    assert_eq!(
+        (&pairs[1]["first"], &pairs[1]["second"]),
+        (&"tcp".into(), &"unix of before".into())
+    );
+    assert!(["no_difference", "different"].contains(&pairs[1]["verdict"].as_str().unwrap()));
     std::fs::remove_dir_all(folder.path().join("before")).unwrap();
     std::fs::remove_file(folder.path().join("np.out")).unwrap();
     let again =
