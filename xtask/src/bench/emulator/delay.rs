@@ -1,6 +1,8 @@
 //! How late the emulator releases packets: idle, beyond the direct path, by a probe that never
 //! sleeps; and under load.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
@@ -10,6 +12,9 @@ use super::Options;
 use super::figure;
 use super::link;
 use super::pair;
+use crate::bench::paired::Interval;
+use crate::bench::paired::Shown;
+use crate::bench::paired::Target;
 use crate::repo::Repo;
 
 /// How late packets of an idle link may be, in microseconds at the median and the 99th percentile,
@@ -27,28 +32,46 @@ const ALONE_P99_US: f64 = 0.03 * 5000.0;
 /// Both ends of the traffic have one, and the emulator another two: one spins.
 const SPARE_CPUS: usize = 4;
 
-/// Datagrams over both paths in turn.
-pub(super) fn idle(repo: &Repo, _options: &Options) -> Result<bool> {
-    let output = repo.command(repo.path(PROBE)).output().context("run the delay probe")?;
-    if !output.status.success() {
-        bail!("the delay probe: {}", String::from_utf8_lossy(&output.stderr).trim());
+/// Datagrams over both paths in turn, in as many rounds as there are blocks: one pause of the machine
+/// is in a round's 99th percentile, and says nothing about the emulator.
+pub(super) fn idle(repo: &Repo, options: &Options) -> Result<bool> {
+    let mut rounds: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
+    for _ in 0..options.blocks {
+        for probed in probe(repo)? {
+            let (p50, p99) = probed.beyond();
+            let [p50s, p99s] = rounds.entry(probed.delay_us).or_default();
+            p50s.push(p50);
+            p99s.push(p99);
+        }
     }
     let mut good = true;
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let probed: Probed = serde_json::from_str(line).context("read the delay probe")?;
-        let (p50, p99) = probed.beyond();
-        let held = p50 <= IDLE_P50_US && p99 <= IDLE_P99_US;
-        println!(
-            "  {:>6} us: p50 {p50:.1} <= {IDLE_P50_US}, p99 {p99:.1} <= {IDLE_P99_US}: {held}",
-            probed.delay_us
-        );
-        good &= held;
+    for (delay_us, [p50s, p99s]) in &rounds {
+        good &= shown(&format!("{delay_us} us: p50"), p50s, IDLE_P50_US, options)?;
+        good &= shown(&format!("{delay_us} us: p99"), p99s, IDLE_P99_US, options)?;
     }
     if cpus() < OWN_CPUS {
         println!("  not judged: the emulator has no CPU of its own");
         return Ok(true);
     }
     Ok(good)
+}
+
+/// One round of the probe: a line per delay.
+fn probe(repo: &Repo) -> Result<Vec<Probed>> {
+    let output = repo.command(repo.path(PROBE)).output().context("run the delay probe")?;
+    if !output.status.success() {
+        bail!("the delay probe: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(|line| serde_json::from_str(line).context("read the delay probe")).collect()
+}
+
+/// Prints the median of the rounds; false where its whole interval is beyond the bound.
+fn shown(what: &str, rounds: &[f64], bound_us: f64, options: &Options) -> Result<bool> {
+    let interval = Interval::of(rounds, options.seed).context("no round was made")?;
+    let shown = interval.against(Target::AtMost(bound_us));
+    println!("  {what} {interval} us of {} rounds, <= {bound_us}: {shown}", rounds.len());
+    Ok(shown != Shown::Missed)
 }
 
 /// A line of the delay probe, in microseconds.
@@ -72,27 +95,32 @@ impl Probed {
 }
 
 /// 1 Gbit/s of UDP in the same direction, as iperf3 paces it: a burst of 86 datagrams each
-/// millisecond.
+/// millisecond. As many rounds as there are blocks.
 pub(super) fn loaded(repo: &Repo, options: &Options) -> Result<bool> {
+    let mut p99s = Vec::new();
+    for _ in 0..options.blocks {
+        let stats = flood(repo, options)?;
+        let error = Errors::of(&stats)?;
+        println!("  {error}; {}", told(&stats)?);
+        p99s.push(error.p99);
+    }
+    let (bound, place) = if cpus() < SPARE_CPUS {
+        (SHARED_P99_US, "shared with both ends")
+    } else {
+        (ALONE_P99_US, "one of its own")
+    };
+    shown(&format!("{} CPUs, {place}: p99", cpus()), &p99s, bound, options)
+}
+
+/// One round; the link's statistics.
+fn flood(repo: &Repo, options: &Options) -> Result<Value> {
     let [near, far] = pair::CPUS;
     let script = format!(
         "exec taskset -c {near} iperf3 -u -b 1G -l 1448 -t {} -c $BTU_LINK_FAR > /dev/null",
         options.seconds
     );
     let server = format!("exec taskset -c {far} iperf3 -s -1 > /dev/null");
-    let stats = link(repo, &["--far", &server, "--delay", LOADED_DELAY], &script)?;
-    let error = Errors::of(&stats)?;
-    let shared = cpus() < SPARE_CPUS;
-    let bound = if shared { SHARED_P99_US } else { ALONE_P99_US };
-    let held = error.p99 <= bound;
-    println!("  {error}");
-    println!(
-        "  p99 <= {bound} us ({} CPUs, {}): {held}",
-        cpus(),
-        if shared { "shared with both ends" } else { "one of its own" }
-    );
-    println!("  emulator: {}", told(&stats)?);
-    Ok(held)
+    link(repo, &["--far", &server, "--delay", LOADED_DELAY], &script)
 }
 
 /// What its thread needed and waited for.
