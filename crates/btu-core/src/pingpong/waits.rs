@@ -123,13 +123,16 @@ impl Gap {
 impl fmt::Display for Gap {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, size, blocking_us, other_us, .. } = self;
+        let (protocol, protocol_us) = match self.protocol_us() {
+            saved if saved < 0.0 => ("the protocol saves", -saved),
+            cost => ("the protocol", cost),
+        };
         let memory = if MEMORY.contains(&to.as_str()) { " (a copy of memory)" } else { "" };
         write!(
             out,
             "{size}: {from} that blocks takes {blocking_us:.2} us, {to}{memory} that spins \
-             {other_us:.2} us; waiting costs {:.2} us of that, the protocol {:.2} us",
-            self.waiting_us(),
-            self.protocol_us()
+             {other_us:.2} us; waiting costs {:.2} us of that, {protocol} {protocol_us:.2} us",
+            self.waiting_us()
         )
     }
 }
@@ -216,5 +219,8 @@ mod tests {
         assert_eq!(told(&curves), [raw]);
         curves.truncate(2);
         assert!(told(&curves).is_empty());
+        // Frames are cut at the MTU where TCP hands over a large block in one piece.
+        curves.push(curve("raw", Wait::Spin, 13.7));
+        assert!(told(&curves)[0].ends_with("of that, the protocol saves 10.00 us"));
     }
 }
