@@ -29,7 +29,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
             overhead(&base.curve, curve, &TABLE_SIZES).into_iter().map(|found| row(label, &found))
         })
         .collect();
-    let verdicts = verdicts(&seen.analysis.paired(seen.journal.plan.base.as_deref()));
+    let pairs = seen.analysis.paired(seen.journal.plan.base.as_deref()).into_iter();
+    let pairs: Vec<Compared> = pairs.filter(|pair| pair.found.sizes.len() >= FEWEST).collect();
+    let verdicts = verdicts(&pairs);
     if rows.is_empty() {
         return verdicts;
     }
@@ -57,6 +59,9 @@ pub(super) fn verdicts(pairs: &[Compared]) -> Vec<Block> {
     let items: Vec<String> = pairs.iter().map(sentence).collect();
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
+
+/// Of fewer sizes the table above says it all.
+const FEWEST: usize = 5;
 
 fn row(label: &str, found: &OverheadRow) -> Vec<String> {
     let bounds = |interval: Interval| [interval.low, interval.high];
