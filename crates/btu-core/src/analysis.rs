@@ -5,6 +5,7 @@ mod congestion;
 mod count;
 mod estimate;
 mod fold;
+mod omitted;
 mod progress;
 mod rank;
 mod second;
@@ -26,6 +27,8 @@ pub use abnormal::abnormal_cells;
 pub use congestion::CongestionWindow;
 pub use count::CountedRun;
 pub use fold::analyse;
+pub use omitted::Omitted;
+pub use omitted::Reason;
 pub use progress::composite_half_width;
 pub use progress::is_settled;
 pub use progress::pass_composites;
@@ -70,6 +73,8 @@ pub struct Analysis {
     /// The second runs, in the order in which they were made: without their packets, until somebody
     /// reads them ([`second_runs`]).
     pub second_runs: Vec<SecondRun>,
+    /// The cells that were due for one and have none.
+    pub omitted: Vec<Omitted>,
     /// The smallest relative change of the score that this run could have shown; `None` under 3 passes.
     pub detectable_change: Option<f64>,
 }

@@ -88,6 +88,10 @@ pub struct Capture<'p> {
 pub struct Missing {
     /// Packets that whoever captured says it lost.
     pub dropped: u64,
+    /// When its memory was full, where it says so: nothing that came later is here.
+    pub full_since: Option<Nanos>,
+    /// How many of the lost ones came since then.
+    pub behind: u64,
     /// Bytes at the end of the file that could not be read.
     pub unread_bytes: u64,
     /// Packets in the file that could not be used.
@@ -147,6 +151,11 @@ impl Missing {
         if self.notes.len() < MOST_NOTES && !self.notes.contains(&text) {
             self.notes.push(text);
         }
+    }
+
+    /// Packets that are missing between those that are there.
+    pub const fn scattered(&self) -> u64 {
+        self.dropped.saturating_sub(self.behind)
     }
 
     /// True where nothing is known to be missing.

@@ -49,6 +49,7 @@ use pace::Basis;
 use pace::Site;
 use seen::Seen;
 
+pub use evidence::Covered;
 pub use evidence::EndEvidence;
 pub use evidence::Evidence;
 pub use evidence::HostTimes;
@@ -188,11 +189,11 @@ fn of_stream(connection: &Connection, stream: &Stream, evidence: &Evidence) -> V
         cause: cause.name,
         from: stream.from,
         to: stream.to,
-        confidence: finding.confidence,
+        confidence: evidence.trusts(finding.confidence),
         share: Ratio::new(finding.share.clamp(0.0, 1.0)),
         sentence: finding.sentence,
         remedy: cause.remedy,
-        figures: finding.figures,
+        figures: finding.figures.into_iter().chain(evidence.limits()).collect(),
     })
     .collect()
 }

@@ -8,8 +8,10 @@
 mod connection;
 mod follow;
 mod headers;
+mod mark;
 mod ranges;
 mod segment;
+mod sign;
 #[cfg(test)]
 pub(crate) mod simulated;
 mod stream;
@@ -28,14 +30,16 @@ use connection::Tracker;
 use headers::Content;
 
 pub use connection::Connection;
+pub use mark::Mark;
 pub use segment::Endpoint;
 pub use segment::Flags;
 pub use segment::Options;
 pub use segment::Segment;
+pub use sign::Event;
+pub use sign::Sign;
 pub use stream::Answer;
 pub use stream::Counts;
 pub use stream::Limit;
-pub use stream::Mark;
 pub use stream::Offer;
 pub use stream::Restart;
 pub use stream::RoundTrip;

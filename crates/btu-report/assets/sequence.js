@@ -6,14 +6,26 @@ const LIMITS = ["application", "congestion window or send buffer", "delayed ackn
 const MARKS = ["new", "out of order", "fast retransmission", "retransmission timeout",
   "retransmission after a timeout", "tail loss probe", "spurious retransmission", "retransmission",
   "keep-alive", "zero window probe"];
-for (const figure of document.querySelectorAll("figure")) {
-  const packed = figure.querySelector("script[type='application/octet-stream']");
-  if (!packed) continue;
-  const unpacked = unpack(packed.textContent);
-  const [segAt, segStart, segLength, segMark, segFlight, ansAt, ansAck, ansWindow, sackAt, sackStart,
+const MOST_LETTERS = 3000;
+const LETTERS = ["", "O", "R", "R", "R", "R", "R", "R", "K", "P"];
+const SIGNS = ["SYN", "FIN", "RST_OUT", "RST_IN", "CE", "CWR", "D", "3", "U"];
+// Charts are unpacked when they come into sight: most of a report is closed.
+const sight = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    sight.unobserve(target);
+    inflate(target.querySelector("script").textContent).then((raw) => show(target, unpack(raw)));
+  }
+}, { rootMargin: "400px" });
+for (const figure of document.querySelectorAll("figure"))
+  if (figure.querySelector("script[type='application/octet-stream']")) sight.observe(figure);
+
+function show(figure, unpacked) {
+  const [segAt, segStart, segLength, segKind, segFlight, ansAt, ansAck, ansWindow, sackAt, sackStart,
     sackLength, tripAt, tripTime, pauseFrom, pauseLength, pauseLimit, zeroFrom, zeroLength,
-    windowAt, windowBytes] = unpacked;
-  if (!segAt.length) continue;
+    windowAt, windowBytes, signAt, signPlace, signKind] = unpacked;
+  if (!segAt.length) return;
+  const segMark = segKind.map((kind) => kind % 16);
   const sum = (a, b) => a.map((value, place) => value + b[place]);
   const segEnd = sum(segStart, segLength);
   const marked = (wanted) =>
@@ -25,7 +37,8 @@ for (const figure of document.querySelectorAll("figure")) {
     flight: series(segAt, segFlight, segFlight), trips: series(tripAt, tripTime, tripTime),
     windows: series(windowAt, windowBytes, windowBytes),
     sacks: series(sackAt, sackStart, sum(sackStart, sackLength)),
-    order: marked((mark) => mark === 1), again: marked((mark) => mark > 1) };
+    order: marked((mark) => mark === 1), again: marked((mark) => mark > 1 && mark < 8),
+    probes: marked((mark) => mark > 7) };
   const last = Math.max(segAt[segAt.length - 1], ansAt.length ? ansAt[ansAt.length - 1] : 0);
   const home = [0, Math.max(last, 1)];
   let view = home.slice(), cursor = null, held = null, asked = false;
@@ -34,6 +47,7 @@ for (const figure of document.querySelectorAll("figure")) {
   const readout = document.createElement("p");
   readout.className = "readout";
   canvas.className = "sequence";
+  canvas.setAttribute("role", "img");
   figure.classList.add("live");
   box.append(canvas);
   box.after(readout);
@@ -66,6 +80,7 @@ for (const figure of document.querySelectorAll("figure")) {
     const style = getComputedStyle(figure), of = (name) => style.getPropertyValue(name).trim();
     colours = { ink: of("--ink"), muted: of("--muted"), line: of("--line"), new: of("--c0"),
       ack: of("--c2"), edge: of("--c4"), sack: of("--c3"), again: of("--c7"), order: of("--c6"),
+      probe: of("--c1"),
       ground: of("--watch-ground"), text: of("--watch-ink"), surface: of("--surface") };
     ask();
   }
@@ -97,6 +112,8 @@ for (const figure of document.querySelectorAll("figure")) {
     clip(panels[2], () => curve(panels[2], 0, colours.ack));
     clip(panels[3], () => curve(panels[3], 0, colours.sack));
     if (cursor !== null) point();
+    canvas.setAttribute("aria-label", "from " + clock(view[0]) + " to " + clock(view[1]));
+    canvas.dataset.view = view.join(" ");
   }
 
   function clip(panel, content) {
@@ -171,6 +188,54 @@ for (const figure of document.querySelectorAll("figure")) {
     bars(panel, panel.levels[3], colours.sack, 2);
     marks(panel, all.order, colours.order);
     marks(panel, all.again, colours.again);
+    marks(panel, all.probes, colours.probe);
+    diamonds(panel);
+    letters(panel);
+  }
+
+  // What is in view, of columns that ascend in time.
+  const inside = (at) => [lower(at, view[0]), lower(at, view[1])];
+
+  // Pushed segments, where there are so few that they do not hide each other.
+  function diamonds(panel) {
+    const [from, to] = inside(segAt);
+    if (to - from > width / 3) return;
+    pen.strokeStyle = colours.new;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let place = from; place < to; place++) {
+      if (segKind[place] < 16) continue;
+      const at = x(segAt[place]), top = panel.y(segEnd[place]);
+      pen.moveTo(at, top - 3);
+      for (const [right, down] of [[3, 0], [0, 3], [-3, 0], [0, -3]]) pen.lineTo(at + right, top + down);
+    }
+    pen.stroke();
+  }
+
+  // Letters of signs, then of marks, wherever there is room beside the last one.
+  function letters(panel) {
+    pen.textAlign = "center";
+    write(panel, signAt, signPlace, (place) => SIGNS[signKind[place]], (place) => signColour(signKind[place]));
+    const colour = (place) => segMark[place] === 1 ? colours.order : segMark[place] > 7 ? colours.probe : colours.again;
+    write(panel, segAt, segEnd, (place) => LETTERS[segMark[place]], colour);
+  }
+
+  function signColour(kind) {
+    if (kind < 4) return colours.probe;
+    if (kind < 6) return colours.edge;
+    return kind === 7 ? colours.ack : colours.again;
+  }
+
+  function write(panel, ats, places, text, colour) {
+    let [from, to] = inside(ats), free = -Infinity;
+    if (to - from > MOST_LETTERS) return;
+    for (let place = from; place < to; place++) {
+      const word = text(place), at = x(ats[place]);
+      if (!word || at < free) continue;
+      pen.fillStyle = colour(place);
+      pen.fillText(word, at, panel.y(places[place]) - 7);
+      free = at + 10 + 8 * word.length;
+    }
   }
 
   // One rectangle for each column of pixels with an entry: thousands of strokes would not keep up.
@@ -254,8 +319,11 @@ for (const figure of document.querySelectorAll("figure")) {
   }
 
   function legend() {
+    const there = (levels) => levels[0].x.length > 0;
     const items = [["segments", colours.new], ["acknowledged", colours.ack], ["window", colours.edge],
-      ["SACK", colours.sack], ["sent again", colours.again], ["out of order", colours.order]];
+      ["SACK", colours.sack], ["R sent again", colours.again, all.again],
+      ["O out of order", colours.order, all.order], ["K, P probes", colours.probe, all.probes],
+    ].filter(([, , levels]) => !levels || there(levels));
     let at = left;
     pen.textAlign = "left";
     for (const [text, colour] of items) {
@@ -331,14 +399,21 @@ for (const figure of document.querySelectorAll("figure")) {
   caption.textContent += " Ctrl and the wheel, or + and -, zoom; dragging or the arrow keys move; a double click or 0 shows all.";
 }
 
+// Base64 of deflated bytes.
+async function inflate(text) {
+  const packed = Uint8Array.from(atob(text.trim()), (one) => one.charCodeAt(0));
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
+}
+
 // Columns of differences, seven bits per byte, signs in the lowest bit.
-function unpack(text) {
-  const raw = atob(text.trim()), columns = [];
+function unpack(raw) {
+  const columns = [];
   let place = 0;
   const number = () => {
     let value = 0, factor = 1, byte;
     do {
-      byte = raw.charCodeAt(place++);
+      byte = raw[place++];
       value += (byte & 127) * factor;
       factor *= 128;
     } while (byte > 127);

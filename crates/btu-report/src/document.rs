@@ -13,6 +13,8 @@ use serde::Serialize;
 pub use clean::LONGEST_TEXT;
 pub use groups::*;
 pub use lines::*;
+pub(crate) use sequence::STRETCHES;
+pub(crate) use sequence::SegmentPoint;
 pub use sequence::SequenceChart;
 pub use sequence::SequenceData;
 

@@ -34,6 +34,17 @@ pub struct Explained<'a> {
     pub diagnoses: Vec<Vec<Diagnosis>>,
     /// Places of the connections to show in full, those with most payload first.
     pub shown: Vec<usize>,
+    /// Places of those that were asked for, in order of their begin.
+    pub wanted: Vec<usize>,
+}
+
+impl Explained<'_> {
+    /// This connection alone; it keeps its number.
+    #[must_use]
+    pub fn only(mut self, place: usize) -> Self {
+        (self.shown, self.wanted) = (vec![place], vec![place]);
+        self
+    }
 }
 
 /// Diagnoses every connection; `evidence` is what is known beside the capture. At most `most`
@@ -44,11 +55,14 @@ pub fn explain<'a>(
     evidence: &Evidence,
     most: usize,
 ) -> Explained<'a> {
+    let lost_packets = evidence.lost_packets.max(analysis.missing.scattered());
+    let evidence = &Evidence { lost_packets, ..evidence.clone() };
     let diagnoses = analysis.connections.iter().map(|one| diagnose(one, evidence)).collect();
     let mut shown: Vec<usize> = (0..analysis.connections.len()).collect();
     shown.sort_by_key(|place| std::cmp::Reverse(payload(&analysis.connections[*place])));
     shown.truncate(most);
-    Explained { name: name.into(), analysis, diagnoses, shown }
+    let wanted = (0..analysis.connections.len()).collect();
+    Explained { name: name.into(), analysis, diagnoses, shown, wanted }
 }
 
 fn payload(connection: &Connection) -> u64 {

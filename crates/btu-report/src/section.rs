@@ -14,6 +14,7 @@ mod tables;
 use std::fmt;
 
 use btu_core::analysis::Analysis;
+use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
 use btu_core::journal::Journal;
 
@@ -68,14 +69,16 @@ pub static SECTIONS: &[&dyn Section] = &[
     &reading::Reading,
 ];
 
-/// Second runs, as `btu explain DIR CELL` shows them.
-pub fn compose_second_runs(journal: &Journal, runs: &[&SecondRun]) -> Document {
-    let part = Part {
-        name: "diagnosis",
-        title: "Diagnosis",
-        level: Level::Headline,
-        blocks: diagnosis::every(runs.iter().copied()),
-    };
+/// Second runs, as `btu explain DIR CELL` shows them, and what was due for one and has none.
+pub fn compose_second_runs(
+    journal: &Journal,
+    runs: &[&SecondRun],
+    omitted: &[Omitted],
+) -> Document {
+    let mut blocks = diagnosis::omitted::blocks(omitted);
+    blocks.extend(diagnosis::every(runs.iter().copied()));
+    let (name, title, level) = ("diagnosis", "Diagnosis", Level::Headline);
+    let part = Part { name, title, level, blocks };
     let (title, caption) = ("BTU explain: second runs".to_owned(), caption(journal));
     Document { title, caption, sections: vec![part] }.cleaned()
 }

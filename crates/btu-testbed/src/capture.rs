@@ -79,8 +79,12 @@ pub struct Capture {
     pub link: String,
     /// Wall clock minus monotonic clock.
     pub wall_offset_ns: i64,
-    /// Wire packets that found the memory of the capture full.
+    /// Wire packets that passed and are not here.
     pub lost: u64,
+    /// When the memory of the capture was full: nothing that came later is here, of either direction.
+    pub full_since: Option<Nanos>,
+    /// How many of the lost ones came since then.
+    pub behind: u64,
     records: Vec<Record>,
     frames: Vec<FrameHead>,
     heads: Vec<u8>,
@@ -118,7 +122,7 @@ impl Capture {
             .records
             .iter()
             .map(|record| Seen { at: seen(record), record })
-            .filter(|seen| seen.at != NEVER)
+            .filter(|seen| seen.at < self.full_since.unwrap_or(NEVER))
             .collect();
         all.sort_by_key(|seen| seen.at);
         all
@@ -149,7 +153,21 @@ impl Capture {
             other.records.iter().map(|record| Record { frame: record.frame + frames, ..*record }),
         );
         self.lost += other.lost;
+        self.behind += other.behind;
+        let both = self.full_since.into_iter().chain(other.full_since);
+        self.full_since = both.min();
+        self.cut();
         self
+    }
+
+    /// Forgets what came since the memory was full: one direction without the answers of the other one
+    /// looks like a connection that went silent.
+    fn cut(&mut self) {
+        let Some(full) = self.full_since else { return };
+        let before = self.records.len();
+        self.records.retain(|record| record.arrival < full);
+        let gone = u64::try_from(before - self.records.len()).unwrap_or(0);
+        (self.lost, self.behind) = (self.lost + gone, self.behind + gone);
     }
 }
 
@@ -186,10 +204,12 @@ impl Recorder {
         let first = capture.records.len();
         let head = &frame[..shape.header_end().min(frame.len())];
         let count = usize::try_from(shape.count).unwrap_or(usize::MAX);
-        if first.saturating_add(count) > self.limit
-            || capture.heads.len() + head.len() > capture.heads.capacity()
-        {
+        let is_full = first.saturating_add(count) > self.limit
+            || capture.heads.len() + head.len() > capture.heads.capacity();
+        if is_full || capture.full_since.is_some() {
+            capture.full_since.get_or_insert(arrival);
             capture.lost += u64::from(shape.count);
+            capture.behind += u64::from(shape.count);
             return None;
         }
         let number = u32::try_from(capture.frames.len()).unwrap_or(u32::MAX);

@@ -62,9 +62,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let bytes = read(&args.file)?;
     let capture =
         capture::read(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
-    let analysis = chosen(args, tcp::analyse(&capture))?;
+    let analysis = tcp::analyse(&capture);
+    let chosen = chosen(args, &analysis)?;
     let file = args.file.file_name().map_or(name, |file| file.to_string_lossy().into_owned());
-    let explained = btu_report::explain(file, &analysis, &Evidence::default(), args.most);
+    let evidence = Evidence::default();
+    let mut explained = btu_report::explain(file, &analysis, &evidence, args.most);
+    if let Some(place) = chosen {
+        explained = explained.only(place);
+    }
     write_files(args, &capture, &explained)?;
     if args.json {
         output::json(&btu_report::explained_json(&explained))?;
@@ -80,9 +85,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(file).with_context(|| format!("read {name}")).map_err(Failure::usage)
 }
 
-/// Everything, or the one connection that was asked for.
-fn chosen(args: &ExplainArgs, mut analysis: Analysis) -> Result<Analysis, Failure> {
-    let Some(number) = args.connection else { return Ok(analysis) };
+/// The place of the one connection that was asked for, if one was.
+fn chosen(args: &ExplainArgs, analysis: &Analysis) -> Result<Option<usize>, Failure> {
+    let Some(number) = args.connection else { return Ok(None) };
     let count = analysis.connections.len();
     let place = usize::try_from(number).unwrap_or(usize::MAX) - 1;
     if place >= count {
@@ -90,8 +95,7 @@ fn chosen(args: &ExplainArgs, mut analysis: Analysis) -> Result<Analysis, Failur
         let cause = anyhow::anyhow!("--connection {number}: {name} has {count} TCP connections");
         return Err(Failure::usage(cause));
     }
-    analysis.connections = vec![analysis.connections.swap_remove(place)];
-    Ok(analysis)
+    Ok(Some(place))
 }
 
 fn write_files(
@@ -126,10 +130,11 @@ fn headers(capture: &Capture<'_>) -> Vec<u8> {
         let data = packet.data.get(..LONGEST_HEADERS).unwrap_or(packet.data);
         file.packet(&capture::Packet { data, ..*packet });
     }
-    if capture.missing.dropped > 0
-        && let Some(last) = capture.packets.last()
-    {
-        file.lost(0, last.at, capture.missing.dropped);
+    let missing = &capture.missing;
+    match (missing.full_since, capture.packets.last()) {
+        (Some(full), Some(_)) => file.full(0, full, missing.scattered(), missing.behind),
+        (None, Some(last)) if missing.dropped > 0 => file.lost(0, last.at, missing.dropped),
+        _ => {}
     }
     file.finish()
 }

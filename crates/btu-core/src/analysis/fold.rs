@@ -11,6 +11,7 @@ use super::INCOMPLETE_PASS;
 use super::count;
 use super::estimate::Composite;
 use super::estimate::composite;
+use super::omitted::omitted;
 use super::rank::Grounds;
 use super::reference_seconds;
 use super::second_runs;
@@ -62,6 +63,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         not_rankable_reasons,
         warnings: warnings(journal, missing_cells),
         second_runs: second_runs(journal, |_| Err("the packets were not read".to_owned())),
+        omitted: omitted(journal, &cells, complete),
         cells,
         runs: runs.into_iter().map(|run| run.scored).collect(),
         activity_runs,

@@ -7,6 +7,7 @@ use crate::capture;
 use crate::cell::Cell;
 use crate::cell::Direction;
 use crate::cell::Role;
+use crate::diagnosis::Covered;
 use crate::diagnosis::Diagnosis;
 use crate::diagnosis::Evidence;
 use crate::diagnosis::diagnose;
@@ -18,6 +19,7 @@ use crate::sample::ConnectionSample;
 use crate::sample::Flag;
 use crate::tcp;
 use crate::units::BitRate;
+use crate::units::Nanos;
 use crate::verdict;
 
 /// A cell that was run again, and why it may have behaved as it did.
@@ -91,11 +93,15 @@ pub fn second_run(
         let abnormal = sample.why.iter().map(|flag| flag.detail.clone()).collect();
         let blackbox = limits.clone();
         let observed = Evidence::of_run(sample, number);
-        let evidence = Evidence { blackbox, abnormal, ..observed };
         let connection = seen.take(one);
+        let covered = connection.as_ref().and_then(|found| seen.covered(found, observed.elapsed));
+        let lost_packets = seen.lost;
+        let evidence = Evidence { blackbox, abnormal, lost_packets, covered, ..observed };
         let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));
-        let congestion =
-            connection.as_ref().map(|found| CongestionWindow::of(found.streams()[0], one));
+        let congestion = connection.as_ref().map(|found| match covered {
+            Some(_) => CongestionWindow::missing(CUT),
+            None => CongestionWindow::of(found.streams()[0], one),
+        });
         Followed {
             peer: one.peer,
             direction: one.direction,
@@ -133,35 +139,64 @@ fn limits_of_black_boxes(
     run.map(|run| anomaly::limits_of_black_boxes(&run)).unwrap_or_default()
 }
 
+/// The bytes before the first write cannot be told from those behind the end of the capture.
+const CUT: &str = "not available: the capture ends before the run does";
+
 /// The connections of a capture that nobody has claimed yet.
 #[derive(Default)]
 struct Seen {
     connections: Vec<tcp::Connection>,
     missing: Vec<String>,
+    /// Packets that are missing between those that are there.
+    lost: u64,
+    full_since: Option<Nanos>,
 }
 
 impl Seen {
     fn read(bytes: &[u8]) -> Result<Self, String> {
         let capture = capture::read(bytes).map_err(|cause| cause.to_string())?;
+        let begin = capture.packets.first().map_or(Nanos::ZERO, |packet| packet.at);
         let found = tcp::analyse(&capture);
-        let lost = found.missing.dropped;
-        let lost =
-            (lost > 0).then(|| format!("{lost} packets found the memory of the capture full"));
-        let missing = lost.into_iter().chain(found.missing.notes).collect();
-        Ok(Self { connections: found.connections, missing })
+        let (lost, full_since) = (found.missing.scattered(), found.missing.full_since);
+        let scattered = (lost > 0).then(|| {
+            format!(
+                "{lost} packets were lost by the capture: counts are lower bounds, no cause is sure"
+            )
+        });
+        let full = full_since.map(|full| {
+            let (held, behind) = (full.since(begin).millis(), found.missing.behind);
+            format!(
+                "its memory was full after {held:.1} ms, and {behind} packets that came later are not in \
+                 it: packets and causes are of the time before"
+            )
+        });
+        let missing = scattered.into_iter().chain(full).chain(found.missing.notes).collect();
+        Ok(Self { connections: found.connections, missing, lost, full_since })
     }
 
-    /// The connection that carried what the sample says: the test host connects, so the direction is
-    /// that of the larger stream. Connections of an activity carry other amounts; equal ones stand in
-    /// the order in which the test host made them, which is the case's.
+    /// The part of a connection's time that the capture holds, where that is not all of it.
+    fn covered(&self, connection: &tcp::Connection, whole: Nanos) -> Option<Covered> {
+        let held = self.full_since?.since(connection.begin);
+        (held < whole).then_some(Covered { held, whole })
+    }
+
+    /// The connection of a sample: by the ports of both ends. A network that rewrites them, or a journal
+    /// without them, leaves what it carried: the test host connects, so the direction is that of the
+    /// larger stream. Connections of an activity carry other amounts; equal ones stand in the order in
+    /// which the test host made them, which is the case's.
     fn take(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
         let amount = sample.bytes.count();
         let apart = |one: &tcp::Connection| one.streams()[0].counts.new_bytes.abs_diff(amount);
-        let fits = self.connections.iter().enumerate().filter(|(_, one)| {
+        let ports = sample.ports();
+        let is_it = |one: &tcp::Connection| ports == Some([one.client.port, one.server.port]);
+        let looks_like = |one: &tcp::Connection| {
             let sends = one.streams()[0].from == one.client;
             sends == (sample.direction == Direction::Send) && one.streams()[0].has_data()
-        });
-        let (place, _) = fits.min_by_key(|(_, one)| apart(one) / A_FEW)?;
+        };
+        let is_known = self.connections.iter().any(is_it);
+        let fits = |one: &tcp::Connection| if is_known { is_it(one) } else { looks_like(one) };
+        let fitting = self.connections.iter().enumerate().filter(|(_, one)| fits(one));
+        let (place, _) = fitting.min_by_key(|(_, one)| apart(one) / A_FEW)?;
         Some(self.connections.remove(place))
     }
 }

@@ -125,6 +125,7 @@ fn traffic(cell: &Cell, bytes: Bytes, window: Nanos) -> CommSample {
             run_delay_ns: Some(Nanos::ZERO),
             voluntary_switches: None,
             involuntary_switches: None,
+            port: None,
             cpus: vec![0],
             options: SocketOptions::default(),
             tcp_info: Some(TcpInfo {

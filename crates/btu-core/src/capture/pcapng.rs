@@ -137,11 +137,7 @@ impl<'p> Reader<'p> {
             match code {
                 OPT_COMMENT => packet.comment = std::str::from_utf8(value).ok(),
                 EPB_FLAGS => packet.heading = heading(self.order.long(value, 0)),
-                EPB_DROPS => {
-                    let drops = self.order.quad(value, 0).unwrap_or(0);
-                    self.capture.missing.dropped =
-                        self.capture.missing.dropped.saturating_add(drops);
-                }
+                EPB_DROPS => self.dropped(self.order.quad(value, 0).unwrap_or(0)),
                 _ => {}
             }
         }
@@ -184,13 +180,39 @@ impl<'p> Reader<'p> {
         });
     }
 
+    /// What was lost; and, where the capture says both, when it ended before what it captured did.
     fn statistics(&mut self, body: &'p [u8]) {
+        let clock = self
+            .order
+            .long(body, 0)
+            .and_then(|interface| self.clocks.get(place(interface)).copied());
+        let (mut ended, mut behind) = (None, None);
         for (code, value) in self.options(body, 12) {
-            if code == ISB_DROPS || code == ISB_SYSTEM_DROPS {
-                let drops = self.order.quad(value, 0).unwrap_or(0);
-                self.capture.missing.dropped = self.capture.missing.dropped.saturating_add(drops);
+            let count = self.order.quad(value, 0).unwrap_or(0);
+            match code {
+                ISB_DROPS => self.dropped(count),
+                ISB_SYSTEM_DROPS => behind = Some(count),
+                // Both halves, the upper one first.
+                ISB_END => ended = clock.map(|clock| clock.nanos(self.halves(value))),
+                _ => {}
             }
         }
+        self.dropped(behind.unwrap_or(0));
+        if let (Some(ended), Some(behind)) = (ended, behind) {
+            let missing = &mut self.capture.missing;
+            missing.full_since = Some(missing.full_since.map_or(ended, |full| full.min(ended)));
+            missing.behind = missing.behind.saturating_add(behind);
+        }
+    }
+
+    fn dropped(&mut self, count: u64) {
+        let missing = &mut self.capture.missing;
+        missing.dropped = missing.dropped.saturating_add(count);
+    }
+
+    fn halves(&self, value: &[u8]) -> u64 {
+        let half = |at| u64::from(self.order.long(value, at).unwrap_or(0));
+        half(0) << 32 | half(4)
     }
 
     fn packet(
@@ -277,7 +299,8 @@ pub(super) const IF_RESOLUTION: u16 = 9;
 const IF_OFFSET: u16 = 14;
 pub(super) const EPB_FLAGS: u16 = 2;
 const EPB_DROPS: u16 = 4;
+pub(super) const ISB_END: u16 = 3;
 pub(super) const ISB_DROPS: u16 = 5;
-const ISB_SYSTEM_DROPS: u16 = 7;
+pub(super) const ISB_SYSTEM_DROPS: u16 = 7;
 /// Kind, length, and the length again.
 const FRAME: usize = 12;

@@ -58,6 +58,18 @@ fn what_was_written_is_read_again() {
 }
 
 #[test]
+fn a_capture_whose_memory_was_full_says_since_when() {
+    let mut file = PcapNg::new("");
+    let interface = file.interface(&Interface::new("btu0", LinkType::Ethernet));
+    file.packet(&packet(5, b"abc"));
+    file.full(interface, Nanos::new(1_700_000_000_123_456_789), 3, 40);
+    let file = file.finish();
+    let missing = read(&file).unwrap().missing;
+    assert_eq!(missing.full_since, Some(Nanos::new(1_700_000_000_123_456_789)));
+    assert_eq!((missing.dropped, missing.behind, missing.scattered()), (43, 40, 3));
+}
+
+#[test]
 fn the_classic_format_is_read_in_both_orders_and_units() {
     for big in [false, true] {
         let micros = classic(0xa1b2_c3d4, big, &[[5, 250_000, 3, 60], [6, 1, 0, 60]]);

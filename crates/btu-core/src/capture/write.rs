@@ -12,6 +12,8 @@ use super::pcapng::IF_NAME;
 use super::pcapng::IF_RESOLUTION;
 use super::pcapng::INTERFACE;
 use super::pcapng::ISB_DROPS;
+use super::pcapng::ISB_END;
+use super::pcapng::ISB_SYSTEM_DROPS;
 use super::pcapng::OPT_COMMENT;
 use super::pcapng::OPT_END;
 use super::pcapng::SECTION;
@@ -83,6 +85,19 @@ impl PcapNg {
         body.extend(interface.to_le_bytes());
         body.extend(stamp(at));
         option(&mut body, ISB_DROPS, &packets.to_le_bytes());
+        option(&mut body, OPT_END, &[]);
+        self.block(STATISTICS, &body);
+    }
+
+    /// Says that the memory for the packets of an interface was full at `at`: `behind` packets came since
+    /// then, and `lost` were lost before.
+    pub fn full(&mut self, interface: u32, at: Nanos, lost: u64, behind: u64) {
+        let mut body = Vec::new();
+        body.extend(interface.to_le_bytes());
+        body.extend(stamp(at));
+        option(&mut body, ISB_END, &stamp(at));
+        option(&mut body, ISB_DROPS, &lost.to_le_bytes());
+        option(&mut body, ISB_SYSTEM_DROPS, &behind.to_le_bytes());
         option(&mut body, OPT_END, &[]);
         self.block(STATISTICS, &body);
     }

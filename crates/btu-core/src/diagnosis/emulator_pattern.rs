@@ -20,7 +20,8 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let asked = seen.evidence.asked_drops.unwrap_or(0).max(seen.counts().dropped);
+    let told = seen.evidence.in_capture(seen.evidence.asked_drops.unwrap_or(0));
+    let asked = told.max(seen.counts().dropped);
     let again = seen.counts().retransmissions;
     if asked == 0 || again == 0 || again > asked * 2 + 3 {
         return None;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Confidence;
+use super::Figure;
 use crate::cell::Role;
 use crate::sample::CaptureSample;
 use crate::sample::ConnectionSample;
@@ -9,7 +11,9 @@ use crate::sample::CounterDelta;
 use crate::sample::DirectionSample;
 use crate::sample::EndSample;
 use crate::sample::HostSample;
+use crate::tcp::float;
 use crate::units::Nanos;
+use crate::units::Ratio;
 
 /// Everything that is known beside the capture; by default nothing is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -36,6 +40,26 @@ pub struct Evidence {
     pub blackbox: Vec<String>,
     /// Why somebody calls this abnormal; then "unknown" is an answer.
     pub abnormal: Vec<String>,
+    /// Packets that the capture lost among those that it has.
+    pub lost_packets: u64,
+    /// The part of the observed time that the capture holds; `None` where that is all of it.
+    pub covered: Option<Covered>,
+}
+
+/// The part of a run that its capture holds, from the connection's begin on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Covered {
+    /// Until the capture ends.
+    pub held: Nanos,
+    /// Until the connection does.
+    pub whole: Nanos,
+}
+
+impl Covered {
+    /// Of the whole.
+    pub fn share(self) -> Ratio {
+        Ratio::new(self.held.seconds() / self.whole.seconds().max(f64::MIN_POSITIVE))
+    }
 }
 
 /// What one end says of itself.
@@ -78,6 +102,30 @@ pub struct HostTimes {
 }
 
 impl Evidence {
+    /// Of what was counted over the whole time, as much as falls into the capture.
+    pub(super) fn in_capture(&self, count: u64) -> u64 {
+        let Some(Covered { held, whole }) = self.covered else { return count };
+        let part = u128::from(count) * u128::from(held.count()) / u128::from(whole.count().max(1));
+        u64::try_from(part).unwrap_or(count).min(count)
+    }
+
+    /// Whatever is concluded from a capture with holes, or from less than half of what happened, may
+    /// be wrong.
+    pub(super) fn trusts(&self, found: Confidence) -> Confidence {
+        let is_little = self.covered.is_some_and(|covered| covered.share().share() < 0.5);
+        if self.lost_packets > 0 || is_little { found.min(Confidence::Medium) } else { found }
+    }
+
+    /// What a reader of any diagnosis must know of the capture.
+    pub(super) fn limits(&self) -> impl Iterator<Item = Figure> {
+        let lost = float(self.lost_packets);
+        let lost = (lost > 0.0).then(|| Figure::new("packets that the capture lost", lost, ""));
+        let part = |covered: Covered| {
+            Figure::new("of the run in the capture", covered.share().percent(), "%")
+        };
+        lost.into_iter().chain(self.covered.map(part))
+    }
+
     /// Of one connection of a second run; `connection` counts from 0, as in the case.
     pub fn of_run(second: &CaptureSample, connection: usize) -> Self {
         let sample = &second.run;

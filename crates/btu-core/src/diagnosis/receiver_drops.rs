@@ -23,7 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// Packets show that something was lost; only the receiver's kernel knows that it was there.
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let dropped = seen.evidence.receiver.counted(&DROPPED);
+    let dropped = seen.evidence.in_capture(seen.evidence.receiver.counted(&DROPPED));
     let losses = seen.losses();
     if dropped == 0 || losses == 0 || ratio(dropped, losses) < LEAST_PART {
         return None;

@@ -115,7 +115,7 @@ impl<'a> Seen<'a> {
             let handshakes = sender.counter("TcpExt.TCPSynRetrans").unwrap_or(0);
             Some(sender.counter("TcpExt.TCPTimeouts")?.saturating_sub(handshakes))
         };
-        sender.timeouts.or_else(of_host).unwrap_or(0)
+        self.evidence.in_capture(sender.timeouts.or_else(of_host).unwrap_or(0))
     }
 
     /// Pauses that look like the application's, but are those of timeouts that this place of capture

@@ -23,7 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let dropped = seen.evidence.queue_drops.unwrap_or(0);
+    let dropped = seen.evidence.in_capture(seen.evidence.queue_drops.unwrap_or(0));
     let mut peaks = peaks(seen);
     peaks.sort_unstable_by_key(|peak| peak.flight);
     let usual = |percent: usize| peaks.get(peaks.len().saturating_sub(1) * percent / 100);

@@ -44,6 +44,17 @@ pub struct ConnectionSample {
     pub longest_pause_ns: Option<Nanos>,
 }
 
+impl ConnectionSample {
+    /// The ports of the test host's end, which connects, and of the far end.
+    pub fn ports(&self) -> Option<[u16; 2]> {
+        let (near, far) = match self.direction {
+            Direction::Receive => (&self.receiver, &self.sender),
+            Direction::Send => (&self.sender, &self.receiver),
+        };
+        Some([near.port?, far.port?])
+    }
+}
+
 /// One end of a connection: its thread, its socket, its kernel state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndSample {
@@ -61,6 +72,9 @@ pub struct EndSample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.
     pub involuntary_switches: Option<u64>,
+    /// The port of its socket, by which its packets are found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
     /// CPUs on which the data thread was seen (start, samples, end), ascending.
     pub cpus: Vec<u32>,
     /// Effective socket options, read back after the run.

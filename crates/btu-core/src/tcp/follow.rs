@@ -11,10 +11,12 @@ mod wait;
 
 use std::collections::VecDeque;
 
+use super::mark::Mark;
 use super::ranges::Ranges;
 use super::segment::Flags;
 use super::segment::Segment;
-use super::stream::Mark;
+use super::sign::Event;
+use super::sign::Sign;
 use super::stream::Sent;
 use super::stream::Stream;
 use super::timer::Timer;
@@ -132,7 +134,7 @@ impl Follower {
             self.offered(segment);
         }
         if segment.flags.has(Flags::RST) {
-            return;
+            return self.signs(segment, at, self.next, is_dropped);
         }
         self.echoed(segment, at);
         let start = self.place_or_start(segment.sequence, i64::from(segment.flags.has(Flags::SYN)));
@@ -141,6 +143,7 @@ impl Follower {
             self.stream.counts.outside += 1;
             return;
         }
+        self.signs(segment, at, end, is_dropped);
         let mark = self.classify(segment, at, [start, end]);
         if segment.length() == 0 && mark == Mark::New {
             return;
@@ -150,6 +153,13 @@ impl Follower {
             self.wait(at, mark, segment.payload);
         }
         self.record(segment, at, [start, end], mark);
+    }
+
+    /// What a chart marks with letters.
+    fn signs(&mut self, segment: &Segment, at: Nanos, place: i64, is_dropped: bool) {
+        let dropped = (is_dropped && segment.length() > 0).then_some(Sign::Dropped);
+        let signs = Sign::of_sender(segment).chain(dropped);
+        self.stream.events.extend(signs.map(|sign| Event { at, place, sign }));
     }
 
     /// Where a sequence number is in the stream. Whoever comes late starts at 1, as behind a SYN.

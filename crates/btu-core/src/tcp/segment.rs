@@ -76,6 +76,10 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number counts.
     pub const ACK: Self = Self(0x10);
+    /// There is urgent data.
+    pub const URG: Self = Self(0x20);
+    /// The sender has reduced its congestion window (RFC 3168).
+    pub const CWR: Self = Self(0x80);
 
     /// True where all flags of `other` are set.
     pub const fn has(self, other: Self) -> bool {

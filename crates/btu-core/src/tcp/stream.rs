@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use super::mark::Mark;
 use super::segment::Endpoint;
+use super::sign::Event;
 use crate::units::Nanos;
 
 /// The bytes that one end of a connection sent, and what the other end answered.
@@ -28,6 +30,8 @@ pub struct Stream {
     pub answers: Vec<Answer>,
     /// Selective acknowledgements.
     pub sacks: Vec<Sack>,
+    /// What a chart marks with letters, in order of time.
+    pub events: Vec<Event>,
     /// Round trips between the place of capture and the receiver.
     pub round_trips: Vec<RoundTrip>,
     /// What the sender waited for, interval by interval, from its first to its last data.
@@ -146,32 +150,6 @@ pub struct Sent {
     pub flight: u64,
 }
 
-/// What a segment is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mark {
-    /// Bytes that were not seen before.
-    New,
-    /// Overtaken by later bytes on its way.
-    OutOfOrder,
-    /// Sent again after duplicate or selective acknowledgements.
-    Fast,
-    /// Sent again because the timer ran out.
-    Timeout,
-    /// Sent again behind a timeout.
-    AfterTimeout,
-    /// Sent again to find out about the tail.
-    TailProbe,
-    /// Sent again although it was acknowledged.
-    Spurious,
-    /// Sent again for no visible reason.
-    Resent,
-    /// A byte that asks whether the peer is there.
-    KeepAlive,
-    /// A byte that asks for the window.
-    WindowProbe,
-}
-
 /// What the receiver said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -271,37 +249,6 @@ pub struct Restart {
     pub duration: Nanos,
     /// Rounds in that time in which acknowledgements clocked the sender.
     pub clocked: u32,
-}
-
-impl Mark {
-    /// True where bytes were sent again.
-    pub const fn is_retransmission(self) -> bool {
-        matches!(
-            self,
-            Self::Fast
-                | Self::Timeout
-                | Self::AfterTimeout
-                | Self::TailProbe
-                | Self::Spurious
-                | Self::Resent
-        )
-    }
-
-    /// In words, for legends.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::New => "segment",
-            Self::OutOfOrder => "out of order",
-            Self::Fast => "fast retransmission",
-            Self::Timeout => "retransmission timeout",
-            Self::AfterTimeout => "retransmission after a timeout",
-            Self::TailProbe => "tail loss probe",
-            Self::Spurious => "spurious retransmission",
-            Self::Resent => "retransmission",
-            Self::KeepAlive => "keep-alive",
-            Self::WindowProbe => "zero window probe",
-        }
-    }
 }
 
 impl Limit {

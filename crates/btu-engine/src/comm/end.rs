@@ -139,6 +139,7 @@ impl EndReport {
             run_delay_ns: used.and_then(|used| used.run_delay_ns).map(Nanos::new),
             voluntary_switches: used.map(|used| used.voluntary_switches),
             involuntary_switches: used.map(|used| used.involuntary_switches),
+            port: shared.connection.ends().map(|[own, _]| own.port()),
             cpus: ascending(account.cpus),
             options: account.options,
             tcp_info: account.after.map(|after| over_run(&after, account.before.as_ref())),

@@ -3,9 +3,9 @@
 //!
 //! What is drawn and its words follow tcptrace. The picture has at most a few strokes per pixel.
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use btu_core::tcp::Mark;
+mod legend;
+mod pack;
+mod signs;
 
 use super::WIDTH;
 use super::scale::Axis;
@@ -17,13 +17,13 @@ use crate::document::SequenceData;
 
 /// The chart as an SVG element with its data behind it.
 pub(crate) fn sequence(chart: &SequenceChart, caption: &str) -> String {
-    picture(chart, caption) + &packed(&chart.data)
+    picture(chart, caption) + &pack::packed(&chart.data)
 }
 
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = WIDTH - 14.0;
 /// The panel of the stream.
-const STREAM: [f64; 2] = [62.0, 402.0];
+const STREAM: [f64; 2] = [70.0, 410.0];
 /// What is below it: a panel, the line in the place of one that has nothing to show, the room above.
 const PANEL: f64 = 90.0;
 const LINE: f64 = 20.0;
@@ -52,7 +52,7 @@ fn picture(chart: &SequenceChart, caption: &str) -> String {
     let lowest = panels[2][1];
     let mut svg = Svg::new(&chart.name, lowest + 76.0, &chart.title, &chart.description);
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
-    legend(&mut svg);
+    legend::draw(&mut svg, data);
     shade(&mut svg, data, &x, lowest);
     stream(&mut svg, data, &x);
     for (curve, panel) in curves.iter().zip(panels) {
@@ -80,7 +80,7 @@ fn curves(chart: &SequenceChart, x: &Axis) -> [Curve; 3] {
         let missing = format!("{name}: {why}");
         Curve { title, class, unit, columns, missing }
     };
-    let flight = columns(data.segments.iter().map(|one| [one.0, one.4, one.4]), x);
+    let flight = columns(data.segments.iter().map(|one| [one.at, one.flight, one.flight]), x);
     let windows = columns(data.windows.iter().map(|one| [one.0, one.1, one.1]), x);
     let trips = columns(data.trips.iter().map(|one| [one.0, one.1, one.1]), x);
     let (congestion, title) = ("congestion window", "kB of congestion window");
@@ -102,23 +102,6 @@ fn panels(curves: &[Curve; 3]) -> [[f64; 2]; 3] {
         above = top + if curve.columns.is_empty() { LINE } else { PANEL };
         [top, above]
     })
-}
-
-fn legend(svg: &mut Svg) {
-    let items = [
-        ("segments", "c0"),
-        ("acknowledged", "c2"),
-        ("window", "c4"),
-        ("SACK", "c3"),
-        ("sent again", "c7"),
-        ("out of order", "c6"),
-    ];
-    let mut left = LEFT;
-    for (text, class) in items {
-        svg.strokes(&format!("curve {class}"), &[vec![[left, 46.0], [left + 24.0, 46.0]]]);
-        svg.text("legend", [left + 30.0, 50.0], Anchor::Start, text);
-        left += 142.0;
-    }
 }
 
 /// Pauses with their names, shut windows above them.
@@ -144,7 +127,7 @@ const MOST_MARKS: usize = 2_000;
 
 /// The panel of tcptrace: bytes over time.
 fn stream(svg: &mut Svg, data: &SequenceData, x: &Axis) {
-    let segments = columns(data.segments.iter().map(|one| [one.0, one.1, one.2]), x);
+    let segments = columns(data.segments.iter().map(|one| [one.at, one.from, one.to]), x);
     let acks = columns(data.answers.iter().map(|one| [one.0, one.1, one.1]), x);
     let edges = data.answers.iter().filter_map(|one| Some([one.0, one.2?, one.2?]));
     let edges = columns(edges, x);
@@ -168,15 +151,8 @@ fn stream(svg: &mut Svg, data: &SequenceData, x: &Axis) {
     let sacks = columns(data.sacks.iter().copied().map(|(at, from, to)| [at, from, to]), x);
     let sacks = sacks.iter().map(|[at, low, high]| vec![place(*at, *low), place(*at, *high)]);
     svg.strokes("curve c3", &sacks.collect::<Vec<_>>());
-    for (class, wanted) in [("dots c6", false), ("dots c7", true)] {
-        let marked = data
-            .segments
-            .iter()
-            .filter(|one| one.3 != Mark::New && wanted == (one.3 != Mark::OutOfOrder));
-        let dots = columns(marked.map(|one| [one.0, one.2, one.2]), x);
-        let dots = dots.iter().take(MOST_MARKS).map(|[at, _, high]| place(*at, *high));
-        svg.dots(class, &dots.collect::<Vec<_>>());
-    }
+    signs::marks(svg, data, x, &place);
+    signs::letters(svg, data, x, &place);
 }
 
 /// A panel with one curve, or why there is none.
@@ -226,68 +202,6 @@ fn columns(points: impl Iterator<Item = [i64; 3]>, x: &Axis) -> Vec<Column> {
     found
 }
 
-/// The columns as text that `sequence.js` unpacks: lengths and differences, seven bits per byte.
-fn packed(data: &SequenceData) -> String {
-    let mut out = Vec::new();
-    let segments = &data.segments;
-    column(&mut out, segments.iter().map(|one| one.0));
-    column(&mut out, segments.iter().map(|one| one.1));
-    column(&mut out, segments.iter().map(|one| one.2 - one.1));
-    column(&mut out, segments.iter().map(|one| mark(one.3)));
-    column(&mut out, segments.iter().map(|one| one.4));
-    column(&mut out, data.answers.iter().map(|one| one.0));
-    column(&mut out, data.answers.iter().map(|one| one.1));
-    column(&mut out, data.answers.iter().map(|one| one.2.map_or(-1, |edge| edge - one.1)));
-    column(&mut out, data.sacks.iter().map(|one| one.0));
-    column(&mut out, data.sacks.iter().map(|one| one.1));
-    column(&mut out, data.sacks.iter().map(|one| one.2 - one.1));
-    column(&mut out, data.trips.iter().map(|one| one.0));
-    column(&mut out, data.trips.iter().map(|one| one.1));
-    column(&mut out, data.pauses.iter().map(|one| one.0));
-    column(&mut out, data.pauses.iter().map(|one| one.1 - one.0));
-    column(&mut out, data.pauses.iter().map(|one| i64::try_from(one.2).unwrap_or(0)));
-    column(&mut out, data.shut.iter().map(|one| one.0));
-    column(&mut out, data.shut.iter().map(|one| one.1 - one.0));
-    column(&mut out, data.windows.iter().map(|one| one.0));
-    column(&mut out, data.windows.iter().map(|one| one.1));
-    let text = BASE64_STANDARD.encode(out);
-    format!("<script type=\"application/octet-stream\">{text}</script>")
-}
-
-/// Place in the list of `sequence.js`.
-const fn mark(mark: Mark) -> i64 {
-    match mark {
-        Mark::New => 0,
-        Mark::OutOfOrder => 1,
-        Mark::Fast => 2,
-        Mark::Timeout => 3,
-        Mark::AfterTimeout => 4,
-        Mark::TailProbe => 5,
-        Mark::Spurious => 6,
-        Mark::Resent => 7,
-        Mark::KeepAlive => 8,
-        Mark::WindowProbe => 9,
-    }
-}
-
-fn column(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = i64>) {
-    varint(out, values.len() as u64);
-    let mut before = 0_i64;
-    for value in values {
-        let step = value.wrapping_sub(before);
-        varint(out, ((step << 1) ^ (step >> 63)).cast_unsigned());
-        before = value;
-    }
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value > 127 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
-
 fn millis(nanos: i64) -> f64 {
     float(nanos) / 1e6
 }
@@ -299,51 +213,24 @@ fn float(value: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use btu_core::tcp::Mark;
+
     use super::*;
+    use crate::document::SegmentPoint;
     use crate::document::Table;
-
-    /// The inverse, as `sequence.js` does it.
-    fn unpack(bytes: &[u8]) -> Vec<Vec<i64>> {
-        let mut rest = bytes.iter();
-        let mut number = || {
-            let (mut value, mut shift) = (0_u64, 0);
-            for byte in rest.by_ref() {
-                value |= u64::from(byte & 127) << shift;
-                shift += 7;
-                if *byte < 128 {
-                    return Some(value);
-                }
-            }
-            None
-        };
-        let mut found = Vec::new();
-        while let Some(length) = number() {
-            let mut value = 0;
-            let column = (0..length).map(|_| {
-                let step = number().unwrap();
-                value += (step >> 1).cast_signed() ^ -((step & 1).cast_signed());
-                value
-            });
-            found.push(column.collect());
-        }
-        found
-    }
-
-    #[test]
-    fn columns_are_packed_and_unpacked() {
-        let mut out = Vec::new();
-        let columns = [vec![0, 5, -7, 1 << 50, 3], vec![], vec![-1, 127, 128, 300]];
-        for values in &columns {
-            column(&mut out, values.iter().copied());
-        }
-        assert_eq!(unpack(&out), columns);
-    }
 
     fn chart(windows: Vec<(i64, i64)>, why: &str) -> SequenceChart {
         let text = String::new;
         let table = Table { title: text(), columns: vec![], rows: vec![], summary_rows: 0 };
-        let segments =
-            vec![(0, 0, 1000, Mark::New, 1000), (30_000_000, 1000, 2000, Mark::New, 1000)];
+        let segments = [(0, 0), (30_000_000, 1000)].map(|(at, from)| SegmentPoint {
+            at,
+            from,
+            to: from + 1000,
+            mark: Mark::New,
+            is_pushed: false,
+            flight: 1000,
+        });
+        let segments = segments.to_vec();
         let data = SequenceData { segments, windows, ..SequenceData::default() };
         let [name, title, description, reading] = [text(), text(), text(), text()];
         SequenceChart { name, title, description, reading, table, congestion: why.to_owned(), data }

@@ -1,12 +1,18 @@
 //! A time-sequence chart of one direction of a TCP connection, described.
 
+mod thin;
+
 use btu_core::analysis::CongestionWindow;
 use btu_core::tcp::Mark;
+use btu_core::tcp::Sent;
+use btu_core::tcp::Sign;
 use btu_core::tcp::Stream;
 use btu_core::units::Nanos;
 use serde::Serialize;
 
 use super::Table;
+
+pub(crate) use thin::STRETCHES;
 
 /// Everything that the chart shows; a page can zoom into all of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,8 +37,8 @@ pub struct SequenceChart {
 /// Columns over time; times are nanoseconds since the connection's start, places bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SequenceData {
-    /// Segments: time, first place, place behind, mark, flight.
-    pub(crate) segments: Vec<(i64, i64, i64, Mark, i64)>,
+    /// Segments.
+    pub(crate) segments: Vec<SegmentPoint>,
     /// Answers: time, acknowledged, end of the window where that is known.
     pub(crate) answers: Vec<(i64, i64, Option<i64>)>,
     /// Selective acknowledgements: time, from, to.
@@ -45,6 +51,25 @@ pub struct SequenceData {
     pub(crate) pauses: Vec<(i64, i64, usize, &'static str)>,
     /// Shut windows: from, to.
     pub(crate) shut: Vec<(i64, i64)>,
+    /// What a letter stands for: when, at which place, what.
+    pub(crate) signs: Vec<(i64, i64, Sign)>,
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentPoint {
+    /// When.
+    pub(crate) at: i64,
+    /// Its first place.
+    pub(crate) from: i64,
+    /// The place behind it.
+    pub(crate) to: i64,
+    /// What it is.
+    pub(crate) mark: Mark,
+    /// PSH was set.
+    pub(crate) is_pushed: bool,
+    /// Bytes in flight with it.
+    pub(crate) flight: i64,
 }
 
 impl SequenceData {
@@ -52,9 +77,7 @@ impl SequenceData {
     pub fn of(stream: &Stream, congestion: &CongestionWindow) -> Self {
         let edge = |edge: i64| stream.window_is_known.then_some(edge);
         Self {
-            segments: (stream.sent.iter())
-                .map(|sent| (nanos(sent.at), sent.start, sent.end, sent.mark, count(sent.flight)))
-                .collect(),
+            segments: stream.sent.iter().map(SegmentPoint::of).collect(),
             answers: (stream.answers.iter())
                 .map(|answer| (nanos(answer.at), answer.acknowledged, edge(answer.edge)))
                 .collect(),
@@ -71,13 +94,34 @@ impl SequenceData {
             shut: (stream.zero_windows.iter())
                 .map(|span| (nanos(span.from), nanos(span.to)))
                 .collect(),
+            signs: (stream.events.iter())
+                .map(|event| (nanos(event.at), event.place, event.sign))
+                .collect(),
         }
+    }
+
+    /// So many points the chart of a direction has.
+    pub(crate) const fn points_of(stream: &Stream) -> usize {
+        stream.sent.len() + stream.answers.len() + stream.sacks.len() + stream.round_trips.len()
     }
 
     /// The time of the last thing in it.
     pub(crate) fn end(&self) -> i64 {
-        let segment = self.segments.last().map_or(0, |segment| segment.0);
+        let segment = self.segments.last().map_or(0, |segment| segment.at);
         segment.max(self.answers.last().map_or(0, |answer| answer.0))
+    }
+}
+
+impl SegmentPoint {
+    fn of(sent: &Sent) -> Self {
+        Self {
+            at: nanos(sent.at),
+            from: sent.start,
+            to: sent.end,
+            mark: sent.mark,
+            is_pushed: sent.is_pushed,
+            flight: count(sent.flight),
+        }
     }
 }
 

@@ -61,7 +61,11 @@ fn missing(explained: &Explained<'_>) -> Vec<Block> {
     let (missing, traffic) = (&explained.analysis.missing, explained.analysis.traffic);
     let mut items: Vec<String> = missing.notes.clone();
     let counted = [
-        (missing.dropped, "packets were lost by whoever captured: counts are lower bounds"),
+        (missing.scattered(), "packets were lost by whoever captured: counts are lower bounds"),
+        (
+            missing.behind,
+            "packets came when the memory of the capture was full: it ends before them",
+        ),
         (missing.skipped, "packets of the file could not be used"),
         (traffic.damaged, "packets are cut off, or contradictory, before their TCP header ends"),
         (traffic.fragments, "packets are later parts of IP packets, without a TCP header"),
@@ -86,7 +90,7 @@ pub(super) fn table(explained: &Explained<'_>) -> Vec<Block> {
     ];
     let rows: Vec<Vec<String>> =
         explained.shown.iter().map(|place| row(explained, *place)).collect();
-    let left_out = explained.analysis.connections.len() - explained.shown.len();
+    let left_out = explained.wanted.len() - explained.shown.len();
     let title = match left_out {
         0 => String::new(),
         more => format!("{more} connections with less payload are left out"),

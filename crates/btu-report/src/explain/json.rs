@@ -12,7 +12,8 @@ use crate::result::version::EXPLAIN_SCHEMA_VERSION;
 
 pub(super) fn document(explained: &Explained<'_>) -> Value {
     let analysis = explained.analysis;
-    let one = |(place, connection): (usize, &Connection)| {
+    let one = |place: usize| {
+        let connection: &Connection = &analysis.connections[place];
         json!({
             "number": place + 1,
             "client": connection.client,
@@ -36,7 +37,7 @@ pub(super) fn document(explained: &Explained<'_>) -> Value {
             "unread_bytes": analysis.missing.unread_bytes,
             "notes": analysis.missing.notes,
         },
-        "connections": analysis.connections.iter().enumerate().map(one).collect::<Vec<_>>(),
+        "connections": explained.wanted.iter().copied().map(one).collect::<Vec<_>>(),
     })
 }
 

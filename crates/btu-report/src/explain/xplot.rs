@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use btu_core::tcp::Connection;
+use btu_core::tcp::Event;
 use btu_core::tcp::Mark;
 use btu_core::tcp::Sent;
+use btu_core::tcp::Sign;
 use btu_core::tcp::Stream;
 use btu_core::units::Nanos;
 
@@ -22,8 +24,21 @@ pub fn xplot(connection: &Connection) -> String {
         let _ = writeln!(out, "purple\nline {at} {} {at} {}", sack.start, sack.end);
         let _ = writeln!(out, "atext {at} {}\nS", sack.end);
     }
+    stream.events.iter().for_each(|event| sign(&mut out, begin, event));
     out.push_str("go\n");
     out
+}
+
+/// A letter at its place; the third duplicate stands with the acknowledgements.
+fn sign(out: &mut String, begin: Nanos, event: &Event) {
+    let colour = match event.sign {
+        Sign::Syn | Sign::Fin | Sign::ResetIn | Sign::ResetOut => "orange",
+        Sign::Marked | Sign::Reduced => "yellow",
+        Sign::Dropped | Sign::Urgent => "red",
+        Sign::ThirdDuplicate => return,
+    };
+    let (at, place, letter) = (clock(begin, event.at), event.place.max(0), event.sign.letter());
+    let _ = writeln!(out, "{colour}\natext {at} {place}\n{letter}");
 }
 
 fn segment(out: &mut String, begin: Nanos, sent: &Sent) {
@@ -31,7 +46,8 @@ fn segment(out: &mut String, begin: Nanos, sent: &Sent) {
     let (colour, letter) = match sent.mark {
         Mark::New => ("white", None),
         Mark::OutOfOrder => ("pink", Some("O")),
-        Mark::KeepAlive | Mark::WindowProbe => ("purple", Some("P")),
+        Mark::KeepAlive => ("orange", Some("K")),
+        Mark::WindowProbe => ("orange", Some("P")),
         _ => ("red", Some("R")),
     };
     let upper = if sent.is_pushed { "diamond" } else { "uarrow" };

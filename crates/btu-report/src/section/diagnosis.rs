@@ -1,23 +1,25 @@
 //! Level 4: abnormal cells once more, with their packets: what was found, and what speaks for it.
 
 mod evidence;
+pub(super) mod omitted;
 
 use btu_core::analysis::Analysis;
-use btu_core::analysis::CellSummary;
 use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
 use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
 use btu_core::diagnosis::Pace;
-use btu_core::plan::Captured;
+use btu_core::tcp::Stream;
 
 use super::Run;
 use super::Section;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
+use crate::document::SequenceData;
 use crate::document::Table;
 use crate::explain::sequence;
+use crate::explain::sequence::Detail;
 use crate::number;
 
 /// The second runs and their causes.
@@ -39,11 +41,11 @@ impl Section for Diagnoses {
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
         let second = &run.analysis.second_runs;
-        if second.is_empty() {
-            return not_run_again(run).into_iter().collect();
+        let mut blocks = Vec::new();
+        if !second.is_empty() {
+            blocks.extend([Block::paragraph(summary(run.analysis)), Block::Table(causes(second))]);
         }
-        let mut blocks =
-            vec![Block::paragraph(summary(run.analysis)), Block::Table(causes(second))];
+        blocks.extend(omitted::blocks(&run.analysis.omitted));
         blocks.extend(every(second.iter()));
         blocks
     }
@@ -51,39 +53,43 @@ impl Section for Diagnoses {
 
 /// Everything about these second runs, one after the other.
 pub(crate) fn every<'r>(runs: impl Iterator<Item = &'r SecondRun>) -> Vec<Block> {
-    let of = |(number, run)| Block::details(headline(run), second_run(number, run));
-    runs.enumerate().map(of).collect()
+    let runs: Vec<&SecondRun> = runs.collect();
+    let points = |one: &Followed| stream(one).map_or(0, SequenceData::points_of);
+    let points = runs.iter().flat_map(|run| run.connections.iter().map(points));
+    let mut details = sequence::details(&points.collect::<Vec<_>>(), MOST_POINTS).into_iter();
+    let mut number = 0;
+    let of = |run: &&SecondRun| {
+        let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
+        for (place, one) in run.connections.iter().enumerate() {
+            blocks.extend(connection(run, place, one));
+            blocks.extend(chart(number, run, one, details.next().unwrap_or(Detail::Whole)));
+            number += 1;
+        }
+        Block::details(headline(run), blocks)
+    };
+    runs.iter().map(of).collect()
 }
 
-/// Everything about one of them; `number` tells its charts from those of the others.
-fn second_run(number: usize, run: &SecondRun) -> Vec<Block> {
-    let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
-    for (place, one) in run.connections.iter().enumerate() {
-        blocks.extend(connection(run, place, one));
-        blocks.extend(chart(number * MOST_CONNECTIONS + place, run, one));
-    }
-    blocks
+/// The direction that carried the data.
+fn stream(one: &Followed) -> Option<&Stream> {
+    one.connection.as_ref().map(|found| found.streams()[0]).filter(|found| found.has_data())
 }
 
-/// The time sequence of the data, while a page can carry it.
-fn chart(place: usize, run: &SecondRun, one: &Followed) -> Option<Block> {
-    let stream = one.connection.as_ref()?.streams()[0];
-    if stream.sent.len() > MOST_SEGMENTS {
-        let (segments, path) = (stream.sent.len(), run.file.as_ref().map_or("", |file| &file.path));
-        let said = format!(
-            "{segments} segments are too many for this page: btu explain {path} --html FILE draws them."
-        );
-        return Some(Block::paragraph(said));
-    }
+/// The time sequence of the data; `number` tells it from the other charts of the page.
+fn chart(number: usize, run: &SecondRun, one: &Followed, detail: Detail) -> Vec<Block> {
+    let Some(stream) = stream(one) else { return Vec::new() };
     let title = format!("{}, {}", run.cell, way(one));
-    let chart = sequence::chart(place, title, stream, &one.congestion);
-    stream.has_data().then(|| Block::Sequence(Box::new(chart)))
+    let chart = sequence::chart(number, title, stream, &one.congestion).of(detail);
+    let thinned = (detail == Detail::Thinned).then(|| {
+        let path = run.file.as_ref().map_or("", |file| &file.path);
+        let said = sequence::thinned(stream);
+        Block::paragraph(format!("{said} btu explain DIR/{path} --html FILE draws every point."))
+    });
+    thinned.into_iter().chain([Block::Sequence(Box::new(chart))]).collect()
 }
 
-/// No case has more.
-const MOST_CONNECTIONS: usize = 2;
-/// Half a megabyte of a page.
-const MOST_SEGMENTS: usize = 60_000;
+/// Points of all charts of a report: some 8 MB, which a browser draws without stutter.
+const MOST_POINTS: usize = 1_000_000;
 
 /// `test -> active`
 fn way(one: &Followed) -> String {
@@ -96,17 +102,6 @@ fn way(one: &Followed) -> String {
 /// `SEND/telnet/none: delayed-ack-nagle (confidence high)`
 fn headline(run: &SecondRun) -> String {
     format!("{}: {}", run.cell, verdict(run))
-}
-
-/// There are abnormal cells and nobody looked at them: a reader must not take that for "no cause".
-fn not_run_again(run: &Run<'_>) -> Option<Block> {
-    let abnormal = run.analysis.cells.iter().filter_map(CellSummary::abnormal).count();
-    let why = match run.journal.plan.captured {
-        Captured::None => "the plan captures none",
-        Captured::Abnormal | Captured::All => "the run ended before",
-    };
-    let said = format!("{abnormal} abnormal cells, and none was run again with capture: {why}.");
-    (abnormal > 0).then(|| Block::paragraph(said))
 }
 
 fn summary(analysis: &Analysis) -> String {

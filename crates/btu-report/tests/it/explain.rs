@@ -85,18 +85,22 @@ pub(crate) fn crowded() -> String {
     page_of("crowd.pcap", &out)
 }
 
-fn page_of(name: &str, packets: &[(u64, u16, Vec<u8>)]) -> String {
-    let records = packets.iter().map(|(micros, payload, data)| Packet {
+/// A packet as a file has it.
+pub(crate) fn record((micros, payload, data): &(u64, u16, Vec<u8>)) -> Packet<'_> {
+    Packet {
         at: Nanos::from_micros(*micros),
         interface: 0,
         heading: None,
         original_bytes: u32::try_from(data.len()).unwrap() + u32::from(*payload),
         data,
         comment: None,
-    });
+    }
+}
+
+fn page_of(name: &str, packets: &[(u64, u16, Vec<u8>)]) -> String {
     let capture = Capture {
         interfaces: vec![Interface::new("test", LinkType::Raw)],
-        packets: records.collect(),
+        packets: packets.iter().map(record).collect(),
         ..Capture::default()
     };
     let analysis = analyse(&capture);

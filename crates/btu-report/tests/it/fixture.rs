@@ -15,6 +15,10 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::sample::ActivitySample;
+use btu_core::sample::CaptureFile;
+use btu_core::sample::CapturePoint;
+use btu_core::sample::CaptureSample;
+use btu_core::sample::CaptureSource;
 use btu_core::sample::CellSample;
 use btu_core::sample::CommSample;
 use btu_core::sample::ConnectionSample;
@@ -65,6 +69,37 @@ pub(crate) fn tiny_journal() -> Journal {
         activities: Some(&["io".to_owned()]),
         ..Choices::default()
     })
+}
+
+/// The second run of a cell that one rule calls abnormal, its first connection between these ports.
+pub(crate) fn second_run(cell: Cell, ports: [u16; 2]) -> Record {
+    let mut run = cell_sample(cell, 0, 1);
+    let elapsed = Nanos::from_secs(17);
+    let comm = run.comm.as_mut().unwrap();
+    comm.elapsed_ns = elapsed;
+    for connection in &mut comm.connections {
+        connection.elapsed_ns = elapsed;
+        connection.bytes = Bytes::new(400_000);
+    }
+    let first = &mut comm.connections[0];
+    (first.sender.port, first.receiver.port) = (Some(ports[0]), Some(ports[1]));
+    let file = CaptureFile {
+        path: CaptureFile::path_of(&run.cell),
+        bytes: 1,
+        blake3: String::new(),
+        packets: 1206,
+        lost: 0,
+        source: CaptureSource::Emulator,
+        seen_at: CapturePoint::Test,
+    };
+    Record::Capture(Box::new(CaptureSample {
+        run,
+        why: vec![Flag::new("stall", "nothing arrived for 500 ms > 200 ms")],
+        black_boxes: Vec::new(),
+        black_box_hosts: Vec::new(),
+        file: Some(file),
+        not_captured: String::new(),
+    }))
 }
 
 /// A result that stopped before its first run.
@@ -188,6 +223,7 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         run_delay_ns: Some(Nanos::from_micros(300)),
         voluntary_switches: Some(10),
         involuntary_switches: Some(2),
+        port: None,
         cpus: vec![0],
         options: SocketOptions { congestion: Some("cubic".into()), ..SocketOptions::default() },
         tcp_info: Some(TcpInfo {

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
+use btu_core::analysis::Analysis;
 use btu_core::analysis::analyse;
+use btu_core::analysis::second_runs;
 use btu_core::cell::ActivityName;
 use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
@@ -66,6 +68,8 @@ const ATTACKS: [&str; 27] = [
 /// A tiny result in which this text stands wherever another machine or a user writes one.
 pub(crate) fn journal_saying(text: &str) -> Journal {
     let mut journal = fixture::tiny_journal();
+    let again = journal.plan.cells().remove(0);
+    journal.records.push(fixture::second_run(again, [5001, 5002]));
     let said = || text.to_owned();
     // The keys of maps stay in one order, whatever the text begins with.
     let key = || format!("z{text}");
@@ -96,7 +100,12 @@ pub(crate) fn journal_saying(text: &str) -> Journal {
                 cell.flags = vec![Flag::new(said(), said())];
                 cell.emulation.iter_mut().for_each(|way| way.link = said());
             }
-            Record::Capture(again) => again.why = vec![Flag::new(said(), said())],
+            Record::Capture(again) => {
+                again.why = vec![Flag::new(said(), said())];
+                again.run.cell.application = application.clone();
+                let file = again.file.as_mut().unwrap();
+                (file.path, file.blake3) = (said(), said());
+            }
             Record::Verification(check) => {
                 check.link = said();
                 check.mismatches = vec![said()];
@@ -117,7 +126,8 @@ struct Shown {
 
 fn shown(text: &str) -> Shown {
     let journal = journal_saying(text);
-    let analysis = analyse(&journal);
+    let second_runs = second_runs(&journal, |_| Err(text.to_owned()));
+    let analysis = Analysis { second_runs, ..analyse(&journal) };
     let document = compose(&journal, &analysis);
     let rendered = |format| {
         String::from_utf8(render(format, &document, &journal, &analysis).unwrap()).unwrap()

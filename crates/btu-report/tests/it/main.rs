@@ -6,6 +6,11 @@
 mod skip;
 
 mod browser;
+#[path = "../../../../tests/chromium.rs"]
+mod chromium;
+mod damaged;
+#[path = "../../../../tests/dice.rs"]
+mod dice;
 mod explain;
 mod fixture;
 mod formats;
@@ -15,6 +20,7 @@ mod page;
 mod pingpong;
 mod ranking;
 mod schema;
+mod second;
 mod store;
 mod traffic;
 mod verify;

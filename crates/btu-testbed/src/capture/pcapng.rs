@@ -38,7 +38,11 @@ pub fn write_pcapng(out: &mut impl Write, captures: &[Capture], end: End) -> io:
     }
     let ended = all.last().map_or(Nanos::ZERO, |(at, ..)| *at);
     for (capture, number) in captures.iter().zip(&numbers).filter(|(one, _)| one.lost > 0) {
-        file.lost(*number, capture.wall(ended), capture.lost);
+        let lost = capture.lost - capture.behind;
+        match capture.full_since {
+            Some(full) => file.full(*number, capture.wall(full), lost, capture.behind),
+            None => file.lost(*number, capture.wall(ended), lost),
+        }
     }
     out.write_all(&file.finish())?;
     Ok(u64::try_from(all.len()).unwrap_or(u64::MAX))

@@ -64,6 +64,29 @@ fn a_record_has_48_bytes() {
     assert_eq!(size_of::<Record>(), 48);
 }
 
+/// Room for two packets up and four down; the third one up comes at 3 ms, and then no more is kept.
+#[test]
+fn a_capture_that_is_full_ends_in_both_directions_at_once() {
+    let (mut up, mut down) = (Recorder::new(End::Near, 2), Recorder::new(End::Far, 4));
+    for at in 1..=4 {
+        for recorder in [&mut up, &mut down] {
+            let (vnet, shape, frame) = super_packet(1000, 500, 1000);
+            if let Some(base) = recorder.arrived(vnet, &shape, &frame, millis(at)) {
+                recorder.released(base..base + 1, millis(at + 1));
+            }
+        }
+    }
+    let capture = up.finish(true).joined(down.finish(true));
+    assert_eq!((capture.full_since, capture.lost, capture.behind), (Some(millis(3)), 4, 4));
+    let seen = capture.seen_by(End::Near);
+    assert!(seen.iter().all(|one| one.at < millis(3)) && seen.len() == 3, "{seen:?}");
+    let mut file = Vec::new();
+    assert_eq!(write_pcapng(&mut file, &[capture], End::Near).unwrap(), 3);
+    let missing = btu_core::capture::read(&file).unwrap().missing;
+    assert_eq!(missing.full_since, Some(millis(3)));
+    assert_eq!((missing.dropped, missing.behind), (4, 4));
+}
+
 #[test]
 fn a_super_packet_is_recorded_as_its_wire_packets() {
     let capture = capture();

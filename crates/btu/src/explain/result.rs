@@ -1,8 +1,10 @@
 //! `btu explain DIR [CELL]`: why the abnormal cells of a result behave so.
 
 use anyhow::anyhow;
+use btu_core::analysis::Analysis;
 use btu_core::analysis::CongestionWindow;
 use btu_core::analysis::Followed;
+use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
 use btu_core::diagnosis::Pace;
 use btu_report::OpenMode;
@@ -20,14 +22,16 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     refuse_options_of_files(args)?;
     let opened = btu_report::open(&args.file, OpenMode::Strict).map_err(Failure::usage)?;
     let analysis = opened.analyse();
-    let chosen = chosen(args, &analysis.second_runs)?;
-    let document = btu_report::compose_second_runs(&opened.journal, &chosen);
+    let chosen = chosen(args, &analysis)?;
+    let omitted = if args.cell.is_some() { &[][..] } else { &analysis.omitted };
+    let document = btu_report::compose_second_runs(&opened.journal, &chosen, omitted);
     if let Some(file) = &args.html {
         write(file, &btu_report::explained_html(&document))?;
     }
     if args.json {
         let runs: Vec<Value> = chosen.iter().map(|run| described(run)).collect();
-        output::json(&json!({ "second_runs": runs }))?;
+        let omitted: Vec<Value> = omitted.iter().map(left_out).collect();
+        output::json(&json!({ "second_runs": runs, "not_run_again": omitted }))?;
     } else {
         output::result(&btu_report::explained_text(&document))?;
     }
@@ -47,14 +51,18 @@ fn refuse_options_of_files(args: &ExplainArgs) -> Result<(), Failure> {
     Err(Failure::usage(cause))
 }
 
-fn chosen<'r>(args: &ExplainArgs, runs: &'r [SecondRun]) -> Result<Vec<&'r SecondRun>, Failure> {
-    let dir = args.file.display();
-    if runs.is_empty() {
+fn chosen<'r>(args: &ExplainArgs, analysis: &'r Analysis) -> Result<Vec<&'r SecondRun>, Failure> {
+    let (dir, runs) = (args.file.display(), &analysis.second_runs);
+    if runs.is_empty() && analysis.omitted.is_empty() {
         let cause = anyhow!("{dir}: no cell of it was run again with capture");
         let hint = "no rule called one abnormal; btu run --capture all captures every cell";
         return Err(Failure::usage(cause).hint(hint));
     }
     let Some(wanted) = &args.cell else { return Ok(runs.iter().collect()) };
+    if let Some(omitted) = analysis.omitted.iter().find(|one| one.cell.id() == *wanted) {
+        let cause = anyhow!("{wanted}: {dir} has no second run of it: {}", omitted.reason.words());
+        return Err(Failure::usage(cause).hint(omitted.command()));
+    }
     let found: Vec<&SecondRun> = runs.iter().filter(|run| run.cell.id() == *wanted).collect();
     if found.is_empty() {
         let legal: Vec<String> = runs.iter().map(|run| run.cell.id()).collect();
@@ -63,6 +71,16 @@ fn chosen<'r>(args: &ExplainArgs, runs: &'r [SecondRun]) -> Result<Vec<&'r Secon
         return Err(Failure::usage(cause));
     }
     Ok(found)
+}
+
+/// A cell that was due for a second run and has none.
+fn left_out(one: &Omitted) -> Value {
+    json!({
+        "cell": one.cell.id(),
+        "why": one.why,
+        "reason": one.reason.words(),
+        "command": one.command(),
+    })
 }
 
 fn described(run: &SecondRun) -> Value {
@@ -87,6 +105,8 @@ fn connection(one: &Followed) -> Value {
         "in_capture": one.connection.is_some(),
         "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
         "worked": Pace::of(&one.evidence),
+        "covered_share": one.evidence.covered.map(|covered| covered.share().share()),
+        "lost_packets": one.evidence.lost_packets,
         "congestion_window": window(&one.congestion),
         "diagnoses": one.diagnoses,
     })

@@ -69,7 +69,79 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
     a_cell_is_explained_on_request(&out, &second);
+    third_parties_read_a_capture(&out, &second);
     deleted_and_changed_captures_are_named(&out, &second);
+}
+
+/// Wireshark's parser finds nothing to complain about, neither in the file nor in a packet.
+fn third_parties_read_a_capture(out: &Path, second: &[Value]) {
+    if !crate::skip::installed("tshark") {
+        skip!("program missing: tshark");
+    }
+    for sample in [&second[0], &second[second.len() - 1]] {
+        let file = out.join(sample["file"]["path"].as_str().unwrap());
+        let mut tshark = std::process::Command::new("tshark");
+        tshark.arg("-nr").arg(file).args(["-T", "fields", "-e", "frame.number"]);
+        let fields = ["_ws.malformed", "_ws.expert.message", "_ws.expert.severity"];
+        tshark.args(fields.iter().flat_map(|field| ["-e", field]));
+        let read = tshark.output().unwrap();
+        let (rows, said) =
+            (String::from_utf8(read.stdout).unwrap(), String::from_utf8(read.stderr).unwrap());
+        let complaints = said.lines().filter(|line| !line.contains("as user \"root\""));
+        assert_eq!(complaints.collect::<Vec<_>>(), Vec::<&str>::new());
+        assert_eq!(sample["file"]["packets"], rows.lines().count());
+        const ERROR: &str = "8388608";
+        let wrong = rows.lines().find(|row| row.contains("Malformed") || row.contains(ERROR));
+        assert_eq!(wrong, None);
+    }
+}
+
+/// Black boxes that offer a window of 4 KiB slow SEND down and leave RECV as it is.
+const NARROW: &str = r#"
+[matrix]
+cases = ["SEND", "RECV"]
+applications = ["video"]
+activities = ["idle"]
+[sockets]
+black_box_window_clamp = "4KiB"
+[time]
+window = "150ms"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 2
+max = 2
+"#;
+
+/// From a rule that fires to a named cause with its chart, by the program alone.
+#[test]
+fn an_abnormal_cell_gets_its_cause_and_its_chart() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = dir.path().join("narrow.toml");
+    std::fs::write(&plan, NARROW).unwrap();
+    let out = dir.path().join("narrow");
+    let mut command = btu();
+    command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
+    let ended = command.output().unwrap();
+    assert!(matches!(ended.status.code(), Some(0 | 6)), "{ended:?}");
+    let second = of_kind(&out, "capture");
+    let narrow = second.iter().find(|one| one["run"]["case"] == "SEND").expect("a second run");
+    let rules = narrow["why"].as_array().unwrap();
+    assert!(rules.iter().any(|rule| rule["name"] == "asymmetry"), "{rules:?}");
+
+    let cell = "SEND/video/none";
+    let said = btu().arg("explain").arg(&out).args([cell, "--json"]).output().unwrap();
+    let said: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let causes = said["second_runs"][0]["connections"][0]["diagnoses"].as_array().unwrap();
+    let names: Vec<&Value> = causes.iter().map(|found| &found["cause"]).collect();
+    assert!(names.contains(&&"small-receive-buffer".into()), "{said:#}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    let chart = format!("{cell}, test -&gt; active</title>");
+    assert!(
+        page.contains(&chart) && page.contains("small-receive-buffer"),
+        "level 4 of the report"
+    );
+    assert!(page.contains("application/octet-stream"), "with the data to zoom into");
 }
 
 fn a_cell_is_explained_on_request(out: &Path, second: &[Value]) {

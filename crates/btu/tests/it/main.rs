@@ -24,6 +24,7 @@ mod commands;
 mod compare;
 #[path = "../../../../tests/dice.rs"]
 mod dice;
+mod disagreements;
 mod doctor;
 mod explain;
 mod faults;
@@ -46,6 +47,7 @@ mod readme;
 mod redact;
 mod run;
 mod score;
+mod tcpdump;
 mod third_party;
 mod traffic;
 mod traffic_methods;

@@ -234,6 +234,7 @@ fn serve(
         run_delay_ns: used.run_delay_ns.map(Nanos::new),
         voluntary_switches: Some(used.voluntary_switches),
         involuntary_switches: Some(used.involuntary_switches),
+        port: stream.local_addr().ok().map(|address| address.port()),
         cpus: cpus.iter().collect(),
         options: options(&stream),
         tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),

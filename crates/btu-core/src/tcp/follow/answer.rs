@@ -4,6 +4,8 @@ use super::Follower;
 use super::Known;
 use crate::tcp::segment::Flags;
 use crate::tcp::segment::Segment;
+use crate::tcp::sign::Event;
+use crate::tcp::sign::Sign;
 use crate::tcp::stream::Answer;
 use crate::tcp::stream::RoundTrip;
 use crate::tcp::stream::Sack;
@@ -13,10 +15,13 @@ use crate::units::Nanos;
 impl Follower {
     /// A segment of the receiver, as an answer to the sender. `scale` shifts its window.
     pub(in crate::tcp) fn answered(&mut self, segment: &Segment, scale: Option<u8>) {
-        if !segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST) {
+        let at = segment.at.since(self.begin);
+        if segment.flags.has(Flags::RST) {
+            return self.stream.events.push(Event { at, place: self.next, sign: Sign::ResetIn });
+        }
+        if !segment.flags.has(Flags::ACK) {
             return;
         }
-        let at = segment.at.since(self.begin);
         self.place_or_start(segment.acknowledged, 0);
         let acknowledged = self.place(segment.acknowledged);
         if (acknowledged - self.next).abs() > super::FURTHEST {
@@ -56,6 +61,10 @@ impl Follower {
         }
         self.remember(at, acknowledged, window, [advanced || opened, is_delayed]);
         let duplicate = if duplicate { self.duplicates } else { 0 };
+        if duplicate == 3 {
+            let sign = Sign::ThirdDuplicate;
+            self.stream.events.push(Event { at, place: acknowledged, sign });
+        }
         self.stream.answers.push(Answer { at, acknowledged, edge: self.edge, duplicate });
     }
 

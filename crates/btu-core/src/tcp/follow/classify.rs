@@ -3,8 +3,8 @@
 use super::Follower;
 use super::Hole;
 use super::Recovery;
+use crate::tcp::mark::Mark;
 use crate::tcp::segment::Segment;
-use crate::tcp::stream::Mark;
 use crate::units::Nanos;
 
 impl Follower {

@@ -3,8 +3,8 @@
 use super::Follower;
 use super::Known;
 use super::Last;
+use crate::tcp::mark::Mark;
 use crate::tcp::stream::Limit;
-use crate::tcp::stream::Mark;
 use crate::tcp::stream::Wait;
 use crate::units::Nanos;
 

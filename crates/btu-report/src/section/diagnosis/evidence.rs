@@ -3,6 +3,7 @@
 use btu_core::analysis::Followed;
 use btu_core::cell::Role;
 use btu_core::diagnosis::EndEvidence;
+use btu_core::diagnosis::Evidence;
 use btu_core::tcp;
 use btu_core::units::Nanos;
 
@@ -20,6 +21,7 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
     }
     rows.extend(time("host", "stolen by the hypervisor", one.evidence.steal, elapsed));
     rows.extend(time("host", "softirqs, all CPUs", one.evidence.softirq, elapsed));
+    rows.extend(of_capture(&one.evidence));
     rows.extend(count("link", "drops asked for", one.evidence.asked_drops));
     rows.extend(count("link", "drops of a full queue", one.evidence.queue_drops));
     if let Some(connection) = &one.connection {
@@ -48,6 +50,15 @@ fn of_end(name: &str, end: &EndEvidence, elapsed: Nanos) -> Vec<Row> {
     rows.extend(count(name, "send buffer, B", end.send_buffer_bytes));
     rows.extend(count(name, "receive buffer, B", end.receive_buffer_bytes));
     rows
+}
+
+/// What the capture lacks.
+fn of_capture(evidence: &Evidence) -> Vec<Row> {
+    let part =
+        evidence.covered.map(|part| format!("{} %", number::percent(part.share().percent())));
+    let part = part.map(|part| row("capture", "part of the run in it", part));
+    let lost = Some(evidence.lost_packets).filter(|lost| *lost > 0);
+    part.into_iter().chain(count("capture", "packets lost by it", lost)).collect()
 }
 
 fn of_packets(connection: &tcp::Connection) -> Vec<Row> {

@@ -55,9 +55,15 @@ pub(super) fn joined(all: &[Handed]) -> anyhow::Result<Packets> {
             file.packet(&Packet { at, interface, comment, ..*packet });
             count += 1;
         }
-        if capture.missing.dropped > 0 {
-            file.lost(interface, began, capture.missing.dropped);
-            lost = capture.missing.dropped.saturating_add(lost);
+        let missing = &capture.missing;
+        lost = missing.dropped.saturating_add(lost);
+        match missing.full_since {
+            Some(full) => {
+                let at = began.saturating_add(full.since(first));
+                file.full(interface, at, missing.scattered(), missing.behind);
+            }
+            None if missing.dropped > 0 => file.lost(interface, began, missing.dropped),
+            None => {}
         }
     }
     Ok(Packets { bytes: file.finish(), count, lost })

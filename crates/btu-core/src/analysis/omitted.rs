@@ -1,0 +1,185 @@
+//! The cells that deserve a second run and have none: a reader must not take that for "nothing found".
+
+use super::AbnormalCell;
+use super::CellSummary;
+use crate::cell::Cell;
+use crate::journal::Journal;
+use crate::plan::Captured;
+use crate::sample::Flag;
+use crate::units::Nanos;
+
+/// A cell without a second run, though one was due.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Omitted {
+    /// The cell.
+    pub cell: Cell,
+    /// What makes it abnormal; empty for one that was only asked for.
+    pub why: Vec<Flag>,
+    /// Why it was not run again.
+    pub reason: Reason,
+}
+
+/// Why a cell was not run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The run ended before.
+    CutShort,
+    /// Others have more findings, and no more than these are run again.
+    MostFindings(usize),
+    /// The time for second runs was over.
+    OutOfTime(Nanos),
+    /// The plan wants no second run.
+    Unwanted,
+}
+
+impl Reason {
+    /// In words.
+    pub fn words(self) -> String {
+        match self {
+            Self::CutShort => "the run ended before".to_owned(),
+            Self::MostFindings(cells) => {
+                format!("only the {cells} cells with most findings are run again with this plan")
+            }
+            Self::OutOfTime(budget) => {
+                format!("the {} s for second runs were over", budget.seconds())
+            }
+            Self::Unwanted => "the plan captures none".to_owned(),
+        }
+    }
+}
+
+impl Omitted {
+    /// How to run it again, on the same testbed; the result's directory is DIR.
+    pub fn command(&self) -> String {
+        let Cell { case, application, activity } = &self.cell;
+        let activities = if activity.is_none() {
+            String::new()
+        } else {
+            format!(" --activities {}", quoted(activity.as_str()))
+        };
+        format!(
+            "btu run --plan DIR/plan.toml --cases {case} --applications {}{activities} --capture all",
+            quoted(&application.name)
+        )
+    }
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+_-.".contains(c);
+    if word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Those of a journal, in the order in which they would have been run.
+pub(super) fn omitted(journal: &Journal, cells: &[CellSummary], complete: bool) -> Vec<Omitted> {
+    let plan = &journal.plan;
+    let mut due: Vec<AbnormalCell> = cells.iter().filter_map(CellSummary::abnormal).collect();
+    due.sort_by_key(|one| std::cmp::Reverse(one.why.len()));
+    if plan.captured == Captured::All {
+        let others = plan.cells().into_iter();
+        let others: Vec<Cell> =
+            others.filter(|cell| due.iter().all(|one| one.cell != *cell)).collect();
+        due.extend(others.into_iter().map(|cell| AbnormalCell { cell, why: Vec::new() }));
+    }
+    let limits = plan.capture_limits();
+    let captured = journal.captures();
+    let is_missing =
+        |(_, one): &(usize, AbnormalCell)| captured.iter().all(|run| run.run.cell != one.cell);
+    let of = |(place, one): (usize, AbnormalCell)| {
+        let reason = match plan.captured {
+            Captured::None => Reason::Unwanted,
+            _ if !complete => Reason::CutShort,
+            _ if place >= limits.cells => Reason::MostFindings(limits.cells),
+            _ => Reason::OutOfTime(limits.budget),
+        };
+        Omitted { cell: one.cell, why: one.why, reason }
+    };
+    due.into_iter().enumerate().filter(is_missing).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyse;
+    use crate::analysis::synthetic;
+    use crate::journal::Record;
+    use crate::sample::CaptureSample;
+
+    /// Five passes in which SEND carries a tenth of what RECV does: all four SEND cells are abnormal.
+    fn journal(captured: Captured) -> Journal {
+        let mut plan = synthetic::plan(5);
+        plan.captured = captured;
+        let mut journal = synthetic::journal(plan.clone());
+        for pass in 1..=5 {
+            journal.records.push(synthetic::alone("cpu", pass, 10.0));
+            for cell in plan.cells() {
+                let mbps = if cell.case == crate::cell::Case::Send { 100 } else { 1000 };
+                journal.records.push(synthetic::run(&plan, &cell.id(), pass, mbps, 5.0).into());
+            }
+        }
+        journal
+    }
+
+    fn second(plan: &crate::plan::Plan, cell: &str) -> Record {
+        Record::Capture(Box::new(CaptureSample {
+            run: synthetic::run(plan, cell, 1, 100, 5.0),
+            why: Vec::new(),
+            black_boxes: Vec::new(),
+            black_box_hosts: Vec::new(),
+            file: None,
+            not_captured: "not wanted here".to_owned(),
+        }))
+    }
+
+    fn found(journal: &Journal) -> Vec<(String, usize, Reason)> {
+        let of = |one: Omitted| (one.cell.id(), one.why.len(), one.reason);
+        analyse(journal).omitted.into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn each_abnormal_cell_without_a_second_run_is_named_with_its_reason() {
+        let mut journal = journal(Captured::Abnormal);
+        let out_of_time = Reason::OutOfTime(Nanos::from_secs(90));
+        assert_eq!(found(&journal).len(), 4);
+        assert!(found(&journal).iter().all(|(_, why, reason)| *why > 0 && *reason == out_of_time));
+        let plan = journal.plan.clone();
+        journal.records.push(second(&plan, "SEND/telnet/none"));
+        // Cells with more findings come first.
+        let names: Vec<String> = found(&journal).into_iter().map(|one| one.0).collect();
+        assert_eq!(names, ["SEND/telnet/cpu", "SEND/video/cpu", "SEND/video/none"]);
+        journal.plan.captured = Captured::None;
+        assert!(found(&journal).iter().all(|one| one.2 == Reason::Unwanted));
+        journal.plan.captured = Captured::Abnormal;
+        journal.events.pop();
+        assert!(found(&journal).iter().all(|one| one.2 == Reason::CutShort));
+    }
+
+    #[test]
+    fn whoever_asks_for_every_cell_is_told_of_each_that_is_missing() {
+        let all = found(&journal(Captured::All));
+        assert_eq!(all.len(), 8);
+        assert_eq!(all.iter().filter(|one| one.1 == 0).count(), 4, "those that are normal");
+        assert!(all.iter().all(|one| one.2 == Reason::OutOfTime(Nanos::from_secs(600))));
+    }
+
+    #[test]
+    fn a_word_of_the_user_stays_one_word() {
+        assert_eq!(quoted("SEND+DL"), "SEND+DL");
+        assert_eq!(quoted("a b; rm 'x'"), r"'a b; rm '\''x'\'''");
+    }
+
+    #[test]
+    fn the_command_names_the_cell() {
+        let journal = journal(Captured::None);
+        let commands: Vec<String> =
+            analyse(&journal).omitted.iter().map(Omitted::command).collect();
+        let start = "btu run --plan DIR/plan.toml --cases SEND --applications ";
+        assert!(commands.contains(&format!("{start}telnet --capture all")), "{commands:?}");
+        let loaded = format!("{start}video --activities cpu --capture all");
+        assert!(commands.contains(&loaded), "{commands:?}");
+    }
+}
