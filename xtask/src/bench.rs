@@ -2,6 +2,8 @@
 //! how often causes are named.
 
 mod budget;
+mod cells;
+mod charts;
 mod contender;
 mod counts;
 mod diagnosis;
@@ -27,7 +29,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, traffic, counts, emulator, hosts, diagnosis, budget: what takes a clock",
+    about: "peers, pingpong, traffic, counts, emulator, hosts, diagnosis, cells, charts, budget: what takes a clock",
     run,
 };
 
@@ -42,6 +44,8 @@ struct Bench {
 
 static BENCHES: &[Bench] = &[
     budget::BENCH,
+    cells::BENCH,
+    charts::BENCH,
     counts::BENCH,
     diagnosis::BENCH,
     emulator::BENCH,

@@ -90,11 +90,14 @@ fn third_parties_read_a_capture(out: &Path, second: &[Value]) {
         let complaints = said.lines().filter(|line| !line.contains("as user \"root\""));
         assert_eq!(complaints.collect::<Vec<_>>(), Vec::<&str>::new());
         assert_eq!(sample["file"]["packets"], rows.lines().count());
-        const ERROR: &str = "8388608";
-        let wrong = rows.lines().find(|row| row.contains("Malformed") || row.contains(ERROR));
+        let wrong =
+            rows.lines().find(|row| row.contains("Malformed") || row.contains(EXPERT_ERROR));
         assert_eq!(wrong, None);
     }
 }
+
+/// Severity of what Wireshark calls an error (`PI_ERROR`).
+const EXPERT_ERROR: &str = "8388608";
 
 /// Black boxes that offer a window of 4 KiB slow SEND down and leave RECV as it is.
 const NARROW: &str = r#"
