@@ -9,6 +9,9 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_control::policy::Policy;
+use btu_core::capture;
+use btu_core::capture::PcapNg;
+use btu_core::diagnosis::Evidence;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
 use btu_core::plan::Choices;
@@ -30,8 +33,9 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 6] = [
+pub(crate) static PROPERTIES: [Property; 7] = [
     Property { name: "bundle", holds: bundle },
+    Property { name: "capture", holds: capture },
     Property { name: "frame", holds: frame },
     Property { name: "journal", holds: journal },
     Property { name: "plan", holds: plan },
@@ -179,4 +183,26 @@ pub(crate) fn bundle(bytes: &[u8]) {
     if let Ok(files) = btu_report::unpack(bytes) {
         assert_eq!(btu_report::unpack(&btu_report::pack(&files)).ok(), Some(files));
     }
+}
+
+/// A capture, however damaged, can be analysed, told, drawn and written again; what is written holds
+/// as many packets.
+pub(crate) fn capture(bytes: &[u8]) {
+    let Ok(read) = capture::read(bytes) else { return };
+    let analysis = btu_core::tcp::analyse(&read);
+    let explained = btu_report::explain("fuzzed", &analysis, &Evidence::default(), 10);
+    drop(btu_report::explained_json(&explained));
+    let document = btu_report::compose_explained(&explained);
+    assert!(!btu_report::explained_text(&document).is_empty());
+    assert!(btu_report::explained_html(&document).ends_with(b"</html>"));
+    for connection in &analysis.connections {
+        assert!(btu_report::xplot(connection).ends_with("go\n"));
+    }
+    let mut file = PcapNg::new("");
+    for interface in &read.interfaces {
+        file.interface(interface);
+    }
+    read.packets.iter().for_each(|packet| file.packet(packet));
+    let again = file.finish();
+    assert_eq!(capture::read(&again).expect("our own file").packets.len(), read.packets.len());
 }

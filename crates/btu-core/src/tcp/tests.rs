@@ -3,11 +3,8 @@
 use super::simulated::Model;
 use super::simulated::Place;
 use super::*;
-use crate::capture;
-use crate::capture::Interface;
 use crate::capture::LinkType;
 use crate::capture::Packet;
-use crate::capture::PcapNg;
 use crate::units::Nanos;
 
 /// The only connection of a simulated transfer.
