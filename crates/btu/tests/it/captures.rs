@@ -99,14 +99,14 @@ fn third_parties_read_a_capture(out: &Path, second: &[Value]) {
 /// Severity of what Wireshark calls an error (`PI_ERROR`).
 const EXPERT_ERROR: &str = "8388608";
 
-/// Black boxes that offer a window of 4 KiB slow SEND down and leave RECV as it is.
+/// Black boxes with a receive buffer of 4 KiB slow SEND down tenfold and leave RECV as it is.
 const NARROW: &str = r#"
 [matrix]
 cases = ["SEND", "RECV"]
 applications = ["video"]
 activities = ["idle"]
 [sockets]
-black_box_window_clamp = "4KiB"
+black_box_buffer = "4KiB"
 [time]
 window = "150ms"
 lead_in = "0ms"
