@@ -13,8 +13,6 @@ use super::figure;
 use super::link;
 use super::pair;
 use crate::bench::paired::Interval;
-use crate::bench::paired::Shown;
-use crate::bench::paired::Target;
 use crate::repo::Repo;
 
 /// How late packets of an idle link may be, in microseconds at the median and the 99th percentile,
@@ -46,8 +44,8 @@ pub(super) fn idle(repo: &Repo, options: &Options) -> Result<bool> {
     }
     let mut good = true;
     for (delay_us, [p50s, p99s]) in &rounds {
-        good &= shown(&format!("{delay_us} us: p50"), p50s, IDLE_P50_US, options)?;
-        good &= shown(&format!("{delay_us} us: p99"), p99s, IDLE_P99_US, options)?;
+        good &= holds(&format!("{delay_us} us: p50"), p50s, IDLE_P50_US, options)?;
+        good &= holds(&format!("{delay_us} us: p99"), p99s, IDLE_P99_US, options)?;
     }
     if cpus() < OWN_CPUS {
         println!("  not judged: the emulator has no CPU of its own");
@@ -66,12 +64,12 @@ fn probe(repo: &Repo) -> Result<Vec<Probed>> {
     text.lines().map(|line| serde_json::from_str(line).context("read the delay probe")).collect()
 }
 
-/// Prints the median of the rounds; false where its whole interval is beyond the bound.
-fn shown(what: &str, rounds: &[f64], bound_us: f64, options: &Options) -> Result<bool> {
+/// Prints the median of the rounds with its interval; false where the median is beyond the bound.
+fn holds(what: &str, rounds: &[f64], bound_us: f64, options: &Options) -> Result<bool> {
     let interval = Interval::of(rounds, options.seed).context("no round was made")?;
-    let shown = interval.against(Target::AtMost(bound_us));
-    println!("  {what} {interval} us of {} rounds, <= {bound_us}: {shown}", rounds.len());
-    Ok(shown != Shown::Missed)
+    let held = interval.median <= bound_us;
+    println!("  {what} {interval} us of {} rounds, <= {bound_us}: {held}", rounds.len());
+    Ok(held)
 }
 
 /// A line of the delay probe, in microseconds.
@@ -109,7 +107,7 @@ pub(super) fn loaded(repo: &Repo, options: &Options) -> Result<bool> {
     } else {
         (ALONE_P99_US, "one of its own")
     };
-    shown(&format!("{} CPUs, {place}: p99", cpus()), &p99s, bound, options)
+    holds(&format!("{} CPUs, {place}: p99", cpus()), &p99s, bound, options)
 }
 
 /// One round; the link's statistics.
