@@ -233,7 +233,7 @@ function show(figure, unpacked) {
       const word = text(place), at = x(ats[place]);
       if (!word || at < free) continue;
       pen.fillStyle = colour(place);
-      pen.fillText(word, at, panel.y(places[place]) - 7);
+      pen.fillText(word, Math.max(at, left + 4 * word.length), panel.y(places[place]) - 7);
       free = at + 10 + 8 * word.length;
     }
   }
