@@ -103,9 +103,7 @@ impl Agent {
             (true, _) => Offer::None("the agent's time is shared".to_owned()),
         };
         let ports = grant.data_ports;
-        // An FTP server sends beside the data connections: each has half of what is allowed.
-        let senders = if wanted.activities.is_empty() { 1 } else { 2 };
-        let rate = grant.max_rate.map(|rate| BitRate::new(rate.bit_per_second() / senders));
+        let rate = grant.max_rate.map(|rate| self.part(rate, &wanted));
         let detail = format!("plan {}", wanted.plan);
         self.jobs.insert(worker, Job::new(conn, &wanted, grant, now));
         let test = wanted.test;
@@ -115,6 +113,13 @@ impl Agent {
         self.audit_of("granted", conn, &detail);
         let shared = self.setup.policy.shared;
         self.send(conn, Answer::Granted { shared, emulation });
+    }
+
+    /// What one worker may send on data connections: as many reservations as share the agent's time send
+    /// side by side, and in each an FTP server beside the data connections.
+    fn part(&self, rate: BitRate, wanted: &Reservation) -> BitRate {
+        let servers = if wanted.activities.is_empty() { 1 } else { 2 };
+        BitRate::new(rate.bit_per_second() / u64::from(self.setup.policy.shared.max(1)) / servers)
     }
 
     /// Tells one that waits its place.

@@ -142,11 +142,17 @@ impl Turn {
         let roster = Roster { peers: [(id, peer(id))].into(), invites: Vec::new() };
         let mut turn = Self { agent: Agent::new(setup, roster), now: Nanos::from_secs(1) };
         turn.agent.set_wall_clock(wall_clock_s);
-        turn.on(Event::Accepted { conn: CONN, from: [10, 0, 0, 1].into() });
-        turn.on(Event::Secured { conn: CONN, peer: id, binding: [0; 32] });
-        turn.ask(Request::Hello { major: MAJOR, minor: MINOR, build: String::new() });
-        let granted = turn.ask(Request::Reserve(reservation(1, 2, activities)));
+        let granted = turn.reserve(CONN, id, activities);
         (turn, granted)
+    }
+
+    fn reserve(&mut self, conn: ConnId, id: HostId, activities: &[&str]) -> Vec<Action> {
+        self.on(Event::Accepted { conn, from: [10, 0, 0, 1].into() });
+        self.on(Event::Secured { conn, peer: id, binding: [0; 32] });
+        let hello = Request::Hello { major: MAJOR, minor: MINOR, build: String::new() };
+        self.on(Event::Heard { conn, request: hello });
+        let request = Request::Reserve(reservation(1, 2, activities));
+        self.on(Event::Heard { conn, request })
     }
 
     fn on(&mut self, event: Event) -> Vec<Action> {
@@ -283,16 +289,23 @@ fn a_service_is_served_where_a_rate_is_set_too() {
     );
 }
 
-/// An FTP server and data connections together send what the policy allows; so does a service.
+/// An FTP server and data connections together send what the policy allows; so does a service, and so do
+/// all reservations that share the agent's time.
 #[test]
-fn a_rate_goes_to_the_worker_in_parts() {
-    for (activities, mbit_s) in [(&[][..], 100), (&["ftp"][..], 50)] {
-        let limited = policy("[[class]]\nmax_rate = \"100Mbit/s\"\n");
-        let (_, granted) = Turn::begin(limited, LATE, activities);
-        let rate = granted.iter().find_map(|action| match action {
+fn a_rate_goes_to_the_workers_in_parts() {
+    for (shared, activities, mbit_s) in
+        [(1, &[][..], 100), (1, &["ftp"][..], 50), (2, &[][..], 50), (2, &["ftp"][..], 25)]
+    {
+        let text = format!("shared = {shared}\n[[class]]\nmax_rate = \"100Mbit/s\"\n");
+        let (mut turn, mut done) = Turn::begin(policy(&text), LATE, activities);
+        let other = Identity::ephemeral().unwrap().id();
+        turn.agent.set_roster(Roster { peers: [(other, peer(other))].into(), invites: Vec::new() });
+        done.extend(turn.reserve(ConnId(2), other, activities));
+        let rates = done.iter().filter_map(|action| match action {
             Action::Start { rate, .. } => *rate,
             _ => None,
         });
-        assert_eq!(rate, Some(BitRate::new(mbit_s * 1_000_000)));
+        let rates: Vec<BitRate> = rates.collect();
+        assert_eq!(rates, vec![BitRate::new(mbit_s * 1_000_000); shared]);
     }
 }

@@ -40,9 +40,11 @@ impl Account {
     }
 }
 
-/// A fair part of a rate among so many senders.
+/// A fair part of a rate among so many senders, never less than the byte per second without which a
+/// kernel does not pace at all.
 pub(in crate::agent) fn share(rate: BitRate, senders: usize) -> BitRate {
-    BitRate::new(rate.bit_per_second() / u64::try_from(senders.max(1)).unwrap_or(u64::MAX))
+    let part = rate.bit_per_second() / u64::try_from(senders.max(1)).unwrap_or(u64::MAX);
+    BitRate::new(part.max(8))
 }
 
 /// Whether an end sent four fifths of what it was allowed, or more: the kernel's pace counts headers
