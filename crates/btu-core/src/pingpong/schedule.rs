@@ -102,6 +102,8 @@ struct PointState {
     exchanges: u64,
     time: Nanos,
     failures: u32,
+    /// Whether its visits warm up, once that is settled.
+    fades: Option<bool>,
 }
 
 impl Sweep {
@@ -273,7 +275,7 @@ impl Schedule {
         let affordable = (share.seconds() * 1e9 / expected / f64::from(batch)).max(1.0);
         let connection = self.connection(slot.round);
         let opens = self.opened.insert((slot.configuration, connection));
-        let warm_up = if opens || fades(slot.size, affordable) { WARM_UP } else { 0 };
+        let warm_up = if opens || self.fades(slot, affordable) { WARM_UP } else { 0 };
         let forgotten = if opens { 0.0 } else { f64::from(warm_up) };
         let units = whole(affordable - forgotten).count().min(left.div_ceil(u64::from(batch)));
         Visit {
@@ -289,6 +291,16 @@ impl Schedule {
             batch,
             limit: Limit { time: share * 4, slow_above, slow_after: SLOW_AFTER },
         }
+    }
+
+    /// True for blocks whose first exchanges after another size are unlike those that follow: the
+    /// caches hold something else by then, and the window was grown for another size. At 4 MiB over
+    /// loopback the first took twice as long. Not where a visit has time for few exchanges. Settled
+    /// for a point after its first round, so that its rounds are alike.
+    fn fades(&mut self, slot: Slot, affordable: f64) -> bool {
+        let now = slot.size >= FADES_FROM && affordable >= 2.0 * f64::from(WARM_UP);
+        let point = self.points.entry((slot.configuration, slot.size)).or_default();
+        if point.rounds == 0 { now } else { *point.fades.get_or_insert(now) }
     }
 
     /// The time of the next visit: an equal share of what is left.
@@ -327,13 +339,6 @@ impl Visit {
             configuration: self.configuration,
         }
     }
-}
-
-/// True for blocks whose first exchanges after another size are unlike those that follow: the caches
-/// hold something else by then, and the window was grown for another size. At 4 MiB over loopback
-/// the first took twice as long. Not where a visit has time for few exchanges.
-fn fades(size: Bytes, affordable: f64) -> bool {
-    size >= FADES_FROM && affordable >= 3.0 * f64::from(WARM_UP)
 }
 
 fn slots(round: u32, pairs: Vec<(Bytes, ConfigurationId)>) -> VecDeque<Slot> {

@@ -119,6 +119,29 @@ fn connections_share_the_rounds_and_warm_up_first() {
     assert_eq!(opening, [1, 5, 8]);
 }
 
+/// 8 MiB take 16 ms there and back in the one sweep, and 1.6 s in the other.
+#[test]
+fn large_blocks_warm_up_in_every_visit_that_has_the_time_for_it() {
+    let sizes = vec![Bytes::new(8), Bytes::new(256 << 10), Bytes::new(8 << 20)];
+    let warmed = |gap_ns: f64| {
+        let sweep = Sweep { budget: Nanos::from_secs(6), ..Sweep::new(sizes.clone(), 1) };
+        let (mut schedule, mut path) = (Schedule::new(sweep), Simulated::new(10.0, gap_ns));
+        let mut visits = Vec::new();
+        while let Some(visit) = schedule.next_visit() {
+            schedule.record(&visit, &path.visit(&visit, &two_writes()));
+            visits.push(visit);
+        }
+        let later = move |visit: &&Visit| !visit.opens && visit.round > 1;
+        let of = |size: u64| {
+            let of_size = visits.iter().filter(later).filter(|v| v.size.count() == size);
+            of_size.map(|visit| visit.warm_up).collect::<std::collections::BTreeSet<u32>>()
+        };
+        sizes.iter().map(|size| of(size.count()).into_iter().collect()).collect::<Vec<Vec<u32>>>()
+    };
+    assert_eq!(warmed(1.0), [[0], [2], [2]]);
+    assert_eq!(warmed(100.0)[2], [0]);
+}
+
 #[test]
 fn a_disturbed_visit_is_repeated_once() {
     let mut schedule = Schedule::new(Sweep { rounds: 3, ..Sweep::new(vec![Bytes::new(8)], 1) });
