@@ -4,7 +4,7 @@
 //! hang together, so the interval of their pooled median says how a round repeats itself, and not
 //! how a second sweep would: it is kept beside, called "within round".
 
-mod jackknife;
+mod bounds;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::stats::geometric_mean;
 use crate::stats::student_on_logs;
 use crate::units::Bytes;
 
-pub use jackknife::intervals;
+pub use bounds::intervals;
 
 /// What all visits of one size over one configuration say, times in microseconds of T.
 #[derive(Clone, Debug, PartialEq)]

@@ -60,8 +60,11 @@ impl Measured {
         self.curve.at(size)?.interval_us
     }
 
-    /// The curve of a statistic.
+    /// The curve of a statistic: with its intervals where it is typical or the plan's own.
     pub fn of_statistic(&self, statistic: Statistic) -> Curve {
+        if statistic == self.curve.statistic {
+            return self.curve.clone();
+        }
         Curve::new(&self.label, self.configuration.mode, statistic, &self.points)
     }
 }

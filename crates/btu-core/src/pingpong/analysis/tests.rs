@@ -140,3 +140,17 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
     assert_eq!(result.warnings.join("; "), differing);
     assert_eq!(result.curve.as_ref().unwrap().points, analysis.curves[1].curve.points);
 }
+
+/// A curve of means has the intervals of its rounds, here and in a result that is laid over.
+#[test]
+fn a_curve_of_means_comes_to_a_verdict_beside_its_like_of_another_result() {
+    let mut journal = journal(path());
+    journal.plan.statistic = Statistic::Mean;
+    let same = analyse(&journal).curves[0].to_foreign("results/again", "a host");
+    journal.lines.push(Line::PingPongForeign(Box::new(same)));
+    let [found] = analyse(&journal).imported(None).try_into().unwrap();
+    let (judged, overlapping) = found.found.judged();
+    assert_eq!((judged, overlapping), (124, 124), "{}", found.found);
+    let said = found.found.to_string();
+    assert!(said.starts_with("no difference: intervals overlap at 124 of 124"), "{said}");
+}

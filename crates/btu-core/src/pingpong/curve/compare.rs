@@ -87,8 +87,8 @@ impl CurveComparison {
         self.sizes.iter().filter(|size| size.overlap == Some(false)).map(|size| size.size)
     }
 
-    /// The sizes whose intervals do not overlap as ranges of neighbours: `1 to 96, 128`; the rest of
-    /// many is counted.
+    /// The sizes whose intervals do not overlap as ranges of neighbours: `1 to 96, 128 bytes`; the rest
+    /// of many is counted.
     fn ranges_apart(&self) -> String {
         let ranges = self.sizes.chunk_by(|a, b| a.overlap == b.overlap);
         let apart: Vec<String> = ranges.filter_map(range_apart).collect();
@@ -96,7 +96,11 @@ impl CurveComparison {
         let mut shown = apart;
         shown.truncate(SHOWN_RANGES);
         let shown = shown.join(", ");
-        if more == 0 { shown } else { format!("{shown} and {more} more ranges of") }
+        match more {
+            0 => format!("{shown} bytes"),
+            1 => format!("{shown} bytes and 1 more range"),
+            _ => format!("{shown} bytes and {more} more ranges"),
+        }
     }
 
     /// The sizes at which the second differs, all sizes tested at once.
@@ -118,7 +122,7 @@ impl fmt::Display for CurveComparison {
             }
             Verdict::Different => write!(
                 out,
-                "differ at {} bytes: intervals overlap at {overlapping} of {judged} sizes",
+                "differ at {}: intervals overlap at {overlapping} of {judged} sizes",
                 self.ranges_apart()
             )?,
             Verdict::Unknown => {
@@ -266,5 +270,28 @@ mod tests {
         );
         let empty = Curve { points: Vec::new(), ..base.clone() };
         assert_eq!(said(&empty), "no size in common");
+    }
+
+    /// Every second size differs: single ranges, of which the first few are named.
+    #[test]
+    fn the_ranges_that_are_not_named_are_counted() {
+        let said = |ranges: u64| {
+            let curve = |moved: f64| {
+                let point = |size: u64| {
+                    let time_us = if size % 2 == 1 { 10.0 } else { moved };
+                    let interval = Interval { low: time_us - 1.0, high: time_us + 1.0 };
+                    let size = Bytes::new(size);
+                    CurvePoint { size, time_us, interval_us: Some(interval), rounds_us: Vec::new() }
+                };
+                let points = (1..=2 * ranges).map(point).collect();
+                let (mode, statistic) = (Mode::PingPong, Statistic::Typical);
+                Curve { label: String::new(), mode, statistic, points }
+            };
+            compare(&curve(10.0), &curve(20.0)).to_string()
+        };
+        let many = u64::try_from(SHOWN_RANGES).unwrap();
+        assert!(!said(many).contains("more"), "{}", said(many));
+        assert!(said(many + 1).contains(" bytes and 1 more range: "), "{}", said(many + 1));
+        assert!(said(many + 2).contains(" bytes and 2 more ranges: "), "{}", said(many + 2));
     }
 }
