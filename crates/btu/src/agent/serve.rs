@@ -241,6 +241,7 @@ impl Server {
         let Some(worker) = workers.get_mut(&id) else { return };
         for word in worker.hear() {
             let event = match word {
+                Word::Answer(answer) if self.is_nobodys(id, behind, &answer) => continue,
                 Word::Answer(answer) => match self.parts.listener.answered(id, answer) {
                     Some(answer) => Event::Answered { worker: id, answer },
                     None => continue,

@@ -1,5 +1,6 @@
 //! The workers of an agent: started, given orders, ended.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
@@ -17,6 +18,7 @@ use crate::output;
 impl Server {
     /// A run over an emulated link is the business of the worker behind the emulator.
     pub(super) fn order(&mut self, id: WorkerId, request: &Request) {
+        end_elsewhere(request, id, &mut self.workers, &mut self.behind);
         if let Request::Prepare(order) = request {
             if order.link.is_some() {
                 self.emulated.insert(id);
@@ -45,6 +47,12 @@ impl Server {
         }
         let (seq, reason) = (request.seq().unwrap_or_default(), NO_EMULATOR.to_owned());
         self.happens(Event::Answered { worker: id, answer: Answer::Failed { seq, reason } });
+    }
+
+    /// True for the answer to an order of [`end_elsewhere`], which no conductor waits for: its own
+    /// orders are answered by the worker that does what was begun last.
+    pub(super) fn is_nobodys(&self, id: WorkerId, behind: bool, answer: &Answer) -> bool {
+        matches!(answer, Answer::Cancelled { .. }) && behind != self.emulated.contains(&id)
     }
 
     /// The packets of an unimpaired run are the listener's.
@@ -112,4 +120,109 @@ impl Server {
     }
 }
 
+/// What begins in one worker of a reservation ends what goes on in its other one, behind the emulator or
+/// before it: the rate and the lease are those of one.
+fn end_elsewhere(
+    request: &Request,
+    id: WorkerId,
+    workers: &mut BTreeMap<WorkerId, Worker>,
+    behind: &mut BTreeMap<WorkerId, Worker>,
+) {
+    let others = match request {
+        Request::Prepare(order) if order.link.is_some() => workers,
+        Request::Prepare(_) | Request::Service(_) => behind,
+        _ => return,
+    };
+    if let (Some(other), Some(which)) = (others.get_mut(&id), request.which()) {
+        other.order(&Request::Cancel(which));
+    }
+}
+
 const NO_EMULATOR: &str = "no emulator is in front of this agent";
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use btu_control::frame::Frame;
+    use btu_control::frame::FrameLimits;
+    use btu_control::frame::FrameReader;
+    use btu_control::message::Bounded;
+    use btu_control::message::Carried;
+    use btu_control::message::LinkOrder;
+    use btu_control::message::Preparation;
+    use btu_control::message::ServiceOrder;
+    use btu_control::message::Which;
+    use btu_control::secret::Hex32;
+    use btu_core::cell::Direction;
+    use btu_core::cell::Role;
+    use btu_core::units::Bytes;
+    use btu_core::units::Nanos;
+
+    use super::*;
+
+    const ID: WorkerId = WorkerId(7);
+    const LEASE: Nanos = Nanos::from_secs(20);
+
+    /// One worker, and its own end of the channel.
+    fn worker() -> (BTreeMap<WorkerId, Worker>, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        ([(ID, Worker::of_another(ours).unwrap())].into(), theirs)
+    }
+
+    /// What a worker was told.
+    fn told(mut channel: &UnixStream) -> Option<Request> {
+        let (mut space, mut frames) = ([0; 4096], FrameReader::new(FrameLimits::REQUESTS));
+        let count = channel.read(&mut space).ok()?;
+        frames.push(&space[..count]);
+        match frames.next_frame().unwrap()? {
+            Frame::Message(text) => Some(Request::parse(&text).unwrap()),
+            Frame::Chunk(chunk) => panic!("a chunk: {chunk:?}"),
+        }
+    }
+
+    fn prepare(which: Which, link: Option<LinkOrder>) -> Request {
+        Request::Prepare(Box::new(Preparation {
+            which,
+            role: Role::Active,
+            flows: vec![Direction::Receive],
+            message_bytes: Bytes::new(1024),
+            amount: Carried::WindowNs(LEASE),
+            cap_ns: LEASE,
+            connect_ns: None,
+            lease_ns: LEASE,
+            buffer_bytes: None,
+            window_clamp_bytes: None,
+            secret: Hex32::new([7; 32]),
+            link,
+            of: None,
+            record: false,
+        }))
+    }
+
+    fn service(which: Which) -> Request {
+        let (service, secret) = ("traffic".to_owned(), Hex32::new([9; 32]));
+        let order = serde_json::Value::Null;
+        let order = ServiceOrder { which, service, flows: 2, lease_ns: LEASE, secret, order };
+        Request::Service(Box::new(order))
+    }
+
+    #[test]
+    fn what_begins_on_one_side_of_the_emulator_ends_what_goes_on_on_the_other() {
+        let (mut workers, direct) = worker();
+        let (mut behind, emulated) = worker();
+        let which = |seq| Which { run: seq, attempt: 1, seq };
+        let link = || Some(LinkOrder { up: Vec::new(), down: Vec::new(), seed: 1 });
+        let mut say = |request: &Request| {
+            end_elsewhere(request, ID, &mut workers, &mut behind);
+            [told(&direct), told(&emulated)]
+        };
+        let cancel = |seq| Some(Request::Cancel(which(seq)));
+        assert_eq!(say(&prepare(which(1), link())), [cancel(1), None]);
+        assert_eq!(say(&Request::Collect(which(1))), [None, None], "nothing begins");
+        assert_eq!(say(&service(which(2))), [None, cancel(2)]);
+        assert_eq!(say(&prepare(which(3), None)), [None, cancel(3)]);
+    }
+}
