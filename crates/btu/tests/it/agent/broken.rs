@@ -1,5 +1,7 @@
 //! Faults of network, peers, strangers and disks: nothing hangs, nothing stays, the next run works.
 
+use std::fs::File;
+use std::io;
 use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
@@ -67,11 +69,18 @@ fn wait_long(mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A run of a few cells, as if nothing had happened.
+/// A run of a few cells, as if nothing had happened: an agent that is lost is not waited for.
 fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
     wait_until(|| agent.workers() == 0);
-    let run = hosts.run(SOME, out, &["--active", "lab1"]).output().unwrap();
-    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let path = hosts.path(&format!("{out}.stderr"));
+    let mut run = hosts.run(SOME, out, &["--active", "lab1", "--reconnect", "0"]);
+    let mut run = run.stderr(File::create(&path).unwrap().into()).spawn().unwrap();
+    let code = ended_within(&mut run, A_LOT).and_then(|ended| ended.code());
+    if code.is_none() {
+        let _ = run.kill();
+    }
+    let said = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(code, Some(0), "{said}\nlog of the agent: {}", log(agent));
 }
 
 fn log(agent: &Black<'_>) -> String {
@@ -209,13 +218,17 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
         let mut dice = Dice::new(1);
         let (mut said, mut welcomed) = (0, 0);
         hosts.inside(2, || {
-            for (_, bytes) in corpus("frame") {
+            for (file, bytes) in corpus("frame") {
                 // As it is, again on the same connection, and damaged.
                 let twice = [&bytes[..], &bytes[..]].concat();
                 let damaged = (0..3).map(|_| mutated(&bytes, &mut dice));
-                for words in std::iter::once(twice).chain(damaged) {
+                for (time, words) in std::iter::once(twice).chain(damaged).enumerate() {
                     said += 1;
-                    welcomed += usize::from(say(&agent, (&own, id), &words));
+                    let heard = say(&agent, (&own, id), &words);
+                    welcomed += usize::from(heard.unwrap_or_else(|error| {
+                        let before = format!("{}, {time}, after {said} dialogues", file.display());
+                        panic!("{before}: {error}\nlog of the agent: {}", log(&agent))
+                    }));
                 }
             }
         });
@@ -224,23 +237,36 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
     });
 }
 
-/// A greeting, and then these bytes; the agent may close at any moment. True where it welcomed.
-fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) -> bool {
+/// How long an agent that lives may take for a step of a dialogue.
+const A_STEP: Duration = Duration::from_secs(5);
+
+/// A greeting, and then these bytes; the agent may close at any moment, but not be silent. True where it
+/// welcomed.
+fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) -> io::Result<bool> {
     let config = Arc::new(tls::client_config(own, id).unwrap());
     let mut tls = ClientConnection::new(config, tls::no_name()).unwrap();
-    let mut stream = TcpStream::connect(agent.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut stream = TcpStream::connect_timeout(&agent.address().parse().unwrap(), A_STEP)?;
+    stream.set_read_timeout(Some(A_STEP))?;
+    stream.set_write_timeout(Some(A_STEP))?;
     let mut channel = rustls::Stream::new(&mut tls, &mut stream);
     let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "0".to_owned() };
     let mut answer = [0; 4096];
-    let heard = channel
-        .write_all(&frame::encode(&hello).unwrap())
-        .and_then(|()| channel.read(&mut answer))
-        .unwrap_or(0);
+    let greeted = channel.write_all(&frame::encode(&hello).unwrap());
+    let heard = or_closed(greeted.and_then(|()| channel.read(&mut answer)))?;
     let answer = String::from_utf8_lossy(&answer[..heard]);
     assert!(heard == 0 || answer.contains(r#""type":"welcome""#), "{answer}");
-    let _ = channel.write_all(bytes).and_then(|()| channel.flush());
-    heard > 0
+    let talked = channel.write_all(bytes).and_then(|()| channel.flush());
+    or_closed(talked.map(|()| 0))?;
+    Ok(heard > 0)
+}
+
+/// A connection that was closed gave nothing; one that is silent is a failure.
+fn or_closed(step: io::Result<usize>) -> io::Result<usize> {
+    use io::ErrorKind;
+    step.or_else(|error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Err(error),
+        _ => Ok(0),
+    })
 }
 
 #[test]
@@ -281,10 +307,10 @@ fn an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room() {
             let path = agent.state().join("audit.ndjson");
             let rest = 4096 - std::fs::metadata(&path).unwrap().len() % 4096;
             let pad = format!("\"{}\"\n", "-".repeat(usize::try_from(rest).unwrap().max(3) - 3));
-            let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+            let mut file = File::options().append(true).open(&path).unwrap();
             file.write_all(pad.as_bytes()).unwrap();
             let filler = hosts.state("0").join("filler");
-            let mut file = std::fs::File::create(&filler).unwrap();
+            let mut file = File::create(&filler).unwrap();
             while file.write_all(&[7; 512]).is_ok() {}
             assert_works(&hosts, &agent, "full");
             let before = log(&agent).lines().count();
