@@ -11,7 +11,8 @@ use crate::commands::run;
 use crate::program::btu;
 
 /// Starts one tcpdump for each kind, has something to listen to, and ends them. A tcpdump that may not
-/// listen is said with status 9.
+/// listen is said with status 9; one that ends before it is told to, or does not see the last packet in a
+/// minute though it is sent again and again, with 1 and what it said.
 const SCRIPT: &str = r#"
 cd "$1"
 device=$(awk -F: 'NR > 2 { gsub(" ", "", $1); if ($1 != "lo") { print $1; exit } }' /proc/net/dev)
@@ -19,6 +20,7 @@ listen() {
     name=$1; shift
     tcpdump -Z root -U --immediate-mode -w "$name.pcap" "$@" 2>"$name.log" &
     ends="$ends $!"
+    eval "end_of_$name=$!"
     until grep -q 'listening on' "$name.log"; do
         kill -0 $! 2>/dev/null || { cat "$name.log" >&2; exit 9; }
         sleep 0.05
@@ -29,10 +31,21 @@ listen cut -i "$device" -s 80
 listen any -i any -y LINUX_SLL
 listen any2 -i any -y LINUX_SLL2
 iperf3 -n 300K -c "$BTU_LINK_FAR" >&2
+fail() {
+    { echo "tcpdump of $name: $1"; cat "$name.log"; } >&2
+    kill $ends 2>/dev/null
+    exit 1
+}
 # What came before it is in every file as soon as this is.
-bash -c 'echo the-last-packet > "/dev/udp/$BTU_LINK_FAR/9"'
 for name in ethernet cut any any2; do
-    until grep -q the-last-packet "$name.pcap"; do sleep 0.05; done
+    tries=0
+    until grep -q the-last-packet "$name.pcap"; do
+        eval "kill -0 \$end_of_$name" 2>/dev/null || fail "it ended early"
+        [ $tries -lt 1200 ] || fail "the last packet is not there"
+        [ $((tries % 20)) -ne 0 ] || bash -c 'echo the-last-packet > "/dev/udp/$BTU_LINK_FAR/9"'
+        tries=$((tries + 1))
+        sleep 0.05
+    done
 done
 kill -INT $ends
 wait $ends
