@@ -40,7 +40,7 @@ fn a_peer_that_dies_stalls_or_lies_ends_its_point_with_the_reason() {
         let fault = &result["curves"][0]["faults"][0];
         assert!(names.contains(&fault["fault"].as_str().unwrap()), "{plant}: {fault}");
         assert_eq!(fault["lasting"], true, "{plant}");
-        let in_time = ended_in_time(&folder, plant);
+        let in_time = ended_in_time(&folder, plant, names);
         assert_eq!(in_time, 2, "{plant}: a fault at each of two sizes");
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(
@@ -76,20 +76,22 @@ fn a_peer_that_breaks_off_a_timed_run_leaves_all_that_was_measured_before() {
             let found = (&fault["fault"], &fault["visits"], &fault["lasting"]);
             assert_eq!(found, (&kind.into(), &2.into(), &false.into()), "{plant}: {fault}");
         }
-        assert_eq!(ended_in_time(&folder, plant), 4, "{plant}");
+        // No point is visited again after its second fault, disturbed or not.
+        assert_eq!(ended_in_time(&folder, plant, &[kind]), 4, "{plant}");
     }
 }
 
-/// How many visits failed, each within its cap: four times its share of the time, then the patience, then
-/// what the two ends may take to notice that their connection was ended. One that the cap ended had all
-/// the patience first.
-fn ended_in_time(folder: &TempDir, plant: &str) -> usize {
+/// How many visits failed, each with one of these faults and within its cap: four times its share of the
+/// time, then the patience, then what the two ends may take to notice that their connection was ended. One
+/// that the cap ended had all the patience first.
+fn ended_in_time(folder: &TempDir, plant: &str, names: &[&str]) -> usize {
     let (patience, all_points) = (f64::from(patience_s(plant)), 2.0 * 0.01);
-    let most = 4.0 * all_points + patience + 2.0 * LAST_GRACE;
+    let most = 4.0 * all_points + patience + 2.0 * LAST_GRACE + CROWDED;
     let lines = crate::program::lines(&folder.path().join("out/samples.jsonl"));
     let failed = lines.iter().filter(|line| line["ended"]["how"] == "failed");
     let failed = failed.inspect(|line| {
         let seconds = line["elapsed_ns"].as_f64().unwrap() / 1e9;
+        assert!(names.contains(&line["ended"]["fault"].as_str().unwrap()), "{plant}: {line}");
         assert!(seconds <= most, "{seconds} s: {line}");
         assert!(plant != "silence" || seconds >= patience, "{seconds} s: {line}");
     });
@@ -103,6 +105,10 @@ fn patience_s(plant: &str) -> u8 {
 
 /// The most that an end is waited for after its connection was ended, in seconds.
 const LAST_GRACE: f64 = 2.0;
+
+/// What a machine that is busy with something else may take besides, in seconds: far more than it does, and
+/// far less than a visit without a cap.
+const CROWDED: f64 = 30.0;
 
 #[test]
 fn a_pass_in_which_every_byte_is_checked_reports_no_time() {
