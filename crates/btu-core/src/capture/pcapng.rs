@@ -180,25 +180,27 @@ impl<'p> Reader<'p> {
         });
     }
 
-    /// What was lost; and, where the capture says both, when it ended before what it captured did.
+    /// What was lost. Others give an end and the drops of the system of any capture, so only the mark of
+    /// our own files says that the drops came since that end.
     fn statistics(&mut self, body: &'p [u8]) {
         let clock = self
             .order
             .long(body, 0)
             .and_then(|interface| self.clocks.get(place(interface)).copied());
-        let (mut ended, mut behind) = (None, None);
+        let (mut is_full, mut ended, mut behind) = (false, None, 0);
         for (code, value) in self.options(body, 12) {
             let count = self.order.quad(value, 0).unwrap_or(0);
             match code {
                 ISB_DROPS => self.dropped(count),
-                ISB_SYSTEM_DROPS => behind = Some(count),
+                ISB_SYSTEM_DROPS => behind = count,
+                OPT_COMMENT => is_full |= value == FULL.as_bytes(),
                 // Both halves, the upper one first.
                 ISB_END => ended = clock.map(|clock| clock.nanos(self.halves(value))),
                 _ => {}
             }
         }
-        self.dropped(behind.unwrap_or(0));
-        if let (Some(ended), Some(behind)) = (ended, behind) {
+        self.dropped(behind);
+        if let Some(ended) = ended.filter(|_| is_full) {
             let missing = &mut self.capture.missing;
             missing.full_since = Some(missing.full_since.map_or(ended, |full| full.min(ended)));
             missing.behind = missing.behind.saturating_add(behind);
@@ -302,5 +304,7 @@ const EPB_DROPS: u16 = 4;
 pub(super) const ISB_END: u16 = 3;
 pub(super) const ISB_DROPS: u16 = 5;
 pub(super) const ISB_SYSTEM_DROPS: u16 = 7;
+/// What a statistics block of ours remarks: its end is when the memory was full.
+pub(super) const FULL: &str = "btu: the memory for packets was full at isb_endtime; isb_osdrop counts those that came since then";
 /// Kind, length, and the length again.
 const FRAME: usize = 12;

@@ -69,6 +69,22 @@ fn a_capture_whose_memory_was_full_says_since_when() {
     assert_eq!((missing.dropped, missing.behind, missing.scattered()), (43, 40, 3));
 }
 
+/// Every capture of dumpcap says when it ended and what the system dropped, from its beginning on.
+#[test]
+fn what_the_system_dropped_from_a_capture_of_others_is_scattered() {
+    let mut file = PcapNg::new("");
+    let interface = file.interface(&Interface::new("eth0", LinkType::Ethernet));
+    file.packet(&packet(5, b"abc"));
+    file.full(interface, Nanos::new(9), 3, 40);
+    let mut file = file.finish();
+    // The same block with another remark: end and drops stay.
+    let mark = file.windows(5).position(|five| five == b"btu: ").unwrap();
+    file[mark..mark + 5].copy_from_slice(b"user:");
+    let missing = read(&file).unwrap().missing;
+    assert_eq!((missing.full_since, missing.dropped), (None, 43));
+    assert_eq!((missing.behind, missing.scattered()), (0, 43));
+}
+
 #[test]
 fn the_classic_format_is_read_in_both_orders_and_units() {
     for big in [false, true] {

@@ -8,6 +8,7 @@ use super::Packet;
 use super::pcapng::BYTE_ORDER;
 use super::pcapng::ENHANCED;
 use super::pcapng::EPB_FLAGS;
+use super::pcapng::FULL;
 use super::pcapng::IF_NAME;
 use super::pcapng::IF_RESOLUTION;
 use super::pcapng::INTERFACE;
@@ -95,6 +96,7 @@ impl PcapNg {
         let mut body = Vec::new();
         body.extend(interface.to_le_bytes());
         body.extend(stamp(at));
+        option(&mut body, OPT_COMMENT, FULL.as_bytes());
         option(&mut body, ISB_END, &stamp(at));
         option(&mut body, ISB_DROPS, &lost.to_le_bytes());
         option(&mut body, ISB_SYSTEM_DROPS, &behind.to_le_bytes());
