@@ -89,11 +89,11 @@ pub fn second_run(
         Err(why) => (Seen::default(), why),
     };
     let limits = limits_of_black_boxes(plan, sample, emulator_rate);
-    let follow = |(number, one): (usize, &ConnectionSample)| {
+    let claimed = seen.claimed(samples);
+    let follow = |((number, one), connection): ((_, &ConnectionSample), Option<_>)| {
         let abnormal = sample.why.iter().map(|flag| flag.detail.clone()).collect();
         let blackbox = limits.clone();
         let observed = Evidence::of_run(sample, number);
-        let connection = seen.take(one);
         let covered = connection.as_ref().and_then(|found| seen.covered(found, observed.elapsed));
         let lost_packets = seen.lost;
         let evidence = Evidence { blackbox, abnormal, lost_packets, covered, ..observed };
@@ -111,7 +111,7 @@ pub fn second_run(
             diagnoses: diagnoses.unwrap_or_default(),
         }
     };
-    let connections = samples.iter().enumerate().map(follow).collect();
+    let connections = samples.iter().enumerate().zip(claimed).map(follow).collect();
     SecondRun {
         cell: sample.run.cell.clone(),
         why: sample.why.clone(),
@@ -180,21 +180,42 @@ impl Seen {
         (held < whole).then_some(Covered { held, whole })
     }
 
-    /// The connection of a sample: by the ports of both ends. A network that rewrites them, or a journal
-    /// without them, leaves what it carried: the test host connects, so the direction is that of the
-    /// larger stream. Connections of an activity carry other amounts; equal ones stand in the order in
-    /// which the test host made them, which is the case's.
-    fn take(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
-        let amount = sample.bytes.count();
-        let apart = |one: &tcp::Connection| one.streams()[0].counts.new_bytes.abs_diff(amount);
-        let ports = sample.ports();
-        let is_it = |one: &tcp::Connection| ports == Some([one.client.port, one.server.port]);
-        let looks_like = |one: &tcp::Connection| {
+    /// The connection of each sample: by the ports of both ends. What no ports tell is found by what it
+    /// carried: where a journal has none, and where the network rewrites them all.
+    fn claimed(&mut self, samples: &[ConnectionSample]) -> Vec<Option<tcp::Connection>> {
+        let mut found: Vec<_> = samples.iter().map(|one| self.take_by_ports(one)).collect();
+        let are_rewritten = found.iter().all(Option::is_none);
+        for (sample, connection) in samples.iter().zip(&mut found) {
+            if connection.is_none() && (are_rewritten || sample.ports().is_none()) {
+                *connection = self.take_alike(sample);
+            }
+        }
+        found
+    }
+
+    fn take_by_ports(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
+        let ports = sample.ports()?;
+        let has_ports = |one: &tcp::Connection| ports == [one.client.port, one.server.port];
+        self.take(sample, has_ports)
+    }
+
+    /// The test host connects, so the direction is that of the larger stream.
+    fn take_alike(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
+        self.take(sample, |one| {
             let sends = one.streams()[0].from == one.client;
             sends == (sample.direction == Direction::Send) && one.streams()[0].has_data()
-        };
-        let is_known = self.connections.iter().any(is_it);
-        let fits = |one: &tcp::Connection| if is_known { is_it(one) } else { looks_like(one) };
+        })
+    }
+
+    /// Connections of an activity carry other amounts; equal ones stand in the order in which the test
+    /// host made them, which is the case's.
+    fn take(
+        &mut self,
+        sample: &ConnectionSample,
+        fits: impl Fn(&tcp::Connection) -> bool,
+    ) -> Option<tcp::Connection> {
+        let amount = sample.bytes.count();
+        let apart = |one: &tcp::Connection| one.streams()[0].counts.new_bytes.abs_diff(amount);
         let fitting = self.connections.iter().enumerate().filter(|(_, one)| fits(one));
         let (place, _) = fitting.min_by_key(|(_, one)| apart(one) / A_FEW)?;
         Some(self.connections.remove(place))

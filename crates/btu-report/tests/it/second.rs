@@ -9,6 +9,7 @@ use btu_core::capture::LinkType;
 use btu_core::capture::PcapNg;
 use btu_core::diagnosis::Confidence;
 use btu_core::journal::Journal;
+use btu_core::journal::Record;
 use btu_core::plan::Captured;
 use btu_core::units::Nanos;
 use btu_report::compose;
@@ -123,6 +124,24 @@ fn a_connection_is_found_by_its_ports() {
     assert_eq!(elsewhere([5001, 5002]), [true, false]);
     // A network that rewrites ports: by what it carried.
     assert_eq!(elsewhere([7, 8]), [true, false]);
+}
+
+/// Ports that are not in the capture belong to a connection that is not: the other one keeps its own.
+#[test]
+fn a_connection_that_is_missing_takes_that_of_no_other() {
+    let mut journal = journal();
+    let Some(Record::Capture(sample)) = journal.records.last_mut() else { panic!("a second run") };
+    let [first_one, second_one] = &mut sample.run.comm.as_mut().unwrap().connections[..] else {
+        panic!("two connections")
+    };
+    second_one.direction = first_one.direction;
+    for (one, ports) in [(first_one, [6001, 6002]), (second_one, [5001, 5002])] {
+        (one.sender.port, one.receiver.port) = (Some(ports[0]), Some(ports[1]));
+    }
+    let analysis = analysed(&journal, &packets(u64::MAX, |_| {}));
+    let found: Vec<_> =
+        first(&analysis).connections.iter().map(|one| one.connection.is_some()).collect();
+    assert_eq!(found, [false, true]);
 }
 
 #[test]
