@@ -6,6 +6,7 @@ pub(crate) mod facts;
 mod finish;
 mod interrupt;
 mod local;
+pub(crate) mod losses;
 mod options;
 pub(crate) mod ordered;
 pub(crate) mod place;

@@ -63,6 +63,7 @@ use super::interrupt::Interrupt;
 use super::local;
 use super::local::activities;
 use super::local::activities::Activities;
+use super::losses::Losses;
 use super::options::RunArgs;
 use super::place::timestamp;
 use crate::exit::Failure;
@@ -254,6 +255,16 @@ impl RemoteRunner {
         self.boxes.iter_mut().find_map(|(role, one)| Some((*role, one.take_fault()?)))
     }
 
+    /// Gets the agents' time again for the run that an agent was lost in; false where that failed for good,
+    /// or where it was lost in too many tries of this run.
+    fn is_tried_again(&mut self, losses: &mut Losses, role: Role, fault: &Fault) -> bool {
+        if let Err(reason) = losses.one_more() {
+            self.lost.tell(format!("{reason}; the last time {role}: {fault}"));
+            return false;
+        }
+        self.regain(role, fault)
+    }
+
     /// Gets the agents' time again; false where that failed for good.
     fn regain(&mut self, role: Role, fault: &Fault) -> bool {
         match self.reach_again(role, fault) {
@@ -270,11 +281,12 @@ impl RemoteRunner {
 
 impl Runner for RemoteRunner {
     fn alone(&mut self, run: &AloneRun) -> Option<AloneSample> {
+        let mut losses = Losses::default();
         loop {
             let started_at = timestamp();
             let sample = self.alone_once(run)?;
             if let Some((role, fault)) = self.silent_agent() {
-                if !self.regain(role, &fault) {
+                if !self.is_tried_again(&mut losses, role, &fault) {
                     return None;
                 }
                 continue;
@@ -285,12 +297,13 @@ impl Runner for RemoteRunner {
 
     /// A run in which an agent was lost is no run: it is made again once the agent is back.
     fn cell(&mut self, run: &CellRun) -> Option<CellSample> {
+        let mut losses = Losses::default();
         loop {
             let case = run.cell.case;
             let link = self.link(case);
             let sample = self.measure(run, case.flows(), link.as_ref(), timestamp())?;
             let Some((role, fault)) = self.fault() else { return Some(sample) };
-            if self.is_interrupted() || !self.regain(role, &fault) {
+            if self.is_interrupted() || !self.is_tried_again(&mut losses, role, &fault) {
                 return None;
             }
         }

@@ -52,6 +52,7 @@ use super::start::Started;
 use crate::closing::Ending;
 use crate::exit::Failure;
 use crate::run::Interrupt;
+use crate::run::losses::Losses;
 use crate::run::place::timestamp;
 use crate::run::start::journal_failure;
 
@@ -59,7 +60,7 @@ use crate::run::start::journal_failure;
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
     let plan = started.plan.clone();
     started.progress.found(started.lines.iter().filter_map(Line::run).count());
-    let mut lost = 0;
+    let mut losses = Losses::default();
     while let Some(Next { pass, cell, decided }) = plan.next_run(&started.lines) {
         started.progress.begins(pass, &cell);
         let sample = run(&mut started.hosts, &plan, pass, &cell, interrupt)?;
@@ -69,17 +70,13 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
         match started.hosts.regain() {
             Regained::NoneLost => {}
             // What a lost agent left of a run says nothing of the path.
-            Regained::All if lost < MOST_LOST => {
-                lost += 1;
-                continue;
-            }
-            Regained::All => {
-                let reason = format!("an agent was lost in {} tries of one run", lost + 1);
-                return Ok(ended(started, Ending::Lost(reason)));
-            }
+            Regained::All => match losses.one_more() {
+                Ok(()) => continue,
+                Err(reason) => return Ok(ended(started, Ending::Lost(reason))),
+            },
             Regained::Not(reason) => return Ok(ended(started, Ending::Lost(reason))),
         }
-        lost = 0;
+        losses = Losses::default();
         started.progress.done(&cell, &sample);
         if decided {
             keep(started, Line::TrafficCell(Box::new(cell)))?;
@@ -308,6 +305,3 @@ impl Stage<'_> {
         Ok(if well { Went::Well } else { Went::Badly })
     }
 }
-
-/// How often one run is tried again after an agent was lost in it.
-const MOST_LOST: u32 = 2;
