@@ -246,7 +246,19 @@ impl Plan {
             let cause = format!("course.time_ns: {}", beyond(time.count(), LONGEST_LOAD.count()));
             return Err(PlanError { file: file.to_owned(), cause });
         }
+        if let Some((place, passes)) = plan.illegal_passes() {
+            let cause = format!("{place}: {passes}: write 1 to {MOST_PASSES}");
+            return Err(PlanError { file: file.to_owned(), cause });
+        }
         Ok(plan)
+    }
+
+    /// The first number of passes that no option could have asked for, and where it is.
+    fn illegal_passes(&self) -> Option<(String, u32)> {
+        let own = self.cells.iter().filter_map(|cell| Some((cell.id, cell.passes?)));
+        let own = own.map(|(id, passes)| (format!("passes of cell {id}"), passes));
+        let mut all = std::iter::once(("passes".to_owned(), self.passes)).chain(own);
+        all.find(|(_, passes)| !(1..=MOST_PASSES).contains(passes))
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
@@ -334,6 +346,9 @@ fn beyond(value: u64, most: u64) -> String {
 /// Of round trips under load; the methods ask for a few dozen.
 const MOST_INTERVALS: u32 = 1000;
 
+/// Passes of a plan, or of one of its cells.
+const MOST_PASSES: u32 = 1000;
+
 /// A number that orders the cells of a pass at random.
 pub(super) fn place(seed: u64, pass: u32, cell: u32) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key("btu traffic order 1");
@@ -417,6 +432,24 @@ mod tests {
             let refused = Plan::stored("plan.toml", &text).unwrap_err().to_string();
             assert!(refused.starts_with("plan.toml: "), "{refused}");
             assert!(refused.contains(reason), "{refused}");
+        }
+    }
+
+    #[test]
+    fn passes_beyond_what_an_option_takes_are_refused_with_their_place() {
+        let own = |passes| Cell { id: 9, passes: Some(passes), ..Cell::default() };
+        let with = |passes, own| Plan { passes, cells: vec![own], ..plan() }.to_toml();
+        for legal in [with(1, own(1000)), with(1000, own(1))] {
+            Plan::stored("plan.toml", &legal).unwrap();
+        }
+        for (text, reason) in [
+            (with(0, own(1)), "passes: 0: write 1 to 1000"),
+            (with(u32::MAX, own(1)), "passes: 4294967295: write 1 to 1000"),
+            (with(1, own(1001)), "passes of cell 9: 1001: write 1 to 1000"),
+            (with(1, own(0)), "passes of cell 9: 0: write 1 to 1000"),
+        ] {
+            let refused = Plan::stored("plan.toml", &text).unwrap_err();
+            assert_eq!(refused.to_string(), format!("plan.toml: {reason}"));
         }
     }
 

@@ -12,7 +12,7 @@ use signal_hook::flag;
 use crate::exit::Exit;
 
 /// Whether, and by which signal, the run was asked to end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,

@@ -1,6 +1,7 @@
 //! What a plan needs of agents as a whole, before anything starts: connections, and time without a word.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
@@ -20,9 +21,11 @@ use super::peers::SPARE;
 use super::scenario;
 use super::words;
 use crate::exit::Failure;
+use crate::run::Interrupt;
 
-/// Of every cell that is known, and of what a course may decide.
-pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
+/// Of every cell that is known, and of what a course may decide; drawing all trains of many passes takes
+/// a while, and ends when `interrupt` is set.
+pub(super) fn of(plan: &Plan, interrupt: &Interrupt) -> Result<Needs, Failure> {
     let (mut connections, mut longest) = (0, Nanos::ZERO);
     if let Some(course) = &plan.course {
         let sessions = course.most_sessions.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
@@ -33,7 +36,7 @@ pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
         let (needed, time) = match &cell.probe {
             Some(probe @ Probe::Capacity { .. }) => (1, probe.longest()),
             Some(probe @ Probe::Responsiveness { .. }) => (words::OF_A_PROBE, probe.longest()),
-            None => of_passes(plan, cell)?,
+            None => of_passes(plan, cell, interrupt)?,
         };
         connections = connections.max(needed);
         longest = longest.max(time);
@@ -43,13 +46,17 @@ pub(super) fn of(plan: &Plan) -> Result<Needs, Failure> {
 }
 
 /// The most that any pass of a scenario needs: each draws trains of its own.
-fn of_passes(plan: &Plan, cell: &Cell) -> Result<(usize, Nanos), Failure> {
+fn of_passes(plan: &Plan, cell: &Cell, interrupt: &Interrupt) -> Result<(usize, Nanos), Failure> {
     let scenario = scenario::stored(&cell.scenario)?;
     let tests = scenario.clusters().into_iter().flat_map(|cluster| &cluster.tests);
     let is_fixed = tests.into_iter().all(|test| test.traffic.is_fixed());
     let passes = if is_fixed { 1 } else { plan.passes_of(cell).max(1) };
     let (mut most, mut longest) = (Load::default(), Nanos::ZERO);
     for seed in (1..=passes).map(|pass| plan.seed_of(pass)) {
+        if interrupt.flag().load(Relaxed) {
+            let cause = anyhow!("interrupted before the first run");
+            return Err(Failure { exit: interrupt.exit(), ..Failure::usage(cause) });
+        }
         let patience = plan.stall_ns.count();
         let load = of_block(&scenario.run, cell.sessions, [seed, patience])?;
         most = most.with(load, usize::max);
@@ -121,6 +128,7 @@ mod tests {
     use btu_core::traffic::plan::Study;
 
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn every_pass_has_the_time_that_it_draws() {
@@ -130,10 +138,14 @@ mod tests {
         let cell = Cell { sessions: 1, scenario, ..Cell::default() };
         let plan =
             |seed, passes| Plan { passes, ..Plan::new(Study::Scenario, vec![cell.clone()], seed) };
-        let silence = |seed, passes| of(&plan(seed, passes)).unwrap().silence;
+        let interrupt = Interrupt::default();
+        let silence = |seed, passes| of(&plan(seed, passes), &interrupt).unwrap().silence;
         let each: Vec<Nanos> = (7..19).map(|seed| silence(seed, 1)).collect();
         assert!(each.iter().any(|one| *one > each[0]), "{each:?}");
         assert_eq!(Some(silence(7, 12)), each.into_iter().max());
+        interrupt.flag().store(true, Relaxed);
+        let ended = of(&plan(7, u32::MAX), &interrupt).unwrap_err();
+        assert_eq!(ended.exit, Exit::Interrupted, "{ended:?}");
     }
 
     /// Two clusters with one agent and one with another, of which the first two run as `run` says.

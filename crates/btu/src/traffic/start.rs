@@ -53,7 +53,7 @@ pub(super) fn start(
             reconnect: Nanos::from_secs(far.reconnect.into()),
             quiet: output.quiet || output.json,
         };
-        let needs = needs::of(&plan)?;
+        let needs = needs::of(&plan, interrupt)?;
         let (peers, said) = Peers::begin(&company, &needs, &plan, interrupt)?;
         facts.hosts.extend(said);
         Hosts::Apart(peers)
