@@ -5,6 +5,7 @@ mod reservation;
 mod service;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use anyhow::anyhow;
 use btu_control::HostId;
@@ -74,7 +75,7 @@ pub(crate) fn held_to(agent: &str, rate: BitRate) -> String {
 /// Uses an invitation: afterwards the agent knows this host.
 pub(crate) fn join(state: &StateDir, invite: Invite) -> Result<(), Failure> {
     let agent = NamedAgent::invited(invite);
-    let link = PeerLink::connect(&agent, &state.identity()?, &mut |_| ());
+    let link = PeerLink::connect(&agent, &state.identity()?, &Arc::default(), &mut |_| ());
     link.map(drop).map_err(|fault| failure(&agent, fault))
 }
 

@@ -63,14 +63,16 @@ pub(crate) enum Meanwhile {
 type Hears<'a> = dyn FnMut(Meanwhile) + 'a;
 
 impl PeerLink {
-    /// Connects, proves who both are, and joins where an invitation says so.
+    /// Connects, proves who both are, and joins where an invitation says so. All waiting, now and later,
+    /// ends when `cancel` is set.
     pub(crate) fn connect(
         agent: &NamedAgent,
         own: &Identity,
+        cancel: &Arc<AtomicBool>,
         hears: &mut Hears<'_>,
     ) -> Result<Self, Fault> {
         let config = tls::client_config(own, agent.id).map_err(lost)?;
-        let stream = reach(agent, hears).map_err(lost)?;
+        let stream = reach(agent, cancel, hears).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         // Questions are short: an agent for which the kernel keeps none does not read them.
         stream.set_write_timeout(Some(Duration::from(HANDSHAKE))).map_err(lost)?;
@@ -83,7 +85,7 @@ impl PeerLink {
             tls,
             frames: FrameReader::new(FrameLimits::ANSWERS),
             seq: 0,
-            cancel: Arc::default(),
+            cancel: Arc::clone(cancel),
             told: None,
         };
         link.shake_hands(hears)?;
@@ -100,11 +102,6 @@ impl PeerLink {
     /// The address of this host on the way to the agent.
     pub(crate) fn own_address(&self) -> io::Result<IpAddr> {
         self.stream.local_addr().map(|address| address.ip())
-    }
-
-    /// From now on waiting ends when this is set.
-    pub(crate) fn cancelled_by(&mut self, cancel: &Arc<AtomicBool>) {
-        self.cancel = Arc::clone(cancel);
     }
 
     /// From now on the steps of a test are told here.
@@ -152,6 +149,9 @@ impl PeerLink {
                 continue;
             }
             self.wait_for_bytes(end)?;
+            if self.cancel.load(Relaxed) {
+                return Err(Fault::Lost(CANCELLED.to_owned()));
+            }
             if now() >= end {
                 return Err(Fault::Silent("the TLS handshake", HANDSHAKE));
             }
@@ -203,7 +203,7 @@ impl PeerLink {
     fn hear(&mut self) -> Vec<ClientEvent> {
         let end = self.client.wake_at().unwrap_or_else(|| now().saturating_add(SLICE));
         if self.cancel.load(Relaxed) {
-            return vec![ClientEvent::Lost("interrupted here".to_owned())];
+            return vec![ClientEvent::Lost(CANCELLED.to_owned())];
         }
         let waited = self.wait_for_bytes(end);
         self.events(waited.err())
@@ -262,26 +262,33 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 /// Connects to where the agent was reached before, or to the first of its addresses that answers.
-fn reach(agent: &NamedAgent, hears: &mut Hears<'_>) -> io::Result<TcpStream> {
+fn reach(agent: &NamedAgent, cancel: &AtomicBool, hears: &mut Hears<'_>) -> io::Result<TcpStream> {
     let addresses = match agent.reached {
         Some(address) => vec![address],
         None => agent.address.to_socket_addrs()?.collect(),
     };
     let mut failed = io::Error::from(io::ErrorKind::NotFound);
     for address in addresses {
-        match connect(address, hears) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => failed = error,
+        match connect(address, cancel, hears) {
+            Err(error) if !cancel.load(Relaxed) => failed = error,
+            ended => return ended,
         }
     }
     Err(failed)
 }
 
-fn connect(address: SocketAddr, hears: &mut Hears<'_>) -> io::Result<TcpStream> {
+fn connect(
+    address: SocketAddr,
+    cancel: &AtomicBool,
+    hears: &mut Hears<'_>,
+) -> io::Result<TcpStream> {
     let begun = socket::begin_connect(address, &Settings::default());
     let stream = begun.map_err(|error| io::Error::new(error.kind(), error))?;
     let end = now().saturating_add(CONNECT);
     while !exchange::poll(stream.as_fd(), Ready::Write, Some(Duration::from(SLICE)))? {
+        if cancel.load(Relaxed) {
+            return Err(io::Error::other(CANCELLED));
+        }
         if now() >= end {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -306,6 +313,8 @@ fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
+/// Why nothing more is waited for.
+const CANCELLED: &str = "interrupted here";
 /// How long a connection may take to be made.
 const CONNECT: Nanos = Nanos::from_secs(5);
 const HANDSHAKE: Nanos = Nanos::from_secs(10);
@@ -336,8 +345,28 @@ mod tests {
                 stream.shutdown(std::net::Shutdown::Both).unwrap();
             }
         };
-        let ended = PeerLink::connect(&agent, &own, &mut hears).err().unwrap();
+        let ended = PeerLink::connect(&agent, &own, &Arc::default(), &mut hears).err().unwrap();
         assert!(times >= 5, "{times} times, then {ended}");
         assert!(!matches!(ended, Fault::Silent(..)), "{ended}");
+    }
+
+    #[test]
+    fn waiting_for_a_host_ends_when_it_is_cancelled() {
+        let own = Identity::ephemeral().unwrap();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = Some(silent.local_addr().unwrap());
+        let (name, address) = ("lab1".to_owned(), "nowhere.invalid:1".to_owned());
+        let agent = NamedAgent { name, id: own.id(), address, reached: at, secret: None };
+        for whole_slices in 0..3 {
+            let cancel = Arc::new(AtomicBool::new(whole_slices == 0));
+            let mut times = 0;
+            let mut hears = |_| {
+                times += 1;
+                cancel.store(times >= whole_slices, Relaxed);
+            };
+            let ended = PeerLink::connect(&agent, &own, &cancel, &mut hears).err().unwrap();
+            assert!(matches!(&ended, Fault::Lost(why) if why == CANCELLED), "{ended}");
+            assert_eq!(times, whole_slices);
+        }
     }
 }

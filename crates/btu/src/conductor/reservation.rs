@@ -55,8 +55,7 @@ impl Asking<'_> {
             }
             Meanwhile::Waiting => (self.meanwhile)(),
         };
-        let mut link = PeerLink::connect(agent, self.own, &mut hears)?;
-        link.cancelled_by(self.cancel);
+        let mut link = PeerLink::connect(agent, self.own, self.cancel, &mut hears)?;
         match link.ask(Request::Reserve(wanted), RESERVATION, &mut hears)?.answer {
             Answer::Granted { shared, emulation } => Ok(Ok(Granted { link, shared, emulation })),
             Answer::Refused { reason } => Ok(Err(reason)),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
 use btu_control::Identity;
@@ -84,10 +86,11 @@ impl Elsewhere<'_> {
     /// The result as the host under test handed it over. Whatever happens, the black boxes forget it.
     fn measured(&self) -> Result<Vec<u8>, Failure> {
         let mut link = self.reserved()?;
-        let vouched = self.vouch(self.longest());
+        let vouched = self.vouch(self.longest(), self.interrupt.flag());
         let measured = vouched.and_then(|()| self.test(&mut link));
-        // The word lapses by itself where a black box cannot be told.
-        drop(self.vouch(Nanos::ZERO));
+        // The word lapses by itself where a black box cannot be told; they
+        // are told after an interrupt, too.
+        drop(self.vouch(Nanos::ZERO, &Arc::default()));
         measured
     }
 
@@ -111,10 +114,10 @@ impl Elsewhere<'_> {
     }
 
     /// Every black box takes the host under test for a guest of this host.
-    fn vouch(&self, time: Nanos) -> Result<(), Failure> {
+    fn vouch(&self, time: Nanos, cancel: &Arc<AtomicBool>) -> Result<(), Failure> {
         for (_, agent) in self.boxes.agents() {
             let request = Request::Vouch { guest: self.test.id.to_string(), for_ns: time };
-            let answer = PeerLink::connect(agent, &self.own, &mut |_| ())
+            let answer = PeerLink::connect(agent, &self.own, cancel, &mut |_| ())
                 .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
                 .map_err(|fault| conductor::failure(agent, fault))?;
             if let Answer::Refused { reason } = answer.answer {
