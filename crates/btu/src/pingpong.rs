@@ -27,7 +27,7 @@ pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {
         return dry_run(args);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let mut started = start::start(args, &interrupt)?;
+    let mut started = start::start(args, &interrupt).map_err(|failure| interrupt.or(failure))?;
     let ending = measure::measure(&mut started, &interrupt)?;
     started.sessions.close();
     finish::finish(args, &mut started.journal, ending, &interrupt)

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(test) = &args.test {
         return elsewhere::run(args, test, &interrupt);
     }
-    let started = start::start(args, &interrupt)?;
+    let started = start::start(args, &interrupt).map_err(|failure| interrupt.or(failure))?;
     let mut watcher = Progressing::new(args.quiet || args.json);
     let done = carry_out(args, started, &mut watcher);
     watcher.finish();

@@ -42,7 +42,8 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
         return dry_run(&plan, output.json);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let mut started = start::start(args, plan, output, &interrupt)?;
+    let mut started =
+        start::start(args, plan, output, &interrupt).map_err(|failure| interrupt.or(failure))?;
     let ending = measure::measure(&mut started, &interrupt)?;
     finish::finish(output, &mut started, ending, &interrupt)
 }

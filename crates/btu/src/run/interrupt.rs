@@ -5,11 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
+use anyhow::anyhow;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::flag;
 
 use crate::exit::Exit;
+use crate::exit::Failure;
 
 /// Whether, and by which signal, the run was asked to end.
 #[derive(Clone, Debug, Default)]
@@ -36,10 +38,38 @@ impl Interrupt {
         &self.asked
     }
 
+    /// What became of a start that an agent was waited for in: one that was interrupted lost nobody.
+    pub(crate) fn or(&self, failure: Failure) -> Failure {
+        let is_asked = self.asked.load(Ordering::Relaxed);
+        if is_asked && failure.exit == Exit::Agent { self.before_all() } else { failure }
+    }
+
+    /// The end of what has measured nothing yet.
+    pub(crate) fn before_all(&self) -> Failure {
+        let cause = anyhow!("interrupted before the first run");
+        Failure { exit: self.exit(), cause, hint: None }
+    }
+
     /// The exit code of the signal that came.
     pub(crate) fn exit(&self) -> Exit {
         let terminated =
             usize::try_from(SIGTERM).is_ok_and(|n| n == self.signal.load(Ordering::Relaxed));
         if terminated { Exit::Terminated } else { Exit::Interrupted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_told_instead_of_a_lost_agent_and_of_nothing_else() {
+        let interrupt = Interrupt::default();
+        let exit = |interrupt: &Interrupt, failure| interrupt.or(failure).exit;
+        let (lost, wrong) = (|| Failure::agent(anyhow!("a")), || Failure::usage(anyhow!("b")));
+        assert_eq!(exit(&interrupt, lost()), Exit::Agent);
+        interrupt.flag().store(true, Ordering::Relaxed);
+        assert_eq!(exit(&interrupt, lost()), Exit::Interrupted);
+        assert_eq!(exit(&interrupt, wrong()), Exit::Usage);
     }
 }

@@ -54,8 +54,7 @@ fn of_passes(plan: &Plan, cell: &Cell, interrupt: &Interrupt) -> Result<(usize, 
     let (mut most, mut longest) = (Load::default(), Nanos::ZERO);
     for seed in (1..=passes).map(|pass| plan.seed_of(pass)) {
         if interrupt.flag().load(Relaxed) {
-            let cause = anyhow!("interrupted before the first run");
-            return Err(Failure { exit: interrupt.exit(), ..Failure::usage(cause) });
+            return Err(interrupt.before_all());
         }
         let patience = plan.stall_ns.count();
         let load = of_block(&scenario.run, cell.sessions, [seed, patience])?;

@@ -270,6 +270,43 @@ fn or_closed(step: io::Result<usize>) -> io::Result<usize> {
 }
 
 #[test]
+fn an_interrupt_ends_waiting_for_an_agent_that_is_silent_from_the_start() {
+    let name =
+        "agent::broken::an_interrupt_ends_waiting_for_an_agent_that_is_silent_from_the_start";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let mut blocks = hosts.btu(2);
+        blocks.args(["pingpong", "tcp", "--peer", "lab1", "--quiet", "--out", "blocks"]);
+        let mut traffic = hosts.btu(2);
+        traffic
+            .args(["traffic", "sweep", "sessions", "--peer", "lab1", "--quiet", "--out", "flows"]);
+        let run = hosts.run(SOME, "result", &["--active", "lab1"]);
+        // The kernel takes connections for it, and that is all.
+        let all = agent.processes();
+        let tell = |word: &str| {
+            for process in &all {
+                signal(*process, word);
+            }
+        };
+        tell("STOP");
+        for mut command in [run, blocks, traffic] {
+            wait_until(|| hosts.connections(2) == 0);
+            let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+            wait_until(|| hosts.connections(2) > 0);
+            signal(waiting.id(), "INT");
+            let ended = ended_within(&mut waiting, A_LOT).expect("it hangs");
+            let said = said(&waiting.wait_with_output().unwrap());
+            assert_eq!(ended.code(), Some(130), "{said}");
+            assert!(said.contains("interrupted before the first run"), "{said}");
+        }
+        tell("CONT");
+        assert_works(&hosts, &agent, "works");
+    });
+}
+
+#[test]
 fn a_full_disk_of_the_conductor_frees_the_agent() {
     isolated("agent::broken::a_full_disk_of_the_conductor_frees_the_agent", || {
         needs!("unshare", "mount");
