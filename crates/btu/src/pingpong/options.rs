@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use btu_core::pingpong::schedule::POINT_TIME;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -188,7 +189,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "NUMBER", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) connections: u32,
     /// Time of each point, all rounds together
-    #[arg(long, value_name = "TIME", default_value = "235ms", help_heading = "Effort")]
+    #[arg(long, value_name = "TIME", default_value_t = POINT_TIME, help_heading = "Effort")]
     pub(super) point_time: Nanos,
     /// How long a peer may say nothing before its visit is given up
     #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]

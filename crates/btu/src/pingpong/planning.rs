@@ -232,7 +232,7 @@ impl WhatArgs {
 }
 
 /// A fault that nobody could notice is refused: wrong contents are seen by a check of contents alone, and
-/// another host answers wrongly in nothing else.
+/// another host answers wrongly in nothing else; what times are kept of is the first round.
 fn planted_as_asked(plan: &Plan) -> Result<(), Failure> {
     let Some(planted) = plant(plan)?.filter(|_| !plan.verifies()) else { return Ok(()) };
     let name = plan.plant.as_deref().unwrap_or_default();
@@ -241,6 +241,11 @@ fn planted_as_asked(plan: &Plan) -> Result<(), Failure> {
         Path::Peer => refuse(format!("--plant {name}: a paired host does it with --verify only")),
         _ if !planted.shows_unchecked() => refuse(format!(
             "--plant {name}: only --verify sees contents; add it, or write close, short, silence"
+        )),
+        _ if plan.rounds < 2 => refuse(format!(
+            "--plant {name} --rounds {}: the first round is left whole; write --rounds 2 or more, \
+             or add --verify",
+            plan.rounds
         )),
         _ => Ok(()),
     }

@@ -260,6 +260,8 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
     assert!(refused(&["--plant", "late"]).contains("write close, short, silence"));
+    let once = refused(&["--plant", "short", "--rounds", "1"]);
+    assert!(once.contains("--plant short --rounds 1: the first round is left whole"), "{once}");
     assert!(refused(&["--plant", "close", "--peer", "lab9"]).contains("with --verify only"));
     assert!(refused(&["--powers-of-two", "--increment", "5B"]).contains("cannot be used with"));
     assert!(refused(&["--plan", "plan.toml", "--rounds", "3"]).contains("cannot be used with"));
