@@ -1,11 +1,15 @@
 //! How to read the report: the words and the formulas.
 
+use btu_core::pingpong::statistic::Statistic;
+
 use super::Seen;
 use crate::document::Block;
 use crate::document::Pair;
 
-pub(super) fn compose(_: &Seen<'_>) -> Vec<Block> {
-    let rows = WORDS.iter().map(|(name, meaning)| Pair::new(*name, *meaning)).collect();
+pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
+    let words = WORDS.iter().map(|(name, meaning)| Pair::new(*name, *meaning));
+    let mut rows: Vec<Pair> = words.collect();
+    rows.insert(1, Pair::new("interval", interval(seen.journal.plan.statistic)));
     vec![
         Block::Facts { rows },
         Block::paragraph(
@@ -16,13 +20,30 @@ pub(super) fn compose(_: &Seen<'_>) -> Vec<Block> {
     ]
 }
 
+/// How the interval of what is drawn is made; comparisons and the table of every point are of typical times.
+fn interval(statistic: Statistic) -> String {
+    let own = match statistic {
+        Statistic::Typical => "95 % interval of T by".to_owned(),
+        Statistic::Mean => {
+            "95 % interval of T: of the mean by leaving out one round at a time (jackknife), of typical \
+             times by"
+                .to_owned()
+        }
+        Statistic::Median => {
+            "95 % interval of T: of the median as wide as that of typical times, which is by".to_owned()
+        }
+        Statistic::Min | Statistic::P99 | Statistic::AverageOf3000 | Statistic::Netpipe => {
+            format!("95 % interval of T: {statistic} has none, that of typical times is by")
+        }
+    };
+    format!(
+        "{own} Student's t on the logs of the medians of the rounds; exchanges of one round hang \
+         together and would make it too narrow"
+    )
+}
+
 const WORDS: &[(&str, &str)] = &[
     ("T", "half of the round trip of a block: the time of one way, in microseconds"),
-    (
-        "interval",
-        "95 % interval of T by Student's t on the logs of the medians of the rounds; exchanges of one \
-         round hang together and would make it too narrow",
-    ),
     ("signature graph", "throughput over time: the first point reads as latency, the top as peak"),
     (
         "saturation graph",
@@ -49,3 +70,21 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("memcpy", "copies of memory, two for an exchange: what no transport on one machine can beat"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_told_of_the_statistic_that_is_drawn() {
+        let told = |statistic| interval(statistic);
+        assert!(
+            told(Statistic::Typical).starts_with("95 % interval of T by Student's t on the logs")
+        );
+        assert!(told(Statistic::Mean).contains("leaving out one round at a time"));
+        assert!(told(Statistic::Median).contains("as wide as that of typical times"));
+        for none in [Statistic::P99, Statistic::Min, Statistic::Netpipe] {
+            assert!(told(none).contains(&format!("{none} has none")), "{}", told(none));
+        }
+    }
+}
