@@ -60,6 +60,11 @@ pub enum Mode {
 /// The name of what is no transport: copies of memory, the machine's own limit.
 pub const REFERENCE: &str = "memcpy";
 
+/// The longest message of `seqpacket`, however large its send buffer. The kernel keeps a message in one
+/// piece of memory, but for 68 KiB of it (`unix_dgram_sendmsg`): what is longer than 1 MiB less 32 bytes
+/// finds no room (ENOBUFS) long before a large buffer is full.
+pub const LONGEST_MESSAGE: Bytes = Bytes::new((1 << 20) - 32);
+
 /// How an end waits for the block.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

@@ -1,6 +1,7 @@
 //! Every curve in one line, its regimes, and every point of it.
 
 use btu_core::pingpong::analysis::Measured;
+use btu_core::pingpong::configuration::LONGEST_MESSAGE;
 use btu_core::pingpong::curve::Regime;
 use btu_core::pingpong::curve::Rise;
 use btu_core::pingpong::point::PointSummary;
@@ -107,7 +108,7 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
                 curve.label,
                 curve.too_large.len(),
                 curve.largest.count(),
-                remedy(&curve.configuration.transport)
+                remedy(&curve.configuration.transport, curve.largest)
             )
         });
     let remarks =
@@ -123,8 +124,11 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
 }
 
 /// What lets a transport carry more, where anything does.
-fn remedy(transport: &str) -> &'static str {
+fn remedy(transport: &str, largest: Bytes) -> &'static str {
     match transport {
+        "seqpacket" if largest >= LONGEST_MESSAGE => {
+            " (no message is longer, however large its send buffer)"
+        }
         "seqpacket" => {
             " (a message must fit its send buffer: --send-buffer, and net.core.wmem_max)"
         }
@@ -181,4 +185,16 @@ pub(super) fn bytes(size: Bytes) -> String {
     let text = size.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     format!("{} {}", &text[..unit], &text[unit..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_buffer_is_advised_only_where_it_helps() {
+        assert!(remedy("seqpacket", Bytes::new(212_960)).contains("--send-buffer"));
+        assert!(remedy("seqpacket", LONGEST_MESSAGE).contains("no message is longer"));
+        assert_eq!(remedy("tcp", LONGEST_MESSAGE), "");
+    }
 }

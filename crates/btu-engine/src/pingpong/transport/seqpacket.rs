@@ -3,6 +3,7 @@
 use std::fs;
 
 use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::LONGEST_MESSAGE;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Family;
 
@@ -34,14 +35,14 @@ impl Transport for SeqPacket {
 
     /// A message must fit into the send buffer, beside what the kernel counts for itself.
     fn largest(&self) -> Bytes {
-        Bytes::new(limit("wmem_default")).saturating_sub(KERNEL_SHARE)
+        Bytes::new(limit("wmem_default")).saturating_sub(KERNEL_SHARE).min(LONGEST_MESSAGE)
     }
 
     /// Linux doubles what is set, up to twice `wmem_max` (socket(7)).
     fn largest_with(&self, wanted: &Configuration) -> Bytes {
         let Some(asked) = wanted.send_buffer_bytes else { return self.largest() };
         let given = asked.count().min(limit("wmem_max")).saturating_mul(2).max(LEAST_BUFFER);
-        Bytes::new(given.min(LONGEST)).saturating_sub(KERNEL_SHARE)
+        Bytes::new(given).saturating_sub(KERNEL_SHARE).min(LONGEST_MESSAGE)
     }
 
     fn available(&self) -> Result<(), EngineError> {
@@ -62,10 +63,6 @@ fn limit(name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{name}"));
     text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SMALLEST_BUFFER)
 }
-
-/// The kernel keeps a message in one piece of memory, but for 68 KiB of it (`unix_dgram_sendmsg`): what is
-/// longer finds no room (ENOBUFS) long before a large buffer is full.
-const LONGEST: u64 = 1 << 20;
 
 /// The kernel gives no less, however little is asked for (`SOCK_MIN_SNDBUF`, include/net/sock.h).
 const LEAST_BUFFER: u64 = 4_608;
