@@ -52,7 +52,7 @@ pub struct Grant {
     pub peers: Vec<PeerRule>,
     /// When it holds; `None` for always.
     pub hours: Option<Hours>,
-    /// What this agent sends at the most, all connections together; `None` for what the path takes.
+    /// What this agent sends at the most, all data connections together; `None` for what the path takes.
     pub max_rate: Option<BitRate>,
     /// The longest run.
     pub max_run: Nanos,

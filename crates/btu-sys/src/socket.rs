@@ -36,6 +36,8 @@ pub struct Settings {
     pub max_segment: Option<u32>,
     /// `SO_MAX_PACING_RATE`, bytes per second, headers included.
     pub pacing_byte_s: Option<u64>,
+    /// What [`reset_on_close`] does.
+    pub reset_on_close: bool,
 }
 
 /// Options as the kernel has them; `None` where it has no such option.
@@ -82,6 +84,9 @@ impl Settings {
         }
         if let Some(rate) = self.pacing_byte_s {
             named(set_pacing(fd, rate), || format!("set SO_MAX_PACING_RATE to {rate}"))?;
+        }
+        if self.reset_on_close {
+            reset_on_close(&fd)?;
         }
         Ok(())
     }
@@ -390,9 +395,16 @@ mod tests {
     fn a_reset_discards_what_was_not_sent() {
         let small = Settings { receive_buffer: Some(4096), ..Settings::default() };
         let (near, far) = pair(&small);
+        reset_on_close(&near).unwrap();
+        assert_closing_discards(near, &far);
+        // What a listening socket has, those that it accepts have.
+        let (near, far) = pair(&Settings { reset_on_close: true, ..small });
+        assert_closing_discards(far, &near);
+    }
+
+    fn assert_closing_discards(near: TcpStream, far: &TcpStream) {
         near.set_nonblocking(true).unwrap();
         let sent: usize = std::iter::from_fn(|| send(near.as_fd(), &[0; 4096]).ok()).sum();
-        reset_on_close(&near).unwrap();
         drop(near);
         let mut read = 0;
         let end = loop {

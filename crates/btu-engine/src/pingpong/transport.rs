@@ -189,6 +189,7 @@ impl Hookup<'_> {
             window_clamp: host.window_clamp,
             max_segment: segment.and_then(|size| u32::try_from(size).ok()).or(host.max_segment),
             pacing_byte_s: host.pacing_byte_s,
+            reset_on_close: host.reset_on_close,
             ..self.settings()
         }
     }

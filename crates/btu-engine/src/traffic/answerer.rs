@@ -364,6 +364,26 @@ mod tests {
         assert_eq!(answerer.finish(), 20 + 5 + 16 + 9);
     }
 
+    /// An answer that nobody reads is not sent when its place is given to another.
+    #[test]
+    fn what_was_not_sent_is_discarded_where_that_is_wanted() {
+        let reach = Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat: seat() };
+        let settings = Settings { reset_on_close: true, ..Settings::default() };
+        let answerer = Answerer::open(&reach, &settings, Guests::of(seat(), 1)).unwrap();
+        let (mut guest, _) = came((Ipv4Addr::LOCALHOST, answerer.port()).into(), [1; 12]);
+        ask(&mut guest, 16, u64::MAX);
+        wait_until("some of it was sent", || answerer.moved() > 1 << 18);
+        answerer.finish();
+        let mut space = [0; 4096];
+        let end = loop {
+            match guest.read(&mut space) {
+                Ok(count) => assert_ne!(count, 0, "an orderly end"),
+                Err(cause) => break cause.kind(),
+            }
+        };
+        assert_eq!(end, io::ErrorKind::ConnectionReset);
+    }
+
     /// Whoever sends without a pause keeps nobody from ending.
     #[test]
     fn an_endless_request_ends_with_the_door() {

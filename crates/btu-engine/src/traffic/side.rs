@@ -4,6 +4,7 @@
 mod bounds;
 mod report;
 
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,6 +12,7 @@ use btu_core::sample::Outcome;
 use btu_core::traffic::clock::Shift;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_sys::socket;
 use btu_sys::socket::Effective;
 
 use super::connect::Ends;
@@ -76,6 +78,23 @@ impl Side {
     pub fn watch(&self) -> Watch {
         let shared = |ends: &Ends| (ends.near.is_some(), Arc::clone(&ends.shared));
         Watch { shared: self.ends.iter().map(shared).collect() }
+    }
+
+    /// The streams that are sent from here, held open: once these are dropped, and not before, each is
+    /// closed, and what it still has to send is discarded.
+    ///
+    /// # Errors
+    /// There are too few descriptors.
+    pub fn hold(&self) -> Result<Vec<TcpStream>, EngineError> {
+        let streams = self.ends.iter().filter_map(|ends| match &ends.near {
+            Some(Socket::Stream(stream)) => Some(stream),
+            _ => None,
+        });
+        let hold = |stream: &TcpStream| {
+            socket::reset_on_close(stream)?;
+            stream.try_clone().map_err(EngineError::peer("hold a stream open"))
+        };
+        streams.map(hold).collect()
     }
 
     /// Carries the ends that are here, the first block due at `begin`. What is sent elsewhere is
@@ -227,7 +246,58 @@ fn whole(
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::io::Read;
+    use std::io::Write;
+    use std::time::Duration;
+
+    use btu_sys::socket::Settings;
+
     use super::*;
+
+    /// Reads to the end of what is there, and says how it ended.
+    fn rest(stream: &mut TcpStream) -> (usize, io::ErrorKind) {
+        let (mut space, mut count) = ([0; 4096], 0);
+        loop {
+            match stream.read(&mut space) {
+                Ok(0) => return (count, io::ErrorKind::UnexpectedEof),
+                Ok(more) => count += more,
+                Err(cause) => return (count, cause.kind()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_is_held_ends_with_its_holder_and_sends_nothing_more() {
+        // The far end has room for less than the near one.
+        let [near, far] = [(Some(1 << 17), None), (None, Some(1 << 14))].map(|(send, receive)| {
+            Settings { send_buffer: send, receive_buffer: receive, ..Settings::default() }
+        });
+        let listener = socket::listen("127.0.0.1:0".parse().unwrap(), &near).unwrap();
+        let connect = || {
+            let at = listener.local_addr().unwrap();
+            let far = socket::connect(at, &far, Duration::from_mins(1)).unwrap();
+            let mut side = Side::new(1);
+            let (mut near, _) = listener.accept().unwrap();
+            near.set_nonblocking(true).unwrap();
+            let sent: usize = std::iter::from_fn(|| near.write(&[0; 4096]).ok()).sum();
+            near.shutdown(std::net::Shutdown::Write).unwrap();
+            side.put(0, true, Socket::Stream(near), Bytes::ZERO);
+            (side, far, sent)
+        };
+        // Whoever reads to the end first has everything.
+        let (side, mut far, sent) = connect();
+        let held = side.hold().unwrap();
+        drop(side);
+        assert_eq!(rest(&mut far), (sent, io::ErrorKind::UnexpectedEof));
+        drop(held);
+        let (side, mut far, sent) = connect();
+        let held = side.hold().unwrap();
+        drop((side, held));
+        let (read, end) = rest(&mut far);
+        assert_eq!(end, io::ErrorKind::ConnectionReset);
+        assert!(read < sent, "read {read} of {sent}");
+    }
 
     #[test]
     fn what_was_sent_to_one_host_is_known_while_another_flow_drains() {

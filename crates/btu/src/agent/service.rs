@@ -16,11 +16,14 @@ use std::net::IpAddr;
 use btu_control::message::Answer;
 use btu_control::message::ServiceOrder;
 use btu_control::message::ServiceWord;
+use btu_control::policy::LEAST_RATE;
 use btu_core::units::BitRate;
 use btu_engine::comm::Seat;
+use btu_sys::socket::Settings;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::agent::worker::share;
 use crate::conductor::RATE_OF_CONNECTION;
 
 /// Every service of this build.
@@ -60,9 +63,32 @@ fn held_to(rate: Option<BitRate>) -> Value {
     rate.map_or(Value::Null, |rate| json!({ RATE_OF_CONNECTION: rate.bit_per_second() }))
 }
 
-/// The kernel's pace for that.
-fn paced(rate: Option<BitRate>) -> Option<u64> {
-    rate.map(|rate| rate.bit_per_second() / 8)
+/// What each connection may send: all send side by side, so each has the same part of what they may send
+/// together. `fewer` is how to ask for fewer of them.
+fn part(terms: &Terms, fewer: &str) -> Result<Option<BitRate>, String> {
+    let Some(rate) = terms.rate else { return Ok(None) };
+    let (part, flows) = (share(rate, terms.flows), terms.flows);
+    if part < LEAST_RATE {
+        return Err(format!(
+            "policy: max_rate = {rate}: {flows} connections need {LEAST_RATE} each; ask for fewer \
+             ({fewer}), or set a higher max_rate there"
+        ));
+    }
+    Ok(Some(part))
+}
+
+/// The kernel's pace for that. What a connection has still to send when it is closed is discarded: its
+/// place is given to another.
+fn pace(settings: &mut Settings, rate: Option<BitRate>) {
+    settings.pacing_byte_s = rate.map(|rate| rate.bit_per_second() / 8);
+    settings.reset_on_close = rate.is_some();
+}
+
+/// Options of a connection that is held to that.
+fn paced(rate: Option<BitRate>) -> Settings {
+    let mut settings = Settings::default();
+    pace(&mut settings, rate);
+    settings
 }
 
 /// Work that goes on until it is dropped, which ends all of its connections.

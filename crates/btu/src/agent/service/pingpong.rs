@@ -8,7 +8,6 @@ use btu_engine::pingpong::far::FarEnds;
 use btu_engine::pingpong::far::Setting;
 use btu_engine::pingpong::host::Told;
 use btu_engine::pingpong::host::Word;
-use btu_sys::socket::Settings;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -18,6 +17,7 @@ use super::Service;
 use super::Terms;
 use super::held_to;
 use super::paced;
+use super::part;
 
 /// The service `pingpong`.
 pub(super) static PINGPONG: Kind =
@@ -26,24 +26,19 @@ pub(super) static PINGPONG: Kind =
 /// The ends of one conductor.
 struct PingPong {
     ends: FarEnds,
-    /// What they may send, one at a time.
+    /// What each of them may send.
     rate: Option<BitRate>,
-    /// The connection whose visit goes on.
-    visited: Option<u32>,
 }
 
 fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("a ping-pong needs a connection".to_owned());
     }
-    let rate = terms.rate;
-    let party = Party {
-        place: Place::here(Role::Active),
-        address: terms.address,
-        sockets: Settings { pacing_byte_s: paced(rate), ..Settings::default() },
-    };
+    let rate = part(terms, "fewer transports, --chasms off")?;
+    let party =
+        Party { place: Place::here(Role::Active), address: terms.address, sockets: paced(rate) };
     let setting = Setting { party, ports: terms.ports, seat: terms.seat, most: terms.flows };
-    let service = PingPong { ends: FarEnds::new(setting), rate, visited: None };
+    let service = PingPong { ends: FarEnds::new(setting), rate };
     Ok((Box::new(service), held_to(rate)))
 }
 
@@ -63,42 +58,24 @@ impl Service for PingPong {
 impl PingPong {
     /// Why a word is refused where a rate holds: the kernel paces each connection over TCP by itself.
     fn refuses(&self, word: &Word) -> Option<String> {
-        let rate = self.rate?;
-        let what = match (word, self.visited) {
-            (Word::Listen { configuration, .. }, _)
-                if !PACED.contains(&configuration.transport.as_str()) =>
-            {
-                let name = &configuration.transport;
-                format!("{name} cannot be held to that, only {}", PACED.join(", "))
-            }
-            (Word::Visit { connection, .. }, Some(other)) if *connection != other => {
-                format!("connection {other} is still visited")
-            }
-            _ => return None,
+        let (rate, Word::Listen { configuration, .. }) = (self.rate?, word) else { return None };
+        let name = &configuration.transport;
+        let can_be = PACED.contains(&name.as_str());
+        let of = PACED.join(", ");
+        let what = || {
+            format!(
+                "policy: max_rate = {rate} per connection: {name} cannot be held to that, only {of}"
+            )
         };
-        Some(format!("policy: max_rate = {rate}: {what}"))
+        (!can_be).then(what)
     }
 
     fn answer(&mut self, word: Word) -> Told {
-        self.note(&word);
         let mut told = self.ends.hear(word);
         if let (Told::Open { remarks }, Some(rate)) = (&mut told, self.rate) {
-            remarks.push(format!("max_rate in the agent's policy: {rate}"));
+            remarks.push(format!("max_rate in the agent's policy: {rate} per connection"));
         }
         told
-    }
-
-    /// Which connection sends from now on.
-    fn note(&mut self, word: &Word) {
-        match word {
-            Word::Visit { connection, .. } => self.visited = Some(*connection),
-            Word::Close { connection } | Word::Over { connection, .. }
-                if self.visited == Some(*connection) =>
-            {
-                self.visited = None;
-            }
-            _ => {}
-        }
     }
 }
 
@@ -108,7 +85,6 @@ const PACED: [&str; 3] = ["tcp", "tls", "uring"];
 #[cfg(test)]
 mod tests {
     use btu_core::pingpong::configuration::Configuration;
-    use btu_core::units::Bytes;
     use btu_core::units::Nanos;
     use btu_engine::comm::Seat;
     use btu_engine::pingpong::transport;
@@ -133,23 +109,18 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_lets_transports_over_tcp_answer_one_at_a_time() {
+    fn a_rate_is_shared_by_connections_over_tcp_and_refuses_others() {
         let (mut service, said) = begun(Some(BitRate::new(80_000_000)));
-        assert_eq!(said[RATE_OF_CONNECTION], 80_000_000);
+        assert_eq!(said[RATE_OF_CONNECTION], 20_000_000);
         let refused = told(&mut *service, &listen(1, "udp"));
-        let why = "policy: max_rate = 80Mbit/s: udp cannot be held to that, only tcp, tls, uring";
+        let why = "policy: max_rate = 20Mbit/s per connection: udp cannot be held to that, only \
+                   tcp, tls, uring";
         assert_eq!(refused["reason"], why);
-        for connection in [1, 2] {
+        for connection in 1..=4 {
             assert_eq!(told(&mut *service, &listen(connection, "tcp"))["told"], "listening");
         }
-        let visit =
-            |connection| Word::Visit { connection, size_bytes: Bytes::new(1), verify_from: None };
-        told(&mut *service, &visit(1));
-        let second = told(&mut *service, &visit(2));
-        let why = "policy: max_rate = 80Mbit/s: connection 1 is still visited";
-        assert_eq!(second["reason"], why);
-        told(&mut *service, &Word::Close { connection: 1 });
-        assert_ne!(told(&mut *service, &visit(2))["reason"], why);
+        // What was reserved is what has a part; nothing else answers.
+        assert_eq!(told(&mut *service, &listen(5, "tcp"))["told"], "refused");
     }
 
     #[test]

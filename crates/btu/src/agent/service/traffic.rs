@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
-use btu_control::policy::LEAST_RATE;
 use btu_core::cell::Role;
 use btu_core::traffic::Block;
 use btu_core::units::BitRate;
@@ -21,7 +20,6 @@ use btu_engine::traffic::Guests;
 use btu_engine::traffic::Reach;
 use btu_engine::traffic::Reception;
 use btu_sys::clock;
-use btu_sys::socket::Settings;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -32,8 +30,9 @@ use super::Kind;
 use super::Service;
 use super::Terms;
 use super::held_to;
+use super::pace;
 use super::paced;
-use crate::agent::worker::share;
+use super::part;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
@@ -64,19 +63,9 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("traffic needs a connection".to_owned());
     }
-    let rate = part(terms)?;
+    let rate = part(terms, "--sessions, or fewer flows in the scenario")?;
     let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: 0 };
     Ok((Box::new(traffic), held_to(rate)))
-}
-
-/// Its connections send side by side: each has the same part of what they may send together.
-fn part(terms: &Terms) -> Result<Option<BitRate>, String> {
-    let Some(rate) = terms.rate else { return Ok(None) };
-    let part = share(rate, terms.flows);
-    let flows = terms.flows;
-    let too_little =
-        || format!("policy: max_rate = {rate}: {flows} connections need {LEAST_RATE} each");
-    if part < LEAST_RATE { Err(too_little()) } else { Ok(Some(part)) }
 }
 
 /// Holds the connections of a cluster to a rate. The kernel paces streams, nobody paces datagrams: an
@@ -87,13 +76,14 @@ fn hold(cast: &mut Cast, rate: Option<BitRate>, role: Role) -> Result<(), String
     }
     for one in &mut cast.flows {
         match &mut one.flow.carrier {
-            Carrier::Tcp(settings) => settings.pacing_byte_s = paced(rate),
+            // Those that are sent from here are held open until their job is closed.
+            Carrier::Tcp(settings) => settings.pacing_byte_s = paced(rate).pacing_byte_s,
             Carrier::Udp if one.from == role => return Err(one.test.clone()),
             Carrier::Udp => {}
         }
     }
     for talk in &mut cast.talks {
-        talk.dialogue.settings.pacing_byte_s = paced(rate);
+        pace(&mut talk.dialogue.settings, rate);
     }
     Ok(())
 }
@@ -194,7 +184,8 @@ impl Traffic {
         let doors = answerers.iter().map(|one| one.as_ref().map(Answerer::port)).collect();
         let answerers = answerers.into_iter().flatten().collect();
         let (linger, stall) = (wanted.linger_ns.min(LONGEST), wanted.stall_ns.min(LONGEST));
-        let meeting = Meeting { reception, flows, here, linger, stall };
+        let held = self.rate.is_some();
+        let meeting = Meeting { reception, flows, here, linger, stall, held };
         let duty = Duty::new(meeting, answerers, [needed, blocks])?;
         self.jobs.insert(wanted.job, duty);
         Ok(Told::Listening { address: reach.address, ports, talks: doors, drawn })
@@ -208,8 +199,7 @@ impl Traffic {
         }
         let reach = self.reach(job);
         let guests = Guests::of(reach.seat, room);
-        let settings = Settings { pacing_byte_s: paced(self.rate), ..Settings::default() };
-        let opened = Answerer::open(&reach, &settings, guests);
+        let opened = Answerer::open(&reach, &paced(self.rate), guests);
         let answerer = opened.map_err(|cause| cause.sentence())?;
         let talks = vec![Some(answerer.port())];
         self.jobs.insert(job, Duty::responding(answerer, room));
@@ -266,6 +256,7 @@ const LONGEST: Nanos = Nanos::from_secs(600);
 
 #[cfg(test)]
 mod tests {
+    use btu_control::policy::LEAST_RATE;
     use serde_json::json;
 
     use super::super::RATE_OF_CONNECTION;
@@ -306,8 +297,9 @@ mod tests {
             assert_eq!(heard["told"], "listening", "{path} {transport}: {heard}");
         }
         let too_little = begin(&terms(3, Some(BitRate::new(256_000))), &Value::Null).err().unwrap();
-        let why = "policy: max_rate = 256kbit/s: 3 connections need 128kbit/s each";
-        assert_eq!(too_little, why);
+        let why =
+            "policy: max_rate = 256kbit/s: 3 connections need 128kbit/s each; ask for fewer (";
+        assert!(too_little.starts_with(why), "{too_little}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use btu_core::units::BitRate;
 use serde_json::Value;
 
 use super::MANY;
@@ -110,7 +111,8 @@ fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
         "agent::limits::blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it";
     isolated(name, || {
         let hosts = Hosts::new();
-        let _agent = limited(&hosts);
+        let agent = hosts.agent(0, &["[[class]]\nmax_rate = \"800Mbit/s\"\n"]);
+        hosts.pair(&agent, "lab1");
         let mut args = vec!["all", "--sizes", "1B,1MiB", "--rounds", "2", "--connections", "1"];
         args.extend(["--point-time", "5ms", "--chasms", "off", "--reference", "off"]);
         args.extend(["--patience", "60s", "--out", "result"]);
@@ -118,22 +120,28 @@ fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
         let result = read_json(&hosts.path("result/result.json"));
         let missing = result["missing"].as_object().unwrap();
+        let curves = result["curves"].as_array().unwrap();
+        let facts = read_json(&hosts.path("result/hosts.json"));
+        let held = facts["placement"]["policy_active"]["value"].as_str().unwrap();
+        let part = held.strip_prefix("max_rate in the policy of agent lab1: ").unwrap();
+        let part = part.strip_suffix(" per connection").unwrap();
+        let told = String::from_utf8(ended.stdout).unwrap();
+        assert!(told.contains(&format!("max_rate in the agent's policy: {part}")), "{told}");
         for name in ["udp", "quic"] {
             let reason = missing[name].as_str().unwrap();
-            assert!(reason.contains("max_rate = 80Mbit/s"), "{name}: {reason}");
+            assert!(reason.contains(&format!("max_rate = {part} per connection")), "{reason}");
         }
-        let curves = result["curves"].as_array().unwrap();
+        // All connections that were asked for send no more than the policy allows.
+        let rate = part.parse::<BitRate>().unwrap().bit_per_second() / 8;
+        let together = rate * u64::try_from(curves.len()).unwrap();
+        assert!(curves.len() > 1 && together <= 100_000_000, "{} of {held}", curves.len());
+        let part_s = f64::from(u32::try_from(rate).unwrap());
         for name in ["tcp", "tls"] {
             let curve = curves.iter().find(|curve| curve["label"] == name).unwrap();
             let time = curve["points"][1]["time_us"].as_f64().unwrap();
             // The answer alone is held back: half of its time is the least that T can be.
-            let least = (f64::from(1 << 20) - BURST) / RATE / 2.0 * 1e6;
+            let least = (f64::from(1 << 20) - BURST) / part_s / 2.0 * 1e6;
             assert!(time >= least, "{name}: {time} us, not {least}");
         }
-        let told = String::from_utf8(ended.stdout).unwrap();
-        assert!(told.contains("max_rate in the agent's policy: 80Mbit/s"), "{told}");
-        let hosts = read_json(&hosts.path("result/hosts.json"));
-        let held = hosts["placement"]["policy_active"]["value"].as_str().unwrap();
-        assert_eq!(held, "max_rate in the policy of agent lab1: 80Mbit/s per connection");
     });
 }

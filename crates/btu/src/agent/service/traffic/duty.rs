@@ -1,5 +1,6 @@
 //! One job of a conductor: connections are awaited, blocks carried, what was seen is read.
 
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,6 +32,8 @@ pub(super) struct Duty {
     setting: Option<Arc<Setting>>,
     watch: Option<Watch>,
     answerers: Vec<Answerer>,
+    /// Streams from here that may not go on once their places are free.
+    held: Option<Vec<TcpStream>>,
     connections: usize,
     /// What is kept of its schedules.
     blocks: usize,
@@ -61,6 +64,8 @@ pub(super) struct Meeting {
     pub(super) here: usize,
     pub(super) linger: Nanos,
     pub(super) stall: Nanos,
+    /// Whether nothing of its streams may be sent once it has ended.
+    pub(super) held: bool,
 }
 
 /// What stays the same throughout.
@@ -77,7 +82,7 @@ impl Duty {
         answerers: Vec<Answerer>,
         [connections, blocks]: [usize; 2],
     ) -> Result<Self, String> {
-        let Meeting { reception, flows, here, linger, stall } = meeting;
+        let Meeting { reception, flows, here, linger, stall, held } = meeting;
         let setting = Arc::new(Setting { flows, linger, stall });
         let cancel = Arc::<AtomicBool>::default();
         let (awaited, flag) = (Arc::clone(&setting), Arc::clone(&cancel));
@@ -85,6 +90,7 @@ impl Duty {
         let stage = Stage::Meeting(spawn("traffic-meet", wait)?);
         let mut duty = Self::in_stage(stage);
         (duty.setting, duty.cancel) = (Some(setting), cancel);
+        duty.held = held.then(Vec::new);
         (duty.answerers, duty.connections, duty.blocks) = (answerers, connections, blocks);
         Ok(duty)
     }
@@ -110,6 +116,7 @@ impl Duty {
             setting: None,
             watch: None,
             answerers: Vec::new(),
+            held: None,
             connections: 0,
             blocks: 0,
             told: 0,
@@ -132,6 +139,9 @@ impl Duty {
         match std::mem::replace(&mut self.stage, Stage::Nothing) {
             Stage::Meeting(thread) if thread.is_finished() => {
                 let side = joined(thread)?;
+                if let Some(held) = &mut self.held {
+                    *held = side.hold().map_err(|cause| cause.sentence())?;
+                }
                 self.watch = Some(side.watch());
                 self.stage = Stage::Met(side);
                 Ok(Told::Ready {})
@@ -254,6 +264,8 @@ impl Duty {
             }
             _ => {}
         }
+        // After the threads: these are the last to close, and closing them discards what is unsent.
+        self.held = None;
     }
 }
 
