@@ -202,6 +202,12 @@ impl Conductor {
         Progress::of(&self.plan, &self.ledger, self.pass, waiting, now.since(self.started))
     }
 
+    /// The cells that were due for a second run and have none: of a complete run, those for which
+    /// there was no time.
+    pub fn not_run_again(&self) -> Vec<&Cell> {
+        self.captures.iter().flat_map(Captures::left).collect()
+    }
+
     /// True where some cell of the plan passes through the emulator.
     fn emulates(&self) -> bool {
         let impaired =

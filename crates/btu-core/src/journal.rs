@@ -71,6 +71,10 @@ impl Journal {
     /// How a check of the emulation before the first cell calls its moment.
     pub const BEFORE: &str = "before";
 
+    /// The event of a cell whose second run was due when the time for second runs was over; its detail
+    /// begins with the cell.
+    pub const NOT_RUN_AGAIN: &str = "not_run_again";
+
     /// The second runs with capture, one for each cell that has one: the last, where there are more.
     pub fn captures(&self) -> Vec<&CaptureSample> {
         let mut last: Vec<&CaptureSample> = Vec::new();

@@ -20,6 +20,7 @@ use btu_control::Ending;
 use btu_control::JournalDir;
 use btu_control::Watcher;
 use btu_control::drive;
+use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
 
@@ -80,6 +81,12 @@ fn carry_out(args: &RunArgs, started: Started, watcher: &mut dyn Watcher) -> Res
         start::note(&mut journal, "agent_lost", lost)?;
     }
     let ending = ending.map_err(start::journal_failure)?;
+    if ending == Ending::Complete {
+        for cell in conductor.not_run_again() {
+            let detail = format!("{}: the time for second runs was over", cell.id());
+            start::note(&mut journal, Journal::NOT_RUN_AGAIN, &detail)?;
+        }
+    }
     let signatures = match ending {
         // Who goes on later signs then.
         Ending::Interrupted => Vec::new(),

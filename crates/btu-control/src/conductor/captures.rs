@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use btu_core::analysis::AbnormalCell;
 use btu_core::analysis::abnormal_cells;
+use btu_core::cell::Cell;
 use btu_core::plan::CaptureLimits;
 use btu_core::plan::Captured;
 use btu_core::plan::Plan;
@@ -42,6 +43,13 @@ impl Captures {
         let due = self.due.pop_front()?;
         self.made += 1;
         Some((self.made, due))
+    }
+}
+
+impl Captures {
+    /// Those that are due and were not started.
+    pub(super) fn left(&self) -> impl Iterator<Item = &Cell> {
+        self.due.iter().map(|one| &one.cell)
     }
 }
 

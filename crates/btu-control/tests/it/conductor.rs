@@ -23,6 +23,16 @@ use crate::simulated::plan;
 
 /// Runs a plan on the simulated testbed, keeping what `records` hold already.
 fn run(plan: &Plan, testbed: &mut Simulated, records: Vec<Record>) -> (Ending, Vec<Record>) {
+    let (ending, records, _) = run_and_left(plan, testbed, records);
+    (ending, records)
+}
+
+/// The same, and the cells that were due for a second run and have none.
+fn run_and_left(
+    plan: &Plan,
+    testbed: &mut Simulated,
+    records: Vec<Record>,
+) -> (Ending, Vec<Record>, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("result");
     let mut journal =
@@ -32,7 +42,8 @@ fn run(plan: &Plan, testbed: &mut Simulated, records: Vec<Record>) -> (Ending, V
     let ending = drive(&mut conductor, testbed, &mut journal, &mut watcher).unwrap();
     drop(journal);
     let (_, stored) = JournalDir::resume(&place).unwrap();
-    (ending, records.into_iter().chain(stored.records).collect())
+    let left = conductor.not_run_again().iter().map(|cell| cell.id()).collect();
+    (ending, records.into_iter().chain(stored.records).collect(), left)
 }
 
 /// How often each cell was measured in each pass.
@@ -197,6 +208,20 @@ fn second_runs_are_made_for_none_for_every_cell_and_within_their_time() {
     assert_eq!(count(Captured::All, 200), 120);
     assert_eq!(count(Captured::Abnormal, 200), 4);
     assert_eq!(count(Captured::Abnormal, 2500), 2, "4 s in the quick preset");
+}
+
+#[test]
+fn the_cells_for_whose_second_run_no_time_was_left_are_known() {
+    let left = |cell_time| {
+        let mut testbed = Simulated::new();
+        testbed.cell_time = Nanos::from_millis(cell_time);
+        asymmetric(&mut testbed);
+        run_and_left(&plan("btu-26"), &mut testbed, Vec::new()).2
+    };
+    assert_eq!(left(200), Vec::<String>::new());
+    let late = left(2500);
+    assert_eq!(late.len(), 2, "two of four were made: {late:?}");
+    assert!(late.iter().all(|cell| cell.starts_with("SEND/telnet/")), "{late:?}");
 }
 
 #[test]

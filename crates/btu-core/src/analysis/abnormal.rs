@@ -26,6 +26,11 @@ pub fn abnormal_cells(plan: &Plan, records: &[Record]) -> Vec<AbnormalCell> {
     let mut runs = count::counted_runs(plan, records, &bases);
     let of_cells = flag_anomalies(plan, &mut runs);
     let cells = summaries(plan, &runs, &of_cells);
+    abnormal_of(&cells)
+}
+
+/// The abnormal ones of these, in the order of [`abnormal_cells`].
+pub(super) fn abnormal_of(cells: &[CellSummary]) -> Vec<AbnormalCell> {
     let mut found: Vec<AbnormalCell> = cells.iter().filter_map(CellSummary::abnormal).collect();
     found.sort_by_key(|one| std::cmp::Reverse(one.why.len()));
     found
