@@ -24,6 +24,7 @@ pub use pingpong::*;
 pub use traffic::*;
 pub use version::PINGPONG_SCHEMA_VERSION;
 pub use version::SCHEMA_VERSION;
+pub use version::SECOND_RUNS_SCHEMA_VERSION;
 pub use version::TRAFFIC_SCHEMA_VERSION;
 
 pub(crate) use build::moment;

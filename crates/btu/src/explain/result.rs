@@ -31,7 +31,11 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     if args.json {
         let runs: Vec<Value> = chosen.iter().map(|run| described(run)).collect();
         let omitted: Vec<Value> = omitted.iter().map(left_out).collect();
-        output::json(&json!({ "second_runs": runs, "not_run_again": omitted }))?;
+        output::json(&json!({
+            "schema_version": btu_report::SECOND_RUNS_SCHEMA_VERSION,
+            "second_runs": runs,
+            "not_run_again": omitted,
+        }))?;
     } else {
         output::result(&btu_report::explained_text(&document))?;
     }
