@@ -102,7 +102,8 @@ impl SequenceData {
 
     /// So many points the chart of a direction has.
     pub(crate) const fn points_of(stream: &Stream) -> usize {
-        stream.sent.len() + stream.answers.len() + stream.sacks.len() + stream.round_trips.len()
+        let ticks = stream.sent.len() + stream.answers.len() + stream.sacks.len();
+        ticks + stream.round_trips.len() + stream.events.len() + stream.zero_windows.len()
     }
 
     /// The time of the last thing in it.
