@@ -44,9 +44,7 @@ impl Captures {
         self.made += 1;
         Some((self.made, due))
     }
-}
 
-impl Captures {
     /// Those that are due and were not started.
     pub(super) fn left(&self) -> impl Iterator<Item = &Cell> {
         self.due.iter().map(|one| &one.cell)

@@ -70,7 +70,7 @@ fn part(terms: &Terms, fewer: &str) -> Result<Option<BitRate>, String> {
     let (part, flows) = (share(rate, terms.flows), terms.flows);
     if part < LEAST_RATE {
         return Err(format!(
-            "policy: max_rate = {rate}: {flows} connections need {LEAST_RATE} each; ask for fewer \
+            "policy: max_rate leaves {rate}: {flows} connections need {LEAST_RATE} each; ask for fewer \
              ({fewer}), or set a higher max_rate there"
         ));
     }

@@ -64,7 +64,7 @@ impl PingPong {
         let of = PACED.join(", ");
         let what = || {
             format!(
-                "policy: max_rate = {rate} per connection: {name} cannot be held to that, only {of}"
+                "policy: max_rate leaves each connection {rate}: {name} cannot be held to that, only {of}"
             )
         };
         (!can_be).then(what)
@@ -113,7 +113,7 @@ mod tests {
         let (mut service, said) = begun(Some(BitRate::new(80_000_000)));
         assert_eq!(said[RATE_OF_CONNECTION], 20_000_000);
         let refused = told(&mut *service, &listen(1, "udp"));
-        let why = "policy: max_rate = 20Mbit/s per connection: udp cannot be held to that, only \
+        let why = "policy: max_rate leaves each connection 20Mbit/s: udp cannot be held to that, only \
                    tcp, tls, uring";
         assert_eq!(refused["reason"], why);
         for connection in 1..=4 {

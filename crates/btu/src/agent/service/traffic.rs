@@ -140,7 +140,10 @@ impl Traffic {
 
     fn unheld(&self, test: &str) -> String {
         let rate = self.terms.rate.map_or_else(String::new, |rate| rate.to_string());
-        format!("policy: max_rate = {rate}: the datagrams of {test} cannot be held to that")
+        format!(
+            "policy: max_rate leaves {rate}: the datagrams of {test} cannot be held to that; send \
+             streams, or remove max_rate there"
+        )
     }
 
     /// How many connections a new job may have.
@@ -290,7 +293,8 @@ mod tests {
             )
         };
         let refused = told(&mut service, &prepare(1, &of("active -> test", "udp")));
-        let why = "policy: max_rate = 256kbit/s: the datagrams of one cannot be held to that";
+        let why = "policy: max_rate leaves 256kbit/s: the datagrams of one cannot be held to that; \
+                   send streams, or remove max_rate there";
         assert_eq!(refused["reason"], why);
         for (job, path, transport) in [(2, "active -> test", "tcp"), (3, "test -> active", "udp")] {
             let heard = told(&mut service, &prepare(job, &of(path, transport)));
@@ -298,7 +302,7 @@ mod tests {
         }
         let too_little = begin(&terms(3, Some(BitRate::new(256_000))), &Value::Null).err().unwrap();
         let why =
-            "policy: max_rate = 256kbit/s: 3 connections need 128kbit/s each; ask for fewer (";
+            "policy: max_rate leaves 256kbit/s: 3 connections need 128kbit/s each; ask for fewer (";
         assert!(too_little.starts_with(why), "{too_little}");
     }
 

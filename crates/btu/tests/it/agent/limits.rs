@@ -98,7 +98,7 @@ fn flows_of_an_agent_are_held_to_its_rate_and_datagrams_that_cannot_be_are_refus
         let (ended, sample, _) = run(&one("lab1", "here", datagrams), "back");
         assert_eq!(ended.status.code(), Some(6), "{}", said(&ended));
         let failed = sample["clusters"][0]["failed"].as_str().unwrap();
-        assert!(failed.contains("policy: max_rate = 80Mbit/s"), "{failed}");
+        assert!(failed.contains("policy: max_rate leaves 80Mbit/s"), "{failed}");
         let (ended, sample, _) = run(&one("here", "lab1", datagrams), "forth");
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
         assert!(!is_flagged(&sample), "{}", sample["flags"]);
@@ -129,7 +129,10 @@ fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
         assert!(told.contains(&format!("max_rate in the agent's policy: {part}")), "{told}");
         for name in ["udp", "quic"] {
             let reason = missing[name].as_str().unwrap();
-            assert!(reason.contains(&format!("max_rate = {part} per connection")), "{reason}");
+            assert!(
+                reason.contains(&format!("max_rate leaves each connection {part}")),
+                "{reason}"
+            );
         }
         // All connections that were asked for send no more than the policy allows.
         let rate = part.parse::<BitRate>().unwrap().bit_per_second() / 8;
