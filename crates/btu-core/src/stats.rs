@@ -54,6 +54,8 @@ pub use spearman::spearman_p;
 
 pub(crate) use quantile::NORMAL_MAD;
 pub(crate) use quantile::floor;
+pub(crate) use quantile::mad_of_few;
+pub(crate) use spearman::correlation;
 
 /// A number of values as a float.
 #[expect(clippy::cast_precision_loss, reason = "samples in memory are far fewer than 2^53")]

@@ -8,6 +8,9 @@ use crate::analysis::CountedRun;
 use crate::cell::Cell;
 use crate::plan::Plan;
 use crate::stats::geometric_mean;
+use crate::stats::mad_of_few;
+use crate::stats::median;
+use crate::stats::robust_cv;
 use crate::units::Nanos;
 
 /// The runs of a journal that count.
@@ -34,6 +37,8 @@ pub struct CellRuns<'e> {
     pub goodput_mbps: f64,
     /// Geometric mean of the slowdowns.
     pub slowdown: Option<f64>,
+    /// Robust coefficient of variation of the goodputs; `None` of a single run.
+    spread: Option<f64>,
 }
 
 impl<'e> Evidence<'e> {
@@ -73,6 +78,14 @@ impl<'e> Evidence<'e> {
         let long = |at: &usize| self.runs[*at].scored.elapsed >= Nanos::from_secs(1);
         cell.runs.len() >= 5 && cell.runs.iter().all(long)
     }
+
+    /// What chance may do to the repeats of a cell: three times what those of the other cells of this
+    /// machine spread (median of their robust coefficients of variation).
+    pub(super) fn chance_of_others(&self, cell: &CellRuns<'_>) -> f64 {
+        let others = self.cells.iter().filter(|other| other.cell != cell.cell);
+        let others: Vec<f64> = others.filter_map(|other| other.spread).collect();
+        3.0 * mad_of_few(cell.runs.len()) * median(&others).unwrap_or(0.0)
+    }
 }
 
 impl<'e> CellRuns<'e> {
@@ -81,7 +94,13 @@ impl<'e> CellRuns<'e> {
         let goodputs: Vec<f64> = scored().map(|run| run.goodput_mbps).collect();
         let slowdowns: Vec<f64> = scored().filter_map(|run| run.slowdown).collect();
         let (goodput_mbps, slowdown) = (geometric_mean(&goodputs)?, geometric_mean(&slowdowns));
-        Some(Self { cell, runs: places, goodputs, goodput_mbps, slowdown })
+        let spread = robust_cv(&goodputs);
+        Some(Self { cell, runs: places, goodputs, goodput_mbps, slowdown, spread })
+    }
+
+    /// Robust coefficient of variation of the goodputs.
+    pub(super) const fn spread(&self) -> Option<f64> {
+        self.spread
     }
 
     /// True for a cell of the same case and activity: it differs by its application alone.

@@ -1,5 +1,7 @@
 //! Each rule on samples that have its sign, and on those that just miss it.
 
+mod chance;
+
 use super::*;
 use crate::analysis::Analysis;
 use crate::analysis::analyse;

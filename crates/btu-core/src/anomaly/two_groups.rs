@@ -9,8 +9,9 @@ use crate::stats::two_groups;
 
 pub(super) const RULE: Rule = Rule {
     name: "two-groups",
-    about: "at least 5 repeats of at least 1 s that fall into two groups: bimodality coefficient \
-            above 5/9, or a gap three times as wide as either group and 15 % apart",
+    about: "at least 5 repeats of at least 1 s that fall into two groups, further apart than 15 % and \
+            3 times (at 5 repeats 3.6) the median spread of the other cells: bimodality coefficient above 5/9, or a gap \
+            three times as wide as either group",
     weight: Weight::Abnormal,
     find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
 };
@@ -19,15 +20,16 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     if !evidence.is_well_measured(cell) {
         return None;
     }
-    if let Some(split) = two_groups(&cell.goodputs, LEAST_RATIO) {
+    let least = evidence.chance_of_others(cell).exp().max(LEAST_RATIO);
+    if let Some(split) = two_groups(&cell.goodputs, least) {
         let (lower, upper) = (split.lower, split.upper);
         return Some(format!(
-            "{lower} slow and {upper} fast repeats, {:.2} times apart",
+            "{lower} slow and {upper} fast repeats, {:.2} times apart (> {least:.2})",
             split.ratio
         ));
     }
     let coefficient = bimodality_coefficient(&cell.goodputs)?;
-    let apart = widest_ratio(&cell.goodputs) >= LEAST_RATIO;
+    let apart = widest_ratio(&cell.goodputs) >= least;
     (coefficient > UNIFORM && apart).then(|| {
         format!(
             "bimodality coefficient {coefficient:.2} > {UNIFORM:.2} of {} repeats",

@@ -62,8 +62,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// Pearson's correlation.
-fn correlation(first: &[f64], second: &[f64]) -> Option<f64> {
+/// Pearson's correlation; `None` where all values of a side are equal.
+pub(crate) fn correlation(first: &[f64], second: &[f64]) -> Option<f64> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / count(values.len());
     let (a, b) = (mean(first), mean(second));
     let pairs = || first.iter().zip(second).map(|(x, y)| (x - a, y - b));
