@@ -15,12 +15,14 @@ mod blackbox_limited;
 mod bloated_queue;
 mod congestion_window;
 mod delayed_ack;
+mod disturbed_passes;
 mod emulator_pattern;
 mod evidence;
 mod fast_retransmit;
 mod pace;
 mod receiver_drops;
 mod reordering;
+mod repeats;
 mod seen;
 mod silly_window;
 mod slow_reader;
@@ -35,6 +37,7 @@ mod tail_loss;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod two_modes;
 mod unknown;
 
 use std::fmt;
@@ -54,6 +57,7 @@ pub use evidence::EndEvidence;
 pub use evidence::Evidence;
 pub use evidence::HostTimes;
 pub use pace::Pace;
+pub use repeats::Repeat;
 
 /// Every cause; where two explain the same share of the time, the first is named first.
 pub static CAUSES: &[Cause] = &[
@@ -77,6 +81,8 @@ pub static CAUSES: &[Cause] = &[
     blackbox_limited::CAUSE,
     congestion_window::CAUSE,
     application::CAUSE,
+    disturbed_passes::CAUSE,
+    two_modes::CAUSE,
     unknown::CAUSE,
 ];
 

@@ -48,7 +48,7 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let plan = folder.join("plan.toml");
     fs::write(&plan, PLAN).context("write a plan")?;
-    let (mut cells, mut alarms) = (0, 0);
+    let (mut cells, mut alarms, mut explained) = (0, 0, 0);
     for number in 0..RUNS {
         let out = folder.join(number.to_string());
         let seed = (options.seed + u64::from(number)).to_string();
@@ -62,9 +62,13 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
         let mut explain = repo.command(repo.path("target/release/btu"));
         let said =
             explain.arg("explain").arg(&out).arg("--json").output().context("run btu explain")?;
-        alarms += alarmed(&said.stdout)?;
+        let [called, with_cause] = alarmed(&said.stdout)?;
+        (alarms, explained) = (alarms + called, explained + with_cause);
     }
-    println!("{alarms} of {cells} healthy cells are called abnormal (at most 1 of 100)");
+    println!(
+        "{alarms} of {cells} healthy cells are called abnormal (at most 1 of 100), {explained} of them with \
+         a cause"
+    );
     Ok(Verdict::of(alarms * 100 <= cells))
 }
 
@@ -78,17 +82,17 @@ fn named_cells(result: &[u8]) -> Result<usize> {
     Ok(names.collect::<std::collections::BTreeSet<_>>().len())
 }
 
-/// Prints each abnormal cell with its rules and its first cause, and counts them; nothing was said of a
-/// result without any.
-fn alarmed(said: &[u8]) -> Result<usize> {
+/// Prints each abnormal cell with its rules and its first cause, and counts them and those that have a
+/// known one; nothing was said of a result without any.
+fn alarmed(said: &[u8]) -> Result<[usize; 2]> {
     if said.is_empty() {
-        return Ok(0);
+        return Ok([0; 2]);
     }
     let said: Value = serde_json::from_slice(said).context("parse what btu explain said")?;
     let both = ["second_runs", "not_run_again"].map(|key| said[key].as_array().cloned());
     let all = both.into_iter().flatten().flatten();
     let abnormal = all.filter(|one| one["why"].as_array().is_some_and(|why| !why.is_empty()));
-    let mut count = 0;
+    let (mut count, mut explained) = (0, 0);
     for one in abnormal {
         let rules: Vec<&str> = one["why"]
             .as_array()
@@ -96,9 +100,19 @@ fn alarmed(said: &[u8]) -> Result<usize> {
             .flatten()
             .filter_map(|flag| flag["detail"].as_str())
             .collect();
-        let cause = one["connections"][0]["diagnoses"][0]["cause"].as_str().unwrap_or("no cause");
+        let connections = one["connections"].as_array();
+        let mut causes = connections
+            .into_iter()
+            .flatten()
+            .filter_map(|each| each["diagnoses"][0]["cause"].as_str());
+        let cause = causes.clone().find(|cause| *cause != UNKNOWN).or_else(|| causes.next());
+        let cause = cause.unwrap_or("no cause");
         println!("  {}: {}; {cause}", one["cell"].as_str().unwrap_or("?"), rules.join("; "));
         count += 1;
+        explained += usize::from(!["no cause", UNKNOWN].contains(&cause));
     }
-    Ok(count)
+    Ok([count, explained])
 }
+
+/// The diagnosis that says that nothing explains it.
+const UNKNOWN: &str = "unknown";

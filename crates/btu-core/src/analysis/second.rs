@@ -10,11 +10,13 @@ use crate::cell::Role;
 use crate::diagnosis::Covered;
 use crate::diagnosis::Diagnosis;
 use crate::diagnosis::Evidence;
+use crate::diagnosis::Repeat;
 use crate::diagnosis::diagnose;
 use crate::journal::Journal;
 use crate::plan::Plan;
 use crate::sample::CaptureFile;
 use crate::sample::CaptureSample;
+use crate::sample::CellSample;
 use crate::sample::ConnectionSample;
 use crate::sample::Flag;
 use crate::tcp;
@@ -64,21 +66,25 @@ pub fn second_runs(
     packets: impl Fn(&CaptureFile) -> Result<Vec<u8>, String>,
 ) -> Vec<SecondRun> {
     let rate = verdict::emulator_rate(&journal.records);
+    let scored = count::counted_runs(&journal.plan, &journal.records, &[]);
     let of = |sample: &&CaptureSample| {
         let content = match &sample.file {
             Some(file) => packets(file),
             None => Err(sample.not_captured.clone()),
         };
-        second_run(&journal.plan, sample, content, rate)
+        let scored = scored.iter().filter(|run| run.sample.cell == sample.run.cell);
+        let scored: Vec<&CellSample> = scored.map(|run| run.sample).collect();
+        second_run(&journal.plan, sample, content, &scored, rate)
     };
     journal.captures().iter().map(of).collect()
 }
 
-/// What one second run says.
+/// What one second run says, beside the scored runs of its cell.
 pub fn second_run(
     plan: &Plan,
     sample: &CaptureSample,
     packets: Result<Vec<u8>, String>,
+    scored: &[&CellSample],
     emulator_rate: Option<BitRate>,
 ) -> SecondRun {
     let read = packets.and_then(|bytes| Seen::read(&bytes));
@@ -95,8 +101,10 @@ pub fn second_run(
         let blackbox = limits.clone();
         let observed = Evidence::of_run(sample, number);
         let covered = connection.as_ref().and_then(|found| seen.covered(found, observed.elapsed));
+        let repeats = scored.iter().filter_map(|run| Repeat::of(run)).collect();
         let lost_packets = seen.lost;
-        let evidence = Evidence { blackbox, abnormal, lost_packets, covered, ..observed };
+        let known = Evidence { repeats, ..observed };
+        let evidence = Evidence { blackbox, abnormal, lost_packets, covered, ..known };
         let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));
         let congestion = connection.as_ref().map(|found| match covered {
             Some(_) => CongestionWindow::missing(CUT),

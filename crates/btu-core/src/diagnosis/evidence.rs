@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Confidence;
 use super::Figure;
+use super::Repeat;
 use crate::cell::Role;
 use crate::sample::CaptureSample;
 use crate::sample::ConnectionSample;
@@ -40,6 +41,8 @@ pub struct Evidence {
     pub blackbox: Vec<String>,
     /// Why somebody calls this abnormal; then "unknown" is an answer.
     pub abnormal: Vec<String>,
+    /// The scored runs of the same cell.
+    pub repeats: Vec<Repeat>,
     /// Packets that the capture lost among those that it has.
     pub lost_packets: u64,
     /// The part of the observed time that the capture holds; `None` where that is all of it.

@@ -2,6 +2,7 @@
 
 mod ends;
 mod pairs;
+mod repeats;
 
 use std::collections::BTreeSet;
 

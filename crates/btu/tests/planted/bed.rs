@@ -89,7 +89,7 @@ impl Trial {
     pub(crate) fn second_run(&self) -> SecondRun {
         let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
         let plan = Plan::resolve(&Choices::default(), &words, 1).expect("the default plan");
-        let found = second_run(&plan, &self.sample, Ok(self.pcapng.clone()), None);
+        let found = second_run(&plan, &self.sample, Ok(self.pcapng.clone()), &[], None);
         assert_eq!(found.no_packets, "", "the capture can be read");
         found
     }
