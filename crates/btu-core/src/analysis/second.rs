@@ -188,28 +188,47 @@ impl Seen {
         (held < whole).then_some(Covered { held, whole })
     }
 
-    /// The connection of each sample: by the ports of both ends. What no ports tell is found by what it
-    /// carried: where a journal has none, and where the network rewrites them all.
+    /// The connection of each sample: by the ports of both ends. Where the capture has none of these ports
+    /// at all, a network rewrote them, or it holds others' connections only: then one is ours that carried
+    /// the same amount to a few bytes. A journal without ports has nothing but the amount.
     fn claimed(&mut self, samples: &[ConnectionSample]) -> Vec<Option<tcp::Connection>> {
         let mut found: Vec<_> = samples.iter().map(|one| self.take_by_ports(one)).collect();
         let are_rewritten = found.iter().all(Option::is_none);
         for (sample, connection) in samples.iter().zip(&mut found) {
-            if connection.is_none() && (are_rewritten || sample.ports().is_none()) {
-                *connection = self.take_alike(sample);
+            match sample.ports() {
+                None => *connection = self.take_alike(sample, u64::MAX),
+                Some(_) if are_rewritten => *connection = self.take_alike(sample, A_FEW),
+                Some(_) => {}
             }
         }
+        let is_known = |one: &ConnectionSample| one.ports().is_some();
+        if are_rewritten && found.iter().any(Option::is_some) && samples.iter().any(is_known) {
+            self.missing.push(BY_AMOUNT.to_owned());
+        }
+        let lost = samples.iter().zip(&found).filter(|(_, found)| found.is_none());
+        self.missing.extend(lost.filter_map(|(sample, _)| {
+            let [near, far] = sample.ports()?;
+            let peer = sample.peer;
+            Some(format!(
+                "no connection in it has the ports {near} of test and {far} of {peer}, or carried as much"
+            ))
+        }));
         found
     }
 
     fn take_by_ports(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
         let ports = sample.ports()?;
         let has_ports = |one: &tcp::Connection| ports == [one.client.port, one.server.port];
-        self.take(sample, has_ports)
+        self.take(sample, u64::MAX, has_ports)
     }
 
     /// The test host connects, so the direction is that of the larger stream.
-    fn take_alike(&mut self, sample: &ConnectionSample) -> Option<tcp::Connection> {
-        self.take(sample, |one| {
+    fn take_alike(
+        &mut self,
+        sample: &ConnectionSample,
+        most_apart: u64,
+    ) -> Option<tcp::Connection> {
+        self.take(sample, most_apart, |one| {
             let sends = one.streams()[0].from == one.client;
             sends == (sample.direction == Direction::Send) && one.streams()[0].has_data()
         })
@@ -220,10 +239,12 @@ impl Seen {
     fn take(
         &mut self,
         sample: &ConnectionSample,
+        most_apart: u64,
         fits: impl Fn(&tcp::Connection) -> bool,
     ) -> Option<tcp::Connection> {
         let amount = sample.bytes.count();
         let apart = |one: &tcp::Connection| one.streams()[0].counts.new_bytes.abs_diff(amount);
+        let fits = |one: &tcp::Connection| fits(one) && apart(one) <= most_apart;
         let fitting = self.connections.iter().enumerate().filter(|(_, one)| fits(one));
         let (place, _) = fitting.min_by_key(|(_, one)| apart(one) / A_FEW)?;
         Some(self.connections.remove(place))
@@ -232,3 +253,6 @@ impl Seen {
 
 /// Bytes that nobody counts: 'ready', 'go', the receipt.
 const A_FEW: u64 = 8;
+/// What a reader must know of connections that have other ports in the capture.
+const BY_AMOUNT: &str = "no connection in it has the ports that the journal holds: those that carried as much to a \
+                         few bytes are taken for ours, as where a network rewrites ports";

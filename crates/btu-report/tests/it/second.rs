@@ -11,6 +11,7 @@ use btu_core::diagnosis::Confidence;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Captured;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_report::compose;
 use btu_report::render;
@@ -122,8 +123,33 @@ fn a_connection_is_found_by_its_ports() {
         first(&analysis).connections.iter().map(|one| one.connection.is_some()).collect::<Vec<_>>()
     };
     assert_eq!(elsewhere([5001, 5002]), [true, false]);
-    // A network that rewrites ports: by what it carried.
+    // A network that rewrites ports: by what it carried, to a few bytes.
     assert_eq!(elsewhere([7, 8]), [true, false]);
+}
+
+/// The capture holds somebody else's connection alone: it is not ours, however near it comes.
+#[test]
+fn a_connection_of_others_is_never_taken_for_ours() {
+    for (bytes, is_ours) in [(400_000, true), (400_008, true), (401_000, false), (300_000, false)] {
+        let mut journal = fixture::tiny_journal();
+        let cell = journal.plan.cells().remove(0);
+        journal.records.push(fixture::second_run(cell, [7, 8]));
+        let Some(Record::Capture(sample)) = journal.records.last_mut() else {
+            panic!("a second run")
+        };
+        let connections = &mut sample.run.comm.as_mut().unwrap().connections;
+        connections.truncate(1);
+        connections[0].bytes = Bytes::new(bytes);
+        let analysis = analysed(&journal, &packets(u64::MAX, |_| {}));
+        let found = first(&analysis);
+        assert_eq!(found.connections[0].connection.is_some(), is_ours, "{bytes}");
+        let said = words(&rendered("text", &journal, &analysis));
+        let by_amount = "those that carried as much to a few bytes are taken for ours";
+        assert_eq!(said.contains(by_amount), is_ours, "{said}");
+        let gone =
+            "no connection in it has the ports 7 of test and 8 of active, or carried as much";
+        assert_eq!(said.contains(gone), !is_ours, "{said}");
+    }
 }
 
 /// Ports that are not in the capture belong to a connection that is not: the other one keeps its own.
