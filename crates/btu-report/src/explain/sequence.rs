@@ -24,12 +24,9 @@ pub(super) fn charts(explained: &Explained<'_>) -> Vec<Block> {
         let title =
             format!("Connection {}", named(*place, &explained.analysis.connections[*place]));
         let chart = || chart(*place, title, stream(place), &NOT_CARRIED).of(detail);
-        let thinned = (detail == Detail::Thinned).then(|| {
-            Block::paragraph(format!(
-                "{} --connection {} alone draws more of it.",
-                thinned(stream(place)),
-                place + 1
-            ))
+        let thinned = thinned(stream(place), detail).map(|said| {
+            let alone = format!("--connection {} alone draws more of it.", place + 1);
+            Block::paragraph(format!("{said} {alone}"))
         });
         let has_data = stream(place).has_data();
         let blocks = has_data.then(|| [thinned, Some(Block::Sequence(Box::new(chart())))]);
@@ -41,19 +38,27 @@ pub(super) fn charts(explained: &Explained<'_>) -> Vec<Block> {
 /// How much of a direction a page carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Of each stretch of time what reaches furthest.
-    Thinned,
+    /// Of each of so many stretches of time what reaches furthest.
+    Thinned {
+        /// How many.
+        stretches: u32,
+    },
     /// Every point.
     Whole,
 }
 
-/// Which charts of a page are whole, by how many points each has: as many as fit.
+/// How much of each chart a page carries that may have `most` points, by how many each chart has: none
+/// but thinned ones at first, in fewer stretches where these alone would be too many; then as many
+/// whole ones as fit, the smallest first.
 pub(crate) fn details(points: &[usize], most: usize) -> Vec<Detail> {
+    let stretches = stretches(points, most);
+    let thinned = |place: usize| points[place].min(points_in(stretches));
     let mut smallest: Vec<usize> = (0..points.len()).collect();
     smallest.sort_by_key(|place| points[*place]);
-    let (mut found, mut sum) = (vec![Detail::Thinned; points.len()], 0_usize);
+    let mut found = vec![Detail::Thinned { stretches }; points.len()];
+    let mut sum: usize = smallest.iter().copied().map(thinned).sum();
     for place in smallest {
-        sum = sum.saturating_add(points[place]);
+        sum = sum.saturating_add(points[place] - thinned(place));
         if sum <= most {
             found[place] = Detail::Whole;
         }
@@ -61,21 +66,39 @@ pub(crate) fn details(points: &[usize], most: usize) -> Vec<Detail> {
     found
 }
 
+/// The finest stretches in which all of these charts fit, thinned.
+fn stretches(points: &[usize], most: usize) -> u32 {
+    let sum = |stretches| points.iter().map(|one| (*one).min(points_in(stretches))).sum::<usize>();
+    let halved = std::iter::successors(Some(STRETCHES), |stretches| Some(stretches / 2));
+    let mut rough = halved.take_while(|stretches| *stretches >= FEWEST_STRETCHES);
+    rough.find(|stretches| sum(*stretches) <= most).unwrap_or(FEWEST_STRETCHES)
+}
+
+/// What a chart of so many stretches has at most where few segments are sent again: eight segments, six
+/// answers, four round trips of each.
+const fn points_in(stretches: u32) -> usize {
+    18 * stretches as usize
+}
+
+/// Below this a chart would show less than it hides.
+const FEWEST_STRETCHES: u32 = 125;
+
 /// What a reader must know of a chart that is not whole.
-pub(crate) fn thinned(stream: &Stream) -> String {
-    format!(
-        "The chart is thinned: of {} points it holds, for each of {STRETCHES} stretches of time and each \
+pub(crate) fn thinned(stream: &Stream, detail: Detail) -> Option<String> {
+    let Detail::Thinned { stretches } = detail else { return None };
+    Some(format!(
+        "The chart is thinned: of {} points it holds, for each of {stretches} stretches of time and each \
          kind of mark, the first, the last, the lowest and the highest. Counts and causes are of all of them.",
         SequenceData::points_of(stream)
-    )
+    ))
 }
 
 impl SequenceChart {
     /// The same chart in this detail.
     #[must_use]
     pub(crate) fn of(mut self, detail: Detail) -> Self {
-        if detail == Detail::Thinned {
-            self.data = self.data.thinned();
+        if let Detail::Thinned { stretches } = detail {
+            self.data = self.data.thinned(stretches);
         }
         self
     }
@@ -153,3 +176,41 @@ fn window(congestion: &CongestionWindow) -> String {
 }
 
 const MOST_PAUSES: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(points: &[usize], details: &[Detail]) -> usize {
+        let of = |(points, detail): (&usize, &Detail)| match detail {
+            Detail::Thinned { stretches } => (*points).min(points_in(*stretches)),
+            Detail::Whole => *points,
+        };
+        points.iter().zip(details).map(of).sum()
+    }
+
+    #[test]
+    fn the_smallest_charts_of_a_page_are_whole_and_the_thinned_ones_count() {
+        let points = [900_000, 50_000, 400_000];
+        let thinned = Detail::Thinned { stretches: STRETCHES };
+        let found = details(&points, 1_000_000);
+        assert_eq!(found, [thinned, Detail::Whole, Detail::Whole]);
+        // With the 72,000 of the thinned one the second largest has no room.
+        assert_eq!(details(&points, 500_000), [thinned, Detail::Whole, thinned]);
+        assert_eq!(details(&points, 2_000_000), [Detail::Whole; 3]);
+        assert_eq!(details(&[], 5), []);
+    }
+
+    #[test]
+    fn many_dense_charts_are_thinned_further_until_they_fit() {
+        for charts in [10, 48, 200, 400] {
+            let points = vec![300_000; charts];
+            let found = details(&points, 1_000_000);
+            assert!(sum(&points, &found) <= 1_000_000, "{charts}: {found:?}");
+            let Some(Detail::Thinned { stretches }) = found.last() else { panic!("{found:?}") };
+            // Half as rough would not have fitted.
+            let finer = points_in(2 * *stretches).min(300_000) * charts;
+            assert!(*stretches == STRETCHES || finer > 1_000_000, "{charts}: {stretches}");
+        }
+    }
+}

@@ -80,9 +80,8 @@ fn chart(number: usize, run: &SecondRun, one: &Followed, detail: Detail) -> Vec<
     let Some(stream) = stream(one) else { return Vec::new() };
     let title = format!("{}, {}", run.cell, way(one));
     let chart = sequence::chart(number, title, stream, &one.congestion).of(detail);
-    let thinned = (detail == Detail::Thinned).then(|| {
+    let thinned = sequence::thinned(stream, detail).map(|said| {
         let path = run.file.as_ref().map_or("", |file| &file.path);
-        let said = sequence::thinned(stream);
         Block::paragraph(format!("{said} btu explain DIR/{path} --html FILE draws every point."))
     });
     thinned.into_iter().chain([Block::Sequence(Box::new(chart))]).collect()
