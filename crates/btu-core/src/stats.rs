@@ -7,6 +7,7 @@
 mod bimodal;
 mod bootstrap;
 mod compare;
+mod drift;
 mod interval;
 mod isotonic;
 mod mean;
@@ -30,6 +31,7 @@ pub use compare::holm;
 pub use compare::mann_whitney;
 pub use compare::welch_difference;
 pub use compare::welch_on_logs;
+pub use drift::student_with_drift;
 pub use interval::Interval;
 pub use interval::student_on_logs;
 pub use isotonic::isotonic;

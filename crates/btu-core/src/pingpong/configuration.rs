@@ -204,7 +204,18 @@ pub fn labels(configurations: &[Configuration]) -> Vec<String> {
         }
         std::iter::once(transport.clone()).chain(words).collect::<Vec<_>>().join(" ")
     };
-    all.iter().map(label).collect()
+    let mut labels: Vec<String> = Vec::new();
+    for label in all.iter().map(label) {
+        let is_free = |number: &usize| !labels.contains(&again(&label, *number));
+        let number = (1..=all.len()).find(is_free).unwrap_or(1);
+        labels.push(again(&label, number));
+    }
+    labels
+}
+
+/// The name of a curve that is measured more than once.
+fn again(label: &str, number: usize) -> String {
+    if number == 1 { label.to_owned() } else { format!("{label} ({number})") }
 }
 
 impl Mode {
@@ -306,6 +317,13 @@ mod tests {
         let rate = |mode: Mode| mode.rate_mbps(Bytes::new(1000), 10.0);
         assert!((rate(Mode::PingPong) - 800.0).abs() < 1e-9);
         assert!((rate(Mode::Bidirectional) - 1600.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_configuration_that_comes_again_is_numbered() {
+        let tcp = || Configuration::new("tcp");
+        let found = labels(&[tcp(), tcp(), Configuration::new("unix"), tcp()]);
+        assert_eq!(found, ["tcp", "tcp (2)", "unix", "tcp (3)"]);
     }
 
     #[test]

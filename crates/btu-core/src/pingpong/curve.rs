@@ -12,12 +12,15 @@ mod regimes;
 use std::collections::BTreeMap;
 
 use super::configuration::Mode;
+use super::point::LEAST_ROUNDS;
 use super::point::PointSummary;
 use super::statistic::Statistic;
 use crate::stats::Interval;
+use crate::stats::student_on_logs;
 use crate::units::Bytes;
 
 pub use compare::CurveComparison;
+pub use compare::Rounds;
 pub use compare::SizeComparison;
 pub use compare::Verdict;
 pub use compare::compare;
@@ -109,5 +112,14 @@ impl Curve {
     /// The point of a size.
     pub fn at(&self, size: Bytes) -> Option<&CurvePoint> {
         self.points.iter().find(|point| point.size == size)
+    }
+}
+
+impl CurvePoint {
+    /// The interval beside what was measured in the same rounds: what drifts from round to round drifts for
+    /// both, and does not tell them apart.
+    pub fn beside_us(&self) -> Option<Interval> {
+        let rounds = Some(&self.rounds_us).filter(|rounds| rounds.len() >= LEAST_ROUNDS);
+        rounds.and_then(|rounds| student_on_logs(rounds))
     }
 }

@@ -37,6 +37,9 @@ pub struct Plan {
     pub patience_ns: Nanos,
     /// A new connection for every visit.
     pub reset: bool,
+    /// The order of the visits.
+    #[serde(default)]
+    pub order: Order,
     /// What the curves are drawn of.
     pub statistic: Statistic,
     /// Whether copies of memory are measured beside, as the machine's own limit.
@@ -111,6 +114,7 @@ impl Plan {
             point_time_ns: POINT_TIME,
             patience_ns: Nanos::from_secs(5),
             reset: false,
+            order: Order::default(),
             statistic: Statistic::default(),
             reference: false,
             near_cpus: None,
@@ -181,7 +185,7 @@ impl Plan {
             rounds: self.rounds,
             connections: self.connections,
             budget: self.point_time_ns * points,
-            order: Order::Random,
+            order: self.order,
             resolution,
             ..Sweep::new(sizes, self.seed)
         }
@@ -258,6 +262,16 @@ mod tests {
             assert!(Plan::is_in(&text));
         }
         assert!(!Plan::is_in("edition = \"btu-26\""));
+    }
+
+    /// Plans were stored before there was a choice.
+    #[test]
+    fn a_plan_without_an_order_is_one_of_random_order() {
+        let rising = Plan { order: Order::Rising, ..plan() };
+        let text = rising.to_toml();
+        assert_eq!(Plan::stored("plan.toml", &text).as_ref(), Ok(&rising), "{text}");
+        let without = text.replace("order = \"rising\"\n", "");
+        assert_eq!(Plan::stored("plan.toml", &without), Ok(plan()));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! One point of a curve: the half round trip of one block size, from all its visits.
 //!
-//! The interval is Student's t on the logs of the medians of the rounds. The exchanges of a round
-//! hang together, so the interval of their pooled median says how a round repeats itself, and not
-//! how a second sweep would: it is kept beside, called "within round".
+//! The interval is Student's t on the logs of the medians of the rounds, with what the sizes of a round
+//! have in common apart: that hangs together from round to round. The exchanges of a round hang together
+//! too, so the interval of their pooled median says how a round repeats itself, and not how a second
+//! sweep would: it is kept beside, called "within round".
 
 mod bounds;
+mod level;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +19,7 @@ use crate::stats::Counted;
 use crate::stats::Interval;
 use crate::stats::count;
 use crate::stats::geometric_mean;
-use crate::stats::student_on_logs;
+use crate::stats::student_with_drift;
 use crate::units::Bytes;
 
 pub use bounds::intervals;
@@ -63,8 +65,20 @@ pub fn summarize(
     configuration: ConfigurationId,
     mode: Mode,
 ) -> Vec<PointSummary> {
-    let points = by_size(samples, configuration).into_values();
-    points.filter_map(|visits| Visits { visits, mode }.summary()).collect()
+    let points = points_with_levels(samples, configuration, mode).into_iter();
+    points.filter_map(|(visits, level)| visits.summary(&level)).collect()
+}
+
+/// The visits of each size that count, with the level of each of its rounds.
+fn points_with_levels(
+    samples: &[VisitSample],
+    configuration: ConfigurationId,
+    mode: Mode,
+) -> Vec<(Visits<'_>, Vec<f64>)> {
+    let by_size = by_size(samples, configuration).into_values();
+    let points: Vec<Visits<'_>> = by_size.map(|visits| Visits { visits, mode }).collect();
+    let levels = level::levels(&points);
+    points.into_iter().zip(levels).collect()
 }
 
 /// The visits that count of each size, by round; a repeated one in the place of the first.
@@ -106,9 +120,9 @@ impl PointSummary {
 }
 
 impl Visits<'_> {
-    fn summary(&self) -> Option<PointSummary> {
+    fn summary(&self, level: &[f64]) -> Option<PointSummary> {
         let first = self.visits.first()?;
-        let rounds_us: Vec<f64> = self.visits.iter().map(|visit| self.median_us(visit)).collect();
+        let rounds_us = self.rounds_us();
         let enough = Some(&rounds_us).filter(|rounds| rounds.len() >= LEAST_ROUNDS);
         let pool = self.pool();
         Some(PointSummary {
@@ -116,7 +130,7 @@ impl Visits<'_> {
             size: first.size_bytes,
             exchanges: self.visits.iter().map(|visit| visit.times.exchanges()).sum(),
             typical_us: geometric_mean(&rounds_us)?,
-            interval_us: enough.and_then(|rounds| student_on_logs(rounds)),
+            interval_us: enough.and_then(|rounds| student_with_drift(rounds, level)),
             within_round_us: pool.median_interval(),
             min_us: self.min_us()?,
             median_us: pool.quantile(0.5)?,
@@ -132,6 +146,11 @@ impl Visits<'_> {
 
     fn us(&self, visit: &VisitSample, unit_ns: f64) -> f64 {
         self.mode.time_us(unit_ns, visit.times.batch)
+    }
+
+    /// The median of each round, in the order of the rounds.
+    fn rounds_us(&self) -> Vec<f64> {
+        self.visits.iter().map(|visit| self.median_us(visit)).collect()
     }
 
     fn median_us(&self, visit: &VisitSample) -> f64 {
@@ -215,7 +234,7 @@ fn weighted_mean(parts: &[(f64, u64)]) -> Option<(f64, u64)> {
 }
 
 /// Rounds from which an interval is printed.
-const LEAST_ROUNDS: usize = 3;
+pub(super) const LEAST_ROUNDS: usize = 3;
 
 /// NetPIPE's number of trials.
 const TRIALS: usize = 3;

@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use super::chasm::Answer;
 use super::configuration::Configuration;
+use super::schedule::Order;
+use super::schedule::Visit;
 use super::statistic::Statistic;
 use crate::sample::Flag;
 use crate::sample::SocketOptions;
@@ -79,6 +81,9 @@ pub struct ForeignCurve {
     pub configuration: Configuration,
     /// What its times are.
     pub statistic: Statistic,
+    /// In which order its sizes were visited.
+    #[serde(default)]
+    pub order: Order,
     /// Its points, by rising size.
     pub points: Vec<ForeignPoint>,
 }
@@ -194,6 +199,25 @@ pub enum Fault {
 }
 
 impl VisitSample {
+    /// What is known of a visit before its times are.
+    pub fn of(visit: &Visit, elapsed_ns: Nanos, ended: Ended) -> Self {
+        Self {
+            configuration: visit.configuration,
+            size_bytes: visit.size,
+            round: visit.round,
+            position: visit.position,
+            attempt: visit.attempt,
+            connection: visit.connection,
+            elapsed_ns,
+            times: Times::default(),
+            verified: 0,
+            host: VisitHost::default(),
+            ended,
+            options: None,
+            flags: Vec::new(),
+        }
+    }
+
     /// True where the times may be used.
     pub fn counts(&self) -> bool {
         !matches!(self.ended, Ended::Failed { .. }) && !self.times.is_empty()

@@ -1,28 +1,28 @@
 //! In which order a sweep visits its points, and how many exchanges each visit makes.
 //!
 //! Every round visits all pairs of size and configuration once, in a new random order: noise is
-//! correlated in time, and one sweep in rising order would turn a slow second into a slow size. A
-//! visit's share of the budget is divided by what an exchange is expected to take.
+//! correlated in time, and one sweep in rising order would turn a slow second into a slow size; that is
+//! made where somebody asks for what NetPIPE does. A visit's share of the budget is divided by what an exchange is expected to take.
 
 mod cost;
+mod order;
 mod visit;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
 
-use chacha20::ChaCha12Rng;
-use rand::SeedableRng;
-
 use self::cost::CostModel;
+use self::order::Pair;
+use self::order::Slot;
 use super::sample::ConfigurationId;
 use super::sample::Ended;
 use super::sample::VisitSample;
-use crate::schedule::shuffle;
 use crate::stats::count;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
+pub use order::Order;
 pub use visit::Limit;
 pub use visit::Visit;
 
@@ -53,16 +53,6 @@ pub struct Sweep {
     pub point_exchanges: u64,
 }
 
-/// The order of the visits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// A new random order in every round.
-    #[default]
-    Random,
-    /// Rising sizes, all rounds of one before the next: what NetPIPE does, for demonstration.
-    Rising,
-}
-
 /// The time of a point where nothing else is asked for: of 31 s for 124 points a second and a half is
 /// left for hosts, copies of memory, the journal and the report.
 pub const POINT_TIME: Nanos = Nanos::from_millis(235);
@@ -83,16 +73,6 @@ pub struct Schedule {
     again: VecDeque<Slot>,
     spent: Nanos,
     left: usize,
-}
-
-/// A place in the order.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    round: u32,
-    position: u32,
-    attempt: u32,
-    size: Bytes,
-    configuration: ConfigurationId,
 }
 
 /// What a point has had so far.
@@ -146,7 +126,7 @@ impl Schedule {
         };
         schedule.left = schedule.pairs().len().saturating_mul(rounds);
         if schedule.sweep.order == Order::Rising {
-            schedule.queue = schedule.rising();
+            schedule.queue = order::rising(&schedule.pairs(), &schedule.connections());
             schedule.round = schedule.sweep.rounds;
         }
         schedule
@@ -193,6 +173,11 @@ impl Schedule {
         self.spent
     }
 
+    /// In which order it goes.
+    pub const fn order(&self) -> Order {
+        self.sweep.order
+    }
+
     /// Visits that are still planned.
     pub fn remaining(&self) -> usize {
         self.left + self.again.len()
@@ -201,30 +186,19 @@ impl Schedule {
     fn next_slot(&mut self) -> Option<Slot> {
         if self.queue.is_empty() && self.round < self.sweep.rounds {
             self.round += 1;
-            self.queue = self.shuffled(self.round);
+            self.queue = order::shuffled(self.pairs(), self.sweep.seed, self.round);
         }
         self.queue.pop_front().or_else(|| self.again.pop_front())
     }
 
-    /// All pairs of size and configuration, in the random order of a round.
-    fn shuffled(&self, round: u32) -> VecDeque<Slot> {
-        let mut pairs: Vec<(Bytes, ConfigurationId)> = self.pairs();
-        shuffle(&mut pairs, &mut generator(self.sweep.seed, round));
-        slots(round, pairs)
+    /// The rounds of each connection.
+    fn connections(&self) -> Vec<Vec<u32>> {
+        let rounds: Vec<u32> = (1..=self.sweep.rounds).collect();
+        let of_connection = rounds.chunk_by(|a, b| self.connection(*a) == self.connection(*b));
+        of_connection.map(<[u32]>::to_vec).collect()
     }
 
-    /// All rounds of a size before the next size.
-    fn rising(&self) -> VecDeque<Slot> {
-        let rounds = self.sweep.rounds;
-        let of_pair = |pair| (1..=rounds).flat_map(move |round| slots(round, vec![pair]));
-        let mut slots: VecDeque<Slot> = self.pairs().into_iter().flat_map(of_pair).collect();
-        for (position, slot) in (1..).zip(&mut slots) {
-            slot.position = position;
-        }
-        slots
-    }
-
-    fn pairs(&self) -> Vec<(Bytes, ConfigurationId)> {
+    fn pairs(&self) -> Vec<Pair> {
         let carries = |id: &&ConfigurationId, size: &Bytes| {
             self.sweep.largest.get(id).is_none_or(|largest| size <= largest)
         };
@@ -323,12 +297,6 @@ impl Schedule {
     }
 }
 
-impl Slot {
-    const fn again(self) -> Self {
-        Self { attempt: self.attempt + 1, ..self }
-    }
-}
-
 impl Visit {
     const fn slot(&self) -> Slot {
         Slot {
@@ -339,26 +307,6 @@ impl Visit {
             configuration: self.configuration,
         }
     }
-}
-
-fn slots(round: u32, pairs: Vec<(Bytes, ConfigurationId)>) -> VecDeque<Slot> {
-    let numbered = (1..).zip(pairs);
-    let slot = |(position, (size, configuration))| Slot {
-        round,
-        position,
-        attempt: 1,
-        size,
-        configuration,
-    };
-    numbered.map(slot).collect()
-}
-
-/// The random stream of one round.
-fn generator(seed: u64, round: u32) -> ChaCha12Rng {
-    let mut hasher = blake3::Hasher::new_derive_key("btu pingpong round order 1");
-    hasher.update(&seed.to_le_bytes());
-    hasher.update(&round.to_le_bytes());
-    ChaCha12Rng::from_seed(*hasher.finalize().as_bytes())
 }
 
 /// A number of nanoseconds, or of anything else, without its fraction.

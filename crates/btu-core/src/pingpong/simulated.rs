@@ -12,7 +12,6 @@ use super::configuration::size_f64;
 use super::curve::Line;
 use super::sample::Ended;
 use super::sample::Times;
-use super::sample::VisitHost;
 use super::sample::VisitSample;
 use super::schedule::Schedule;
 use super::schedule::Visit;
@@ -104,21 +103,8 @@ impl Simulated {
                 break;
             }
         }
-        VisitSample {
-            configuration: visit.configuration,
-            size_bytes: visit.size,
-            round: visit.round,
-            position: visit.position,
-            attempt: visit.attempt,
-            connection: visit.connection,
-            elapsed_ns: self.now.since(began),
-            times: Times::fold(&units, visit.batch, 64),
-            verified: 0,
-            host: VisitHost::default(),
-            ended,
-            options: None,
-            flags: Vec::new(),
-        }
+        let times = Times::fold(&units, visit.batch, 64);
+        VisitSample { times, ..VisitSample::of(visit, self.now.since(began), ended) }
     }
 
     /// Answers the chasm finder as an engine does.

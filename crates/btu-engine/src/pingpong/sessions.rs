@@ -70,8 +70,10 @@ pub struct Sessions {
     slow: BTreeSet<(usize, Bytes)>,
 }
 
+/// A connection of a curve; two curves of equal configurations have one each.
 #[derive(Debug)]
 struct Open {
+    id: ConfigurationId,
     configuration: Configuration,
     session: Option<Session>,
 }
@@ -104,7 +106,7 @@ impl Sessions {
         if configuration.transport == REFERENCE {
             return self.copy(configuration, visit);
         }
-        let at = self.place_of(configuration);
+        let at = self.place_of(visit.configuration, configuration);
         if visit.opens {
             self.open[at].session = None;
         }
@@ -190,22 +192,15 @@ impl Sessions {
     /// end; so a size that was slow before is tried with a single one.
     fn probe(&mut self, probe: &Probe, request: &Request) -> Result<f64, String> {
         let configuration = &probe.configuration;
-        let key = (self.place_of(configuration), probe.size);
+        let key = (self.place_of(PROBE, configuration), probe.size);
         let halves = if configuration.mode == Mode::PingPong { 2.0 } else { 1.0 };
         let enough_ns = request.enough_above_us * 1e3 * halves;
         let was_slow = self.slow.contains(&key);
+        let units = if was_slow { 1 } else { request.exchanges.max(1) };
         let visit = Visit {
-            configuration: ConfigurationId(0),
-            size: probe.size,
-            round: 1,
-            position: 1,
-            attempt: 1,
-            connection: 1,
-            opens: false,
-            warm_up: 0,
-            units: if was_slow { 1 } else { request.exchanges.max(1) },
-            batch: 1,
+            configuration: PROBE,
             limit: Limit { time: PROBE_TIME, slow_above: Some(whole_ns(enough_ns)), slow_after: 1 },
+            ..Visit::single(probe.size, units, PROBE_TIME)
         };
         let sample = self.visit(configuration, &visit);
         if let Ended::Failed { detail, .. } = &sample.ended {
@@ -225,10 +220,10 @@ impl Sessions {
     }
 
     /// The place of a configuration among the connections; a new one where it has none.
-    fn place_of(&mut self, configuration: &Configuration) -> usize {
-        let known = self.open.iter().position(|open| open.configuration == *configuration);
-        known.unwrap_or_else(|| {
-            self.open.push(Open { configuration: configuration.clone(), session: None });
+    fn place_of(&mut self, id: ConfigurationId, configuration: &Configuration) -> usize {
+        let is_it = |open: &Open| open.id == id && open.configuration == *configuration;
+        self.open.iter().position(is_it).unwrap_or_else(|| {
+            self.open.push(Open { id, configuration: configuration.clone(), session: None });
             self.open.len() - 1
         })
     }
@@ -298,21 +293,8 @@ fn failed(visit: &Visit, begun: u64, cause: &EngineError) -> VisitSample {
 
 /// A sample without times.
 fn sample(visit: &Visit, begun: u64, ended: Ended) -> VisitSample {
-    VisitSample {
-        configuration: visit.configuration,
-        size_bytes: visit.size,
-        round: visit.round,
-        position: visit.position,
-        attempt: visit.attempt,
-        connection: visit.connection,
-        elapsed_ns: Nanos::new(clock::monotonic_ns().saturating_sub(begun)),
-        times: Times::default(),
-        verified: 0,
-        host: VisitHost::default(),
-        ended,
-        options: None,
-        flags: Vec::new(),
-    }
+    let elapsed_ns = Nanos::new(clock::monotonic_ns().saturating_sub(begun));
+    VisitSample::of(visit, elapsed_ns, ended)
 }
 
 #[expect(
@@ -326,6 +308,8 @@ fn whole_ns(ns: f64) -> Nanos {
 
 /// The first exchanges of a connection are acknowledged at once, whatever is set (quick-ack).
 const WARM_UP: u32 = 2;
+/// The number of what belongs to no curve.
+const PROBE: ConfigurationId = ConfigurationId(0);
 /// The most time of a probe: some exchanges of a block that a delayed acknowledgement holds up.
 const PROBE_TIME: Nanos = Nanos::from_secs(2);
 /// How many times of a visit stay as they are.

@@ -11,7 +11,6 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::configuration::Wait;
-use btu_core::pingpong::sample::ConfigurationId;
 use btu_core::pingpong::sample::Early;
 use btu_core::pingpong::sample::Ended;
 use btu_core::pingpong::sample::Fault;
@@ -78,19 +77,7 @@ pub(crate) fn free() -> Configuration {
 
 /// A visit of so many exchanges of `size` bytes.
 pub(crate) fn visit(size: u64, units: u32) -> Visit {
-    Visit {
-        configuration: ConfigurationId(1),
-        size: Bytes::new(size),
-        round: 1,
-        position: 1,
-        attempt: 1,
-        connection: 1,
-        opens: false,
-        warm_up: 0,
-        units,
-        batch: 1,
-        limit: Limit { time: Nanos::from_secs(60), slow_above: None, slow_after: 3 },
-    }
+    Visit::single(Bytes::new(size), units, Nanos::from_secs(60))
 }
 
 /// The sizes that have gone wrong somewhere, as far as the transport has them.

@@ -124,7 +124,7 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         Pair::new("Path", super::path(journal)),
         Pair::new(
             "Measured",
-            format!("{from}{to}; {visits} visits in random order, {} rounds", plan.rounds),
+            format!("{from}{to}; {visits} visits in {} order, {} rounds", plan.order, plan.rounds),
         ),
         Pair::new("Statistic", statistic(seen)),
     ];

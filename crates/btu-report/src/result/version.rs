@@ -5,7 +5,7 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.2.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -25,6 +25,8 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (2, "average_of_3000_exchanges"),
     (2, "statistic_ci95_us"),
     (2, "within_round_ci95_us"),
+    (3, "order"),
+    (3, "overlapping_sizes_moved"),
 ]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "method"),

@@ -4,6 +4,7 @@ use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::plan::Path;
+use btu_core::pingpong::schedule::Order;
 use btu_core::units::Bytes;
 use btu_engine::pingpong::Plant;
 
@@ -56,6 +57,15 @@ pub(super) enum PlacementWord {
     Same,
     /// Wherever the scheduler puts them
     Free,
+}
+
+/// In which order sizes are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum OrderWord {
+    /// In a new random order each round: a slow second is no slow size
+    Random,
+    /// From small to large over each connection, all rounds of a size before the next, as `NetPIPE` does
+    Rising,
 }
 
 /// Between which hosts.
@@ -143,6 +153,15 @@ impl From<PlacementWord> for Placement {
             PlacementWord::Split => Self::Split,
             PlacementWord::Same => Self::Same,
             PlacementWord::Free => Self::Free,
+        }
+    }
+}
+
+impl From<OrderWord> for Order {
+    fn from(word: OrderWord) -> Self {
+        match word {
+            OrderWord::Random => Self::Random,
+            OrderWord::Rising => Self::Rising,
         }
     }
 }

@@ -54,7 +54,8 @@ fn sweep(
 ) -> Result<Ending, Failure> {
     let ids: Vec<ConfigurationId> = curves.iter().map(|(id, ..)| *id).collect();
     replay(&mut schedule, &started.lines, &ids)?;
-    let mut round = 0;
+    let round = started.plan.points().len().saturating_mul(curves.len()).max(1);
+    let mut since = 0;
     while let Some(visit) = schedule.next_visit() {
         let Some((_, configuration, _)) = curves.iter().find(|(id, ..)| *id == visit.configuration)
         else {
@@ -70,8 +71,9 @@ fn sweep(
         if let Some(reason) = started.sessions.lost() {
             return Ok(Ending::Lost(reason));
         }
-        if visit.round != round {
-            round = visit.round;
+        since += 1;
+        if since == round {
+            since = 0;
             started.journal.sync().map_err(journal_failure)?;
         }
         started.progress.visited(&visit, configuration, &schedule);

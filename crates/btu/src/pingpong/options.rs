@@ -10,6 +10,7 @@ use btu_sys::cpu::CpuSet;
 
 use super::choices::ModeWord;
 use super::choices::Offsets;
+use super::choices::OrderWord;
 use super::choices::PathWord;
 use super::choices::PlacementWord;
 use super::choices::PlantWord;
@@ -72,7 +73,8 @@ pub(crate) struct PingPongArgs {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[expect(clippy::doc_markdown, reason = "the help text of an option is plain text")]
 pub(crate) struct WhatArgs {
-    /// Transports by name, or `all` that this machine has (see btu list pingpong-transports) [default: tcp]
+    /// Transports by name, or `all` that this machine has (see btu list pingpong-transports); one named
+    /// twice is measured twice, in turn [default: tcp]
     #[arg(value_name = "TRANSPORT")]
     pub(super) transports: Vec<String>,
     /// Smallest block
@@ -182,7 +184,16 @@ pub(crate) struct WhatArgs {
     /// CPUs of the near and of the far end, such as 0/1 or 0-3/4-7
     #[arg(long, value_name = "NEAR/FAR", value_parser = cpus, help_heading = "Hosts")]
     pub(super) cpus: Option<(String, String)>,
-    /// How often each point is visited, in a new random order each time
+    /// In which order the sizes are visited
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ORDER",
+        default_value = "random",
+        help_heading = "Effort"
+    )]
+    pub(super) order: OrderWord,
+    /// How often each point is visited
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) rounds: u32,
     /// Connections of each curve, one after the other
@@ -237,6 +248,8 @@ Examples:
   btu pingpong --table                        what waiting costs, and what the protocol costs
   btu pingpong tcp --start 59kB --end 72kB --increment 100B --offset 0B --offset 1B
   btu pingpong tcp --header 16B --nodelay off the delay of two writes with Nagle's algorithm
-  btu pingpong --statistic netpipe --import np.out
+  btu pingpong --statistic netpipe --order rising --connections 1 --import np.out
+                                              as NetPIPE measures, beside a curve of it
+  btu pingpong tcp tcp                        the same twice: what this machine makes of equals
   btu pingpong tcp udp quic --peer lab1       between this host and a paired one
 Sizes have units (64KiB, 64kB, 1B), times too (5s, 250ms). Method: docs/pingpong.md";

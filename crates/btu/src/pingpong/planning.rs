@@ -91,6 +91,7 @@ impl WhatArgs {
             point_time_ns: self.point_time,
             patience_ns: self.patience,
             reset: self.reset,
+            order: self.order.into(),
             statistic: self.statistic,
             reference: timed && self.reference.is_on() && !self.table,
             near_cpus,
@@ -170,13 +171,7 @@ impl WhatArgs {
             ),
             (false, _) => {}
         }
-        let mut seen = Vec::new();
-        asked.retain(|one| {
-            let is_new = !seen.contains(&one.transport.name());
-            seen.push(one.transport.name());
-            is_new
-        });
-        Ok(asked)
+        Ok(without_repeats(asked))
     }
 
     /// The ways to wait that the transport has; one that was asked for by name and is not there is
@@ -229,6 +224,20 @@ impl WhatArgs {
             ..Configuration::new(transport.name())
         }
     }
+}
+
+/// One that was named twice is measured twice, as a control; `all` adds those that were not named.
+fn without_repeats(asked: Vec<Asked>) -> Vec<Asked> {
+    let named: Vec<&str> =
+        asked.iter().filter(|one| one.by_name).map(|one| one.transport.name()).collect();
+    let mut all: Vec<&str> = Vec::new();
+    let is_wanted = |one: &Asked| {
+        let name = one.transport.name();
+        let is_new = !named.contains(&name) && !all.contains(&name);
+        all.extend(Some(name).filter(|_| !one.by_name));
+        one.by_name || is_new
+    };
+    asked.into_iter().filter(is_wanted).collect()
 }
 
 /// A fault that nobody could notice is refused: wrong contents are seen by a check of contents alone, and

@@ -5,6 +5,7 @@ use std::time::Instant;
 use btu_core::pingpong::chasm::Purpose;
 use btu_core::pingpong::chasm::Request;
 use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::schedule::Order;
 use btu_core::pingpong::schedule::Schedule;
 use btu_core::pingpong::schedule::Visit;
 
@@ -39,7 +40,12 @@ impl Progress {
             }
             Form::Lines => {
                 let name = &configuration.transport;
-                let line = format!("round {}", visit.round);
+                let line = match of.order() {
+                    Order::Random => format!("round {}", visit.round),
+                    Order::Rising => {
+                        format!("{} % done", 10 * (10 * self.visits / (self.visits + left)))
+                    }
+                };
                 if line != self.said {
                     let time = self.left(left);
                     output::message(&format!(

@@ -98,6 +98,58 @@ fn a_stored_plan_repeats_the_measurement() {
     assert_eq!(order("out/samples.jsonl"), order("again/samples.jsonl"));
 }
 
+/// What a sweep visited, in its order: size, round, configuration and connection of each first try.
+fn visited(folder: &Path) -> Vec<[u64; 4]> {
+    let lines = crate::program::lines(&folder.join("out/samples.jsonl"));
+    let visits = lines.iter().filter(|line| line["kind"] == "ping_pong_visit");
+    let keys = ["size_bytes", "round", "configuration", "connection"];
+    let first = visits.filter(|line| line["attempt"] == 1);
+    first.map(|line| keys.map(|key| line[key].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn p6_a_transport_that_is_named_twice_is_measured_twice_in_turn() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let sizes = ["--sizes", "8B,64B,1kB,4kB,16kB", "--reference", "off", "--chasms", "off"];
+    let twice = ["unix", "unix", "--on", "loopback", "--seed", "1"];
+    let result = result(folder.path(), &[&twice[..], &sizes[..]].concat());
+    let labels = ["unix", "unix (2)"];
+    let curves = result["curves"].as_array().unwrap();
+    assert!(curves.iter().map(|curve| curve["label"].as_str().unwrap()).eq(labels));
+    let [found] = result["comparisons"].as_array().unwrap().as_slice() else { panic!("one pair") };
+    assert_eq!([&found["first"], &found["second"]], labels);
+    assert_eq!(found["common_sizes"], 5);
+    // A size that was slow in one round may be left out of a later one.
+    let visited = visited(folder.path()).into_iter().filter(|visit| visit[1] == 1);
+    let mut pairs: Vec<[u64; 2]> = visited.map(|visit| [visit[0], visit[2]]).collect();
+    assert!(!pairs.is_sorted_by_key(|[_, configuration]| *configuration), "not in turn");
+    pairs.sort_unstable();
+    let each = [8, 64, 1_000, 4_000, 16_000].map(|size| [[size, 1], [size, 2]]);
+    assert_eq!(pairs, each.concat());
+}
+
+#[test]
+fn rising_order_goes_once_over_each_connection_as_netpipe_does() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["unix", "--order", "rising", "--connections", "2", "--sizes", "1kB,8B,64B"];
+    let path = ["--on", "loopback", "--reference", "off", "--chasms", "off"];
+    let said = run(&mut short(folder.path(), &[&args[..], &path].concat())).unwrap();
+    let words: Vec<&str> = said.split_whitespace().collect();
+    assert!(words.join(" ").contains("visits in rising order, 3 rounds"), "{said}");
+    let result = read_json(&folder.path().join("out/result.json"));
+    assert_eq!(result["order"], "rising");
+    let visited = visited(folder.path());
+    let by_connection = |visit: &[u64; 4]| (visit[3], visit[0], visit[1]);
+    assert!(visited.is_sorted_by_key(by_connection), "{visited:?}");
+    // A size that was slow in one round may be left out of a later one.
+    let first = visited.iter().filter(|visit| visit[1] == 1).copied();
+    assert!(first.eq([8, 64, 1_000].map(|size| [size, 1, 1, 1])), "{visited:?}");
+    let is_second = |visit: &&[u64; 4]| visit[1] == 3;
+    assert!(visited.iter().filter(is_second).all(|visit| visit[3] == 2), "{visited:?}");
+}
+
 #[test]
 fn all_leaves_out_what_is_not_there_and_says_why() {
     needs!();

@@ -6,6 +6,7 @@ use super::Measured;
 use super::Overlaid;
 use crate::pingpong::curve::Curve;
 use crate::pingpong::curve::CurveComparison;
+use crate::pingpong::curve::Rounds;
 use crate::pingpong::curve::compare;
 use crate::pingpong::statistic::Statistic;
 use crate::stats::Interval;
@@ -27,7 +28,11 @@ impl Analysis {
     pub fn paired(&self, base: Option<&str>) -> Vec<Compared> {
         let Some(base) = self.base(base) else { return Vec::new() };
         let others = self.timed().filter(|curve| curve.id != base.id);
-        others.map(|other| pair(base, &other.label, &other.typical(), &base.typical())).collect()
+        let beside = |other: &Measured| {
+            let found = compare(&base.typical(), &other.typical(), Rounds::Shared);
+            Compared { first: base.label.clone(), second: other.label.clone(), found }
+        };
+        others.map(beside).collect()
     }
 
     /// Every curve of elsewhere beside its like here, as far as it has times; one of a file beside what is
@@ -39,14 +44,11 @@ impl Analysis {
             let theirs = other.curve.as_ref()?;
             let like = other.like.map(|_| own.of_statistic(theirs.statistic));
             let ours = like.unwrap_or_else(|| own.curve.clone());
-            Some(pair(own, &other.label, theirs, &ours))
+            let found = compare(&ours, theirs, Rounds::Own);
+            Some(Compared { first: own.label.clone(), second: other.label.clone(), found })
         };
         self.overlaid.iter().filter_map(beside).collect()
     }
-}
-
-fn pair(own: &Measured, label: &str, second: &Curve, first: &Curve) -> Compared {
-    Compared { first: own.label.clone(), second: label.to_owned(), found: compare(first, second) }
 }
 
 impl Measured {

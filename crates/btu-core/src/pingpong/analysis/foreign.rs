@@ -7,10 +7,12 @@ use crate::pingpong::curve::CurvePoint;
 use crate::pingpong::import::Imported;
 use crate::pingpong::import::import;
 use crate::pingpong::journal::Journal;
+use crate::pingpong::plan::Plan;
 use crate::pingpong::sample::ConfigurationId;
 use crate::pingpong::sample::ForeignCurve;
 use crate::pingpong::sample::ForeignPoint;
 use crate::pingpong::sample::Line;
+use crate::pingpong::schedule::Order;
 use crate::pingpong::statistic::Statistic;
 use crate::stats::Interval;
 use crate::units::Bytes;
@@ -34,16 +36,16 @@ pub struct Overlaid {
 
 /// The curves of the journal that are not its own.
 pub(super) fn overlaid(journal: &Journal, curves: &[Measured]) -> Vec<Overlaid> {
-    let statistic = journal.plan.statistic;
+    let plan = &journal.plan;
     let foreign = |line: &Line| match line {
-        Line::PingPongFile { file, text } => Some(of_file(file, text, statistic)),
-        Line::PingPongForeign(foreign) => Some(of_result(foreign, statistic, curves)),
+        Line::PingPongFile { file, text } => Some(of_file(file, text, plan)),
+        Line::PingPongForeign(foreign) => Some(of_result(foreign, plan, curves)),
         _ => None,
     };
     journal.lines.iter().filter_map(foreign).collect()
 }
 
-fn of_file(file: &str, text: &str, ours: Statistic) -> Overlaid {
+fn of_file(file: &str, text: &str, ours: &Plan) -> Overlaid {
     match import(file, text) {
         Err(error) => Overlaid {
             label: base_name(file).to_owned(),
@@ -57,12 +59,19 @@ fn of_file(file: &str, text: &str, ours: Statistic) -> Overlaid {
     }
 }
 
-fn of_import(imported: &Imported, ours: Statistic) -> Overlaid {
+fn of_import(imported: &Imported, ours: &Plan) -> Overlaid {
     let mut warnings = imported.remarks.clone();
-    if ours != Statistic::Netpipe {
+    let (statistic, tool) = (ours.statistic, &imported.tool);
+    if statistic != Statistic::Netpipe {
         warnings.push(format!(
-            "its times are {}'s own, ours are \"{ours}\"; --statistic netpipe compares like with like",
-            imported.tool
+            "its times are {tool}'s own, ours are \"{statistic}\"; --statistic netpipe compares like \
+             with like"
+        ));
+    }
+    if ours.order == Order::Random {
+        warnings.push(format!(
+            "{tool} goes from small blocks to large ones, ours come in random order; --order rising \
+             --connections 1 compares like with like"
         ));
     }
     warnings.push(
@@ -80,10 +89,13 @@ fn of_import(imported: &Imported, ours: Statistic) -> Overlaid {
     Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings, like }
 }
 
-fn of_result(foreign: &ForeignCurve, ours: Statistic, curves: &[Measured]) -> Overlaid {
+fn of_result(foreign: &ForeignCurve, ours: &Plan, curves: &[Measured]) -> Overlaid {
     let mut warnings = Vec::new();
-    if foreign.statistic != ours {
-        warnings.push(format!("statistic {} against {ours}", foreign.statistic));
+    if foreign.statistic != ours.statistic {
+        warnings.push(format!("statistic {} against {}", foreign.statistic, ours.statistic));
+    }
+    if foreign.order != ours.order {
+        warnings.push(format!("order {} against {}", foreign.order, ours.order));
     }
     let like = like(foreign, curves);
     if let Some(like) = like {
@@ -121,13 +133,14 @@ impl Overlaid {
 
 impl Measured {
     /// The curve as another result keeps it.
-    pub fn to_foreign(&self, directory: &str, host: &str) -> ForeignCurve {
+    pub fn to_foreign(&self, directory: &str, host: &str, order: Order) -> ForeignCurve {
         ForeignCurve {
             directory: directory.to_owned(),
             label: self.label.clone(),
             host: host.to_owned(),
             configuration: self.configuration.clone(),
             statistic: self.curve.statistic,
+            order,
             points: self.curve.points.iter().map(ForeignPoint::of).collect(),
         }
     }

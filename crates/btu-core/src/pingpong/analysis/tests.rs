@@ -7,6 +7,7 @@ use crate::pingpong::plan::ChasmSearch;
 use crate::pingpong::plan::Plan;
 use crate::pingpong::sample::Ended;
 use crate::pingpong::sample::Fault as Kind;
+use crate::pingpong::schedule::Order;
 use crate::pingpong::schedule::Schedule;
 use crate::pingpong::simulated::Dip;
 use crate::pingpong::simulated::Reach;
@@ -121,7 +122,7 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
     let mut journal = journal(path());
     let text = include_str!("../../../testdata/pingpong/netpipe-3.7.2.out");
     journal.lines.push(Line::PingPongFile { file: "old/np.out".into(), text: text.into() });
-    let mut other = analyse(&journal).curves[1].to_foreign("results/fast", "a host");
+    let mut other = analyse(&journal).curves[1].to_foreign("results/fast", "a host", Order::Rising);
     other.configuration.nodelay = Some(false);
     other.configuration.transport = "quic".into();
     journal.lines.push(Line::PingPongForeign(Box::new(other)));
@@ -130,13 +131,14 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
     assert_eq!(file.label, "np.out");
     assert!(file.provenance.starts_with("old/np.out, NetPIPE 3"), "{}", file.provenance);
     assert!(file.warnings.iter().any(|text| text.contains("--statistic netpipe")));
+    assert!(file.warnings.iter().any(|text| text.contains("--order rising --connections 1")));
     assert!(file.warnings.iter().any(|text| text.contains("how its ends waited")));
     assert_eq!(
         (result.label.as_str(), result.provenance.as_str()),
         ("tcp spin of fast", "results/fast, a host")
     );
-    let differing = "transport quic against tcp of tcp block; wait spin against block of tcp block; \
-                     TCP_NODELAY false against true of tcp block";
+    let differing = "order rising against random; transport quic against tcp of tcp block; \
+                     wait spin against block of tcp block; TCP_NODELAY false against true of tcp block";
     assert_eq!(result.warnings.join("; "), differing);
     assert_eq!(result.curve.as_ref().unwrap().points, analysis.curves[1].curve.points);
 }
@@ -146,7 +148,7 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
 fn a_curve_of_means_comes_to_a_verdict_beside_its_like_of_another_result() {
     let mut journal = journal(path());
     journal.plan.statistic = Statistic::Mean;
-    let same = analyse(&journal).curves[0].to_foreign("results/again", "a host");
+    let same = analyse(&journal).curves[0].to_foreign("results/again", "a host", Order::Random);
     journal.lines.push(Line::PingPongForeign(Box::new(same)));
     let [found] = analyse(&journal).imported(None).try_into().unwrap();
     let (judged, overlapping) = found.found.judged();

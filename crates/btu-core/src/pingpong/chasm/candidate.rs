@@ -58,12 +58,13 @@ pub(super) fn candidates(points: &[CurvePoint], ratio: f64) -> Vec<Candidate> {
     ranges.iter().filter_map(candidate).collect()
 }
 
-/// The interval of a point; without one, the range of its rounds; without rounds, its time.
+/// The interval of a point beside those of the same sweep; without one, the range of its rounds; without
+/// rounds, its time.
 fn bounds(point: &CurvePoint) -> (f64, f64) {
     let rounds = point.rounds_us.iter().copied();
     let low = rounds.clone().min_by(f64::total_cmp).unwrap_or(point.time_us);
     let high = rounds.max_by(f64::total_cmp).unwrap_or(point.time_us);
-    point.interval_us.map_or((low, high), |interval| (interval.low, interval.high))
+    point.beside_us().map_or((low, high), |interval| (interval.low, interval.high))
 }
 
 /// Points whose lower bound is above `ratio` times the least upper bound of all larger blocks.

@@ -39,7 +39,10 @@ fn options(mss: u64) -> SocketOptions {
 fn swept(path: &mut Simulated, base: &Configuration, end: u64, order: Order, seed: u64) -> Curve {
     let sizes = Sizes::new(Bytes::new(1), Bytes::new(end), Bytes::new(3), Step::NetPipe).unwrap();
     let budget = Nanos::from_millis(100);
-    let mut schedule = Schedule::new(Sweep { budget, order, ..Sweep::new(sizes.points(), seed) });
+    // As NetPIPE goes: over one connection.
+    let connections = if order == Order::Rising { 1 } else { 3 };
+    let sweep = Sweep { connections, budget, order, ..Sweep::new(sizes.points(), seed) };
+    let mut schedule = Schedule::new(sweep);
     let samples = path.sweep(&mut schedule, std::slice::from_ref(base));
     let points = summarize(&samples, ConfigurationId(1), Mode::PingPong);
     Curve::new("simulated", Mode::PingPong, Statistic::Typical, &points)

@@ -31,7 +31,9 @@ pub struct SizeComparison {
     pub size: Bytes,
     /// T of the second over T of the first.
     pub ratio: f64,
-    /// Whether the intervals overlap; `None` where one is missing.
+    /// The intervals of both, in microseconds; `None` where one is missing.
+    pub intervals_us: Option<[Interval; 2]>,
+    /// Whether they overlap.
     pub overlap: Option<bool>,
     /// Whether the time of the one without an interval lies within that of the other; `None` where
     /// both have one, or neither.
@@ -42,17 +44,29 @@ pub struct SizeComparison {
     pub adjusted_p: Option<f64>,
 }
 
+/// When two curves were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// One after the other: what a machine does from one half minute to the next may tell them apart.
+    Own,
+    /// In turn, in the same rounds.
+    Shared,
+}
+
 /// Compares `second` with `first` at every size that both have.
-pub fn compare(first: &Curve, second: &Curve) -> CurveComparison {
+pub fn compare(first: &Curve, second: &Curve, rounds: Rounds) -> CurveComparison {
     let at_both = first.points.iter().filter_map(|a| Some((a, second.at(a.size)?)));
-    let mut sizes: Vec<SizeComparison> = at_both.map(|(a, b)| at_size(a, b)).collect();
+    let mut sizes: Vec<SizeComparison> = at_both.map(|(a, b)| at_size(a, b, rounds)).collect();
     adjust(&mut sizes);
     let judged: Vec<bool> = sizes.iter().filter_map(|size| size.overlap).collect();
     let overlapping = judged.iter().filter(|overlap| **overlap).count();
-    let share = || Ratio::new(count(overlapping) / count(judged.len()));
     let ratios: Vec<f64> = sizes.iter().map(|size| size.ratio).collect();
-    let overlap = (!judged.is_empty()).then(share);
+    let overlap = (!judged.is_empty()).then(|| share(overlapping, judged.len()));
     CurveComparison { overlap, ratio: geometric_mean(&ratios), sizes }
+}
+
+fn share(part: usize, all: usize) -> Ratio {
+    Ratio::new(count(part) / count(all))
 }
 
 /// What a comparison of two curves comes to.
@@ -80,6 +94,14 @@ impl CurveComparison {
     pub fn judged(&self) -> (usize, usize) {
         let judged: Vec<bool> = self.sizes.iter().filter_map(|size| size.overlap).collect();
         (judged.len(), judged.iter().filter(|overlap| **overlap).count())
+    }
+
+    /// The sizes at which the intervals would overlap if the second were as fast as the first on the whole:
+    /// many, where a machine became slower, and few, where the curves have another shape.
+    pub fn overlapping_moved(&self) -> usize {
+        let factor = self.ratio.unwrap_or(1.0);
+        let intervals = self.sizes.iter().filter_map(|size| size.intervals_us);
+        intervals.filter(|both| overlap(*both, factor)).count()
     }
 
     /// The sizes whose intervals do not overlap.
@@ -120,11 +142,17 @@ impl fmt::Display for CurveComparison {
             Verdict::Same => {
                 write!(out, "no difference: intervals overlap at {overlapping} of {judged} sizes")?;
             }
-            Verdict::Different => write!(
-                out,
-                "differ at {}: intervals overlap at {overlapping} of {judged} sizes",
-                self.ranges_apart()
-            )?,
+            Verdict::Different => {
+                let apart = self.ranges_apart();
+                write!(
+                    out,
+                    "differ at {apart}: intervals overlap at {overlapping} of {judged} sizes"
+                )?;
+                let moved = self.overlapping_moved();
+                if share(moved, judged) >= EQUAL_FROM {
+                    write!(out, ", at {moved} if one is moved as a whole")?;
+                }
+            }
             Verdict::Unknown => {
                 let within = self.sizes.iter().filter_map(|size| size.within);
                 let (held, known) = within.fold((0, 0), |(held, known), is_within| {
@@ -148,8 +176,12 @@ fn range_apart(run: &[SizeComparison]) -> Option<String> {
     (first.overlap == Some(false)).then(one_or_more)
 }
 
-fn at_size(a: &CurvePoint, b: &CurvePoint) -> SizeComparison {
-    let intervals = a.interval_us.zip(b.interval_us);
+fn at_size(a: &CurvePoint, b: &CurvePoint, rounds: Rounds) -> SizeComparison {
+    let intervals = match rounds {
+        Rounds::Own => a.interval_us.zip(b.interval_us),
+        Rounds::Shared => a.beside_us().zip(b.beside_us()),
+    };
+    let intervals = intervals.map(<[Interval; 2]>::from);
     let holds = |interval: Interval, time: f64| (interval.low..=interval.high).contains(&time);
     let within = match (a.interval_us, b.interval_us) {
         (Some(interval), None) => Some(holds(interval, b.time_us)),
@@ -159,11 +191,17 @@ fn at_size(a: &CurvePoint, b: &CurvePoint) -> SizeComparison {
     SizeComparison {
         size: a.size,
         ratio: b.time_us / a.time_us,
-        overlap: intervals.map(|(a, b)| a.low <= b.high && b.low <= a.high),
+        intervals_us: intervals,
+        overlap: intervals.map(|both| overlap(both, 1.0)),
         within,
         test: welch_on_logs(&a.rounds_us, &b.rounds_us),
         adjusted_p: None,
     }
+}
+
+/// Whether the first overlaps the second made `factor` times shorter.
+fn overlap([first, second]: [Interval; 2], factor: f64) -> bool {
+    first.low <= second.high / factor && second.low / factor <= first.high
 }
 
 fn adjust(sizes: &mut [SizeComparison]) {
@@ -210,7 +248,7 @@ mod tests {
         let path = || Simulated::new(10.0, 1.0);
         let mut found_by_chance = 0;
         for seed in [1, 3, 5] {
-            let found = compare(&sweep(path(), seed), &sweep(path(), seed + 1));
+            let found = compare(&sweep(path(), seed), &sweep(path(), seed + 1), Rounds::Own);
             assert_eq!(found.sizes.len(), 124);
             assert_eq!(found.verdict(), Verdict::Same, "overlap {:?}", found.overlap);
             let said = found.to_string();
@@ -224,14 +262,19 @@ mod tests {
 
     #[test]
     fn a_path_with_half_the_latency_differs_at_small_sizes() {
-        let found =
-            compare(&sweep(Simulated::new(10.0, 1.0), 1), &sweep(Simulated::new(5.0, 1.0), 2));
-        assert_eq!(found.verdict(), Verdict::Different);
-        let said = found.to_string();
-        assert!(said.starts_with("differ at 1 to "), "{said}");
-        let differing: Vec<Bytes> = found.differing().map(|size| size.size).collect();
-        assert!(differing.contains(&Bytes::new(1)) && !differing.contains(&Bytes::new(8 << 20)));
+        let (first, second) =
+            (sweep(Simulated::new(10.0, 1.0), 1), sweep(Simulated::new(5.0, 1.0), 2));
+        for rounds in [Rounds::Own, Rounds::Shared] {
+            let found = compare(&first, &second, rounds);
+            assert_eq!(found.verdict(), Verdict::Different);
+            let said = found.to_string();
+            assert!(said.starts_with("differ at 1 to "), "{said}");
+            let differing: Vec<Bytes> = found.differing().map(|size| size.size).collect();
+            assert!(differing.contains(&Bytes::new(1)));
+            assert!(!differing.contains(&Bytes::new(8 << 20)));
+        }
     }
+
     /// Four curves of three sizes: the same, another at 2 bytes, one without intervals.
     #[test]
     fn p6_a_verdict_names_the_sizes_that_differ_and_none_follows_without_intervals() {
@@ -248,7 +291,7 @@ mod tests {
             Curve { label: String::new(), mode: Mode::PingPong, statistic, points }
         };
         let base = curve(20.0, Some(1.0));
-        let said = |other: &Curve| compare(&base, other).to_string();
+        let said = |other: &Curve| compare(&base, other, Rounds::Own).to_string();
         assert_eq!(
             said(&curve(20.0, Some(0.5))),
             "no difference: intervals overlap at 3 of 3 sizes; T 1.000 times as long, in the \
@@ -258,6 +301,19 @@ mod tests {
             said(&curve(40.0, Some(0.5))),
             "differ at 2 bytes: intervals overlap at 2 of 3 sizes; T 1.260 times as long, in the \
              geometric mean of 3"
+        );
+        let slower = |point: CurvePoint| CurvePoint {
+            time_us: 1.5 * point.time_us,
+            interval_us: point
+                .interval_us
+                .map(|bounds| Interval { low: 1.5 * bounds.low, high: 1.5 * bounds.high }),
+            ..point
+        };
+        let points = base.points.iter().cloned().map(slower).collect();
+        assert_eq!(
+            said(&Curve { points, ..base.clone() }),
+            "differ at 1 to 3 bytes: intervals overlap at 0 of 3 sizes, at 3 if one is moved as a \
+             whole; T 1.500 times as long, in the geometric mean of 3"
         );
         let without = said(&curve(40.0, None));
         assert!(
@@ -287,7 +343,7 @@ mod tests {
                 let (mode, statistic) = (Mode::PingPong, Statistic::Typical);
                 Curve { label: String::new(), mode, statistic, points }
             };
-            compare(&curve(10.0), &curve(20.0)).to_string()
+            compare(&curve(10.0), &curve(20.0), Rounds::Own).to_string()
         };
         let many = u64::try_from(SHOWN_RANGES).unwrap();
         assert!(!said(many).contains("more"), "{}", said(many));

@@ -9,25 +9,25 @@ use rand_distr::StandardNormal;
 use super::*;
 use crate::pingpong::sample::Ended;
 use crate::pingpong::sample::Times;
-use crate::pingpong::sample::VisitHost;
+use crate::pingpong::schedule::Visit;
 use crate::stats::median_ranks;
+use crate::stats::student_on_logs;
 use crate::units::Nanos;
 
 fn visit(round: u32, unit_ns: &[u64]) -> VisitSample {
-    VisitSample {
+    sized(8, round, unit_ns)
+}
+
+fn sized(bytes: u64, round: u32, unit_ns: &[u64]) -> VisitSample {
+    let visit = Visit {
         configuration: ConfigurationId(1),
-        size_bytes: Bytes::new(8),
         round,
-        position: 1,
-        attempt: 1,
         connection: round.div_ceil(2),
-        elapsed_ns: Nanos::from_micros(100),
+        ..Visit::single(Bytes::new(bytes), 1, Nanos::from_secs(1))
+    };
+    VisitSample {
         times: Times::fold(unit_ns, 1, 64),
-        verified: 0,
-        host: VisitHost::default(),
-        ended: Ended::Complete,
-        options: None,
-        flags: vec![],
+        ..VisitSample::of(&visit, Nanos::from_micros(100), Ended::Complete)
     }
 }
 
@@ -135,8 +135,7 @@ fn the_interval_of_a_mean_comes_from_its_rounds() {
 
 /// A round of exponential values of which the mean is 1 ms of T, moved as a whole by a tenth.
 fn moved_round(round: u32, exchanges: usize, chance: &mut ChaCha12Rng) -> VisitSample {
-    let normal: f64 = StandardNormal.sample(chance);
-    let scale = (0.1 * normal).exp() * 2e6;
+    let scale = (0.1 * normal(chance)).exp() * 2e6;
     let times = (0..exchanges).map(|_| {
         let drawn: f64 = Exp1.sample(chance);
         crate::pingpong::schedule::whole(drawn * scale).count().max(1)
@@ -169,5 +168,64 @@ fn p8_each_interval_that_is_printed_covers_its_statistic_although_rounds_differ(
         let percent = covered.map(|covered| 100.0 * f64::from(covered) / f64::from(repetitions));
         let is_right = percent.iter().all(|percent| (90.0..=99.0).contains(percent));
         assert!(is_right, "{exchanges} exchanges: {percent:?} %");
+    }
+}
+
+/// A machine whose level wanders: sd of it on logs, the rounds in which it forgets itself (an
+/// Ornstein-Uhlenbeck process), and the sd of each visit on its own.
+#[derive(Clone, Copy)]
+struct Wandering {
+    level: f64,
+    memory: f64,
+    own: f64,
+}
+
+impl Wandering {
+    /// Ten rounds of 30 sizes that take 1 ms each, in random order.
+    fn sweep(self, chance: &mut ChaCha12Rng) -> Vec<VisitSample> {
+        let mut sizes: Vec<u64> = (1..=30).collect();
+        let kept = (-1.0 / (30.0 * self.memory)).exp();
+        let fresh = (1.0 - kept * kept).sqrt();
+        let (mut samples, mut level): (Vec<VisitSample>, f64) = (vec![], normal(chance));
+        for round in 1..=10 {
+            crate::schedule::shuffle(&mut sizes, chance);
+            for size in &sizes {
+                level = kept * level + fresh * normal(chance);
+                let log = self.level * level + self.own * normal(chance);
+                let unit_ns = crate::pingpong::schedule::whole(2e6 * log.exp()).count();
+                samples.push(sized(*size, round, &[unit_ns]));
+            }
+        }
+        samples
+    }
+
+    /// How many of 100 intervals hold the time: those that are printed, and t on rounds as if independent.
+    fn covered(self) -> [f64; 2] {
+        let (mut chance, mut held) = (ChaCha12Rng::seed_from_u64(10), [0_u32; 2]);
+        for _ in 0..100 {
+            for point in summarize(&self.sweep(&mut chance), ConfigurationId(1), Mode::PingPong) {
+                let both = [point.interval_us, student_on_logs(&point.rounds_us)];
+                let holds = both.map(|bounds| bounds.is_some_and(|bounds| bounds.contains(1e3)));
+                held.iter_mut().zip(holds).for_each(|(held, holds)| *held += u32::from(holds));
+            }
+        }
+        held.map(|held| f64::from(held) / 30.0)
+    }
+}
+
+fn normal(chance: &mut ChaCha12Rng) -> f64 {
+    StandardNormal.sample(chance)
+}
+
+/// Where nothing wanders both hold what they promise; a level that is kept for one round, two and three
+/// leaves the plain ones far behind.
+#[test]
+fn p8_intervals_hold_although_a_machine_wanders_from_round_to_round() {
+    let still = Wandering { level: 0.0, memory: 1.0, own: 0.1 };
+    assert!(still.covered().iter().all(|percent| (93.0..=99.0).contains(percent)));
+    for (memory, least, most_plain) in [(0.7, 93.0, 93.0), (1.7, 88.0, 80.0), (3.3, 80.0, 70.0)] {
+        let wandering = Wandering { level: 0.1, memory, own: 0.05 };
+        let [found, plain] = wandering.covered();
+        assert!(found >= least && plain <= most_plain, "{memory}: {found} %, plain {plain} %");
     }
 }

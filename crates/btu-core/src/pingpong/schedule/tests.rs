@@ -172,12 +172,38 @@ fn a_peer_that_is_gone_ends_the_sweep_and_keeps_its_points() {
     assert_eq!(visits, 105);
 }
 
+fn rising(connections: u32) -> Vec<VisitSample> {
+    let two = vec![ConfigurationId(1), ConfigurationId(2)];
+    let (order, budget) = (Order::Rising, Nanos::from_secs(2));
+    let sweep = Sweep { configurations: two, connections, budget, order, ..default_sweep() };
+    let (_, samples) = run(sweep, Simulated::new(1.0, 0.01));
+    assert!(samples.iter().map(|sample| sample.position).eq(1..=2480));
+    samples
+}
+
 #[test]
 fn a_rising_order_makes_all_rounds_of_a_size_at_once() {
-    let sweep = Sweep { order: Order::Rising, budget: Nanos::from_secs(2), ..default_sweep() };
-    let (_, samples) = run(sweep, Simulated::new(1.0, 0.01));
+    let samples = rising(1);
     assert!(samples.is_sorted_by_key(|sample| sample.size_bytes));
-    assert!(samples[..10].iter().map(|sample| sample.round).eq(1..=10));
+    let of = |sample: &VisitSample| (sample.round, sample.configuration.0);
+    let in_turn = (1..=10).flat_map(|round| [(round, 1), (round, 2)]);
+    assert!(samples[..20].iter().map(of).eq(in_turn));
+    assert!(samples.iter().all(|sample| sample.connection == 1));
+}
+
+#[test]
+fn a_rising_order_over_three_connections_rises_three_times() {
+    let samples = rising(3);
+    let connections: Vec<&[VisitSample]> =
+        samples.chunk_by(|a, b| a.connection == b.connection).collect();
+    let rounds = |samples: &[VisitSample]| -> Vec<u32> {
+        let rounds: BTreeSet<u32> = samples.iter().map(|sample| sample.round).collect();
+        rounds.into_iter().collect()
+    };
+    let found: Vec<Vec<u32>> = connections.iter().map(|samples| rounds(samples)).collect();
+    assert_eq!(found, [vec![1, 2, 3, 4], vec![5, 6, 7], vec![8, 9, 10]]);
+    let is_rising = |samples: &&[VisitSample]| samples.is_sorted_by_key(|one| one.size_bytes);
+    assert!(connections.iter().all(is_rising));
 }
 
 const GOLDEN_START: [u64; 4] = [2, 189, 1536, 8189];

@@ -43,6 +43,26 @@ pub struct Limit {
     pub slow_after: u32,
 }
 
+impl Visit {
+    /// A visit that is no part of a sweep: `units` single exchanges over the connection that is there, in
+    /// `time` at the most.
+    pub const fn single(size: Bytes, units: u32, time: Nanos) -> Self {
+        Self {
+            configuration: ConfigurationId(0),
+            size,
+            round: 1,
+            position: 1,
+            attempt: 1,
+            connection: 1,
+            opens: false,
+            warm_up: 0,
+            units,
+            batch: 1,
+            limit: Limit { time, slow_above: None, slow_after: 3 },
+        }
+    }
+}
+
 impl Limit {
     /// Why to stop after `done` units, the fastest of which took `fastest`, `elapsed` after the
     /// first began. Cheap enough for the gap between two exchanges.

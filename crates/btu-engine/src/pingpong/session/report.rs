@@ -97,19 +97,11 @@ impl Outcome {
     ) -> VisitSample {
         let times = self.near.as_ref().map_or(&[][..], |done| &done.times);
         VisitSample {
-            configuration: visit.configuration,
-            size_bytes: visit.size,
-            round: visit.round,
-            position: visit.position,
-            attempt: visit.attempt,
-            connection: visit.connection,
-            elapsed_ns,
             times: if verified { Times::default() } else { Times::fold(times, visit.batch, KEPT) },
             verified: self.verified(),
             host: self.host(),
-            ended: self.ended(),
             options,
-            flags: Vec::new(),
+            ..VisitSample::of(visit, elapsed_ns, self.ended())
         }
     }
 

@@ -77,9 +77,7 @@ mod tests {
     use btu_core::pingpong::configuration::Configuration;
     use btu_core::pingpong::configuration::Mode;
     use btu_core::pingpong::configuration::Placement;
-    use btu_core::pingpong::sample::ConfigurationId;
     use btu_core::pingpong::sample::Ended;
-    use btu_core::pingpong::schedule::Limit;
     use btu_core::pingpong::schedule::Visit;
     use btu_core::units::Nanos;
 
@@ -105,19 +103,7 @@ mod tests {
     }
 
     fn visit(size: u64) -> Visit {
-        Visit {
-            configuration: ConfigurationId(1),
-            size: Bytes::new(size),
-            round: 1,
-            position: 1,
-            attempt: 1,
-            connection: 1,
-            opens: false,
-            warm_up: 1,
-            units: 3,
-            batch: 1,
-            limit: Limit { time: Nanos::from_secs(60), slow_above: None, slow_after: 3 },
-        }
+        Visit { warm_up: 1, ..Visit::single(Bytes::new(size), 3, Nanos::from_secs(60)) }
     }
 
     /// Few kernels have VSOCK within one machine: everything of this file but the family itself.

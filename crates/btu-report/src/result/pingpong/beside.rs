@@ -37,6 +37,8 @@ pub struct ComparisonResult {
     pub judged_sizes: u64,
     /// Sizes at which the intervals overlap.
     pub overlapping_sizes: u64,
+    /// Sizes at which they would overlap if the second were as fast as the first on the whole.
+    pub overlapping_sizes_moved: u64,
     /// Sizes whose intervals do not overlap.
     pub apart_bytes: Vec<u64>,
     /// Sizes at which Welch's test finds a difference with all sizes tested at once (Holm).
@@ -72,6 +74,7 @@ pub(super) fn comparison(pair: &Compared) -> ComparisonResult {
         common_sizes: whole(found.sizes.len()),
         judged_sizes: whole(judged),
         overlapping_sizes: whole(overlapping),
+        overlapping_sizes_moved: whole(found.overlapping_moved()),
         apart_bytes: found.apart().map(Bytes::count).collect(),
         significant_bytes: found.differing().map(|size| size.size.count()).collect(),
         time_ratio: found.ratio,
