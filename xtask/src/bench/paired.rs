@@ -4,6 +4,9 @@ use std::fmt;
 
 const RESAMPLES: usize = 4000;
 
+/// The 97.5 % quantile of Student's t, from one degree of freedom on.
+const T_975: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
 /// A target for the ratio ours / theirs.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
@@ -50,6 +53,28 @@ impl Interval {
             high: medians[RESAMPLES - 1 - tail],
             pairs: ratios.len(),
         })
+    }
+
+    /// The geometric mean of two to eleven ratios with Student's t on their logs, which holds what it
+    /// promises of a few pairs already.
+    pub(super) fn student(ratios: &[f64]) -> Option<Self> {
+        let (pairs, t) = (ratios.len(), T_975.get(ratios.len().checked_sub(2)?)?);
+        let n = f64::from(u32::try_from(pairs).ok()?);
+        let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / n;
+        let squares: f64 = ratios.iter().map(|ratio| (ratio.ln() - mean).powi(2)).sum();
+        let half = t * (squares / (n - 1.0) / n).sqrt();
+        let [low, median, high] = [mean - half, mean, mean + half].map(f64::exp);
+        Some(Self { low, median, high, pairs })
+    }
+
+    /// True for a ratio inside, bounds included.
+    pub(super) fn holds(&self, ratio: f64) -> bool {
+        self.low <= ratio && ratio <= self.high
+    }
+
+    /// How far it reaches to either side, as a share.
+    pub(super) fn half_width(&self) -> f64 {
+        (self.high / self.low).sqrt() - 1.0
     }
 
     /// One pair has no interval, and shows nothing.
@@ -163,6 +188,15 @@ mod tests {
                 Interval { low: interval.low + off, high: interval.high + off, ..interval };
             assert_eq!(interval.against(Target::Within(0.1)), Shown::Missed);
         }
+    }
+
+    /// Logs -0.1, 0 and 0.1: mean 0, sd 0.1, half of the interval 4.303 x 0.1 / sqrt(3) = 0.2484.
+    #[test]
+    fn three_ratios_have_an_interval_by_t() {
+        let found = Interval::student(&[-0.1, 0.0, 0.1].map(f64::exp)).unwrap();
+        assert!((found.half_width() - 0.2484_f64.exp_m1()).abs() < 1e-4, "{found}");
+        assert!(found.holds(1.0) && !found.holds(1.3));
+        assert!(Interval::student(&[1.0]).is_none());
     }
 
     #[test]

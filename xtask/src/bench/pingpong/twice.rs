@@ -1,5 +1,5 @@
-//! P6 and P11: the full default curve on loopback TCP, twice: its time, its half widths, and whether
-//! both say the same.
+//! P6 and P11: the full default curve on loopback TCP, twice in turn in one run and twice one after the
+//! other: its time, its half widths, and whether both say the same.
 
 use std::time::Instant;
 
@@ -12,18 +12,19 @@ use crate::bench::paired::median;
 use crate::bench::verb::Verb;
 use crate::bench::verb::judged;
 
-/// The first with copies of memory beside, as by default; the second lies over the first, so that the
-/// verdict is the program's own.
+/// Every verdict is the program's own.
 pub(super) fn twice(program: &Verb<'_>) -> Result<usize> {
-    let args = ["tcp", "--on", "loopback", "--chasms", "off"];
+    Ok(one_after_the_other(program)? + in_turn(program)?)
+}
+
+/// The first with copies of memory beside, as by default; the second lies over the first.
+fn one_after_the_other(program: &Verb<'_>) -> Result<usize> {
     let begun = Instant::now();
-    let first = program.measure(FIRST, &args)?;
+    let first = program.measure(FIRST, &ARGS)?;
     let seconds = begun.elapsed().as_secs_f64();
     let over = program.results.join(FIRST).display().to_string();
-    let beside = ["--reference", "off", "--import", &over];
-    let second = program.measure("p6-second", &[&args[..], &beside].concat())?;
-    let found = second["comparisons"].get(0).context("the two were not compared")?;
-    let sentence = found["sentence"].as_str().unwrap_or_default();
+    let beside = ["tcp", "--reference", "off", "--import", &over];
+    let second = program.measure("p6-second", &[&ARGS[..], &beside].concat())?;
     let points = points(&first, "tcp")?;
     let time = format!("P11: {} sizes in {seconds:.1} s (at most 31)", points.len());
     let widths: Vec<f64> = points.iter().filter_map(half_width).collect();
@@ -34,8 +35,20 @@ pub(super) fn twice(program: &Verb<'_>) -> Result<usize> {
         100.0 * median(&widths).unwrap_or(f64::NAN),
         widths.len()
     );
-    Ok(judged(&time, seconds <= 31.0)
-        + judged(&format!("P6: {sentence}"), found["verdict"] == "no_difference"))
+    Ok(judged(&time, seconds <= 31.0) + same("one after the other", &second)?)
+}
+
+/// Both in every round: what the machine does meanwhile it does to both.
+fn in_turn(program: &Verb<'_>) -> Result<usize> {
+    let twin = ["tcp", "tcp", "--reference", "off"];
+    same("in turn", &program.measure("p6-in-turn", &[&ARGS[..], &twin].concat())?)
+}
+
+/// The program's verdict on the two curves of a result; 1 where it is another than "no difference".
+fn same(how: &str, result: &Value) -> Result<usize> {
+    let found = result["comparisons"].get(0).context("the two were not compared")?;
+    let sentence = found["sentence"].as_str().unwrap_or_default();
+    Ok(judged(&format!("P6: {how}: {sentence}"), found["verdict"] == "no_difference"))
 }
 
 fn bounds(point: &Value) -> Option<[f64; 2]> {
@@ -47,3 +60,5 @@ fn half_width(point: &Value) -> Option<f64> {
 }
 
 const FIRST: &str = "p6-first";
+/// TCP unless others are named behind.
+const ARGS: [&str; 4] = ["--on", "loopback", "--chasms", "off"];
