@@ -28,7 +28,7 @@ static SECTIONS: &[(&str, &str)] = &[
     ("maly1996#5 eq. 9", "penalty of an activity and an application"),
     ("maly1996#5 eq. 10", "penalty of an application"),
     ("maly1996#5 eq. 11", "the composite penalty"),
-    ("maly1996#5.1", "the ranking table and its figures"),
+    ("maly1996#5 table 1", "the ranking table and its figures"),
 ];
 
 /// Where a section is cited.
