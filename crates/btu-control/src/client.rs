@@ -206,7 +206,7 @@ impl Client {
             }
             (
                 State::Asked { request: Request::Test(order), patience },
-                Answer::Progress { seq, text },
+                Answer::Progress { seq, text, .. },
             ) if seq == order.seq => {
                 self.deadline = now.saturating_add(*patience);
                 vec![ClientAction::Send(Request::Ping {}), ClientAction::Progress(text)]

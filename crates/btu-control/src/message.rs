@@ -28,6 +28,7 @@ pub use run::Which;
 pub use service::ServiceOrder;
 pub use service::ServiceWord;
 pub use test::BlackBox;
+pub use test::Limits;
 pub use test::RunOf;
 pub use test::Signing;
 pub use test::TestOrder;
@@ -35,7 +36,7 @@ pub use test::TestOrder;
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 2;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,6 +185,9 @@ pub enum Answer {
         seq: u64,
         /// Which, for people.
         text: String,
+        /// Payload bytes that were moved since the last step.
+        #[serde(default)]
+        moved_bytes: u64,
     },
     /// The FTP server listens.
     Serving {

@@ -1,6 +1,7 @@
 //! What an agent does for whom: a file on the agent's own host, which always wins.
 
 mod hours;
+mod limits;
 
 use std::net::IpAddr;
 use std::net::SocketAddr;
@@ -196,16 +197,17 @@ impl Grant {
 
     /// Why a reservation is refused; `None` where it is allowed.
     pub fn refuses(&self, wanted: &Reservation) -> Option<String> {
+        let services = || wanted.services.iter().find_map(|name| self.refuses_name(name));
         if wanted.test {
             let refused = (!self.test).then(|| "policy: test = false".to_owned());
-            return refused.or_else(|| self.exceeds(wanted.longest_run_ns, 0));
+            let refused = refused.or_else(services);
+            return refused.or_else(|| self.exceeds(wanted.longest_run_ns, wanted.flows));
         }
         let unknown = wanted.activities.iter().find(|name| !self.activities.contains(name));
         if let Some(name) = unknown {
             return Some(format!("policy: the activity {name} is not allowed here"));
         }
-        let services = wanted.services.iter().find_map(|name| self.refuses_name(name));
-        services.or_else(|| self.exceeds(wanted.longest_run_ns, wanted.flows))
+        services().or_else(|| self.exceeds(wanted.longest_run_ns, wanted.flows))
     }
 
     /// Why a service is refused; `None` where it is allowed. `spent` is the payload of 24 hours.

@@ -14,6 +14,7 @@ mod reading;
 mod rows;
 mod store;
 
+use btu_core::cell::Role;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Analysis;
@@ -120,9 +121,12 @@ fn study(journal: &Journal) -> &'static str {
 
 /// Between which hosts, in words.
 fn path(journal: &Journal) -> String {
-    let agents: Vec<&str> = journal.plan.agents.values().map(String::as_str).collect();
-    if !agents.is_empty() {
-        return format!("between this host and {}", agents.join(" and "));
+    let agents = &journal.plan.agents;
+    let far: Vec<&str> =
+        Role::ALL[1..].iter().filter_map(|role| agents.get(role)).map(String::as_str).collect();
+    if !far.is_empty() {
+        let near = agents.get(&Role::Test).map_or("this host", String::as_str);
+        return format!("between {near} and {}", far.join(" and "));
     }
     match &journal.plan.link {
         None => "direct link of the local testbed".to_owned(),

@@ -1,5 +1,7 @@
 //! The end of a measurement of any verb with a plan of its own: its files, and the summary in the terminal.
 
+use std::path::Path;
+
 use btu_control::JournalDir;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -57,16 +59,8 @@ impl Closing<'_> {
             journal.write(file, &content).map_err(journal_failure)?;
         }
         sign::sign_files(journal)?;
-        self.show(journal, &stored)?;
+        show(journal.path(), &stored, self.json)?;
         Ok(stored)
-    }
-
-    fn show(&self, journal: &JournalDir, stored: &dyn Stored) -> Result<(), Failure> {
-        if self.json {
-            return output::bytes(&stored.render("json").map_err(Failure::usage)?);
-        }
-        let report = journal.path().join("report.html");
-        output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
     }
 
     /// The exit code; `is_whole` where nothing that was measured has a fault.
@@ -91,4 +85,13 @@ impl Closing<'_> {
             }
         }
     }
+}
+
+/// What is said of a result in this directory.
+pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::bytes(&stored.render("json").map_err(Failure::usage)?);
+    }
+    let report = directory.join("report.html");
+    output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
 }

@@ -3,6 +3,7 @@
 mod peer;
 mod reservation;
 mod service;
+pub(crate) mod tested;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use btu_control::HostId;
 use btu_control::client::Fault;
 use btu_control::invite::Invite;
 use btu_control::invite::Secret;
+use btu_control::message::BlackBox;
 use btu_core::units::BitRate;
 
 use crate::agent::state::StateDir;
@@ -57,6 +59,13 @@ impl NamedAgent {
         };
         let id = known.id.parse().map_err(Failure::usage)?;
         let (name, address) = (text.to_owned(), known.address.clone());
+        Ok(Self { name, id, address, reached: None, secret: None })
+    }
+
+    /// A black box of an order.
+    pub(crate) fn of_box(one: &BlackBox) -> Result<Self, Failure> {
+        let id = one.id.parse().map_err(Failure::usage)?;
+        let (name, address) = (one.name.clone(), one.address.clone());
         Ok(Self { name, id, address, reached: None, secret: None })
     }
 

@@ -1,8 +1,10 @@
 //! The verb `traffic`: scenarios of flows over a path, from plan to report.
 
+mod bounds;
 mod casting;
 mod convert;
 mod distant;
+mod elsewhere;
 pub(crate) mod expand;
 mod finish;
 mod length;
@@ -10,6 +12,7 @@ mod measure;
 mod method;
 mod needs;
 mod options;
+pub(crate) mod ordered;
 mod path;
 pub(crate) mod peers;
 mod planning;
@@ -23,8 +26,10 @@ mod sweep;
 mod viseum;
 pub(crate) mod words;
 
+use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
 
+use self::start::Wanted;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -42,8 +47,19 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
         return dry_run(&plan, output.json);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let mut started =
-        start::start(args, plan, output, &interrupt).map_err(|failure| interrupt.or(failure))?;
+    if plan.agents.contains_key(&Role::Test) {
+        return elsewhere::run(args, &plan, output, &interrupt);
+    }
+    let wanted = Wanted {
+        agents: args.agents(&plan)?,
+        plan,
+        output,
+        resumed: args.resumed(),
+        state: &args.far().state,
+        reconnect: args.far().reconnect,
+        ordered: None,
+    };
+    let mut started = start::start(wanted, &interrupt).map_err(|failure| interrupt.or(failure))?;
     let ending = measure::measure(&mut started, &interrupt)?;
     finish::finish(output, &mut started, ending, &interrupt)
 }

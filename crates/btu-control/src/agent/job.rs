@@ -33,6 +33,8 @@ pub(super) struct Job {
     services: Vec<String>,
     /// Of a test: how long it goes on without a word of its conductor.
     lease: Option<Nanos>,
+    /// Whether a step of it was told that its conductor has not yet answered.
+    stepped: bool,
     /// How long the run that is prepared may go on from each data connection on.
     cell: Option<Nanos>,
     /// The run that was prepared last.
@@ -69,6 +71,7 @@ impl Job {
             activities,
             services,
             lease: None,
+            stepped: false,
             cell: None,
             which: Which::default(),
             of: None,
@@ -78,9 +81,11 @@ impl Job {
         job
     }
 
-    /// The conductor of a test is still there.
+    /// The conductor of a test is still there. It has one lease for each step: words between two steps
+    /// would make one step as long as it likes.
     pub(super) fn heard(&mut self, now: Nanos) {
-        if let Some(lease) = self.lease {
+        if let Some(lease) = self.lease.filter(|_| self.stepped) {
+            self.stepped = false;
             self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }
     }
@@ -113,6 +118,14 @@ impl Job {
             Request::Service(order) if !self.services.contains(&order.service) => {
                 Some(format!("policy: the service {} was not reserved", order.service))
             }
+            Request::Test(order) => {
+                let service = order.service.as_ref()?;
+                let unreserved = || format!("policy: the service {service} was not reserved");
+                let lasting = order.lease_ns.min(self.grant.max_run);
+                let limits = self.grant.limits(spent);
+                let refused = (!self.services.contains(service)).then(unreserved);
+                refused.or_else(|| limits.refuses(lasting, 0, Bytes::ZERO, wall_clock_s))
+            }
             Request::Service(order) => self
                 .grant
                 .refuses_service(order, spent)
@@ -126,7 +139,7 @@ impl Job {
     }
 
     /// What is allowed begins: until when it may go on, and what of it is left out.
-    fn allows(&mut self, now: Nanos, request: &mut Request) {
+    fn allows(&mut self, now: Nanos, request: &mut Request, spent: Bytes) {
         if let (Some(which), Some(lease)) = (request.which(), lease(request)) {
             self.which = which;
             self.of = measured::run_of(request);
@@ -138,7 +151,8 @@ impl Job {
                 order.record &= self.grant.capture;
             }
             Request::Test(order) => {
-                self.lease = Some(order.lease_ns.min(self.grant.max_run));
+                order.limits = Some(self.grant.limits(spent));
+                (self.lease, self.stepped) = (Some(order.lease_ns.min(self.grant.max_run)), true);
                 self.heard(now);
             }
             _ => {}
@@ -216,7 +230,7 @@ impl Agent {
             self.audit_of("refused", conn, &reason);
             return self.send(conn, answer);
         }
-        job.allows(now, &mut request);
+        job.allows(now, &mut request, spent);
         match request {
             Request::Sign(wanted) => self.sign(now, conn, worker, &wanted),
             request => self.actions.push(Action::Order { worker, request }),
@@ -245,10 +259,12 @@ impl Agent {
             return;
         }
         let is_repeat = kept.is_some();
-        if let Answer::Progress { .. } = answer {
+        if let Answer::Progress { moved_bytes, .. } = answer {
             // Only the conductor's own words make its lease longer.
             let conn = job.conn;
+            job.stepped = true;
             if !is_repeat {
+                self.spend(now, moved_bytes);
                 self.send(conn, answer);
             }
             return;

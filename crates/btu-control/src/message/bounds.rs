@@ -98,6 +98,8 @@ impl TestOrder {
         at_most("lease_ns", self.lease_ns.count(), LONGEST.count())?;
         at_most("boxes", self.boxes.len() as u64, MOST_ITEMS)?;
         at_most("marks", self.marks.len() as u64, MOST_ITEMS)?;
+        let service = self.service.as_ref().map_or(0, String::len);
+        at_most("service", service as u64, LONGEST_NAME)?;
         let boxes = self.boxes.iter().flat_map(|one| [&one.id, &one.address, &one.name]);
         let said = self.price.iter().chain(&self.note).chain(&self.marks);
         boxes.chain(said).try_for_each(|one| text("test", one))

@@ -2,6 +2,8 @@
 
 use btu_core::cell::Role;
 use btu_core::manifest::RunLabel;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
@@ -50,6 +52,30 @@ pub struct TestOrder {
     pub marks: Vec<String>,
     /// The same.
     pub note: Option<String>,
+    /// The service of the black boxes that this host is to use; `None` for the cells of a run.
+    #[serde(default)]
+    pub service: Option<String>,
+    /// What the policy of the host under test leaves. Its own agent says so, and nobody else: what a
+    /// conductor wrote here is written over.
+    #[serde(default)]
+    pub limits: Option<Limits>,
+}
+
+/// What a host under test may do, by the policy of its own agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// What it sends at the most; `None` for what the path takes.
+    pub max_rate: Option<BitRate>,
+    /// The longest time without a word between two steps.
+    pub max_run: Nanos,
+    /// The most connections at once.
+    pub max_flows: u32,
+    /// Payload of 24 hours.
+    pub max_bytes_per_day: Bytes,
+    /// What is spent of it when the test begins.
+    pub spent: Bytes,
+    /// When it may send, as a policy writes it; `None` for always.
+    pub hours: Option<String>,
 }
 
 /// A black box, as another host finds it.

@@ -10,6 +10,7 @@ use btu_control::agent::Event;
 use btu_control::agent::Roster;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
+use btu_control::message::Limits;
 use btu_control::message::MAJOR;
 use btu_control::message::MINOR;
 use btu_control::message::Request;
@@ -17,6 +18,8 @@ use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_control::policy::Policy;
 use btu_core::cell::Role;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::agents::peer;
@@ -90,7 +93,14 @@ pub(crate) fn test_order(seq: u64) -> TestOrder {
         price: Some(text("2900USD")),
         marks: vec![text("SPECint=76.9")],
         note: None,
+        service: Some(text("traffic")),
+        limits: None,
     }
+}
+
+/// The order of a run.
+fn of_a_run(seq: u64) -> Request {
+    Request::Test(Box::new(TestOrder { service: None, ..test_order(seq) }))
 }
 
 fn at(seconds: u64) -> Nanos {
@@ -148,8 +158,8 @@ fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
     let (conn, _) = scene.connect(at(1), scene.peer);
     scene.ask(at(1), conn, Request::Reserve(Reservation { test: true, ..reservation() }));
     let worker = scene.agent.workers().next().unwrap();
-    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
-    let progress = || Answer::Progress { seq: 1, text: "1/9".to_owned() };
+    scene.ask(at(2), conn, of_a_run(1));
+    let progress = || Answer::Progress { seq: 1, text: "1/9".to_owned(), moved_bytes: 0 };
     for second in [20, 40, 60] {
         let told = scene.agent.on(at(second), Event::Answered { worker, answer: progress() });
         assert_eq!(answers(told), [progress()]);
@@ -163,4 +173,109 @@ fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
     assert!(!scene.agent.on(at(82), Event::Tick).contains(&Action::Kill { worker }));
     assert!(scene.agent.on(at(83), Event::Tick).contains(&Action::Kill { worker }));
     assert_eq!(scene.agent.workers().count(), 0);
+}
+
+/// An agent whose policy says so much beside `test = true`, and a reservation of its time for a test that
+/// uses these services.
+fn tested(policy: &str, services: &[&str]) -> (Scene, ConnId, Vec<Answer>) {
+    let policy = Policy::parse("p", &format!("[[class]]\ntest = true\n{policy}")).unwrap();
+    let mut scene = Scene::new(&policy);
+    let (conn, _) = scene.connect(at(1), scene.peer);
+    let services = services.iter().map(|name| (*name).to_owned()).collect();
+    let wanted = Reservation { test: true, services, flows: 4, ..reservation() };
+    let answers = scene.ask(at(1), conn, Request::Reserve(wanted));
+    (scene, conn, answers)
+}
+
+#[test]
+fn a_conductor_that_says_much_makes_no_step_of_a_test_longer() {
+    let (mut scene, conn, _) = tested("", &[]);
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, of_a_run(1));
+    for second in 3..22 {
+        assert_eq!(scene.ask(at(second), conn, Request::Ping {}), [Answer::Pong {}]);
+    }
+    assert!(!scene.agent.on(at(24), Event::Tick).contains(&Action::Kill { worker }));
+    // 20 s and 3 more from the order on: no step was told since.
+    assert!(scene.agent.on(at(25), Event::Tick).contains(&Action::Kill { worker }));
+}
+
+#[test]
+fn what_a_test_may_send_is_said_by_its_own_agent_and_counted_by_steps() {
+    let policy = "max_rate = \"1Gbit/s\"\nmax_flows = 5\nmax_run = \"500s\"\n\
+                  max_bytes_per_day = \"1kB\"\n";
+    let (mut scene, conn, _) = tested(policy, &["traffic"]);
+    let worker = scene.agent.workers().next().unwrap();
+    let limits = |spent| Limits {
+        max_rate: Some(BitRate::new(1_000_000_000)),
+        max_run: at(500),
+        max_flows: 5,
+        max_bytes_per_day: Bytes::new(1000),
+        spent: Bytes::new(spent),
+        hours: None,
+    };
+    let lie = || Limits { max_rate: None, ..limits(0) };
+    let order = |seq| TestOrder { limits: Some(lie()), ..test_order(seq) };
+    let told = |scene: &mut Scene, seq| {
+        let request = Request::Test(Box::new(order(seq)));
+        let actions = scene.agent.on(at(2), Event::Heard { conn, request });
+        actions.into_iter().find_map(|action| match action {
+            Action::Order { request: Request::Test(order), .. } => order.limits,
+            _ => None,
+        })
+    };
+    assert_eq!(told(&mut scene, 1), Some(limits(0)));
+    let over = Answer::Failed { seq: 1, reason: "over".to_owned() };
+    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 600 };
+    for answer in [step, over] {
+        scene.agent.on(at(2), Event::Answered { worker, answer });
+    }
+    // What a broken test has sent is spent.
+    assert_eq!(told(&mut scene, 2), Some(limits(600)));
+    let over = Answer::Document { seq: 2, length: 0, moved_bytes: 400, account: None };
+    scene.agent.on(at(2), Event::Answered { worker, answer: over });
+    let refused = scene.ask(at(2), conn, Request::Test(Box::new(order(3))));
+    let spent = "policy: max_bytes_per_day = 1kB is spent";
+    assert_eq!(refused, [Answer::Failed { seq: 3, reason: spent.to_owned() }]);
+}
+
+#[test]
+fn a_test_that_uses_a_service_is_refused_what_the_service_would_be() {
+    for (policy, services, why) in [
+        ("services = []", &["traffic"][..], "policy: the service traffic is not allowed here"),
+        ("max_flows = 3", &["traffic"], "policy: 4 flows asked for, max_flows = 3"),
+    ] {
+        let (_, _, answers) = tested(policy, services);
+        assert!(refused(&answers, why), "{answers:?}");
+    }
+    let (mut scene, conn, _) = tested("", &[]);
+    let unreserved = scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    let why = "policy: the service traffic was not reserved".to_owned();
+    assert_eq!(unreserved, [Answer::Failed { seq: 1, reason: why }]);
+}
+
+#[test]
+fn every_limit_of_a_test_refuses_the_step_that_goes_beyond_it() {
+    let limits = Limits {
+        max_rate: None,
+        max_run: at(100),
+        max_flows: 2,
+        max_bytes_per_day: Bytes::new(1000),
+        spent: Bytes::new(600),
+        hours: Some("09:00-17:00".to_owned()),
+    };
+    let morning = 9 * 3600;
+    let refuses = |lasting, connections, moved, unix_s| {
+        limits.refuses(at(lasting), connections, Bytes::new(moved), unix_s)
+    };
+    assert_eq!(refuses(100, 2, 399, morning), None);
+    for (step, word) in [
+        (refuses(101, 2, 399, morning), "max_run = 100s"),
+        (refuses(100, 3, 399, morning), "max_flows = 2"),
+        (refuses(100, 2, 400, morning), "max_bytes_per_day = 1kB is spent"),
+        (refuses(100, 2, 399, morning - 1), "hours = \"09:00-17:00\""),
+        (refuses(100, 2, 399, 17 * 3600 - 99), "hours = \"09:00-17:00\""),
+    ] {
+        assert!(step.as_ref().is_some_and(|why| why.contains(word)), "{word}: {step:?}");
+    }
 }

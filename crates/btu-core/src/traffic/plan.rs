@@ -36,8 +36,9 @@ pub struct Plan {
     pub link: Option<Link>,
     /// What decides on the way which cells are run; then the plan has none of its own.
     pub course: Option<Course>,
-    /// The agents that play `active` and `passive`, by the names that this host has for them; without
-    /// any, the hosts are those of the local testbed.
+    /// The agents that play `active` and `passive`, by the names that this host has for them, and the one
+    /// that plays `test` where that is not this host itself; without any, the hosts are those of the
+    /// local testbed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Role, String>,
     /// What is run.

@@ -34,7 +34,7 @@ pub(super) fn compose(run: &RunSample) -> Vec<Block> {
         Column::right("readings"),
         Column::left("not comparable"),
     ];
-    let title = "Clocks of the other hosts, against this one".to_owned();
+    let title = "Clocks of the other hosts, against that of test".to_owned();
     let mut blocks = vec![Block::Table(Table { title, columns, rows, summary_rows: 0 })];
     let hidden = run.flows().find_map(|flow| Some((flow, flow.delay_reason()?)));
     blocks.extend(hidden.map(|(flow, reason)| {

@@ -41,10 +41,15 @@ pub(super) fn agent(state: &StateDir) -> Result<BTreeMap<String, Fact>, Failure>
 /// A worker: it writes no file, starts nothing, and connects to nobody. What a conductor asks for may
 /// need memory, but not that of all others on this host.
 pub(super) fn worker() -> io::Result<()> {
-    btu_sys::limit::bound_memory(share_of_memory()?).map_err(io::Error::other)?;
+    bound_memory()?;
     let Bounds { programs, readable, .. } = Bounds::of_this_program()?;
     let readable = [programs, readable].concat();
     process::confine(&Bounds { readable, ..Bounds::default() }, Calls::Worker).map(drop)
+}
+
+/// What a plan of another host needs may be much, but not the memory of all others on this host.
+pub(super) fn bound_memory() -> io::Result<()> {
+    btu_sys::limit::bound_memory(share_of_memory()?).map(drop).map_err(io::Error::other)
 }
 
 /// The front, once its devices are made: it starts workers and writes no file.

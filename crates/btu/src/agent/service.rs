@@ -66,8 +66,17 @@ fn held_to(rate: Option<BitRate>) -> Value {
 /// What each connection may send: all send side by side, so each has the same part of what they may send
 /// together. `fewer` is how to ask for fewer of them.
 fn part(terms: &Terms, fewer: &str) -> Result<Option<BitRate>, String> {
-    let Some(rate) = terms.rate else { return Ok(None) };
-    let (part, flows) = (share(rate, terms.flows), terms.flows);
+    part_of(terms.rate, terms.flows, fewer)
+}
+
+/// The same of a rate and so many connections.
+pub(crate) fn part_of(
+    rate: Option<BitRate>,
+    flows: usize,
+    fewer: &str,
+) -> Result<Option<BitRate>, String> {
+    let Some(rate) = rate else { return Ok(None) };
+    let part = share(rate, flows);
     if part < LEAST_RATE {
         return Err(format!(
             "policy: max_rate leaves {rate}: {flows} connections need {LEAST_RATE} each; ask for fewer \
@@ -77,11 +86,25 @@ fn part(terms: &Terms, fewer: &str) -> Result<Option<BitRate>, String> {
     Ok(Some(part))
 }
 
+/// What cannot be held to a rate, as it is refused.
+pub(crate) fn unheld(rate: Option<BitRate>, what: &str) -> String {
+    let rate = rate.map_or_else(String::new, |rate| rate.to_string());
+    format!(
+        "policy: max_rate leaves {rate}: {what} cannot be held to that; send streams, or remove \
+         max_rate there"
+    )
+}
+
 /// The kernel's pace for that. What a connection has still to send when it is closed is discarded: its
 /// place is given to another.
-fn pace(settings: &mut Settings, rate: Option<BitRate>) {
-    settings.pacing_byte_s = rate.map(|rate| rate.bit_per_second() / 8);
+pub(crate) fn pace(settings: &mut Settings, rate: Option<BitRate>) {
+    pace_held(settings, rate);
     settings.reset_on_close = rate.is_some();
+}
+
+/// The kernel's pace alone, for connections that are held open until their job is closed.
+pub(crate) fn pace_held(settings: &mut Settings, rate: Option<BitRate>) {
+    settings.pacing_byte_s = rate.map(|rate| rate.bit_per_second() / 8);
 }
 
 /// Options of a connection that is held to that.

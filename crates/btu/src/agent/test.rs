@@ -5,12 +5,14 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use anyhow::anyhow;
 use btu_control::message::Answer;
 use btu_control::message::Request;
 use btu_control::message::TestOrder;
 use btu_sys::process;
 
 use super::StateArgs;
+use super::confine;
 use super::state::StateDir;
 use super::worker::each_request;
 use super::worker::say;
@@ -19,6 +21,8 @@ use crate::exit::Failure;
 use crate::run::ordered;
 use crate::run::ordered::Site;
 use crate::run::ordered::Told;
+use crate::traffic;
+use crate::traffic::words;
 
 /// What the agent tells it when it starts it.
 #[derive(Debug, clap::Args)]
@@ -59,12 +63,20 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
 fn run(site: &Site<'_>, order: &TestOrder, agent: &UnixStream) -> anyhow::Result<()> {
     let seq = order.seq;
     let way = agent.try_clone()?;
-    let told = Told::new(move |text| {
+    let told = Told::new(move |text, moved| {
         let text = text.chars().take(LONGEST_TEXT).collect();
+        let moved_bytes = moved.count();
         // Without the agent this process ends anyway.
-        let _ = say(&mut &way, &Answer::Progress { seq, text }, &[]);
+        let _ = say(&mut &way, &Answer::Progress { seq, text, moved_bytes }, &[]);
     });
-    let (answer, document) = match ordered::run(site, order, &told) {
+    let measured = match order.service.as_deref() {
+        None => ordered::run(site, order, &told),
+        Some(words::SERVICE) => confine::bound_memory()
+            .map_err(Failure::environment)
+            .and_then(|()| traffic::ordered::run(site.state, order, &told)),
+        Some(other) => Err(Failure::usage(anyhow!("no test here uses the service {other}"))),
+    };
+    let (answer, document) = match measured {
         Ok(result) => {
             let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
             (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)

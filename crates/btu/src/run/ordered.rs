@@ -29,7 +29,10 @@ use crate::exit::Failure;
 
 /// Who hears of each step.
 #[derive(Clone)]
-pub(crate) struct Told(Arc<dyn Fn(&str) + Send + Sync>);
+pub(crate) struct Told(Arc<Hears>);
+
+/// Hears the text of a step, and the payload that it moved.
+type Hears = dyn Fn(&str, Bytes) + Send + Sync;
 
 /// An order, and who hears how it goes.
 #[derive(Clone, Debug)]
@@ -56,13 +59,18 @@ pub(crate) struct Measured {
 
 impl Told {
     /// This one hears.
-    pub(crate) fn new(hears: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(hears: impl Fn(&str, Bytes) + Send + Sync + 'static) -> Self {
         Self(Arc::new(hears))
     }
 
     /// Tells it.
     pub(super) fn tell(&self, text: &str) {
-        (self.0)(text);
+        self.tell_moved(text, Bytes::ZERO);
+    }
+
+    /// Tells it of a step that moved so much, which is not told again at the end.
+    pub(crate) fn tell_moved(&self, text: &str, moved: Bytes) {
+        (self.0)(text, moved);
     }
 }
 
@@ -167,11 +175,13 @@ mod tests {
             price: None,
             marks: Vec::new(),
             note: None,
+            service: None,
+            limits: None,
         };
         let scratch = Path::new("/var/lib/btu-io");
         for scratch in [Some(scratch), None] {
             let site = Site { state: &state, scratch };
-            let args = arguments(&site, &order, &Told::new(|_| ())).unwrap();
+            let args = arguments(&site, &order, &Told::new(|_, _| ())).unwrap();
             assert_eq!(args.io_dir.as_deref(), scratch);
             assert_eq!((args.active.as_deref(), args.reconnect), (Some("lab1"), 5));
         }

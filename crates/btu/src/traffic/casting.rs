@@ -1,4 +1,7 @@
-//! The hosts of a scenario between real machines: which is this one, which are played by agents.
+//! The hosts of a scenario between real machines: which is this one, which are played by agents, and which
+//! of them has an end in every connection.
+
+mod centre;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +11,9 @@ use btu_core::cell::Role;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Test;
-use btu_core::traffic::Train;
 
+use self::centre::Centre;
+use self::centre::waits;
 use super::distant::ASKED_HERE;
 use super::options::FarArgs;
 use super::peers::NO_THIRD;
@@ -29,6 +33,8 @@ pub(super) struct Wishes<'a> {
     /// `HOST=ROLE`, for the local testbed.
     pub(super) maps: &'a [String],
     pub(super) far: &'a FarArgs,
+    /// The agent that is to have an end in every connection.
+    pub(super) test: Option<&'a str>,
 }
 
 /// Gives every host of a scenario its part, where one of them is an agent or is called `here`; nothing
@@ -39,20 +45,25 @@ pub(super) fn apart(
 ) -> Result<Option<(Agents, Vec<String>)>, Failure> {
     let played = wishes.agents(scenario)?;
     let is_here = |host: &String| host == HERE;
-    if played.is_empty() && !scenario.hosts.iter().any(is_here) {
+    if played.is_empty() && !scenario.hosts.iter().any(is_here) && wishes.test.is_none() {
         return Ok(None);
     }
     if let Some(map) = wishes.maps.first() {
         let cause = anyhow!("--map {map}: roles are those of the local testbed, not of agents");
         return Err(Failure::usage(cause).hint("write --host HOST=AGENT"));
     }
+    let known = |host: &&String| !played.contains_key(*host) && !is_this(host);
+    if let Some(host) = scenario.hosts.iter().find(known) {
+        return Err(wishes.unknown(host));
+    }
+    let centre = Centre { file: wishes.file, scenario, played: &played }.of(wishes.test)?;
     let (mut agents, mut roles) = (Agents::new(), BTreeMap::new());
+    agents.extend(centre.map(|name| (Role::Test, name)));
     let mut told = Vec::new();
     for host in &scenario.hosts {
         let role = match played.get(host) {
             Some(agent) => part_of(&mut agents, agent)?,
-            None if is_this(host) => Role::Test,
-            None => return Err(wishes.unknown(host)),
+            None => Role::Test,
         };
         if let Some(agent) = agents.get(&role) {
             told.push(format!("{host} is agent {agent}, in the part \"{role}\""));
@@ -83,7 +94,8 @@ fn part_of(agents: &mut Agents, agent: &NamedAgent) -> Result<Role, Failure> {
     }
     let free = [Role::Active, Role::Passive].into_iter().find(|role| !agents.contains_key(role));
     let third = || {
-        let known: Vec<&str> = agents.values().map(String::as_str).collect();
+        let known = agents.iter().filter(|(role, _)| **role != Role::Test);
+        let known: Vec<&str> = known.map(|(_, name)| name.as_str()).collect();
         let known = known.join(" and ");
         Failure::usage(anyhow!("{}: a third agent beside {known}; two at the most", agent.name))
     };
@@ -152,20 +164,27 @@ impl Wishes<'_> {
             let cause = anyhow!("{file}: {}: {from} -> {to}: {why}", test.name);
             Err(Failure::usage(cause).hint(hint))
         };
-        let waits = || {
-            let streams = test.streams(&cluster.name, 0);
-            matches!(test.traffic.train(&streams), Some(Train::Closed(_)))
-        };
         match (role(from), role(to)) {
-            (Role::Test, Role::Test) => {
-                refuse("both ends are on this host", "the local testbed joins hosts of its own")
+            (one, other) if one == other => {
+                refuse("both ends are on one host", "the local testbed joins hosts of its own")
             }
             (Role::Test, _) => Ok(()),
-            (_, Role::Test) if waits() => refuse(ASKED_HERE, "turn the path round"),
+            (_, Role::Test) if waits(cluster, test) => refuse(ASKED_HERE, "turn the path round"),
             (_, Role::Test) => Ok(()),
-            _ => refuse(NO_THIRD, "run btu traffic on one of the two hosts"),
+            _ => refuse(NO_THIRD, "write the connections of each host in a scenario of its own"),
         }
     }
+}
+
+/// No agent has this part: a plan that was changed by hand.
+pub(super) fn nobody(name: &str) -> Failure {
+    Failure::usage(anyhow!("plan.toml: agents: test = \"{name}\": no agent of this name"))
+}
+
+/// Two parts of a plan are those of one host.
+pub(super) fn one_host(name: &str) -> Failure {
+    let cause = anyhow!("agent {name} has two parts: both ends would be on one host");
+    Failure::usage(cause).hint("name two agents")
 }
 
 /// Whether a host of a scenario is this machine.

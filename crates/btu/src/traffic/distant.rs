@@ -1,4 +1,4 @@
-//! A cluster between this host and agents: they draw the same trains, meet, start at one instant, and
+//! A cluster between this host and agents: all draw the same trains, meet, start at one instant, and
 //! what each saw is put together on the clock of the senders.
 
 mod account;
@@ -95,8 +95,9 @@ pub(super) fn carry(
     peers: &Peers,
     order: &Order<'_>,
     cast: &Cast,
-    talks: Vec<Talked>,
+    mut talks: Vec<Talked>,
 ) -> Result<Carried, EngineError> {
+    peers.admits()?;
     let ends = cast.flows.iter().flat_map(|named| [named.from, named.to]);
     let of_talks = talks.iter().map(|talk| talk.said.to);
     let mut roles: Vec<Role> = ends.chain(of_talks).filter(|role| *role != Role::Test).collect();
@@ -105,13 +106,16 @@ pub(super) fn carry(
     if let Some(talk) = talks.iter().find(|talk| talk.said.from != Role::Test) {
         return Err(EngineError::Refused(format!("{}: {ASKED_HERE}", talk.said.test)));
     }
-    let flows: Vec<Flow> = cast.flows.iter().map(|named| named.flow.clone()).collect();
+    let mut flows: Vec<Flow> = cast.flows.iter().map(|named| named.flow.clone()).collect();
     let of_flows = flows.iter().map(|flow| flow.start.saturating_add(flow.duration));
     let of_talks = talks.iter().map(|t| t.dialogue.start.saturating_add(t.dialogue.duration));
     let span = of_flows.chain(of_talks).max().unwrap_or(Nanos::ZERO);
     let (job, over) = (peers.next_job(), Arc::default());
-    let course = Course { peers, order, job, roles, flows, span, over };
     let drawn = words::drawn(cast, &talks);
+    if let Some(bounds) = &peers.bounds {
+        bounds.hold(&cast.flows, &mut flows, &mut talks)?;
+    }
+    let course = Course { peers, order, job, roles, flows, span, over };
     let carried = course.carry(&drawn, talks);
     peers.close(job, &course.roles);
     carried
@@ -135,7 +139,12 @@ impl Course<'_> {
             self.peers.say(*role, &Word::Start { job: self.job, at_ns })?;
         }
         let watch = side.watch();
+        // Nothing of a stream that is held to a rate goes on once its job is closed.
+        let is_held = self.peers.rate().is_some();
+        let _held = is_held.then(|| side.hold()).transpose()?;
         let (own, talks, mut lost) = self.run((side, &watch), begin, talks, talk_doors);
+        let spoken = talks.iter().flatten().filter_map(|end| end.trace.reads.last());
+        self.peers.moved(spoken.fold(watch.moved(), |sum, last| sum + last.total.count()));
         let mut own = own?;
         clocks.after(self.peers);
         let mut sides = Vec::new();
@@ -308,7 +317,7 @@ fn hosts(cluster: &Cluster) -> Vec<String> {
 pub(super) const ASKED_HERE: &str = "a model that waits for answers is asked from this host: an agent \
                                      connects to nobody, and opens none of its connections";
 /// The place of this host among the parties.
-const HERE: usize = 0;
+pub(super) const HERE: usize = 0;
 /// From the last connection to the first block, beside what the words take.
 const LEAD: Nanos = Nanos::from_millis(100);
 /// How often somebody who waits looks again.

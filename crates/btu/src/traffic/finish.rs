@@ -11,17 +11,31 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::Interrupt;
 
-/// Closes a measurement.
+/// Closes a measurement, and says how it ended.
 pub(super) fn finish(
     args: &OutputArgs,
     started: &mut Started,
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let closing = closing(args, ending, interrupt);
+    let stored = closing.close(&mut started.journal, StoredTraffic::open)?;
+    let is_whole = stored.journal.runs().all(RunSample::is_complete);
+    Ok(closing.exit(&started.journal, is_whole))
+}
+
+/// Closes a measurement of which another host hears by its events.
+pub(super) fn close(
+    args: &OutputArgs,
+    started: &mut Started,
+    ending: Ending,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let closing = closing(args, ending, interrupt);
+    closing.close(&mut started.journal, StoredTraffic::open).map(drop)
+}
+
+fn closing<'a>(args: &OutputArgs, ending: Ending, interrupt: &'a Interrupt) -> Closing<'a> {
     let (verb, all, json) = ("traffic", "every run", args.json);
-    let options = String::new();
-    let closing = Closing { verb, all, ending, options, json, interrupt };
-    let journal = &mut started.journal;
-    let stored = closing.close(journal, StoredTraffic::open)?;
-    Ok(closing.exit(journal, stored.journal.runs().all(RunSample::is_complete)))
+    Closing { verb, all, ending, options: String::new(), json, interrupt }
 }

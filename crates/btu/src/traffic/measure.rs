@@ -77,7 +77,7 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
             Regained::Not(reason) => return Ok(ended(started, Ending::Lost(reason))),
         }
         losses = Losses::default();
-        started.progress.done(&cell, &sample);
+        started.progress.done(&cell, &sample, started.hosts.take_untold());
         if decided {
             keep(started, Line::TrafficCell(Box::new(cell)))?;
         }

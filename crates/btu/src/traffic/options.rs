@@ -56,6 +56,10 @@ pub(crate) struct FileArgs {
     /// Let a host of the scenario be played by a paired one: its name (btu pair) or an invitation; repeatable
     #[arg(long, value_name = "HOST=AGENT", help_heading = "Hosts")]
     pub(super) host: Vec<String>,
+    /// Where agents send to each other: which of them connects to the others [default: the first that sends to one];
+    /// its policy has to say test = true
+    #[arg(long, value_name = "AGENT", conflicts_with_all = ["plan", "resume"], help_heading = "Hosts")]
+    pub(super) test: Option<String>,
     #[command(flatten)]
     pub(super) far: FarArgs,
     /// Repeat what a plan.toml says
@@ -187,6 +191,9 @@ pub(crate) struct PeerArgs {
     /// Between this host and a paired one: its name (btu pair) or an invitation; btu agent runs there
     #[arg(long, value_name = "AGENT")]
     pub(super) peer: Option<String>,
+    /// Between that host and another paired one, in the place of this one: its name; its policy has to say test = true
+    #[arg(long, value_name = "AGENT", requires = "peer")]
+    pub(super) test: Option<String>,
     #[command(flatten)]
     pub(super) far: FarArgs,
 }
@@ -288,8 +295,10 @@ impl TrafficArgs {
         let hosts = self.file.host.iter().filter_map(|wish| wish.split_once('='));
         let hosts = hosts.map(|(_, agent)| ("--host", agent));
         let peer = self.peer().and_then(|p| p.peer.as_deref()).map(|agent| ("--peer", agent));
+        let test = self.peer().and_then(|p| p.test.as_deref()).map(|agent| ("--test", agent));
         let given: Result<Vec<NamedAgent>, Failure> = hosts
             .chain(peer)
+            .chain(test)
             .map(|(option, agent)| NamedAgent::find(&state, option, agent))
             .collect();
         let given = given?;
@@ -326,6 +335,7 @@ Examples:
   btu traffic sweep sessions --sessions 64    how the path scales with sessions
   btu traffic qos voice,bulk --rate 10Mbit/s  what the path is good for
   btu traffic qos --peer lab1                 what the path to a paired host is good for
+  btu traffic qos --test lab1 --peer lab2     what the path between two paired hosts is good for
   btu traffic method rfc2544 --quick --rate 10Mbit/s   throughput by frame size
   btu traffic viseum --quick                  the paper's measurements again, in minutes
 Method: docs/traffic.md";

@@ -13,6 +13,7 @@ use btu_core::link::Wire;
 use btu_core::sample::DirectionSample;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;
 use btu_engine::Place;
@@ -67,6 +68,16 @@ impl Hosts {
         match self {
             Self::Apart(peers) => peers.held_to(),
             Self::Here(_) => Vec::new(),
+        }
+    }
+
+    /// Payload that was moved here and that the agent of this host does not know of yet, where it counts.
+    pub(super) fn take_untold(&self) -> Bytes {
+        match self {
+            Self::Apart(peers) => {
+                peers.bounds.as_ref().map_or(Bytes::ZERO, |bounds| bounds.take_untold())
+            }
+            Self::Here(_) => Bytes::ZERO,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
@@ -15,6 +16,7 @@ use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
 use btu_core::traffic::clock::Reading;
 use btu_core::traffic::plan::Plan;
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;
@@ -25,12 +27,14 @@ use btu_sys::socket::Settings;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::bounds::Bounds;
 use super::expand::Layout;
 use super::silence::Silence;
 use super::words;
 use super::words::Told;
 use super::words::Word;
 use crate::agent::state::StateDir;
+use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::RemoteService;
 use crate::conductor::Wanted;
@@ -53,19 +57,24 @@ impl Layout for Apart {
             }
             (Role::Test, _) | (_, Role::Test) => Ok(Ipv4Addr::UNSPECIFIED.into()),
             _ => Err(Failure::usage(anyhow!("{from} -> {to}: {NO_THIRD}"))
-                .hint("run btu traffic on one of the two hosts")),
+                .hint("write the connections of each host in a scenario of its own")),
         }
     }
 }
 
-/// Why two agents exchange nothing.
-pub(super) const NO_THIRD: &str = "agents connect to nobody, so traffic runs between this host and an agent, not between two agents";
+/// Why two black boxes exchange nothing.
+pub(super) const NO_THIRD: &str =
+    "one host has an end in every connection, and neither is that one";
 
 /// The agents of a measurement.
 pub(super) struct Peers {
     lines: BTreeMap<Role, Line>,
     /// In the order of [`Role::ALL`].
     pub(super) parties: Vec<Party>,
+    /// What the policy of this host leaves, where another one ordered the measurement.
+    pub(super) bounds: Option<Arc<Bounds>>,
+    /// This host as an agent of that one, by its name there.
+    name: Option<String>,
     jobs: AtomicU32,
 }
 
@@ -82,6 +91,8 @@ pub(super) struct Company<'a> {
     pub(super) state: &'a StateDir,
     pub(super) reconnect: Nanos,
     pub(super) quiet: bool,
+    /// Of this host, where another one ordered the measurement.
+    pub(super) bounds: Option<Arc<Bounds>>,
 }
 
 /// What the hosts of agents say of themselves, by part.
@@ -120,13 +131,19 @@ impl Peers {
             address: Ipv4Addr::UNSPECIFIED.into(),
             sockets: Settings::default(),
         });
-        Ok((Self { lines, parties: parties.into(), jobs: AtomicU32::new(0) }, far))
+        let (bounds, name) = (company.bounds.clone(), plan.agents.get(&Role::Test).cloned());
+        let (parties, jobs) = (parties.into(), AtomicU32::new(0));
+        Ok((Self { lines, parties, bounds, name, jobs }, far))
     }
 
     /// What is to be said of the hosts.
     pub(super) fn facts(&self) -> BTreeMap<String, Fact> {
         let network = "the network between the hosts, as their systems have it";
         let mut facts = BTreeMap::from([("network".to_owned(), Fact::known(network))]);
+        let own =
+            self.name.iter().map(|name| ("agent_test".to_owned(), Fact::known(name.as_str())));
+        let held = self.held_here().map(|held| ("policy_test".to_owned(), Fact::known(held)));
+        facts.extend(own.chain(held));
         for role in self.lines.keys() {
             let Ok(service) = self.service(*role) else { continue };
             facts.insert(format!("agent_{role}"), Fact::known(service.name()));
@@ -140,7 +157,36 @@ impl Peers {
     /// What the policies of agents hold their connections to, in words.
     pub(super) fn held_to(&self) -> Vec<(Role, String)> {
         let held = |role: &Role| Some((*role, self.service(*role).ok()?.held_to()?));
-        self.lines.keys().filter_map(held).collect()
+        let own = self.held_here().map(|held| (Role::Test, held));
+        own.into_iter().chain(self.lines.keys().filter_map(held)).collect()
+    }
+
+    /// What the policy of this host holds its own connections to, in words.
+    fn held_here(&self) -> Option<String> {
+        let name = self.name.as_deref().unwrap_or("test");
+        self.rate().map(|rate| conductor::held_to(name, rate))
+    }
+
+    /// What the policy of this host lets one of its connections send.
+    pub(super) fn rate(&self) -> Option<BitRate> {
+        self.bounds.as_ref().and_then(|bounds| bounds.rate())
+    }
+
+    /// Whether the policy of this host lets the next run begin.
+    pub(super) fn admits(&self) -> Result<(), EngineError> {
+        let admitted = self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits());
+        admitted.map_err(EngineError::Refused)
+    }
+
+    /// The same of a probe, which sends what nobody holds to a rate.
+    pub(super) fn admits_probes(&self) -> Result<(), EngineError> {
+        self.admits()?;
+        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits_probes())
+    }
+
+    /// So much payload was moved here.
+    pub(super) fn moved(&self, bytes: u64) {
+        self.bounds.iter().for_each(|bounds| bounds.moved(bytes));
     }
 
     /// The number of the next job.

@@ -42,15 +42,19 @@ fn stored(file: &Path) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("read plan {name}"))
         .map_err(Failure::usage)?;
-    Plan::stored(&name, &text).map_err(|cause| {
-        Failure::usage(cause).hint("a plan of this verb says verb = \"traffic\"; see --dry-run")
-    })
+    let hint = if Plan::is_in(&text) {
+        "with --dry-run this verb prints plans whose every value is legal"
+    } else {
+        "a plan of this verb says verb = \"traffic\"; see --dry-run"
+    };
+    Plan::stored(&name, &text).map_err(|cause| Failure::usage(cause).hint(hint))
 }
 
 fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
     let mut scenario = scenario::read(file)?;
-    let FileArgs { host: hosts, map: maps, far, .. } = args;
-    let real = casting::apart(&mut scenario, &Wishes { file, hosts, maps, far })?;
+    let FileArgs { host: hosts, map: maps, far, test, .. } = args;
+    let wishes = Wishes { file, hosts, maps, far, test: test.as_deref() };
+    let real = casting::apart(&mut scenario, &wishes)?;
     let (agents, told) = match real {
         Some(real) => real,
         None => (Agents::new(), scenario::cast(&mut scenario, &args.map)?),
@@ -91,8 +95,14 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
 pub(super) fn towards(plan: Plan, peer: &PeerArgs) -> Result<Plan, Failure> {
     let Some(name) = &peer.peer else { return Ok(plan) };
     let state = StateDir::open(&peer.far.state)?;
-    let agent = NamedAgent::find(&state, "--peer", name)?;
-    Ok(Plan { agents: Agents::from([(Role::Active, agent.name)]), ..plan })
+    let named = [(Role::Active, "--peer", Some(name)), (Role::Test, "--test", peer.test.as_ref())];
+    let mut agents = Agents::new();
+    for (role, option, name) in named {
+        if let Some(name) = name {
+            agents.insert(role, NamedAgent::find(&state, option, name)?.name);
+        }
+    }
+    Ok(Plan { agents, ..plan })
 }
 
 /// The link that the tests of a scenario name, where they do.

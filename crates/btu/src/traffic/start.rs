@@ -1,24 +1,33 @@
 //! What happens before the first run: hosts, disclosure, result directory.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
 use btu_control::JournalDir;
+use btu_control::message::Limits;
+use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Line;
 use btu_core::units::Nanos;
 
+use super::bounds::Bounds;
 use super::needs;
 use super::options::OutputArgs;
-use super::options::TrafficArgs;
 use super::path::Hosts;
 use super::path::Testbed;
 use super::peers::Company;
 use super::peers::Peers;
 use super::progress::Progress;
+use crate::agent::StateArgs;
 use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
 use crate::exit::Failure;
 use crate::run::Interrupt;
 use crate::run::facts;
+use crate::run::ordered::Told;
 use crate::run::place;
 use crate::run::start;
 
@@ -32,34 +41,46 @@ pub(super) struct Started {
     pub(super) progress: Progress,
 }
 
+/// What is to be started.
+pub(super) struct Wanted<'a> {
+    pub(super) plan: Plan,
+    pub(super) output: &'a OutputArgs,
+    /// The directory of a measurement that is gone on with.
+    pub(super) resumed: Option<&'a Path>,
+    /// The other hosts, where there are some.
+    pub(super) agents: BTreeMap<Role, NamedAgent>,
+    pub(super) state: &'a StateArgs,
+    /// How long a lost agent is waited for, in seconds.
+    pub(super) reconnect: u32,
+    /// Where another host ordered it: what the policy of this one leaves, and who hears how it goes.
+    pub(super) ordered: Option<(Limits, Told)>,
+}
+
 /// Prepares a new measurement or the rest of an old one.
-pub(super) fn start(
-    args: &TrafficArgs,
-    plan: Plan,
-    output: &OutputArgs,
-    interrupt: &Interrupt,
-) -> Result<Started, Failure> {
-    let resumed = args.resumed();
+pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started, Failure> {
+    let Wanted { plan, output, resumed, agents, state, reconnect, ordered } = wanted;
+    let (limits, told) = ordered.unzip();
+    let quiet = output.quiet || output.json;
     let mut facts = facts::of_this_host();
     facts.note.clone_from(&output.note);
-    let agents = args.agents(&plan)?;
     let hosts = if agents.is_empty() {
         Hosts::Here(Box::new(Testbed::new(&plan)?))
     } else {
-        let far = args.far();
+        let needs = needs::of(&plan, interrupt)?;
+        let bounds = limits.map(|limits| Bounds::new(limits, needs)).transpose()?;
         let company = Company {
             agents: &agents,
-            state: &StateDir::open(&far.state)?,
-            reconnect: Nanos::from_secs(far.reconnect.into()),
-            quiet: output.quiet || output.json,
+            state: &StateDir::open(state)?,
+            reconnect: Nanos::from_secs(reconnect.into()),
+            quiet,
+            bounds: bounds.map(Arc::new),
         };
-        let needs = needs::of(&plan, interrupt)?;
         let (peers, said) = Peers::begin(&company, &needs, &plan, interrupt)?;
         facts.hosts.extend(said);
         Hosts::Apart(peers)
     };
     facts.placement = hosts.facts();
-    let progress = Progress::new(output.quiet || output.json, &plan);
+    let progress = Progress::told_to(told, quiet, &plan);
     let (journal, lines) = match resumed {
         Some(directory) => start::go_on(directory, &facts)?,
         None => (fresh(&plan, output, &facts)?, Vec::new()),
@@ -68,6 +89,12 @@ pub(super) fn start(
 }
 
 fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<JournalDir, Failure> {
+    let out = output.out.clone().unwrap_or_else(|| default_out(plan));
+    start::begin(&out, &plan.to_toml(), facts)
+}
+
+/// Where a result goes that nobody named a place for.
+pub(super) fn default_out(plan: &Plan) -> std::path::PathBuf {
     let what = match plan.study {
         Study::Method => "traffic-method",
         Study::Qos => "traffic-qos",
@@ -75,6 +102,5 @@ fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<Journal
         Study::Sweep => "traffic-sweep",
         Study::Viseum => "traffic-viseum",
     };
-    let out = output.out.clone().unwrap_or_else(|| place::named_out(what, jiff::Timestamp::now()));
-    start::begin(&out, &plan.to_toml(), facts)
+    place::named_out(what, jiff::Timestamp::now())
 }

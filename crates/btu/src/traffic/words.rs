@@ -15,6 +15,8 @@ use super::expand::Talked;
 /// The name of the service.
 pub(crate) const SERVICE: &str = "traffic";
 
+/// How to ask for fewer connections.
+pub(crate) const FEWER_FLOWS: &str = "--sessions, or fewer flows in the scenario";
 /// Connections of one conversation at once, as browsers have them, unless it begins with more.
 pub(crate) const OF_A_TALK: usize = 6;
 /// Blocks of all jobs that are open at an agent at once: both hosts keep 64 bytes for each.

@@ -31,8 +31,10 @@ use super::Service;
 use super::Terms;
 use super::held_to;
 use super::pace;
+use super::pace_held;
 use super::paced;
 use super::part;
+use super::unheld;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
@@ -41,6 +43,7 @@ use crate::traffic::expand::Until;
 use crate::traffic::peers::Apart;
 use crate::traffic::scenario;
 use crate::traffic::words;
+use crate::traffic::words::FEWER_FLOWS;
 use crate::traffic::words::Preparation;
 use crate::traffic::words::Told;
 use crate::traffic::words::Word;
@@ -63,7 +66,7 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("traffic needs a connection".to_owned());
     }
-    let rate = part(terms, "--sessions, or fewer flows in the scenario")?;
+    let rate = part(terms, FEWER_FLOWS)?;
     let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: 0 };
     Ok((Box::new(traffic), held_to(rate)))
 }
@@ -76,8 +79,7 @@ fn hold(cast: &mut Cast, rate: Option<BitRate>, role: Role) -> Result<(), String
     }
     for one in &mut cast.flows {
         match &mut one.flow.carrier {
-            // Those that are sent from here are held open until their job is closed.
-            Carrier::Tcp(settings) => settings.pacing_byte_s = paced(rate).pacing_byte_s,
+            Carrier::Tcp(settings) => pace_held(settings, rate),
             Carrier::Udp if one.from == role => return Err(one.test.clone()),
             Carrier::Udp => {}
         }
@@ -138,14 +140,6 @@ impl Traffic {
         Reach { address, ports, seat: Seat { attempt: job, ..seat } }
     }
 
-    fn unheld(&self, test: &str) -> String {
-        let rate = self.terms.rate.map_or_else(String::new, |rate| rate.to_string());
-        format!(
-            "policy: max_rate leaves {rate}: the datagrams of {test} cannot be held to that; send \
-             streams, or remove max_rate there"
-        )
-    }
-
     /// How many connections a new job may have.
     fn room(&self, job: u32) -> Result<usize, String> {
         if self.jobs.contains_key(&job) {
@@ -168,7 +162,8 @@ impl Traffic {
         let most = words::MOST_BLOCKS.saturating_sub(kept);
         let mut cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
-        hold(&mut cast, self.rate, wanted.role).map_err(|test| self.unheld(&test))?;
+        let held = hold(&mut cast, self.rate, wanted.role);
+        held.map_err(|test| unheld(self.terms.rate, &format!("the datagrams of {test}")))?;
         let blocks = cast.blocks();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();

@@ -158,11 +158,7 @@ fn of_options(state: &StateDir, args: &RunArgs) -> Result<Vec<(Role, NamedAgent)
 impl Ordered {
     /// The agents that an order names. They know this host as a guest of the one that ordered.
     fn agents(&self) -> Result<Vec<(Role, NamedAgent)>, Failure> {
-        let agent = |one: &BlackBox| {
-            let id = one.id.parse().map_err(Failure::usage)?;
-            let (name, address) = (one.name.clone(), one.address.clone());
-            Ok((one.role, NamedAgent { name, id, address, reached: None, secret: None }))
-        };
+        let agent = |one: &BlackBox| Ok((one.role, NamedAgent::of_box(one)?));
         self.order.boxes.iter().map(agent).collect()
     }
 }

@@ -32,6 +32,7 @@ pub(in super::super) fn capacity(
     time: Nanos,
     cancel: &AtomicBool,
 ) -> Result<CapacitySample, EngineError> {
+    peers.admits_probes()?;
     let refused = |cause: ClockError| EngineError::Refused(cause.to_string());
     let offset = Offset::of(&peers.read_clock(FAR)?).map_err(refused)?;
     let job = peers.next_job();
@@ -39,6 +40,7 @@ pub(in super::super) fn capacity(
     let word = Word::Capacity { job, datagram_bytes: datagram, ahead_ns };
     with_door(peers, job, &word, time, |door| {
         let (sent, late) = engine::capacity_with(door, datagram, time, cancel)?;
+        peers.moved(sent.saturating_mul(datagram.count()));
         peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
         let (longest, interrupt) = (longest_report(time), cancel);
         let account = Account { peers, role: FAR, job, longest, patience: LEASE, interrupt };
@@ -59,11 +61,23 @@ pub(in super::super) fn responsiveness(
     intervals: u32,
     cancel: &AtomicBool,
 ) -> Result<ResponsivenessSample, EngineError> {
+    peers.admits_probes()?;
     let job = peers.next_job();
     let longest = Probe::Responsiveness { interval_ns: interval, intervals }.longest();
     with_door(peers, job, &Word::Respond { job }, longest, |door| {
-        engine::responsiveness_with(door, interval, intervals, cancel)
+        let sample = engine::responsiveness_with(door, interval, intervals, cancel)?;
+        peers.moved(answered(&sample, interval));
+        Ok(sample)
     })
+}
+
+/// Payload of the connections that carried load.
+fn answered(sample: &ResponsivenessSample, interval: Nanos) -> u64 {
+    let rates = sample.intervals.iter().map(|one| one.goodput_bit_s.max(0.0));
+    let bytes = rates.sum::<f64>() * interval.seconds() / 8.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+    let whole = bytes as u64;
+    whole
 }
 
 /// Asks for a door, uses it, and closes it. `time` is how long nothing will be said.

@@ -379,13 +379,6 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
             &["no host of the scenario"],
         );
         refused(&one("here", "x", bursts), &["--host", "x=lab8"], 2, &["known here: lab1, lab2"]);
-        let third = "lab1 -> lab2: agents connect to nobody";
-        refused(
-            &one("lab1", "lab2", bursts),
-            &[],
-            2,
-            &[third, "run btu traffic on one of the two"],
-        );
         let asked = one("lab1", "here", "type = \"telnet(duration=1 s)\"");
         refused(&asked, &[], 2, &["a model that waits for answers is asked from this host"]);
         refused(&one("here", "lab1", bursts), &["--rate", "1Mbit/s"], 2, &["links are emulated"]);

@@ -48,6 +48,24 @@ impl Hosts {
         Self { folder: tempfile::tempdir().unwrap(), nets }
     }
 
+    /// Joins the black boxes to each other, too: each reaches the other where the host under test does.
+    pub(super) fn join_black_boxes(&self) {
+        let [one, other, _] = &self.nets;
+        let end = |namespace, mac| VethEnd { namespace, name: "peer", mac: Mac(mac), mtu: 1500 };
+        let (near, far_end) = (end(one, *b"\x02btgp1"), end(other, *b"\x02btgp2"));
+        Netlink::open(one).unwrap().add_veth(&near, &far_end).unwrap();
+        for (net, own, beyond) in [(one, far(0), far(1)), (other, far(1), far(0))] {
+            let mut netlink = Netlink::open(net).unwrap();
+            let link = netlink.link("peer").unwrap().index;
+            netlink.set_up(link).unwrap();
+            let destination = Prefix { address: beyond, length: 32 };
+            let (gateway, source, congestion) = (None, Some(own), None);
+            let kind = RouteKind::Unicast;
+            let route = Route { destination, link, gateway, source, congestion, kind };
+            netlink.set_route(&route).unwrap();
+        }
+    }
+
     pub(super) fn dir(&self) -> &Path {
         self.folder.path()
     }

@@ -1,0 +1,44 @@
+//! What a policy leaves to its own host where that is under test: carried to the test by its agent, and
+//! asked before each step.
+
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+
+use super::Grant;
+use crate::message::Limits;
+
+impl Grant {
+    /// What this host may do where it is under test and uses a service of others.
+    pub(crate) fn limits(&self, spent: Bytes) -> Limits {
+        Limits {
+            max_rate: self.max_rate,
+            max_run: self.max_run,
+            max_flows: self.max_flows,
+            max_bytes_per_day: self.max_bytes_per_day,
+            spent,
+            hours: self.hours.map(|hours| hours.to_string()),
+        }
+    }
+}
+
+impl Limits {
+    /// Why a step is not begun that takes so long over so many connections; `None` where it is. `moved`
+    /// is the payload of the steps before it, `unix_s` what the wall clock says.
+    pub fn refuses(
+        &self,
+        lasting: Nanos,
+        connections: u32,
+        moved: Bytes,
+        unix_s: u64,
+    ) -> Option<String> {
+        let Self { max_run, max_flows, max_bytes_per_day, spent, ref hours, .. } = *self;
+        let hours = match hours.as_deref().map(str::parse).transpose() {
+            Ok(hours) => hours,
+            Err(cause) => return Some(format!("policy: hours: {cause}")),
+        };
+        let grant = Grant { hours, max_run, max_flows, max_bytes_per_day, ..Grant::default() };
+        let spent = Bytes::new(spent.count().saturating_add(moved.count()));
+        let refused = grant.is_spent(spent).or_else(|| grant.exceeds(lasting, connections));
+        refused.or_else(|| grant.refuses_time(unix_s, lasting))
+    }
+}

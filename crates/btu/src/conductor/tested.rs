@@ -1,0 +1,178 @@
+//! Another host under test, as the one that drives it has it: its time, the black boxes that take it for a
+//! guest, and the result that it hands over. No secret is handed out: every host comes with its own key.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::anyhow;
+use btu_control::Identity;
+use btu_control::client::Fault;
+use btu_control::message::Answer;
+use btu_control::message::BlackBox;
+use btu_control::message::Request;
+use btu_control::message::Reservation;
+use btu_control::message::TestOrder;
+use btu_core::cell::Role;
+use btu_core::units::Nanos;
+use btu_report::ResultFiles;
+
+use super::Asking;
+use super::NamedAgent;
+use super::PeerLink;
+use crate::bundle;
+use crate::exit::Failure;
+use crate::output;
+use crate::sign;
+
+/// A host under test, and who takes part in its test.
+pub(crate) struct Tested<'a> {
+    pub(crate) host: &'a NamedAgent,
+    pub(crate) boxes: &'a [(Role, NamedAgent)],
+    /// This host.
+    pub(crate) own: &'a Identity,
+    /// Set by whoever wants all waiting to end.
+    pub(crate) cancel: &'a Arc<AtomicBool>,
+    /// Who hears its steps and its place in a queue.
+    pub(crate) tell: fn(&str),
+    /// How long the black boxes take it for a guest, waiting for them included.
+    pub(crate) longest: Nanos,
+}
+
+impl Tested<'_> {
+    /// The result as the host under test handed it over, in answer to an order of this number. Whatever
+    /// happens, the black boxes forget it.
+    pub(crate) fn measured(
+        &self,
+        wanted: Reservation,
+        order: impl FnOnce(u64) -> TestOrder,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut link = self.reserved(wanted)?;
+        let vouched = self.vouch(self.longest, self.cancel);
+        let measured = vouched.and_then(|()| self.test(&mut link, order));
+        // The word lapses by itself where a black box cannot be told; they
+        // are told after an interrupt, too.
+        drop(self.vouch(Nanos::ZERO, &Arc::default()));
+        measured
+    }
+
+    /// The black boxes as an order names them.
+    pub(crate) fn black_boxes(&self) -> Vec<BlackBox> {
+        let boxes = self.boxes.iter().map(|(role, agent)| BlackBox {
+            role: *role,
+            id: agent.id.to_string(),
+            address: agent.address.clone(),
+            name: agent.name.clone(),
+        });
+        boxes.collect()
+    }
+
+    /// The files of a bundle that holds and that the host under test signed.
+    pub(crate) fn believed(&self, bundle: &[u8]) -> Result<ResultFiles, Failure> {
+        let files = btu_report::unpack(bundle).map_err(|error| self.lied(error.to_string()))?;
+        let files = ResultFiles::new(Path::new("result"), files);
+        let found = btu_report::verify(&files, &sign::signer);
+        if let Some(first) = found.violations.first() {
+            return Err(self.lied(format!("{}: {}", first.place, first.detail)));
+        }
+        let own = self.host.id.to_string();
+        if !found.signers.iter().any(|one| one.covers == "manifest" && one.id == own) {
+            return Err(self.lied("a result that it did not sign"));
+        }
+        Ok(files)
+    }
+
+    /// What came is not what was ordered.
+    pub(crate) fn lied(&self, what: impl Into<String>) -> Failure {
+        super::failure(self.host, Fault::Lied(what.into()))
+    }
+
+    /// The host under test did not do what was ordered.
+    pub(crate) fn refused(&self, what: &str) -> Failure {
+        let cause = anyhow!("agent {}: {what}", self.host.name);
+        Failure::agent(cause).hint("btu agent status, there, says more")
+    }
+
+    fn reserved(&self, wanted: Reservation) -> Result<PeerLink, Failure> {
+        let Self { own, cancel, tell, .. } = *self;
+        let asking = Asking { own, cancel, tell: &tell, meanwhile: &|| () };
+        let granted = asking.reserve(self.host, wanted);
+        let granted = granted.map_err(|fault| super::failure(self.host, fault))?;
+        granted.map(|granted| granted.link).map_err(|reason| self.refused(&reason))
+    }
+
+    /// Every black box takes the host under test for a guest of this host.
+    fn vouch(&self, time: Nanos, cancel: &Arc<AtomicBool>) -> Result<(), Failure> {
+        for (_, agent) in self.boxes {
+            let request = Request::Vouch { guest: self.host.id.to_string(), for_ns: time };
+            let answer = PeerLink::connect(agent, self.own, cancel, &mut |_| ())
+                .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
+                .map_err(|fault| super::failure(agent, fault))?;
+            if let Answer::Refused { reason } = answer.answer {
+                let cause = anyhow!("agent {}: {reason}", agent.name);
+                return Err(Failure::agent(cause).hint("its policy decides; see docs/agent.md"));
+            }
+        }
+        Ok(())
+    }
+
+    fn test(
+        &self,
+        link: &mut PeerLink,
+        order: impl FnOnce(u64) -> TestOrder,
+    ) -> Result<Vec<u8>, Failure> {
+        link.told_by(self.tell);
+        let order = order(link.next_seq());
+        let patience = order.lease_ns.saturating_add(ANSWER);
+        let reply = link.ask(Request::Test(Box::new(order)), patience, &mut |_| ());
+        let reply = reply.map_err(|fault| super::failure(self.host, fault))?;
+        match reply.answer {
+            Answer::Document { .. } => Ok(reply.document),
+            Answer::Failed { reason, .. } => Err(self.refused(&reason)),
+            _ => Err(self.refused("no result")),
+        }
+    }
+}
+
+/// Who hears of steps where the user wants to.
+pub(crate) fn heard(quiet: bool) -> fn(&str) {
+    if quiet { |_| () } else { output::message }
+}
+
+/// Nothing that is there is written over; better said before the test than after it.
+pub(crate) fn free(out: &Path) -> Result<(), Failure> {
+    let is_free = std::fs::read_dir(out).map_or(!out.exists(), |mut all| all.next().is_none());
+    if is_free {
+        return Ok(());
+    }
+    let cause = anyhow!("{}: the directory is not empty", out.display());
+    Err(Failure::usage(cause).hint("name another directory with --out"))
+}
+
+/// Writes the files of a result into a directory that is free.
+pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+    std::fs::create_dir_all(out).map_err(Failure::environment)?;
+    files.iter().try_for_each(|(name, content)| bundle::write(&out.join(name), content))
+}
+
+/// Why a test elsewhere is never gone on with.
+pub(crate) fn no_resume(dir: &Path, name: &str) -> Failure {
+    let cause = anyhow!(
+        "--resume {}: --test {name} keeps nothing of a test that was cut short: it ends with its \
+         conductor, and its result is handed over when it is whole",
+        dir.display()
+    );
+    Failure::usage(cause).hint("start the test again, without --resume")
+}
+
+/// What became of a test elsewhere that the user ended.
+pub(crate) const INTERRUPTED: &str =
+    "interrupted; the test is ended there, and nothing of it is kept";
+
+/// How long a guest may wait for black boxes.
+pub(crate) const WAITING: Nanos = Nanos::from_secs(3600);
+/// No test takes longer.
+pub(crate) const DAY: Nanos = Nanos::from_secs(86_400);
+/// For an answer that needs no measuring.
+const ANSWER: Nanos = Nanos::from_secs(15);

@@ -1,0 +1,105 @@
+//! What the policy of this host leaves to a measurement that another host ordered here: what its own
+//! sockets may send, for how long, over how many connections.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::anyhow;
+use btu_control::message::Limits;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
+use btu_engine::EngineError;
+use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Flow;
+
+use super::distant::HERE;
+use super::expand::Named;
+use super::expand::Talked;
+use super::peers::Needs;
+use super::words;
+use crate::agent::service;
+use crate::agent::state::unix_seconds;
+use crate::exit::Failure;
+
+/// The bounds of this host, and what was used of them.
+pub(super) struct Bounds {
+    limits: Limits,
+    needs: Needs,
+    /// What one connection may send.
+    rate: Option<BitRate>,
+    /// Payload so far.
+    moved: AtomicU64,
+    /// Payload that the agent knows of.
+    told: AtomicU64,
+}
+
+impl Bounds {
+    /// Those of a measurement that needs so much at the most; an error where that is too much.
+    pub(super) fn new(limits: Limits, needs: Needs) -> Result<Self, Failure> {
+        let connections = usize::try_from(needs.connections).unwrap_or(usize::MAX);
+        let part = service::part_of(limits.max_rate, connections, words::FEWER_FLOWS);
+        let rate = part.map_err(|reason| Failure::agent(anyhow!(reason)))?;
+        let (moved, told) = (AtomicU64::new(0), AtomicU64::new(0));
+        let bounds = Self { limits, needs, rate, moved, told };
+        bounds.admits().map_err(|reason| Failure::agent(anyhow!(reason)))?;
+        Ok(bounds)
+    }
+
+    /// Whether the next run may begin, which may take as long as the longest.
+    pub(super) fn admits(&self) -> Result<(), String> {
+        let Needs { connections, silence } = self.needs;
+        let moved = Bytes::new(self.moved.load(Relaxed));
+        let refused = self.limits.refuses(silence, connections, moved, unix_seconds());
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// What one connection may send; `None` for what the path takes.
+    pub(super) const fn rate(&self) -> Option<BitRate> {
+        self.rate
+    }
+
+    /// Holds what is sent from here to the rate. The kernel paces streams, nobody paces datagrams.
+    pub(super) fn hold(
+        &self,
+        named: &[Named],
+        flows: &mut [Flow],
+        talks: &mut [Talked],
+    ) -> Result<(), EngineError> {
+        if self.rate.is_none() {
+            return Ok(());
+        }
+        for (one, flow) in named.iter().zip(flows) {
+            match &mut flow.carrier {
+                Carrier::Tcp(settings) => service::pace_held(settings, self.rate),
+                Carrier::Udp if flow.from == HERE => {
+                    return Err(self.unheld(&format!("the datagrams of {}", one.test)));
+                }
+                Carrier::Udp => {}
+            }
+        }
+        for talk in talks {
+            service::pace(&mut talk.dialogue.settings, self.rate);
+        }
+        Ok(())
+    }
+
+    /// Whether a probe may send: nobody holds those to a rate.
+    pub(super) fn admits_probes(&self) -> Result<(), EngineError> {
+        if self.rate.is_none() { Ok(()) } else { Err(self.unheld("what a probe sends")) }
+    }
+
+    fn unheld(&self, what: &str) -> EngineError {
+        EngineError::Refused(service::unheld(self.limits.max_rate, what))
+    }
+
+    /// So much payload was moved here.
+    pub(super) fn moved(&self, bytes: u64) {
+        self.moved.fetch_add(bytes, Relaxed);
+    }
+
+    /// Payload that the agent does not know of yet.
+    pub(super) fn take_untold(&self) -> Bytes {
+        let all = self.moved.load(Relaxed);
+        Bytes::new(all.saturating_sub(self.told.swap(all, Relaxed)))
+    }
+}

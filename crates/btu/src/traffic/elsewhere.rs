@@ -1,0 +1,193 @@
+//! A measurement between agents: one of them has an end in every connection and is asked to measure, the
+//! others take it for a guest of this host, and this host has no connection of it.
+
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anyhow::anyhow;
+use btu_control::message::Reservation;
+use btu_control::message::TestOrder;
+use btu_core::cell::Role;
+use btu_core::traffic::plan::Plan;
+use btu_core::traffic::sample::RunSample;
+use btu_core::units::Nanos;
+use btu_report::OpenMode;
+use btu_report::ResultFiles;
+use btu_report::StoredTraffic;
+
+use super::length;
+use super::needs;
+use super::options::OutputArgs;
+use super::options::TrafficArgs;
+use super::peers::Needs;
+use super::start;
+use super::words;
+use crate::agent::state::StateDir;
+use crate::closing;
+use crate::conductor::NamedAgent;
+use crate::conductor::tested;
+use crate::conductor::tested::DAY;
+use crate::conductor::tested::Tested;
+use crate::conductor::tested::WAITING;
+use crate::exit::Exit;
+use crate::exit::Failure;
+use crate::output;
+use crate::run::Interrupt;
+
+/// A measurement, and who takes part in it.
+struct Elsewhere<'a> {
+    output: &'a OutputArgs,
+    plan: &'a Plan,
+    needs: Needs,
+    reconnect: u32,
+    tested: Tested<'a>,
+}
+
+/// Lets the host that the plan calls `test` measure.
+pub(super) fn run(
+    args: &TrafficArgs,
+    plan: &Plan,
+    output: &OutputArgs,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
+    if let Some(dir) = args.resumed() {
+        return Err(tested::no_resume(dir, name));
+    }
+    let out = output.out.clone().unwrap_or_else(|| start::default_out(plan));
+    tested::free(&out)?;
+    let needs = needs::of(plan, interrupt)?;
+    let own = StateDir::open(&args.far().state)?.identity()?;
+    let agents: Vec<(Role, NamedAgent)> = args.agents(plan)?.into_iter().collect();
+    let (host, boxes): (Vec<_>, Vec<_>) =
+        agents.into_iter().partition(|(role, _)| *role == Role::Test);
+    let Some((_, host)) = host.first() else { return Err(super::casting::nobody(name)) };
+    if boxes.iter().any(|(_, agent)| agent.id == host.id) {
+        return Err(super::casting::one_host(name));
+    }
+    let tested = Tested {
+        host,
+        boxes: &boxes,
+        own: &own,
+        cancel: interrupt.flag(),
+        tell: tested::heard(output.quiet || output.json),
+        longest: longest(plan)?,
+    };
+    let reconnect = args.far().reconnect;
+    let one = Elsewhere { output, plan, needs, reconnect, tested };
+    one.fits()?;
+    match one.tested.measured(one.reservation(), |seq| one.order(seq)) {
+        Err(_ended) if interrupt.flag().load(Relaxed) => {
+            output::message(tested::INTERRUPTED);
+            Ok(interrupt.exit())
+        }
+        measured => one.show(&out, &one.believed(&measured.map_err(permitted)?)?),
+    }
+}
+
+impl Elsewhere<'_> {
+    fn reservation(&self) -> Reservation {
+        Reservation {
+            plan: format!("traffic {:016x}", self.plan.seed),
+            longest_run_ns: self.needs.silence,
+            silence_ns: self.lease(),
+            flows: self.needs.connections,
+            activities: Vec::new(),
+            emulation: false,
+            services: vec![words::SERVICE.to_owned()],
+            test: true,
+        }
+    }
+
+    fn order(&self, seq: u64) -> TestOrder {
+        TestOrder {
+            seq,
+            lease_ns: self.lease(),
+            plan: self.plan.to_toml(),
+            given: None,
+            boxes: self.tested.black_boxes(),
+            reconnect_s: self.reconnect,
+            price: None,
+            marks: Vec::new(),
+            note: self.output.note.clone(),
+            service: Some(words::SERVICE.to_owned()),
+            limits: None,
+        }
+    }
+
+    /// An order is one message.
+    fn fits(&self) -> Result<(), Failure> {
+        let length = serde_json::to_vec(&self.order(0)).map_or(usize::MAX, |text| text.len());
+        if length <= LONGEST_ORDER {
+            return Ok(());
+        }
+        let cause =
+            anyhow!("the plan takes {length} bytes: at most {LONGEST_ORDER} are told to an agent");
+        Err(Failure::usage(cause).hint("ask for fewer values, or run btu traffic on that host"))
+    }
+
+    /// The longest step: a run, or waiting for an agent that was lost in it.
+    fn lease(&self) -> Nanos {
+        self.needs.silence.saturating_add(Nanos::from_secs(self.reconnect.into())).min(DAY)
+    }
+
+    /// What came is the result of this plan, signed by the host that measured; or it is none.
+    fn believed(&self, bundle: &[u8]) -> Result<ResultFiles, Failure> {
+        let files = self.tested.believed(bundle)?;
+        let opened = StoredTraffic::open(&files, OpenMode::Strict);
+        let stored = opened.map_err(|error| self.tested.lied(error.to_string()))?;
+        if stored.journal.plan.asked().to_toml() == self.plan.to_toml() {
+            Ok(files)
+        } else {
+            Err(self.tested.lied("the result of another plan"))
+        }
+    }
+
+    /// The report as after any measurement, and the exit code by its events.
+    fn show(&self, out: &Path, files: &ResultFiles) -> Result<Exit, Failure> {
+        tested::write(out, files.all())?;
+        let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::usage)?;
+        closing::show(out, &stored, self.output.json)?;
+        let journal = &stored.journal;
+        let event = |name: &str| journal.events.iter().rfind(|one| one.event == name);
+        if let Some(lost) = event("agent_lost") {
+            output::message(&format!("{}; what was measured before is kept", lost.detail));
+            return Ok(Exit::Agent);
+        }
+        if event("finished").is_none() {
+            return Err(self.tested.refused("the measurement was ended there before its last run"));
+        }
+        if journal.runs().all(RunSample::is_complete) {
+            return Ok(Exit::Done);
+        }
+        Ok(incomplete(out))
+    }
+}
+
+fn incomplete(out: &Path) -> Exit {
+    let report = out.join("report.html");
+    output::message(&format!("incomplete: what went wrong is in {}", report.display()));
+    Exit::Incomplete
+}
+
+/// How long the other hosts take the one that measures for a guest, waiting for them included.
+fn longest(plan: &Plan) -> Result<Nanos, Failure> {
+    if plan.course.is_some() {
+        return Ok(DAY);
+    }
+    let estimate = length::estimate(plan)?;
+    Ok(estimate.saturating_add(estimate).saturating_add(WAITING).min(DAY))
+}
+
+/// What can be done where the policy there does not let its host send to others.
+fn permitted(failure: Failure) -> Failure {
+    let is_policy = format!("{:#}", failure.cause).contains("policy: test = false");
+    if is_policy { failure.hint(TEST) } else { failure }
+}
+
+/// How a host may be let send to others.
+const TEST: &str = "an agent connects to other hosts only where its policy says so: write test = true \
+                    into the [[class]] of this host in policy.toml there and start the agent anew, or \
+                    let another host of the connection do it with --test AGENT";
+/// Of a message, less what the agent adds.
+const LONGEST_ORDER: usize = 63 << 10;

@@ -1,0 +1,78 @@
+//! A measurement that another host ordered: this one has an end in every connection, keeps to its own
+//! policy, and hands the result over.
+
+use std::collections::BTreeMap;
+
+use anyhow::anyhow;
+use btu_control::message::BlackBox;
+use btu_control::message::TestOrder;
+use btu_core::cell::Role;
+use btu_core::traffic::plan::Plan;
+use btu_report::ResultFiles;
+
+use super::finish;
+use super::measure;
+use super::options::OutputArgs;
+use super::path::no_link;
+use super::start;
+use super::start::Wanted;
+use crate::agent::StateArgs;
+use crate::agent::state::StateDir;
+use crate::conductor::NamedAgent;
+use crate::exit::Failure;
+use crate::run::Interrupt;
+use crate::run::ordered::Measured;
+use crate::run::ordered::Told;
+
+/// Carries the order out. Of its directory nothing is left.
+pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
+    state.clear_test();
+    let measured = measured(state, order, told);
+    state.clear_test();
+    measured
+}
+
+fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
+    let interrupt = Interrupt::listen().map_err(Failure::environment)?;
+    let plan = Plan::stored("the order", &order.plan).map_err(Failure::usage)?;
+    if plan.has_link() {
+        return Err(no_link());
+    }
+    let unbounded = || Failure::usage(anyhow!("an order without the bounds of this host"));
+    let limits = order.limits.clone().ok_or_else(unbounded)?;
+    let output = OutputArgs {
+        out: Some(state.test_folder()),
+        note: order.note.clone(),
+        dry_run: false,
+        quiet: true,
+        json: false,
+    };
+    let wanted = Wanted {
+        plan,
+        output: &output,
+        resumed: None,
+        agents: agents(&order.boxes)?,
+        state: &StateArgs { state: Some(state.path().to_owned()) },
+        reconnect: order.reconnect_s,
+        ordered: Some((limits, told.clone())),
+    };
+    let mut started = start::start(wanted, &interrupt)?;
+    let ending = measure::measure(&mut started, &interrupt)?;
+    // What became of it stands in its events: whoever ordered it reads them there.
+    finish::close(&output, &mut started, ending, &interrupt)?;
+    let files = ResultFiles::read(started.journal.path()).map_err(Failure::environment)?;
+    let moved = started.hosts.take_untold();
+    Ok(Measured { bundle: btu_report::pack(files.all()), moved })
+}
+
+/// The black boxes of an order. They know this host as a guest of the one that ordered.
+fn agents(boxes: &[BlackBox]) -> Result<BTreeMap<Role, NamedAgent>, Failure> {
+    let mut agents = BTreeMap::new();
+    for one in boxes.iter().filter(|one| one.role != Role::Test) {
+        agents.insert(one.role, NamedAgent::of_box(one)?);
+    }
+    if agents.is_empty() {
+        return Err(Failure::usage(anyhow!("an order without another host")));
+    }
+    Ok(agents)
+}
