@@ -26,6 +26,10 @@ pub(super) struct Contender {
     pub(super) name: &'static str,
     /// The Debian package, or empty for our own.
     pub(super) package: &'static str,
+    /// Our ratio to it counts; otherwise it is only told.
+    pub(super) judged: bool,
+    /// The program's name, where it is not the contender's.
+    pub(super) program: &'static str,
     port: u16,
     speaks: Speaks,
     server: fn(&Path, &Load) -> Vec<String>,
@@ -43,6 +47,8 @@ enum Speaks {
 pub(super) static OURS: Contender = Contender {
     name: "btu",
     package: "",
+    judged: true,
+    program: "comm",
     port: 7411,
     speaks: Speaks::Server,
     server: |program, load| {
@@ -66,6 +72,8 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: "iperf3",
         package: "iperf3",
+        judged: true,
+        program: "iperf3",
         port: 5201,
         speaks: Speaks::Client,
         server: |program, _| words(program, "-s -1 -B 127.0.0.1"),
@@ -78,6 +86,8 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: "nuttcp",
         package: "nuttcp",
+        judged: true,
+        program: "nuttcp",
         port: 5000,
         speaks: Speaks::Client,
         server: |program, _| words(program, "-1 --nofork"),
@@ -87,19 +97,43 @@ pub(super) static PEERS: &[Contender] = &[
         },
         read: nuttcp,
     },
+    // A peer of the same kind sends memory that somebody wrote (docs/decisions/0022).
     Contender {
         name: "qperf",
         package: "qperf",
+        judged: true,
+        program: "qperf",
+        port: 19765,
+        speaks: Speaks::Client,
+        server: |program, _| under(WRITTEN_MEMORY, words(program, "")),
+        client: |program, load| under(WRITTEN_MEMORY, words(program, &qperf_client(load))),
+        read: qperf,
+    },
+    Contender {
+        name: "qperf, the zero page",
+        package: "qperf",
+        judged: false,
+        program: "qperf",
         port: 19765,
         speaks: Speaks::Client,
         server: |program, _| words(program, ""),
-        client: |program, load| {
-            let Load { message_bytes, seconds } = load;
-            words(program, &format!("127.0.0.1 -t {seconds} -m {message_bytes} -uu tcp_bw"))
-        },
+        client: |program, load| words(program, &qperf_client(load)),
         read: qperf,
     },
 ];
+
+/// Has the C library write to all memory that it gives out.
+const WRITTEN_MEMORY: &str = "GLIBC_TUNABLES=glibc.malloc.perturb=72";
+
+fn qperf_client(load: &Load) -> String {
+    let Load { message_bytes, seconds } = load;
+    format!("127.0.0.1 -t {seconds} -m {message_bytes} -uu tcp_bw")
+}
+
+/// A command line with a variable in its environment.
+fn under(variable: &str, words: Vec<String>) -> Vec<String> {
+    ["env", variable].into_iter().map(String::from).chain(words).collect()
+}
 
 impl Contender {
     /// One measurement: the server on one CPU, the client, which sends, on another.

@@ -80,7 +80,7 @@ fn contenders(repo: &Repo) -> Result<Vec<Present>> {
     let ours = repo.path("target/release/examples/comm");
     let mut present = vec![Present { contender: &OURS, program: ours }];
     for peer in PEERS {
-        match installed(peer.name) {
+        match installed(peer.program) {
             Some(program) => present.push(Present { contender: peer, program }),
             None => println!("peers: {} left out: install the package {}", peer.name, peer.package),
         }
@@ -212,7 +212,8 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
             let Some(interval) = Interval::of(&ratios, options.seed) else { continue };
             let target = (quantity.target)(bytes);
             let shown = interval.against(target);
-            missed += usize::from(shown == Shown::Missed);
+            missed += usize::from(peer.judged && shown == Shown::Missed);
+            let shown = if peer.judged { shown.to_string() } else { "told, not judged".to_owned() };
             let middle = |of: &BTreeMap<u64, f64>| {
                 median(&of.values().copied().collect::<Vec<_>>())
                     .map_or(String::new(), quantity.show)
