@@ -7,6 +7,7 @@
 //! --reverse             the end that listens writes; given to both ends
 //! --cpu N               this end runs on CPU N
 //! --congestion NAME     congestion control of this end
+//! --buffer BYTES        both socket buffers of this end, instead of what the kernel finds
 //! ```
 //!
 //! Each end prints what it saw as one line of JSON; the rate is the reader's bits over its time.
@@ -35,7 +36,7 @@ use btu_sys::socket::Settings;
 fn main() -> Result<(), Box<dyn Error>> {
     let terms = terms()?;
     let direction = if flag("--reverse") { Direction::Receive } else { Direction::Send };
-    let sockets = Settings { congestion: option("--congestion")?, ..Settings::default() };
+    let sockets = sockets()?;
     match (option("--listen")?, option("--connect")?) {
         (Some(listen), None) => {
             let flows = vec![FarFlow { direction, listen }];
@@ -51,6 +52,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => Err("give one of --listen and --connect".into()),
     }
+}
+
+/// The options of this end's sockets.
+fn sockets() -> Result<Settings, Box<dyn Error>> {
+    let buffer = option("--buffer")?;
+    let congestion = option("--congestion")?;
+    Ok(Settings { congestion, send_buffer: buffer, receive_buffer: buffer, ..Settings::default() })
 }
 
 /// This process, on one CPU if that was asked for.

@@ -17,11 +17,13 @@
 //! its last byte, ends the time of a sender.
 
 mod data;
+mod diary;
 mod doorway;
 mod end;
 mod far;
 mod join;
 mod near;
+mod pace;
 mod proof;
 mod series;
 mod side;
@@ -85,7 +87,7 @@ pub struct Terms {
     pub cap: Nanos,
     /// On which CPUs the data threads run.
     pub pinning: Pinning,
-    /// Set by whoever wants the run to end now: it is then over within a few hundredths of a second.
+    /// Set by whoever wants the run to end now: it is then over within about a tenth of a second.
     pub cancel: Arc<AtomicBool>,
     /// Spoken on each new connection before anything else, such as the token of a test.
     pub preamble: Option<Arc<dyn Preamble>>,

@@ -125,6 +125,7 @@ impl Task<'_> {
             Part::Writer => self.write(&buffer, account),
         };
         account.used = Some(ThreadUse::now().since(&used));
+        self.shared.close_diary();
         account.cpus.extend(cpu.into_iter().chain(cpu::current()));
         account.after = self.shared.connection.tcp_info();
         account.unacknowledged = self.shared.connection.unacknowledged();
@@ -134,7 +135,8 @@ impl Task<'_> {
     /// Writes the amount, then waits until the user at the other end has all of it.
     fn write(&self, block: &[u8], account: &mut Account) -> Result<(), Fault> {
         let Shared { connection, progress, cue, .. } = self.shared;
-        let order = Outgoing { block, messages: self.amount.messages(), stop: cue, progress };
+        let (messages, observer) = (self.amount.messages(), self.shared);
+        let order = Outgoing { block, messages, stop: cue, progress, observer };
         self.shared.mark_start(clock::monotonic_ns());
         let sent = connection.send_messages(&order);
         account.messages = progress.bytes() / self.message.count().max(1);
@@ -149,8 +151,8 @@ impl Task<'_> {
     fn read(&self, side: Side, mut space: Buffer, account: &mut Account) -> Result<(), Fault> {
         let Shared { connection, progress, cue, first_ns, .. } = self.shared;
         let expected = self.amount.expected(self.message);
-        let space = &mut *space;
-        let order = Incoming { space, expected, nearly_over: cue, progress, first_ns };
+        let (space, nearly_over, observer) = (&mut *space, cue, self.shared);
+        let order = Incoming { space, expected, nearly_over, progress, observer, first_ns };
         if side == Side::Near {
             self.shared.mark_start(clock::monotonic_ns());
             self.say(GO).map_err(|cause| Fault("give the go-ahead", cause))?;

@@ -19,6 +19,7 @@ use btu_sys::tcp_info;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::diary::Diary;
 use super::stream::Cue;
 use super::stream::Progress;
 use crate::transport::Connection;
@@ -34,6 +35,8 @@ pub(super) struct Shared {
     pub(super) started_ns: AtomicU64,
     /// When the first byte came, 0 before.
     pub(super) first_ns: AtomicU64,
+    /// What is noted of the data thread while it runs.
+    pub(super) diary: Diary,
     /// Where the data thread is, if it may move at all.
     pub(super) whereabouts: OnceLock<Whereabouts>,
 }
@@ -60,7 +63,7 @@ pub struct EndReport {
     pub ended: Option<Nanos>,
     /// From the first to the last byte read, on its own clock; nothing for a writer.
     pub read_elapsed: Nanos,
-    /// The longest time without progress of a reader, at the sampler's resolution.
+    /// The longest time without progress of a reader, to a millisecond.
     pub longest_pause: Option<Nanos>,
     /// Bytes that the peer had not acknowledged at the end.
     pub unacknowledged: Option<u64>,
@@ -84,17 +87,21 @@ pub(super) struct Account {
 
 impl Shared {
     pub(super) fn new(connection: Box<dyn Connection>) -> Arc<Self> {
+        let progress = Progress::default();
+        progress.look_at(0);
         Arc::new(Self {
             connection,
-            progress: Progress::default(),
+            progress,
             cue: Cue::default(),
             started_ns: AtomicU64::new(0),
             first_ns: AtomicU64::new(0),
+            diary: Diary::default(),
             whereabouts: OnceLock::new(),
         })
     }
 
     pub(super) fn mark_start(&self, now_ns: u64) {
+        self.diary.begin(Nanos::new(now_ns));
         self.started_ns.store(now_ns, Release);
     }
 

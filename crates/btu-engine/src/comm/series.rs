@@ -2,15 +2,16 @@
 
 use btu_core::sample::Series;
 use btu_core::units::Nanos;
-use btu_sys::cpu::Whereabouts;
 
 use super::end::Shared;
 
 /// Raw readings, room for all of which is reserved before the run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sampler {
     rows: Vec<[i64; COLUMNS]>,
     cpus: Vec<u32>,
+    /// When the next reading is due.
+    next: Nanos,
 }
 
 impl Sampler {
@@ -18,13 +19,18 @@ impl Sampler {
     pub(super) fn reserve(longest: Nanos) -> Self {
         let readings = longest.count() / PERIOD.count() + 2;
         let readings = usize::try_from(readings).unwrap_or(MOST).min(MOST);
-        Self { rows: Vec::with_capacity(readings), cpus: Vec::with_capacity(MOST_CPUS) }
+        Self {
+            rows: Vec::with_capacity(readings),
+            cpus: Vec::with_capacity(MOST_CPUS),
+            next: Nanos::ZERO,
+        }
     }
 
-    /// Takes a reading of `end` at `now`. Once the room is used up, nothing is taken any more.
-    pub(super) fn take(&mut self, end: &Shared, now: Nanos) {
+    /// Takes a reading of `end` at `now`, its thread being on `cpu`. Once the room is used up, nothing
+    /// is taken any more.
+    pub(super) fn take(&mut self, end: &Shared, now: Nanos, cpu: Option<u32>) {
         let Some(started) = end.started() else { return };
-        self.look_for_thread(end);
+        self.note_cpu(cpu);
         if self.rows.len() == self.rows.capacity() {
             return;
         }
@@ -41,22 +47,28 @@ impl Sampler {
             read(btu_sys::tcp_info::TcpInfo::total_retrans),
             read(btu_sys::tcp_info::TcpInfo::snd_wnd),
         ]);
+        self.next = now.saturating_add(PERIOD);
     }
 
-    /// CPUs on which the data thread was seen, if it may move at all.
+    /// True if the last reading is a period ago.
+    pub(super) fn is_due(&self, now: Nanos) -> bool {
+        now >= self.next
+    }
+
+    /// CPUs on which the data thread was seen.
     pub(super) fn cpus(&self) -> &[u32] {
         &self.cpus
     }
 
-    fn look_for_thread(&mut self, end: &Shared) {
-        let Some(cpu) = end.whereabouts.get().and_then(Whereabouts::cpu) else { return };
+    fn note_cpu(&mut self, cpu: Option<u32>) {
+        let Some(cpu) = cpu else { return };
         if self.cpus.len() < self.cpus.capacity() && !self.cpus.contains(&cpu) {
             self.cpus.push(cpu);
         }
     }
 
     /// The longest time between two readings, or from the start to the first, in which no user byte
-    /// moved. `None` for fewer than two readings; the resolution is the sampler's period.
+    /// moved. `None` for fewer than two readings; the resolution is the time between them.
     pub(super) fn longest_pause(&self) -> Option<Nanos> {
         let progress = self.rows.iter().map(|row| (row[0], row[1]));
         let pause = longest_pause(progress)?;

@@ -51,7 +51,7 @@ impl Ends<'_> {
         let given: Vec<CpuSet> =
             (0..self.shared.len()).map(|end| self.cpus_of(end, &cpus)).collect();
         keep_clear(&cpus, &given)?;
-        let mut watches = self.watches();
+        let watches = self.watches();
         let (accounts, ending) = thread::scope(|scope| {
             let threads = given.into_iter().enumerate().map(|(end, cpus)| {
                 let task = self.task(end, cpus);
@@ -66,7 +66,7 @@ impl Ends<'_> {
                 self.abort();
             }
             let threads = threads?;
-            let ending = self.supervise(lineup, ready, &mut watches);
+            let ending = self.supervise(lineup, ready, &watches);
             Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), ending))
         })?;
         let reports =
@@ -74,7 +74,7 @@ impl Ends<'_> {
         Ok((reports.collect(), ending))
     }
 
-    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &mut [Watch]) -> Ending {
+    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &[Watch]) -> Ending {
         let ready_in_time = self.wait_ready(lineup);
         if !ready_in_time || lineup.has_ended_early() {
             lineup.decide(Start::Cancelled);
@@ -102,7 +102,8 @@ impl Ends<'_> {
 
     fn watches(&self) -> Vec<Watch> {
         let ends = self.shared.iter().zip(&self.parts);
-        ends.map(|(shared, part)| Watch::new(shared, *part, self.terms)).collect()
+        self.shared.iter().for_each(|shared| shared.diary.reserve(self.terms.cap));
+        ends.map(|(shared, part)| Watch::new(shared, *part)).collect()
     }
 
     fn task(&self, end: usize, cpus: CpuSet) -> Task<'_> {
@@ -143,12 +144,13 @@ impl Ends<'_> {
     fn report(&self, account: Account, watch: &Watch) -> EndReport {
         let role: Role = self.place.role;
         let mut report = EndReport::new(role, self.terms.message, &watch.shared, account);
-        report.sample.series = watch.sampler.series();
-        report.sample.cpus.extend(watch.sampler.cpus());
+        let notes = watch.shared.diary.notes();
+        report.sample.series = notes.series;
+        report.sample.cpus.extend(notes.cpus);
         report.sample.cpus = ascending(report.sample.cpus);
         if watch.part == Part::Reader {
             report.read_elapsed = report.elapsed_from(watch.shared.first());
-            report.longest_pause = watch.sampler.longest_pause();
+            report.longest_pause = notes.longest_pause;
         }
         report
     }

@@ -1,8 +1,10 @@
 //! The timed loops of COMM: one call per message, nothing else.
 //!
 //! Between two calls there is no clock, no allocation, no lock, no virtual call: two counters are
-//! stored where the sampler finds them and one flag is read.
+//! stored where others find them and one flag is read. About once a millisecond, after a number of
+//! calls that is known before, the thread looks up: then its observer has its turn.
 
+use std::fmt;
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -13,12 +15,29 @@ use btu_sys::clock;
 use crate::transport::Channel;
 use crate::transport::retried;
 
-/// How far a data thread is. Only that thread writes; on a cache line (and its neighbour) of its own.
-#[derive(Debug, Default)]
+/// How far a data thread is. Hardly anybody but that thread writes; on a cache line (and its
+/// neighbour) of its own.
+#[derive(Debug)]
 #[repr(align(128))]
 pub struct Progress {
     calls: AtomicU64,
     bytes: AtomicU64,
+    /// The call after which the thread looks up.
+    look_at: AtomicU64,
+}
+
+/// What a data thread does where it looks up.
+pub trait Observer: fmt::Debug + Sync {
+    /// A call has returned, and it is time to look: says with [`Progress::look_at`] when it is again.
+    fn look(&self);
+}
+
+/// For a thread that never looks up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn look(&self) {}
 }
 
 /// What a data thread looks at once per message. Written once per run.
@@ -39,6 +58,8 @@ pub struct Outgoing<'a> {
     pub stop: &'a Cue,
     /// Where the thread shows how far it is.
     pub progress: &'a Progress,
+    /// Who has a turn now and then.
+    pub observer: &'a dyn Observer,
 }
 
 /// A stream to read to its end.
@@ -52,6 +73,8 @@ pub struct Incoming<'a> {
     pub nearly_over: &'a Cue,
     /// Where the thread shows how far it is.
     pub progress: &'a Progress,
+    /// Who has a turn now and then.
+    pub observer: &'a dyn Observer,
     /// Where the time of the first byte is shown, 0 before.
     pub first_ns: &'a AtomicU64,
 }
@@ -87,10 +110,28 @@ impl Progress {
         self.bytes.load(Relaxed)
     }
 
+    /// From which call on the thread looks up after each; never before anybody said so.
+    pub fn look_at(&self, calls: u64) {
+        self.look_at.store(calls, Relaxed);
+    }
+
     #[inline]
-    fn show(&self, calls: u64, bytes: u64) {
+    fn show(&self, calls: u64, bytes: u64, observer: &dyn Observer) {
         self.calls.store(calls, Relaxed);
         self.bytes.store(bytes, Relaxed);
+        if calls >= self.look_at.load(Relaxed) {
+            observer.look();
+        }
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            calls: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            look_at: AtomicU64::new(u64::MAX),
+        }
     }
 }
 
@@ -118,26 +159,27 @@ pub fn send_messages<C: Channel>(channel: &C, order: &Outgoing<'_>) -> io::Resul
         }
         sent.messages += 1;
         bytes += size as u64;
-        order.progress.show(sent.calls, bytes);
+        order.progress.show(sent.calls, bytes, order.observer);
     }
     Ok(sent)
 }
 
 /// Reads to the end of the stream with reads of the message size.
 pub fn receive_messages<C: Channel>(channel: &C, order: Incoming<'_>) -> io::Result<Received> {
-    let Incoming { space, expected, nearly_over, progress, first_ns } = order;
+    let Incoming { space, expected, nearly_over, progress, observer, first_ns } = order;
+    let shown = (progress, observer);
     let mut got = Received::default();
-    if !read_once(channel, space, progress, &mut got)? {
+    if !read_once(channel, space, shown, &mut got)? {
         return Ok(got);
     }
     first_ns.store(clock::monotonic_ns(), Relaxed);
     while got.bytes < expected && !nearly_over.is_given() {
-        if !read_once(channel, space, progress, &mut got)? {
+        if !read_once(channel, space, shown, &mut got)? {
             break;
         }
     }
     got.last_ns = clock::monotonic_ns();
-    while read_once(channel, space, progress, &mut got)? {
+    while read_once(channel, space, shown, &mut got)? {
         got.last_ns = clock::monotonic_ns();
     }
     Ok(got)
@@ -148,7 +190,7 @@ pub fn receive_messages<C: Channel>(channel: &C, order: Incoming<'_>) -> io::Res
 fn read_once<C: Channel>(
     channel: &C,
     space: &mut [u8],
-    progress: &Progress,
+    (progress, observer): (&Progress, &dyn Observer),
     got: &mut Received,
 ) -> io::Result<bool> {
     let bytes = match channel.recv(space) {
@@ -160,7 +202,7 @@ fn read_once<C: Channel>(
     }
     got.bytes += bytes as u64;
     got.calls += 1;
-    progress.show(got.calls, got.bytes);
+    progress.show(got.calls, got.bytes, observer);
     Ok(true)
 }
 

@@ -1,5 +1,5 @@
-//! One thread per side that watches the data threads: it samples them, ends their window, and ends
-//! them where they would never end by themselves.
+//! One thread per side that watches the data threads: it ends their window, reads the counters of those
+//! that stand still, and ends them where they would never end by themselves.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,6 @@ use super::Terms;
 use super::end::Part;
 use super::end::Shared;
 use super::series::PERIOD;
-use super::series::Sampler;
 use crate::lineup::Lineup;
 
 /// The watch over one end.
@@ -21,7 +20,6 @@ use crate::lineup::Lineup;
 pub(super) struct Watch {
     pub(super) shared: Arc<Shared>,
     pub(super) part: Part,
-    pub(super) sampler: Sampler,
 }
 
 /// How long the ends of one side may take.
@@ -56,9 +54,8 @@ impl Limits {
 }
 
 impl Watch {
-    pub(super) fn new(shared: &Arc<Shared>, part: Part, terms: &Terms) -> Self {
-        let sampler = Sampler::reserve(terms.cap);
-        Self { shared: Arc::clone(shared), part, sampler }
+    pub(super) fn new(shared: &Arc<Shared>, part: Part) -> Self {
+        Self { shared: Arc::clone(shared), part }
     }
 
     /// When the cue of this end is due.
@@ -85,25 +82,23 @@ impl Watch {
 
 /// Watches until all threads are done. Allocates nothing.
 pub(super) fn watch(
-    watches: &mut [Watch],
+    watches: &[Watch],
     lineup: &Lineup,
     limits: &Limits,
     cancel: &AtomicBool,
 ) -> Ending {
     let since = now();
-    let (mut next, mut ending) = (since.saturating_add(PERIOD), Ending::Natural);
+    let (mut next, mut ending) = (since.saturating_add(ROUND), Ending::Natural);
     loop {
         let wake = next_event(watches, limits, since, ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
         let now = now();
-        if done || now >= next {
-            for watch in &mut *watches {
-                watch.sampler.take(&watch.shared, now);
-            }
-            next = following(next, now);
-        }
         if done {
             return ending;
+        }
+        if now >= next {
+            let standing = watches.iter().filter(|watch| watch.shared.check(now)).count();
+            next = following(next, now, if standing > 0 { PERIOD } else { ROUND });
         }
         give_cues(watches, limits, now);
         if ending == Ending::Natural {
@@ -148,14 +143,17 @@ fn end_overdue(
 }
 
 /// The next point of the absolute schedule after `now`: missed points are not made up for.
-fn following(last: Nanos, now: Nanos) -> Nanos {
-    let missed = now.since(last).count() / PERIOD.count();
-    last.saturating_add(PERIOD * (missed + 1))
+fn following(last: Nanos, now: Nanos, period: Nanos) -> Nanos {
+    let missed = now.since(last).count() / period.count();
+    last.saturating_add(period * (missed + 1))
 }
 
 fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
+
+/// Time between two looks at threads that make progress: each look takes the CPU from one of them.
+const ROUND: Nanos = Nanos::from_millis(100);
 
 #[cfg(test)]
 mod tests {
@@ -164,8 +162,9 @@ mod tests {
     #[test]
     fn the_schedule_is_absolute() {
         let at = |ms| Nanos::from_millis(ms);
-        assert_eq!(following(at(10), at(10)), at(20));
-        assert_eq!(following(at(10), at(19)), at(20));
-        assert_eq!(following(at(10), at(47)), at(50));
+        assert_eq!(following(at(10), at(10), at(10)), at(20));
+        assert_eq!(following(at(10), at(19), at(10)), at(20));
+        assert_eq!(following(at(10), at(47), at(10)), at(50));
+        assert_eq!(following(at(50), at(51), at(100)), at(150));
     }
 }

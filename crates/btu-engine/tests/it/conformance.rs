@@ -9,6 +9,7 @@ use btu_engine::comm::stream::Cue;
 use btu_engine::comm::stream::Incoming;
 use btu_engine::comm::stream::Outgoing;
 use btu_engine::comm::stream::Progress;
+use btu_engine::comm::stream::Unobserved;
 use btu_engine::transport;
 use btu_engine::transport::Connection;
 use btu_engine::transport::TRANSPORTS;
@@ -112,7 +113,13 @@ fn the_timed_loops_move_what_they_say() {
         let block = numbered(1250);
         let (sent, received) = thread::scope(|scope| {
             let sender = scope.spawn(|| {
-                let order = Outgoing { block: &block, messages: 800, stop: &stop, progress: &out };
+                let order = Outgoing {
+                    block: &block,
+                    messages: 800,
+                    stop: &stop,
+                    progress: &out,
+                    observer: &Unobserved,
+                };
                 let sent = near.send_messages(&order).unwrap();
                 near.close_sending().unwrap();
                 sent
@@ -122,6 +129,7 @@ fn the_timed_loops_move_what_they_say() {
                 expected: 1_000_000,
                 nearly_over: &Cue::default(),
                 progress: &inward,
+                observer: &Unobserved,
                 first_ns: &std::sync::atomic::AtomicU64::new(0),
             };
             let received = far.receive_messages(order).unwrap();
@@ -147,6 +155,7 @@ fn a_cue_ends_a_sender_between_two_messages() {
                     messages: u64::MAX,
                     stop: &stop,
                     progress: &progress,
+                    observer: &Unobserved,
                 };
                 let sent = near.send_messages(&order).unwrap();
                 near.close_sending().unwrap();

@@ -18,6 +18,7 @@ use btu_engine::comm::stream::Cue;
 use btu_engine::comm::stream::Incoming;
 use btu_engine::comm::stream::Outgoing;
 use btu_engine::comm::stream::Progress;
+use btu_engine::comm::stream::Unobserved;
 use btu_engine::transport::Channel;
 use btu_sys::alloc::Counting;
 use btu_sys::alloc::thread_allocations;
@@ -52,7 +53,13 @@ fn the_timed_loops_allocate_nothing() {
     let (out, inward) = (Progress::default(), Progress::default());
     let sender = thread::spawn(move || {
         let (block, stop) = (vec![0; 1250], Cue::default());
-        let order = Outgoing { block: &block, messages: 10_000, stop: &stop, progress: &out };
+        let order = Outgoing {
+            block: &block,
+            messages: 10_000,
+            stop: &stop,
+            progress: &out,
+            observer: &Unobserved,
+        };
         let (sent, made) = allocations(|| stream::send_messages(&near, &order));
         near.close_sending().unwrap();
         (sent.unwrap(), made)
@@ -63,6 +70,7 @@ fn the_timed_loops_allocate_nothing() {
         expected: u64::MAX,
         nearly_over: &Cue::default(),
         progress: &inward,
+        observer: &Unobserved,
         first_ns: &AtomicU64::new(0),
     };
     let (received, made) = allocations(|| stream::receive_messages(&far, order));
@@ -87,7 +95,7 @@ fn only_one_call_per_message_reaches_the_kernel() {
     let traces = tempfile::tempdir().unwrap();
     let test = "hot_path::ten_thousand_messages_are_ten_thousand_sends";
     let outcome = Command::new("strace")
-        .args(["-ff", "-qq", "-o"])
+        .args(["-ff", "-qq", "-ttt", "-o"])
         .arg(traces.path().join("thread"))
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test])
@@ -101,31 +109,57 @@ fn only_one_call_per_message_reaches_the_kernel() {
     let (sender, reader) = (most(|calls| calls.sends), most(|calls| calls.receives));
     assert_eq!((sender.sends, sender.between_sends), (10_000, 0));
     assert_eq!(reader.between_receives, 0, "{reader:?}");
+    for end in [sender, reader] {
+        assert!(end.readings <= end.hundredths + 3, "more than one reading in 10 ms: {end:?}");
+    }
 }
 
-/// System calls of one thread, and how many others lie between its first and its last of a kind.
+/// System calls of one thread, and how many others lie between its first and its last of a kind, but
+/// for readings of the connection's counters, which are counted by themselves.
 #[derive(Debug)]
 struct Calls {
     sends: usize,
     receives: usize,
     between_sends: usize,
     between_receives: usize,
+    readings: usize,
+    /// Hundredths of a second from the first call to the last.
+    hundredths: usize,
 }
 
 impl Calls {
     /// Messages and reads have the size of a message; handshakes have one byte.
     fn of(trace: &str) -> Self {
-        let (sends, between_sends) = span(trace, "sendto(", ", 1250, ");
-        let (receives, between_receives) = span(trace, "recvfrom(", ", 1250, ");
-        Self { sends, receives, between_sends, between_receives }
+        let lines = || trace.lines().filter_map(|line| line.split_once(' '));
+        let is_reading = |line: &&str| line.starts_with("getsockopt(") && line.contains("TCP_INFO");
+        let calls: Vec<&str> = lines().map(|(_, call)| call).collect();
+        let others: Vec<&str> = calls.iter().copied().filter(|call| !is_reading(call)).collect();
+        let (sends, between_sends) = span(&others, "sendto(", ", 1250, ");
+        let (receives, between_receives) = span(&others, "recvfrom(", ", 1250, ");
+        let hundredths: Vec<usize> = lines().filter_map(|(at, _)| hundredth(at)).collect();
+        let whole = hundredths.first().zip(hundredths.last());
+        Self {
+            sends,
+            receives,
+            between_sends,
+            between_receives,
+            readings: calls.len() - others.len(),
+            hundredths: whole.map_or(0, |(first, last)| last - first),
+        }
     }
 }
 
+/// A time of strace, `1763841000.123456`, in hundredths of a second.
+fn hundredth(at: &str) -> Option<usize> {
+    let (seconds, fraction) = at.split_once('.')?;
+    Some(seconds.parse::<usize>().ok()? * 100 + fraction.get(..2)?.parse::<usize>().ok()?)
+}
+
 /// How many calls are `name` with this argument, and how many others lie among them.
-fn span(trace: &str, name: &str, argument: &str) -> (usize, usize) {
+fn span(calls: &[&str], name: &str, argument: &str) -> (usize, usize) {
     let is_one = |line: &&str| line.starts_with(name) && line.contains(argument);
-    let count = trace.lines().filter(is_one).count();
-    let after_first = trace.lines().skip_while(|line| !is_one(line));
+    let count = calls.iter().copied().filter(is_one).count();
+    let after_first = calls.iter().copied().skip_while(|line| !is_one(line));
     let mut seen = 0;
     let others = after_first.take_while(|line| {
         seen += usize::from(is_one(line));
