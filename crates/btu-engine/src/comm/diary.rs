@@ -2,7 +2,7 @@
 //! where it stands still in one.
 //!
 //! A thread of its own that wakes a hundred times a second to read the counters takes 2 to 5 % of the
-//! rate from a pair of data threads that fill their CPUs (docs/decisions/0066).
+//! rate from a pair of data threads that fill their CPUs (docs/decisions/0067).
 
 use std::sync::Mutex;
 use std::sync::MutexGuard;
