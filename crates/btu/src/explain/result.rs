@@ -8,6 +8,7 @@ use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
 use btu_core::diagnosis::Pace;
 use btu_report::OpenMode;
+use btu_report::ResultFiles;
 use serde_json::Value;
 use serde_json::json;
 
@@ -20,7 +21,9 @@ use crate::output;
 /// Explains every second run of the result, or that of one cell.
 pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     refuse_options_of_files(args)?;
-    let opened = btu_report::open(&args.file, OpenMode::Strict).map_err(Failure::usage)?;
+    let files = ResultFiles::read(&args.file).map_err(Failure::usage)?;
+    refuse_other_verbs(args, &files)?;
+    let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::usage)?;
     let analysis = opened.analyse();
     let chosen = chosen(args, &analysis)?;
     let omitted = if args.cell.is_some() { &[][..] } else { &analysis.omitted };
@@ -40,6 +43,16 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         output::result(&btu_report::explained_text(&document))?;
     }
     Ok(Exit::Done)
+}
+
+/// Other verbs have no cells; their reports explain themselves.
+fn refuse_other_verbs(args: &ExplainArgs, files: &ResultFiles) -> Result<(), Failure> {
+    if files.is_run() {
+        return Ok(());
+    }
+    let (dir, verb) = (args.file.display(), files.kind().verb);
+    let cause = anyhow!("{dir}: the result of btu {verb}, which has no cells; btu run has");
+    Err(Failure::usage(cause).hint(format!("btu report {dir} tells what was found")))
 }
 
 /// What belongs to one capture file is asked of that file.

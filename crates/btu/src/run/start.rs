@@ -169,7 +169,7 @@ fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
         return Ok(());
     }
     let cause = anyhow!("resume: not the host of the first part: {} changed", changed.join(", "));
-    Err(Failure::usage(cause).hint("start a new run with btu run"))
+    Err(Failure::usage(cause).hint("start a new one, without --resume"))
 }
 
 /// Black boxes are part of what was measured.

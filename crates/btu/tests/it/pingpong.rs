@@ -148,6 +148,12 @@ fn rising_order_goes_once_over_each_connection_as_netpipe_does() {
     assert!(first.eq([8, 64, 1_000].map(|size| [size, 1, 1, 1])), "{visited:?}");
     let is_second = |visit: &&[u64; 4]| visit[1] == 3;
     assert!(visited.iter().filter(is_second).all(|visit| visit[3] == 2), "{visited:?}");
+    let mut explain = btu();
+    let ended = explain.current_dir(folder.path()).args(["explain", "out", "--json"]).output();
+    let ended = ended.unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), ended.stdout.len()), (Some(2), 0), "{told}");
+    assert!(told.contains("out: the result of btu pingpong, which has no cells"), "{told}");
 }
 
 #[test]
@@ -235,6 +241,11 @@ fn every_option_of_the_originals_shows_in_the_plan() {
         (&powers["plan"]["sizes"]["grid"]["step"], &powers["points"]),
         (&"doubling".into(), &24.into())
     );
+    assert_eq!(plan(&[])["order"], "random");
+    assert_eq!(plan(&["--order", "rising"])["order"], "rising");
+    let twice = plan(&["tcp", "unix", "tcp"]);
+    let names = twice["configurations"].as_array().unwrap().iter().map(|one| &one["transport"]);
+    assert!(names.eq(["tcp", "unix", "tcp"]), "{twice}");
     let without = planned(&["--perturbation", "0B"]);
     assert_eq!(without["points"], 46);
 }
@@ -309,6 +320,7 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     );
     assert!(refused(&["--start", "2kB", "--end", "1kB"]).contains("the end lies before the start"));
     assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
+    assert!(refused(&["--order", "falling"]).contains("possible values: random, rising"));
     assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
     assert!(refused(&["--plant", "late"]).contains("write close, short, silence"));

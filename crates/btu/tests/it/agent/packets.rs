@@ -81,6 +81,7 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
             let mut explain = hosts.btu(2);
             let explained = explain.arg("explain").arg(&result).arg("--json").output().unwrap();
             let explained: Value = serde_json::from_slice(&explained.stdout).unwrap();
+            assert_eq!(explained["schema_version"], btu_report::SECOND_RUNS_SCHEMA_VERSION);
             let runs = explained["second_runs"].as_array().unwrap();
             assert_eq!(runs.len(), second.len());
             assert!(runs.iter().all(|run| run["connections"][0]["in_capture"] == true), "{runs:?}");
