@@ -18,6 +18,7 @@ use super::paired::Shown;
 use super::paired::Target;
 use super::verb::Incomplete;
 use super::verb::Verb;
+use super::verb::counted;
 use crate::chore::Verdict;
 use crate::program::installed;
 use crate::repo::Repo;
@@ -45,8 +46,8 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     let chosen = options.chosen(PARTS, |(names, _)| names)?;
     let program = Verb::new(repo, BENCH.name, Incomplete::Refused)?;
     let mut missed = 0;
-    for (_, part) in chosen {
-        missed += part(&program, options)?;
+    for (names, part) in chosen {
+        missed += counted(names, part(&program, options));
     }
     println!("\npingpong: {missed} bounds missed");
     Ok(Verdict::of(missed == 0))

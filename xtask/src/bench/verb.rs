@@ -65,8 +65,24 @@ impl<'a> Verb<'a> {
 /// The exit code of a result in which something went wrong.
 const INCOMPLETE: i32 = 6;
 
+/// The bounds that a part missed; one that breaks off has missed one, and the others go on.
+pub(super) fn counted(names: &str, missed: Result<usize>) -> usize {
+    missed.unwrap_or_else(|cause| judged(&format!("{names}: broke off: {cause:#}"), false))
+}
+
 /// Prints a bound and what became of it; 1 where it was missed.
 pub(super) fn judged(what: &str, met: bool) -> usize {
     println!("{} {what}", if met { "met   " } else { "MISSED" });
     usize::from(!met)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_breaks_off_has_missed_a_bound() {
+        assert_eq!(counted("T4", Ok(2)), 2);
+        assert_eq!(counted("T4", Err(anyhow::anyhow!("no knee"))), 1);
+    }
 }
