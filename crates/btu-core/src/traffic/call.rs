@@ -37,6 +37,8 @@ pub struct Parameter {
     pub default: &'static str,
     /// What it means, in one sentence.
     pub about: &'static str,
+    /// The least and the most that its mean may be, where not every value has a meaning.
+    pub range: Option<(f64, f64)>,
 }
 
 /// What a value of a parameter must be.
@@ -102,7 +104,7 @@ const fn parameter(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes, default, about }
+    Parameter { name, takes, default, about, range: None }
 }
 
 const BLOCKSIZE: Parameter =
@@ -190,6 +192,11 @@ impl Shape {
 }
 
 impl Parameter {
+    /// The same where only values from one to another have a meaning.
+    pub(super) const fn within(self, least: f64, most: f64) -> Self {
+        Self { range: Some((least, most)), ..self }
+    }
+
     pub(super) const fn quantity(&self) -> Option<Quantity> {
         match self.takes {
             Takes::Needed(quantity) | Takes::Optional(quantity) | Takes::Value(quantity) => {

@@ -189,6 +189,7 @@ pub(super) const DURATION: Parameter = Parameter {
     takes: Takes::Value(Quantity::Time),
     default: "60 s",
     about: "how long to send",
+    range: None,
 };
 
 /// A parameter that chooses among variants; the first is the default.
@@ -197,7 +198,7 @@ pub(super) const fn choice(
     words: &'static [&'static str],
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Word(words), default: "", about }
+    Parameter { name, takes: Takes::Word(words), default: "", about, range: None }
 }
 
 /// A parameter with a default.
@@ -207,7 +208,7 @@ pub(super) const fn value(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Value(quantity), default, about }
+    Parameter { name, takes: Takes::Value(quantity), default, about, range: None }
 }
 
 /// A span in nanoseconds, for laws.

@@ -79,6 +79,30 @@ fn blocks_nest() {
 }
 
 #[test]
+fn values_that_mean_nothing_to_a_model_are_refused_with_those_that_do() {
+    let parameters = MODELS.iter().flat_map(|model| {
+        let shape = &model.shape;
+        shape.parameters.iter().filter_map(move |one| Some((shape.name, one.name, one.range?)))
+    });
+    let mut tried = 0;
+    for (model, parameter, (least, most)) in parameters {
+        let read = |value: f64| {
+            let path = format!("path = \"a -> b\"\ntype = \"{model}({parameter}={value})\"\n");
+            let text = format!("[[cluster]]\n[[cluster.test]]\n{path}");
+            read_toml("s.toml", &text, &WORDS).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!((read(least), read(most)), (Ok(()), Ok(())), "{model} {parameter}");
+        for beyond in [least / 2.0, most * 2.0] {
+            let refused = read(beyond).unwrap_err();
+            let legal = format!("{parameter} = {beyond}; write {least} to {most}");
+            assert!(refused.contains("s.toml:4:") && refused.contains(&legal), "{refused}");
+        }
+        tried += 1;
+    }
+    assert_eq!(tried, 6, "every count that a model bounds");
+}
+
+#[test]
 fn the_exponential_sizes_of_the_seed_have_the_mean_of_clamping_not_of_truncating() {
     let mean = |text| variate(text, Quantity::Bytes, Dialect::Btu).unwrap().mean().round();
     assert_eq!(mean("clamp(exp(256258 B), 8 B, 1048586 B)").to_string(), "251977");

@@ -16,7 +16,7 @@ pub(super) static MODEL: Model = Model {
         about: "collective operations of training, seen from one rank",
         parameters: &[
             choice("operation", &["ring", "tree", "all-to-all"], "what the ranks do"),
-            value("ranks", Quantity::Count, "8", "ranks that take part"),
+            value("ranks", Quantity::Count, "8", "ranks that take part").within(2.0, 4096.0),
             value("bucket", Quantity::Bytes, "25 MB", "bytes of an operation"),
             value("compute", Quantity::Time, "exp(20 ms)", "between two operations"),
             DURATION,

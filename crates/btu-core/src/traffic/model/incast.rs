@@ -9,7 +9,7 @@ pub(super) static MODEL: Model = Model {
         name: "incast",
         about: "many senders at one instant, again and again",
         parameters: &[
-            value("senders", Quantity::Count, "32", "flows that send at once"),
+            value("senders", Quantity::Count, "32", "flows that send at once").within(1.0, 1e5),
             value("size", Quantity::Bytes, "32 KiB", "bytes of each"),
             value("interval", Quantity::Time, "100 ms", "between two instants"),
             DURATION,

@@ -14,7 +14,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             choice("mode", &["periodic", "burst"], "periods, or an event that all report"),
             choice("mqtt", &["qos0", "qos1"], "reports alone, or acknowledged"),
-            value("devices", Quantity::Count, "1000", "devices, each a flow"),
+            value("devices", Quantity::Count, "1000", "devices, each a flow").within(1.0, 1e6),
             DURATION,
         ],
     },

@@ -14,7 +14,7 @@ pub(super) static MODEL: Model = Model {
         name: "partition",
         about: "one asks many at once and goes on when all have answered",
         parameters: &[
-            value("workers", Quantity::Count, "40", "flows that answer"),
+            value("workers", Quantity::Count, "40", "flows that answer").within(1.0, 1e4),
             value("request", Quantity::Bytes, "1600 B", "bytes to each"),
             value("answer", Quantity::Bytes, "2000 B", "bytes from each"),
             value("think", Quantity::Time, "exp(10 ms)", "between two queries"),

@@ -21,6 +21,7 @@ pub(super) static MODEL: Model = Model {
                 takes: Takes::File,
                 default: "",
                 about: "rows REQUEST,ANSWER,THINK in bytes, bytes, ms; empty lines close",
+                range: None,
             },
             DURATION,
         ],

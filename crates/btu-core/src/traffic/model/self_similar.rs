@@ -10,8 +10,9 @@ pub(super) static MODEL: Model = Model {
         name: "self-similar",
         about: "many on/off sources with heavy tails: H = (3 - alpha) / 2",
         parameters: &[
-            value("sources", Quantity::Count, "32", "sources"),
-            value("alpha", Quantity::Number, "1.4", "index of the tails, above 1 and below 2"),
+            value("sources", Quantity::Count, "32", "sources").within(1.0, 1e5),
+            value("alpha", Quantity::Number, "1.4", "index of the tails, above 1 and below 2")
+                .within(1.01, 2.0),
             value("period", Quantity::Time, "400 ms", "mean on time, and mean off time"),
             value("rate", Quantity::Rate, "800 kbit/s", "of a source that is on"),
             DURATION,

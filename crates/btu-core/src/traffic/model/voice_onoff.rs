@@ -43,6 +43,7 @@ const CALLS: crate::traffic::call::Parameter = crate::traffic::call::Parameter {
     takes: crate::traffic::call::Takes::Optional(Quantity::Time),
     default: "",
     about: "between calls; without it there is one call",
+    range: None,
 };
 
 /// Talk and silence in turn, packets of talk.

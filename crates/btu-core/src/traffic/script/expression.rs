@@ -286,7 +286,14 @@ impl<'f> Expressions<'f> {
                 if zero && matches!(name, "blocksize" | "period" | "duration") {
                     return Err(Problem::at(tree.place, format!("{name} must be above 0")));
                 }
-                Ok(Argument::Value(value))
+                let mean = value.mean();
+                match parameter.range.filter(|(least, most)| !(*least..=*most).contains(&mean)) {
+                    None => Ok(Argument::Value(value)),
+                    Some((least, most)) => {
+                        let cause = format!("{name} = {mean}; write {least} to {most}");
+                        Err(Problem::at(tree.place, cause))
+                    }
+                }
             }
         }
     }
