@@ -101,6 +101,8 @@ fn of_all(sizes: &BTreeMap<u64, Size>) -> usize {
     let shown = match (held * 10 >= sizes.len() * 9, width <= WIDEST) {
         (true, true) => Shown::Met,
         (true, false) => Shown::Not,
+        // One block has no intervals, and shows nothing.
+        (false, _) if ratios.is_empty() => Shown::Not,
         (false, _) => Shown::Missed,
     };
     println!(
@@ -241,5 +243,7 @@ mod tests {
         let near = [0.999, 1.001];
         assert_eq!((of_all(&sizes(near, 0)), of_all(&sizes(near, 1))), (0, 0));
         assert_eq!((of_all(&sizes([0.98, 1.02], 1)), of_all(&sizes(near, 2))), (0, 1));
+        let one = (1..=10).map(|bytes| (bytes, Size { ratios: vec![1.5], lone: None }));
+        assert_eq!(of_all(&one.collect()), 0);
     }
 }
