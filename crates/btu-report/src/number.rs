@@ -11,9 +11,9 @@ pub(crate) fn figure(value: f64) -> String {
     fixed(value, decimals_for(value))
 }
 
-/// A figure with its unit; a whole count, which has none, has no decimals either.
+/// A figure with its unit; a whole count, which has none, has no decimals either, nor has nothing.
 pub(crate) fn measured(value: f64, unit: &str) -> String {
-    let is_count = unit.is_empty() && value.fract() == 0.0;
+    let is_count = value == 0.0 || (unit.is_empty() && value.fract() == 0.0);
     let text = if is_count { fixed(value, 0) } else { figure(value) };
     format!("{text} {unit}").trim_end().to_owned()
 }

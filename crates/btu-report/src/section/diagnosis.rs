@@ -107,10 +107,12 @@ fn summary(analysis: &Analysis) -> String {
     let again = analysis.second_runs.len();
     let cells =
         |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
-    let explained = analysis.second_runs.iter().filter(|run| first(run).is_some()).count();
+    let has_cause = |run: &&SecondRun| first(run).is_some_and(Diagnosis::is_known);
+    let explained = analysis.second_runs.iter().filter(has_cause).count();
+    let (verb, of) = if explained == 1 { ("has", "its") } else { ("have", "their") };
     format!(
-        "After the last pass {} ran once more with capture; nothing of it is scored. {} of them have \
-         a cause below. A second run may be calm where the scored one was not: then none is named. \
+        "After the last pass {} ran once more with capture; nothing of it is scored. {} of them {verb} \
+         {of} cause below. A second run may be calm where the scored one was not: then none is named. \
          btu explain DIR CELL prints the same.",
         cells(again),
         explained
@@ -122,13 +124,14 @@ fn causes(runs: &[SecondRun]) -> Table {
     let row = |run: &SecondRun| {
         let rules: Vec<&str> = run.why.iter().map(|flag| flag.name.as_str()).collect();
         let found = first(run);
+        let known = found.filter(|one| one.is_known());
         vec![
             run.cell.id(),
             if rules.is_empty() { "asked for".to_owned() } else { rules.join(", ") },
             number::figure_or_none(run.goodput_mbps),
             found.map_or_else(|| verdict(run), |one| one.cause.to_owned()),
-            found.map_or_else(String::new, |one| one.confidence.to_string()),
-            number::percent_or_none(found.map(|one| one.share.percent())),
+            known.map_or_else(String::new, |one| one.confidence.to_string()),
+            number::percent_or_none(known.map(|one| one.share.percent())),
         ]
     };
     Table {
@@ -160,7 +163,10 @@ fn strongest<'d>(each: impl Iterator<Item = &'d Diagnosis>) -> Option<&'d Diagno
 
 fn verdict(run: &SecondRun) -> String {
     match first(run) {
-        Some(found) => format!("{} (confidence {})", found.cause, found.confidence),
+        Some(found) if found.is_known() => {
+            format!("{} (confidence {})", found.cause, found.confidence)
+        }
+        Some(_) => "no known cause".to_owned(),
         None if run.no_packets.is_empty() => "no cause found".to_owned(),
         None => "no packets".to_owned(),
     }
@@ -232,6 +238,9 @@ fn nothing(pace: Pace) -> String {
 
 /// A cause in words, with what to try.
 fn told(found: &Diagnosis) -> String {
+    if !found.is_known() {
+        return format!("{}: {}. Try: {}.", found.cause, found.sentence, found.remedy);
+    }
     format!(
         "{} (confidence {}, {} % of the time): {}. Try: {}.",
         found.cause,
