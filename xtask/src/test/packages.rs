@@ -15,6 +15,7 @@ static PROGRAMS: &[(&str, &str)] = &[
     ("python3", "python3"),
     ("strace", "strace"),
     ("tcpdump", "tcpdump"),
+    ("tcptrace", "tcptrace"),
     ("tshark", "tshark"),
 ];
 

@@ -14,14 +14,15 @@ use btu_core::units::Nanos;
 pub fn xplot(connection: &Connection) -> String {
     let [stream, _] = connection.streams();
     let mut out = String::from("timeval unsigned\n");
-    let _ = writeln!(out, "title\n{} > {} (time sequence graph)", stream.from, stream.to);
+    let _ = writeln!(out, "title\n{}_==>_{} (time sequence graph)", stream.from, stream.to);
     out.push_str("xlabel\ntime\nylabel\nsequence offset\n");
     let begin = connection.begin;
-    stream.sent.iter().for_each(|sent| segment(&mut out, begin, sent));
+    stream.sent.iter().for_each(|sent| segment(&mut out, begin, sent, edge_of(stream, sent)));
     acknowledgements(&mut out, begin, stream);
     for sack in &stream.sacks {
         let at = clock(begin, sack.at);
         let _ = writeln!(out, "purple\nline {at} {} {at} {}", sack.start, sack.end);
+        let _ = writeln!(out, "htick {at} {}\nhtick {at} {}", sack.start, sack.end);
         let _ = writeln!(out, "atext {at} {}\nS", sack.end);
     }
     stream.events.iter().for_each(|event| sign(&mut out, begin, event));
@@ -41,17 +42,31 @@ fn sign(out: &mut String, begin: Nanos, event: &Event) {
     let _ = writeln!(out, "{colour}\natext {at} {place}\n{letter}");
 }
 
-fn segment(out: &mut String, begin: Nanos, sent: &Sent) {
+/// What a segment begins or ends.
+fn edge_of(stream: &Stream, sent: &Sent) -> Option<Sign> {
+    let first = stream.events.partition_point(|event| event.at < sent.at);
+    let beside = stream.events[first..].iter().take_while(|event| event.at == sent.at);
+    let mut edges = beside.filter(|event| event.place == sent.end).map(|event| event.sign);
+    edges.find(|sign| matches!(sign, Sign::Syn | Sign::Fin))
+}
+
+fn segment(out: &mut String, begin: Nanos, sent: &Sent, edge: Option<Sign>) {
     let (at, start, end) = (clock(begin, sent.at), sent.start.max(0), sent.end.max(0));
     let (colour, letter) = match sent.mark {
+        _ if edge.is_some() => ("orange", None),
         Mark::New => ("white", None),
         Mark::OutOfOrder => ("pink", Some("O")),
         Mark::KeepAlive => ("orange", Some("K")),
         Mark::WindowProbe => ("orange", Some("P")),
         _ => ("red", Some("R")),
     };
-    let upper = if sent.is_pushed { "diamond" } else { "uarrow" };
-    let _ = writeln!(out, "{colour}\ndarrow {at} {start}\n{upper} {at} {end}");
+    let lower = if edge == Some(Sign::Syn) { "diamond" } else { "darrow" };
+    let _ = writeln!(out, "{colour}\n{lower} {at} {start}");
+    let _ = match edge {
+        Some(Sign::Fin) => writeln!(out, "box {at} {end}"),
+        None if sent.is_pushed => writeln!(out, "diamond {at} {end} white\ndot {at} {end} white"),
+        _ => writeln!(out, "uarrow {at} {end}"),
+    };
     let _ = writeln!(out, "line {at} {start} {at} {end}");
     if let Some(letter) = letter {
         let _ = writeln!(out, "atext {at} {end}\n{letter}");
@@ -82,7 +97,7 @@ fn acknowledgements(out: &mut String, begin: Nanos, stream: &Stream) {
                 let _ = writeln!(out, "line {at} {low} {at} {high}");
             }
             if to.edge == to.acknowledged {
-                let _ = writeln!(out, "atext {at} {high}\nZ");
+                let _ = writeln!(out, "atext {at} {high} magenta\nZ");
             }
         }
     }
