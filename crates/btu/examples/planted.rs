@@ -7,6 +7,9 @@
 //! `--keep` leaves packets and evidence of each trial in a folder; `--again` plants nothing and asks
 //! about what was kept there.
 //!
+//! First is the diagnosis that weighs most (share of the time by confidence) of all that are named, those
+//! of CPU time included: run it on an idle machine, where no host adds causes of its own.
+//!
 //! Prints a table: how often the planted cause was named first, how often it was named at all, and
 //! what was named first instead; the same for two causes at once, of which the stronger is to be named
 //! first; then false alarms on healthy traffic. Ends with 1 where a cause was named first in fewer than

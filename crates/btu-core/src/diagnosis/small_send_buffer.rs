@@ -25,7 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
 fn find(seen: &Seen<'_>) -> Option<Finding> {
     let told =
         seen.observed(seen.evidence.sender.buffer_limited).filter(|told| *told >= LEAST_SHARE);
-    let flight = plateau(seen);
+    let flight = plateau(seen).filter(|flight| fills_the_buffer(seen, *flight));
     let share = told.or_else(|| flight.map(|_| seen.waited(Limit::CongestionWindow)))?;
     let peak = seen.stream.flight_peak();
     let sentence = match told {
@@ -68,6 +68,12 @@ fn plateau(seen: &Seen<'_>) -> Option<u64> {
     };
     let parts = [part(1), part(2), part(3), part(4)];
     parts.iter().all(|flight| *flight * 10 >= peak * 9).then_some(peak)
+}
+
+/// A congestion window that is bounded looks the same in the packets; where the buffer is known, it holds
+/// more than what is in flight then.
+fn fills_the_buffer(seen: &Seen<'_>, flight: u64) -> bool {
+    seen.evidence.sender.send_buffer_bytes.is_none_or(|buffer| flight * 2 >= buffer)
 }
 
 const LEAST_SHARE: f64 = 0.2;

@@ -1,5 +1,6 @@
-//! Causes planted in real traffic are named, without a look at what was planted. How often each is
-//! named first is `cargo xtask bench diagnosis`; a busy machine adds causes of its own.
+//! Causes planted in real traffic are named first, without a look at what was planted. A busy machine
+//! adds causes of its own, which are passed over here; how often each is the very first one on an idle
+//! machine is `cargo xtask bench diagnosis`.
 
 use btu_core::diagnosis::Pace;
 
@@ -31,11 +32,24 @@ fn planted_causes_are_named() {
             let trial = bed.trial(plant, 1);
             assert_whole(plant, &trial);
             let named = trial.diagnoses();
-            let is_named = named.iter().any(|name| plant.is_named_by(Some(name)));
-            assert!(is_named, "{}: {named:?}", plant.name);
+            assert!(is_first(plant, &named), "{}: {named:?}", plant.name);
         }
     });
 }
+
+/// True where the cause is the first one that is named, those aside that a busy machine adds by itself
+/// and that nobody planted: threads that wait for a CPU.
+fn is_first(plant: &Plant, named: &[String]) -> bool {
+    let is_planted = |name: &&String| {
+        let name = name.as_str();
+        !OF_A_BUSY_MACHINE.contains(&name) || plant.expected.contains(&name)
+    };
+    plant.is_named_by(named.iter().find(is_planted))
+}
+
+/// What is concluded from CPU time alone.
+const OF_A_BUSY_MACHINE: [&str; 4] =
+    ["blackbox-limited", "starved-receiver", "starved-sender", "stolen-time"];
 
 #[test]
 fn messages_and_answers_on_a_calm_path_have_no_cause_in_the_network() {

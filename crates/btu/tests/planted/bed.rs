@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::net::TcpStream;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -113,7 +114,7 @@ impl Bed {
         let files = Files::host();
         let before = BOXES.map(|role| self.inside(role, || observe(&files)));
         let rivals = self.rivals(plant.rivals);
-        let (writer, reader) = self.talk(plant);
+        let (writer, reader) = self.bounded(plant, || self.talk(plant));
         rivals.end();
         thread::sleep(LAST_PACKETS);
         let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
@@ -152,6 +153,29 @@ impl Bed {
             not_captured: String::new(),
         };
         Trial { sample, pcapng }
+    }
+
+    /// What `work` does while the sender's route bounds the congestion window (`RTAX_CWND`).
+    fn bounded<T>(&self, plant: &Plant, work: impl FnOnce() -> T) -> T {
+        let Some(most) = plant.most_window else { return work() };
+        let (role, to) = match plant.direction {
+            Direction::Send => (Role::Test, self.testbed.address(Role::Active, path(plant))),
+            Direction::Receive => {
+                (Role::Active, self.testbed.test_address(Role::Active, path(plant)))
+            }
+        };
+        let ip = |words: String| {
+            let words = || words.split_whitespace();
+            let asked = self.inside(role, || Command::new("ip").args(words()).output());
+            let said = asked.expect("ip of iproute2 is installed");
+            assert!(said.status.success(), "ip: {said:?}");
+            String::from_utf8(said.stdout).expect("words")
+        };
+        let route = ip(format!("route show match {to}"));
+        ip(format!("route change {route} cwnd lock {most}"));
+        let done = work();
+        ip(format!("route change {route}"));
+        done
     }
 
     fn inside<T: Send>(&self, role: Role, work: impl FnOnce() -> T + Send) -> T {

@@ -15,7 +15,7 @@ pub(crate) static CAUSES: &[Plant] = &[
     Plant {
         name: "nagle-delayed-ack",
         expected: &["delayed-ack-nagle"],
-        writer: Writer::TwoWrites { head: 16, body: 200, count: 20 },
+        writer: TWENTY_OF_TWO_WRITES,
         reader: Reader::Answers { bytes: 216 },
         link: [&["delay 1ms"], &["delay 1ms"]],
         ..BULK
@@ -48,6 +48,16 @@ pub(crate) static CAUSES: &[Plant] = &[
         name: "send buffer at its most",
         expected: &["small-send-buffer"],
         link: [&["delay 5ms"], &["delay 5ms"]],
+        ..BULK
+    },
+    // The route's own bound (RTAX_CWND): 20 segments in each round trip of 20 ms, 11 Mbit/s, whatever
+    // buffers and path hold.
+    Plant {
+        name: "bounded congestion window",
+        expected: &["congestion-window"],
+        writer: Writer::Bulk { write: 64 << 10, millis: 1500 },
+        link: [&["delay 10ms"], &["delay 10ms"]],
+        most_window: Some(20),
         ..BULK
     },
     Plant {
@@ -202,6 +212,130 @@ pub(crate) static PAIRS: &[Plant] = &[
         link: [&["drop 1@100/400", "delay 1ms"], &["delay 1ms"]],
         ..BULK
     },
+    // Twenty messages wait for a delayed acknowledgement of 40 ms each (TCP_DELACK_MIN), 0.8 s; the
+    // application rests for 0.25 s.
+    Plant {
+        name: "Nagle over pauses",
+        expected: &["delayed-ack-nagle"],
+        writer: Writer::TwoWrites { head: 16, body: 200, count: 20, paused: 1, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 216 },
+        link: [&["delay 1ms"], &["delay 1ms"]],
+        ..BULK
+    },
+    // Eight such messages, 0.3 s, and four rests, 2.4 s.
+    Plant {
+        name: "pauses over Nagle",
+        expected: &["application"],
+        writer: Writer::TwoWrites { head: 16, body: 200, count: 8, paused: 4, pause_millis: 600 },
+        reader: Reader::Answers { bytes: 216 },
+        link: [&["delay 1ms"], &["delay 1ms"]],
+        ..BULK
+    },
+    // Some 70 kB in a round trip of 60 ms: 2 MB take 1.7 s, and the rests half a second.
+    Plant {
+        name: "send buffer over pauses",
+        expected: &["small-send-buffer"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 2, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        sockets: Sockets { send_buffer: Some(4096), ..SYSTEM },
+        link: [&["delay 30ms"], &["delay 30ms"]],
+        ..BULK
+    },
+    // Bursts of two such round trips, of which one is the buffer's, half a second together, and rests of
+    // 2 s: too short for a window to be forgotten (RFC 2861).
+    Plant {
+        name: "pauses over send buffer",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 100_000, count: 8, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 100_000 },
+        sockets: Sockets { send_buffer: Some(4096), ..SYSTEM },
+        link: [&["delay 30ms"], &["delay 30ms"]],
+        ..BULK
+    },
+    // Every third message is lost. A probe for a single segment waits for 200 ms and two round trips
+    // (RFC 8985, 7.2), a timer for 200 ms: a second at least, and rests of 0.45 s.
+    Plant {
+        name: "tail loss over pauses",
+        expected: &["tail-loss"],
+        writer: Writer::Bursts { bytes: 200, count: 15, pause_millis: 30 },
+        reader: Reader::Answers { bytes: 200 },
+        link: [&["drop 1@4/4", "delay 10ms"], &["delay 10ms"]],
+        ..BULK
+    },
+    // Two such losses, half a second, and rests of 3.6 s.
+    Plant {
+        name: "pauses over tail loss",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 200, count: 12, pause_millis: 300 },
+        reader: Reader::Answers { bytes: 200 },
+        link: [&["drop 1@6/8", "delay 10ms"], &["delay 10ms"]],
+        ..BULK
+    },
+    // A megabyte over 5 ms takes less than 0.2 s, whatever is overtaken; the rests take 3 s.
+    Plant {
+        name: "pauses over reordering",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 200_000, count: 6, pause_millis: 500 },
+        reader: Reader::Answers { bytes: 200_000 },
+        link: [&["delay 5ms", "reorder 1% after 30pkt"], &["delay 5ms"]],
+        ..BULK
+    },
+    // 1.6 MB at 20 Mbit/s are 0.6 s, of which the queue costs a part; the rests take 3.2 s.
+    Plant {
+        name: "pauses over small queue",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 400_000, count: 4, pause_millis: 800 },
+        reader: Reader::Answers { bytes: 400_000 },
+        link: [&["rate 20Mbit/s queue 10pkt", "delay 10ms"], &["delay 10ms"]],
+        ..BULK
+    },
+    // A reader that gets some kB in 10 ms can wait for a CPU now and then.
+    Plant {
+        name: "window over starved reader",
+        expected: &["small-receive-buffer"],
+        direction: Direction::Receive,
+        sockets: Sockets { receive_buffer: Some(4096), ..SYSTEM },
+        link: [&["delay 5ms"], &["delay 5ms"]],
+        rivals: Rivals::Threads(4),
+        ..BULK
+    },
+    // The pairs of losses and pauses again, where the link says that it was asked for the losses.
+    Plant {
+        name: "the link's pattern over pauses",
+        expected: &["emulator-pattern"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 2, pause_millis: 250 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        link: [&["drop 1@60/100", "delay 20ms"], &["delay 20ms"]],
+        link_is_known: true,
+        ..BULK
+    },
+    Plant {
+        name: "pauses over the link's pattern",
+        expected: &["application"],
+        writer: Writer::Bursts { bytes: 200_000, count: 6, pause_millis: 500 },
+        reader: Reader::Answers { bytes: 200_000 },
+        link: [&["drop 1@60/200", "delay 2ms"], &["delay 2ms"]],
+        link_is_known: true,
+        ..BULK
+    },
+    // Seven round trips of 100 ms after each rest, as alone; at the end of the last burst a segment is
+    // lost, which costs one.
+    Plant {
+        name: "slow start over a loss",
+        expected: &["slow-start-after-idle"],
+        writer: Writer::Bursts { bytes: 1 << 20, count: 3, pause_millis: 2000 },
+        reader: Reader::Answers { bytes: 1 << 20 },
+        link: [&["drop 1@2100/1000000", "delay 50ms"], &["delay 50ms"]],
+        ..BULK
+    },
+    // 300 us for each 16 KiB that it reads, all the time; a loss in four thousand packets costs 2 ms.
+    Plant {
+        name: "black box over losses",
+        expected: &["blackbox-limited"],
+        reader: Reader::Busy { read: 16 << 10, work_micros: 300 },
+        link: [&["drop 1@500/4000", "delay 1ms"], &["delay 1ms"]],
+        ..BULK
+    },
     // A sender that is let go for some kB in 10 ms can wait for a CPU now and then.
     Plant {
         name: "window over starved sender",
@@ -245,7 +379,11 @@ const BULK: Plant = Plant {
     reader: Reader::Eager,
     sockets: SYSTEM,
     rivals: Rivals::Nobody,
+    most_window: None,
 };
+
+const TWENTY_OF_TWO_WRITES: Writer =
+    Writer::TwoWrites { head: 16, body: 200, count: 20, paused: 0, pause_millis: 0 };
 
 /// Long enough for a window to grow to what a slow line and its queue hold.
 const LONG: Plant = Plant { writer: Writer::Bulk { write: 64 << 10, millis: 2500 }, ..BULK };

@@ -38,6 +38,8 @@ pub(crate) struct Plant {
     pub(crate) sockets: Sockets,
     /// Threads that compete for the CPU of one end.
     pub(crate) rivals: Rivals,
+    /// Segments of the congestion window that the sender's route allows; `None` for any.
+    pub(crate) most_window: Option<u32>,
 }
 
 /// Options of the sockets; `None` leaves the system's own.

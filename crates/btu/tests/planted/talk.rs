@@ -18,8 +18,9 @@ pub(crate) enum Writer {
     Amount(usize),
     /// Bursts of so many bytes with pauses between them, in which nothing is on its way.
     Bursts { bytes: usize, count: u32, pause_millis: u64 },
-    /// A message in two writes, then its answer of one byte is waited for.
-    TwoWrites { head: usize, body: usize, count: u32 },
+    /// A message in two writes, then its answer of one byte is waited for; so many without a pause, then
+    /// some more behind a pause each.
+    TwoWrites { head: usize, body: usize, count: u32, paused: u32, pause_millis: u64 },
     /// A message in one write, then its answer of one byte is waited for.
     Messages { bytes: usize, count: u32 },
 }
@@ -63,9 +64,12 @@ impl Writer {
                     stream.read_exact(&mut [0])?;
                 }
             }
-            Self::TwoWrites { head, body, count } => {
+            Self::TwoWrites { head, body, count, paused, pause_millis } => {
                 let (head, body) = (vec![1; head], vec![2; body]);
-                for _ in 0..count {
+                for number in 0..count + paused {
+                    if number >= count {
+                        thread::sleep(Duration::from_millis(pause_millis));
+                    }
                     stream.write_all(&head)?;
                     stream.write_all(&body)?;
                     stream.read_exact(&mut [0])?;
