@@ -17,6 +17,7 @@ use ring::signature::KeyPair;
 use ring::signature::UnparsedPublicKey;
 
 pub use file::IdentityError;
+pub use file::give_to_owner;
 pub use file::state_directory;
 
 /// The key pair of a host.

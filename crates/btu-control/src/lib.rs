@@ -36,6 +36,7 @@ pub use identity::IdentityError;
 pub use identity::NoHostId;
 pub use identity::PublicKey;
 pub use identity::Purpose;
+pub use identity::give_to_owner;
 pub use identity::state_directory;
 pub use journal::JournalDir;
 pub use journal::JournalError;

@@ -3,14 +3,17 @@
 use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
+use std::fs::File;
 use std::fs::OpenOptions;
 use std::io;
 use std::io::Read;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::fchown;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -74,6 +77,20 @@ pub fn state_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<Pa
         .or_else(|| below("HOME", ".local/state/btu"))
 }
 
+/// Gives a file that was just made to whoever owns the directory that it is in: what root writes for the
+/// agent of a service is the service's to read. Of a file that another process may have put there, such as
+/// a link to one of root's, the caller must not make a present.
+///
+/// # Errors
+/// Root may not either. Everybody else keeps his file, and there is no error.
+pub fn give_to_owner(made: &File, directory: &Path) -> io::Result<()> {
+    let (own, wanted) = (made.metadata()?, std::fs::metadata(directory)?);
+    if own.uid() == wanted.uid() || own.uid() != ROOT {
+        return Ok(());
+    }
+    fchown(made, Some(wanted.uid()), Some(wanted.gid()))
+}
+
 fn first_of(all: &Path) -> PathBuf {
     let bytes = all.as_os_str().as_bytes();
     let first = bytes.split(|byte| *byte == b':').next().unwrap_or(bytes);
@@ -82,7 +99,7 @@ fn first_of(all: &Path) -> PathBuf {
 
 /// The key of the file; `None` where there is no file.
 fn read(path: &Path) -> Result<Option<Identity>, IdentityError> {
-    let file = match std::fs::File::open(path) {
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io_error("open", path)(error)),
@@ -103,7 +120,8 @@ fn create(state: &Path, path: &Path) -> Result<Identity, IdentityError> {
     made.map_err(io_error("create", state))?;
     let identity = Identity::ephemeral()?;
     let fresh = state.join(format!(".{FILE}.{}", identity.id().brief()));
-    let linked = write(&fresh, identity.pkcs8()).and_then(|()| std::fs::hard_link(&fresh, path));
+    let linked =
+        write(&fresh, identity.pkcs8(), state).and_then(|()| std::fs::hard_link(&fresh, path));
     drop(std::fs::remove_file(&fresh));
     match linked {
         Ok(()) => Ok(identity),
@@ -114,8 +132,9 @@ fn create(state: &Path, path: &Path) -> Result<Identity, IdentityError> {
     }
 }
 
-fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write(path: &Path, content: &[u8], directory: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    give_to_owner(&file, directory)?;
     file.write_all(content)?;
     file.sync_data()
 }
@@ -124,6 +143,7 @@ fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> I
     move |source| IdentityError::Io { operation, path: path.to_owned(), source }
 }
 
+const ROOT: u32 = 0;
 /// The key in its state directory.
 const FILE: &str = "identity.pk8";
 /// A PKCS#8 document of an ed25519 key has 85 bytes.
@@ -144,6 +164,21 @@ mod tests {
         assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1);
     }
 
+    /// Root makes the key of a service before its first start.
+    #[test]
+    fn the_key_belongs_to_whoever_owns_its_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        if std::fs::metadata(dir.path()).unwrap().uid() == ROOT {
+            std::os::unix::fs::chown(dir.path(), Some(61_184), Some(61_184)).unwrap();
+        }
+        Identity::load_or_create(dir.path()).unwrap();
+        let owner = |path: &Path| {
+            let known = std::fs::metadata(path).unwrap();
+            (known.uid(), known.gid())
+        };
+        assert_eq!(owner(&dir.path().join(FILE)), owner(dir.path()));
+    }
+
     #[test]
     fn a_key_that_others_may_read_is_refused() {
         let dir = tempfile::tempdir().unwrap();
@@ -157,7 +192,7 @@ mod tests {
     #[test]
     fn what_is_no_key_is_named_and_never_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        write(&dir.path().join(FILE), b"nonsense").unwrap();
+        write(&dir.path().join(FILE), b"nonsense", dir.path()).unwrap();
         let error = Identity::load_or_create(dir.path()).unwrap_err();
         assert!(matches!(error, IdentityError::NotAKey { .. }));
         assert_eq!(std::fs::read(dir.path().join(FILE)).unwrap(), b"nonsense");

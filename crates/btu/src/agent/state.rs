@@ -19,6 +19,7 @@ use btu_control::agent::Account;
 use btu_control::agent::Measured;
 use btu_control::agent::Peer;
 use btu_control::agent::Roster;
+use btu_control::give_to_owner;
 use btu_control::invite::OpenInvite;
 use btu_control::invite::Rights;
 use btu_control::state_directory;
@@ -205,10 +206,21 @@ impl StateDir {
         let (path, fresh) =
             (self.file(name), self.file(&format!(".{name}.{}", std::process::id())));
         let text = serde_json::to_vec_pretty(content).map_err(Failure::environment)?;
-        let written = private(&fresh)
+        // One of a process that was killed, with the same number.
+        drop(std::fs::remove_file(&fresh));
+        let written = self
+            .made(&fresh)
             .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_data()))
             .and_then(|()| std::fs::rename(&fresh, &path));
         written.map_err(|error| refused("write", &path, error))
+    }
+
+    /// A file that was not there before, for whoever the directory belongs to: root invites for the agent
+    /// of a service, which has another user's rights.
+    fn made(&self, path: &Path) -> io::Result<File> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        give_to_owner(&file, &self.path)?;
+        Ok(file)
     }
 
     /// Reads, changes and writes a file while nobody else does.
@@ -217,7 +229,10 @@ impl StateDir {
         T: Serialize + DeserializeOwned + Default,
     {
         let path = self.file(LOCK);
-        let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let lock = match self.made(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(&path),
+            made => made,
+        };
         let lock = lock.and_then(|file| file.lock().map(|()| file));
         let _lock = lock.map_err(|error| refused("lock", &path, error))?;
         let mut content: T = self.read(name)?;

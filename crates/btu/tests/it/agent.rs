@@ -11,6 +11,7 @@ mod hosts;
 mod limits;
 mod packets;
 mod signed;
+mod unit;
 
 use std::io::Read;
 use std::path::Path;

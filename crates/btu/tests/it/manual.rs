@@ -84,19 +84,21 @@ fn the_unit_is_legal_and_confined() {
     let program = btu().get_program().to_str().unwrap().to_owned();
     let text = std::fs::read_to_string(contrib.join("btu-agent.service")).unwrap();
     std::fs::write(&here, text.replace("/usr/local/bin/btu", &program)).unwrap();
-    confined(&here);
-    // With what packets need.
+    confined(&here, 20);
+    // With what packets need, and then with what emulated links need.
     let more = folder.path().join("btu-agent.service.d");
     std::fs::create_dir(&more).unwrap();
-    std::fs::copy(contrib.join("btu-agent-packets.conf"), more.join("packets.conf")).unwrap();
-    let security = confined(&here);
-    assert!(security.contains("Service may allocate packet sockets"), "{security}");
+    for (file, most) in [("btu-agent-packets.conf", 20), ("btu-agent-emulation.conf", 30)] {
+        std::fs::copy(contrib.join(file), more.join("more.conf")).unwrap();
+        let security = confined(&here, most);
+        assert!(security.contains("Service may allocate packet sockets"), "{security}");
+    }
 }
 
-/// What is said of a unit that is legal and confined.
-fn confined(here: &Path) -> String {
-    let mut told = String::new();
-    for task in [&["verify"][..], &["security", "--offline=true", "--threshold=20"]] {
+/// What is said of a unit that is legal and confined: at most so many tenths.
+fn confined(here: &Path, most: u32) -> String {
+    let (mut told, threshold) = (String::new(), format!("--threshold={most}"));
+    for task in [&["verify"][..], &["security", "--offline=true", &threshold]] {
         let done = Command::new("systemd-analyze").args(task).arg(here).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         // It looks at the units of the machine, too: what it says of those is not ours.

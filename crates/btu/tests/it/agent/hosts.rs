@@ -119,6 +119,11 @@ impl Hosts {
         Placed { net: &self.nets[host], command }
     }
 
+    /// Another program on a host.
+    pub(super) fn command(&self, host: usize, program: &str) -> Placed<'_> {
+        Placed { net: &self.nets[host], command: Command::new(program) }
+    }
+
     /// `btu run` on the host under test.
     pub(super) fn run(&self, plan: &str, out: &str, options: &[&str]) -> Placed<'_> {
         let file = self.path(&format!("{out}.toml"));
@@ -273,7 +278,7 @@ impl Drop for Black<'_> {
 }
 
 /// The processes that a process started.
-fn children(parent: u32) -> Vec<u32> {
+pub(super) fn children(parent: u32) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter(|number| parent_of(*number) == Some(parent)).collect()
