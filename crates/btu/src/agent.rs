@@ -8,6 +8,7 @@ mod front;
 mod invite;
 mod link;
 mod listener;
+mod ordered;
 mod serve;
 pub(crate) mod service;
 mod start;

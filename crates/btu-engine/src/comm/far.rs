@@ -24,6 +24,8 @@ pub struct FarSide {
     doors: Arc<Doors>,
     addresses: Vec<SocketAddr>,
     thread: Option<JoinHandle<Result<Vec<EndReport>, EngineError>>>,
+    /// How it ended, where that was waited for.
+    ended: Option<Result<Vec<EndReport>, EngineError>>,
 }
 
 /// Everything that a far side may be waiting on, so that it can be told to stop.
@@ -54,7 +56,7 @@ impl FarSide {
             return Err(joined(Some(thread)).err().unwrap_or_else(ended_early));
         };
         let addresses: Result<_, _> = doors.listeners.iter().map(|door| door.address()).collect();
-        let mut side = Self { doors, addresses: Vec::new(), thread: Some(thread) };
+        let mut side = Self { doors, addresses: Vec::new(), thread: Some(thread), ended: None };
         side.addresses = addresses?;
         Ok(side)
     }
@@ -66,7 +68,15 @@ impl FarSide {
 
     /// Waits for the end of every connection, which the watchdog bounds.
     pub fn finish(mut self) -> Result<Vec<EndReport>, EngineError> {
-        joined(self.thread.take())
+        self.ended.take().unwrap_or_else(|| joined(self.thread.take()))
+    }
+
+    /// Ends every connection as [`cancel`](Self::cancel), and returns when nobody works at them any more.
+    pub fn end(&mut self) {
+        self.cancel();
+        if let Some(thread) = self.thread.take() {
+            self.ended = Some(joined(Some(thread)));
+        }
     }
 
     /// Stops listening and ends every connection, now.

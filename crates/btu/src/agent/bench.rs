@@ -4,13 +4,11 @@
 
 use std::io;
 use std::io::BufRead;
-use std::io::BufReader;
 use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Child;
-use std::process::ChildStdout;
 use std::process::Command;
 use std::process::Stdio;
 
@@ -20,9 +18,10 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::front::accept;
-use super::front::hear;
 use super::front::listen;
-use super::front::say;
+use super::ordered::Ordered;
+use super::ordered::STARTING;
+use super::ordered::say;
 use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -53,8 +52,7 @@ enum Order {
 
 /// The agent's side. Dropped, the bench is killed, and its test with it.
 pub(super) struct Bench {
-    child: Child,
-    said: BufReader<ChildStdout>,
+    process: Ordered,
     listener: UnixListener,
 }
 
@@ -62,38 +60,21 @@ impl Bench {
     /// Starts it.
     pub(super) fn start(state: &StateDir, scratch: Option<&Path>) -> Result<Self, Failure> {
         let listener = listen(&socket(state.path()))?;
-        let mut command = own("bench", state.path(), scratch);
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = child.context("start the bench").map_err(Failure::environment)?;
-        let said = child.stdout.take().map(BufReader::new);
-        let said = said.context("a bench without pipes").map_err(Failure::environment)?;
-        Ok(Self { child, said, listener })
+        let process = Ordered::start(own("bench", state.path(), scratch));
+        let process = process.context("start the bench").map_err(Failure::environment)?;
+        Ok(Self { process, listener })
     }
 
     /// Starts a test; returns its channel.
     pub(super) fn start_test(&mut self) -> io::Result<UnixStream> {
-        self.order(Order::Start)?;
+        self.process.order(&Order::Start, STARTING)?;
         accept(&self.listener)
     }
 
     /// Ends the test; nothing of it runs any more when this returns.
     pub(super) fn end_test(&mut self) {
-        // A bench that is gone took its test along.
-        drop(self.order(Order::End));
+        self.process.end(&Order::End, "the bench");
         while self.listener.accept().is_ok() {}
-    }
-
-    fn order(&mut self, order: Order) -> io::Result<()> {
-        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        say(self.child.stdin.as_mut().ok_or_else(gone)?, &order)?;
-        hear::<Result<(), String>>(&mut self.said)?.map_err(io::Error::other)
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -2,7 +2,6 @@
 //! rights, and then starts workers behind them and does what they ask of their link.
 
 use std::io;
-use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;
 use std::io::Write;
@@ -40,6 +39,10 @@ use serde::de::DeserializeOwned;
 
 use super::confine;
 use super::listener;
+use super::ordered::Ordered;
+use super::ordered::STARTING;
+use super::ordered::hear;
+use super::ordered::say;
 use super::state::StateDir;
 use super::worker::doorway::Ends;
 use super::workers::Allowed;
@@ -99,7 +102,7 @@ type Made = Result<(), String>;
 
 /// The agent's side: the front's process, and where its workers connect.
 pub(super) struct Front {
-    child: Child,
+    process: Ordered,
     address: IpAddr,
     refused: Option<String>,
     listener: UnixListener,
@@ -120,21 +123,17 @@ impl Front {
         command.args(["agent", "front", "--parent", &std::process::id().to_string()]);
         command.args(["--device", &policy.device, "--address", &policy.address.to_string()]);
         command.args(["--prefix", &policy.prefix.to_string(), "--socket"]).arg(&socket);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = command.spawn().context("start the front").map_err(Failure::environment)?;
-        let mut front = Self { child, address: policy.address, refused: None, listener };
-        let said = front.child.stdout.take().map(BufReader::new);
-        let made: io::Result<Made> =
-            said.map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |mut said| hear(&mut said));
-        front.refused = match made {
+        let process = Ordered::start(command).context("start the front");
+        let mut process = process.map_err(Failure::environment)?;
+        let refused = match process.hear::<Made>() {
             Ok(Ok(())) => None,
             Ok(Err(reason)) => Some(reason),
             Err(error) => Some(format!("the front ended: {error}")),
         };
-        if let Some(reason) = &front.refused {
+        if let Some(reason) = &refused {
             output::message(&format!("no emulated links: {reason}"));
         }
-        Ok(front)
+        Ok(Self { process, address: policy.address, refused, listener })
     }
 
     /// What conductors are offered.
@@ -146,26 +145,13 @@ impl Front {
     pub(super) fn start_worker(&mut self, allowed: Allowed) -> io::Result<UnixStream> {
         // One that came too late for its reservation is none of this one.
         while self.listener.accept().is_ok() {}
-        self.order(&Order::Start { allowed })?;
+        self.process.order(&Order::Start { allowed }, STARTING)?;
         accept(&self.listener)
     }
 
-    /// Ends the worker.
+    /// Ends the worker; nothing of it runs any more when this returns.
     pub(super) fn end_worker(&mut self) {
-        // A front that is gone took its workers along.
-        drop(self.order(&Order::End {}));
-    }
-
-    fn order(&mut self, order: &Order) -> io::Result<()> {
-        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        say(self.child.stdin.as_mut().ok_or_else(gone)?, order)
-    }
-}
-
-impl Drop for Front {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.end(&Order::End {}, "the front");
     }
 }
 
@@ -225,9 +211,14 @@ pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
             let _ = last.kill();
             let _ = last.wait();
         }
-        if let Order::Start { allowed } = order {
-            worker = Some(start(args, &front, allowed).map_err(Failure::environment)?);
-        }
+        let started = match order {
+            Order::End {} => Ok(()),
+            Order::Start { allowed } => {
+                start(args, &front, allowed).map(|child| worker = Some(child))
+            }
+        };
+        let told = started.map_err(|error| format!("{error:#}"));
+        say(&mut io::stdout(), &told).map_err(Failure::environment)?;
     }
     Ok(Exit::Done)
 }
@@ -319,7 +310,7 @@ pub(super) fn listen(socket: &Path) -> Result<UnixListener, Failure> {
 
 /// The process that was just started.
 pub(super) fn accept(listener: &UnixListener) -> io::Result<UnixStream> {
-    let end = std::time::Instant::now() + PATIENCE;
+    let end = std::time::Instant::now() + STARTING;
     loop {
         match listener.accept() {
             Ok((stream, _)) => return Ok(stream),
@@ -330,19 +321,4 @@ pub(super) fn accept(listener: &UnixListener) -> io::Result<UnixStream> {
     }
 }
 
-/// One line of JSON.
-pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
-    let line = serde_json::to_string(what)? + "\n";
-    to.write_all(line.as_bytes())?;
-    to.flush()
-}
-
-pub(super) fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
-    let mut line = String::new();
-    from.read_line(&mut line)?;
-    Ok(serde_json::from_str(&line)?)
-}
-
-/// For a worker's start.
-const PATIENCE: Duration = Duration::from_secs(10);
 const SLICE: Duration = Duration::from_millis(2);

@@ -31,6 +31,7 @@ use btu_sys::clock;
 use btu_sys::wait::Waiter;
 use rustls::ServerConfig;
 
+use self::staff::HeldBack;
 use super::audit::Audit;
 use super::bench::Bench;
 use super::front::Front;
@@ -63,6 +64,8 @@ pub(super) struct Server {
     behind: BTreeMap<WorkerId, Worker>,
     /// Whose last run goes through the emulator.
     emulated: BTreeSet<WorkerId>,
+    /// Orders that wait for the end of what the other worker of their reservation does.
+    held_back: BTreeMap<WorkerId, HeldBack>,
     roster: Roster,
     last_conn: u64,
     served: u64,
@@ -114,6 +117,7 @@ impl Server {
             tests: BTreeSet::new(),
             behind: BTreeMap::new(),
             emulated: BTreeSet::new(),
+            held_back: BTreeMap::new(),
             roster: Roster::default(),
             last_conn: 0,
             served: 0,
@@ -137,6 +141,7 @@ impl Server {
             for event in self.parts.listener.hear() {
                 self.happens(event);
             }
+            self.give_up_on_ends();
             self.happens(Event::Tick);
             self.flush();
         }
@@ -151,7 +156,8 @@ impl Server {
         let workers = self.workers.values().chain(self.behind.values());
         let unsent = unsent || workers.into_iter().any(Worker::wants_write);
         let unsent = unsent || self.parts.listener.wants_write();
-        let due = self.agent.wake_at().map_or(LONGEST_WAIT, |at| at.since(now()));
+        let due = self.agent.wake_at().into_iter().chain(self.ends_are_awaited_until()).min();
+        let due = due.map_or(LONGEST_WAIT, |at| at.since(now()));
         due.min(if unsent { RETRY } else { LONGEST_WAIT })
     }
 
@@ -241,7 +247,10 @@ impl Server {
         let Some(worker) = workers.get_mut(&id) else { return };
         for word in worker.hear() {
             let event = match word {
-                Word::Answer(answer) if self.is_nobodys(id, behind, &answer) => continue,
+                Word::Answer(answer) if self.is_nobodys(id, behind, &answer) => {
+                    self.ended_elsewhere(id);
+                    continue;
+                }
                 Word::Answer(answer) => match self.parts.listener.answered(id, answer) {
                     Some(answer) => Event::Answered { worker: id, answer },
                     None => continue,

@@ -179,7 +179,7 @@ impl Work {
             }
             Request::Word(word) => self.served.hear(&word),
             Request::Cancel(_) => {
-                self.side.iter().for_each(FarSide::cancel);
+                self.side.iter_mut().for_each(FarSide::end);
                 self.served.drop_now();
                 Answer::Cancelled { seq }
             }

@@ -20,7 +20,7 @@ use btu_control::policy::Policy;
 use btu_sys::wait::Waiter;
 
 use super::Order;
-use crate::agent::front::hear;
+use crate::agent::ordered::hear;
 use crate::agent::worker::doorway::Ends;
 use crate::agent::workers::Word;
 use crate::agent::workers::Worker;

@@ -9,8 +9,10 @@ use btu_control::agent::Event;
 use btu_control::agent::WorkerId;
 use btu_control::message::Answer;
 use btu_control::message::Request;
+use btu_core::units::Nanos;
 
 use super::Server;
+use super::now;
 use crate::agent::workers::Allowed;
 use crate::agent::workers::Worker;
 use crate::output;
@@ -18,7 +20,7 @@ use crate::output;
 impl Server {
     /// A run over an emulated link is the business of the worker behind the emulator.
     pub(super) fn order(&mut self, id: WorkerId, request: &Request) {
-        end_elsewhere(request, id, &mut self.workers, &mut self.behind);
+        let awaited = end_elsewhere(request, id, &mut self.workers, &mut self.behind);
         if let Request::Prepare(order) = request {
             if order.link.is_some() {
                 self.emulated.insert(id);
@@ -40,6 +42,16 @@ impl Server {
             self.emulated.remove(&id);
             self.parts.listener.forget(id);
         }
+        if awaited {
+            let until = now().saturating_add(ENDING);
+            self.held_back.insert(id, HeldBack { request: request.clone(), until });
+            return;
+        }
+        self.hand_on(id, request);
+    }
+
+    /// To the worker whose business it is.
+    fn hand_on(&mut self, id: WorkerId, request: &Request) {
         let of_run = request.which().is_some() && self.emulated.contains(&id);
         let workers = if of_run { &mut self.behind } else { &mut self.workers };
         if let Some(worker) = workers.get_mut(&id) {
@@ -47,6 +59,29 @@ impl Server {
         }
         let (seq, reason) = (request.seq().unwrap_or_default(), NO_EMULATOR.to_owned());
         self.happens(Event::Answered { worker: id, answer: Answer::Failed { seq, reason } });
+    }
+
+    /// What the other worker of a reservation did is over: what waited for that begins.
+    pub(super) fn ended_elsewhere(&mut self, id: WorkerId) {
+        if let Some(held) = self.held_back.remove(&id) {
+            self.hand_on(id, &held.request);
+        }
+    }
+
+    /// A worker that does not end what it did takes its reservation with it, and all of its traffic.
+    pub(super) fn give_up_on_ends(&mut self) {
+        let now = now();
+        let late = self.held_back.iter().find(|(_, held)| held.until <= now);
+        if let Some(id) = late.map(|(id, _)| *id) {
+            let how = format!("what it did before was not over after {} s", ENDING.seconds());
+            self.happens(Event::Ended { worker: id, how });
+            self.end(id);
+        }
+    }
+
+    /// When the first of those is given up.
+    pub(super) fn ends_are_awaited_until(&self) -> Option<Nanos> {
+        self.held_back.values().map(|held| held.until).min()
     }
 
     /// True for the answer to an order of [`end_elsewhere`], which no conductor waits for: its own
@@ -74,6 +109,7 @@ impl Server {
         self.workers.remove(&id);
         self.parts.listener.forget(id);
         self.emulated.remove(&id);
+        self.held_back.remove(&id);
         if self.tests.remove(&id)
             && let Some(bench) = &mut self.parts.bench
         {
@@ -120,23 +156,33 @@ impl Server {
     }
 }
 
+/// An order that waits until the other worker of the reservation has ended what it did.
+pub(super) struct HeldBack {
+    request: Request,
+    /// How long.
+    until: Nanos,
+}
+
 /// What begins in one worker of a reservation ends what goes on in its other one, behind the emulator or
-/// before it: the rate and the lease are those of one.
+/// before it: the rate and the lease are those of one. True where that end is to be awaited.
 fn end_elsewhere(
     request: &Request,
     id: WorkerId,
     workers: &mut BTreeMap<WorkerId, Worker>,
     behind: &mut BTreeMap<WorkerId, Worker>,
-) {
+) -> bool {
     let others = match request {
         Request::Prepare(order) if order.link.is_some() => workers,
         Request::Prepare(_) | Request::Service(_) => behind,
-        _ => return,
+        _ => return false,
     };
-    if let (Some(other), Some(which)) = (others.get_mut(&id), request.which()) {
-        other.order(&Request::Cancel(which));
-    }
+    let (Some(other), Some(which)) = (others.get_mut(&id), request.which()) else { return false };
+    other.order(&Request::Cancel(which));
+    true
 }
+
+/// For the end of what a worker does: much longer than that takes.
+const ENDING: Nanos = Nanos::from_secs(3);
 
 const NO_EMULATOR: &str = "no emulator is in front of this agent";
 
@@ -216,8 +262,10 @@ mod tests {
         let which = |seq| Which { run: seq, attempt: 1, seq };
         let link = || Some(LinkOrder { up: Vec::new(), down: Vec::new(), seed: 1 });
         let mut say = |request: &Request| {
-            end_elsewhere(request, ID, &mut workers, &mut behind);
-            [told(&direct), told(&emulated)]
+            let awaited = end_elsewhere(request, ID, &mut workers, &mut behind);
+            let told = [told(&direct), told(&emulated)];
+            assert_eq!(awaited, told != [None, None], "what is told is awaited");
+            told
         };
         let cancel = |seq| Some(Request::Cancel(which(seq)));
         assert_eq!(say(&prepare(which(1), link())), [cancel(1), None]);

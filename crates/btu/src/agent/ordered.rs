@@ -1,0 +1,125 @@
+//! Processes of an agent that are given orders, one after the other, and say when each was carried out.
+
+use std::io;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::output;
+
+/// The agent's side. Dropped, the process is killed, and what it started with it.
+pub(super) struct Ordered {
+    child: Child,
+    said: BufReader<UnixStream>,
+}
+
+impl Ordered {
+    /// Starts it.
+    pub(super) fn start(mut command: Command) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
+        let child = command.spawn()?;
+        // The command holds the other end of the channel: one that ends without a word must be heard.
+        drop(command);
+        Ok(Self { child, said: BufReader::new(ours) })
+    }
+
+    /// What it says of itself before its first order, however long that takes.
+    pub(super) fn hear<T: DeserializeOwned>(&mut self) -> io::Result<T> {
+        hear(&mut self.said)
+    }
+
+    /// Gives an order; it was carried out when this returns, or could not be within `within`.
+    pub(super) fn order(&mut self, order: &impl Serialize, within: Duration) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.said.get_ref().set_read_timeout(Some(within))?;
+        say(self.child.stdin.as_mut().ok_or_else(gone)?, order)?;
+        hear::<Result<(), String>>(&mut self.said)?.map_err(io::Error::other)
+    }
+
+    /// The order to end something, which is over when this returns: a process that does not do it is
+    /// killed, and what it started dies with it.
+    pub(super) fn end(&mut self, order: &impl Serialize, what: &str) {
+        self.end_within(order, what, ENDING);
+    }
+
+    fn end_within(&mut self, order: &impl Serialize, what: &str, within: Duration) {
+        if let Err(error) = self.order(order, within) {
+            output::message(&format!("{what} did not end its work ({error}): it is killed"));
+            self.kill();
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Ordered {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// One line of JSON.
+pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(what)? + "\n";
+    to.write_all(line.as_bytes())?;
+    to.flush()
+}
+
+pub(super) fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
+    let mut line = String::new();
+    from.read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// For the start of a process.
+pub(super) const STARTING: Duration = Duration::from_secs(10);
+/// For the end of one, which is killed: much longer than the kernel takes.
+const ENDING: Duration = Duration::from_secs(3);
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn shell(script: &str, mark: &Path) -> Ordered {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(mark);
+        Ordered::start(command).unwrap()
+    }
+
+    #[test]
+    fn an_order_was_carried_out_when_it_returns() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark");
+        let answers =
+            r#"read order; touch "$0"; echo '{"Ok":null}'; read order; echo '{"Err":"no"}'"#;
+        let mut ordered = shell(answers, &mark);
+        ordered.order(&"start", Duration::from_mins(1)).unwrap();
+        assert!(mark.exists());
+        let refused = ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
+        assert_eq!(refused.to_string(), "no");
+        // It has ended: nobody waits for it.
+        ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
+    }
+
+    #[test]
+    fn a_process_that_does_not_end_its_work_is_killed() {
+        let mut ordered = shell("sleep 600", Path::new("-"));
+        ordered.end_within(&"end", "the front", Duration::from_millis(20));
+        assert!(ordered.child.try_wait().unwrap().is_some(), "it goes on");
+    }
+}
