@@ -5,6 +5,7 @@
 //! carries a train out as [`burst`] says, both ends make a [`trace`] of it, and [`analysis`] says what
 //! that means.
 
+pub mod allowance;
 pub mod analysis;
 mod build;
 pub mod burst;

@@ -18,6 +18,7 @@ pub mod far;
 pub mod host;
 mod marks;
 mod pool;
+pub mod regulator;
 mod rounds;
 mod session;
 mod sessions;

@@ -16,6 +16,7 @@ mod job;
 mod meeting;
 mod outgoing;
 mod pacer;
+pub(crate) mod ration;
 mod receiver;
 mod responsiveness;
 mod sampler;

@@ -83,7 +83,7 @@ impl Settings {
             named(reference.set_tcp_mss(size), || format!("set TCP_MAXSEG to {size}"))?;
         }
         if let Some(rate) = self.pacing_byte_s {
-            named(set_pacing(fd, rate), || format!("set SO_MAX_PACING_RATE to {rate}"))?;
+            pace(&fd, rate)?;
         }
         if self.reset_on_close {
             reset_on_close(&fd)?;
@@ -224,6 +224,11 @@ pub fn reset_on_close(socket: &impl AsFd) -> Result<()> {
     let fd = socket.as_fd();
     let outcome = SockRef::from(&fd).set_linger(Some(Duration::ZERO));
     named(outcome, || "set SO_LINGER to zero".to_owned())
+}
+
+/// From now on a stream sends no faster than this (`SO_MAX_PACING_RATE`), headers included.
+pub fn pace(socket: &impl AsFd, byte_s: u64) -> Result<()> {
+    named(set_pacing(socket.as_fd(), byte_s), || format!("set SO_MAX_PACING_RATE to {byte_s}"))
 }
 
 /// Bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`).

@@ -11,6 +11,7 @@ use btu_sys::wait::Waker;
 use super::duty::Answer;
 use super::duty::Broken;
 use super::duty::Duty;
+use super::regulator::Regulator;
 
 /// One end of a connection.
 ///
@@ -68,6 +69,11 @@ pub trait Channel: Send {
         None
     }
 
+    /// What sets the rate of the end from another thread; nothing where it cannot be held to one.
+    fn regulator(&self) -> Option<Regulator> {
+        None
+    }
+
     /// What a reader should know of the connection that is no fault.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
@@ -97,6 +103,9 @@ pub trait End: Send {
 
     /// The options in effect.
     fn options(&self) -> Option<SocketOptions>;
+
+    /// What sets the rate of the end from another thread.
+    fn regulator(&self) -> Option<Regulator>;
 
     /// What a reader should know of the connection.
     fn remarks(&self) -> Vec<String>;
@@ -131,6 +140,10 @@ impl<C: Channel> End for C {
 
     fn options(&self) -> Option<SocketOptions> {
         Channel::options(self)
+    }
+
+    fn regulator(&self) -> Option<Regulator> {
+        Channel::regulator(self)
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -4,8 +4,12 @@
 //! bounds besides is bounded by whoever lets the words through.
 
 use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::pingpong::configuration::Configuration;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::CpuSet;
@@ -13,6 +17,8 @@ use btu_sys::cpu::CpuSet;
 use super::host::Meeting;
 use super::host::Told;
 use super::host::Word;
+use super::regulator;
+use super::regulator::Regulator;
 use super::session::FarEnd;
 use super::session::Opening;
 use super::transport;
@@ -32,6 +38,8 @@ pub struct Setting {
     pub seat: Seat,
     /// The most connections at once.
     pub most: usize,
+    /// What all of them together may send; `None` for what the path takes.
+    pub rate: Option<BitRate>,
 }
 
 /// The ends that listen or are connected. Dropped, they are closed.
@@ -126,8 +134,36 @@ impl FarEnds {
             let reason = format!("a block of {size}: an agent answers up to {LARGEST_BLOCK}");
             return Err(EngineError::Refused(reason));
         }
+        self.share_out(connection)?;
         self.end(connection)?.order(size, verify_from)?;
         Ok(Told::Ready {})
+    }
+
+    /// The rate goes to those that may send: the one that is visited, those whose visit is not over, and
+    /// those of which something is left that may be sent (again). Each has the same part; nobody else
+    /// sends, so the sum is never more.
+    fn share_out(&self, visited: u32) -> Result<(), EngineError> {
+        let Some(rate) = self.setting.rate else { return Ok(()) };
+        self.settle(visited);
+        let sends = |(number, end): &(&u32, &FarEnd)| {
+            **number == visited || end.is_under_way() || has_unsent(end)
+        };
+        let ends = self.ends.iter();
+        let ends = ends.filter_map(|one| Some((one.1.regulator()?, sends(&one))));
+        regulator::share_out(rate, &ends.collect::<Vec<_>>())
+    }
+
+    /// Waits for the acknowledgements of visits that are over: what is acknowledged is sent no more, and
+    /// the next visit has all of the rate. They may be delayed (RFC 9293, 3.8.6.3), and no longer than
+    /// this is waited for.
+    fn settle(&self, visited: u32) {
+        let end = Instant::now() + SETTLING;
+        let left = |(number, end): (&u32, &FarEnd)| {
+            *number != visited && !end.is_under_way() && has_unsent(end)
+        };
+        while self.ends.iter().any(left) && Instant::now() < end {
+            thread::park_timeout(SLICE);
+        }
     }
 
     fn over(&mut self, connection: u32, broken: bool) -> Result<Told, EngineError> {
@@ -137,7 +173,14 @@ impl FarEnds {
     }
 }
 
+fn has_unsent(end: &FarEnd) -> bool {
+    end.regulator().is_some_and(Regulator::has_unsent)
+}
+
 /// The largest block that an end answers for another host: its memory is this host's.
 pub const LARGEST_BLOCK: Bytes = Bytes::new(64 << 20);
 /// The longest wait for a connection.
 const LONGEST_PATIENCE: Nanos = Nanos::from_secs(60);
+/// Longer than Linux delays an acknowledgement on a path without losses.
+const SETTLING: Duration = Duration::from_millis(60);
+const SLICE: Duration = Duration::from_millis(1);

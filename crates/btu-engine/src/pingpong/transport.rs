@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Address;
 use btu_sys::netlink::Mac;
@@ -169,6 +170,12 @@ pub enum Rendezvous {
 pub struct Handed(Arc<Mutex<Option<Box<dyn End>>>>);
 
 impl Hookup<'_> {
+    /// What this end may send, where its host has a policy.
+    fn held_to(&self) -> Option<BitRate> {
+        let byte_s = self.party.sockets.pacing_byte_s?;
+        Some(BitRate::new(byte_s.saturating_mul(8)))
+    }
+
     /// The options of this end's socket: those of the host, then those of the configuration.
     pub fn settings(&self) -> Settings {
         let (host, wanted) = (&self.party.sockets, self.wanted);

@@ -9,6 +9,7 @@ use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
 use btu_core::traffic::trace::Trace;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Effective;
@@ -66,6 +67,9 @@ pub struct Flow {
     pub pace: Option<Pace>,
     /// The differentiated services code point.
     pub code_point: Option<u8>,
+    /// What its sender may send, headers included, where that are datagrams; streams have the kernel's
+    /// pace by their options.
+    pub held_to: Option<BitRate>,
 }
 
 /// What carries a flow.

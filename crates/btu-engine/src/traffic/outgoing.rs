@@ -27,6 +27,7 @@ use super::job::Offer;
 use super::job::TcpEnd;
 use super::pacer::Pacer;
 use super::pacer::now;
+use super::ration::Ration;
 
 /// The sending end of a flow.
 pub(super) struct Sender<'a> {
@@ -49,6 +50,10 @@ pub(super) struct Sender<'a> {
     refused: u64,
     tcp: Option<TcpEnd>,
     pub(super) fault: Option<Outcome>,
+    /// What may be sent by now, where a rate holds that no kernel keeps.
+    ration: Option<Ration>,
+    /// When somebody will come back because its rate allows more.
+    pub(super) held_until: Option<Nanos>,
 }
 
 /// What a flow has to send.
@@ -60,6 +65,8 @@ enum Load {
 /// What became of an attempt to send.
 pub(super) enum Progress {
     Blocked,
+    /// Until then its rate forbids the next datagram.
+    Held(Nanos),
     Idle,
     More,
     Over,
@@ -108,6 +115,8 @@ impl<'a> Sender<'a> {
             refused: 0,
             tcp: None,
             fault: None,
+            ration: ration(flow, socket),
+            held_until: None,
         }
     }
 
@@ -148,7 +157,11 @@ impl<'a> Sender<'a> {
                 return over;
             }
             let Some(left) = self.wanted(time) else { return self.nothing_left(time) };
-            match self.write(&mut data[..left.min(self.chunk)]) {
+            let length = left.min(self.chunk);
+            if let Some(until) = self.rationed(time, length) {
+                return self.not_yet(until);
+            }
+            match self.write(&mut data[..length]) {
                 Ok(taken) => self.took(time, taken),
                 Err(cause) => return self.not_taken(&cause),
             }
@@ -175,8 +188,25 @@ impl<'a> Sender<'a> {
         }
     }
 
+    /// Until when the rate of the flow forbids so long a datagram.
+    fn rationed(&self, time: Nanos, length: usize) -> Option<Nanos> {
+        self.ration.as_ref()?.wait_for(time, length)
+    }
+
+    /// As where a transport has no room: what may not be sent before the end is not sent.
+    fn not_yet(&mut self, until: Nanos) -> Progress {
+        if self.is_past_giving_up() {
+            self.end();
+            return Progress::Over;
+        }
+        Progress::Held(until)
+    }
+
     fn took(&mut self, began: Nanos, bytes: usize) {
         let count = u64::try_from(bytes).unwrap_or(0);
+        if let Some(ration) = &mut self.ration {
+            ration.sent(now(), bytes);
+        }
         self.shared.taken.fetch_add(count, Relaxed);
         if self.flow.carrier == Carrier::Udp {
             self.shared.datagrams.fetch_add(1, Relaxed);
@@ -328,6 +358,12 @@ impl<'a> Sender<'a> {
             fault: self.fault,
         }
     }
+}
+
+/// The rate of a flow of datagrams, where one holds.
+fn ration(flow: &Flow, socket: &Socket) -> Option<Ration> {
+    let Socket::Datagram(socket) = socket else { return None };
+    Some(Ration::new(flow.held_to?, datagram(flow).len(), socket.peer_addr().ok()))
 }
 
 /// Writes of one flow before the others are looked at.

@@ -46,6 +46,8 @@ struct Thread<'a> {
     senders: Vec<Sender<'a>>,
     /// When each flow wants to be looked at again.
     due: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// When each flow that its rate holds back may go on.
+    held: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// Flows that could go on at once.
     runnable: Vec<usize>,
     data: Vec<u8>,
@@ -77,22 +79,21 @@ impl<'a> Thread<'a> {
         // What is sent does not matter, but zeros could be compressed on the way.
         let data = (0..longest).map(|at| (at.wrapping_mul(31) >> 3).to_le_bytes()[0]).collect();
         let (looked, moved, moved_bytes) = (begin, begin, 0);
-        Ok(Self { senders, due, runnable, data, job, open, looked, moved, moved_bytes })
+        let held = BinaryHeap::new();
+        Ok(Self { senders, due, held, runnable, data, job, open, looked, moved, moved_bytes })
     }
 
     fn serve(&mut self, pacer: &mut Pacer, ready: &mut Ready) -> Result<(), EngineError> {
         while self.open > 0 {
             let time = now();
             self.fire(time, ready)?;
+            self.release(time, ready)?;
             self.go_on(ready)?;
             if self.open == 0 {
                 break;
             }
             self.give_up_where_stalled(time);
-            let next = self.due.peek().map_or(time.saturating_add(LOOK), |Reverse((due, _))| *due);
-            let patience =
-                if self.runnable.is_empty() { next.min(time.saturating_add(LOOK)) } else { time };
-            pacer.until(patience, ready).map_err(EngineError::peer("wait"))?;
+            pacer.until(self.next_turn(time), ready).map_err(EngineError::peer("wait"))?;
             for place in 0..ready.len() {
                 let sender = usize::try_from(ready.number(place)).unwrap_or(usize::MAX);
                 self.pump(sender, ready)?;
@@ -116,6 +117,28 @@ impl<'a> Thread<'a> {
         Ok(())
     }
 
+    /// When there is something to do again, unless a socket has room before.
+    fn next_turn(&self, time: Nanos) -> Nanos {
+        if !self.runnable.is_empty() {
+            return time;
+        }
+        let first = |heap: &BinaryHeap<Reverse<(Nanos, usize)>>| heap.peek().map(|one| one.0.0);
+        let look = time.saturating_add(LOOK);
+        first(&self.due).into_iter().chain(first(&self.held)).fold(look, Nanos::min)
+    }
+
+    /// Flows that their rate held back until now.
+    fn release(&mut self, time: Nanos, ready: &Ready) -> Result<(), EngineError> {
+        while let Some(Reverse((_, place))) =
+            self.held.peek().copied().filter(|Reverse((until, _))| *until <= time)
+        {
+            self.held.pop();
+            self.senders[place].held_until = None;
+            self.pump(place, ready)?;
+        }
+        Ok(())
+    }
+
     /// Flows that did not finish what they had and were not held up either.
     fn go_on(&mut self, ready: &Ready) -> Result<(), EngineError> {
         let mut places = std::mem::take(&mut self.runnable);
@@ -134,8 +157,12 @@ impl<'a> Thread<'a> {
         };
         match sender.pump(&mut self.data) {
             Progress::Blocked => ready.await_room(sender.socket, number(place))?,
+            Progress::Held(until) if sender.held_until.is_none() => {
+                sender.held_until = Some(until);
+                self.held.push(Reverse((until, place)));
+            }
             Progress::More if !self.runnable.contains(&place) => self.runnable.push(place),
-            Progress::Idle | Progress::More => {}
+            Progress::Held(_) | Progress::Idle | Progress::More => {}
             Progress::Over => {
                 self.open -= 1;
                 ready.remove(sender.socket)?;

@@ -7,6 +7,7 @@ use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::sample::Ended;
 use btu_core::pingpong::sample::Fault;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
@@ -57,7 +58,7 @@ fn seat() -> Seat {
 impl Honest {
     fn new() -> Self {
         let party = party(Role::Active);
-        Self(FarEnds::new(Setting { party, ports: None, seat: seat(), most: 2 }))
+        Self(FarEnds::new(Setting { party, ports: None, seat: seat(), most: 2, rate: None }))
     }
 }
 
@@ -153,7 +154,7 @@ fn opening(
 }
 
 /// Calls `check` with each transport that reaches another host.
-fn each(check: impl Fn(&'static dyn Transport)) {
+fn each(mut check: impl FnMut(&'static dyn Transport)) {
     for name in ["tcp", "udp", "mptcp", "uring", "tls", "quic"] {
         let transport = transport::by_name(name).unwrap();
         match transport.available() {
@@ -167,6 +168,9 @@ fn each(check: impl Fn(&'static dyn Transport)) {
         }
     }
 }
+
+/// What may leave before a connection is held back.
+const BURST: Bytes = Bytes::new(700_000);
 
 fn failed(ended: &Ended) -> (Fault, &str) {
     match ended {
@@ -197,6 +201,34 @@ fn every_transport_of_a_network_reaches_another_host() {
             assert!(complete(&sample), "{name} {mode} {sample:?}");
         }
     });
+}
+
+/// Each end has all of the rate while it is visited, one after the other: an answer takes at the least
+/// what the rate leaves, whatever carries it and whoever was visited before.
+#[test]
+fn answers_keep_to_the_rate_of_a_policy_over_every_transport_that_can() {
+    let rate = BitRate::new(400_000_000);
+    let mut party = party(Role::Active);
+    party.sockets.pacing_byte_s = Some(rate.bit_per_second() / 8);
+    let setting = Setting { party, ports: None, seat: seat(), most: 9, rate: Some(rate) };
+    let host = Host::new(Honest(FarEnds::new(setting)));
+    let mut open = Vec::new();
+    each(|transport| {
+        if transport.name() != "mptcp" {
+            let opening =
+                Opening { host: Some(host.clone()), ..opening(transport, free(), Honest::new()) };
+            open.push((transport.name(), Session::open(&opening).unwrap()));
+        }
+    });
+    for _ in 0..2 {
+        for (name, session) in &mut open {
+            let (size, count) = if *name == "udp" { (60_000, 40) } else { (1 << 20, 3) };
+            let sample = session.visit(&visit(size, count));
+            assert!(complete(&sample), "{name} {sample:?}");
+            let least = rate.time_for(Bytes::new(size * u64::from(count)).saturating_sub(BURST));
+            assert!(sample.elapsed_ns >= least, "{name}: {}, not {least}", sample.elapsed_ns);
+        }
+    }
 }
 
 #[test]

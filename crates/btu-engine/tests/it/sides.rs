@@ -13,10 +13,12 @@ use std::thread;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
+use btu_core::traffic::allowance::Allowance;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::Seat;
@@ -63,6 +65,7 @@ fn flow(from: usize, carrier: Carrier, blocks: u64) -> Flow {
         drain: Drain::Yes,
         pace: None,
         code_point: None,
+        held_to: None,
     }
 }
 
@@ -148,6 +151,27 @@ fn two_sides_carry_what_one_process_carries() {
             }
         }
     }
+}
+
+/// They are offered at 5 Mbit/s. What was sent by any moment is bounded by the policy alone; how far it
+/// stays behind is the machine's.
+#[test]
+fn datagrams_wait_for_the_rate_of_their_flow_and_none_is_left_out() {
+    let rate = BitRate::new(2_000_000);
+    let flows = [Flow { held_to: Some(rate), ..flow(FAR, Carrier::Udp, 40) }];
+    let end = between(&flows, |_| ()).pop().unwrap();
+    assert_eq!((&end.outcome, end.refused), (&Outcome::Complete, 0));
+    assert_eq!(end.trace.blocks.len(), 40);
+    // A block goes out in four datagrams of a thousand bytes at most, with 28 bytes of headers each.
+    let burst = Allowance::new(rate, Bytes::new(1028)).burst();
+    let mut sent = Bytes::ZERO;
+    for block in &end.trace.blocks {
+        sent += block.size + Bytes::new(4 * 28);
+        let most = rate.amount_in(block.end.unwrap()) + burst;
+        assert!(sent <= most, "{sent} of {most} at {}", block.end.unwrap());
+        assert_eq!(block.taken, block.size);
+    }
+    assert_eq!(Figures::of(&end.trace).loss.unwrap().sent, 160);
 }
 
 /// Whoever does not know the token gets no answer, takes no place, and makes nobody wait.

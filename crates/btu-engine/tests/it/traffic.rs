@@ -54,6 +54,7 @@ fn flow(carrier: Carrier, offer: Offer, duration: Nanos) -> Flow {
         drain: Drain::Yes,
         pace: None,
         code_point: None,
+        held_to: None,
     }
 }
 

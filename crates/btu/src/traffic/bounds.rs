@@ -12,8 +12,6 @@ use btu_engine::EngineError;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Flow;
 
-use super::distant::HERE;
-use super::expand::Named;
 use super::expand::Talked;
 use super::peers::Needs;
 use super::words;
@@ -58,29 +56,20 @@ impl Bounds {
         self.rate
     }
 
-    /// Holds what is sent from here to the rate. The kernel paces streams, nobody paces datagrams.
-    pub(super) fn hold(
-        &self,
-        named: &[Named],
-        flows: &mut [Flow],
-        talks: &mut [Talked],
-    ) -> Result<(), EngineError> {
+    /// Holds what is sent from here to the rate: the kernel paces streams, the sender its datagrams.
+    pub(super) fn hold(&self, flows: &mut [Flow], talks: &mut [Talked]) {
         if self.rate.is_none() {
-            return Ok(());
+            return;
         }
-        for (one, flow) in named.iter().zip(flows) {
-            match &mut flow.carrier {
-                Carrier::Tcp(settings) => service::pace_held(settings, self.rate),
-                Carrier::Udp if flow.from == HERE => {
-                    return Err(self.unheld(&format!("the datagrams of {}", one.test)));
-                }
-                Carrier::Udp => {}
+        for flow in flows {
+            if let Carrier::Tcp(settings) = &mut flow.carrier {
+                service::pace_held(settings, self.rate);
             }
+            flow.held_to = self.rate;
         }
         for talk in talks {
             service::pace(&mut talk.dialogue.settings, self.rate);
         }
-        Ok(())
     }
 
     /// Whether a probe may send: nobody holds those to a rate.

@@ -113,7 +113,7 @@ pub(super) fn carry(
     let (job, over) = (peers.next_job(), Arc::default());
     let drawn = words::drawn(cast, &talks);
     if let Some(bounds) = &peers.bounds {
-        bounds.hold(&cast.flows, &mut flows, &mut talks)?;
+        bounds.hold(&mut flows, &mut talks);
     }
     let course = Course { peers, order, job, roles, flows, span, over };
     let carried = course.carry(&drawn, talks);

@@ -269,6 +269,7 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
                 Pace::Spin => engine::Pace::Spin,
             }),
             code_point: test.dscp,
+            held_to: None,
         };
         let name = &test.name;
         named.push(Named {

@@ -46,7 +46,7 @@ use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::conversation;
 use super::seen::failed;
-use super::seen::is_streamed_by;
+use super::seen::is_sent_by;
 use super::seen::sample;
 use super::start::Started;
 use crate::closing::Ending;
@@ -128,7 +128,7 @@ fn limited(hosts: &Hosts, clusters: &[ClusterSample], probe: Option<&ProbeSample
     // Round trips under load are answered by the one agent.
     let answers = matches!(probe, Some(ProbeSample::Responsiveness(_)));
     let sends = |role: Role| {
-        clusters.iter().flat_map(|cluster| &cluster.flows).any(|flow| is_streamed_by(flow, role))
+        clusters.iter().flat_map(|cluster| &cluster.flows).any(|flow| is_sent_by(flow, role))
     };
     let held = hosts.held_to().into_iter().filter(|(role, _)| answers || sends(*role));
     held.map(|(_, detail)| Flag::new("policy-limited", detail)).collect()

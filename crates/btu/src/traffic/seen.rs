@@ -74,10 +74,10 @@ pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Betw
     }
 }
 
-/// True for a stream of this role's, and for a conversation that it answers.
-pub(super) fn is_streamed_by(flow: &FlowSample, role: Role) -> bool {
+/// True for a flow of this role's, and for a conversation that it answers.
+pub(super) fn is_sent_by(flow: &FlowSample, role: Role) -> bool {
     let sender = if flow.pace == ASKED { flow.to } else { flow.from };
-    flow.transport == "tcp" && sender == role
+    sender == role
 }
 
 pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {

@@ -22,6 +22,7 @@ use super::Worker;
 use crate::error::EngineError;
 use crate::error::sentence;
 use crate::pingpong::host::Account;
+use crate::pingpong::regulator::Regulator;
 use crate::pingpong::transport::Rendezvous;
 
 /// One end that answers. Dropped, its connection is ended and its thread waited for.
@@ -78,6 +79,16 @@ impl FarEnd {
             return Err(EngineError::Refused("no visit was begun".to_owned()));
         }
         Ok(self.account(broken))
+    }
+
+    /// What sets its rate, once it is connected.
+    pub(in super::super) const fn regulator(&self) -> Option<&Regulator> {
+        self.worker.regulator.as_ref()
+    }
+
+    /// Whether a visit was begun and is not over.
+    pub(in super::super) const fn is_under_way(&self) -> bool {
+        self.under_way
     }
 
     fn account(&mut self, broken: bool) -> (Account, u64) {

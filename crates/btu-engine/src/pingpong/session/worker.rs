@@ -23,6 +23,7 @@ use crate::pingpong::duty::Answer;
 use crate::pingpong::duty::Broken;
 use crate::pingpong::duty::Duty;
 use crate::pingpong::pool::Blocks;
+use crate::pingpong::regulator::Regulator;
 use crate::pingpong::transport::Hookup;
 use crate::pingpong::transport::Rendezvous;
 use crate::pingpong::verify::Plant;
@@ -62,6 +63,7 @@ pub(super) struct Worker {
     aborter: Option<Aborter>,
     bell: Option<Waker>,
     pub(super) options: Option<SocketOptions>,
+    pub(super) regulator: Option<Regulator>,
     pub(super) remarks: Vec<String>,
 }
 
@@ -72,6 +74,7 @@ enum News {
         aborter: Aborter,
         bell: Option<Waker>,
         options: Option<SocketOptions>,
+        regulator: Option<Regulator>,
         remarks: Vec<String>,
     },
 }
@@ -118,8 +121,8 @@ impl Worker {
         let thread = place.spawn(name, move || {
             let mut end = open(&opening, &tell)?;
             let (aborter, bell) = (end.aborter(), end.bell());
-            let (options, remarks) = (end.options(), end.remarks());
-            let _ = tell.send(News::Open { aborter, bell, options, remarks });
+            let (options, regulator, remarks) = (end.options(), end.regulator(), end.remarks());
+            let _ = tell.send(News::Open { aborter, bell, options, regulator, remarks });
             drop(tell);
             serve(&mut *end, &opening, side, &ordered, &report);
             Ok(())
@@ -131,6 +134,7 @@ impl Worker {
             aborter: None,
             bell: None,
             options: None,
+            regulator: None,
             remarks: Vec::new(),
         })
     }
@@ -146,9 +150,9 @@ impl Worker {
     /// Returns once the end is connected.
     pub(super) fn wait_until_open(&mut self) -> Result<(), EngineError> {
         match self.news.recv() {
-            Ok(News::Open { aborter, bell, options, remarks }) => {
+            Ok(News::Open { aborter, bell, options, regulator, remarks }) => {
                 (self.aborter, self.bell) = (Some(aborter), bell);
-                (self.options, self.remarks) = (options, remarks);
+                (self.options, self.regulator, self.remarks) = (options, regulator, remarks);
                 Ok(())
             }
             Ok(News::Listening(_)) | Err(_) => Err(self.failure()),

@@ -37,6 +37,7 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
+use crate::pingpong::regulator::Regulator;
 
 /// The transport `quic`.
 #[derive(Debug)]
@@ -195,6 +196,10 @@ impl Channel for QuicEnd {
 
     fn options(&self) -> Option<SocketOptions> {
         Some(self.link.options())
+    }
+
+    fn regulator(&self) -> Option<Regulator> {
+        self.link.regulator()
     }
 
     fn remarks(&self) -> Vec<String> {

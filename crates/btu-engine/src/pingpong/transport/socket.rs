@@ -29,6 +29,8 @@ use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
 use crate::pingpong::door;
+use crate::pingpong::regulator::PacedStream;
+use crate::pingpong::regulator::Regulator;
 
 /// A connected socket. `BOUNDED`: it keeps messages apart. `RELIABLE`: it loses none.
 pub(super) struct SocketEnd<const BOUNDED: bool, const RELIABLE: bool> {
@@ -172,6 +174,10 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
 
     fn options(&self) -> Option<SocketOptions> {
         Some(options_of(&*self.socket))
+    }
+
+    fn regulator(&self) -> Option<Regulator> {
+        (!BOUNDED).then(|| Regulator::of(PacedStream(Arc::clone(&self.socket))))
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -34,6 +34,7 @@ use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
 use crate::pingpong::door;
+use crate::pingpong::regulator::Regulator;
 
 /// The transport `tls`.
 #[derive(Debug)]
@@ -185,6 +186,10 @@ impl Channel for TlsEnd {
 
     fn options(&self) -> Option<SocketOptions> {
         Channel::options(&self.wire)
+    }
+
+    fn regulator(&self) -> Option<Regulator> {
+        Channel::regulator(&self.wire)
     }
 
     fn remarks(&self) -> Vec<String> {

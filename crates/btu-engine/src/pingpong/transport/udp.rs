@@ -3,6 +3,8 @@
 //! Streams keep at most two windows ahead of the reader, which says when it has read one; a
 //! ping-pong has never more than one datagram on its way.
 
+mod paced;
+
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -16,6 +18,7 @@ use btu_sys::exchange::Call;
 use btu_sys::exchange::Framing;
 use btu_sys::exchange::Ready;
 
+use self::paced::PacedEnd;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
@@ -98,6 +101,9 @@ impl Listener for Waiting {
         if let Some(seat) = &hookup.token {
             let end = Instant::now() + hookup.within;
             door::hear(&self.socket, seat, end, hookup.cancel).map_err(named)?;
+            if let Some(rate) = hookup.held_to() {
+                return Ok(Box::new(PacedEnd::new(self.socket, hookup.wanted, rate)?));
+            }
             return Ok(Box::new(SocketEnd::<true, false>::new(self.socket, hookup.wanted)?));
         }
         if !exchange::poll(self.socket.as_fd(), Ready::Read, Some(hookup.within)).map_err(named)? {

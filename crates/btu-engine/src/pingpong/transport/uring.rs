@@ -27,6 +27,8 @@ use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
 use crate::pingpong::door;
+use crate::pingpong::regulator::PacedStream;
+use crate::pingpong::regulator::Regulator;
 
 /// The transport `uring`.
 #[derive(Debug)]
@@ -130,5 +132,9 @@ impl Channel for UringEnd {
 
     fn options(&self) -> Option<SocketOptions> {
         Some(socket::options_of(&*self.socket))
+    }
+
+    fn regulator(&self) -> Option<Regulator> {
+        Some(Regulator::of(PacedStream(Arc::clone(&self.socket))))
     }
 }

@@ -349,6 +349,7 @@ mod tests {
             drain: Drain::No,
             pace: None,
             code_point: None,
+            held_to: None,
         }
     }
 

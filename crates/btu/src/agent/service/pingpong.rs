@@ -1,5 +1,6 @@
 //! The service `pingpong`: the ends that answer blocks, for `btu pingpong --peer`.
 
+use btu_control::policy::LEAST_RATE;
 use btu_core::cell::Role;
 use btu_core::units::BitRate;
 use btu_engine::Party;
@@ -17,7 +18,6 @@ use super::Service;
 use super::Terms;
 use super::held_to;
 use super::paced;
-use super::part;
 
 /// The service `pingpong`.
 pub(super) static PINGPONG: Kind =
@@ -34,12 +34,23 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     if terms.flows == 0 {
         return Err("a ping-pong needs a connection".to_owned());
     }
-    let rate = part(terms, "fewer transports, --chasms off")?;
+    let rate = whole(terms)?;
     let party =
         Party { place: Place::here(Role::Active), address: terms.address, sockets: paced(rate) };
-    let setting = Setting { party, ports: terms.ports, seat: terms.seat, most: terms.flows };
+    let (ports, seat, most) = (terms.ports, terms.seat, terms.flows);
+    let setting = Setting { party, ports, seat, most, rate };
     let service = PingPong { ends: FarEnds::new(setting), rate };
     Ok((Box::new(service), held_to(rate)))
+}
+
+/// The one connection that exchanges blocks has all that they may send together.
+fn whole(terms: &Terms) -> Result<Option<BitRate>, String> {
+    match terms.rate {
+        Some(rate) if rate < LEAST_RATE => Err(format!(
+            "policy: max_rate leaves {rate}: a ping-pong needs {LEAST_RATE}; set a higher max_rate there"
+        )),
+        rate => Ok(rate),
+    }
 }
 
 impl Service for PingPong {
@@ -56,7 +67,7 @@ impl Service for PingPong {
 }
 
 impl PingPong {
-    /// Why a word is refused where a rate holds: the kernel paces each connection over TCP by itself.
+    /// Why a word is refused where a rate holds: what is neither paced by the kernel nor by its end.
     fn refuses(&self, word: &Word) -> Option<String> {
         let (rate, Word::Listen { configuration, .. }) = (self.rate?, word) else { return None };
         let name = &configuration.transport;
@@ -79,8 +90,8 @@ impl PingPong {
     }
 }
 
-/// Transports over TCP sockets.
-const PACED: [&str; 3] = ["tcp", "tls", "uring"];
+/// Transports whose ends have a regulator.
+const PACED: [&str; 5] = ["tcp", "udp", "uring", "tls", "quic"];
 
 #[cfg(test)]
 mod tests {
@@ -109,18 +120,28 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_shared_by_connections_over_tcp_and_refuses_others() {
+    fn a_rate_is_that_of_whoever_exchanges_and_refuses_what_cannot_be_held_to_it() {
         let (mut service, said) = begun(Some(BitRate::new(80_000_000)));
-        assert_eq!(said[RATE_OF_CONNECTION], 20_000_000);
-        let refused = told(&mut *service, &listen(1, "udp"));
-        let why = "policy: max_rate leaves each connection 20Mbit/s: udp cannot be held to that, only \
-                   tcp, tls, uring";
+        assert_eq!(said[RATE_OF_CONNECTION], 80_000_000);
+        let refused = told(&mut *service, &listen(1, "mptcp"));
+        let why = "policy: max_rate leaves each connection 80Mbit/s: mptcp cannot be held to that, \
+                   only tcp, udp, uring, tls, quic";
         assert_eq!(refused["reason"], why);
-        for connection in 1..=4 {
-            assert_eq!(told(&mut *service, &listen(connection, "tcp"))["told"], "listening");
+        for (connection, transport) in [(1, "tcp"), (2, "udp"), (3, "tls"), (4, "quic")] {
+            let heard = told(&mut *service, &listen(connection, transport));
+            assert_eq!(heard["told"], "listening", "{transport}: {heard}");
         }
-        // What was reserved is what has a part; nothing else answers.
+        // What was reserved is what is shared; nothing else answers.
         assert_eq!(told(&mut *service, &listen(5, "tcp"))["told"], "refused");
+    }
+
+    #[test]
+    fn less_than_a_policy_can_set_is_no_rate_for_blocks() {
+        let seat = Seat { secret: [1; 32], run: 1, attempt: 1, flow: 0 };
+        let (address, rate) = ([127, 0, 0, 1].into(), Some(BitRate::new(64_000)));
+        let terms = Terms { address, ports: None, seat, flows: 24, rate };
+        let why = begin(&terms, &Value::Null).err().unwrap();
+        assert!(why.starts_with("policy: max_rate leaves 64kbit/s: a ping-pong needs 128kbit/s"));
     }
 
     #[test]

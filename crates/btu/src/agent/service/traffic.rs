@@ -34,7 +34,6 @@ use super::pace;
 use super::pace_held;
 use super::paced;
 use super::part;
-use super::unheld;
 use crate::exit::Failure;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
@@ -71,23 +70,21 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     Ok((Box::new(traffic), held_to(rate)))
 }
 
-/// Holds the connections of a cluster to a rate. The kernel paces streams, nobody paces datagrams: an
-/// error is the test in which this role sends some.
-fn hold(cast: &mut Cast, rate: Option<BitRate>, role: Role) -> Result<(), String> {
+/// Holds the connections of a cluster to a rate: the kernel paces streams, the sender its datagrams.
+fn hold(cast: &mut Cast, rate: Option<BitRate>) {
     if rate.is_none() {
-        return Ok(());
+        return;
     }
     for one in &mut cast.flows {
-        match &mut one.flow.carrier {
-            Carrier::Tcp(settings) => pace_held(settings, rate),
-            Carrier::Udp if one.from == role => return Err(one.test.clone()),
-            Carrier::Udp => {}
+        // Streams that are sent from here are held open until their job is closed.
+        if let Carrier::Tcp(settings) = &mut one.flow.carrier {
+            pace_held(settings, rate);
         }
+        one.flow.held_to = rate;
     }
     for talk in &mut cast.talks {
         pace(&mut talk.dialogue.settings, rate);
     }
-    Ok(())
 }
 
 impl Service for Traffic {
@@ -162,8 +159,7 @@ impl Traffic {
         let most = words::MOST_BLOCKS.saturating_sub(kept);
         let mut cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
-        let held = hold(&mut cast, self.rate, wanted.role);
-        held.map_err(|test| unheld(self.terms.rate, &format!("the datagrams of {test}")))?;
+        hold(&mut cast, self.rate);
         let blocks = cast.blocks();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
@@ -276,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_shared_by_streams_and_refuses_the_datagrams_that_are_sent_here() {
+    fn a_rate_is_shared_by_the_connections_that_were_reserved() {
         let (mut service, said) =
             begin(&terms(2, Some(BitRate::new(256_000))), &Value::Null).unwrap();
         assert_eq!(said[RATE_OF_CONNECTION], LEAST_RATE.bit_per_second());
@@ -287,11 +283,7 @@ mod tests {
                  transport = \"{transport}\"\n"
             )
         };
-        let refused = told(&mut service, &prepare(1, &of("active -> test", "udp")));
-        let why = "policy: max_rate leaves 256kbit/s: the datagrams of one cannot be held to that; \
-                   send streams, or remove max_rate there";
-        assert_eq!(refused["reason"], why);
-        for (job, path, transport) in [(2, "active -> test", "tcp"), (3, "test -> active", "udp")] {
+        for (job, path, transport) in [(1, "active -> test", "udp"), (2, "test -> active", "tcp")] {
             let heard = told(&mut service, &prepare(job, &of(path, transport)));
             assert_eq!(heard["told"], "listening", "{path} {transport}: {heard}");
         }
@@ -299,6 +291,26 @@ mod tests {
         let why =
             "policy: max_rate leaves 256kbit/s: 3 connections need 128kbit/s each; ask for fewer (";
         assert!(too_little.starts_with(why), "{too_little}");
+    }
+
+    #[test]
+    fn whatever_carries_a_flow_is_held_to_its_part() {
+        let text = "[[cluster]]\n[[cluster.test]]\npath = \"active -> test\"\ntransport = \"udp\"\n\
+                    type = \"burstq(blocksize=1 kB, period=10 ms, duration=100 ms)\"\n\
+                    [[cluster.test]]\npath = \"active -> test\"\n\
+                    type = \"burstq(blocksize=1 kB, period=10 ms, duration=100 ms)\"\n";
+        let wanted = serde_json::from_value(prepare(1, text)).unwrap();
+        let Word::Prepare(wanted) = wanted else { panic!("{wanted:?}") };
+        let mut cast = draw(&wanted, 1000).map_err(|cause| cause.cause).unwrap();
+        let rate = BitRate::new(8_000_000);
+        hold(&mut cast, Some(rate));
+        assert_eq!(cast.flows.len(), 2);
+        for one in &cast.flows {
+            assert_eq!(one.flow.held_to, Some(rate));
+            if let Carrier::Tcp(settings) = &one.flow.carrier {
+                assert_eq!(settings.pacing_byte_s, Some(1_000_000));
+            }
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn units(hosts: &Hosts) -> PathBuf {
 #[test]
 fn the_unit_serves_under_systemd_as_its_page_says() {
     if std::fs::read_to_string("/proc/self/uid_map").unwrap().split_whitespace().ne(ALL_IDS) {
-        skip!("not root: systemd manages all user ids of a machine");
+        skip!("no systemd: only root of a whole machine can start one");
     }
     let hosts = Hosts::new();
     let machine = match Machine::boot(&hosts, &units(&hosts)) {

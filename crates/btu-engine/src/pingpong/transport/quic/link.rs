@@ -38,6 +38,8 @@ use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::door;
+use crate::pingpong::regulator::Regulator;
+use crate::pingpong::regulator::Throttle;
 use crate::pingpong::transport::Hookup;
 use crate::pingpong::transport::pinned;
 use crate::pingpong::transport::socket;
@@ -61,6 +63,8 @@ pub(super) struct Link {
 struct Wire {
     socket: OwnedFd,
     state: UdpSocketState,
+    /// Where the host has a policy: what keeps to its rate.
+    throttle: Option<Throttle>,
 }
 
 impl Link {
@@ -78,9 +82,10 @@ impl Link {
         let (waiter, bell) = (Waiter::new()?, Waker::new()?);
         waiter.add(&socket)?;
         waiter.add(&bell)?;
+        let throttle = hookup.held_to().map(|rate| Throttle::new(rate, LARGEST_RECEIVE, None));
         let (config, whole_packets) = (EndpointConfig::default(), !state.may_fragment());
         let link = Self {
-            wire: Wire { socket, state },
+            wire: Wire { socket, state, throttle },
             endpoint: Endpoint::new(config.into(), server.map(Arc::new), whole_packets, None),
             connection: None,
             lost: None,
@@ -253,7 +258,7 @@ impl Link {
                 connection.handle_event(answer);
             }
         }
-        let segments = self.wire.state.max_gso_segments().min(SEGMENTS);
+        let segments = self.wire.segments();
         self.out.clear();
         while let Some(transmit) = connection.poll_transmit(now, segments, &mut self.out) {
             self.wire.send(&transmit, &self.out, &self.over)?;
@@ -288,6 +293,11 @@ impl Link {
         })
     }
 
+    /// What sets the rate of the end, where one holds.
+    pub(super) fn regulator(&self) -> Option<Regulator> {
+        self.wire.throttle.as_ref().map(Throttle::regulator)
+    }
+
     pub(super) fn options(&self) -> SocketOptions {
         socket::options_of(&self.wire.socket)
     }
@@ -319,8 +329,22 @@ impl Wire {
         }
     }
 
+    /// Packets in one call: one where each has to wait for its time.
+    fn segments(&self) -> usize {
+        self.throttle.as_ref().map_or(self.state.max_gso_segments().min(SEGMENTS), |_| 1)
+    }
+
+    /// Sends the packets when their time has come.
+    fn send(&mut self, transmit: &Transmit, packets: &[u8], over: &AtomicBool) -> io::Result<()> {
+        if let Some(throttle) = &mut self.throttle {
+            throttle.wait(transmit.size, over)?;
+            throttle.sent(transmit.size);
+        }
+        self.send_now(transmit, packets, over)
+    }
+
     /// Sends the packets, and waits for room in the socket.
-    fn send(&self, transmit: &Transmit, packets: &[u8], over: &AtomicBool) -> io::Result<()> {
+    fn send_now(&self, transmit: &Transmit, packets: &[u8], over: &AtomicBool) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
             destination: transmit.destination,
             ecn: transmit.ecn.and_then(|mark| quinn_udp::EcnCodepoint::from_bits(mark as u8)),
