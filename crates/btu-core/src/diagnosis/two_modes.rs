@@ -17,7 +17,8 @@ pub(super) const CAUSE: Cause = Cause {
     basis: Basis::Counted,
     about: "passes fall into two speeds by whether the receiver's window joins small writes",
     remedy: "both speeds are what an application gets: write larger messages, or join them (MSG_MORE, \
-             TCP_CORK); give both speeds, over more passes and longer windows, instead of their mean",
+             TCP_CORK); a bounded receive buffer (SO_RCVBUF, some 256 KiB) keeps to the fast one; give both \
+             speeds, over more passes and longer windows, instead of their mean",
     explains: &[],
     find,
 };
