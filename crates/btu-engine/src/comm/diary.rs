@@ -81,8 +81,10 @@ impl Shared {
         if stands {
             let cpu = self.whereabouts.get().and_then(Whereabouts::cpu);
             pages.sampler.take(self, now, cpu);
-            // Its pace is another now: whatever it had planned, it looks up after the next call.
-            self.progress.look_at(0);
+            if pages.pace.is_slow(self.progress.calls()) {
+                // Whatever it had planned, it looks up after the next call.
+                self.progress.look_at(0);
+            }
         }
         stands
     }

@@ -9,6 +9,8 @@ pub(super) struct Pace {
     last: Option<Look>,
     /// The call after which the next look is planned.
     planned: u64,
+    /// Calls that were made when it was found without a look for long; nothing since its last look.
+    found: Option<u64>,
     longest_pause: Option<Nanos>,
 }
 
@@ -28,6 +30,7 @@ impl Pace {
     /// The look at `now`, after this many calls; returns the call after which to look again.
     pub(super) fn look(&mut self, now: Nanos, calls: u64) -> u64 {
         let last = self.last.replace(Look { at: now, calls });
+        self.found = None;
         let (gap, made) =
             last.map_or((Nanos::ZERO, 1), |last| (now.since(last.at), calls - last.calls));
         self.longest_pause = self.longest_pause.max(self.pause(gap, calls, made));
@@ -43,6 +46,13 @@ impl Pace {
     /// Time since the last look; zero before the first.
     pub(super) fn quiet_for(&self, now: Nanos) -> Nanos {
         self.last.map_or(Nanos::ZERO, |last| now.since(last.at))
+    }
+
+    /// Somebody finds it without a look for long, after this many calls. True where it has made calls
+    /// since it was last found so: it has become slow. One that stands still keeps its plan, which
+    /// tells afterwards how long it stood.
+    pub(super) fn is_slow(&mut self, calls: u64) -> bool {
+        self.found.replace(calls).is_some_and(|found| found != calls)
     }
 
     /// What a gap between two looks says about a pause. One call that took it all was one; several
@@ -128,6 +138,19 @@ mod tests {
         let next = pace.look(Nanos::from_millis(120), 1_010);
         assert_eq!(pace.longest_pause(), Some(Nanos::ZERO));
         assert_eq!(next, 1_011, "ten calls in a tenth of a second: the next is looked at");
+    }
+
+    #[test]
+    fn a_pause_is_as_long_however_often_it_was_found() {
+        let mut pace = Pace::default();
+        pace.begin(Nanos::ZERO);
+        let planned = pace.look(Nanos::from_millis(1), 1_000);
+        assert!(!pace.is_slow(1_500), "found for the first time");
+        assert!(!pace.is_slow(1_500), "it stands still");
+        let planned = pace.look(Nanos::from_millis(106), planned);
+        assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(104)));
+        assert!(!pace.is_slow(planned), "what was found before its last look is forgotten");
+        assert!(pace.is_slow(planned + 1), "it goes on, and has not looked up");
     }
 
     #[test]
