@@ -170,6 +170,12 @@ impl Job {
                 (std::cmp::Ordering::Equal, _) if request != last => {
                     return Standing::Wrong("two commands with one number");
                 }
+                // A document is told again, a test would be done again.
+                (std::cmp::Ordering::Equal, Some(Answer::Document { .. }))
+                    if matches!(request, Request::Test(_)) =>
+                {
+                    return Standing::Wrong("a test is done once for each order");
+                }
                 (std::cmp::Ordering::Equal, Some(answer)) => {
                     return Standing::Repeated(answer.clone());
                 }

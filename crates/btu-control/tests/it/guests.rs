@@ -240,6 +240,20 @@ fn what_a_test_may_send_is_said_by_its_own_agent_and_counted_by_steps() {
 }
 
 #[test]
+fn an_order_that_comes_again_starts_no_second_test() {
+    let (mut scene, conn, _) = tested("max_rate = \"1Gbit/s\"\n", &["traffic"]);
+    let worker = scene.agent.workers().next().unwrap();
+    let request = || Request::Test(Box::new(test_order(1)));
+    scene.ask(at(2), conn, request());
+    assert_eq!(scene.ask(at(3), conn, request()), [], "it is under way");
+    let answer = Answer::Document { seq: 1, length: 0, moved_bytes: 0, account: None };
+    scene.agent.on(at(4), Event::Answered { worker, answer });
+    let again = scene.agent.on(at(5), Event::Heard { conn, request: request() });
+    assert!(!again.iter().any(|one| matches!(one, Action::Order { .. })), "{again:?}");
+    assert!(again.contains(&Action::Kill { worker }), "{again:?}");
+}
+
+#[test]
 fn a_test_that_uses_a_service_is_refused_what_the_service_would_be() {
     for (policy, services, why) in [
         ("services = []", &["traffic"][..], "policy: the service traffic is not allowed here"),
