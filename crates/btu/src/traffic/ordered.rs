@@ -14,6 +14,7 @@ use super::finish;
 use super::measure;
 use super::options::OutputArgs;
 use super::path::no_link;
+use super::scenario;
 use super::start;
 use super::start::Wanted;
 use crate::agent::StateArgs;
@@ -34,10 +35,7 @@ pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Me
 
 fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    let plan = Plan::stored("the order", &order.plan).map_err(Failure::usage)?;
-    if plan.has_link() {
-        return Err(no_link());
-    }
+    let plan = plan_of(order)?;
     let unbounded = || Failure::usage(anyhow!("an order without the bounds of this host"));
     let limits = order.limits.clone().ok_or_else(unbounded)?;
     let output = OutputArgs {
@@ -65,6 +63,17 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     Ok(Measured { bundle: btu_report::pack(files.all()), moved })
 }
 
+/// The plan of an order. Whoever ordered it reads no file of this host with it, not even by an error.
+fn plan_of(order: &TestOrder) -> Result<Plan, Failure> {
+    let plan = Plan::stored("the order", &order.plan).map_err(Failure::usage)?;
+    if plan.has_link() {
+        return Err(no_link());
+    }
+    let mut told = plan.cells.iter().map(|cell| &cell.scenario).filter(|text| !text.is_empty());
+    told.try_for_each(|text| scenario::told(text).map(drop))?;
+    Ok(plan)
+}
+
 /// The black boxes of an order. They know this host as a guest of the one that ordered.
 fn agents(boxes: &[BlackBox]) -> Result<BTreeMap<Role, NamedAgent>, Failure> {
     let mut agents = BTreeMap::new();
@@ -75,4 +84,49 @@ fn agents(boxes: &[BlackBox]) -> Result<BTreeMap<Role, NamedAgent>, Failure> {
         return Err(Failure::usage(anyhow!("an order without another host")));
     }
     Ok(agents)
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::traffic::plan::Cell;
+    use btu_core::traffic::plan::Study;
+    use btu_core::units::Nanos;
+
+    use super::*;
+
+    /// An order to send blocks of a size that is drawn by `law`.
+    fn order(law: &str) -> TestOrder {
+        let test = format!("type = 'burstq(blocksize={law}, period=1 s, duration=1 s)'");
+        let scenario =
+            format!("[[cluster]]\n[[cluster.test]]\npath = \"test -> active\"\n{test}\n");
+        let cell = Cell { id: 1, sessions: 1, scenario, ..Cell::default() };
+        TestOrder {
+            seq: 1,
+            lease_ns: Nanos::from_secs(20),
+            plan: Plan::new(Study::Scenario, vec![cell], 7).to_toml(),
+            given: None,
+            boxes: Vec::new(),
+            reconnect_s: 0,
+            price: None,
+            marks: Vec::new(),
+            note: None,
+            service: None,
+            limits: None,
+        }
+    }
+
+    #[test]
+    fn an_order_reads_no_file_of_this_host_and_tells_nothing_of_it() {
+        plan_of(&order("exp(1 kB)")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        for content in ["1000,1\n", "hidden words\n"] {
+            std::fs::write(&file, content).unwrap();
+            let law = format!("table(\"{}\", linear)", file.display());
+            let refused = plan_of(&order(&law)).unwrap_err();
+            let refused = format!("{:#}", refused.cause);
+            assert!(refused.contains("an agent reads no files"), "{refused}");
+            assert!(!refused.contains("hidden"), "{refused}");
+        }
+    }
 }
