@@ -2,6 +2,7 @@
 //! sockets may send, for how long, over how many connections.
 
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
@@ -19,12 +20,20 @@ use crate::agent::service;
 use crate::agent::state::unix_seconds;
 use crate::exit::Failure;
 
+/// Connections of one cluster; dropped, there is room for others.
+pub(super) struct Opened<'a> {
+    bounds: &'a Bounds,
+    connections: usize,
+}
+
 /// The bounds of this host, and what was used of them.
 pub(super) struct Bounds {
     limits: Limits,
     needs: Needs,
     /// What one connection may send.
     rate: Option<BitRate>,
+    /// Connections of the clusters that run now.
+    open: AtomicUsize,
     /// Payload so far.
     moved: AtomicU64,
     /// Payload that the agent knows of.
@@ -38,7 +47,7 @@ impl Bounds {
         let part = service::part_of(limits.max_rate, connections, words::FEWER_FLOWS);
         let rate = part.map_err(|reason| Failure::agent(anyhow!(reason)))?;
         let (moved, told) = (AtomicU64::new(0), AtomicU64::new(0));
-        let bounds = Self { limits, needs, rate, moved, told };
+        let bounds = Self { limits, needs, rate, open: AtomicUsize::new(0), moved, told };
         bounds.admits().map_err(|reason| Failure::agent(anyhow!(reason)))?;
         Ok(bounds)
     }
@@ -49,6 +58,19 @@ impl Bounds {
         let moved = Bytes::new(self.moved.load(Relaxed));
         let refused = self.limits.refuses(silence, connections, moved, unix_seconds());
         refused.map_or(Ok(()), Err)
+    }
+
+    /// Lets a cluster have so many connections until what is given is dropped. What a course decides on
+    /// the way may be more than its plan told before, by which each has its part of the rate.
+    pub(super) fn open(&self, connections: usize) -> Result<Opened<'_>, EngineError> {
+        let most = self.needs.connections;
+        let before = self.open.fetch_add(connections, Relaxed);
+        let opened = Opened { bounds: self, connections };
+        let all = before.saturating_add(connections);
+        if u32::try_from(all).is_ok_and(|all| all <= most) {
+            return Ok(opened);
+        }
+        Err(EngineError::Refused(format!("{all} connections at once, {most} were announced")))
     }
 
     /// What one connection may send; `None` for what the path takes.
@@ -90,5 +112,39 @@ impl Bounds {
     pub(super) fn take_untold(&self) -> Bytes {
         let all = self.moved.load(Relaxed);
         Bytes::new(all.saturating_sub(self.told.swap(all, Relaxed)))
+    }
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        self.bounds.open.fetch_sub(self.connections, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::units::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn clusters_have_together_no_more_connections_than_were_announced() {
+        let limits = Limits {
+            max_rate: None,
+            max_run: Nanos::from_secs(600),
+            max_flows: 64,
+            max_bytes_per_day: Bytes::new(u64::MAX),
+            spent: Bytes::ZERO,
+            hours: None,
+        };
+        let needs = Needs { connections: 3, silence: Nanos::from_secs(60) };
+        let bounds = Bounds::new(limits, needs).map_err(|failure| failure.cause).unwrap();
+        let first = bounds.open(2).unwrap();
+        let Err(refused) = bounds.open(2) else { panic!("four of three") };
+        assert!(refused.to_string().contains("4 connections at once, 3 were announced"));
+        let beside = bounds.open(1).unwrap();
+        drop((first, beside));
+        drop(bounds.open(3).unwrap());
+        assert!(bounds.open(4).is_err());
     }
 }

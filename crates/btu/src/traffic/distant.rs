@@ -98,6 +98,8 @@ pub(super) fn carry(
     mut talks: Vec<Talked>,
 ) -> Result<Carried, EngineError> {
     peers.admits()?;
+    let of_talks = talks.iter().map(|talk| talk.connections);
+    let _opened = peers.open(of_talks.fold(cast.flows.len(), usize::saturating_add))?;
     let ends = cast.flows.iter().flat_map(|named| [named.from, named.to]);
     let of_talks = talks.iter().map(|talk| talk.said.to);
     let mut roles: Vec<Role> = ends.chain(of_talks).filter(|role| *role != Role::Test).collect();

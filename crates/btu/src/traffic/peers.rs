@@ -28,6 +28,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::bounds::Bounds;
+use super::bounds::Opened;
 use super::expand::Layout;
 use super::silence::Silence;
 use super::words;
@@ -176,6 +177,11 @@ impl Peers {
     pub(super) fn admits(&self) -> Result<(), EngineError> {
         let admitted = self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits());
         admitted.map_err(EngineError::Refused)
+    }
+
+    /// The same of so many connections at once, until what is given is dropped.
+    pub(super) fn open(&self, connections: usize) -> Result<Option<Opened<'_>>, EngineError> {
+        self.bounds.as_ref().map(|bounds| bounds.open(connections)).transpose()
     }
 
     /// The same of a probe, which sends what nobody holds to a rate.
