@@ -49,11 +49,14 @@ impl Tested<'_> {
         order: impl FnOnce(u64) -> TestOrder,
     ) -> Result<Vec<u8>, Failure> {
         let mut link = self.reserved(wanted)?;
-        let vouched = self.vouch(self.longest, self.cancel);
+        let vouch = |(_, agent): &(Role, NamedAgent)| self.vouch(agent, self.longest, self.cancel);
+        let vouched = self.boxes.iter().try_for_each(vouch);
         let measured = vouched.and_then(|()| self.test(&mut link, order));
-        // The word lapses by itself where a black box cannot be told; they
-        // are told after an interrupt, too.
-        drop(self.vouch(Nanos::ZERO, &Arc::default()));
+        // The word lapses by itself where a black box cannot be told; the others
+        // are told even then, and after an interrupt, too.
+        for (_, agent) in self.boxes {
+            drop(self.vouch(agent, Nanos::ZERO, &Arc::default()));
+        }
         measured
     }
 
@@ -102,17 +105,20 @@ impl Tested<'_> {
         granted.map(|granted| granted.link).map_err(|reason| self.refused(&reason))
     }
 
-    /// Every black box takes the host under test for a guest of this host.
-    fn vouch(&self, time: Nanos, cancel: &Arc<AtomicBool>) -> Result<(), Failure> {
-        for (_, agent) in self.boxes {
-            let request = Request::Vouch { guest: self.host.id.to_string(), for_ns: time };
-            let answer = PeerLink::connect(agent, self.own, cancel, &mut |_| ())
-                .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
-                .map_err(|fault| super::failure(agent, fault))?;
-            if let Answer::Refused { reason } = answer.answer {
-                let cause = anyhow!("agent {}: {reason}", agent.name);
-                return Err(Failure::agent(cause).hint("its policy decides; see docs/agent.md"));
-            }
+    /// A black box takes the host under test for a guest of this host.
+    fn vouch(
+        &self,
+        agent: &NamedAgent,
+        time: Nanos,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<(), Failure> {
+        let request = Request::Vouch { guest: self.host.id.to_string(), for_ns: time };
+        let answer = PeerLink::connect(agent, self.own, cancel, &mut |_| ())
+            .and_then(|mut link| link.ask(request, ANSWER, &mut |_| ()))
+            .map_err(|fault| super::failure(agent, fault))?;
+        if let Answer::Refused { reason } = answer.answer {
+            let cause = anyhow!("agent {}: {reason}", agent.name);
+            return Err(Failure::agent(cause).hint("its policy decides; see docs/agent.md"));
         }
         Ok(())
     }
