@@ -73,7 +73,7 @@ fn plateau(seen: &Seen<'_>) -> Option<u64> {
 /// A congestion window that is bounded looks the same in the packets; where the buffer is known, it holds
 /// more than what is in flight then.
 fn fills_the_buffer(seen: &Seen<'_>, flight: u64) -> bool {
-    seen.evidence.sender.send_buffer_bytes.is_none_or(|buffer| flight * 2 >= buffer)
+    seen.evidence.sender.send_buffer_bytes.is_none_or(|buffer| flight * 4 >= buffer * 3)
 }
 
 const LEAST_SHARE: f64 = 0.2;

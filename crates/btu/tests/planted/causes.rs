@@ -57,6 +57,8 @@ pub(crate) static CAUSES: &[Plant] = &[
         expected: &["congestion-window"],
         writer: Writer::Bulk { write: 64 << 10, millis: 1500 },
         link: [&["delay 10ms"], &["delay 10ms"]],
+        // The kernel would tune the buffer to so small a window.
+        sockets: Sockets { send_buffer: Some(1 << 20), ..SYSTEM },
         most_window: Some(20),
         ..BULK
     },
