@@ -50,9 +50,13 @@ impl Pace {
 
     /// Somebody finds it without a look for long, after this many calls. True where it has made calls
     /// since it was last found so: it has become slow. One that stands still keeps its plan, which
-    /// tells afterwards how long it stood.
+    /// tells afterwards how long it stood; that of a slow one says nothing of a pause any more.
     pub(super) fn is_slow(&mut self, calls: u64) -> bool {
-        self.found.replace(calls).is_some_and(|found| found != calls)
+        let is_slow = self.found.replace(calls).is_some_and(|found| found != calls);
+        if is_slow {
+            self.planned = u64::MAX;
+        }
+        is_slow
     }
 
     /// What a gap between two looks says about a pause. One call that took it all was one; several
@@ -151,6 +155,8 @@ mod tests {
         assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(104)));
         assert!(!pace.is_slow(planned), "what was found before its last look is forgotten");
         assert!(pace.is_slow(planned + 1), "it goes on, and has not looked up");
+        pace.look(Nanos::from_millis(400), planned + 3);
+        assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(104)), "slow calls are no pause");
     }
 
     #[test]
