@@ -74,8 +74,10 @@ impl Diary {
 
 impl Shared {
     /// The supervisor's turn at `now`: reads the counters of an end that stands still. True if it does.
+    /// It waits for nobody: a thread that is at its notes does not stand still, and one that somebody
+    /// waits for would have to wake him, with a call of its own between two messages.
     pub(super) fn check(&self, now: Nanos) -> bool {
-        let mut pages = self.diary.open();
+        let Ok(mut pages) = self.diary.pages.try_lock() else { return false };
         let runs = self.started().is_some() && !pages.closed;
         let stands = runs && pages.pace.quiet_for(now) > PERIOD * 2;
         if stands {
