@@ -28,6 +28,8 @@ pub enum ClientEvent {
         request: Request,
         /// How long.
         patience: Nanos,
+        /// Of a test, where each step that is told may take so long: how long all of it may take.
+        longest: Option<Nanos>,
     },
     /// A message came.
     Heard(Answer),
@@ -76,6 +78,11 @@ pub enum Fault {
     /// The agent ended it.
     #[error("the agent ended the connection: {0}")]
     Bye(String),
+    /// The agent tells steps, and never the end.
+    #[error(
+        "no result within {0}, the longest that the test may take, however many steps were told"
+    )]
+    Endless(Nanos),
     /// It is gone.
     #[error("the connection is gone: {0}")]
     Lost(String),
@@ -114,9 +121,16 @@ pub struct Client {
     deadline: Nanos,
 }
 
+/// What bounds an answer, however many steps are told before it.
+#[derive(Clone, Copy, Debug)]
+struct Whole {
+    longest: Nanos,
+    end: Nanos,
+}
+
 #[derive(Debug)]
 enum State {
-    Asked { request: Request, patience: Nanos },
+    Asked { request: Request, patience: Nanos, whole: Option<Whole> },
     Joining,
     Over(Fault),
     Ready,
@@ -146,7 +160,9 @@ impl Client {
             return is_asked.then(|| ClientAction::Failed(fault.clone())).into_iter().collect();
         }
         match event {
-            ClientEvent::Ask { request, patience } => self.ask(now, request, patience),
+            ClientEvent::Ask { request, patience, longest } => {
+                self.ask(now, request, patience, longest)
+            }
             ClientEvent::Heard(answer) => self.heard(now, answer),
             ClientEvent::Lost(reason) => self.fail(Fault::Lost(reason)),
             ClientEvent::Piece(chunk) => self.piece(now, &chunk),
@@ -181,11 +197,19 @@ impl Client {
         vec![ClientAction::Send(hello)]
     }
 
-    fn ask(&mut self, now: Nanos, request: Request, patience: Nanos) -> Vec<ClientAction> {
+    fn ask(
+        &mut self,
+        now: Nanos,
+        request: Request,
+        patience: Nanos,
+        longest: Option<Nanos>,
+    ) -> Vec<ClientAction> {
         if !matches!(self.state, State::Ready) {
             return self.lied("asked while an answer is due");
         }
-        self.enter(State::Asked { request: request.clone(), patience }, now, patience);
+        let whole = longest.map(|longest| Whole { longest, end: now.saturating_add(longest) });
+        self.state = State::Asked { request: request.clone(), patience, whole };
+        self.deadline = step_end(now, patience, whole);
         vec![ClientAction::Send(request)]
     }
 
@@ -205,10 +229,10 @@ impl Client {
                 vec![ClientAction::Queued(position), ClientAction::Send(Request::Ping {})]
             }
             (
-                State::Asked { request: Request::Test(order), patience },
+                State::Asked { request: Request::Test(order), patience, whole },
                 Answer::Progress { seq, text, .. },
             ) if seq == order.seq => {
-                self.deadline = now.saturating_add(*patience);
+                self.deadline = step_end(now, *patience, *whole);
                 vec![ClientAction::Send(Request::Ping {}), ClientAction::Progress(text)]
             }
             (State::Asked { request, .. }, answer) => match misfit(request, &answer) {
@@ -290,7 +314,10 @@ impl Client {
             return Vec::new();
         }
         let (what, patience) = match &self.state {
-            State::Asked { request, patience } => (asked(request), *patience),
+            State::Asked { whole: Some(whole), .. } if now >= whole.end => {
+                return self.fail(Fault::Endless(whole.longest));
+            }
+            State::Asked { request, patience, .. } => (asked(request), *patience),
             State::Receiving { .. } => ("the rest of a document", STALL),
             _ => ("a greeting", GREETING),
         };
@@ -315,6 +342,12 @@ impl Client {
         self.state = State::Over(fault.clone());
         vec![ClientAction::Failed(fault)]
     }
+}
+
+/// When a step has to be told, or the answer be there.
+fn step_end(now: Nanos, patience: Nanos, whole: Option<Whole>) -> Nanos {
+    let end = now.saturating_add(patience);
+    whole.map_or(end, |whole| end.min(whole.end))
 }
 
 /// For each word of a greeting.

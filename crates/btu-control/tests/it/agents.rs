@@ -375,7 +375,8 @@ impl World {
                 return self.failed(index);
             }
         };
-        self.told(index, ClientEvent::Ask { request, patience: Nanos::from_secs(30) });
+        let patience = Nanos::from_secs(30);
+        self.told(index, ClientEvent::Ask { request, patience, longest: None });
     }
 
     fn deliver(&mut self, delivery: Delivery) {

@@ -13,6 +13,8 @@ use btu_control::message::MINOR;
 use btu_control::message::Request;
 use btu_core::units::Nanos;
 
+use crate::guests::test_order;
+
 const START: Nanos = Nanos::from_secs(1);
 const PATIENCE: Nanos = Nanos::from_secs(15);
 
@@ -31,7 +33,7 @@ fn ready() -> Client {
 fn promised(length: u64) -> Client {
     let mut client = ready();
     let request = Request::Facts { seq: 1 };
-    client.on(START, ClientEvent::Ask { request, patience: PATIENCE });
+    client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest: None });
     let document = Answer::Document { seq: 1, length, moved_bytes: 0, account: None };
     client.on(START, ClientEvent::Heard(document));
     client
@@ -76,7 +78,40 @@ fn last_words_are_the_answer_to_all_that_is_asked_later() {
     client.on(START, ClientEvent::Lost("closed by the agent".to_owned()));
     for seq in 1..=2 {
         let request = Request::Facts { seq };
-        let asked = client.on(START, ClientEvent::Ask { request, patience: PATIENCE });
+        let asked =
+            client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest: None });
         assert_eq!(asked, [ClientAction::Failed(Fault::Bye(reason.clone()))]);
     }
+}
+
+#[test]
+fn a_test_that_tells_steps_for_ever_ends_with_the_time_that_it_may_take() {
+    let longest = Nanos::from_secs(600);
+    let mut client = ready();
+    let request = Request::Test(Box::new(test_order(1)));
+    let asked = ClientEvent::Ask { request, patience: PATIENCE, longest: Some(longest) };
+    client.on(START, asked);
+    let step = || Answer::Progress { seq: 1, text: "again".to_owned(), moved_bytes: 0 };
+    let told = [ClientAction::Send(Request::Ping {}), ClientAction::Progress("again".to_owned())];
+    let at = |second| START.saturating_add(Nanos::from_secs(second));
+    for second in (0..600).step_by(10) {
+        assert_eq!(client.on(at(second), ClientEvent::Heard(step())), told, "{second}");
+        assert_eq!(client.on(at(second), ClientEvent::Tick), [], "{second}");
+    }
+    assert_eq!(client.wake_at(), Some(at(600)));
+    let given_up = client.on(at(600), ClientEvent::Tick);
+    assert_eq!(given_up, [ClientAction::Failed(Fault::Endless(longest))]);
+    assert!(Fault::Endless(longest).to_string().contains("no result within 600s"));
+    assert_eq!(client.on(at(601), ClientEvent::Heard(step())), [], "it is over");
+}
+
+#[test]
+fn a_test_without_a_step_is_given_up_before_the_time_that_all_of_it_may_take() {
+    let mut client = ready();
+    let request = Request::Test(Box::new(test_order(1)));
+    let longest = Some(Nanos::from_secs(600));
+    client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest });
+    let given_up = client.on(START.saturating_add(PATIENCE), ClientEvent::Tick);
+    let silent = Fault::Silent("the next step of the test", PATIENCE);
+    assert_eq!(given_up, [ClientAction::Failed(silent)]);
 }

@@ -26,6 +26,7 @@ use btu_control::frame::FrameReader;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
+use btu_control::message::TestOrder;
 use btu_control::tls;
 use btu_core::units::Nanos;
 use btu_sys::clock;
@@ -104,11 +105,6 @@ impl PeerLink {
         self.stream.local_addr().map(|address| address.ip())
     }
 
-    /// From now on the steps of a test are told here.
-    pub(crate) const fn told_by(&mut self, told: fn(&str)) {
-        self.told = Some(told);
-    }
-
     /// True where the agent has ended the connection: seen in passing, while nothing is asked. Nothing
     /// is to come then, so whatever has come is read: last words and the end of the channel are bytes.
     pub(crate) fn is_closed(&mut self) -> bool {
@@ -138,7 +134,21 @@ impl PeerLink {
         patience: Nanos,
         hears: &mut Hears<'_>,
     ) -> Result<Reply, Fault> {
-        self.until_done(ClientEvent::Ask { request, patience }, hears)
+        self.until_done(ClientEvent::Ask { request, patience, longest: None }, hears)
+    }
+
+    /// Orders a test, each step of which may take so long, and all of it no longer than `longest`. Steps
+    /// are told to `told`.
+    pub(crate) fn order_test(
+        &mut self,
+        order: TestOrder,
+        patience: Nanos,
+        longest: Nanos,
+        told: fn(&str),
+    ) -> Result<Reply, Fault> {
+        self.told = Some(told);
+        let (request, longest) = (Request::Test(Box::new(order)), Some(longest));
+        self.until_done(ClientEvent::Ask { request, patience, longest }, &mut |_| ())
     }
 
     fn shake_hands(&mut self, hears: &mut Hears<'_>) -> Result<(), Fault> {

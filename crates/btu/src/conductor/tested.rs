@@ -130,10 +130,9 @@ impl Tested<'_> {
         link: &mut PeerLink,
         order: impl FnOnce(u64) -> TestOrder,
     ) -> Result<Vec<u8>, Failure> {
-        link.told_by(self.tell);
         let order = order(link.next_seq());
         let patience = order.lease_ns.saturating_add(ANSWER);
-        let reply = link.ask(Request::Test(Box::new(order)), patience, &mut |_| ());
+        let reply = link.order_test(order, patience, self.longest, self.tell);
         let reply = reply.map_err(|fault| super::failure(self.host, fault))?;
         match reply.answer {
             Answer::Document { .. } => Ok(reply.document),
