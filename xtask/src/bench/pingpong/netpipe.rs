@@ -1,9 +1,10 @@
 //! Beside `NetPIPE` itself, by its own estimator and in its own order, on the same loopback, 1 B to 8 MiB:
-//! blocks in random order, a paired ratio with its interval for each size.
+//! octave by octave, each program in turn on one and the same, so that a machine that changes its speed from
+//! minute to minute changes it for both. A paired ratio with its interval for each size.
 //!
 //! The same curve is one whose ratio's 95 % interval over the blocks holds 1 at nine tenths of the sizes or
 //! more, as two curves of one path are the same (P6), where half of these intervals reach no further than a
-//! tenth: wider ones would hold anything. Our own random order is measured beside, and told.
+//! tenth: wider ones would hold anything.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -33,8 +34,7 @@ type Curve = Vec<(u64, f64)>;
 /// What each block measures.
 #[derive(Debug, Default)]
 struct Block {
-    rising: Curve,
-    random: Curve,
+    ours: Curve,
     theirs: Curve,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn netpipe(program: &Verb<'_>, options: &Options) -> Result<usize> {
     let blocks: Vec<Block> = (1..=options.blocks.min(MOST_BLOCKS))
         .map(|number| measure(program, number, &mut chance))
         .collect::<Result<_>>()?;
-    let sizes = paired(&blocks, |block| &block.rising);
+    let sizes = paired(&blocks);
     let mut missed = 0;
     for (bytes, size) in &sizes {
         if let Some(name) = size.lone {
@@ -58,7 +58,6 @@ pub(super) fn netpipe(program: &Verb<'_>, options: &Options) -> Result<usize> {
     let first = sizes.get(&1).and_then(|size| Interval::of(&size.ratios, options.seed));
     let first = first.context("1 B was not measured by both")?;
     missed += compared("NetPIPE: T(1 B) ours/theirs", &first, Target::AtMost(1.03));
-    told(&paired(&blocks, |block| &block.random));
     Ok(missed + of_all(&sizes))
 }
 
@@ -72,10 +71,10 @@ struct Size {
 }
 
 /// Every size that either program measured.
-fn paired(blocks: &[Block], ours: fn(&Block) -> &Curve) -> BTreeMap<u64, Size> {
+fn paired(blocks: &[Block]) -> BTreeMap<u64, Size> {
     let mut sizes: BTreeMap<u64, Size> = BTreeMap::new();
     for block in blocks {
-        let curves = [ours(block), &block.theirs];
+        let curves = [&block.ours, &block.theirs];
         let all: BTreeSet<u64> = curves.into_iter().flatten().map(|(bytes, _)| *bytes).collect();
         let [ours, theirs]: [BTreeMap<u64, f64>; 2] =
             curves.map(|curve| curve.iter().copied().collect());
@@ -115,49 +114,60 @@ fn of_all(sizes: &BTreeMap<u64, Size>) -> usize {
     usize::from(shown == Shown::Missed)
 }
 
-/// The same of our random order, without a bound.
-fn told(sizes: &BTreeMap<u64, Size>) {
-    let held = sizes.values().filter_map(|size| Interval::student(&size.ratios));
-    let held = held.filter(|ratio| ratio.holds(1.0)).count();
-    let of = |is_in: fn(u64) -> bool| {
-        let sizes = sizes.iter().filter(|(bytes, _)| is_in(**bytes));
-        let ratios: Vec<f64> = sizes.flat_map(|(_, size)| size.ratios.iter().copied()).collect();
-        median(&ratios).unwrap_or(f64::NAN)
-    };
-    println!(
-        "NetPIPE: in random order it holds 1 at {held} of {} sizes; T ours/theirs {:.3} up to 512 KiB and \
-         {:.3} above, at the median (told, not judged)",
-        sizes.len(),
-        of(|bytes| bytes <= 512 << 10),
-        of(|bytes| bytes > 512 << 10)
-    );
-}
-
-/// A block's three curves, in random order, with the time that each took.
+/// A block's two curves, with the time that they took.
 fn measure(program: &Verb<'_>, number: u64, chance: &mut Chance) -> Result<Block> {
+    let begun = Instant::now();
     let mut block = Block::default();
-    let mut turns = ["rising", "random", "NPtcp"];
-    chance.shuffle(&mut turns);
-    for turn in turns {
-        let begun = Instant::now();
-        let curve = match turn {
-            "NPtcp" => &mut block.theirs,
-            "rising" => &mut block.rising,
-            _ => &mut block.random,
-        };
-        *curve = if turn == "NPtcp" { theirs(program)? } else { ours(program, number, turn)? };
-        let (sizes, seconds) = (curve.len(), begun.elapsed().as_secs_f64());
-        println!("NetPIPE: block {number}: {turn}: {sizes} sizes in {seconds:.0} s");
+    for octave in octaves() {
+        let mut turns = ["btu", "NPtcp"];
+        chance.shuffle(&mut turns);
+        for turn in turns {
+            match turn {
+                "btu" => block.ours.extend(ours(program, number, octave)?),
+                _ => block.theirs.extend(theirs(program, octave)?),
+            }
+        }
     }
+    let (sizes, seconds) = (block.theirs.len(), begun.elapsed().as_secs_f64());
+    println!("NetPIPE: block {number}: {sizes} sizes in {seconds:.0} s");
     Ok(block)
 }
 
-/// Bytes and T in microseconds, by the smallest of three means.
-fn ours(program: &Verb<'_>, block: u64, order: &str) -> Result<Curve> {
-    // It goes over one connection from the smallest block to the largest.
-    let connections = if order == "rising" { "1" } else { "3" };
+/// Smallest and largest power of two of a piece of the curve.
+type Octave = (u64, u64);
+
+/// The whole curve in pieces. `NetPIPE` walks from any power of two as it does from 1 B, but for what is
+/// perturbed below 64 B.
+fn octaves() -> Vec<Octave> {
+    let whole = (FIRST..LARGEST.ilog2()).map(|power| (1 << power, 1 << (power + 1)));
+    std::iter::once((1, 1 << FIRST)).chain(whole).collect()
+}
+
+/// `NetPIPE`'s sizes of an octave, the last with its end: `None` where its walk is ours from 1 B.
+fn sizes((from, to): Octave) -> Option<Vec<u64>> {
+    let bases = [from, from + from / 2, LARGEST];
+    let ends = if to == LARGEST { 3 } else { 2 };
+    let around = |base: &u64| [base - PERTURBATION, *base, base + PERTURBATION];
+    (from > 1).then(|| bases[..ends].iter().flat_map(around).collect())
+}
+
+/// The largest base of an octave that `NetPIPE` may reach.
+fn last((_, to): Octave) -> u64 {
+    if to == LARGEST { to } else { to - 1 }
+}
+
+/// Bytes and T in microseconds, by the smallest of three means, over one connection from the smallest block to
+/// the largest.
+fn ours(program: &Verb<'_>, block: u64, octave: Octave) -> Result<Curve> {
+    let sizes = match sizes(octave) {
+        Some(sizes) => {
+            let words: Vec<String> = sizes.iter().map(|bytes| format!("{bytes}B")).collect();
+            format!("--sizes={}", words.join(","))
+        }
+        None => format!("--end={}B", last(octave)),
+    };
     let result = program.measure(
-        &format!("netpipe-{block}-{order}"),
+        &format!("netpipe-{block}-{}", octave.0),
         &[
             "tcp",
             "--on",
@@ -165,9 +175,11 @@ fn ours(program: &Verb<'_>, block: u64, order: &str) -> Result<Curve> {
             "--statistic",
             "netpipe",
             "--order",
-            order,
+            "rising",
             "--connections",
-            connections,
+            "1",
+            "--point-time",
+            NETPIPE_TIME,
             "--chasms",
             "off",
             "--reference",
@@ -176,19 +188,21 @@ fn ours(program: &Verb<'_>, block: u64, order: &str) -> Result<Curve> {
             "0/1",
             "--offset",
             NETPIPE_OFFSET,
+            &sizes,
         ],
     )?;
     let row = |point: &Value| Some((point["bytes"].as_u64()?, point["time_us"].as_f64()?));
     points(&result, "tcp")?.iter().map(|point| row(point).context("a point without time")).collect()
 }
 
-/// The same of `NPtcp`, its ends on the same CPUs as ours.
-fn theirs(program: &Verb<'_>) -> Result<Curve> {
+/// The same of `NPtcp`, its ends on the same CPUs as ours. Each end walks through the sizes by itself.
+fn theirs(program: &Verb<'_>, octave: Octave) -> Result<Curve> {
     let file = program.results.join("np.out");
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let far = End::start(1, &words("NPtcp"))?;
+    let (from, to) = (octave.0, last(octave));
+    let far = End::start(1, &words(&format!("NPtcp -l {from} -u {to}")))?;
     far.listens(NETPIPE_PORT)?;
-    let line = format!("NPtcp -h 127.0.0.1 -u 8388608 -o {}", file.display());
+    let line = format!("NPtcp -h 127.0.0.1 -l {from} -u {to} -o {}", file.display());
     let mut near = End::start(0, &words(&line))?;
     near.succeeded()?;
     let text =
@@ -207,7 +221,14 @@ fn theirs(program: &Verb<'_>) -> Result<Curve> {
 /// Where `malloc` puts the larger blocks of `NPtcp`: behind its own 16 B at the start of a page.
 const NETPIPE_OFFSET: &str = "16B";
 const NETPIPE_PORT: u16 = 5002;
-/// A block takes two and a half minutes.
+/// What `NPtcp` spends on a size: three trials of an eighth of a second, as long as they were foreseen.
+const NETPIPE_TIME: &str = "350ms";
+/// Of the default curve.
+const LARGEST: u64 = 8 << 20;
+const PERTURBATION: u64 = 3;
+/// Below this power of two not every size is perturbed.
+const FIRST: u32 = 6;
+/// A block takes a minute and a half.
 const MOST_BLOCKS: u64 = 6;
 /// What half of the intervals may reach to either side where holding 1 shall say something.
 const WIDEST: f64 = 0.1;
@@ -216,8 +237,19 @@ const WIDEST: f64 = 0.1;
 mod tests {
     use super::*;
 
-    fn block(rising: &[(u64, f64)], theirs: &[(u64, f64)]) -> Block {
-        Block { rising: rising.to_vec(), theirs: theirs.to_vec(), ..Block::default() }
+    fn block(ours: &[(u64, f64)], theirs: &[(u64, f64)]) -> Block {
+        Block { ours: ours.to_vec(), theirs: theirs.to_vec() }
+    }
+
+    #[test]
+    fn octaves_follow_one_another_over_the_whole_curve() {
+        let octaves = octaves();
+        assert_eq!(octaves[0], (1, 64));
+        assert!(octaves.windows(2).all(|two| two[0].1 == two[1].0));
+        assert_eq!(octaves.last().copied().map(last), Some(8 << 20));
+        assert_eq!(sizes((64, 128)), Some(vec![61, 64, 67, 93, 96, 99]));
+        let last: Vec<u64> = sizes((4 << 20, 8 << 20)).unwrap();
+        assert_eq!((last.len(), last[8]), (9, (8 << 20) + 3));
     }
 
     #[test]
@@ -226,7 +258,7 @@ mod tests {
             block(&[(1, 6.0), (2, 6.0), (8, 9.0)], &[(1, 5.0), (4, 7.0), (8, 9.0)]),
             block(&[(8, 9.0)], &[(8, 18.0)]),
         ];
-        let sizes = paired(&blocks, |block| &block.rising);
+        let sizes = paired(&blocks);
         let size = |ratios: &[f64], lone| Size { ratios: ratios.to_vec(), lone };
         assert_eq!(sizes[&1], size(&[1.2], None));
         assert_eq!((&sizes[&2], &sizes[&4]), (&size(&[], Some("btu")), &size(&[], Some("NPtcp"))));
