@@ -12,6 +12,8 @@ use std::time::Duration;
 use nix::poll::PollFd;
 use nix::poll::PollFlags;
 use nix::poll::PollTimeout;
+use rustix::net::RecvFlags;
+use rustix::net::SendFlags;
 use socket2::SockRef;
 
 use crate::error::Error;
@@ -55,14 +57,11 @@ pub enum Ready {
     Write,
 }
 
-/// One `send`, without a signal where the peer is gone.
+/// One `send`, without a signal where the peer is gone. As direct as [`crate::socket::send`].
 #[inline]
 pub fn send(socket: BorrowedFd<'_>, data: &[u8], call: Call) -> io::Result<usize> {
-    let flags = libc::MSG_NOSIGNAL | flag(call);
-    let (fd, start, length) = (socket.as_raw_fd(), data.as_ptr().cast(), data.len());
-    // SAFETY: `start` and `length` describe a live slice, which the kernel only reads.
-    let sent = unsafe { libc::send(fd, start, length, flags) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    let wait = if call == Call::AtOnce { SendFlags::DONTWAIT } else { SendFlags::empty() };
+    Ok(rustix::net::send(socket, data, SendFlags::NOSIGNAL | wait)?)
 }
 
 /// One `recv`; 0 is the end of a stream. May tell more than `space` holds where the message was longer.
@@ -73,11 +72,10 @@ pub fn recv(
     call: Call,
     framing: Framing,
 ) -> io::Result<usize> {
-    let whole = if framing == Framing::Message { libc::MSG_TRUNC } else { 0 };
-    let (fd, start, length) = (socket.as_raw_fd(), space.as_mut_ptr().cast(), space.len());
-    // SAFETY: `start` and `length` describe a live slice that we hold exclusively.
-    let received = unsafe { libc::recv(fd, start, length, whole | flag(call)) };
-    usize::try_from(received).map_err(|_| io::Error::last_os_error())
+    let wait = if call == Call::AtOnce { RecvFlags::DONTWAIT } else { RecvFlags::empty() };
+    let whole = if framing == Framing::Message { RecvFlags::TRUNC } else { RecvFlags::empty() };
+    let (_, received) = rustix::net::recv(socket, space, whole | wait)?;
+    Ok(received)
 }
 
 /// Takes a datagram that waits, and tells who sent it.
@@ -145,10 +143,6 @@ pub fn polled_queue(socket: &impl AsFd) -> Option<u32> {
 #[inline]
 pub fn set_quick_ack(socket: BorrowedFd<'_>, on: bool) -> io::Result<()> {
     SockRef::from(&socket).set_tcp_quickack(on)
-}
-
-fn flag(call: Call) -> i32 {
-    if call == Call::AtOnce { libc::MSG_DONTWAIT } else { 0 }
 }
 
 #[cfg(test)]

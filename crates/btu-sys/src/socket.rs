@@ -10,6 +10,8 @@ use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use rustix::net::RecvFlags;
+use rustix::net::SendFlags;
 use socket2::Domain;
 use socket2::Protocol;
 use socket2::SockRef;
@@ -184,22 +186,18 @@ pub fn segment_datagrams(socket: &impl AsFd, size: u16) -> Result<()> {
     set.map_err(|cause| Error::new(format!("set UDP_SEGMENT to {size}"), cause))
 }
 
-/// One `send` of `data`, without a signal where the peer is gone.
+/// One `send` of `data`, without a signal where the peer is gone. It goes to the kernel at once: a C library
+/// makes each a point of cancellation where a process has several threads (docs/decisions/0071).
 #[inline]
 pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
-    let (fd, start, length) = (socket.as_raw_fd(), data.as_ptr().cast(), data.len());
-    // SAFETY: `start` and `length` describe a live slice, which the kernel only reads.
-    let sent = unsafe { libc::send(fd, start, length, libc::MSG_NOSIGNAL) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    Ok(rustix::net::send(socket, data, SendFlags::NOSIGNAL)?)
 }
 
-/// One `recv` into `space`; 0 is the end of the stream.
+/// One `recv` into `space`; 0 is the end of the stream. As direct as [`send`].
 #[inline]
 pub fn recv(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
-    let (fd, start, length) = (socket.as_raw_fd(), space.as_mut_ptr().cast(), space.len());
-    // SAFETY: `start` and `length` describe a live slice that we hold exclusively.
-    let received = unsafe { libc::recv(fd, start, length, 0) };
-    usize::try_from(received).map_err(|_| io::Error::last_os_error())
+    let (_, received) = rustix::net::recv(socket, space, RecvFlags::empty())?;
+    Ok(received)
 }
 
 /// Ends a socket in both directions: every blocked call on it returns. A listening socket stops accepting.

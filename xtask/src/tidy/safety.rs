@@ -13,6 +13,7 @@ const SYSTEM: &[&str] = &[
     "netlink-packet-route",
     "netlink-sys",
     "nix",
+    "rustix",
     "socket2",
 ];
 
