@@ -2,7 +2,7 @@
 //!
 //! [`diagnose`] asks every cause of [`CAUSES`] about a connection of a capture and what the hosts
 //! say beside it ([`Evidence`]). A healthy connection has none: that one of its ends is a little slower
-//! than the other one is no cause ([`Pace`]). Causes are ranked by the share of
+//! than the other one is no cause ([`Worked`]). Causes are ranked by the share of
 //! the connection's time that each explains, weighed by its confidence; one that explains another
 //! (`a rate limit with a small queue` explains `fast retransmit`) takes its place, unless the other one
 //! weighs far more than what is said to explain it.
@@ -19,7 +19,6 @@ mod disturbed_passes;
 mod emulator_pattern;
 mod evidence;
 mod fast_retransmit;
-mod pace;
 mod receiver_drops;
 mod reordering;
 mod repeats;
@@ -39,6 +38,7 @@ mod tests;
 mod timeout;
 mod two_modes;
 mod unknown;
+mod worked;
 
 use std::fmt;
 
@@ -48,16 +48,16 @@ use crate::tcp::Connection;
 use crate::tcp::Endpoint;
 use crate::tcp::Stream;
 use crate::units::Ratio;
-use pace::Basis;
-use pace::Site;
 use seen::Seen;
+use worked::Basis;
+use worked::Site;
 
 pub use evidence::Covered;
 pub use evidence::EndEvidence;
 pub use evidence::Evidence;
 pub use evidence::HostTimes;
-pub use pace::Pace;
 pub use repeats::Repeat;
+pub use worked::Worked;
 
 /// Every cause; where two explain the same share of the time, the first is named first.
 pub static CAUSES: &[Cause] = &[
@@ -210,7 +210,7 @@ impl Cause {
         if self.name == unknown::CAUSE.name && !seen.evidence.abnormal.is_empty() {
             return Some(found);
         }
-        let bound = seen.pace.spare(self.site, self.basis);
+        let bound = seen.worked.spare(self.site, self.basis);
         if found.share > bound {
             found.share = bound;
             found.figures.push(Figure::new("left by the work of the ends", bound * 100.0, "%"));

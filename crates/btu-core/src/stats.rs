@@ -7,7 +7,6 @@
 mod bimodal;
 mod bootstrap;
 mod compare;
-mod drift;
 mod interval;
 mod isotonic;
 mod mean;
@@ -18,6 +17,7 @@ mod rank_sum;
 #[cfg(test)]
 mod simulation;
 mod spearman;
+mod tide;
 
 pub use bimodal::Split;
 pub use bimodal::bimodality_coefficient;
@@ -31,7 +31,6 @@ pub use compare::holm;
 pub use compare::mann_whitney;
 pub use compare::welch_difference;
 pub use compare::welch_on_logs;
-pub use drift::student_with_drift;
 pub use interval::Interval;
 pub use interval::student_on_logs;
 pub use isotonic::isotonic;
@@ -48,6 +47,7 @@ pub use quantile::mad;
 pub use quantile::median;
 pub use quantile::quantile;
 pub use quantile::robust_cv;
+pub use tide::student_with_tide;
 
 pub use rank_sum::mann_whitney_greater;
 pub use spearman::spearman;

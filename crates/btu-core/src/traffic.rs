@@ -5,7 +5,6 @@
 //! carries a train out as [`burst`] says, both ends make a [`trace`] of it, and [`analysis`] says what
 //! that means.
 
-pub mod allowance;
 pub mod analysis;
 mod build;
 pub mod burst;
@@ -35,6 +34,7 @@ pub mod simulated;
 pub mod study;
 #[cfg(test)]
 mod tests;
+pub mod token_bucket;
 pub mod trace;
 mod train;
 mod variate;

@@ -110,7 +110,7 @@ pub struct Setup {
 
 /// How an activity accompanies COMM.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
+pub enum Stint {
     /// A fixed amount of work that starts together with COMM, each timed to its own end.
     Fixed {
         /// How many units.

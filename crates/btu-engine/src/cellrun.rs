@@ -15,9 +15,9 @@ use btu_core::units::Nanos;
 use btu_sys::clock;
 
 use crate::activity;
-use crate::activity::Pace;
 use crate::activity::Prepared;
 use crate::activity::Running;
+use crate::activity::Stint;
 use crate::comm;
 use crate::comm::EndReport;
 use crate::comm::FarFlow;
@@ -53,7 +53,7 @@ pub struct Load<'a> {
     /// The activity.
     pub activity: &'a dyn Prepared,
     /// How it accompanies COMM.
-    pub pace: Pace,
+    pub stint: Stint,
 }
 
 /// What came of it.
@@ -167,29 +167,29 @@ fn with_activity(outcome: Outcome, activity: Option<&ActivitySample>) -> Outcome
 #[derive(Debug)]
 struct Beside {
     running: Running,
-    pace: Pace,
+    stint: Stint,
     since: Nanos,
 }
 
 impl Beside {
     /// Starts the threads; a steady activity begins to work, a fixed amount waits for COMM.
     fn start(load: Load<'_>, place: &Place) -> Result<Self, EngineError> {
-        let units = match load.pace {
-            Pace::Fixed { units } => Some(units),
-            Pace::Steady { .. } => None,
+        let units = match load.stint {
+            Stint::Fixed { units } => Some(units),
+            Stint::Steady { .. } => None,
         };
         let running = Running::start(load.activity, place, units)?;
         if units.is_none() {
             running.release();
         }
-        Ok(Self { running, pace: load.pace, since: Nanos::new(clock::monotonic_ns()) })
+        Ok(Self { running, stint: load.stint, since: Nanos::new(clock::monotonic_ns()) })
     }
 
     /// Lets the rest of the lead-in pass, or starts the fixed amount.
     fn lead_in(&self, cancel: &AtomicBool) {
-        match self.pace {
-            Pace::Fixed { .. } => self.running.release(),
-            Pace::Steady { lead_in } => {
+        match self.stint {
+            Stint::Fixed { .. } => self.running.release(),
+            Stint::Steady { lead_in } => {
                 let passed = Nanos::new(clock::monotonic_ns()).since(self.since);
                 activity::sleep(lead_in.since(passed), cancel);
             }
@@ -199,7 +199,7 @@ impl Beside {
     /// Stops it, and counts what it did while COMM ran, or until its fixed amount was done.
     fn finish(self, near: &NearReport, order: &CellOrder<'_>) -> ActivitySample {
         let started = near.started().unwrap_or(self.since);
-        let Pace::Fixed { units } = self.pace else {
+        let Stint::Fixed { units } = self.stint else {
             return self.running.stop().over(started, started.saturating_add(near.elapsed()));
         };
         let deadline = started.saturating_add(order.terms.cap);

@@ -108,12 +108,12 @@ impl Path {
         patience: Nanos,
     ) -> Result<Counted, EngineError> {
         let near = self.near_ear(patience)?.socket;
-        let pace = Arc::new(Pace { count, period, patience, ..Pace::default() });
+        let packets = Arc::new(Packets { count, period, patience, ..Packets::default() });
         let (far_socket, reader) = self.far_thread(patience, {
-            let pace = Arc::clone(&pace);
-            move |ear| tally(ear, &pace)
+            let packets = Arc::clone(&packets);
+            move |ear| tally(ear, &packets)
         })?;
-        let sender = Sender(pace);
+        let sender = Sender(packets);
         let sender = self.near.spawn("probe", move || sender.send_all(&near, far_socket))?;
         let sent = joined(sender);
         let counted = joined(reader);
@@ -244,7 +244,7 @@ fn echo(ear: &Ear) -> io::Result<()> {
 
 /// How counted packets follow each other, and how far both ends are.
 #[derive(Debug, Default)]
-struct Pace {
+struct Packets {
     count: u64,
     period: Nanos,
     patience: Nanos,
@@ -254,7 +254,7 @@ struct Pace {
     all_sent: AtomicBool,
 }
 
-impl Pace {
+impl Packets {
     /// Waits until packet `index` is due and the far end has room for it.
     fn wait(&self, index: u64, due_ns: u64) {
         clock::wait_until(due_ns, SPIN.count());
@@ -267,7 +267,7 @@ impl Pace {
 
 /// The sending end. However it ends, the far end learns that nothing more will come.
 #[derive(Debug)]
-struct Sender(Arc<Pace>);
+struct Sender(Arc<Packets>);
 
 impl Sender {
     fn send_all(&self, near: &UdpSocket, far: SocketAddr) -> Result<(), EngineError> {
@@ -288,12 +288,12 @@ impl Drop for Sender {
 }
 
 /// Counts what comes, until the last came, or nothing did for a while after all was sent.
-fn tally(ear: &Ear, pace: &Pace) -> io::Result<Counted> {
-    let count = pace.count;
+fn tally(ear: &Ear, packets: &Packets) -> io::Result<Counted> {
+    let count = packets.count;
     let mut seen = vec![false; usize::try_from(count).unwrap_or(0)];
     let mut repeated = 0;
     loop {
-        let was_over = pace.all_sent.load(Relaxed);
+        let was_over = packets.all_sent.load(Relaxed);
         let Some((index, _)) = ear.receive()? else {
             if was_over {
                 break;
@@ -304,7 +304,7 @@ fn tally(ear: &Ear, pace: &Pace) -> io::Result<Counted> {
         if slot.is_some_and(|slot| std::mem::replace(slot, true)) {
             repeated += 1;
         }
-        pace.read.fetch_max(index.saturating_add(1), Relaxed);
+        packets.read.fetch_max(index.saturating_add(1), Relaxed);
         if index.saturating_add(1) == count {
             break;
         }

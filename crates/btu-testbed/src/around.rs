@@ -20,10 +20,10 @@ use family::Family;
 
 /// How deep a link lies inside others: 1 for the outermost.
 ///
-/// Level L has the addresses 198.19.(200 + L).0/30 of the benchmarking range (RFC 2544) and, where
-/// the kernel has IPv6, `2001:2:0:L::/64` of the other one (RFC 5180): far 1, near 2.
+/// Depth D has the addresses 198.19.(200 + D).0/30 of the benchmarking range (RFC 2544) and, where
+/// the kernel has IPv6, `2001:2:0:D::/64` of the other one (RFC 5180): far 1, near 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u8);
+pub struct Depth(u8);
 
 /// Where the far end lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,14 @@ pub enum FarEnd {
     /// In a namespace of its own, joined to nothing else.
     Alone,
     /// In the namespace of the caller, which is the near end of an enclosing link and will forward
-    /// what comes for other levels.
+    /// what comes for other depths.
     Here,
 }
 
 /// The namespaces and devices of one link. They go with the last descriptor.
 #[derive(Debug)]
 pub struct Around {
-    level: Level,
+    depth: Depth,
     near: NetNs,
     wire: NetNs,
     far: NetNs,
@@ -59,23 +59,23 @@ pub enum AroundError {
         /// Which request, and the kernel's answer.
         source: btu_sys::Error,
     },
-    /// Another link of this level has its far end in this namespace.
-    #[error("level {0} is taken: another link already starts in this namespace")]
-    Taken(Level),
+    /// Another link of this depth has its far end in this namespace.
+    #[error("depth {0} is taken: another link already starts in this namespace")]
+    Taken(Depth),
 }
 
-impl Level {
+impl Depth {
     /// The outermost link.
     pub const OUTERMOST: Self = Self(1);
     /// Addresses are left for this many.
     pub const DEEPEST: u8 = 55;
 
-    /// Level `number`; `None` where no addresses are left for it.
+    /// Depth `number`; `None` where no addresses are left for it.
     pub const fn new(number: u8) -> Option<Self> {
         if number >= 1 && number <= Self::DEEPEST { Some(Self(number)) } else { None }
     }
 
-    /// The level inside this one; `None` below the deepest.
+    /// The depth inside this one; `None` below the deepest.
     pub const fn inner(self) -> Option<Self> {
         Self::new(self.0 + 1)
     }
@@ -105,7 +105,7 @@ impl Level {
         Ipv6Addr::new(0x2001, 2, 0, self.0 as u16, 0, 0, 0, 1)
     }
 
-    /// True where the calling thread's namespace is the near end of this level.
+    /// True where the calling thread's namespace is the near end of this depth.
     pub fn is_here(self) -> bool {
         UdpSocket::bind((self.near(), 0)).is_ok()
     }
@@ -127,15 +127,15 @@ impl Around {
     /// Makes the namespaces, two veth pairs, addresses, routes and permanent neighbours.
     ///
     /// Needs `btu_sys::namespace::is_privileged`, or a user namespace entered before.
-    pub fn create(level: Level, far: FarEnd, mtu: u32) -> Result<Self, AroundError> {
+    pub fn create(depth: Depth, far: FarEnd, mtu: u32) -> Result<Self, AroundError> {
         let near = NetNs::create()?;
         let wire = NetNs::create()?;
         let far_ns = match far {
             FarEnd::Alone => NetNs::create()?,
             FarEnd::Here => NetNs::current()?,
         };
-        let families = Family::all(level, near.inside(sysctls::has_ipv6)?);
-        let around = Self { level, near, wire, far: far_ns, families };
+        let families = Family::all(depth, near.inside(sysctls::has_ipv6)?);
+        let around = Self { depth, near, wire, far: far_ns, families };
         around.set_rules(far)?;
         around.add_devices(mtu)?;
         around.address_near()?;
@@ -146,9 +146,9 @@ impl Around {
         Ok(around)
     }
 
-    /// Its level.
-    pub const fn level(&self) -> Level {
-        self.level
+    /// Its depth.
+    pub const fn depth(&self) -> Depth {
+        self.depth
     }
 
     /// Whether both ends have an IPv6 address.
@@ -186,14 +186,14 @@ impl Around {
 
     fn add_devices(&self, mtu: u32) -> Result<(), AroundError> {
         let pairs = [
-            ("near", &self.near, self.level.near_device(), NEAR_PORT, 2),
-            ("far", &self.far, self.level.far_device(), FAR_PORT, 1),
+            ("near", &self.near, self.depth.near_device(), NEAR_PORT, 2),
+            ("far", &self.far, self.depth.far_device(), FAR_PORT, 1),
         ];
         for (end, namespace, device, port, number) in pairs {
             let mut netlink = Netlink::open(&self.wire).map_err(at(end))?;
-            let mac = self.level.mac(number);
+            let mac = self.depth.mac(number);
             let outer = VethEnd { namespace, name: &device, mac, mtu };
-            let inner_mac = self.level.mac(number + 0x10);
+            let inner_mac = self.depth.mac(number + 0x10);
             let inner = VethEnd { namespace: &self.wire, name: port, mac: inner_mac, mtu };
             netlink.add_veth(&outer, &inner).map_err(|cause| self.taken_or(end, cause))?;
             let link = netlink.link(port).map_err(at(end))?;
@@ -205,7 +205,7 @@ impl Around {
     fn address_near(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.near)?;
-            let link = up(&mut netlink, &self.level.near_device())?;
+            let link = up(&mut netlink, &self.depth.near_device())?;
             self.families.iter().try_for_each(|family| {
                 self.address(&mut netlink, link, family.near_end(), 1)?;
                 netlink.set_route(&family.near_end().route(link, family.beyond))
@@ -214,11 +214,11 @@ impl Around {
         configure().map_err(at("near"))
     }
 
-    /// All levels lie in one network, so an outer far end reaches inner levels without NAT.
+    /// All depths lie in one network, so an outer far end reaches inner depths without NAT.
     fn address_far(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
             let mut netlink = Netlink::open(&self.far)?;
-            let link = up(&mut netlink, &self.level.far_device())?;
+            let link = up(&mut netlink, &self.depth.far_device())?;
             self.families.iter().try_for_each(|family| {
                 self.address(&mut netlink, link, family.far_end(), 2)?;
                 netlink.set_route(&family.far_end().route(link, family.all_levels))
@@ -227,14 +227,14 @@ impl Around {
         configure().map_err(at("far"))
     }
 
-    /// The route to all levels would lead the outer ones inwards, where the caller's namespace is
+    /// The route to all depths would lead the outer ones inwards, where the caller's namespace is
     /// the near end of the next one.
     fn keep_outer_levels(&self) -> Result<(), AroundError> {
         let configure = || -> btu_sys::Result<()> {
-            let Some(next) = Level::new(self.level.0 - 1) else { return Ok(()) };
+            let Some(next) = Depth::new(self.depth.0 - 1) else { return Ok(()) };
             let mut netlink = Netlink::open(&self.far)?;
             let link = netlink.link(&next.near_device())?.index;
-            for outer in (1..next.0).map(Level) {
+            for outer in (1..next.0).map(Depth) {
                 let outwards = Family::all(next, self.has_ipv6());
                 let networks = Family::all(outer, self.has_ipv6());
                 for (way, to) in outwards.iter().zip(networks) {
@@ -256,16 +256,16 @@ impl Around {
     ) -> btu_sys::Result<()> {
         netlink.add_address(link, end.own, end.network.length)?;
         netlink.set_route(&end.direct(link))?;
-        netlink.add_neighbour(link, end.peer, self.level.mac(peer))
+        netlink.add_neighbour(link, end.peer, self.depth.mac(peer))
     }
 
     fn taken_or(&self, end: &'static str, source: btu_sys::Error) -> AroundError {
         let exists = source.kind() == io::ErrorKind::AlreadyExists;
-        if exists { AroundError::Taken(self.level) } else { AroundError::End { end, source } }
+        if exists { AroundError::Taken(self.depth) } else { AroundError::End { end, source } }
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for Depth {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
     }

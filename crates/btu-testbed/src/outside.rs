@@ -41,7 +41,7 @@ pub enum OutsideError {
     Join(#[from] btu_sys::Error),
 }
 
-/// One of the pairs of addresses beside the level's own.
+/// One of the pairs of addresses beside the link's own.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     network: Ipv4Addr,
@@ -68,8 +68,8 @@ impl Outside {
 
 impl Pair {
     fn of(around: &Around, number: u8) -> Self {
-        let level = around.level().far().octets();
-        Self { network: Ipv4Addr::new(level[0], level[1], level[2], 4 * number), number }
+        let link = around.depth().far().octets();
+        Self { network: Ipv4Addr::new(link[0], link[1], link[2], 4 * number), number }
     }
 
     fn address(self, place: u8) -> Ipv4Addr {
@@ -133,7 +133,7 @@ fn settle(
     netlink.set_route(&Route { destination, gateway: Some(gateway.into()), ..route })
 }
 
-/// Networks of four addresses beside the level's own.
+/// Networks of four addresses beside the link's own.
 const MOST: u8 = 62;
 const FAR_DEVICE: &str = "outside";
 const MTU: u32 = 1500;

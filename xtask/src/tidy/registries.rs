@@ -47,7 +47,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-core/src/diagnosis",
         listed_in: "crates/btu-core/src/diagnosis.rs",
         slice: "CAUSES",
-        shared: &["evidence", "pace", "repeats", "seen"],
+        shared: &["evidence", "repeats", "seen", "worked"],
         page: "docs/diagnoses.md",
         since: Since::Now,
     },

@@ -6,11 +6,11 @@ use super::Confidence;
 use super::EndEvidence;
 use super::Figure;
 use super::Finding;
-use super::Pace;
 use super::Site;
-use super::pace::LEAST;
+use super::Worked;
 use super::seen::Seen;
 use super::stolen_time::taken;
+use super::worked::LEAST;
 use crate::tcp::float;
 use crate::units::Ratio;
 
@@ -32,16 +32,16 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let (evidence, pace) = (seen.evidence, seen.pace);
+    let (evidence, worked) = (seen.evidence, seen.worked);
     let ends = [
-        (&evidence.sender, [pace.sender, pace.receiver], seen.idle()),
-        (&evidence.receiver, [pace.receiver, pace.sender], seen.window_limited()),
+        (&evidence.sender, [worked.sender, worked.receiver], seen.idle()),
+        (&evidence.receiver, [worked.receiver, worked.sender], seen.window_limited()),
     ];
     let never_rested = |(end, worked, still)| without_rest(seen, end, worked, still);
     ends.into_iter().find_map(never_rested).or_else(|| stolen(seen)).or_else(|| told(seen))
 }
 
-/// A data thread that never rests sets the pace, whatever the packets look like: at a receiver its
+/// A data thread that never rests is the limit, whatever the packets look like: at a receiver its
 /// window shuts, at a sender there is nothing to send. `still` is the share of the time in which that
 /// was so.
 fn without_rest(
@@ -77,10 +77,10 @@ struct Cost {
 /// A fault where the test host could have done twice as much; else one of two ends is the slower, as
 /// always. Where nobody measured the test host's thread, only packets say that it had to wait.
 fn cost([own, other]: [Option<Ratio>; 2], still: f64) -> Option<Cost> {
-    let own = own.filter(|own| Pace::never_rests(*own))?;
+    let own = own.filter(|own| Worked::never_rests(*own))?;
     let Some(other) = other else { return by_packets(still) };
     let percent = other.percent();
-    Pace::is_far_slower(own, other).then(|| Cost {
+    Worked::is_far_slower(own, other).then(|| Cost {
         share: 1.0 - other.share(),
         confidence: Confidence::High,
         beside: format!(
@@ -111,7 +111,7 @@ fn stolen(seen: &Seen<'_>) -> Option<Finding> {
     let (role, share) =
         hosts.find_map(|(role, host)| Some((role, taken(host.steal, host.elapsed)?)))?;
     let percent = share * 100.0;
-    let share = share.min(seen.pace.spare(Site::Path, Basis::Waits));
+    let share = share.min(seen.worked.spare(Site::Path, Basis::Waits));
     (share > 0.0).then(|| Finding {
         share,
         confidence: Confidence::Medium,
@@ -124,7 +124,7 @@ fn stolen(seen: &Seen<'_>) -> Option<Finding> {
 fn told(seen: &Seen<'_>) -> Option<Finding> {
     let reasons = &seen.evidence.blackbox;
     let first = reasons.first()?;
-    let share = seen.pace.spare(Site::Path, Basis::Waits).min(0.5);
+    let share = seen.worked.spare(Site::Path, Basis::Waits).min(0.5);
     (share > 0.0).then(|| Finding {
         share,
         confidence: Confidence::Medium,

@@ -1,7 +1,7 @@
 //! What causes look at: a direction of a connection, and figures that several of them need.
 
 use super::Evidence;
-use super::Pace;
+use super::Worked;
 use crate::tcp::Connection;
 use crate::tcp::Counts;
 use crate::tcp::Limit;
@@ -24,7 +24,7 @@ pub(super) struct Seen<'a> {
     pub(super) round_trip: Nanos,
     pub(super) repairs: Repairs,
     /// Of both ends.
-    pub(super) pace: Pace,
+    pub(super) worked: Worked,
     /// Both SYNs offered to shift windows.
     pub(super) is_scaled: bool,
 }
@@ -70,7 +70,7 @@ impl<'a> Seen<'a> {
             active: stream.active(),
             round_trip: round_trip.unwrap_or(Nanos::ZERO),
             repairs: Repairs::of(stream),
-            pace: Pace::of(evidence),
+            worked: Worked::of(evidence),
             is_scaled: connection.streams().iter().all(|one| one.offer.window_scale.is_some()),
         }
     }
@@ -297,7 +297,7 @@ fn kind(sent: &Sent, highest: i64, tail: i64) -> Option<Kind> {
 }
 
 /// What a small flight cost between two times, while acknowledgements clocked the sender: half the
-/// flight is half the pace, and what was lost is the other half.
+/// flight is half the rate, and what was lost is the other half.
 pub(super) fn missing(stream: &Stream, [from, to]: [Nanos; 2], [flight, full]: [u64; 2]) -> Nanos {
     let thousandths = full.saturating_sub(flight) * 1000 / full.max(1);
     Nanos::new(clocked(stream, from, to).count() / 1000 * thousandths)

@@ -33,7 +33,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     // A window that is being tuned is small in the beginning only.
     let stays = limited >= LEAST_SHARE && stays_limited(seen);
     let is_short = (stays || told >= LEAST_SHARE) && is_used_up_by_the_path(seen, largest);
-    let bound = seen.pace.spare(Site::Receiver, Basis::Waits);
+    let bound = seen.worked.spare(Site::Receiver, Basis::Waits);
     let by_time = if is_short { limited.max(told).min(bound) } else { 0.0 };
     // A turn for every few segments keeps both ends busy: their work is what it costs.
     let by_count = if full >= LEAST_FULL && largest <= TINY { full * 0.5 } else { 0.0 };

@@ -26,7 +26,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
 }
 
 /// The scheduler counts how long a thread waited for a CPU. That costs the connection something only
-/// where the path waited too: the thread had work most of the time and so set the pace, or the path
+/// where the path waited too: the thread had work most of the time and so was the limit, or the path
 /// stood still for `idle` of the time. And it is starved where others got much of what it wanted: any
 /// thread waits a little behind interrupts and the packets it is about to read.
 pub(super) fn starved(

@@ -26,7 +26,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         return None;
     }
     let sentence = match asked.first() {
-        Some(why) if share < LEAST_SHARE && seen.pace.fills_the_time() => {
+        Some(why) if share < LEAST_SHARE && seen.worked.fills_the_time() => {
             format!("the work of an end fills the time, and nothing else explains it ({why})")
         }
         Some(why) if share < LEAST_SHARE => format!("nothing in the capture explains it ({why})"),

@@ -116,8 +116,8 @@ impl Curve {
 }
 
 impl CurvePoint {
-    /// The interval beside what was measured in the same rounds: what drifts from round to round drifts for
-    /// both, and does not tell them apart.
+    /// The interval beside what was measured in the same rounds: the tide is that of both, and does not
+    /// tell them apart.
     pub fn beside_us(&self) -> Option<Interval> {
         let rounds = Some(&self.rounds_us).filter(|rounds| rounds.len() >= LEAST_ROUNDS);
         rounds.and_then(|rounds| student_on_logs(rounds))

@@ -6,7 +6,7 @@
 //! sweep would: it is kept beside, called "within round".
 
 mod bounds;
-mod level;
+mod tide;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::stats::Counted;
 use crate::stats::Interval;
 use crate::stats::count;
 use crate::stats::geometric_mean;
-use crate::stats::student_with_drift;
+use crate::stats::student_with_tide;
 use crate::units::Bytes;
 
 pub use bounds::intervals;
@@ -65,20 +65,20 @@ pub fn summarize(
     configuration: ConfigurationId,
     mode: Mode,
 ) -> Vec<PointSummary> {
-    let points = points_with_levels(samples, configuration, mode).into_iter();
-    points.filter_map(|(visits, level)| visits.summary(&level)).collect()
+    let points = points_with_tides(samples, configuration, mode).into_iter();
+    points.filter_map(|(visits, tide)| visits.summary(&tide)).collect()
 }
 
-/// The visits of each size that count, with the level of each of its rounds.
-fn points_with_levels(
+/// The visits of each size that count, with the tide of each of its rounds.
+fn points_with_tides(
     samples: &[VisitSample],
     configuration: ConfigurationId,
     mode: Mode,
 ) -> Vec<(Visits<'_>, Vec<f64>)> {
     let by_size = by_size(samples, configuration).into_values();
     let points: Vec<Visits<'_>> = by_size.map(|visits| Visits { visits, mode }).collect();
-    let levels = level::levels(&points);
-    points.into_iter().zip(levels).collect()
+    let tides = tide::tides(&points);
+    points.into_iter().zip(tides).collect()
 }
 
 /// The visits that count of each size, by round; a repeated one in the place of the first.
@@ -120,7 +120,7 @@ impl PointSummary {
 }
 
 impl Visits<'_> {
-    fn summary(&self, level: &[f64]) -> Option<PointSummary> {
+    fn summary(&self, tide: &[f64]) -> Option<PointSummary> {
         let first = self.visits.first()?;
         let rounds_us = self.rounds_us();
         let enough = Some(&rounds_us).filter(|rounds| rounds.len() >= LEAST_ROUNDS);
@@ -130,7 +130,7 @@ impl Visits<'_> {
             size: first.size_bytes,
             exchanges: self.visits.iter().map(|visit| visit.times.exchanges()).sum(),
             typical_us: geometric_mean(&rounds_us)?,
-            interval_us: enough.and_then(|rounds| student_with_drift(rounds, level)),
+            interval_us: enough.and_then(|rounds| student_with_tide(rounds, tide)),
             within_round_us: pool.median_interval(),
             min_us: self.min_us()?,
             median_us: pool.quantile(0.5)?,

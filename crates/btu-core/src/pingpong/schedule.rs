@@ -213,7 +213,7 @@ impl Schedule {
     fn wants(&self, slot: Slot) -> bool {
         let point = self.point(slot.configuration, slot.size);
         let gone = self.failures.get(&slot.configuration).is_some_and(|n| *n >= MOST_FAILURES_ROW);
-        if gone || point.failures >= MOST_FAILURES || point.exchanges >= self.allowance(slot) {
+        if gone || point.failures >= MOST_FAILURES || point.exchanges >= self.most_exchanges(slot) {
             return false;
         }
         let broke = self.spent >= self.sweep.budget || point.time >= self.sweep.point_time;
@@ -221,7 +221,7 @@ impl Schedule {
     }
 
     /// The most exchanges of a point: 6 of one that is far slower than a larger block.
-    fn allowance(&self, slot: Slot) -> u64 {
+    fn most_exchanges(&self, slot: Slot) -> u64 {
         let is_slow =
             self.costs.get(&slot.configuration).is_some_and(|costs| costs.is_slow(slot.size));
         if is_slow { SLOW_EXCHANGES } else { self.sweep.point_exchanges }
@@ -231,7 +231,7 @@ impl Schedule {
     fn exchanges_left(&self, slot: Slot) -> u64 {
         let point = self.point(slot.configuration, slot.size);
         let rounds = u64::from(self.sweep.rounds.saturating_sub(point.rounds).max(1));
-        self.allowance(slot).saturating_sub(point.exchanges).div_ceil(rounds)
+        self.most_exchanges(slot).saturating_sub(point.exchanges).div_ceil(rounds)
     }
 
     fn point(&self, configuration: ConfigurationId, size: Bytes) -> PointState {

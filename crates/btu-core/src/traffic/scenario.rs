@@ -110,9 +110,9 @@ pub struct Protocol {
 /// How a sender waits for what is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Asleep, then awake for the last microseconds.
+    /// Asleep, then awake for what a wake-up takes: exact, and costs CPU time.
     Hybrid,
-    /// Asleep.
+    /// Asleep: some ten microseconds late, and spares the CPU for others.
     Sleep,
     /// Awake.
     Spin,
@@ -274,12 +274,19 @@ impl fmt::Display for Drain {
     }
 }
 
-impl fmt::Display for Pace {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl Pace {
+    /// Its name in scripts.
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Hybrid => "hybrid",
             Self::Sleep => "sleep",
             Self::Spin => "spin",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
     }
 }

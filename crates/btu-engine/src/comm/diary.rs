@@ -15,7 +15,7 @@ use btu_sys::cpu;
 use btu_sys::cpu::Whereabouts;
 
 use super::end::Shared;
-use super::pace::Pace;
+use super::lookout::Lookout;
 use super::series::PERIOD;
 use super::series::Sampler;
 use super::stream::Observer;
@@ -28,7 +28,7 @@ pub(super) struct Diary {
 
 #[derive(Debug, Default)]
 struct Pages {
-    pace: Pace,
+    lookout: Lookout,
     sampler: Sampler,
     /// The thread is at its end: what its connection does from now on is not its work.
     closed: bool,
@@ -53,7 +53,7 @@ impl Diary {
 
     /// The run begins at `now`.
     pub(super) fn begin(&self, now: Nanos) {
-        self.open().pace.begin(now);
+        self.open().lookout.begin(now);
     }
 
     /// What was noted.
@@ -62,7 +62,7 @@ impl Diary {
         Notes {
             series: pages.sampler.series(),
             cpus: pages.sampler.cpus().to_vec(),
-            longest_pause: pages.sampler.longest_pause().max(pages.pace.longest_pause()),
+            longest_pause: pages.sampler.longest_pause().max(pages.lookout.longest_pause()),
         }
     }
 
@@ -79,11 +79,11 @@ impl Shared {
     pub(super) fn check(&self, now: Nanos) -> bool {
         let Ok(mut pages) = self.diary.pages.try_lock() else { return false };
         let runs = self.started().is_some() && !pages.closed;
-        let stands = runs && pages.pace.quiet_for(now) > PERIOD * 2;
+        let stands = runs && pages.lookout.quiet_for(now) > PERIOD * 2;
         if stands {
             let cpu = self.whereabouts.get().and_then(Whereabouts::cpu);
             pages.sampler.take(self, now, cpu);
-            if pages.pace.is_slow(self.progress.calls()) {
+            if pages.lookout.is_slow(self.progress.calls()) {
                 // Whatever it had planned, it looks up after the next call.
                 self.progress.look_at(0);
             }
@@ -106,7 +106,7 @@ impl Observer for Shared {
     fn look(&self) {
         let Ok(mut pages) = self.diary.pages.try_lock() else { return };
         let now = now();
-        let next = pages.pace.look(now, self.progress.calls());
+        let next = pages.lookout.look(now, self.progress.calls());
         self.progress.look_at(next);
         if pages.sampler.is_due(now) {
             pages.sampler.take(self, now, cpu::current());

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use btu_core::sample::Outcome;
+use btu_core::traffic::Drain;
+use btu_core::traffic::Pace;
 use btu_core::traffic::analysis::places::Glance;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
@@ -18,7 +20,6 @@ use btu_sys::socket::Settings;
 use super::connect;
 use super::crew;
 use super::crew::Carried;
-use super::pacer::Pace;
 use super::pacer::now;
 use crate::error::EngineError;
 use crate::place::Party;
@@ -67,8 +68,8 @@ pub struct Flow {
     pub pace: Option<Pace>,
     /// The differentiated services code point.
     pub code_point: Option<u8>,
-    /// What its sender may send, headers included, where that are datagrams; streams have the kernel's
-    /// pace by their options.
+    /// What its sender may send, headers included, where those are datagrams; the kernel holds streams
+    /// to theirs, by their options.
     pub held_to: Option<BitRate>,
 }
 
@@ -95,18 +96,6 @@ pub enum Offer {
         /// What the sender does not put up with.
         limits: Limits,
     },
-}
-
-/// What happens to queued blocks after T.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Drain {
-    /// They are not sent.
-    #[default]
-    No,
-    /// They are sent, for at most this long.
-    UpTo(Nanos),
-    /// They are sent.
-    Yes,
 }
 
 /// What became of a job.

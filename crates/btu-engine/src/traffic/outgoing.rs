@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
+use btu_core::traffic::Drain;
 use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Bursts;
 use btu_core::traffic::burst::Discipline;
@@ -21,7 +22,6 @@ use super::flow::Sent;
 use super::flow::Shared;
 use super::flow::datagram;
 use super::job::Carrier;
-use super::job::Drain;
 use super::job::Flow;
 use super::job::Offer;
 use super::job::TcpEnd;

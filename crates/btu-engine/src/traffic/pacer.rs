@@ -2,6 +2,7 @@
 
 use std::io;
 
+use btu_core::traffic::Pace;
 use btu_core::traffic::margin::Margin;
 use btu_core::units::Nanos;
 use btu_sys::clock;
@@ -10,43 +11,6 @@ use btu_sys::wait::Ready;
 use super::job::Flow;
 use super::job::Offer;
 use crate::error::EngineError;
-
-/// How a sender waits for what is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Asleep, then awake for what a wake-up takes: exact, and costs CPU time.
-    Hybrid,
-    /// Asleep: some ten microseconds late, and spares the CPU for others.
-    Sleep,
-    /// Awake.
-    Spin,
-}
-
-impl Pace {
-    /// A pace by its name in scripts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hybrid => "hybrid",
-            Self::Sleep => "sleep",
-            Self::Spin => "spin",
-        }
-    }
-
-    /// What flows of one thread need together: the most exact of what each asks for. A sender that is
-    /// awake is an activity of the host in its own right, so long periods are slept through.
-    pub(super) fn for_all<'a>(flows: impl Iterator<Item = &'a Flow>) -> Self {
-        let (mut pace, mut per_second) = (Self::Sleep, 0.0);
-        for flow in flows {
-            match flow.pace {
-                Some(Self::Spin) => return Self::Spin,
-                Some(Self::Hybrid) => pace = Self::Hybrid,
-                Some(Self::Sleep) => {}
-                None => per_second += bursts_per_second(flow),
-            }
-        }
-        if per_second > OFTEN { Self::Hybrid } else { pace }
-    }
-}
 
 /// How a thread waits, with what its own wake-ups take.
 #[derive(Debug)]
@@ -97,6 +61,21 @@ impl Pacer {
         }
         Ok(())
     }
+}
+
+/// What flows of one thread need together: the most exact of what each asks for. A sender that is awake
+/// is an activity of the host in its own right, so long periods are slept through.
+pub(super) fn pace_for_all<'a>(flows: impl Iterator<Item = &'a Flow>) -> Pace {
+    let (mut pace, mut per_second) = (Pace::Sleep, 0.0);
+    for flow in flows {
+        match flow.pace {
+            Some(Pace::Spin) => return Pace::Spin,
+            Some(Pace::Hybrid) => pace = Pace::Hybrid,
+            Some(Pace::Sleep) => {}
+            None => per_second += bursts_per_second(flow),
+        }
+    }
+    if per_second > OFTEN { Pace::Hybrid } else { pace }
 }
 
 pub(super) fn now() -> Nanos {

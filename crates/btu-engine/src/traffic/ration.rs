@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use btu_core::traffic::allowance::Allowance;
-use btu_core::traffic::allowance::datagram_on_the_wire;
+use btu_core::traffic::token_bucket::TokenBucket;
+use btu_core::traffic::token_bucket::datagram_on_the_wire;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -11,7 +11,7 @@ use btu_core::units::Nanos;
 /// A rate for datagrams of one socket, headers included.
 #[derive(Debug)]
 pub(crate) struct Ration {
-    allowance: Allowance,
+    bucket: TokenBucket,
     is_v6: bool,
 }
 
@@ -20,22 +20,22 @@ impl Ration {
     pub(crate) fn new(rate: BitRate, largest: usize, to: Option<SocketAddr>) -> Self {
         // Where it is not known the longer headers are counted.
         let is_v6 = to.is_none_or(|to| to.is_ipv6());
-        Self { allowance: Allowance::new(rate, on_the_wire(largest, is_v6)), is_v6 }
+        Self { bucket: TokenBucket::new(rate, on_the_wire(largest, is_v6)), is_v6 }
     }
 
     /// When a datagram of this length may be sent; `None` for now.
     pub(crate) fn wait_for(&self, now: Nanos, length: usize) -> Option<Nanos> {
-        self.allowance.wait_for(now, on_the_wire(length, self.is_v6))
+        self.bucket.wait_for(now, on_the_wire(length, self.is_v6))
     }
 
     /// It was sent, at this time or before: who reads the clock afterwards is never ahead of the rate.
     pub(crate) fn sent(&mut self, now: Nanos, length: usize) {
-        self.allowance.sent(now, on_the_wire(length, self.is_v6));
+        self.bucket.sent(now, on_the_wire(length, self.is_v6));
     }
 
     /// From now on another rate holds.
     pub(crate) fn change(&mut self, now: Nanos, rate: BitRate) {
-        self.allowance.change(now, rate);
+        self.bucket.change(now, rate);
     }
 }
 

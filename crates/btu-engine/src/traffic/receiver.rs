@@ -253,7 +253,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    use super::super::job::Drain;
+    use btu_core::traffic::Drain;
+
     use super::*;
 
     fn endless() -> Flow {

@@ -15,9 +15,9 @@ use super::flow::Sent;
 use super::job::Job;
 use super::outgoing::Progress;
 use super::outgoing::Sender;
-use super::pacer::Pace;
 use super::pacer::Pacer;
 use super::pacer::now;
+use super::pacer::pace_for_all;
 use crate::error::EngineError;
 
 /// What a sending thread leaves behind.
@@ -31,8 +31,8 @@ pub(super) struct Done {
 /// Serves the sending ends of some flows until all have ended.
 pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
     let mut ready = Ready::new(64)?;
-    let mut pacer =
-        Pacer::new(Pace::for_all(crew.members.iter().map(|member| member.flow)), &mut ready)?;
+    let pace = pace_for_all(crew.members.iter().map(|member| member.flow));
+    let mut pacer = Pacer::new(pace, &mut ready)?;
     let mut thread = Thread::new(job, crew, begin, &ready)?;
     let before = ThreadUse::now();
     thread.serve(&mut pacer, &mut ready)?;

@@ -17,9 +17,9 @@ use btu_engine::Place;
 use btu_engine::activity;
 use btu_engine::activity::ACTIVITIES;
 use btu_engine::activity::Activity;
-use btu_engine::activity::Pace;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
+use btu_engine::activity::Stint;
 use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
@@ -100,9 +100,9 @@ fn calibration_finds_the_amount_that_takes_the_target_time() {
 #[test]
 fn the_work_beside_comm_counts_only_inside_its_window() {
     each(|name, activity| {
-        let pace = Pace::Steady { lead_in: Nanos::from_millis(5) };
+        let stint = Stint::Steady { lead_in: Nanos::from_millis(5) };
         let terms = local::terms(1024, Amount::Window(Nanos::from_millis(60)));
-        let run = local::run_beside(Some(Load { activity, pace }), Case::Recv, terms).unwrap();
+        let run = local::run_beside(Some(Load { activity, stint }), Case::Recv, terms).unwrap();
         assert_eq!(run.outcome, Outcome::Complete, "{name}");
         let (comm, work) = (run.comm.unwrap(), run.activity.unwrap());
         assert_eq!(work.elapsed_ns, comm.elapsed_ns, "{name}");
@@ -114,7 +114,7 @@ fn the_work_beside_comm_counts_only_inside_its_window() {
 #[test]
 fn the_no_op_is_not_slowed_down_by_comm() {
     let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
-    let load = Load { activity: &*idle, pace: Pace::Steady { lead_in: Nanos::from_millis(10) } };
+    let load = Load { activity: &*idle, stint: Stint::Steady { lead_in: Nanos::from_millis(10) } };
     let terms = local::terms(65_536, Amount::Window(Nanos::from_millis(50)));
     let run = local::run_beside(Some(load), Case::Send, terms).unwrap();
     let rate = run.activity.unwrap().rate_per_s().unwrap();
@@ -124,7 +124,7 @@ fn the_no_op_is_not_slowed_down_by_comm() {
 #[test]
 fn a_fixed_amount_beside_comm_is_timed_to_its_own_end() {
     let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
-    let load = Load { activity: &*idle, pace: Pace::Fixed { units: 40.0 } };
+    let load = Load { activity: &*idle, stint: Stint::Fixed { units: 40.0 } };
     let run = local::run_beside(Some(load), Case::Send, local::terms(100, Amount::Messages(10)));
     let run = run.unwrap();
     assert_eq!(run.outcome, Outcome::Complete);
@@ -208,7 +208,7 @@ fn ftp_alone_has_a_rate_and_does_what_it_is_told() {
 #[test]
 fn ftp_goes_on_beside_comm() {
     with_ftp(|ftp| {
-        let load = Load { activity: ftp, pace: Pace::Steady { lead_in: Nanos::from_millis(20) } };
+        let load = Load { activity: ftp, stint: Stint::Steady { lead_in: Nanos::from_millis(20) } };
         let terms = local::terms(65536, Amount::Window(Nanos::from_millis(100)));
         let run = local::run_beside(Some(load), Case::Send, terms).unwrap();
         assert_eq!(run.outcome, Outcome::Complete);
@@ -273,7 +273,7 @@ fn ftp_is_slower_beside_comm_on_one_cpu() {
             terms: local::terms(65536, Amount::Window(window)),
             near: &near,
             fars: &fars,
-            load: Some(Load { activity: &*ftp, pace: Pace::Steady { lead_in } }),
+            load: Some(Load { activity: &*ftp, stint: Stint::Steady { lead_in } }),
         };
         beside.push(rate(cellrun::run(&order).unwrap().activity.unwrap()));
     }

@@ -13,11 +13,12 @@ use std::thread;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
-use btu_core::traffic::allowance::Allowance;
+use btu_core::traffic::Drain;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
+use btu_core::traffic::token_bucket::TokenBucket;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -25,7 +26,6 @@ use btu_engine::comm::Seat;
 use btu_engine::traffic;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Door;
-use btu_engine::traffic::Drain;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::Job;
@@ -163,7 +163,7 @@ fn datagrams_wait_for_the_rate_of_their_flow_and_none_is_left_out() {
     assert_eq!((&end.outcome, end.refused), (&Outcome::Complete, 0));
     assert_eq!(end.trace.blocks.len(), 40);
     // A block goes out in four datagrams of a thousand bytes at most, with 28 bytes of headers each.
-    let burst = Allowance::new(rate, Bytes::new(1028)).burst();
+    let burst = TokenBucket::new(rate, Bytes::new(1028)).burst();
     let mut sent = Bytes::ZERO;
     for block in &end.trace.blocks {
         sent += block.size + Bytes::new(4 * 28);

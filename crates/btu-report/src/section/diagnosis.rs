@@ -8,7 +8,7 @@ use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
 use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
-use btu_core::diagnosis::Pace;
+use btu_core::diagnosis::Worked;
 use btu_core::tcp::Stream;
 
 use super::Run;
@@ -217,7 +217,7 @@ fn connection(run: &SecondRun, number: usize, one: &Followed) -> Vec<Block> {
         (false, _) if run.no_packets.is_empty() => {
             blocks.push(Block::paragraph("The capture does not hold this connection."));
         }
-        (true, true) => blocks.push(Block::paragraph(nothing(Pace::of(&one.evidence)))),
+        (true, true) => blocks.push(Block::paragraph(nothing(Worked::of(&one.evidence)))),
         (_, false) => blocks.push(Block::List { items: one.diagnoses.iter().map(told).collect() }),
         (false, true) => {}
     }
@@ -225,10 +225,12 @@ fn connection(run: &SecondRun, number: usize, one: &Followed) -> Vec<Block> {
     blocks
 }
 
-/// No cause: then the slower end sets the pace, and it is worth knowing which one that is.
-fn nothing(pace: Pace) -> String {
+/// No cause: then the slower end is the limit, and it is worth knowing which one that is.
+fn nothing(worked: Worked) -> String {
     let said = "Packets and hosts show nothing that slowed this connection down.";
-    let Some((sender, receiver)) = pace.sender.zip(pace.receiver) else { return said.to_owned() };
+    let Some((sender, receiver)) = worked.sender.zip(worked.receiver) else {
+        return said.to_owned();
+    };
     format!(
         "{said} The sending thread had work {} % of the time, the receiving one {} %.",
         number::percent(sender.percent()),

@@ -8,7 +8,7 @@ use btu_sys::netlink::Prefix;
 use btu_sys::netlink::Route;
 use btu_sys::netlink::RouteKind;
 
-use super::Level;
+use super::Depth;
 
 /// The addresses of one IP version on one link.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +34,16 @@ pub(super) struct End {
 
 impl Family {
     /// IPv4 and, where the kernel has it, IPv6.
-    pub(super) fn all(level: Level, ipv6: bool) -> Vec<Self> {
-        let families = [Self::ipv4(level), Self::ipv6(level)];
+    pub(super) fn all(depth: Depth, ipv6: bool) -> Vec<Self> {
+        let families = [Self::ipv4(depth), Self::ipv6(depth)];
         families.into_iter().take(if ipv6 { 2 } else { 1 }).collect()
     }
 
-    fn ipv4(level: Level) -> Self {
-        let network = Ipv4Addr::from(u32::from(level.near()) & !0b11);
+    fn ipv4(depth: Depth) -> Self {
+        let network = Ipv4Addr::from(u32::from(depth.near()) & !0b11);
         Self {
-            near: level.near().into(),
-            far: level.far().into(),
+            near: depth.near().into(),
+            far: depth.far().into(),
             network: Prefix { address: network.into(), length: 30 },
             all_levels: Prefix { address: Ipv4Addr::new(198, 19, 192, 0).into(), length: 18 },
             beyond: Prefix { address: Ipv4Addr::UNSPECIFIED.into(), length: 0 },
@@ -52,12 +52,12 @@ impl Family {
 
     /// Without a route to everywhere: a far end that is joined to the outside is so by IPv4 alone,
     /// and programs fall back to IPv4 at once where there is no route.
-    fn ipv6(level: Level) -> Self {
-        let network = Ipv6Addr::from(u128::from(level.near6()) & !0xffff);
+    fn ipv6(depth: Depth) -> Self {
+        let network = Ipv6Addr::from(u128::from(depth.near6()) & !0xffff);
         let range = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0);
         Self {
-            near: level.near6().into(),
-            far: level.far6().into(),
+            near: depth.near6().into(),
+            far: depth.far6().into(),
             network: Prefix { address: network.into(), length: 64 },
             all_levels: Prefix { address: range.into(), length: 48 },
             beyond: Prefix { address: range.into(), length: 32 },

@@ -18,9 +18,9 @@ use btu_sys::packet::ReceiveForm;
 use btu_sys::packet::Received;
 use btu_sys::wait::Waiter;
 use btu_testbed::around::Around;
+use btu_testbed::around::Depth;
 use btu_testbed::around::FAR_PORT;
 use btu_testbed::around::FarEnd;
-use btu_testbed::around::Level;
 use btu_testbed::around::NEAR_PORT;
 use btu_testbed::segment;
 use btu_testbed::segment::Frame;
@@ -150,7 +150,7 @@ fn checksum_errors(namespace: &NetNs, protocol: &str) -> u64 {
 }
 
 fn hosts() -> Around {
-    Around::create(Level::OUTERMOST, FarEnd::Alone, 1500).unwrap()
+    Around::create(Depth::OUTERMOST, FarEnd::Alone, 1500).unwrap()
 }
 
 fn tcp_survives(around: &Around, far: IpAddr, treatment: Treatment) -> u64 {
@@ -178,7 +178,7 @@ fn cut_tcp_over_ipv6_is_as_good_as_whole() {
         if !around.has_ipv6() {
             skip!("kernel lacks: IPv6");
         }
-        let far = around.level().far6().into();
+        let far = around.depth().far6().into();
         assert_eq!(tcp_survives(&around, far, Treatment::Cut), 0);
     });
 }

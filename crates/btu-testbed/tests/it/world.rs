@@ -8,9 +8,9 @@ use btu_core::sample::DirectionSample;
 use btu_sys::namespace;
 use btu_sys::packet::ReceiveForm;
 use btu_testbed::around::Around;
+use btu_testbed::around::Depth;
 use btu_testbed::around::FAR_PORT;
 use btu_testbed::around::FarEnd;
-use btu_testbed::around::Level;
 use btu_testbed::around::NEAR_PORT;
 use btu_testbed::backend::Emulator;
 use btu_testbed::backend::LinkPorts;
@@ -35,7 +35,7 @@ impl World {
     }
 
     pub(crate) fn with(settings: &Settings) -> Self {
-        let around = Around::create(Level::OUTERMOST, FarEnd::Alone, 1500).unwrap();
+        let around = Around::create(Depth::OUTERMOST, FarEnd::Alone, 1500).unwrap();
         let ports = LinkPorts { name: LINK.into(), near: NEAR_PORT.into(), far: FAR_PORT.into() };
         let relay = Relay::start(around.wire(), &[ports], settings).unwrap();
         Self { around, relay }
@@ -68,7 +68,7 @@ pub(crate) fn ends(around: &Around, address: IpAddr) -> Ends<'_> {
 
 /// The address of the far end.
 pub(crate) fn far() -> IpAddr {
-    Level::OUTERMOST.far().into()
+    Depth::OUTERMOST.far().into()
 }
 
 /// Nothing may be lost that was not asked for. An ordinary user's socket buffer holds only a few

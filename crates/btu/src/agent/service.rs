@@ -95,7 +95,7 @@ pub(crate) fn unheld(rate: Option<BitRate>, what: &str) -> String {
     )
 }
 
-/// The kernel's pace for that. What a connection has still to send when it is closed is discarded: its
+/// Has the kernel hold a connection to that. What it has still to send when it is closed is discarded: its
 /// place is given to another.
 pub(crate) fn pace(settings: &mut Settings, rate: Option<BitRate>) {
     pace_held(settings, rate);

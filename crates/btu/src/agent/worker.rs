@@ -85,7 +85,7 @@ struct Work {
     ports: Option<(u16, u16)>,
     rate: Option<BitRate>,
     /// What one connection of the run that is prepared may send.
-    pace: Option<BitRate>,
+    part: Option<BitRate>,
     side: Option<FarSide>,
     served: Served,
     server: Option<Server>,
@@ -125,7 +125,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         address: args.address,
         ports,
         rate: args.bit_per_second.map(BitRate::new),
-        pace: None,
+        part: None,
         side: None,
         served: Served::default(),
         server: None,
@@ -234,7 +234,7 @@ impl Work {
         }
         self.record(order);
         let sending = order.flows.iter().filter(|flow| **flow == Direction::Receive).count();
-        self.pace = self.rate.map(|rate| share(rate, sending));
+        self.part = self.rate.map(|rate| share(rate, sending));
         let Which { run, attempt, .. } = order.which;
         let seat = Seat { secret: *order.secret.bytes(), run, attempt, flow: 0 };
         let token = FarToken { seat };
@@ -293,7 +293,7 @@ impl Work {
             send_buffer: buffer,
             receive_buffer: buffer,
             window_clamp: clamp,
-            pacing_byte_s: self.pace.map(|pace| pace.bit_per_second() / 8),
+            pacing_byte_s: self.part.map(|part| part.bit_per_second() / 8),
             ..Settings::default()
         };
         FarJob { flows: flows.collect(), terms, sockets, place: Place::here(order.role) }
@@ -322,7 +322,7 @@ impl Work {
             Ok(emulation) => emulation,
             Err(reason) => return Ok(Answer::Failed { seq, reason }),
         };
-        let held_back = self.pace.filter(|pace| ends.iter().any(|end| is_at(end, *pace)));
+        let held_back = self.part.filter(|part| ends.iter().any(|end| is_at(end, *part)));
         let host = self.recorded.host();
         let account = Account { ends, emulation, held_back, host }.of_role(self.role);
         let moved = account.ends.iter().map(|end| end.bytes).sum();

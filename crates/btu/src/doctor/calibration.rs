@@ -23,8 +23,8 @@ use btu_sys::netlink::Netlink;
 use btu_sys::packet::PacketSocket;
 use btu_testbed::around;
 use btu_testbed::around::Around;
+use btu_testbed::around::Depth;
 use btu_testbed::around::FarEnd;
-use btu_testbed::around::Level;
 use btu_testbed::backend::BACKENDS;
 use btu_testbed::backend::Emulator;
 use btu_testbed::backend::LinkPorts;
@@ -45,10 +45,10 @@ pub(crate) fn arrival() -> anyhow::Result<Arrival> {
     let bench = Bench::set_up()?;
     let port = Netlink::open(bench.around.wire())?.link(around::NEAR_PORT)?.index;
     let mut socket = bench.around.wire().inside(|| PacketSocket::open(port, None))??;
-    let level = bench.around.level();
+    let depth = bench.around.depth();
     bench.around.near().inside(|| -> anyhow::Result<()> {
-        let sender = std::net::UdpSocket::bind((level.near(), 0))?;
-        sender.send_to(&[0; 64], (level.far(), DISCARD))?;
+        let sender = std::net::UdpSocket::bind((depth.near(), 0))?;
+        sender.send_to(&[0; 64], (depth.far(), DISCARD))?;
         Ok(())
     })??;
     let end = Instant::now() + Duration::from_secs(1);
@@ -89,16 +89,16 @@ pub(crate) fn calibrate() -> anyhow::Result<Calibration> {
 
 impl Bench {
     fn set_up() -> anyhow::Result<Self> {
-        let around = Around::create(Level::OUTERMOST, FarEnd::Alone, 1500)?;
+        let around = Around::create(Depth::OUTERMOST, FarEnd::Alone, 1500)?;
         let place = |role: Role, net: &NetNs| -> anyhow::Result<Place> {
             Ok(Place { role, net: Some(Arc::new(net.try_clone()?)), cpus: CpuSet::default() })
         };
-        let level = around.level();
+        let depth = around.depth();
         let path = Path {
             near: place(Role::Test, around.near())?,
-            near_address: IpAddr::V4(level.near()),
+            near_address: IpAddr::V4(depth.near()),
             far: place(Role::Active, around.far())?,
-            far_address: IpAddr::V4(level.far()),
+            far_address: IpAddr::V4(depth.far()),
             cancel: Arc::default(),
         };
         Ok(Self { around, path })

@@ -6,7 +6,7 @@ use btu_core::analysis::CongestionWindow;
 use btu_core::analysis::Followed;
 use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
-use btu_core::diagnosis::Pace;
+use btu_core::diagnosis::Worked;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn connection(one: &Followed) -> Value {
         "direction": one.direction,
         "in_capture": one.connection.is_some(),
         "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
-        "worked": Pace::of(&one.evidence),
+        "worked": Worked::of(&one.evidence),
         "covered_share": one.evidence.covered.map(|covered| covered.share().share()),
         "lost_packets": one.evidence.lost_packets,
         "congestion_window": window(&one.congestion),

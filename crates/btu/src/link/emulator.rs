@@ -56,7 +56,7 @@ impl Emulator {
         let backend = BACKENDS.iter().find(|backend| backend.name() == name);
         let backend = backend
             .ok_or_else(|| Failure::environment(anyhow!("--backend {name}: not in this build")))?;
-        let link = format!("level-{}", around.level());
+        let link = format!("depth-{}", around.depth());
         let ports = LinkPorts {
             name: link.clone(),
             near: around::NEAR_PORT.to_owned(),

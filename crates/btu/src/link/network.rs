@@ -1,11 +1,11 @@
-//! The namespaces of the link: rights, level, and the far end's place.
+//! The namespaces of the link: rights, depth, and the far end's place.
 
 use btu_sys::namespace;
 use btu_sys::namespace::IdMap;
 use btu_testbed::around::Around;
 use btu_testbed::around::AroundError;
+use btu_testbed::around::Depth;
 use btu_testbed::around::FarEnd;
-use btu_testbed::around::Level;
 use btu_testbed::outside::Outside;
 use btu_testbed::outside::OutsideError;
 
@@ -36,8 +36,8 @@ impl Network {
             }
             namespace::enter_user_namespace(IdMap::Identity).map_err(refused)?;
         }
-        let (level, far_end) = place()?;
-        let around = Around::create(level, far_end, mtu).map_err(|cause| match cause {
+        let (depth, far_end) = place()?;
+        let around = Around::create(depth, far_end, mtu).map_err(|cause| match cause {
             AroundError::Namespace(cause) => refused(cause),
             taken @ AroundError::Taken(_) => Failure::environment(taken)
                 .hint("put the commands behind one link, or start the links from different ones"),
@@ -51,15 +51,15 @@ impl Network {
         Ok(Self { around, far_end, _outside: outside })
     }
 
-    /// The far end to talk to: of an enclosing link its own, so that packets cross all levels,
+    /// The far end to talk to: of an enclosing link its own, so that packets cross all depths,
     /// unless this link has a server of its own.
     pub(crate) fn target(&self, own_server: bool) -> String {
-        self.outermost(FAR, own_server).unwrap_or_else(|| self.around.level().far().to_string())
+        self.outermost(FAR, own_server).unwrap_or_else(|| self.around.depth().far().to_string())
     }
 
     /// Its IPv6 address, where the kernel has IPv6.
     pub(crate) fn target6(&self, own_server: bool) -> Option<String> {
-        let own = || self.around.has_ipv6().then(|| self.around.level().far6().to_string());
+        let own = || self.around.has_ipv6().then(|| self.around.depth().far6().to_string());
         self.outermost(FAR6, own_server).or_else(own)
     }
 
@@ -70,13 +70,13 @@ impl Network {
 }
 
 /// Inside another link if its variables say so and its near end is really here.
-fn place() -> Result<(Level, FarEnd), Failure> {
-    let outer = std::env::var(LEVEL).ok().and_then(|text| text.parse().ok()).and_then(Level::new);
-    match outer.filter(|level| level.is_here()) {
-        None => Ok((Level::OUTERMOST, FarEnd::Alone)),
+fn place() -> Result<(Depth, FarEnd), Failure> {
+    let outer = std::env::var(DEPTH).ok().and_then(|text| text.parse().ok()).and_then(Depth::new);
+    match outer.filter(|depth| depth.is_here()) {
+        None => Ok((Depth::OUTERMOST, FarEnd::Alone)),
         Some(outer) => match outer.inner() {
-            Some(level) => Ok((level, FarEnd::Here)),
-            None => Err(Failure::usage(anyhow!("links nest at most {} deep", Level::DEEPEST))),
+            Some(depth) => Ok((depth, FarEnd::Here)),
+            None => Err(Failure::usage(anyhow!("links nest at most {} deep", Depth::DEEPEST))),
         },
     }
 }
@@ -100,4 +100,4 @@ pub(crate) const NEAR: &str = "BTU_LINK_NEAR";
 pub(crate) const FAR: &str = "BTU_LINK_FAR";
 pub(crate) const NEAR6: &str = "BTU_LINK_NEAR6";
 pub(crate) const FAR6: &str = "BTU_LINK_FAR6";
-pub(crate) const LEVEL: &str = "BTU_LINK_LEVEL";
+pub(crate) const DEPTH: &str = "BTU_LINK_DEPTH";

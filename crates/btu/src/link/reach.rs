@@ -52,7 +52,7 @@ impl Target {
     fn inside(&self, around: &Around) -> SocketAddrV4 {
         let own = self.outside.ip();
         let of_this_host = own.is_loopback() || own.is_unspecified();
-        let address = if of_this_host { around.level().far() } else { *own };
+        let address = if of_this_host { around.depth().far() } else { *own };
         SocketAddrV4::new(address, self.outside.port())
     }
 
@@ -97,7 +97,7 @@ pub(crate) fn serve(targets: &[Target], around: &Around) -> Result<(), Failure> 
 
 fn listen(target: &Target, around: &Around) -> anyhow::Result<TcpListener> {
     let inside = target.inside(around);
-    if *inside.ip() != around.level().far() {
+    if *inside.ip() != around.depth().far() {
         let mut netlink = Netlink::open(around.far())?;
         let loopback = netlink.link("lo")?;
         match netlink.add_address(loopback.index, (*inside.ip()).into(), 32) {

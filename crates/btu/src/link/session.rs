@@ -106,8 +106,8 @@ impl Session {
 
     /// The first words: what was understood.
     pub(crate) fn announcement(&self, elements: &Elements) -> String {
-        let level = self.network.around.level();
-        let link = format!("link {} - {}", level.near(), level.far());
+        let depth = self.network.around.depth();
+        let link = format!("link {} - {}", depth.near(), depth.far());
         let understood = statement::understood(elements);
         let reached = self.reached.iter().map(|target| target.announcement(&self.network.around));
         let lines: Vec<String> =
@@ -218,16 +218,16 @@ impl Session {
 
 /// The command, and the far end's server if there is one.
 fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> Vec<Program<'n>> {
-    let level = network.around.level();
+    let depth = network.around.depth();
     let variable = |name: &str, value: String| (OsString::from(name), OsString::from(value));
     let own_server = args.surroundings.far.is_some();
     let mut environment = vec![
-        variable(network::NEAR, level.near().to_string()),
+        variable(network::NEAR, depth.near().to_string()),
         variable(network::FAR, network.target(own_server)),
-        variable(network::LEVEL, level.to_string()),
+        variable(network::DEPTH, depth.to_string()),
     ];
     if let Some(far) = network.target6(own_server) {
-        environment.push(variable(network::NEAR6, level.near6().to_string()));
+        environment.push(variable(network::NEAR6, depth.near6().to_string()));
         environment.push(variable(network::FAR6, far));
     }
     let privileges = if args.surroundings.plain { Privileges::Plain } else { Privileges::Ambient };
@@ -252,7 +252,7 @@ fn programs<'n>(args: &LinkArgs, command: &[OsString], network: &'n Network) -> 
 /// Files that would mean something else behind the link.
 fn files(net: Net, targets: &[Target], network: &Network) -> Vec<ReplacedFile> {
     let hosts = reach::hosts_file(targets, &network.around);
-    let content = resolver::behind_link(net, network.around.level().far());
+    let content = resolver::behind_link(net, network.around.depth().far());
     let resolver = content.map(|content| ReplacedFile {
         path: resolver::RESOLV_CONF.into(),
         content: content.into(),

@@ -35,7 +35,7 @@ use btu_core::verdict::Verdict;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::activity;
-use btu_engine::activity::Pace;
+use btu_engine::activity::Stint;
 use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
@@ -114,9 +114,9 @@ impl LocalRunner {
         let fars = [Role::Active, Role::Passive].map(|role| self.party(role, path));
         let load = self.activities.named(&run.cell.activity).map(|activity| Load {
             activity,
-            pace: match (self.plan.work, run.fixed_units) {
-                (Work::Calibrated, Some(units)) => Pace::Fixed { units },
-                _ => Pace::Steady { lead_in: self.plan.lead_in },
+            stint: match (self.plan.work, run.fixed_units) {
+                (Work::Calibrated, Some(units)) => Stint::Fixed { units },
+                _ => Stint::Steady { lead_in: self.plan.lead_in },
             },
         });
         cellrun::run(&CellOrder {

@@ -43,7 +43,7 @@ use btu_core::units::BitRate;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::activity;
-use btu_engine::activity::Pace;
+use btu_engine::activity::Stint;
 use btu_engine::cellrun;
 use btu_engine::cellrun::BlackBox;
 use btu_engine::cellrun::CellOrder;
@@ -169,9 +169,9 @@ impl RemoteRunner {
         };
         let load = self.activities.named(&run.cell.activity).map(|activity| Load {
             activity,
-            pace: match (self.plan.work, run.fixed_units) {
-                (Work::Calibrated, Some(units)) => Pace::Fixed { units },
-                _ => Pace::Steady { lead_in: self.plan.lead_in },
+            stint: match (self.plan.work, run.fixed_units) {
+                (Work::Calibrated, Some(units)) => Stint::Fixed { units },
+                _ => Stint::Steady { lead_in: self.plan.lead_in },
             },
         });
         let order = CellOrder { flows, terms, near: &near, fars: &[], load };

@@ -13,10 +13,8 @@ use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
-use btu_core::traffic::Drain;
 use btu_core::traffic::Event;
 use btu_core::traffic::Overrun;
-use btu_core::traffic::Pace;
 use btu_core::traffic::Pattern;
 use btu_core::traffic::Protocol;
 use btu_core::traffic::Streams;
@@ -29,7 +27,6 @@ use btu_core::traffic::burst::Limits;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;
-use btu_engine::traffic as engine;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Dialogue;
 use btu_engine::traffic::Flow;
@@ -258,16 +255,8 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
             duration,
             write: size(&test.traffic, "buffer").unwrap_or(Bytes::new(1 << 20)),
             read: size(&test.sink, "blocksize").unwrap_or(Bytes::new(64 << 10)),
-            drain: match test.drain {
-                Drain::No => engine::Drain::No,
-                Drain::UpTo(time) => engine::Drain::UpTo(time),
-                Drain::Yes => engine::Drain::Yes,
-            },
-            pace: test.pace.map(|pace| match pace {
-                Pace::Hybrid => engine::Pace::Hybrid,
-                Pace::Sleep => engine::Pace::Sleep,
-                Pace::Spin => engine::Pace::Spin,
-            }),
+            drain: test.drain,
+            pace: test.pace,
             code_point: test.dscp,
             held_to: None,
         };

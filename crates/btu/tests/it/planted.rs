@@ -2,7 +2,7 @@
 //! adds causes of its own, which are passed over here; how often each is the very first one on an idle
 //! machine is `cargo xtask bench diagnosis`.
 
-use btu_core::diagnosis::Pace;
+use btu_core::diagnosis::Worked;
 
 use crate::isolated::isolated;
 use crate::planted_causes::Bed;
@@ -63,8 +63,8 @@ fn messages_and_answers_on_a_calm_path_have_no_cause_in_the_network() {
         let wrong = |name: &&String| CAUSES.iter().any(|plant| plant.is_named_by(Some(name)));
         // A crowded machine keeps either host from its work; that is none of the network's causes. A
         // black box is the limit only where its thread never rested.
-        let paces = found.connections.iter().map(|one| Pace::of(&one.evidence));
-        let crowded = paces.filter_map(|pace| pace.receiver).any(|worked| worked.share() >= 0.9);
+        let ends = found.connections.iter().map(|one| Worked::of(&one.evidence));
+        let crowded = ends.filter_map(|end| end.receiver).any(|worked| worked.share() >= 0.9);
         let of_hosts = |name: &&String| match name.as_str() {
             "application" => true,
             "blackbox-limited" => crowded,

@@ -21,14 +21,14 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The sizes to measure again: both ends, the centre, the worst.
+    /// The sizes to measure again: both ends, the middle, the worst.
     pub(super) fn probes(&self, sizes: &[Bytes]) -> Vec<Bytes> {
         let slow =
             |size: &&Bytes| **size >= self.from && **size <= self.to && !self.good.contains(size);
         let slow: Vec<Bytes> = sizes.iter().filter(slow).copied().collect();
-        let centre = slow.get(slow.len() / 2).copied();
+        let middle = slow.get(slow.len() / 2).copied();
         let mut probes: Vec<Bytes> =
-            [self.from, self.to, self.worst].into_iter().chain(centre).collect();
+            [self.from, self.to, self.worst].into_iter().chain(middle).collect();
         probes.sort_unstable();
         probes.dedup();
         probes

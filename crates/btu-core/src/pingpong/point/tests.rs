@@ -171,11 +171,11 @@ fn p8_each_interval_that_is_printed_covers_its_statistic_although_rounds_differ(
     }
 }
 
-/// A machine whose level wanders: sd of it on logs, the rounds in which it forgets itself (an
+/// A machine with a tide: sd of it on logs, the rounds in which it forgets itself (an
 /// Ornstein-Uhlenbeck process), and the sd of each visit on its own.
 #[derive(Clone, Copy)]
 struct Wandering {
-    level: f64,
+    tide: f64,
     memory: f64,
     own: f64,
 }
@@ -186,12 +186,12 @@ impl Wandering {
         let mut sizes: Vec<u64> = (1..=30).collect();
         let kept = (-1.0 / (30.0 * self.memory)).exp();
         let fresh = (1.0 - kept * kept).sqrt();
-        let (mut samples, mut level): (Vec<VisitSample>, f64) = (vec![], normal(chance));
+        let (mut samples, mut tide): (Vec<VisitSample>, f64) = (vec![], normal(chance));
         for round in 1..=10 {
             crate::schedule::shuffle(&mut sizes, chance);
             for size in &sizes {
-                level = kept * level + fresh * normal(chance);
-                let log = self.level * level + self.own * normal(chance);
+                tide = kept * tide + fresh * normal(chance);
+                let log = self.tide * tide + self.own * normal(chance);
                 let unit_ns = crate::pingpong::schedule::whole(2e6 * log.exp()).count();
                 samples.push(sized(*size, round, &[unit_ns]));
             }
@@ -217,14 +217,14 @@ fn normal(chance: &mut ChaCha12Rng) -> f64 {
     StandardNormal.sample(chance)
 }
 
-/// Where nothing wanders both hold what they promise; a level that is kept for one round, two and three
+/// Where nothing wanders both hold what they promise; a tide that keeps for one round, two and three
 /// leaves the plain ones far behind.
 #[test]
 fn p8_intervals_hold_although_a_machine_wanders_from_round_to_round() {
-    let still = Wandering { level: 0.0, memory: 1.0, own: 0.1 };
+    let still = Wandering { tide: 0.0, memory: 1.0, own: 0.1 };
     assert!(still.covered().iter().all(|percent| (93.0..=99.0).contains(percent)));
     for (memory, least, most_plain) in [(0.7, 93.0, 93.0), (1.7, 88.0, 80.0), (3.3, 80.0, 70.0)] {
-        let wandering = Wandering { level: 0.1, memory, own: 0.05 };
+        let wandering = Wandering { tide: 0.1, memory, own: 0.05 };
         let [found, plain] = wandering.covered();
         assert!(found >= least && plain <= most_plain, "{memory}: {found} %, plain {plain} %");
     }

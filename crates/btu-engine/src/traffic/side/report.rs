@@ -1,6 +1,7 @@
 //! What a side saw, in a form that another host reads: rows of differences, because most are small.
 
 use btu_core::sample::Outcome;
+use btu_core::traffic::Pace;
 use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Fate;
 use btu_core::traffic::trace::Arrived;
@@ -16,7 +17,6 @@ use super::super::flow::Sent;
 use super::super::job::Flow;
 use super::super::job::JobEnd;
 use super::super::job::TcpEnd;
-use super::super::pacer::Pace;
 use super::Part;
 use super::SideEnd;
 use super::bounds;
@@ -305,12 +305,12 @@ const LONGEST_LINE: usize = 400;
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::Drain;
     use btu_core::traffic::burst::Block;
     use btu_core::traffic::burst::Discipline;
     use btu_core::traffic::burst::Limits;
 
     use super::super::super::job::Carrier;
-    use super::super::super::job::Drain;
     use super::super::super::job::Offer;
     use super::*;
 

@@ -47,10 +47,10 @@ pub(in crate::agent) fn share(rate: BitRate, senders: usize) -> BitRate {
     BitRate::new(part.max(8))
 }
 
-/// Whether an end sent four fifths of what it was allowed, or more: the kernel's pace counts headers
+/// Whether an end sent four fifths of what it was allowed, or more: the kernel counts headers
 /// and rounds up to whole segments, the end counts user bytes.
-pub(super) fn is_at(end: &EndReport, pace: BitRate) -> bool {
+pub(super) fn is_at(end: &EndReport, part: BitRate) -> bool {
     let sent = end.started.zip(end.ended).filter(|_| end.messages > 0);
     let rate = sent.and_then(|(started, ended)| end.bytes.per(ended.since(started)));
-    rate.is_some_and(|rate| rate.bit_per_second() / 4 >= pace.bit_per_second() / 5)
+    rate.is_some_and(|rate| rate.bit_per_second() / 4 >= part.bit_per_second() / 5)
 }

@@ -159,9 +159,9 @@ pub(super) const BEYOND: Nanos = Nanos::from_secs(10);
 
 #[cfg(test)]
 mod tests {
+    use btu_core::traffic::Drain;
     use btu_core::units::Bytes;
     use btu_engine::traffic::Carrier;
-    use btu_engine::traffic::Drain;
     use btu_engine::traffic::Offer;
 
     use super::*;

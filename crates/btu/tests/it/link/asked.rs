@@ -77,7 +77,7 @@ fn the_command_keeps_its_user_id_and_may_nest_unless_plain() {
 #[test]
 fn the_environment_tells_the_addresses() {
     need_namespaces!();
-    let script = "echo $BTU_LINK_NEAR $BTU_LINK_FAR $BTU_LINK_LEVEL";
+    let script = "echo $BTU_LINK_NEAR $BTU_LINK_FAR $BTU_LINK_DEPTH";
     let output = expect_status(&mut link(User::Same, &[], script), 0);
     assert_eq!(text(&output.stdout), "198.19.201.2 198.19.201.1 1\n");
 }

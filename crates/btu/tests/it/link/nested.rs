@@ -13,15 +13,15 @@ use super::users::text;
 fn three_deep(user: User, options: &[&str]) -> f64 {
     let program = btu(user).get_program().to_os_string();
     let mut command = btu(user);
-    for level in 0..3 {
-        if level > 0 {
+    for depth in 0..3 {
+        if depth > 0 {
             command.arg(&program);
         }
         command.arg("link").args(options).arg("--");
     }
-    command.args(["sh", "-c", "ping -c 20 -i 0.01 $BTU_LINK_FAR; echo level $BTU_LINK_LEVEL"]);
+    command.args(["sh", "-c", "ping -c 20 -i 0.01 $BTU_LINK_FAR; echo depth $BTU_LINK_DEPTH"]);
     let output = text(&expect_status(&mut command, 0).stdout);
-    assert!(output.contains("level 3"), "{output}");
+    assert!(output.contains("depth 3"), "{output}");
     assert!(output.contains("PING 198.19.201.1"), "the outermost far end is meant: {output}");
     fastest(&output)
 }
@@ -77,14 +77,14 @@ fn a_second_link_of_one_level_is_refused_with_the_reason() {
          {program} link -- true"
     );
     let stderr = text(&expect_status(&mut link(User::Same, &["--quiet"], &script), 3).stderr);
-    assert!(stderr.contains("level 2 is taken"), "{stderr}");
+    assert!(stderr.contains("depth 2 is taken"), "{stderr}");
 }
 
 #[test]
 fn the_level_of_another_network_is_not_believed() {
     need_namespaces!();
-    let mut command = link(User::Same, &["--quiet"], "echo $BTU_LINK_LEVEL");
-    let output = expect_status(command.env("BTU_LINK_LEVEL", "7"), 0);
+    let mut command = link(User::Same, &["--quiet"], "echo $BTU_LINK_DEPTH");
+    let output = expect_status(command.env("BTU_LINK_DEPTH", "7"), 0);
     assert_eq!(text(&output.stdout), "1\n");
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn users() -> Vec<User> {
 /// The program, in the root directory, which everybody may enter.
 pub(crate) fn btu(user: User) -> Command {
     let mut command = Command::new(shared_copy());
-    command.current_dir("/").env_remove("BTU_LINK_LEVEL");
+    command.current_dir("/").env_remove("BTU_LINK_DEPTH");
     if user == User::Ordinary {
         command.uid(1000).gid(1000).env("HOME", "/tmp");
     }
@@ -59,7 +59,7 @@ pub(crate) fn without_user_namespaces(arguments: &[&str]) -> Command {
     let poor = "echo 0 > /proc/sys/user/max_user_namespaces && \
                 exec setpriv --bounding-set=-all \"$0\" \"$@\"";
     command.args(["--user", "--map-root-user", "sh", "-c", poor]);
-    command.arg(shared_copy()).args(arguments).current_dir("/").env_remove("BTU_LINK_LEVEL");
+    command.arg(shared_copy()).args(arguments).current_dir("/").env_remove("BTU_LINK_DEPTH");
     command
 }
 

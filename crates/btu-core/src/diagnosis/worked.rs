@@ -14,7 +14,7 @@ use crate::units::Ratio;
 /// The share of the time in which the data thread of each end ran or waited for a CPU; `None` where
 /// nobody measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Pace {
+pub struct Worked {
     /// The end that sent.
     pub sender: Option<Ratio>,
     /// The end that read.
@@ -43,7 +43,7 @@ pub(super) enum Basis {
     Waits,
 }
 
-impl Pace {
+impl Worked {
     /// By the accounts of both threads.
     pub fn of(evidence: &Evidence) -> Self {
         let of = |end| worked(end, evidence.elapsed);
@@ -69,7 +69,7 @@ impl Pace {
         end.share() >= other.share() * FAR_SLOWER
     }
 
-    /// True for an end that sets the pace, whatever the other one does.
+    /// True for an end that is the limit, whatever the other one does.
     pub(super) fn never_rests(end: Ratio) -> bool {
         end.share() >= NEVER_RESTS
     }
@@ -99,8 +99,8 @@ const NEVER_RESTS: f64 = 0.9;
 mod tests {
     use super::*;
 
-    fn pace(sender: f64, receiver: f64) -> Pace {
-        Pace { sender: Some(Ratio::new(sender)), receiver: Some(Ratio::new(receiver)) }
+    fn ends(sender: f64, receiver: f64) -> Worked {
+        Worked { sender: Some(Ratio::new(sender)), receiver: Some(Ratio::new(receiver)) }
     }
 
     fn close(found: f64, wanted: f64) -> bool {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_nobody_measured_bounds_nothing() {
         for site in [Site::Own, Site::Path, Site::Receiver, Site::Sender] {
-            assert!(close(Pace::default().spare(site, Basis::Waits), 1.0));
+            assert!(close(Worked::default().spare(site, Basis::Waits), 1.0));
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_slower_of_two_ends_is_no_fault() {
         for (sender, receiver) in [(0.99, 0.79), (0.79, 0.99), (0.98, 0.65), (0.82, 0.97)] {
-            let found = pace(sender, receiver);
+            let found = ends(sender, receiver);
             for site in [Site::Path, Site::Receiver, Site::Sender] {
                 assert!(close(found.spare(site, Basis::Waits), 0.0), "{sender} {receiver}");
                 let left = 1.0 - sender.max(receiver);
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn an_end_that_is_far_slower_is_one_and_only_that_end() {
-        let found = pace(0.3, 0.98);
-        let spare = |found: Pace, site| found.spare(site, Basis::Waits);
+        let found = ends(0.3, 0.98);
+        let spare = |found: Worked, site| found.spare(site, Basis::Waits);
         assert!(close(spare(found, Site::Receiver), 0.7));
         assert!(close(spare(found, Site::Sender), 0.0) && close(spare(found, Site::Path), 0.0));
-        let found = pace(0.98, 0.3);
+        let found = ends(0.98, 0.3);
         assert!(close(spare(found, Site::Sender), 0.7) && close(spare(found, Site::Receiver), 0.0));
     }
 
@@ -145,10 +145,10 @@ mod tests {
             [(0.98, 0.49, true), (0.98, 0.5, false), (0.6, 0.3, true), (0.6, 0.31, false)]
         {
             let [one, two] = [end, other].map(Ratio::new);
-            assert_eq!(Pace::is_far_slower(one, two), wanted, "{end} {other}");
-            assert!(!Pace::is_far_slower(two, one));
+            assert_eq!(Worked::is_far_slower(one, two), wanted, "{end} {other}");
+            assert!(!Worked::is_far_slower(two, one));
             let left = 1.0 - if wanted { other } else { end };
-            assert!(close(pace(other, end).spare(Site::Receiver, Basis::Counted), left));
+            assert!(close(ends(other, end).spare(Site::Receiver, Basis::Counted), left));
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn where_both_ends_rest_anything_else_can_cost_that_time() {
         for site in [Site::Path, Site::Receiver, Site::Sender] {
-            assert!(close(pace(0.2, 0.25).spare(site, Basis::Waits), 0.75));
+            assert!(close(ends(0.2, 0.25).spare(site, Basis::Waits), 0.75));
         }
     }
 }

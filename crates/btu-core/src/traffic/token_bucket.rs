@@ -11,14 +11,14 @@ use crate::units::Nanos;
 /// A rate, and how far a sender may be ahead of it: of any span of time, what was sent in it is at most
 /// what the rate gives in that time and one burst. Who wakes up late makes up for it, within the burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct TokenBucket {
     rate: BitRate,
     burst: Bytes,
     /// When all that was sent will have passed, in nanoseconds times bits per second.
     passed: u128,
 }
 
-impl Allowance {
+impl TokenBucket {
     /// For packets of at most `largest`, headers included: the burst is one of them, and what the rate
     /// gives while a sender may be late.
     pub fn new(rate: BitRate, largest: Bytes) -> Self {
@@ -95,19 +95,19 @@ mod tests {
 
     /// What was sent, and when, by somebody who always has more, and wakes up so much after each moment
     /// that he waits for.
-    fn greedy(rate: BitRate, sizes: &[u64], late_us: &[u64]) -> (Allowance, Vec<(Nanos, Bytes)>) {
-        let mut allowance = Allowance::new(rate, Bytes::new(70_000));
+    fn greedy(rate: BitRate, sizes: &[u64], late_us: &[u64]) -> (TokenBucket, Vec<(Nanos, Bytes)>) {
+        let mut bucket = TokenBucket::new(rate, Bytes::new(70_000));
         let (mut now, mut sent) = (Nanos::from_secs(7), Vec::new());
         for (size, late) in sizes.iter().zip(late_us.iter().cycle()) {
             let amount = Bytes::new(*size);
-            if let Some(at) = allowance.wait_for(now, amount) {
+            if let Some(at) = bucket.wait_for(now, amount) {
                 now = at.saturating_add(Nanos::from_micros(*late));
-                assert_eq!(allowance.wait_for(now, amount), None, "the moment that was named");
+                assert_eq!(bucket.wait_for(now, amount), None, "the moment that was named");
             }
-            allowance.sent(now, amount);
+            bucket.sent(now, amount);
             sent.push((now, amount));
         }
-        (allowance, sent)
+        (bucket, sent)
     }
 
     proptest! {
@@ -118,14 +118,14 @@ mod tests {
             late_us in prop::collection::vec(0_u64..200_000, 1..20),
         ) {
             let rate = BitRate::new(rate);
-            let (allowance, sent) = greedy(rate, &sizes, &late_us);
+            let (bucket, sent) = greedy(rate, &sizes, &late_us);
             for first in 0..sent.len() {
                 let mut sum = 0_u128;
                 for (at, amount) in &sent[first..] {
                     sum += u128::from(amount.bits());
                     let span = u128::from(at.since(sent[first].0).count());
                     let part = span * u128::from(rate.bit_per_second());
-                    let most = part + scaled(allowance.burst());
+                    let most = part + scaled(bucket.burst());
                     prop_assert!(sum * 1_000_000_000 <= most, "{sum} bits in {span} ns");
                 }
             }
@@ -138,13 +138,13 @@ mod tests {
             late_us in prop::collection::vec(0_u64..9_000, 1..20),
         ) {
             let rate = BitRate::new(rate);
-            let (allowance, sent) = greedy(rate, &sizes, &late_us);
+            let (bucket, sent) = greedy(rate, &sizes, &late_us);
             let all: u128 = sent.iter().map(|(_, amount)| u128::from(amount.bits())).sum();
             let (last, held) = (sent.last().unwrap().0, sent.iter().any(|(at, _)| *at > sent[0].0));
             // Once it is held back the sender stays ahead of the rate: nothing is lost to lateness.
             let part = u128::from(last.since(sent[0].0).count()) * u128::from(rate.bit_per_second());
             prop_assert!(!held || all * 1_000_000_000 >= part, "{all} bits until {last}");
-            prop_assert!(all * 1_000_000_000 <= part + scaled(allowance.burst()));
+            prop_assert!(all * 1_000_000_000 <= part + scaled(bucket.burst()));
         }
     }
 
@@ -154,13 +154,13 @@ mod tests {
         let (rate, payload) = (BitRate::new(1_000_000), Bytes::new(1222));
         let amount = datagram_on_the_wire(payload, false, Bytes::new(1500));
         assert_eq!(amount, Bytes::new(1250));
-        let mut allowance = Allowance::new(rate, amount);
+        let mut bucket = TokenBucket::new(rate, amount);
         let (mut now, mut count) = (Nanos::ZERO, 0_u64);
         while now < Nanos::from_secs(3600) {
-            if let Some(at) = allowance.wait_for(now, amount) {
+            if let Some(at) = bucket.wait_for(now, amount) {
                 now = at;
             } else {
-                allowance.sent(now, amount);
+                bucket.sent(now, amount);
                 count += 1;
             }
         }
@@ -171,16 +171,16 @@ mod tests {
     #[test]
     fn another_rate_holds_from_the_moment_on_at_which_it_is_set() {
         let second = Nanos::from_secs(1);
-        let mut allowance = Allowance::new(BitRate::new(8_000_000), Bytes::new(10_000));
-        while allowance.wait_for(second, Bytes::new(10_000)).is_none() {
-            allowance.sent(second, Bytes::new(10_000));
+        let mut bucket = TokenBucket::new(BitRate::new(8_000_000), Bytes::new(10_000));
+        while bucket.wait_for(second, Bytes::new(10_000)).is_none() {
+            bucket.sent(second, Bytes::new(10_000));
         }
-        let at = allowance.wait_for(second, Bytes::new(20_000)).unwrap();
-        allowance.change(second, BitRate::new(800_000));
-        let later = allowance.wait_for(second, Bytes::new(20_000)).unwrap();
+        let at = bucket.wait_for(second, Bytes::new(20_000)).unwrap();
+        bucket.change(second, BitRate::new(800_000));
+        let later = bucket.wait_for(second, Bytes::new(20_000)).unwrap();
         assert_eq!(later.since(second), at.since(second) * 10);
-        allowance.change(second, BitRate::new(0));
-        assert_eq!(allowance.wait_for(second, Bytes::new(20_000)), Some(Nanos::MAX));
+        bucket.change(second, BitRate::new(0));
+        assert_eq!(bucket.wait_for(second, Bytes::new(20_000)), Some(Nanos::MAX));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The interval of a mean whose values follow one another in time and share their level with others.
+//! The interval of a mean whose values follow one another in time, and rise and fall with others: the tide.
 
 use super::count;
 use super::interval::Interval;
@@ -7,27 +7,27 @@ use super::interval::t_quantile;
 use super::logs;
 use super::mean_and_sd;
 
-/// The 95 % interval of the geometric mean of `values`, which came one after the other. `level` tells of
+/// The 95 % interval of the geometric mean of `values`, which came one after the other. `tide` tells of
 /// each by how much, on logs, everything that was measured beside it was above its own mean.
 ///
-/// Two variances of the mean add. What a value is above its level is chance of its own: sd^2 / n, with
-/// n - 1 degrees of freedom. The level hangs together in time, and only stretches that are long against
+/// Two variances of the mean add. What a value has beside its tide is chance of its own: sd^2 / n, with
+/// n - 1 degrees of freedom. The tide hangs together in time, and only stretches that are long against
 /// its memory say how far another mean would be: batch means (B. Schmeiser, "Batch size effects in the
 /// analysis of simulation output", Operations Research 30, 1982), with one degree less than batches. The
 /// degrees of the sum are those of F. Satterthwaite ("An approximate distribution of estimates of
 /// variance components", Biometrics Bulletin 2, 1946). No narrower than [`student_on_logs`], which takes
 /// the values for independent.
 ///
-/// `None` as there, and where a value has no level.
-pub fn student_with_drift(values: &[f64], level: &[f64]) -> Option<Interval> {
+/// `None` as there, and where a value has no tide.
+pub fn student_with_tide(values: &[f64], tide: &[f64]) -> Option<Interval> {
     let independent = student_on_logs(values)?;
     let logs = logs(values)?;
-    let own: Vec<f64> = logs.iter().zip(level).map(|(value, level)| value - level).collect();
+    let own: Vec<f64> = logs.iter().zip(tide).map(|(value, tide)| value - tide).collect();
     if own.len() != values.len() {
         return None;
     }
     let (mean, _) = mean_and_sd(&logs)?;
-    let Some(half) = Spread::of_values(&own)?.and(Spread::of_batches(level)?).half_width() else {
+    let Some(half) = Spread::of_values(&own)?.and(Spread::of_batches(tide)?).half_width() else {
         return Some(independent);
     };
     let drifting = Interval { low: (mean - half).exp(), high: (mean + half).exp() };
@@ -91,11 +91,11 @@ mod tests {
         logs.iter().map(|log| log.exp()).collect()
     }
 
-    /// Three values that are nothing but their level: t of 2 degrees both ways.
+    /// Three values that are nothing but their tide: t of 2 degrees both ways.
     #[test]
     fn three_values_are_three_batches() {
         let logs = [0.0, 1.0, 2.0];
-        let found = student_with_drift(&exp(&logs), &[-1.0, 0.0, 1.0]).unwrap();
+        let found = student_with_tide(&exp(&logs), &[-1.0, 0.0, 1.0]).unwrap();
         let want = student_on_logs(&exp(&logs)).unwrap();
         assert!((found.low - want.low).abs() < 1e-12 && (found.high - want.high).abs() < 1e-9);
     }
@@ -107,21 +107,21 @@ mod tests {
     #[test]
     fn what_rises_from_batch_to_batch_is_known_by_three_of_them() {
         let logs = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0];
-        let level: Vec<f64> = logs.iter().map(|log| log - 0.9).collect();
-        let found = student_with_drift(&exp(&logs), &level).unwrap();
+        let tide: Vec<f64> = logs.iter().map(|log| log - 0.9).collect();
+        let found = student_with_tide(&exp(&logs), &tide).unwrap();
         assert!((found.half_width() - 2.5272_f64.exp_m1()).abs() < 1e-3, "{found:?}");
         let independent = student_on_logs(&exp(&logs)).unwrap();
         assert!((independent.half_width() - 0.6264_f64.exp_m1()).abs() < 1e-3);
     }
 
     #[test]
-    fn a_level_that_stays_leaves_the_interval_as_it_is() {
+    fn a_tide_that_stays_leaves_the_interval_as_it_is() {
         let logs = [0.3, -0.1, 0.2, 0.0, -0.4, 0.1, 0.2, -0.3, 0.0, 0.0];
-        let found = student_with_drift(&exp(&logs), &[0.0; 10]);
+        let found = student_with_tide(&exp(&logs), &[0.0; 10]);
         assert_eq!(found, student_on_logs(&exp(&logs)));
-        assert_eq!(student_with_drift(&[5.0; 4], &[0.0; 4]), student_on_logs(&[5.0; 4]));
-        assert_eq!(student_with_drift(&exp(&logs), &[0.0; 9]), None);
-        assert_eq!(student_with_drift(&[1.0], &[0.0]), None);
+        assert_eq!(student_with_tide(&[5.0; 4], &[0.0; 4]), student_on_logs(&[5.0; 4]));
+        assert_eq!(student_with_tide(&exp(&logs), &[0.0; 9]), None);
+        assert_eq!(student_with_tide(&[1.0], &[0.0]), None);
     }
 
     #[test]

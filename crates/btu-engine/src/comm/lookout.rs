@@ -2,9 +2,9 @@
 
 use btu_core::units::Nanos;
 
-/// The pace of one data thread, from one look at the clock to the next.
+/// The lookout of one data thread, from one look at the clock to the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct Lookout {
     /// The last look; nothing before the first.
     last: Option<Look>,
     /// The call after which the next look is planned.
@@ -21,7 +21,7 @@ struct Look {
     calls: u64,
 }
 
-impl Pace {
+impl Lookout {
     /// The run begins: what goes by until the first call returns is a pause too.
     pub(super) fn begin(&mut self, at: Nanos) {
         self.last = Some(Look { at, calls: 0 });
@@ -71,11 +71,11 @@ impl Pace {
     }
 }
 
-/// Calls until the next look: as many as take a stretch at this pace, and at most twice as many as
+/// Calls until the next look: as many as take a stretch at this rate, and at most twice as many as
 /// last time, since the first calls fill buffers and are faster than those that follow.
 fn next_stretch(gap: Nanos, made: u64) -> u64 {
-    let at_this_pace = made.saturating_mul(STRETCH.count()) / gap.count().max(1);
-    at_this_pace.clamp(1, made.saturating_mul(2).max(1))
+    let at_this_rate = made.saturating_mul(STRETCH.count()) / gap.count().max(1);
+    at_this_rate.clamp(1, made.saturating_mul(2).max(1))
 }
 
 /// How long a thread goes on without a look.
@@ -86,16 +86,16 @@ mod tests {
     use super::*;
 
     /// Looks of a thread whose calls return at these times, and how many calls it made.
-    fn pace_of(calls: impl IntoIterator<Item = Nanos>) -> (Pace, u64) {
-        let (mut pace, mut due, mut looks) = (Pace::default(), 0, 0);
-        pace.begin(Nanos::ZERO);
+    fn looks_of(calls: impl IntoIterator<Item = Nanos>) -> (Lookout, u64) {
+        let (mut lookout, mut due, mut looks) = (Lookout::default(), 0, 0);
+        lookout.begin(Nanos::ZERO);
         for (number, at) in (1..).zip(calls) {
             if number >= due {
-                due = pace.look(at, number);
+                due = lookout.look(at, number);
                 looks += 1;
             }
         }
-        (pace, looks)
+        (lookout, looks)
     }
 
     /// Calls that take these times, one after the other.
@@ -110,10 +110,10 @@ mod tests {
     fn a_thread_looks_up_once_a_millisecond_whatever_a_call_takes() {
         for call_ns in [300, 10_000, 200_000] {
             let calls = (0..1_000_000_000 / call_ns).map(|_| call_ns);
-            let (_, looks) = pace_of(one_after_the_other(calls));
+            let (_, looks) = looks_of(one_after_the_other(calls));
             assert!((900..1_100).contains(&looks), "{looks} looks with calls of {call_ns} ns");
         }
-        let (_, looks) = pace_of(one_after_the_other([5_000_000; 40]));
+        let (_, looks) = looks_of(one_after_the_other([5_000_000; 40]));
         assert_eq!(looks, 40, "a call that takes longer is followed by a look each");
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn a_call_that_stands_still_among_fast_ones_is_a_pause_to_a_millisecond() {
         let with = |stall: u64| {
             let calls = (0..50_000).map(|i| if i == 30_000 { stall } else { 400 });
-            pace_of(one_after_the_other(calls)).0.longest_pause().unwrap().millis()
+            looks_of(one_after_the_other(calls)).0.longest_pause().unwrap().millis()
         };
         assert!(with(400) < 1.0);
         assert!((79.0..=81.0).contains(&with(80_000_000)), "{}", with(80_000_000));
@@ -129,41 +129,45 @@ mod tests {
 
     #[test]
     fn slow_calls_are_pauses_of_their_own_length() {
-        let (pace, _) = pace_of(one_after_the_other([3_000_000, 45_000_000, 7_000_000]));
-        assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(45)));
-        assert_eq!(Pace::default().longest_pause(), None);
+        let (lookout, _) = looks_of(one_after_the_other([3_000_000, 45_000_000, 7_000_000]));
+        assert_eq!(lookout.longest_pause(), Some(Nanos::from_millis(45)));
+        assert_eq!(Lookout::default().longest_pause(), None);
     }
 
     #[test]
     fn a_look_that_was_asked_for_among_many_calls_claims_no_pause() {
-        let mut pace = Pace::default();
-        pace.begin(Nanos::ZERO);
-        assert_eq!(pace.look(Nanos::from_millis(1), 1_000), 2_000);
-        let next = pace.look(Nanos::from_millis(120), 1_010);
-        assert_eq!(pace.longest_pause(), Some(Nanos::ZERO));
+        let mut lookout = Lookout::default();
+        lookout.begin(Nanos::ZERO);
+        assert_eq!(lookout.look(Nanos::from_millis(1), 1_000), 2_000);
+        let next = lookout.look(Nanos::from_millis(120), 1_010);
+        assert_eq!(lookout.longest_pause(), Some(Nanos::ZERO));
         assert_eq!(next, 1_011, "ten calls in a tenth of a second: the next is looked at");
     }
 
     #[test]
     fn a_pause_is_as_long_however_often_it_was_found() {
-        let mut pace = Pace::default();
-        pace.begin(Nanos::ZERO);
-        let planned = pace.look(Nanos::from_millis(1), 1_000);
-        assert!(!pace.is_slow(1_500), "found for the first time");
-        assert!(!pace.is_slow(1_500), "it stands still");
-        let planned = pace.look(Nanos::from_millis(106), planned);
-        assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(104)));
-        assert!(!pace.is_slow(planned), "what was found before its last look is forgotten");
-        assert!(pace.is_slow(planned + 1), "it goes on, and has not looked up");
-        pace.look(Nanos::from_millis(400), planned + 3);
-        assert_eq!(pace.longest_pause(), Some(Nanos::from_millis(104)), "slow calls are no pause");
+        let mut lookout = Lookout::default();
+        lookout.begin(Nanos::ZERO);
+        let planned = lookout.look(Nanos::from_millis(1), 1_000);
+        assert!(!lookout.is_slow(1_500), "found for the first time");
+        assert!(!lookout.is_slow(1_500), "it stands still");
+        let planned = lookout.look(Nanos::from_millis(106), planned);
+        assert_eq!(lookout.longest_pause(), Some(Nanos::from_millis(104)));
+        assert!(!lookout.is_slow(planned), "what was found before its last look is forgotten");
+        assert!(lookout.is_slow(planned + 1), "it goes on, and has not looked up");
+        lookout.look(Nanos::from_millis(400), planned + 3);
+        assert_eq!(
+            lookout.longest_pause(),
+            Some(Nanos::from_millis(104)),
+            "slow calls are no pause"
+        );
     }
 
     #[test]
     fn silence_is_counted_from_the_last_look() {
-        let mut pace = Pace::default();
-        assert_eq!(pace.quiet_for(Nanos::from_millis(50)), Nanos::ZERO);
-        pace.begin(Nanos::from_millis(10));
-        assert_eq!(pace.quiet_for(Nanos::from_millis(50)), Nanos::from_millis(40));
+        let mut lookout = Lookout::default();
+        assert_eq!(lookout.quiet_for(Nanos::from_millis(50)), Nanos::ZERO);
+        lookout.begin(Nanos::from_millis(10));
+        assert_eq!(lookout.quiet_for(Nanos::from_millis(50)), Nanos::from_millis(40));
     }
 }
