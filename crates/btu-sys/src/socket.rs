@@ -156,14 +156,7 @@ pub fn mark_packets(socket: &impl AsFd, code_point: u8) -> Result<()> {
 
 /// Bytes that a socket has received and nobody read: of datagrams, those of the first (FIONREAD).
 pub fn unread(socket: &impl AsFd) -> Result<u64> {
-    let mut bytes: libc::c_int = 0;
-    let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: FIONREAD writes one int to the pointer, which is valid.
-    let outcome = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
-    if outcome < 0 {
-        return Err(Error::last("read FIONREAD"));
-    }
-    Ok(u64::try_from(bytes).unwrap_or(0))
+    queued(socket.as_fd(), Queue::Received)
 }
 
 /// A UDP socket on `address` that asks for a receive buffer of `buffer` bytes; the kernel may give less.
@@ -231,12 +224,27 @@ pub fn pace(socket: &impl AsFd, byte_s: u64) -> Result<()> {
 
 /// Bytes that were written and not yet acknowledged by the peer (`SIOCOUTQ`).
 pub fn unacknowledged(socket: &impl AsFd) -> Result<u64> {
+    queued(socket.as_fd(), Queue::Sent)
+}
+
+/// A queue of a socket whose bytes the kernel counts.
+#[derive(Clone, Copy)]
+enum Queue {
+    Received,
+    Sent,
+}
+
+fn queued(socket: BorrowedFd<'_>, queue: Queue) -> Result<u64> {
+    let (request, name) = match queue {
+        Queue::Received => (libc::FIONREAD, "FIONREAD"),
+        // SIOCOUTQ has the number of TIOCOUTQ.
+        Queue::Sent => (libc::TIOCOUTQ, "SIOCOUTQ"),
+    };
     let mut bytes: libc::c_int = 0;
-    let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: SIOCOUTQ (the number of TIOCOUTQ) writes one int to the pointer, which is valid.
-    let outcome = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
+    // SAFETY: both requests write one int to the pointer, which is valid.
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), request, &raw mut bytes) };
     if outcome < 0 {
-        return Err(Error::last("read SIOCOUTQ"));
+        return Err(Error::last(format!("read {name}")));
     }
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
