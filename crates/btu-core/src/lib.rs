@@ -27,3 +27,4 @@ pub mod traffic;
 pub mod units;
 pub mod verb;
 pub mod verdict;
+pub mod words;

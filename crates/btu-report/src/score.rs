@@ -2,6 +2,7 @@
 
 use btu_core::score::ClassResult;
 use btu_core::score::TableScore;
+use btu_core::words::several;
 
 use crate::document::Block;
 use crate::document::Column;
@@ -54,7 +55,10 @@ fn figures(score: &TableScore) -> Vec<Pair> {
     let means = [score.goodput_am_mbps, score.goodput_gm_mbps, score.goodput_hm_mbps];
     let [am, gm, hm] = means.map(number::figure_or_none);
     pairs.push(Pair::new("Loaded cells", format!("AM {am}, GM {gm}, HM {hm} Mb/s")));
-    pairs.push(Pair::new("Table", format!("{} rows, {} cells", score.rows, score.cells)));
+    pairs.push(Pair::new(
+        "Table",
+        format!("{}, {}", several(score.rows, "row"), several(score.cells, "cell")),
+    ));
     pairs
 }
 

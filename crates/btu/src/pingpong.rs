@@ -13,6 +13,8 @@ mod progress;
 mod search;
 mod start;
 
+use btu_core::words::several;
+
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -56,10 +58,11 @@ fn dry_run(args: &PingPongArgs) -> Result<Exit, Failure> {
         String::new()
     };
     output::result(&format!(
-        "{}\n# {points} sizes of {curves} configuration{} in {} rounds, about {}{more}\n",
+        "{}\n# {} of {} in {}, about {}{more}\n",
         plan.to_toml(),
-        if curves == 1 { "" } else { "s" },
-        plan.rounds,
+        several(points, "size"),
+        several(curves, "configuration"),
+        several(plan.rounds, "round"),
         span(sweep)
     ))?;
     Ok(Exit::Done)

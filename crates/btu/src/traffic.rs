@@ -28,6 +28,7 @@ pub(crate) mod words;
 
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
+use btu_core::words::several;
 
 use self::start::Wanted;
 use crate::exit::Exit;
@@ -80,13 +81,8 @@ fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let time = crate::progress::span(estimate);
-    let cells = plan.cells.len();
-    output::result(&format!(
-        "{}\n# {runs} run{} of {cells} cell{}, about {time}\n",
-        plan.to_toml(),
-        if runs == 1 { "" } else { "s" },
-        if cells == 1 { "" } else { "s" },
-    ))?;
+    let (runs, cells) = (several(runs, "run"), several(plan.cells.len(), "cell"));
+    output::result(&format!("{}\n# {runs} of {cells}, about {time}\n", plan.to_toml()))?;
     Ok(Exit::Done)
 }
 

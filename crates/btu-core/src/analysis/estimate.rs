@@ -5,6 +5,7 @@ use crate::stats::Interval;
 use crate::stats::geometric_mean;
 use crate::stats::student_on_logs;
 use crate::stats::whole_pass_bootstrap;
+use crate::words::several;
 
 /// One composite, pass by pass.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +58,7 @@ pub(super) fn composite(
 fn no_interval(passes: usize) -> String {
     match passes {
         0 => "no complete pass, no interval".to_owned(),
-        1 => "1 pass, no interval".to_owned(),
-        n => format!("{n} passes, no interval"),
+        n => format!("{}, no interval", several(n, "pass")),
     }
 }
 

@@ -47,17 +47,12 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     let (count, longest) =
         (pauses.len() as u64, pauses.iter().max().map_or(0.0, |one| one.millis()));
     let share_percent = share * 100.0;
-    let sentence = if count == 0 {
-        format!(
-            "the sender had nothing to send {share_percent:.0} % of the time, while window and path had \
-             room"
-        )
-    } else {
-        format!(
-            "the application paused {count} times, at the longest {longest:.0} ms, while window and path \
-             had room"
-        )
+    let what = match count {
+        0 => format!("the sender had nothing to send {share_percent:.0} % of the time"),
+        1 => format!("the application paused for {longest:.0} ms"),
+        _ => format!("the application paused {count} times, at the longest {longest:.0} ms"),
     };
+    let sentence = format!("{what}, while window and path had room");
     Some(Finding {
         share,
         confidence: Confidence::High,

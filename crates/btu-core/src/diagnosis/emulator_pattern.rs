@@ -8,6 +8,7 @@ use super::Finding;
 use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
+use crate::words::several;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "emulator-pattern",
@@ -31,8 +32,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "the emulated link dropped {asked} packets because it was asked to, which explains the \
-             {again} retransmissions"
+            "the emulated link dropped {} because it was asked to, which explains the {}",
+            several(asked, "packet"),
+            several(again, "retransmission")
         ),
         figures: vec![
             Figure::new("drops asked for", float(asked), ""),

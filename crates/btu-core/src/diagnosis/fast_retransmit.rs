@@ -35,7 +35,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "{needed} of {} segments were lost and sent again after {} duplicate acknowledgements",
+            "{needed} of {} segments had to be sent again after {} duplicate acknowledgements",
             counts.data_segments, counts.duplicate_acks
         ),
         figures: vec![

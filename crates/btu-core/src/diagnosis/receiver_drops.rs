@@ -9,6 +9,7 @@ use super::Site;
 use super::seen::Seen;
 use super::seen::ratio;
 use crate::tcp::float;
+use crate::words::several;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "receiver-drops",
@@ -40,8 +41,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "the receiver's host dropped {dropped} segments that had arrived, for want of memory, which \
-             explains the {losses} losses"
+            "the receiver's host dropped {} that had arrived, for want of memory, which explains what \
+             was lost ({losses} in all)",
+            several(dropped, "segment")
         ),
         figures,
     })

@@ -35,7 +35,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: if is_seen || needless > 1 { Confidence::High } else { Confidence::Medium },
         sentence: format!(
-            "{needless} of {repairs} retransmissions were not needed: the receiver had the bytes \
+            "{needless} of {repairs} retransmissions for nothing: the receiver had the bytes \
              already; segments overtook each other ({} seen here)",
             counts.out_of_order
         ),

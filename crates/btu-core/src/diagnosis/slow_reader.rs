@@ -11,6 +11,7 @@ use crate::tcp::Limit;
 use crate::tcp::Span;
 use crate::tcp::float;
 use crate::tcp::total;
+use crate::words::times;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-reader",
@@ -34,18 +35,19 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     if !seen.stream.window_is_known || share < LEAST_SHARE || of_limited < part {
         return None;
     }
-    let (times, shut) = (seen.stream.zero_windows.len(), shut.millis());
+    let (count, shut) = (seen.stream.zero_windows.len() as u64, shut.millis());
     let squeezed = squeezed.millis();
     Some(Finding {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "the receiver's window was shut {times} times, {shut:.0} ms together, and {squeezed:.0} ms too \
-             small to go on: its application does not read as fast as data comes"
+            "the receiver's window was shut {}, {shut:.0} ms together, and {squeezed:.0} ms too small to \
+             go on: its application does not read as fast as data comes",
+            times(count)
         ),
         figures: vec![
             Figure::new("window shut", shut, "ms"),
-            Figure::new("times", float(times as u64), ""),
+            Figure::new("times", float(count), ""),
             Figure::new("window too small", squeezed, "ms"),
             Figure::new("largest window", float(largest), "B"),
             Figure::by_packets(share),

@@ -12,6 +12,7 @@ use crate::tcp::Restart;
 use crate::tcp::float;
 use crate::tcp::total;
 use crate::units::Nanos;
+use crate::words::times;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "slow-start-after-idle",
@@ -40,8 +41,9 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: if count >= 2 { Confidence::High } else { Confidence::Medium },
         sentence: format!(
-            "{count} times the sender began again with {} B in flight after {:.0} ms without data, where \
-             {} B had been in flight before",
+            "the sender began again {} with {} B in flight after {:.0} ms without data, where {} B had \
+             been in flight before",
+            times(count),
             first.first_flight,
             first.idle.millis(),
             first.flight_before

@@ -8,6 +8,7 @@ use super::Finding;
 use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
+use crate::words::times;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "tail-loss",
@@ -33,8 +34,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "{needed} times the end of a burst was lost; it was noticed {wait:.1} ms later, by {} probes \
-             and timers",
+            "the end of a burst was lost {}; it was noticed {wait:.1} ms later, by probes and timers ({})",
+            times(needed),
             repairs.tail.count
         ),
         figures: vec![

@@ -9,6 +9,8 @@ use super::Site;
 use super::seen::Seen;
 use crate::tcp::float;
 use crate::tcp::total;
+use crate::words::several;
+use crate::words::times;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "timeout",
@@ -40,9 +42,10 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "the retransmission timer ran out {count} times, the longest wait was {longest:.0} ms, and {} \
-             segments were sent again behind it",
-            seen.counts().after_timeout
+            "the retransmission timer ran out {}, the longest wait was {longest:.0} ms, and {} went out \
+             again behind it",
+            times(count),
+            several(seen.counts().after_timeout, "segment")
         ),
         figures,
     })
@@ -58,8 +61,8 @@ fn told(seen: &Seen<'_>) -> Option<Finding> {
         share,
         confidence: Confidence::High,
         sentence: format!(
-            "the sender's kernel counted timeouts of its retransmission timer; {count} pauses, the longest \
-             of {longest:.0} ms, are as long as one"
+            "the sender's kernel counted timeouts of its retransmission timer; pauses as long as one: \
+             {count}, the longest of {longest:.0} ms"
         ),
         figures: vec![
             Figure::new("timeouts that the sender counted", float(seen.timeouts_told()), ""),

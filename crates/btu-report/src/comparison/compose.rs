@@ -1,5 +1,7 @@
 //! The comparison for people: the verdict first, then every part, then what else changed.
 
+use btu_core::words::several;
+
 use super::ChangeResult;
 use super::ComparisonDocument;
 use super::Side;
@@ -74,7 +76,7 @@ fn conditions(found: &ComparisonDocument) -> Vec<Block> {
 }
 
 fn side(side: &Side) -> Pair {
-    let passes = if side.passes == 1 { "1 pass".into() } else { format!("{} passes", side.passes) };
+    let passes = several(side.passes, "pass");
     let when = side.started_at.clone().unwrap_or_else(|| "at an unknown time".to_owned());
     Pair::new(side.name.as_str(), format!("{}; {when}; {passes}; {}", side.host, side.trust))
 }

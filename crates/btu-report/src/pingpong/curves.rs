@@ -6,6 +6,7 @@ use btu_core::pingpong::curve::Regime;
 use btu_core::pingpong::curve::Rise;
 use btu_core::pingpong::point::PointSummary;
 use btu_core::units::Bytes;
+use btu_core::words::several;
 
 use super::Seen;
 use crate::document::Block;
@@ -138,7 +139,7 @@ fn remedy(transport: &str, largest: Bytes) -> &'static str {
 
 pub(super) fn every_point(seen: &Seen<'_>) -> Vec<Block> {
     let table = |curve: &Measured| {
-        let title = format!("{}: {} points", curve.label, curve.points.len());
+        let title = format!("{}: {}", curve.label, several(curve.points.len(), "point"));
         Block::details(title, vec![Block::Table(points(curve))])
     };
     all(seen).map(table).collect()

@@ -2,6 +2,7 @@
 
 use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::statistic::Statistic;
+use btu_core::words::several;
 
 use super::Seen;
 use super::curves::bytes;
@@ -118,14 +119,12 @@ fn facts(seen: &Seen<'_>) -> Vec<Pair> {
         .iter()
         .filter(|line| matches!(line, btu_core::pingpong::sample::Line::PingPongVisit(_)))
         .count();
+    let (visits, rounds) = (several(visits, "visit"), several(plan.rounds, "round"));
     let mode = plan.configurations.first().map(|configuration| configuration.mode.formula());
     let mut facts = vec![
         Pair::new("Host", host_line(&journal.hosts)),
         Pair::new("Path", super::path(journal)),
-        Pair::new(
-            "Measured",
-            format!("{from}{to}; {visits} visits in {} order, {} rounds", plan.order, plan.rounds),
-        ),
+        Pair::new("Measured", format!("{from}{to}; {visits} in {} order, {rounds}", plan.order)),
         Pair::new("Statistic", statistic(seen)),
     ];
     facts.extend(mode.map(|formula| Pair::new("Formula", formula)));

@@ -1,5 +1,7 @@
 //! The ranking for people: table 1 of the paper, figures 2 and 3 of all hosts, and what they rest on.
 
+use btu_core::words::several;
+
 use super::ClassFigures;
 use super::CorrelationResult;
 use super::PriceResult;
@@ -296,8 +298,7 @@ fn signed(value: f64) -> String {
 
 fn hosts(ranking: &Ranking) -> Vec<Block> {
     let row = |host: &RankedHost| {
-        let passes =
-            if host.passes == 1 { "1 pass".into() } else { format!("{} passes", host.passes) };
+        let passes = several(host.passes, "pass");
         let reason = host.btu_reason.clone().filter(|_| host.btu_ci95_mbps.is_none());
         let mut parts = vec![host.host.clone(), reason.unwrap_or(passes), host.trust.clone()];
         let date = host.price.as_ref().and_then(|price| price.date.as_ref());

@@ -9,6 +9,7 @@ use btu_core::analysis::ScoredRun;
 use btu_core::cell::Cell;
 use btu_core::sample::Flag;
 use btu_core::stats::geometric_mean;
+use btu_core::words::several;
 
 use super::ActivityResult;
 use super::CellResult;
@@ -38,7 +39,7 @@ pub(super) fn cell(run: &ScoredRun) -> CellResult {
 pub(super) fn summary(cell: &CellSummary) -> CellSummaryResult {
     let [min, median, max] = cell.goodput_range;
     let goodput_ci95_mbps = finite_pair(cell.goodput_ci95);
-    let few = if cell.n == 1 { "1 pass".to_owned() } else { format!("{} passes", cell.n) };
+    let few = several(cell.n, "pass");
     CellSummaryResult {
         case: cell.cell.case.name().to_owned(),
         application: cell.cell.application.name.clone(),

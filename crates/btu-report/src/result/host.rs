@@ -2,6 +2,7 @@
 
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
+use btu_core::words::several;
 use serde_json::Value;
 
 use crate::number;
@@ -30,7 +31,7 @@ pub(super) fn fact_text(fact: Option<&Fact>) -> Option<String> {
 /// `0-3,6` is `5 CPUs`.
 fn cpus(list: &str) -> Option<String> {
     let count = list.split(',').map(span).try_fold(0_u64, |sum, span| sum.checked_add(span?))?;
-    Some(if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") })
+    Some(several(count, "CPU"))
 }
 
 /// How many numbers `6` or `0-3` names.

@@ -43,10 +43,11 @@ impl Section for Anomalies {
 fn summary(analysis: &Analysis) -> String {
     let flagged = analysis.cells.iter().filter(|cell| !cell.flags.is_empty()).count();
     let all = analysis.cells.len();
+    let verb = if flagged == 1 { "is" } else { "are" };
     match flagged {
         0 => format!("None of the {all} cells is flagged."),
         _ => format!(
-            "{flagged} of the {all} cells are flagged. Flagged cells stay in the score. A flag of \
+            "{flagged} of the {all} cells {verb} flagged. Flagged cells stay in the score. A flag of \
              many cells tells about the run, and stands here once; a flag of a few cells tells \
              about those cells, and is listed for each. result.json holds every sentence."
         ),

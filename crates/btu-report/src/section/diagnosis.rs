@@ -10,6 +10,7 @@ use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
 use btu_core::diagnosis::Worked;
 use btu_core::tcp::Stream;
+use btu_core::words::several;
 
 use super::Run;
 use super::Section;
@@ -105,17 +106,19 @@ fn headline(run: &SecondRun) -> String {
 
 fn summary(analysis: &Analysis) -> String {
     let again = analysis.second_runs.len();
-    let cells =
-        |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
     let has_cause = |run: &&SecondRun| first(run).is_some_and(Diagnosis::is_known);
     let explained = analysis.second_runs.iter().filter(has_cause).count();
-    let (verb, of) = if explained == 1 { ("has", "its") } else { ("have", "their") };
+    let found = match (again, explained) {
+        (1, 1) => "Its cause stands below.".to_owned(),
+        (_, 0) => "No cause was found.".to_owned(),
+        (_, 1) => "1 of them has its cause below.".to_owned(),
+        _ => format!("{explained} of them have their cause below."),
+    };
     format!(
-        "After the last pass {} ran once more with capture; nothing of it is scored. {} of them {verb} \
-         {of} cause below. A second run may be calm where the scored one was not: then none is named. \
-         btu explain DIR CELL prints the same.",
-        cells(again),
-        explained
+        "After the last pass {} ran once more with capture; nothing of it is scored. {found} A second run \
+         may be calm where the scored one was not: then none is named. btu explain DIR CELL prints the \
+         same.",
+        several(again, "cell")
     )
 }
 

@@ -3,6 +3,7 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::Estimate;
 use btu_core::journal::Journal;
+use btu_core::words::several;
 
 use super::Run;
 use super::Section;
@@ -77,11 +78,11 @@ fn interval(estimate: &Estimate, form: fn(f64) -> String, passes: u32) -> String
     match (estimate.value, estimate.ci95) {
         (None, _) => estimate.reason.clone().unwrap_or_else(|| "not computed".to_owned()),
         (_, Some([lo, hi])) => {
-            format!("95 % interval {} to {}, {passes} passes", form(lo), form(hi))
+            format!("95 % interval {} to {}, {}", form(lo), form(hi), several(passes, "pass"))
         }
         (_, None) => {
             let reason = estimate.ci95_reason.clone();
-            reason.unwrap_or_else(|| format!("{passes} passes, no interval"))
+            reason.unwrap_or_else(|| format!("{}, no interval", several(passes, "pass")))
         }
     }
 }
@@ -147,9 +148,8 @@ fn testbed(class: &str) -> String {
 fn measured(journal: &Journal, analysis: &Analysis) -> String {
     let from = moment(journal, "started").unwrap_or_else(|| "at an unknown time".to_owned());
     let to = moment(journal, "finished").map_or_else(String::new, |at| format!(" to {at}"));
-    let passes = analysis.complete_passes;
-    let noun = if passes == 1 { "pass" } else { "passes" };
-    format!("{from}{to}; {passes} complete {noun}, {} runs", journal.records.len())
+    let passes = several(analysis.complete_passes, "complete pass");
+    format!("{from}{to}; {passes}, {}", several(journal.records.len(), "run"))
 }
 
 fn smallest_change(analysis: &Analysis) -> Option<String> {

@@ -5,6 +5,7 @@ use btu_core::traffic::findings::Findings;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
+use btu_core::words::several;
 
 use super::Seen;
 use super::rate;
@@ -163,23 +164,19 @@ fn one_cell(cell: &Measured) -> String {
     let delay = cell.window_delay.map_or_else(String::new, |delay| {
         format!("; a byte waited {} on average", span(Some(delay.value)))
     });
-    format!(
-        "{flows} flow{} offered {} and {} departed{delay}.",
-        if flows == 1 { "" } else { "s" },
-        rate(arrival),
-        rate(departure)
-    )
+    let flows = several(flows, "flow");
+    format!("{flows} offered {} and {} departed{delay}.", rate(arrival), rate(departure))
 }
 
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     let (journal, plan) = (seen.journal, &seen.journal.plan);
     let from = journal.moment("started").unwrap_or("at an unknown time");
     let to = journal.moment("finished").map_or_else(String::new, |at| format!(" to {at}"));
-    let (runs, cells) = (journal.runs().count(), plan.cells.len());
+    let (runs, cells) = (several(journal.runs().count(), "run"), several(plan.cells.len(), "cell"));
     let mut facts = vec![
         Pair::new("Host", host_line(&journal.hosts)),
         Pair::new("Path", super::path(journal)),
-        Pair::new("Measured", format!("{from}{to}; {runs} runs of {cells} cells")),
+        Pair::new("Measured", format!("{from}{to}; {runs} of {cells}")),
         Pair::new("Seed", plan.seed.to_string()),
     ];
     if plan.scale > 1 {

@@ -10,6 +10,7 @@ use btu_core::sample::CellSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::schedule::Slot;
 use btu_core::schedule::Step;
+use btu_core::words::several;
 
 use super::Finding;
 use crate::files::ResultFiles;
@@ -56,7 +57,8 @@ pub(super) fn check_captures(
             None => missing += 1,
         }
     }
-    let note = format!("{missing} files of captured packets are not there, and not verified");
+    let files = several(missing, "file");
+    let note = format!("{files} of captured packets not there, and not verified");
     (found, (missing > 0).then_some(note))
 }
 

@@ -1,5 +1,7 @@
 //! What `btu verify` tells people.
 
+use btu_core::words::several;
+
 use super::Finding;
 use super::Signer;
 use super::Tier;
@@ -38,9 +40,8 @@ fn facts(found: &Verification) -> Vec<Pair> {
 fn verdict(found: &Verification) -> String {
     let (figures, samples) = (found.figures, found.samples);
     match found.violations.len() {
-        0 => format!("VALID: {figures} figures computed again from {samples} samples"),
-        1 => "NOT VALID: 1 violation".to_owned(),
-        more => format!("NOT VALID: {more} violations"),
+        0 => format!("VALID: {figures} figures computed again from {}", several(samples, "sample")),
+        some => format!("NOT VALID: {}", several(some, "violation")),
     }
 }
 
