@@ -40,9 +40,10 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     findings.extend(journal::check(&opened.journal));
     let (changed, missing) = journal::check_captures(files, &opened.journal);
     findings.extend(changed);
+    let warned = opened.warnings.into_iter().map(|flag| flag.detail);
     Ok(Recomputed {
         findings,
-        notes: opened.warnings.into_iter().map(|flag| flag.detail).chain(missing).collect(),
+        notes: warned.chain(missing).chain(other_version(files, &document)).collect(),
         figures: numbers(&document),
         samples: opened.journal.records.len(),
         journal: Some(opened.journal),
@@ -52,9 +53,10 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
 fn of_verb(files: &ResultFiles) -> Result<Recomputed, Finding> {
     let stored = files.open(OpenMode::Strict).map_err(|error| unreadable(&error))?;
     let document = stored.figures().map_err(|cause| not_json(&cause))?;
+    let warned = stored.warnings().iter().map(|flag| flag.detail.clone());
     Ok(Recomputed {
         findings: against_stored(files, &document),
-        notes: stored.warnings().iter().map(|flag| flag.detail.clone()).collect(),
+        notes: warned.chain(other_version(files, &document)).collect(),
         figures: numbers(&document),
         samples: stored.samples(),
         journal: None,
@@ -70,6 +72,17 @@ fn unreadable(error: &StoreError) -> Finding {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |one| one.source());
     let said: Vec<String> = causes.map(ToString::to_string).collect();
     Finding::new("journal", said.first().cloned().unwrap_or_default(), said[1..].join(": "))
+}
+
+/// A result of another version is no forgery where a figure is computed otherwise by now.
+fn other_version(files: &ResultFiles, computed: &Value) -> Option<String> {
+    let stored: Value = serde_json::from_slice(files.get(RESULT)?).ok()?;
+    let theirs = stored["schema_version"].as_str()?;
+    let ours = computed["schema_version"].as_str().filter(|ours| *ours != theirs)?;
+    Some(format!(
+        "{RESULT} is of version {theirs}, this program writes {ours}: what is computed otherwise since \
+         then differs as well"
+    ))
 }
 
 fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
@@ -232,6 +245,18 @@ mod tests {
             told["schema_version"] = json!(other);
             assert!(!differing(&told, &computed).is_empty(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_result_of_another_version_says_so() {
+        let said = |stored: Value| {
+            let stored = BTreeMap::from([(RESULT.to_owned(), stored.to_string().into_bytes())]);
+            let files = ResultFiles::new(Path::new("result"), stored);
+            other_version(&files, &json!({"schema_version": "1.3.0"}))
+        };
+        let told = said(json!({"schema_version": "1.2.0"})).unwrap();
+        assert!(told.starts_with("result.json is of version 1.2.0, this program writes 1.3.0: "));
+        assert_eq!(said(json!({"schema_version": "1.3.0"})), None);
     }
 
     #[test]
