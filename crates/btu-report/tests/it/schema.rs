@@ -55,14 +55,20 @@ fn results_are_valid_whole_and_empty() {
 }
 
 #[test]
-fn the_checker_finds_a_missing_key_and_a_wrong_type() {
+fn the_checker_finds_a_missing_key_an_unknown_one_and_a_wrong_type() {
     let schema = result_schema();
     let journal = fixture::journal();
     let mut document = serde_json::to_value(result(&journal, &analyse(&journal))).unwrap();
     document.as_object_mut().unwrap().remove("btu_mbps");
     document["cells"][3]["bits"] = Value::from("many");
+    document["cells"][4]["butter"] = Value::from(1);
     let findings = violations(&document, &schema, &schema, "$");
-    assert_eq!(findings, ["$: no btu_mbps", "$.cells[3].bits: not integer"]);
+    let found = [
+        "$: no btu_mbps",
+        "$.cells[3].bits: not integer",
+        "$.cells[4]: butter is not in the schema",
+    ];
+    assert_eq!(findings, found);
 }
 
 #[test]
@@ -225,11 +231,16 @@ fn the_score_of_a_result_is_its_own_score() {
     }
 }
 
-/// What in `value` is not as `schema` says: types, required keys, items, references.
+/// What in `value` is not as `schema` says: types, required keys, keys that it does not name, items,
+/// references, alternatives (of which one has to hold).
 pub(crate) fn violations(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root.pointer(reference.trim_start_matches('#')).unwrap();
         return violations(value, target, root, at);
+    }
+    if let Some(alternatives) = schema["anyOf"].as_array() {
+        let each = alternatives.iter().map(|one| violations(value, one, root, at));
+        return each.min_by_key(Vec::len).unwrap_or_default();
     }
     let wrong_type = !of_type(value, &schema["type"]);
     let mut found: Vec<String> = wrong_type
@@ -243,8 +254,9 @@ pub(crate) fn violations(value: &Value, schema: &Value, root: &Value, at: &str) 
     }
     for (key, field) in value.as_object().into_iter().flatten() {
         let inner = [&schema["properties"][key], &schema["additionalProperties"]];
-        if let Some(inner) = inner.into_iter().find(|schema| schema.is_object()) {
-            found.extend(violations(field, inner, root, &format!("{at}.{key}")));
+        match inner.into_iter().find(|schema| schema.is_object()) {
+            Some(inner) => found.extend(violations(field, inner, root, &format!("{at}.{key}"))),
+            None => found.push(format!("{at}: {key} is not in the schema")),
         }
     }
     for (place, item) in value.as_array().into_iter().flatten().enumerate() {

@@ -165,7 +165,9 @@ fn the_list_holds_every_registry() {
         ("transports", "tcp"),
         ("pingpong-transports", "shm"),
         ("statistics", "average-of-3000"),
+        ("traffic-classes", "voice"),
         ("elements", "delay"),
+        ("methods", "rfc2544"),
         ("models", "www-3gpp"),
         ("backends", "relay"),
         ("probes", "drift"),
@@ -174,8 +176,10 @@ fn the_list_holds_every_registry() {
         ("rules", "stall"),
         ("causes", "delayed-ack-nagle"),
         ("sections", "result"),
+        ("services", "pingpong"),
         ("formats", "html"),
     ];
+    assert_eq!(document.as_object().unwrap().len(), entries.len(), "each registry has its entry");
     for (registry, entry) in entries {
         let listed = document[registry].as_array().unwrap_or_else(|| panic!("{registry}"));
         assert!(listed.iter().any(|one| one["name"] == entry), "{registry}: {entry}");
