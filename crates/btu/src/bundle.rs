@@ -1,9 +1,14 @@
 //! The verb `bundle`: a result as one file that can be sent, read and verified anywhere.
 
+use std::fs::File;
+use std::io::ErrorKind;
+use std::io::Write;
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
 use btu_core::manifest::hash;
+use btu_core::words::several;
 use btu_report::MANIFEST;
 use btu_report::ResultFiles;
 
@@ -40,8 +45,8 @@ pub(crate) fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
             "manifest_blake3": manifest,
         }))?;
     } else {
-        let (count, bytes) = (files.all().len(), bundle.len());
-        output::result(&format!("{}: {count} files, {bytes} bytes\n", path.display()))?;
+        let (files, bytes) = (several(files.all().len(), "file"), bundle.len());
+        output::result(&format!("{}: {files}, {bytes} bytes\n", path.display()))?;
     }
     if manifest.is_none() {
         output::message("btu: warning: nobody signed this result; nobody can verify the bundle");
@@ -65,13 +70,16 @@ impl BundleArgs {
     }
 }
 
-/// Writes a new file; never over another one.
-pub(crate) fn write(path: &std::path::Path, content: &[u8]) -> Result<(), Failure> {
-    use std::io::Write;
-    let made = std::fs::File::create_new(path).and_then(|mut file| file.write_all(content));
-    made.map_err(|error| {
-        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-        let cause = anyhow::Error::new(error).context(format!("write {}", path.display()));
-        if exists { Failure::usage(cause) } else { Failure::environment(cause) }
+/// Writes a new file; never over another one, and all of it or nothing.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let named = |error| anyhow::Error::new(error).context(format!("write {}", path.display()));
+    let mut file = File::create_new(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::usage(named(error)).hint("name another file"),
+        _ => Failure::environment(named(error)),
+    })?;
+    file.write_all(content).map_err(|error| {
+        // The first cause is told; a torn file would be taken for a result.
+        let _ = std::fs::remove_file(path);
+        Failure::environment(named(error))
     })
 }

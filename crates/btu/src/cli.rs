@@ -137,5 +137,5 @@ Examples:
   btu link --delay 10ms --drop 1% -- CMD      any command behind an emulated link
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command
-line, plan or input, 3 the machine lacks something (see btu doctor), 4 an agent was lost, 6 a cell
-met its cap, 130 and 143 interrupted.";
+line, plan or input, 3 the machine lacks something (see btu doctor), 4 an agent was lost, 5 results
+are not comparable, 6 a cell met its cap, 130 and 143 interrupted.";

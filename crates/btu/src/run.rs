@@ -23,6 +23,7 @@ use btu_control::drive;
 use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
+use btu_core::words::several;
 
 use self::start::Started;
 use self::watch::Progressing;
@@ -53,11 +54,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let (ending, lost) = (done.ending.clone(), done.lost.clone());
     let closed = finish::close(done)?;
     finish::show(args, &closed)?;
-    let exit = finish::told(&closed, &ending, &interrupt)?;
+    let exit = finish::told(args, &closed, &ending, &interrupt)?;
     match lost {
         None => Ok(exit),
-        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}"))
-            .hint("what was measured is kept; btu run --resume DIR --active ... goes on")),
+        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}")).hint(
+            format!("what was measured is kept; go on with: {}", finish::again(args, &closed)),
+        )),
     }
 }
 
@@ -119,7 +121,7 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
 fn outlook(plan: &Plan) -> String {
     let steps = plan.pass_order(1).len();
     let (min, max) = (plan.passes.min, plan.passes.max);
-    let passes = if min == max { min.to_string() } else { format!("{min} to {max}") };
+    let passes = if min == max { several(min, "pass") } else { format!("{min} to {max} passes") };
     let (sure, most) = (span(plan.estimate()), span(plan.estimate_max()));
-    format!("# {steps} steps in each of {passes} passes, {sure} to {most}")
+    format!("# {steps} steps in each of {passes}, {sure} to {most}")
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::Identity;
 use btu_control::client::Fault;
@@ -147,19 +148,11 @@ pub(crate) fn heard(quiet: bool) -> fn(&str) {
     if quiet { |_| () } else { output::message }
 }
 
-/// Nothing that is there is written over; better said before the test than after it.
-pub(crate) fn free(out: &Path) -> Result<(), Failure> {
-    let is_free = std::fs::read_dir(out).map_or(!out.exists(), |mut all| all.next().is_none());
-    if is_free {
-        return Ok(());
-    }
-    let cause = anyhow!("{}: the directory is not empty", out.display());
-    Err(Failure::usage(cause).hint("name another directory with --out"))
-}
-
 /// Writes the files of a result into a directory that is free.
 pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
-    std::fs::create_dir_all(out).map_err(Failure::environment)?;
+    std::fs::create_dir_all(out)
+        .with_context(|| format!("create {}", out.display()))
+        .map_err(Failure::environment)?;
     files.iter().try_for_each(|(name, content)| bundle::write(&out.join(name), content))
 }
 

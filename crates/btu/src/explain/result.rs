@@ -83,8 +83,11 @@ fn chosen<'r>(args: &ExplainArgs, analysis: &'r Analysis) -> Result<Vec<&'r Seco
     let found: Vec<&SecondRun> = runs.iter().filter(|run| run.cell.id() == *wanted).collect();
     if found.is_empty() {
         let legal: Vec<String> = runs.iter().map(|run| run.cell.id()).collect();
-        let cause =
-            anyhow!("{wanted}: no second run of {dir} is of that cell; write {}", legal.join(", "));
+        let remedy = match &legal[..] {
+            [] => "nor of any other".to_owned(),
+            legal => format!("write {}", legal.join(", ")),
+        };
+        let cause = anyhow!("{wanted}: no second run of {dir} is of that cell; {remedy}");
         return Err(Failure::usage(cause));
     }
     Ok(found)

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::io::BufWriter;
+use std::io::ErrorKind;
 use std::io::Write;
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use btu_testbed::capture::Capture;
@@ -18,8 +20,17 @@ use crate::exit::Failure;
 /// Files opened before anything runs, so that a wrong path costs nothing.
 #[derive(Debug)]
 pub(crate) struct Files {
-    statistics: Option<File>,
-    capture: Option<File>,
+    statistics: Option<Opened>,
+    capture: Option<Opened>,
+}
+
+/// A file that will be written at the end. One that was made for it goes where the end never comes, and
+/// one that was there stays as it was until then.
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    /// Where it has to be removed again.
+    made: Option<PathBuf>,
 }
 
 impl Files {
@@ -33,27 +44,74 @@ impl Files {
 
     /// Writes both, as far as they were asked for. The capture shows what the command's end saw.
     pub(crate) fn write(self, document: &Value, packets: Option<&Capture>) -> Result<(), Failure> {
-        if let Some(mut file) = self.statistics {
-            writeln!(file, "{document:#}")
-                .context("--stats: write")
-                .map_err(Failure::environment)?;
+        if let Some(statistics) = self.statistics {
+            let written = statistics.write(|file| writeln!(file, "{document:#}"));
+            written.context("--stats: write").map_err(Failure::environment)?;
         }
-        if let Some((file, packets)) = self.capture.zip(packets) {
-            capture(file, packets).context("--capture: write").map_err(Failure::environment)?;
+        if let Some((capture, packets)) = self.capture.zip(packets) {
+            let packets = std::slice::from_ref(packets);
+            let written = capture.write(|file| write_pcapng(file, packets, End::Near).map(drop));
+            written.context("--capture: write").map_err(Failure::environment)?;
         }
         Ok(())
     }
 }
 
-fn capture(file: File, packets: &Capture) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    write_pcapng(&mut out, std::slice::from_ref(packets), End::Near)?;
-    out.flush()
+impl Opened {
+    fn new(path: &Path) -> io::Result<Self> {
+        match File::create_new(path) {
+            Ok(file) => Ok(Self { file, made: Some(path.to_owned()) }),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Ok(Self { file: File::options().write(true).open(path)?, made: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(
+        mut self,
+        content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.made = None;
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        let mut out = BufWriter::new(&self.file);
+        content(&mut out)?;
+        out.flush()
+    }
 }
 
-fn create(option: &str, path: Option<&Path>) -> Result<Option<File>, Failure> {
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(path) = &self.made {
+            // Nobody misses an empty file.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn create(option: &str, path: Option<&Path>) -> Result<Option<Opened>, Failure> {
     let Some(path) = path else { return Ok(None) };
-    let created =
-        File::create(path).with_context(|| format!("{option}: create {}", path.display()));
-    created.map(Some).map_err(Failure::usage)
+    let opened = Opened::new(path).with_context(|| format!("{option}: create {}", path.display()));
+    opened.map(Some).map_err(Failure::usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_never_written_leaves_nothing_and_spoils_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+        std::fs::write(&old, "what was there before").unwrap();
+        drop([&old, &new].map(|path| Opened::new(path).unwrap()));
+        assert_eq!(std::fs::read_to_string(&old).unwrap(), "what was there before");
+        assert!(!new.exists());
+        for path in [&old, &new] {
+            Opened::new(path).unwrap().write(|file| write!(file, "this")).unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), "this");
+        }
+    }
 }

@@ -44,6 +44,9 @@ pub(super) struct Started {
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let plan = args.plan()?;
+    if let Some(out) = &args.out {
+        place::free(out)?;
+    }
     let mut hosts = facts::of_this_host();
     hosts.note.clone_from(&args.note);
     let imports = import::lines(&args.import)?;

@@ -44,7 +44,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
     }
     let Planned { plan, given } = args.plan()?;
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
-    tested::free(&out)?;
+    place::free(&out)?;
     let state = StateDir::open(&args.state)?;
     let (own, test) = (state.identity()?, NamedAgent::find(&state, "--test", name)?);
     let boxes = Hosts::named(args, &plan, interrupt)?;

@@ -71,6 +71,7 @@ pub(super) fn close(done: Done) -> Result<Closed, Failure> {
 
 /// The exit code of a run, or why it failed.
 pub(super) fn told(
+    args: &RunArgs,
     closed: &Closed,
     ending: &Ending,
     interrupt: &Interrupt,
@@ -79,11 +80,19 @@ pub(super) fn told(
         Ending::Complete => Ok(exit(closed)),
         Ending::EmulationMismatch(wrong) => Err(mismatch(&wrong.join("; "))),
         Ending::Interrupted => {
-            let dir = closed.path.display();
-            output::message(&format!("interrupted; go on with: btu run --resume {dir}"));
+            output::message(&format!("interrupted; go on with: {}", again(args, closed)));
             Ok(interrupt.exit())
         }
     }
+}
+
+/// What goes on with a run that is not at its end.
+pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
+    let agents = [("active", &args.active), ("passive", &args.passive)];
+    let agents = agents.map(|(role, agent)| {
+        agent.as_ref().map_or_else(String::new, |agent| format!(" --{role} {agent}"))
+    });
+    format!("btu run --resume {}{}", closed.path.display(), agents.concat())
 }
 
 /// The exit code of a run that came to its end.

@@ -1,10 +1,28 @@
 //! Where a result goes, and where the io activity works.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use btu_core::plan::Plan;
 use jiff::Timestamp;
+
+use crate::exit::Failure;
+
+/// Nothing that is there is written over: better said before any host is asked for than after it.
+pub(crate) fn free(out: &Path) -> Result<(), Failure> {
+    let what = match std::fs::read_dir(out).map(|mut all| all.next().is_none()) {
+        Ok(true) => return Ok(()),
+        Ok(false) => "the directory is not empty".to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => "not a directory".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let cause = anyhow!("{}: {what}", out.display());
+    Err(Failure::usage(cause)
+        .hint("name another directory with --out; what was begun goes on with --resume"))
+}
 
 /// `btu-results/20261121T203303Z-btu-26-quick`, with a number behind it where that is taken.
 pub(crate) fn default_out(plan: &Plan, now: Timestamp) -> PathBuf {

@@ -52,12 +52,13 @@ pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Fa
 
 fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { mut plan, given } = args.plan()?;
+    let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
+    place::free(&out)?;
     if !args.quiet {
         warn(&plan);
     }
     let mut hosts = facts::disclosure(args);
     let Made { runner, loss } = make(args, &mut plan, &mut hosts, interrupt)?;
-    let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
     let mut journal =
         JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
@@ -207,14 +208,13 @@ fn not_created(error: JournalError) -> Failure {
 /// A wrong directory is the user's, a full disk is the environment's.
 pub(crate) fn journal_failure(error: JournalError) -> Failure {
     match error {
-        JournalError::NotEmpty { .. } => {
-            Failure::usage(error).hint("name another directory with --out, or go on with --resume")
-        }
+        JournalError::NotEmpty { .. } => Failure::usage(error)
+            .hint("name another directory with --out; what was begun goes on with --resume"),
         JournalError::Corrupted { .. } => Failure::usage(error)
             .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
         JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
         JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
-            .hint("what was measured so far is kept; go on with btu run --resume DIR"),
+            .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }
 

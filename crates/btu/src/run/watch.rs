@@ -79,7 +79,7 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
             format!("{} {rate}", sample.cell)
         }
         Record::Verification(check) if check.mismatches.is_empty() => {
-            return format!("emulation of {} verified", check.link);
+            return format!("emulation of {} checked", check.link);
         }
         Record::Verification(check) => return check.mismatches.join("; "),
     };

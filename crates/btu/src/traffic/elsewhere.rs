@@ -33,6 +33,7 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
+use crate::run::place;
 
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {
@@ -55,7 +56,7 @@ pub(super) fn run(
         return Err(tested::no_resume(dir, name));
     }
     let out = output.out.clone().unwrap_or_else(|| start::default_out(plan));
-    tested::free(&out)?;
+    place::free(&out)?;
     let needs = needs::of(plan, interrupt)?;
     let own = StateDir::open(&args.far().state)?.identity()?;
     let agents: Vec<(Role, NamedAgent)> = args.agents(plan)?.into_iter().collect();

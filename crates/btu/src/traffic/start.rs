@@ -60,6 +60,9 @@ pub(super) struct Wanted<'a> {
 pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started, Failure> {
     let Wanted { plan, output, resumed, agents, state, reconnect, ordered } = wanted;
     let (limits, told) = ordered.unzip();
+    if let Some(out) = &output.out {
+        place::free(out)?;
+    }
     let quiet = output.quiet || output.json;
     let mut facts = facts::of_this_host();
     facts.note.clone_from(&output.note);
