@@ -120,13 +120,9 @@ fn unbundled(path: &Path) -> Result<BTreeMap<String, Vec<u8>>, StoreError> {
 /// The files of a result in a directory, and the names of all others.
 fn listed(path: &Path) -> Result<ResultFiles, StoreError> {
     let (mut files, mut others) = (BTreeMap::new(), Vec::new());
-    let entries = match std::fs::read_dir(path) {
-        Err(source) if source.kind() == std::io::ErrorKind::PermissionDenied => {
-            return Err(StoreError::Read { path: path.to_owned(), source });
-        }
-        entries => entries,
-    };
-    for entry in entries.into_iter().flatten().flatten() {
+    let entries = std::fs::read_dir(path)
+        .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if RESULT_FILES.contains(&name.as_str()) {
             files.insert(name, limited(&entry.path(), bundle::LONGEST_RESULT)?);

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
 
 use btu_core::analysis::analyse;
 use btu_core::journal::codec;
@@ -90,8 +89,11 @@ fn a_corrupted_line_is_an_error_that_counts_what_follows() {
 
 #[test]
 fn what_is_no_result_is_named() {
-    let error = open(Path::new("/nonexistent"), OpenMode::Strict).unwrap_err();
-    assert_eq!(printed(&error), "/nonexistent: not a result: it has no plan.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing");
+    let error = open(&path, OpenMode::Strict).unwrap_err();
+    let said = format!("read {}: No such file or directory (os error 2)", path.display());
+    assert_eq!(printed(&error), said);
 }
 
 #[test]
