@@ -38,12 +38,18 @@ impl Ordered {
         hear(&mut self.said)
     }
 
-    /// Gives an order; it was carried out when this returns, or could not be within `within`.
+    /// Gives an order; it was carried out when this returns, or could not be within `within`. A process
+    /// that does not answer in time is killed: its answer would be taken for that to the next order.
     pub(super) fn order(&mut self, order: &impl Serialize, within: Duration) -> io::Result<()> {
+        let answer = self.ask(order, within).inspect_err(|_| self.kill())?;
+        answer.map_err(io::Error::other)
+    }
+
+    fn ask(&mut self, order: &impl Serialize, within: Duration) -> io::Result<Result<(), String>> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         self.said.get_ref().set_read_timeout(Some(within))?;
         say(self.child.stdin.as_mut().ok_or_else(gone)?, order)?;
-        hear::<Result<(), String>>(&mut self.said)?.map_err(io::Error::other)
+        hear(&mut self.said)
     }
 
     /// The order to end something, which is over when this returns: a process that does not do it is
@@ -114,6 +120,14 @@ mod tests {
         assert_eq!(refused.to_string(), "no");
         // It has ended: nobody waits for it.
         ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
+    }
+
+    #[test]
+    fn an_answer_that_comes_late_is_not_taken_for_that_to_the_next_order() {
+        let late = r#"read first; read second; echo '{"Ok":null}'; read third"#;
+        let mut ordered = shell(late, Path::new("-"));
+        ordered.order(&"start", Duration::from_millis(20)).unwrap_err();
+        ordered.order(&"end", Duration::from_mins(1)).unwrap_err();
     }
 
     #[test]
