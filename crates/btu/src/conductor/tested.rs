@@ -39,6 +39,8 @@ pub(crate) struct Tested<'a> {
     pub(crate) tell: fn(&str),
     /// How long the black boxes take it for a guest, waiting for them included.
     pub(crate) longest: Nanos,
+    /// How long it waits for a black box that it lost, in seconds.
+    pub(crate) reconnect: u32,
 }
 
 impl Tested<'_> {
@@ -63,8 +65,25 @@ impl Tested<'_> {
         measured
     }
 
+    /// An order to measure this plan, each step within `lease`, and nothing else that a verb may add.
+    pub(crate) fn order(&self, seq: u64, lease: Nanos, plan: String) -> TestOrder {
+        TestOrder {
+            seq,
+            lease_ns: lease,
+            plan,
+            given: None,
+            boxes: self.black_boxes(),
+            reconnect_s: self.reconnect,
+            price: None,
+            marks: Vec::new(),
+            note: None,
+            service: None,
+            limits: None,
+        }
+    }
+
     /// The black boxes as an order names them.
-    pub(crate) fn black_boxes(&self) -> Vec<BlackBox> {
+    fn black_boxes(&self) -> Vec<BlackBox> {
         let boxes = self.boxes.iter().map(|(role, agent)| BlackBox {
             role: *role,
             id: agent.id.to_string(),
@@ -140,6 +159,21 @@ impl Tested<'_> {
             Answer::Failed { reason, .. } => Err(self.refused(&reason)),
             _ => Err(self.refused("no result")),
         }
+    }
+}
+
+/// The time of a host under test, each step of which may take `lease`, for a test without connections of a
+/// service.
+pub(crate) fn reservation(plan: String, longest_run: Nanos, lease: Nanos) -> Reservation {
+    Reservation {
+        plan,
+        longest_run_ns: longest_run,
+        silence_ns: lease,
+        flows: 0,
+        activities: Vec::new(),
+        emulation: false,
+        services: Vec::new(),
+        test: true,
     }
 }
 

@@ -59,6 +59,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         cancel: interrupt.flag(),
         tell: tested::heard(args.quiet || args.json),
         longest: longest(&plan),
+        reconnect: args.reconnect,
     };
     let one = Elsewhere { args, plan, given, tested };
     let bundle = match one.tested.measured(one.reservation(), |seq| one.order(seq)) {
@@ -75,31 +76,18 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
 
 impl Elsewhere<'_> {
     fn reservation(&self) -> Reservation {
-        Reservation {
-            plan: self.plan.edition_hash.chars().take(16).collect(),
-            longest_run_ns: self.plan.time_cap().saturating_add(self.plan.lead_in),
-            silence_ns: self.lease(),
-            flows: 0,
-            activities: Vec::new(),
-            emulation: false,
-            services: Vec::new(),
-            test: true,
-        }
+        let plan = self.plan.edition_hash.chars().take(16).collect();
+        let longest = self.plan.time_cap().saturating_add(self.plan.lead_in);
+        tested::reservation(plan, longest, self.lease())
     }
 
     fn order(&self, seq: u64) -> TestOrder {
         TestOrder {
-            seq,
-            lease_ns: self.lease(),
-            plan: self.plan.to_toml(),
             given: self.given.clone(),
-            boxes: self.tested.black_boxes(),
-            reconnect_s: self.args.reconnect,
             price: self.args.price.clone(),
             marks: self.args.marks.clone(),
             note: self.args.note.clone(),
-            service: None,
-            limits: None,
+            ..self.tested.order(seq, self.lease(), self.plan.to_toml())
         }
     }
 

@@ -40,7 +40,6 @@ struct Elsewhere<'a> {
     output: &'a OutputArgs,
     plan: &'a Plan,
     needs: Needs,
-    reconnect: u32,
     tested: Tested<'a>,
 }
 
@@ -73,9 +72,9 @@ pub(super) fn run(
         cancel: interrupt.flag(),
         tell: tested::heard(output.quiet || output.json),
         longest: longest(plan)?,
+        reconnect: args.far().reconnect,
     };
-    let reconnect = args.far().reconnect;
-    let one = Elsewhere { output, plan, needs, reconnect, tested };
+    let one = Elsewhere { output, plan, needs, tested };
     one.fits()?;
     match one.tested.measured(one.reservation(), |seq| one.order(seq)) {
         Err(_ended) if interrupt.flag().load(Relaxed) => {
@@ -88,31 +87,19 @@ pub(super) fn run(
 
 impl Elsewhere<'_> {
     fn reservation(&self) -> Reservation {
+        let plan = format!("traffic {:016x}", self.plan.seed);
         Reservation {
-            plan: format!("traffic {:016x}", self.plan.seed),
-            longest_run_ns: self.needs.silence,
-            silence_ns: self.lease(),
             flows: self.needs.connections,
-            activities: Vec::new(),
-            emulation: false,
             services: vec![words::SERVICE.to_owned()],
-            test: true,
+            ..tested::reservation(plan, self.needs.silence, self.lease())
         }
     }
 
     fn order(&self, seq: u64) -> TestOrder {
         TestOrder {
-            seq,
-            lease_ns: self.lease(),
-            plan: self.plan.to_toml(),
-            given: None,
-            boxes: self.tested.black_boxes(),
-            reconnect_s: self.reconnect,
-            price: None,
-            marks: Vec::new(),
             note: self.output.note.clone(),
             service: Some(words::SERVICE.to_owned()),
-            limits: None,
+            ..self.tested.order(seq, self.lease(), self.plan.to_toml())
         }
     }
 
@@ -129,7 +116,7 @@ impl Elsewhere<'_> {
 
     /// The longest step: a run, or waiting for an agent that was lost in it.
     fn lease(&self) -> Nanos {
-        self.needs.silence.saturating_add(Nanos::from_secs(self.reconnect.into())).min(DAY)
+        self.needs.silence.saturating_add(Nanos::from_secs(self.tested.reconnect.into())).min(DAY)
     }
 
     /// What came is the result of this plan, signed by the host that measured; or it is none.
