@@ -76,6 +76,24 @@ impl NamedAgent {
     }
 }
 
+/// Where an agent is to get data: where it wants them on the host that was reached. It may name no other:
+/// what is paired is that host, and who else lives at an address is not asked.
+pub(crate) fn door(reached: Option<SocketAddr>, told: SocketAddr) -> Result<SocketAddr, String> {
+    let reached = reached.ok_or("it is gone")?;
+    if told.ip().to_canonical() != reached.ip().to_canonical() {
+        return Err(format!(
+            "it wants data at {}, and was reached at {}: nothing is sent to another host; pair it by \
+             an address that is its own, without translation on the way",
+            told.ip(),
+            reached.ip()
+        ));
+    }
+    // With the zone of a link-local address, which only the own host knows.
+    let mut door = reached;
+    door.set_port(told.port());
+    Ok(door)
+}
+
 /// What a result says of an agent that sent no faster than its policy allows.
 pub(crate) fn held_to(agent: &str, rate: BitRate) -> String {
     format!("max_rate in the policy of agent {agent}: {rate} per connection")
@@ -101,4 +119,27 @@ pub(crate) fn failure(agent: &NamedAgent, fault: Fault) -> Failure {
     let cause =
         anyhow::Error::new(fault).context(format!("agent {} at {}", agent.name, agent.address));
     Failure::agent(cause).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_go_to_the_host_that_was_reached_and_to_no_other() {
+        let door = |reached: &str, told: &str| {
+            door(Some(reached.parse().unwrap()), told.parse().unwrap()).map(|at| at.to_string())
+        };
+        for (reached, told, at) in [
+            ("10.0.4.7:7411", "10.0.4.7:7420", "10.0.4.7:7420"),
+            ("10.0.4.7:7411", "[::ffff:10.0.4.7]:7420", "10.0.4.7:7420"),
+            ("[fe80::7%3]:7411", "[fe80::7]:7420", "[fe80::7%3]:7420"),
+        ] {
+            assert_eq!(door(reached, told), Ok(at.to_owned()));
+        }
+        for told in ["10.0.4.8:7420", "127.0.0.1:7420", "[::1]:22", "0.0.0.0:7420"] {
+            let refused = door("10.0.4.7:7411", told).unwrap_err();
+            assert!(refused.contains("was reached at 10.0.4.7: nothing is sent to another host"));
+        }
+    }
 }

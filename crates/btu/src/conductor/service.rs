@@ -1,6 +1,7 @@
 //! A service of an agent, as the host that wants it has it: begun, told words, lost and begun again.
 
 use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -129,6 +130,13 @@ impl RemoteService {
     /// Why the agent is lost for good, if it is.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.clone()
+    }
+
+    /// Where data go that the agent wants there.
+    pub(crate) fn door(&self, told: SocketAddr) -> Result<SocketAddr, EngineError> {
+        let refused =
+            |what: String| EngineError::Refused(format!("agent {}: {what}", self.agent.name));
+        super::door(self.agent.reached, told).map_err(refused)
     }
 
     /// The address of this host on the way to the agent.

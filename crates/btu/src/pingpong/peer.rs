@@ -12,6 +12,7 @@ use btu_engine::Place;
 use btu_engine::comm::Seat;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::host::Host;
+use btu_engine::pingpong::host::Meeting;
 use btu_engine::pingpong::host::Talk;
 use btu_engine::pingpong::host::Told;
 use btu_engine::pingpong::host::Word;
@@ -85,7 +86,11 @@ impl Talk for Peer {
             EngineError::Refused(format!("the agent does not keep to the protocol: {cause}"))
         };
         let word = serde_json::to_value(word).map_err(refused)?;
-        Told::deserialize(self.0.say(word, within, SILENCE)?).map_err(refused)
+        let mut told = Told::deserialize(self.0.say(word, within, SILENCE)?).map_err(refused)?;
+        if let Told::Listening { at: Meeting::At(at) | Meeting::Secure(at, _) } = &mut told {
+            *at = self.0.door(*at)?;
+        }
+        Ok(told)
     }
 
     fn seat(&self) -> Seat {

@@ -196,7 +196,9 @@ impl Course<'_> {
                 for ((number, door), port) in (first..).zip(doors).zip(ports) {
                     let Some(port) = port else { continue };
                     let flow = u16::try_from(number).unwrap_or(u16::MAX);
-                    let at = SocketAddr::new(address, port);
+                    let mut at = host;
+                    at.set_port(port);
+            let host = self.peers.door(*role, SocketAddr::new(address, 0))?;
                     *door = Some(Door { at, seat: Seat { flow, ..seat } });
                 }
             };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -206,6 +207,11 @@ impl Peers {
     }
 
     /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
+    /// Where data go that an agent wants at this address.
+    pub(super) fn door(&self, role: Role, told: SocketAddr) -> Result<SocketAddr, EngineError> {
+        self.service(role)?.door(told)
+    }
+
     /// [`LEASE`] at least. A refusal is an error.
     pub(super) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
         let line = self.line(role)?;

@@ -10,6 +10,7 @@ mod flows;
 mod hosts;
 mod limits;
 mod packets;
+mod relayed;
 mod signed;
 mod unit;
 

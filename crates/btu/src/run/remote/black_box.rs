@@ -191,6 +191,8 @@ impl RemoteBox {
         let reply = self.link.ask(request, ANSWER, &mut |_| ());
         match reply.map_err(|fault| conductor::failure(&self.agent, fault))?.answer {
             Answer::Serving { address, .. } => {
+                let door = conductor::door(self.link.reached(), address);
+                let address = door.map_err(|what| self.lied(&what))?;
                 Ok(Access { user, password, ..Access::anonymous(address) })
             }
             Answer::Failed { reason, .. } => Err(self.lied(&reason)),
@@ -237,6 +239,18 @@ impl RemoteBox {
             Answer::Failed { reason, .. } => Err(self.refused(&reason)),
             Answer::Stale { .. } => Err(self.refused("it took the request for an older one")),
             answer => Ok((answer, reply.document)),
+        }
+    }
+
+    /// Where a connection of the run goes: to the host that was reached, over an emulated link to the
+    /// address that it offered for that.
+    fn door(&self, told: SocketAddr) -> Result<SocketAddr, String> {
+        match &self.offer {
+            Offer::At(address) if self.run.link_order.is_some() => {
+                let emulator = Some(SocketAddr::new(*address, 0));
+                conductor::door(emulator, told)
+            }
+            _ => conductor::door(self.link.reached(), told),
         }
     }
 
@@ -335,8 +349,10 @@ impl BlackBox for RemoteBox {
         self.run.prepared = Some((flows.len(), terms.cap));
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
             Answer::Prepared { addresses, .. } => {
-                self.run.listens = (addresses.clone(), Nanos::new(clock::realtime_ns()));
-                Ok(addresses)
+                let doors: Result<_, _> = addresses.iter().map(|told| self.door(*told)).collect();
+                let doors = doors.map_err(|what| self.refused(&what))?;
+                self.run.listens = (addresses, Nanos::new(clock::realtime_ns()));
+                Ok(doors)
             }
             _ => Err(self.refused("no far ends")),
         }

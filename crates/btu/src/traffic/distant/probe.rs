@@ -93,7 +93,8 @@ fn with_door<T>(
         let told = peers.say(FAR, word)?;
         let Told::Listening { address, ports, talks, .. } = told else { return Err(misfit()) };
         let port = ports.into_iter().chain(talks).flatten().next().ok_or_else(misfit)?;
-        Ok(Door { at: SocketAddr::new(address, port), seat: peers.seat(FAR, job)? })
+        let at = peers.door(FAR, SocketAddr::new(address, port))?;
+        Ok(Door { at, seat: peers.seat(FAR, job)? })
     };
     let done = open().and_then(through);
     peers.close(job, &[FAR]);
