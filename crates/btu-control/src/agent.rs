@@ -151,6 +151,7 @@ impl Agent {
             Event::Lost { conn } => self.lost(now, conn, "the connection is gone"),
             Event::Answered { worker, answer } => self.answered(now, worker, answer),
             Event::Piece { worker, chunk } => self.piece(now, worker, chunk),
+            Event::Settled { moved_bytes } => self.spend(now, moved_bytes),
             Event::Ended { worker, how } => self.worker_ended(now, worker, &how),
             Event::Tick => {}
         }
@@ -226,8 +227,7 @@ impl Agent {
         let Some(gone) = self.connections.remove(&conn) else { return };
         self.queue.retain(|waiting| *waiting != conn);
         if let Phase::Working { worker } = gone.phase {
-            self.jobs.remove(&worker);
-            self.actions.push(Action::Kill { worker });
+            self.close_job(now, worker);
             self.audit("ended", Some(&gone), reason);
         }
         self.advance(now);

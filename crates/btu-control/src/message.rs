@@ -214,6 +214,11 @@ pub enum Answer {
         /// The other end.
         remote: SocketAddr,
     },
+    /// Payload was moved, whatever comes of it: what a worker tells its agent, and no agent anybody.
+    Moved {
+        /// Bytes since the worker told of some last, with this or any other answer.
+        moved_bytes: u64,
+    },
     /// The service began, or heard a word.
     Said {
         /// Which request, run and attempt.
@@ -344,6 +349,17 @@ impl Request {
 }
 
 impl Answer {
+    /// Payload that a worker tells of with it.
+    pub const fn moved_bytes(&self) -> u64 {
+        match self {
+            Self::Document { moved_bytes, .. }
+            | Self::Moved { moved_bytes }
+            | Self::Progress { moved_bytes, .. }
+            | Self::Said { moved_bytes, .. } => *moved_bytes,
+            _ => 0,
+        }
+    }
+
     /// The number of the request that it answers, where that has one.
     pub const fn seq(&self) -> Option<u64> {
         match self {

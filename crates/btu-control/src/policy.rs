@@ -247,7 +247,9 @@ impl Grant {
         if order.link.is_some() && !self.emulation {
             return Some("policy: emulation is not allowed here".to_owned());
         }
-        self.is_spent(spent).or_else(|| self.exceeds(order.lease_ns, flows))
+        // Words meanwhile make the lease longer: the far ends themselves give the run up in time.
+        let longest = order.lease_ns.max(order.cap_ns);
+        self.is_spent(spent).or_else(|| self.exceeds(longest, flows))
     }
 
     /// Why the packets of a run are not handed over; `None` where they are.

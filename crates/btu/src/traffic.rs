@@ -9,6 +9,7 @@ pub(crate) mod expand;
 mod finish;
 mod length;
 mod measure;
+mod meter;
 mod method;
 mod needs;
 mod options;

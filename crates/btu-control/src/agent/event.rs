@@ -78,6 +78,11 @@ pub enum Event {
         /// The piece.
         chunk: Chunk,
     },
+    /// A worker was killed, which had moved so much that the agent had not heard of.
+    Settled {
+        /// Payload bytes.
+        moved_bytes: u64,
+    },
     /// A worker is gone.
     Ended {
         /// The worker.
@@ -160,6 +165,8 @@ pub enum Action {
         /// What its data connections may send at the most, and its FTP server, if it is reserved,
         /// as much again.
         rate: Option<BitRate>,
+        /// Whether it tells while it works what it moves: the policy bounds that.
+        metered: bool,
         /// Whether its links may be emulated.
         emulation: bool,
         /// Whether it puts this host under test, and is no black box.

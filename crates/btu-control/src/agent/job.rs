@@ -43,6 +43,9 @@ pub(super) struct Job {
     of: Option<(Role, RunOf)>,
     /// The last command, and its answer once there is one.
     last: Option<(Request, Option<Answer>)>,
+    /// The most that its worker told of between two accounts, in one of its looks: what it may have moved
+    /// since the last one.
+    most_of_a_look: u64,
 }
 
 /// What a command is, beside the last one.
@@ -76,6 +79,7 @@ impl Job {
             which: Which::default(),
             of: None,
             last: None,
+            most_of_a_look: 0,
         };
         job.renew(now);
         job
@@ -223,6 +227,9 @@ impl Agent {
         if let Request::Release { seq } = request {
             return self.release(now, conn, worker, seq);
         }
+        if let Some(reason) = self.unwelcome_now(conn) {
+            return self.bye(now, conn, &reason);
+        }
         let (spent, wall_clock_s) = (self.spent_of_day(now), self.wall_clock_s);
         let Some(job) = self.jobs.get_mut(&worker) else { return };
         job.last = Some((request.clone(), None));
@@ -244,8 +251,7 @@ impl Agent {
     }
 
     fn release(&mut self, now: Nanos, conn: ConnId, worker: WorkerId, seq: u64) {
-        self.jobs.remove(&worker);
-        self.actions.push(Action::Kill { worker });
+        self.close_job(now, worker);
         self.audit_of("released", conn, "");
         if let Some(found) = self.connections.get_mut(&conn) {
             found.enter(Phase::Idle, now);
@@ -257,8 +263,13 @@ impl Agent {
     /// A worker's answer; one that nobody waits for has no effect.
     pub(super) fn answered(&mut self, now: Nanos, worker: WorkerId, answer: Answer) {
         let Some(job) = self.jobs.get_mut(&worker) else { return };
-        if let Answer::Connected { which, .. } = answer {
-            return job.connected(now, which);
+        match answer {
+            Answer::Connected { which, .. } => return job.connected(now, which),
+            Answer::Moved { moved_bytes } => {
+                job.most_of_a_look = job.most_of_a_look.max(moved_bytes);
+                return self.spend(now, moved_bytes);
+            }
+            _ => {}
         }
         let Some((request, kept)) = &mut job.last else { return };
         if answer.seq().is_none() || answer.seq() != request.seq() {
@@ -276,6 +287,12 @@ impl Agent {
             return;
         }
         job.lease = None;
+        // All that was done for it is over and told.
+        if let (Request::Test(_), _) | (Request::Collect(_), Answer::Document { .. }) =
+            (&*request, &answer)
+        {
+            job.most_of_a_look = 0;
+        }
         *kept = Some(answer.clone());
         // Between the preparation and the account of a run its lease holds, and nothing else.
         if !matches!(answer, Answer::Prepared { .. } | Answer::Said { .. }) {
@@ -296,9 +313,18 @@ impl Agent {
         self.send(conn, answer);
     }
 
+    /// Nothing more is done for a conductor. What its worker moved after its last look nobody knows: it
+    /// counts as much as the worst of them.
+    pub(super) fn close_job(&mut self, now: Nanos, worker: WorkerId) {
+        if let Some(job) = self.jobs.remove(&worker) {
+            self.spend(now, job.most_of_a_look);
+        }
+        self.actions.push(Action::Kill { worker });
+    }
+
     /// Payload was moved. What comes within a minute is one entry: a day has so many of them, however
     /// often a conductor asks.
-    fn spend(&mut self, now: Nanos, bytes: u64) {
+    pub(super) fn spend(&mut self, now: Nanos, bytes: u64) {
         match self.spent.back_mut() {
             Some((since, sum)) if now.since(*since) < MINUTE => *sum = sum.saturating_add(bytes),
             _ if bytes > 0 => self.spent.push_back((now, bytes)),

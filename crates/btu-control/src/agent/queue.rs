@@ -36,12 +36,10 @@ impl Agent {
                 "all work was stopped here; btu agent resume, there, allows it".to_owned(),
             );
         }
-        if self.rights(conn).is_none_or(|rights| rights < Rights::Runner) {
-            return Some("policy: this peer may not use the agent's time".to_owned());
+        if let Some(reason) = self.unwelcome_now(conn) {
+            return Some(reason);
         }
-        let Some(grant) = self.grant_of(conn) else {
-            return Some("policy: no class is for this peer and its network".to_owned());
-        };
+        let grant = self.grant_of(conn)?;
         let peer = self.connections.get(&conn).and_then(|one| one.peer);
         let own = self.queue.iter().filter(|other| self.connections[other].peer == peer).count();
         if self.queue.len() >= MOST_WAITING || own >= MOST_WAITING_OF_PEER {
@@ -51,6 +49,16 @@ impl Agent {
             return Some("policy: shared; a host under test works for one at a time".to_owned());
         }
         grant.refuses(wanted).or_else(|| grant.refuses_time(self.wall_clock_s, Nanos::ZERO))
+    }
+
+    /// Why a peer may not use the agent's time at all. Who was welcome when it began to wait, or to work,
+    /// may be a guest whose host does not vouch for it any more.
+    pub(super) fn unwelcome_now(&self, conn: ConnId) -> Option<String> {
+        if self.rights(conn).is_none_or(|rights| rights < Rights::Runner) {
+            return Some("policy: this peer may not use the agent's time".to_owned());
+        }
+        let none = || "policy: no class is for this peer and its network".to_owned();
+        self.grant_of(conn).is_none().then(none)
     }
 
     /// What the policy grants the peer of a connection.
@@ -89,6 +97,9 @@ impl Agent {
     }
 
     fn begin(&mut self, now: Nanos, conn: ConnId) {
+        if let Some(reason) = self.unwelcome_now(conn) {
+            return self.turn_away(now, conn, &reason);
+        }
         let Some(grant) = self.grant_of(conn).cloned() else { return };
         let Some(found) = self.connections.get_mut(&conn) else { return };
         let Some(peer) = found.from else { return };
@@ -104,15 +115,33 @@ impl Agent {
         };
         let ports = grant.data_ports;
         let rate = grant.max_rate.map(|rate| self.part(rate, &wanted));
+        let metered = grant.is_metered();
         let detail = format!("plan {}", wanted.plan);
         self.jobs.insert(worker, Job::new(conn, &wanted, grant, now));
         let test = wanted.test;
         let emulation_wanted = wanted.emulation && !test;
         let offered = matches!(emulation, Offer::At(_)) && emulation_wanted;
-        self.actions.push(Action::Start { worker, peer, ports, rate, emulation: offered, test });
+        self.actions.push(Action::Start {
+            worker,
+            peer,
+            ports,
+            rate,
+            metered,
+            emulation: offered,
+            test,
+        });
         self.audit_of("granted", conn, &detail);
         let shared = self.setup.policy.shared;
         self.send(conn, Answer::Granted { shared, emulation });
+    }
+
+    /// One that waited and may not work any more is told so.
+    fn turn_away(&mut self, now: Nanos, conn: ConnId, reason: &str) {
+        if let Some(found) = self.connections.get_mut(&conn) {
+            found.enter(Phase::Idle, now);
+        }
+        self.audit_of("refused", conn, reason);
+        self.refuse(conn, reason);
     }
 
     /// What one worker may send on data connections: as many reservations as share the agent's time send

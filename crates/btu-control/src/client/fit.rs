@@ -73,7 +73,7 @@ pub(super) const fn name(answer: &Answer) -> &'static str {
         Answer::Refused { .. } => "refused",
         Answer::Serving { .. } => "serving",
         Answer::Prepared { .. } => "prepared",
-        Answer::Connected { .. } => "a worker's word",
+        Answer::Connected { .. } | Answer::Moved { .. } => "a worker's word",
         Answer::Said { .. } => "the words of a service",
         Answer::Cancelled { .. } => "cancelled",
         Answer::Document { .. } => "a document",

@@ -8,6 +8,11 @@ use super::Grant;
 use crate::message::Limits;
 
 impl Grant {
+    /// Whether payload is bounded: who moves some tells while it works.
+    pub(crate) fn is_metered(&self) -> bool {
+        self.max_bytes_per_day < Self::default().max_bytes_per_day
+    }
+
     /// What this host may do where it is under test and uses a service of others.
     pub(crate) fn limits(&self, spent: Bytes) -> Limits {
         Limits {
@@ -22,6 +27,12 @@ impl Grant {
 }
 
 impl Limits {
+    /// Whether payload is bounded: whoever moves some tells while it works.
+    pub fn is_metered(&self) -> bool {
+        let bounded = |bytes| Grant { max_bytes_per_day: bytes, ..Grant::default() };
+        bounded(self.max_bytes_per_day).is_metered()
+    }
+
     /// Why a step is not begun that takes so long over so many connections; `None` where it is. `moved`
     /// is the payload of the steps before it, `unix_s` what the wall clock says.
     pub fn refuses(

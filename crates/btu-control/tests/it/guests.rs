@@ -201,7 +201,7 @@ fn a_conductor_that_says_much_makes_no_step_of_a_test_longer() {
 }
 
 #[test]
-fn what_a_test_may_send_is_said_by_its_own_agent_and_counted_by_steps() {
+fn what_a_test_may_send_is_said_by_its_own_agent_and_counted() {
     let policy = "max_rate = \"1Gbit/s\"\nmax_flows = 5\nmax_run = \"500s\"\n\
                   max_bytes_per_day = \"1kB\"\n";
     let (mut scene, conn, _) = tested(policy, &["traffic"]);
@@ -237,6 +237,92 @@ fn what_a_test_may_send_is_said_by_its_own_agent_and_counted_by_steps() {
     let refused = scene.ask(at(2), conn, Request::Test(Box::new(order(3))));
     let spent = "policy: max_bytes_per_day = 1kB is spent";
     assert_eq!(refused, [Answer::Failed { seq: 3, reason: spent.to_owned() }]);
+}
+
+#[test]
+fn a_test_that_is_broken_off_costs_what_its_process_told_and_its_worst_look_once_more() {
+    let (mut scene, conn, _) = tested("max_bytes_per_day = \"1kB\"\n", &["traffic"]);
+    let spent = |scene: &mut Scene, conn| {
+        let answers = scene.ask(at(2), conn, Request::Status {});
+        let [Answer::Status(status)] = &answers[..] else { panic!("{answers:?}") };
+        status.bytes_today
+    };
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    for moved_bytes in [300, 20] {
+        let told = Event::Answered { worker, answer: Answer::Moved { moved_bytes } };
+        assert_eq!(scene.agent.on(at(2), told), [], "nobody else hears of it");
+    }
+    assert_eq!(spent(&mut scene, conn), 320);
+    assert!(scene.agent.on(at(2), Event::Lost { conn }).contains(&Action::Kill { worker }));
+    // What it had said before it was killed, and the agent had not heard.
+    scene.agent.on(at(2), Event::Settled { moved_bytes: 80 });
+    let (conn, _) = scene.connect(at(2), scene.peer);
+    assert_eq!(spent(&mut scene, conn), 320 + 300 + 80);
+}
+
+#[test]
+fn a_test_that_ends_costs_what_was_told_and_no_more() {
+    let (mut scene, conn, _) = tested("max_bytes_per_day = \"1kB\"\n", &["traffic"]);
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    let over = Answer::Document { seq: 1, length: 0, moved_bytes: 20, account: None };
+    for answer in [Answer::Moved { moved_bytes: 300 }, over] {
+        scene.agent.on(at(2), Event::Answered { worker, answer });
+    }
+    scene.ask(at(2), conn, Request::Release { seq: 2 });
+    let answers = scene.ask(at(2), conn, Request::Status {});
+    assert!(matches!(&answers[..], [Answer::Status(status)] if status.bytes_today == 320));
+}
+
+#[test]
+fn a_worker_tells_what_it_moves_where_the_policy_bounds_that() {
+    for (policy, bounded) in [("", false), ("max_bytes_per_day = \"1kB\"\n", true)] {
+        let policy = Policy::parse("p", &format!("[[class]]\n{policy}")).unwrap();
+        let mut scene = Scene::new(&policy);
+        let (conn, _) = scene.connect(at(1), scene.peer);
+        let request = Request::Reserve(reservation());
+        let started = scene.agent.on(at(1), Event::Heard { conn, request });
+        let is_metered = |action: &Action| match action {
+            Action::Start { metered, .. } => Some(*metered),
+            _ => None,
+        };
+        assert_eq!(started.iter().find_map(is_metered), Some(bounded));
+    }
+}
+
+/// A peer that has its turn, and a guest of it.
+fn beside_its_host(scene: &mut Scene) -> (ConnId, ConnId) {
+    let (peer, guest) = (scene.peer, scene.stranger);
+    assert_eq!(scene.vouch(at(1), peer, guest, 40), [Answer::Vouched {}]);
+    (scene.connect(at(1), peer).0, scene.connect(at(1), guest).0)
+}
+
+#[test]
+fn a_guest_whose_time_is_over_while_it_waits_is_told_so_when_its_turn_comes() {
+    let mut scene = Scene::new(&Policy::default());
+    let (host, guest) = beside_its_host(&mut scene);
+    scene.ask(at(2), host, Request::Reserve(reservation()));
+    let waits = scene.ask(at(2), guest, Request::Reserve(reservation()));
+    assert_eq!(waits, [Answer::Queued { position: 1 }]);
+    let told = scene.ask(at(42), host, Request::Release { seq: 1 });
+    let refused =
+        |one: &Answer| matches!(one, Answer::Refused { reason } if reason.contains("may not use"));
+    assert!(told.iter().any(refused), "{told:?}");
+    assert_eq!(scene.agent.workers().count(), 0, "it has no turn");
+}
+
+#[test]
+fn a_guest_at_work_ends_with_the_word_of_its_host() {
+    let mut scene = Scene::new(&Policy::default());
+    let (_, guest) = beside_its_host(&mut scene);
+    scene.ask(at(2), guest, Request::Reserve(reservation()));
+    let worker = scene.agent.workers().next().unwrap();
+    let (peer, who) = (scene.peer, scene.stranger);
+    assert_eq!(scene.vouch(at(3), peer, who, 0), [Answer::Vouched {}]);
+    let request = Request::Facts { seq: 1 };
+    let ended = scene.agent.on(at(4), Event::Heard { conn: guest, request });
+    assert!(ended.contains(&Action::Kill { worker }), "{ended:?}");
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn dialogue() -> Vec<u8> {
             local: ([10, 0, 0, 1], 7000).into(),
             remote: ([10, 0, 0, 2], 999).into(),
         },
+        Answer::Moved { moved_bytes: 9 },
         Answer::Said { which, said: serde_json::json!({"at": ["10.0.0.1:7000"]}), moved_bytes: 9 },
         Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },

@@ -66,8 +66,12 @@ fn each_limit_holds_at_its_value_and_not_beyond() {
     let link = Some(LinkOrder { up: Vec::new(), down: Vec::new(), seed: 1 });
     let emulated = Preparation { link, ..order.clone() };
     assert!(grant.refuses_run(&emulated, Bytes::ZERO).unwrap().contains("emulation"));
-    let long = Preparation { lease_ns: Nanos::from_secs(21), ..order };
-    assert!(grant.refuses_run(&long, Bytes::ZERO).unwrap().contains("max_run = 20s"));
+    // Neither the conductor's word nor the far ends' own end may come later.
+    let late = Nanos::from_secs(21);
+    let capped = Preparation { cap_ns: late, ..order.clone() };
+    for long in [Preparation { lease_ns: late, ..order }, capped] {
+        assert!(grant.refuses_run(&long, Bytes::ZERO).unwrap().contains("max_run = 20s"));
+    }
 }
 
 #[test]

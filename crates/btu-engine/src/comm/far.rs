@@ -66,6 +66,17 @@ impl FarSide {
         &self.addresses
     }
 
+    /// User bytes written and read so far.
+    pub fn moved(&self) -> u64 {
+        let state = self.doors.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.accepted.iter().fold(0, |sum, end| sum.saturating_add(end.progress.bytes()))
+    }
+
+    /// True once every connection has ended.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits for the end of every connection, which the watchdog bounds.
     pub fn finish(mut self) -> Result<Vec<EndReport>, EngineError> {
         self.ended.take().unwrap_or_else(|| joined(self.thread.take()))

@@ -68,7 +68,7 @@ pub fn capacity(
         let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
         let sending = scope.spawn(|| {
             let entered = way.near.enter();
-            let sent = entered.map(|()| send(&near, datagram, time, cancel));
+            let sent = entered.map(|()| send(&near, datagram, time, cancel, &AtomicU64::new(0)));
             over.store(true, Relaxed);
             sent
         });
@@ -81,7 +81,7 @@ pub fn capacity(
 }
 
 /// The sending end alone, towards a [`CapacityEnd`] behind a door of another host. Gives how many
-/// datagrams were sent, and how often it was too late.
+/// datagrams were sent, and how often it was too late; `moved` counts their payload meanwhile.
 ///
 /// # Errors
 /// That is too long, or the other end was not reached.
@@ -90,6 +90,7 @@ pub fn capacity_with(
     datagram: Bytes,
     time: Nanos,
     cancel: &AtomicBool,
+    moved: &AtomicU64,
 ) -> Result<(u64, u64), EngineError> {
     bounded(time)?;
     let near = socket::bind_udp(unspecified(door.at), BUFFER)?;
@@ -99,7 +100,7 @@ pub fn capacity_with(
     greeted.map_err(EngineError::peer(format!("show the token to {}", door.at)))?;
     let near = UdpSocket::from(near);
     near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
-    Ok(send(&near, datagram, time, cancel))
+    Ok(send(&near, datagram, time, cancel, moved))
 }
 
 /// Whoever sends for longer hears no report at the end.
@@ -157,7 +158,13 @@ fn three(data: &[u8]) -> Option<[u64; 3]> {
 }
 
 /// Sends until the end. Gives how many, and how often it was too late.
-fn send(near: &UdpSocket, datagram: Bytes, time: Nanos, cancel: &AtomicBool) -> (u64, u64) {
+fn send(
+    near: &UdpSocket,
+    datagram: Bytes,
+    time: Nanos,
+    cancel: &AtomicBool,
+    moved: &AtomicU64,
+) -> (u64, u64) {
     let _ = btu_sys::cpu::set_timer_slack(1);
     let mut data = vec![0x5a; datagram.len().max(HEAD)];
     let (mut search, mut number, mut late) = (CapacitySearch::new(), 0, 0);
@@ -184,6 +191,7 @@ fn send(near: &UdpSocket, datagram: Bytes, time: Nanos, cancel: &AtomicBool) -> 
         Head { number, sent_ns: moment.count(), asked_bit_s }.write(&mut data);
         // A datagram that found no room is lost like any other.
         let _ = socket::send(near.as_fd(), &data);
+        moved.fetch_add(datagram.count(), Relaxed);
         number += 1;
         due = due.saturating_add(rate.time_for(datagram + HEADERS));
     }

@@ -12,6 +12,7 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
@@ -68,6 +69,8 @@ pub struct Dialogue {
     pub patience: Nanos,
     /// Ends it early.
     pub cancel: Arc<AtomicBool>,
+    /// Counts payload that the asking end sends and reads, while it does.
+    pub moved: Arc<AtomicU64>,
 }
 
 /// Carries a conversation whose answering end is behind a door of another host.
@@ -240,7 +243,10 @@ impl Asker {
             let from = to_length(length - left);
             let part = data.get(from..).filter(|rest| !rest.is_empty()).unwrap_or(&data);
             match socket::send(talk.stream.as_fd(), &part[..to_length(left).min(part.len())]) {
-                Ok(sent) => left -= to_count(sent).min(left),
+                Ok(sent) => {
+                    self.dialogue.moved.fetch_add(to_count(sent), Relaxed);
+                    left -= to_count(sent).min(left);
+                }
                 Err(cause) if may_go_on(&cause) => {
                     if self.dialogue.cancel.load(Relaxed) || now() > self.give_up {
                         return Err(Stop::Capped("a request was not taken in time".to_owned()));
@@ -270,6 +276,7 @@ impl Asker {
             Err(cause) if may_go_on(&cause) => return Ok(0),
             Err(cause) => return Err(Stop::failed("read an answer", cause)),
         };
+        self.dialogue.moved.fetch_add(came, Relaxed);
         let time = now().since(self.begin);
         let mut whole = 0;
         while let Some((place, left)) = talk.waiting.front_mut() {

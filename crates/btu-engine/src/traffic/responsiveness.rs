@@ -59,7 +59,8 @@ pub fn responsiveness(
         let answering = scope.spawn(|| answer(way, &listener, &over));
         let asking = scope.spawn(|| {
             let far = Respondent { at: listening, token: None };
-            let ask = || Asker { far, interval, most, cancel }.run();
+            let moved = &AtomicU64::new(0);
+            let ask = || Asker { far, interval, most, cancel, moved }.run();
             way.near.enter().and_then(|()| ask())
         });
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
@@ -70,7 +71,8 @@ pub fn responsiveness(
     })
 }
 
-/// The same with an answering end behind a door of another host.
+/// The same with an answering end behind a door of another host; `moved` counts the payload of its load
+/// meanwhile.
 ///
 /// # Errors
 /// No connection came up, or a thread did not start.
@@ -79,9 +81,10 @@ pub fn responsiveness_with(
     interval: Nanos,
     most: u32,
     cancel: &AtomicBool,
+    moved: &AtomicU64,
 ) -> Result<ResponsivenessSample, EngineError> {
     let far = Respondent { at: door.at, token: Some(door.seat) };
-    Asker { far, interval, most, cancel }.run()
+    Asker { far, interval, most, cancel, moved }.run()
 }
 
 fn answer(way: &Way<'_>, listener: &TcpListener, over: &AtomicBool) -> Result<(), EngineError> {
@@ -95,16 +98,25 @@ struct Asker<'a> {
     interval: Nanos,
     most: u32,
     cancel: &'a AtomicBool,
+    /// Counts what is written and read under load.
+    moved: &'a AtomicU64,
 }
 
 /// What all connections with load share.
-#[derive(Default)]
-struct Pool {
+struct Pool<'a> {
     stop: AtomicBool,
+    moved: &'a AtomicU64,
     answered_bytes: AtomicU64,
     broken: AtomicU32,
     /// Round trips of probes beside the load.
     own: Mutex<Vec<Nanos>>,
+}
+
+impl<'a> Pool<'a> {
+    fn of(moved: &'a AtomicU64) -> Self {
+        let (stop, answered_bytes) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { stop, moved, answered_bytes, broken: AtomicU32::new(0), own: Mutex::default() }
+    }
 }
 
 /// A connection that carries load.
@@ -122,7 +134,7 @@ impl Asker<'_> {
         for _ in 0..IDLE_PROBES {
             sample.idle.push(self.foreign()?);
         }
-        let pool = Pool::default();
+        let pool = Pool::of(self.moved);
         let loads: Vec<Load> = (0..MOST_CONNECTIONS).map(|_| Load::default()).collect();
         thread::scope(|scope| {
             let ended = self.work(scope, &pool, &loads, &mut sample);
@@ -136,7 +148,7 @@ impl Asker<'_> {
     fn work<'scope>(
         &self,
         scope: &'scope Scope<'scope, '_>,
-        pool: &'scope Pool,
+        pool: &'scope Pool<'_>,
         loads: &'scope [Load],
         sample: &mut ResponsivenessSample,
     ) -> Result<(), EngineError> {
@@ -172,7 +184,7 @@ impl Asker<'_> {
     }
 
     /// One interval of probes of both kinds, in turn.
-    fn interval(&self, pool: &Pool, loads: &[Load]) -> WorkingInterval {
+    fn interval(&self, pool: &Pool<'_>, loads: &[Load]) -> WorkingInterval {
         let begin = now();
         let before = pool.answered_bytes.load(Relaxed);
         let step = Nanos::new(self.interval.count() / PROBES).min(LONGEST_STEP);
@@ -223,7 +235,7 @@ impl Asker<'_> {
     fn open<'scope>(
         &self,
         scope: &'scope Scope<'scope, '_>,
-        pool: &'scope Pool,
+        pool: &'scope Pool<'_>,
         load: &'scope Load,
     ) -> Result<(), EngineError> {
         let stream = self.far.connect(&Settings::default(), PATIENCE)?;
@@ -247,7 +259,7 @@ fn request(length: u64) -> [u8; HEAD] {
 }
 
 /// Writes requests back to back, a probe among them where one is wanted.
-fn fill(stream: &TcpStream, pool: &Pool, load: &Load) {
+fn fill(stream: &TcpStream, pool: &Pool<'_>, load: &Load) {
     let mut chunk = vec![0x5a; CHUNK];
     chunk[..HEAD].copy_from_slice(&request(to_count(CHUNK)));
     let probe = request(to_count(HEAD));
@@ -263,10 +275,13 @@ fn fill(stream: &TcpStream, pool: &Pool, load: &Load) {
     }
 }
 
-fn write_all(stream: &TcpStream, mut data: &[u8], pool: &Pool) -> io::Result<()> {
+fn write_all(stream: &TcpStream, mut data: &[u8], pool: &Pool<'_>) -> io::Result<()> {
     while !data.is_empty() {
         match socket::send(stream.as_fd(), data) {
-            Ok(count) => data = &data[count..],
+            Ok(count) => {
+                pool.moved.fetch_add(to_count(count), Relaxed);
+                data = &data[count..];
+            }
             Err(cause) if may_go_on(&cause) && !pool.stop.load(Relaxed) => {}
             Err(cause) => return Err(cause),
         }
@@ -275,7 +290,7 @@ fn write_all(stream: &TcpStream, mut data: &[u8], pool: &Pool) -> io::Result<()>
 }
 
 /// Reads answers, one byte each, in the order of the requests.
-fn drain(stream: &TcpStream, pool: &Pool, load: &Load) {
+fn drain(stream: &TcpStream, pool: &Pool<'_>, load: &Load) {
     let mut space = [0; 256];
     while !pool.stop.load(Relaxed) {
         let count = match socket::recv(stream.as_fd(), &mut space) {
@@ -284,6 +299,7 @@ fn drain(stream: &TcpStream, pool: &Pool, load: &Load) {
             Err(cause) if may_go_on(&cause) => continue,
             Err(_) => return,
         };
+        pool.moved.fetch_add(to_count(count), Relaxed);
         let time = now();
         let mut waiting = load.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         for (asked, bytes, is_probe) in (0..count).map_while(|_| waiting.pop_front()) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
@@ -249,13 +250,17 @@ fn dialogue(left: u32, cancel: bool) -> Dialogue {
         duration: Nanos::from_secs(3600),
         patience: Nanos::from_secs(60),
         cancel: Arc::new(AtomicBool::new(cancel)),
+        moved: Arc::default(),
     }
 }
 
 #[test]
 fn a_conversation_asks_again_when_it_was_answered() {
-    let end = converse(dialogue(3, false)).unwrap();
+    let asked = dialogue(3, false);
+    let moved = Arc::clone(&asked.moved);
+    let end = converse(asked).unwrap();
     assert_eq!(end.outcome, Outcome::Complete);
+    assert_eq!(moved.load(Relaxed), 3 * 400_000);
     let figures = Figures::of(&end.trace);
     assert_eq!((figures.blocks.due, figures.blocks.sent), (3, 3));
     assert_eq!(figures.delivered_bytes, Bytes::new(3 * 400_000));

@@ -296,8 +296,8 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start { worker, ports, rate, emulation, test, .. } => {
-                let allowed = Allowed { ports, rate };
+            Action::Start { worker, ports, rate, metered, emulation, test, .. } => {
+                let allowed = Allowed { ports, rate, metered };
                 self.start(worker, allowed, test);
                 if emulation {
                     self.start_behind(worker, allowed);

@@ -180,6 +180,11 @@ impl Served {
         Some(account.map(|account| (account, moved)))
     }
 
+    /// Payload bytes that were moved since somebody was told of that last.
+    pub(super) fn take_moved(&mut self) -> u64 {
+        self.0.as_mut().map_or(0, |service| service.take_moved())
+    }
+
     /// Ends its connections.
     pub(super) fn drop_now(&mut self) {
         self.0 = None;

@@ -14,8 +14,9 @@ use btu_sys::process;
 use super::StateArgs;
 use super::confine;
 use super::state::StateDir;
+use super::worker::Heard;
+use super::worker::doorway::Output;
 use super::worker::each_request;
-use super::worker::say;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::ordered;
@@ -51,23 +52,25 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let agent = UnixStream::connect(&args.connect).map_err(Failure::environment)?;
     let mut said = agent.try_clone().map_err(Failure::environment)?;
     let scratch = args.scratch.as_deref();
-    each_request(&mut said, &mut |request| match request {
-        Request::Test(order) => run(&Site { state: &state, scratch }, &order, &agent),
-        other => {
+    let agent = Output::new(agent);
+    each_request(&mut said, &mut |heard| match heard {
+        Heard::Nothing => Ok(()),
+        Heard::Order(Request::Test(order)) => run(&Site { state: &state, scratch }, &order, &agent),
+        Heard::Order(other) => {
             let (seq, reason) = (other.seq().unwrap_or_default(), NO_WORK.to_owned());
-            say(&mut &agent, &Answer::Failed { seq, reason }, &[])
+            agent.say(&Answer::Failed { seq, reason }, &[])
         }
     })
 }
 
-fn run(site: &Site<'_>, order: &TestOrder, agent: &UnixStream) -> anyhow::Result<()> {
+fn run(site: &Site<'_>, order: &TestOrder, agent: &Output) -> anyhow::Result<()> {
     let seq = order.seq;
-    let way = agent.try_clone()?;
-    let told = Told::new(move |text, moved| {
-        let text = text.chars().take(LONGEST_TEXT).collect();
-        let moved_bytes = moved.count();
+    let way = agent.clone();
+    let told = Told::new(move |step, moved| {
+        let (text, moved_bytes) = (step.map(shortened), moved.count());
+        let step = |text| Answer::Progress { seq, text, moved_bytes };
         // Without the agent this process ends anyway.
-        let _ = say(&mut &way, &Answer::Progress { seq, text, moved_bytes }, &[]);
+        let _ = way.say(&text.map_or(Answer::Moved { moved_bytes }, step), &[]);
     });
     let measured = match order.service.as_deref() {
         None => ordered::run(site, order, &told),
@@ -82,11 +85,15 @@ fn run(site: &Site<'_>, order: &TestOrder, agent: &UnixStream) -> anyhow::Result
             (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)
         }
         Err(failure) => {
-            let reason = format!("{:#}", failure.cause).chars().take(LONGEST_TEXT).collect();
+            let reason = shortened(&format!("{:#}", failure.cause));
             (Answer::Failed { seq, reason }, Vec::new())
         }
     };
-    say(&mut &*agent, &answer, &document)
+    agent.say(&answer, &document)
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 const NO_WORK: &str = "this host is under test, and no black box";

@@ -3,12 +3,14 @@
 
 mod account;
 pub(super) mod doorway;
+mod meter;
 mod packets;
 
 use std::io::Read;
 use std::io::Write;
 use std::net::IpAddr;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ use self::account::is_at;
 pub(super) use self::account::share;
 use self::doorway::Doorway;
 use self::doorway::Output;
+use self::meter::Counted;
 use self::packets::Recorded;
 use super::confine;
 use super::front::Emulator;
@@ -74,6 +77,9 @@ pub(super) struct WorkerArgs {
     /// What data connections may send at the most, and the FTP server as much again
     #[arg(long)]
     bit_per_second: Option<u64>,
+    /// Tell while working what is moved
+    #[arg(long)]
+    metered: bool,
     /// Behind an emulator: the agent's socket, while stdin and stdout lead to the emulator
     #[arg(long)]
     connect: Option<PathBuf>,
@@ -89,6 +95,7 @@ struct Work {
     side: Option<FarSide>,
     served: Served,
     server: Option<Server>,
+    counted: Counted,
     /// The emulator in front of it, where there is one.
     emulator: Option<Emulator>,
     /// Whether the run that is prepared goes through it.
@@ -102,15 +109,24 @@ struct Work {
     output: Output,
 }
 
+/// What there is for a process of the agent to do.
+pub(super) enum Heard {
+    /// Nothing for a while.
+    Nothing,
+    /// What it is told.
+    Order(Request),
+}
+
 /// The agent's words, the way back to it, and the emulator if there is one.
-type Channels = (Box<dyn Read>, Output, Option<Emulator>);
+type Channels = (UnixStream, Output, Option<Emulator>);
 
 fn channels(args: &WorkerArgs) -> std::io::Result<Channels> {
     let Some(path) = &args.connect else {
-        return Ok((Box::new(std::io::stdin()), Output::new(std::io::stdout()), None));
+        let agent = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        return Ok((agent, Output::new(std::io::stdout()), None));
     };
     let agent = UnixStream::connect(path)?;
-    Ok((Box::new(agent.try_clone()?), Output::new(agent), Some(Emulator::of_this_process())))
+    Ok((agent.try_clone()?, Output::new(agent), Some(Emulator::of_this_process())))
 }
 
 /// Does what it is told, one thing after the other, until the agent is gone.
@@ -121,6 +137,8 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         .map_err(Failure::environment)?;
     let ports = <[u16; 2]>::try_from(args.ports.clone()).ok().map(|[first, last]| (first, last));
     let (mut input, output, emulator) = channels(args).map_err(Failure::environment)?;
+    let counted = Counted::of(args.metered);
+    input.set_read_timeout(counted.look()).map_err(Failure::environment)?;
     let mut work = Work {
         address: args.address,
         ports,
@@ -129,6 +147,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         side: None,
         served: Served::default(),
         server: None,
+        counted,
         emulator,
         emulated: false,
         role: Role::Active,
@@ -137,14 +156,22 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         recorded: Recorded::default(),
         output,
     };
-    each_request(&mut *input, &mut |request| work.answer(request))
+    each_request(&mut input, &mut |heard| {
+        work.tell_moved()?;
+        match heard {
+            Heard::Nothing => Ok(()),
+            Heard::Order(request) => work.answer(request),
+        }
+    })
 }
 
-/// Does something with every request, one after the other, until the agent is gone.
+/// Does something with every request, one after the other, until the agent is gone. Where reads have a
+/// time, it is told whenever nothing came within that.
 pub(super) fn each_request(
     input: &mut dyn Read,
-    act: &mut dyn FnMut(Request) -> anyhow::Result<()>,
+    act: &mut dyn FnMut(Heard) -> anyhow::Result<()>,
 ) -> Result<Exit, Failure> {
+    let mut act = |heard| act(heard).context("answer the agent").map_err(Failure::environment);
     let mut space = [0; 4096];
     let mut frames = FrameReader::new(FrameLimits::REQUESTS);
     loop {
@@ -152,12 +179,13 @@ pub(super) fn each_request(
             Ok(0) => return Ok(Exit::Done),
             Ok(count) => frames.push(&space[..count]),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => act(Heard::Nothing)?,
             Err(error) => return Err(Failure::environment(error)),
         }
         while let Some(frame) = frames.next_frame().map_err(Failure::environment)? {
             let Frame::Message(text) = frame else { continue };
             let request = Request::parse(&text).map_err(Failure::environment)?;
-            act(request).context("answer the agent").map_err(Failure::environment)?;
+            act(Heard::Order(request))?;
         }
     }
 }
@@ -174,7 +202,7 @@ impl Work {
             Request::Serve { user, password, .. } => self.serve(seq, user, password),
             Request::Prepare(order) => self.prepare(&order),
             Request::Service(order) => {
-                self.side = None;
+                (self.side, self.counted.run) = (None, 0);
                 self.served.begin(&order, self.address, self.ports, self.rate)
             }
             Request::Word(word) => self.served.hear(&word),
@@ -206,6 +234,7 @@ impl Work {
 
     fn serve(&mut self, seq: u64, user: String, password: String) -> Answer {
         self.server = None;
+        self.counted.served = 0;
         let mut serving = Serving::at(Place::here(Role::Active), self.address);
         serving.login = Login::Only { user, password };
         if let Some((first, last)) = self.ports {
@@ -226,7 +255,7 @@ impl Work {
 
     /// What was there of an earlier run is over.
     fn prepare(&mut self, order: &Preparation) -> Answer {
-        self.side = None;
+        (self.side, self.counted.run) = (None, 0);
         self.role = order.role;
         self.served.drop_now();
         if let Err(reason) = self.emulate(order) {
@@ -308,6 +337,7 @@ impl Work {
                 Err(reason) => Answer::Failed { seq, reason },
             });
         }
+        self.await_end()?;
         let Some(side) = self.side.take() else {
             let reason = "no run is prepared".to_owned();
             let is_same = self.said.seq() == Some(seq);
@@ -325,7 +355,8 @@ impl Work {
         let held_back = self.part.filter(|part| ends.iter().any(|end| is_at(end, *part)));
         let host = self.recorded.host();
         let account = Account { ends, emulation, held_back, host }.of_role(self.role);
-        let moved = account.ends.iter().map(|end| end.bytes).sum();
+        let moved: Bytes = account.ends.iter().map(|end| end.bytes).sum();
+        let moved = Bytes::new(moved.count().saturating_sub(self.counted.run));
         let document = serde_json::to_vec(&account)?;
         Ok(self.keep(seq, moved, Some(Hex32::new(account.hash())), document))
     }

@@ -40,6 +40,8 @@ pub(super) struct Allowed {
     pub(super) ports: Option<(u16, u16)>,
     /// What it may send at the most, all connections together.
     pub(super) rate: Option<BitRate>,
+    /// Whether it tells while it works what it moves.
+    pub(super) metered: bool,
 }
 
 impl Allowed {
@@ -50,6 +52,9 @@ impl Allowed {
         }
         if let Some(rate) = self.rate {
             command.args(["--bit-per-second", &rate.bit_per_second().to_string()]);
+        }
+        if self.metered {
+            command.arg("--metered");
         }
     }
 }
@@ -155,6 +160,15 @@ impl Worker {
         words
     }
 
+    /// Payload that it told of and that nobody heard of yet, of one that is dead.
+    pub(super) fn settled(mut self) -> u64 {
+        let told = self.hear().into_iter().map(|word| match word {
+            Word::Answer(answer) => answer.moved_bytes(),
+            _ => 0,
+        });
+        told.fold(0, u64::saturating_add)
+    }
+
     fn pump(&mut self) -> io::Result<()> {
         let mut space = vec![0; 64 << 10];
         for _ in 0..MOST_READS {
@@ -176,15 +190,20 @@ impl Worker {
         let _ = child.kill();
         child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
     }
-}
 
-impl Drop for Worker {
-    fn drop(&mut self) {
+    /// Kills it, unless it is another's.
+    pub(super) fn kill(&mut self) {
         // Its sockets are closed when it is dead, and it is dead when the wait returns.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 
@@ -202,6 +221,20 @@ const MOST_UNSENT: usize = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_worker_told_before_it_was_killed_is_heard() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let worker = Worker::of_another(ours).unwrap();
+        let told = |answer| frame::encode(&answer).unwrap();
+        let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 200 };
+        theirs.write_all(&told(Answer::Moved { moved_bytes: 30 })).unwrap();
+        theirs.write_all(&told(step)).unwrap();
+        // It was killed in the middle of a word.
+        theirs.write_all(&told(Answer::Moved { moved_bytes: 4 })[..9]).unwrap();
+        drop(theirs);
+        assert_eq!(worker.settled(), 230);
+    }
 
     #[test]
     fn a_worker_that_does_not_keep_up_ends_and_nothing_more_is_kept_for_it() {

@@ -31,8 +31,8 @@ use crate::exit::Failure;
 #[derive(Clone)]
 pub(crate) struct Told(Arc<Hears>);
 
-/// Hears the text of a step, and the payload that it moved.
-type Hears = dyn Fn(&str, Bytes) + Send + Sync;
+/// Hears the text of a step, if there is one, and the payload that was moved.
+type Hears = dyn Fn(Option<&str>, Bytes) + Send + Sync;
 
 /// An order, and who hears how it goes.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct Measured {
 
 impl Told {
     /// This one hears.
-    pub(crate) fn new(hears: impl Fn(&str, Bytes) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(hears: impl Fn(Option<&str>, Bytes) + Send + Sync + 'static) -> Self {
         Self(Arc::new(hears))
     }
 
@@ -70,7 +70,12 @@ impl Told {
 
     /// Tells it of a step that moved so much, which is not told again at the end.
     pub(crate) fn tell_moved(&self, text: &str, moved: Bytes) {
-        (self.0)(text, moved);
+        (self.0)(Some(text), moved);
+    }
+
+    /// Tells it of payload alone, within a step.
+    pub(crate) fn moved(&self, moved: Bytes) {
+        (self.0)(None, moved);
     }
 }
 

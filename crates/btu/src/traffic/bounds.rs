@@ -1,7 +1,7 @@
 //! What the policy of this host leaves to a measurement that another host ordered here: what its own
 //! sockets may send, for how long, over how many connections.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,11 +14,14 @@ use btu_engine::traffic::Carrier;
 use btu_engine::traffic::Flow;
 
 use super::expand::Talked;
+use super::meter::Counting;
+use super::meter::Meter;
 use super::peers::Needs;
 use super::words;
 use crate::agent::service;
 use crate::agent::state::unix_seconds;
 use crate::exit::Failure;
+use crate::run::ordered::Told;
 
 /// Connections of one cluster; dropped, there is room for others.
 pub(super) struct Opened<'a> {
@@ -34,28 +37,31 @@ pub(super) struct Bounds {
     rate: Option<BitRate>,
     /// Connections of the clusters that run now.
     open: AtomicUsize,
-    /// Payload so far.
-    moved: AtomicU64,
-    /// Payload that the agent knows of.
-    told: AtomicU64,
+    /// Payload.
+    meter: Arc<Meter>,
 }
 
 impl Bounds {
-    /// Those of a measurement that needs so much at the most; an error where that is too much.
-    pub(super) fn new(limits: Limits, needs: Needs) -> Result<Self, Failure> {
+    /// Those of a measurement that needs so much at the most; an error where that is too much. The agent
+    /// hears of payload by `told`.
+    pub(super) fn new(limits: Limits, needs: Needs, told: Told) -> Result<Self, Failure> {
         let connections = usize::try_from(needs.connections).unwrap_or(usize::MAX);
         let part = service::part_of(limits.max_rate, connections, words::FEWER_FLOWS);
         let rate = part.map_err(|reason| Failure::agent(anyhow!(reason)))?;
-        let (moved, told) = (AtomicU64::new(0), AtomicU64::new(0));
-        let bounds = Self { limits, needs, rate, open: AtomicUsize::new(0), moved, told };
+        let meter = Meter::new(told);
+        let open = AtomicUsize::new(0);
+        let bounds = Self { limits, needs, rate, open, meter };
         bounds.admits().map_err(|reason| Failure::agent(anyhow!(reason)))?;
+        if bounds.limits.is_metered() {
+            Meter::look(&bounds.meter).map_err(Failure::environment)?;
+        }
         Ok(bounds)
     }
 
     /// Whether the next run may begin, which may take as long as the longest.
     pub(super) fn admits(&self) -> Result<(), String> {
         let Needs { connections, silence } = self.needs;
-        let moved = Bytes::new(self.moved.load(Relaxed));
+        let moved = self.meter.moved();
         let refused = self.limits.refuses(silence, connections, moved, unix_seconds());
         refused.map_or(Ok(()), Err)
     }
@@ -103,15 +109,14 @@ impl Bounds {
         EngineError::Refused(service::unheld(self.limits.max_rate, what))
     }
 
-    /// So much payload was moved here.
-    pub(super) fn moved(&self, bytes: u64) {
-        self.moved.fetch_add(bytes, Relaxed);
+    /// Counts payload by a figure that only grows, until what is given is dropped.
+    pub(super) fn count(&self, source: impl Fn() -> u64 + Send + 'static) -> Counting {
+        Meter::count(&self.meter, source)
     }
 
     /// Payload that the agent does not know of yet.
     pub(super) fn take_untold(&self) -> Bytes {
-        let all = self.moved.load(Relaxed);
-        Bytes::new(all.saturating_sub(self.told.swap(all, Relaxed)))
+        self.meter.take_untold()
     }
 }
 
@@ -138,7 +143,8 @@ mod tests {
             hours: None,
         };
         let needs = Needs { connections: 3, silence: Nanos::from_secs(60) };
-        let bounds = Bounds::new(limits, needs).map_err(|failure| failure.cause).unwrap();
+        let told = Told::new(|_, _| ());
+        let bounds = Bounds::new(limits, needs, told).map_err(|failure| failure.cause).unwrap();
         let first = bounds.open(2).unwrap();
         let Err(refused) = bounds.open(2) else { panic!("four of three") };
         assert!(refused.to_string().contains("4 connections at once, 3 were announced"));

@@ -144,9 +144,14 @@ impl Course<'_> {
         // Nothing of a stream that is held to a rate goes on once its job is closed.
         let is_held = self.peers.rate().is_some();
         let _held = is_held.then(|| side.hold()).transpose()?;
+        let spoken: Vec<_> = talks.iter().map(|talk| Arc::clone(&talk.dialogue.moved)).collect();
+        let carried = watch.clone();
+        let counting = self.peers.count(move || {
+            let spoken = spoken.iter().map(|moved| moved.load(Relaxed));
+            spoken.fold(carried.moved(), u64::saturating_add)
+        });
         let (own, talks, mut lost) = self.run((side, &watch), begin, talks, talk_doors);
-        let spoken = talks.iter().flatten().filter_map(|end| end.trace.reads.last());
-        self.peers.moved(spoken.fold(watch.moved(), |sum, last| sum + last.total.count()));
+        drop(counting);
         let mut own = own?;
         clocks.after(self.peers);
         let mut sides = Vec::new();
@@ -192,13 +197,13 @@ impl Course<'_> {
                               version of btu on both hosts";
                 return Err(EngineError::Refused(reason.to_owned()));
             }
+            let host = self.peers.door(*role, SocketAddr::new(address, 0))?;
             let open = |doors: &mut Vec<Option<Door>>, ports: Vec<Option<u16>>, first: usize| {
                 for ((number, door), port) in (first..).zip(doors).zip(ports) {
                     let Some(port) = port else { continue };
                     let flow = u16::try_from(number).unwrap_or(u16::MAX);
                     let mut at = host;
                     at.set_port(port);
-            let host = self.peers.door(*role, SocketAddr::new(address, 0))?;
                     *door = Some(Door { at, seat: Seat { flow, ..seat } });
                 }
             };

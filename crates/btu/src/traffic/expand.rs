@@ -206,6 +206,7 @@ fn conversation(
         duration: test.traffic.duration(streams).unwrap_or(DURATION),
         patience: until.patience,
         cancel: Arc::clone(&until.cancel),
+        moved: Arc::default(),
     };
     let connections = connections(&test.traffic, streams);
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());

@@ -31,6 +31,7 @@ use serde_json::Value;
 use super::bounds::Bounds;
 use super::bounds::Opened;
 use super::expand::Layout;
+use super::meter::Counting;
 use super::silence::Silence;
 use super::words;
 use super::words::Told;
@@ -191,9 +192,9 @@ impl Peers {
         self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.admits_probes())
     }
 
-    /// So much payload was moved here.
-    pub(super) fn moved(&self, bytes: u64) {
-        self.bounds.iter().for_each(|bounds| bounds.moved(bytes));
+    /// Counts payload that is moved here by a figure that only grows, until what is given is dropped.
+    pub(super) fn count(&self, source: impl Fn() -> u64 + Send + 'static) -> Option<Counting> {
+        self.bounds.as_ref().map(|bounds| bounds.count(source))
     }
 
     /// The number of the next job.
@@ -206,12 +207,12 @@ impl Peers {
         Ok(Seat { attempt: job, ..self.service(role)?.seat() })
     }
 
-    /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
     /// Where data go that an agent wants at this address.
     pub(super) fn door(&self, role: Role, told: SocketAddr) -> Result<SocketAddr, EngineError> {
         self.service(role)?.door(told)
     }
 
+    /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for
     /// [`LEASE`] at least. A refusal is an error.
     pub(super) fn say(&self, role: Role, word: &Word) -> Result<Told, EngineError> {
         let line = self.line(role)?;

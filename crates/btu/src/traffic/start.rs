@@ -59,7 +59,6 @@ pub(super) struct Wanted<'a> {
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started, Failure> {
     let Wanted { plan, output, resumed, agents, state, reconnect, ordered } = wanted;
-    let (limits, told) = ordered.unzip();
     if let Some(out) = &output.out {
         place::free(out)?;
     }
@@ -70,7 +69,9 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
         Hosts::Here(Box::new(Testbed::new(&plan)?))
     } else {
         let needs = needs::of(&plan, interrupt)?;
-        let bounds = limits.map(|limits| Bounds::new(limits, needs)).transpose()?;
+        let bounds =
+            ordered.as_ref().map(|(limits, told)| Bounds::new(limits.clone(), needs, told.clone()));
+        let bounds = bounds.transpose()?;
         let company = Company {
             agents: &agents,
             state: &StateDir::open(state)?,
@@ -83,6 +84,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
         Hosts::Apart(peers)
     };
     facts.placement = hosts.facts();
+    let told = ordered.map(|(_, told)| told);
     let progress = Progress::told_to(told, quiet, &plan);
     let (journal, lines) = match resumed {
         Some(directory) => start::go_on(directory, &facts)?,

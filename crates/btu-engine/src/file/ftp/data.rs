@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
@@ -138,6 +139,8 @@ fn ended() -> EngineError {
 #[derive(Debug)]
 pub(super) struct Patience<'a> {
     control: &'a TcpStream,
+    /// Counts what is moved.
+    moved: &'a AtomicU64,
     /// Slices without a byte, of at most so many.
     slices: u128,
     most: u128,
@@ -147,9 +150,9 @@ pub(super) struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn of(limits: &Limits, control: &'a TcpStream) -> Self {
+    pub(super) fn of(limits: &Limits, control: &'a TcpStream, moved: &'a AtomicU64) -> Self {
         let most = limits.data_idle.as_nanos().div_ceil(SLICE.as_nanos());
-        Self { control, slices: 0, most, calls: 0, looked: Instant::now() }
+        Self { control, moved, slices: 0, most, calls: 0, looked: Instant::now() }
     }
 
     /// Makes a call again for as long as nothing came of it and there is hope.
@@ -158,10 +161,12 @@ impl<'a> Patience<'a> {
         loop {
             match retried(&mut call) {
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock && self.has_hope() => {}
-                Ok(_) if self.is_called_off() => {
-                    return Err(io::ErrorKind::ConnectionAborted.into());
+                Ok(count) => {
+                    self.moved.fetch_add(u64::try_from(count).unwrap_or(0), Ordering::Relaxed);
+                    let called_off = || io::ErrorKind::ConnectionAborted.into();
+                    return if self.is_called_off() { Err(called_off()) } else { Ok(count) };
                 }
-                outcome => return outcome,
+                failed => return failed,
             }
         }
     }

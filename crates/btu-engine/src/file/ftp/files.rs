@@ -64,7 +64,7 @@ impl Session {
     }
 
     fn patience(&self) -> Patience<'_> {
-        Patience::of(&self.shared.limits, &self.control)
+        Patience::of(&self.shared.limits, &self.control, &self.shared.moved)
     }
 
     pub(super) fn write(&mut self, argument: &str, start: Start) -> Result<Reply, Refusal> {
@@ -78,7 +78,7 @@ impl Session {
 
     fn discard(&mut self) -> Result<Reply, Refusal> {
         let data = self.open_data()?;
-        let patience = Patience::of(&self.shared.limits, &self.control);
+        let patience = Patience::of(&self.shared.limits, &self.control, &self.shared.moved);
         data::receive(&data, &mut Discard(&mut self.buffer), patience)?;
         Ok(COMPLETE)
     }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -61,6 +63,8 @@ pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) sockets: Sockets,
     pub(super) store: Store,
+    /// Bytes of files and lists, sent and received.
+    pub(super) moved: AtomicU64,
     sessions: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -90,6 +94,7 @@ impl Server {
             settings: sockets,
             sockets: Sockets::default(),
             store: Store::of_at_most(limits.store),
+            moved: AtomicU64::new(0),
             sessions: Mutex::default(),
             limits,
         });
@@ -108,6 +113,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Bytes of files and lists that were sent and received so far.
+    pub fn moved(&self) -> u64 {
+        self.shared.moved.load(Relaxed)
     }
 }
 

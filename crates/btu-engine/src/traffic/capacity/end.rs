@@ -129,7 +129,10 @@ mod tests {
         let cancel = Arc::<AtomicBool>::default();
         let flag = Arc::clone(&cancel);
         let long = Nanos::from_secs(600);
-        let searching = thread::spawn(move || capacity_with(door, Bytes::new(1000), long, &flag));
+        let counted = Arc::<AtomicU64>::default();
+        let moved = Arc::clone(&counted);
+        let search = move || capacity_with(door, Bytes::new(1000), long, &flag, &moved);
+        let searching = thread::spawn(search);
         wait_until("datagrams came", || end.moved() >= 10_000);
         end.sender_has_ended();
         end.cancel();
@@ -137,6 +140,7 @@ mod tests {
         cancel.store(true, Relaxed);
         let (datagrams, _) = searching.join().unwrap().unwrap();
         assert!(datagrams >= 10);
+        assert_eq!(counted.load(Relaxed), datagrams * 1000);
     }
 
     #[test]
@@ -144,7 +148,8 @@ mod tests {
         let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
         let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat };
         let long = Nanos::from_secs(3601);
-        let refused = capacity_with(nowhere, Bytes::new(1000), long, &AtomicBool::new(false));
+        let (cancel, moved) = (AtomicBool::new(false), AtomicU64::new(0));
+        let refused = capacity_with(nowhere, Bytes::new(1000), long, &cancel, &moved);
         let refused = refused.unwrap_err().sentence();
         assert_eq!(refused, "a capacity search of 3601s: at most 3600s");
     }

@@ -106,7 +106,8 @@ impl Server {
 
     /// Ends a worker, and the one behind the emulator.
     pub(super) fn end(&mut self, id: WorkerId) {
-        self.workers.remove(&id);
+        let mut ended: Vec<Worker> = self.workers.remove(&id).into_iter().collect();
+        ended.iter_mut().for_each(Worker::kill);
         self.parts.listener.forget(id);
         self.emulated.remove(&id);
         self.held_back.remove(&id);
@@ -116,10 +117,16 @@ impl Server {
             bench.end_test();
             self.state.clear_test();
         }
-        if self.behind.remove(&id).is_some()
+        if let Some(behind) = self.behind.remove(&id)
             && let Some(front) = &mut self.parts.front
         {
             front.end_worker();
+            ended.push(behind);
+        }
+        // All of them are killed now, and what they said before is all that they will ever say.
+        let moved_bytes = ended.into_iter().map(Worker::settled).fold(0, u64::saturating_add);
+        if moved_bytes > 0 {
+            self.happens(Event::Settled { moved_bytes });
         }
     }
 

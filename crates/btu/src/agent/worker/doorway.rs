@@ -16,7 +16,7 @@ use btu_engine::transport::Channel;
 
 /// The way to the agent, for whoever has something to say.
 #[derive(Clone)]
-pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
+pub(in crate::agent) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
 
 /// Both ends of a connection, the own one first.
 pub(in crate::agent) type Ends = [SocketAddr; 2];
@@ -32,12 +32,12 @@ pub(super) struct Doorway {
 }
 
 impl Output {
-    pub(super) fn new(way: impl Write + Send + 'static) -> Self {
+    pub(in crate::agent) fn new(way: impl Write + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(Box::new(way))))
     }
 
     /// An answer, and the document that it announces.
-    pub(super) fn say(&self, answer: &Answer, document: &[u8]) -> anyhow::Result<()> {
+    pub(in crate::agent) fn say(&self, answer: &Answer, document: &[u8]) -> anyhow::Result<()> {
         super::say(&mut **locked(&self.0), answer, document)
     }
 }

@@ -1,7 +1,10 @@
 //! Probes between this host and an agent: a capacity search, round trips under load.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
 use btu_core::traffic::analysis::capacity::FEEDBACK;
@@ -17,6 +20,7 @@ use btu_engine::EngineError;
 use btu_engine::traffic as engine;
 use btu_engine::traffic::Door;
 
+use super::super::meter::Counting;
 use super::super::peers::LEASE;
 use super::super::peers::Peers;
 use super::super::peers::misfit;
@@ -39,8 +43,9 @@ pub(in super::super) fn capacity(
     let ahead_ns = offset.ahead();
     let word = Word::Capacity { job, datagram_bytes: datagram, ahead_ns };
     with_door(peers, job, &word, time, |door| {
-        let (sent, late) = engine::capacity_with(door, datagram, time, cancel)?;
-        peers.moved(sent.saturating_mul(datagram.count()));
+        let moved = Arc::<AtomicU64>::default();
+        let _counting = counting(peers, &moved);
+        let (sent, late) = engine::capacity_with(door, datagram, time, cancel, &moved)?;
         peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
         let (longest, interrupt) = (longest_report(time), cancel);
         let account = Account { peers, role: FAR, job, longest, patience: LEASE, interrupt };
@@ -65,19 +70,16 @@ pub(in super::super) fn responsiveness(
     let job = peers.next_job();
     let longest = Probe::Responsiveness { interval_ns: interval, intervals }.longest();
     with_door(peers, job, &Word::Respond { job }, longest, |door| {
-        let sample = engine::responsiveness_with(door, interval, intervals, cancel)?;
-        peers.moved(answered(&sample, interval));
-        Ok(sample)
+        let moved = Arc::<AtomicU64>::default();
+        let _counting = counting(peers, &moved);
+        engine::responsiveness_with(door, interval, intervals, cancel, &moved)
     })
 }
 
-/// Payload of the connections that carried load.
-fn answered(sample: &ResponsivenessSample, interval: Nanos) -> u64 {
-    let rates = sample.intervals.iter().map(|one| one.goodput_bit_s.max(0.0));
-    let bytes = rates.sum::<f64>() * interval.seconds() / 8.0;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-    let whole = bytes as u64;
-    whole
+/// Counts what a probe moves.
+fn counting(peers: &Peers, moved: &Arc<AtomicU64>) -> Option<Counting> {
+    let moved = Arc::clone(moved);
+    peers.count(move || moved.load(Relaxed))
 }
 
 /// Asks for a door, uses it, and closes it. `time` is how long nothing will be said.

@@ -307,3 +307,30 @@ fn the_policies_of_both_agents_hold_where_a_third_host_drives_them() {
         refused(&traffic(&hosts, &text, &["--out", "spent"]), 4, &[refusal]);
     });
 }
+
+#[test]
+fn both_agents_count_what_they_moved_for_a_conductor_that_hangs_up_within_a_step() {
+    let name = "agent::between::\
+                both_agents_count_what_they_moved_for_a_conductor_that_hangs_up_within_a_step";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let bounded = "max_bytes_per_day = \"2MB\"\n";
+        let sends = format!("{SENDS}{bounded}");
+        let agents = two(&hosts, [&[&sends], &[&format!("[[class]]\n{bounded}")]]);
+        let mut run = begun(&hosts, "broken", &[]);
+        let spent = |agent: &Black<'_>| agent.status()["bytes_today"].as_u64().unwrap();
+        wait_until(|| agents.iter().all(|agent| spent(agent) >= 2_000_000));
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        wait_until(|| agents.iter().all(is_free));
+        let crossed = hosts.received(0, "peer") + hosts.received(1, "peer");
+        for agent in &agents {
+            let counted = spent(agent);
+            assert!(counted >= crossed / 2, "{counted} of {crossed}");
+        }
+        let text =
+            one("lab1", "lab2", "type = \"burstq(blocksize=1 kB, period=10 ms, duration=1 s)\"");
+        let refusal = "agent lab1: policy: max_bytes_per_day = 2MB is spent";
+        refused(&traffic(&hosts, &text, &["--out", "spent"]), 4, &[refusal]);
+    });
+}

@@ -1,5 +1,6 @@
 //! What a policy limits, as the result shows it.
 
+use std::process::Stdio;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -14,6 +15,8 @@ use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
 
 /// 80 Mbit/s, in bytes.
 const RATE: f64 = 10e6;
@@ -153,5 +156,28 @@ fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
             let least = (f64::from(1 << 20) - BURST) / 1e8 / 2.0 * 1e6;
             assert!(time >= least, "{name}: {time} us, not {least}");
         }
+    });
+}
+
+/// A conductor that never asks for an account: it is killed as soon as the agent knows that all is spent.
+#[test]
+fn what_was_moved_for_a_conductor_that_hangs_up_is_spent() {
+    let name = "agent::limits::what_was_moved_for_a_conductor_that_hangs_up_is_spent";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &["[[class]]\nmax_bytes_per_day = \"5MB\"\n"]);
+        hosts.pair(&agent, "lab1");
+        let stream = "type = \"full(blocksize=64 KiB, duration=300 s)\"\n";
+        std::fs::write(hosts.path("long.toml"), one("lab1", "here", stream)).unwrap();
+        let mut flows = hosts.btu(2);
+        flows.args(["traffic", "long.toml", "--quiet", "--out", "flows"]);
+        let mut conductor = flows.stderr(Stdio::null()).spawn().unwrap();
+        wait_until(|| agent.status()["bytes_today"].as_u64().unwrap() >= 5_000_000);
+        signal(conductor.id(), "KILL");
+        conductor.wait().unwrap();
+        wait_until(|| agent.workers() == 0);
+        let short = traffic(&hosts, &one("here", "lab1", stream), &["--out", "refused"]);
+        let refused = "policy: max_bytes_per_day = 5MB is spent";
+        assert!(said(&short).contains(refused), "{}", said(&short));
     });
 }
