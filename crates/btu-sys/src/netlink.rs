@@ -130,6 +130,11 @@ impl Netlink {
         Ok(Self { exchange })
     }
 
+    /// Opens a connection where this thread is: an ordinary user may not enter even that namespace again.
+    pub fn here() -> Result<Self> {
+        Ok(Self { exchange: Exchange::open()? })
+    }
+
     /// Makes a veth pair. Both ends go to their own namespaces at once, so that no name shows in
     /// the namespace of this connection.
     pub fn add_veth(&mut self, near: &VethEnd<'_>, far: &VethEnd<'_>) -> Result<()> {

@@ -112,10 +112,7 @@ impl Front {
 
 /// `device` - macvlan - emulator - veth - the front's address.
 fn join(site: &Site<'_>, net: &NetNs, wire: &NetNs) -> btu_sys::Result<()> {
-    let here = NetNs::current().map_err(|cause| {
-        btu_sys::Error::new("find the own namespace", std::io::Error::other(cause))
-    })?;
-    let mut host = Netlink::open(&here)?;
+    let mut host = Netlink::here()?;
     let device = host.link(site.device)?;
     // The address below makes the hardware address: two fronts of one network differ.
     let mac = own_mac(site.address);

@@ -134,7 +134,8 @@ impl Worker for Copier {
     }
 }
 
-/// The directory for the files of `io`: the one that was asked for, else the first candidate on a disk.
+/// The directory for the files of `io`: the one that was asked for, else the first candidate on a disk in
+/// which files can be made.
 ///
 /// A file system that keeps its files in memory measures no disk: it is refused unless
 /// `allow_memory`, and never chosen unasked.
@@ -144,8 +145,9 @@ pub fn choose_directory(
     allow_memory: bool,
 ) -> Result<PathBuf, EngineError> {
     let Some(asked) = asked else {
-        let on_disk = |path: &&PathBuf| disk::file_system(path).is_ok_and(|found| !found.in_memory);
-        return candidates.iter().find(on_disk).cloned().ok_or_else(|| no_disk(candidates));
+        let on_disk = |path: &Path| disk::file_system(path).is_ok_and(|found| !found.in_memory);
+        let fits = |path: &&PathBuf| on_disk(path) && nameless(path).is_ok();
+        return candidates.iter().find(fits).cloned().ok_or_else(|| no_disk(candidates));
     };
     if disk::file_system(asked)?.in_memory && !allow_memory {
         let asked = asked.display();
@@ -153,13 +155,16 @@ pub fn choose_directory(
             "{asked} is in memory (tmpfs): io would measure no disk; choose another --io-dir, or add --allow-tmpfs"
         )));
     }
+    nameless(asked)?;
     Ok(asked.to_owned())
 }
 
 fn no_disk(candidates: &[PathBuf]) -> EngineError {
     let tried: Vec<_> = candidates.iter().map(|path| path.display().to_string()).collect();
     let tried = tried.join(", ");
-    EngineError::Refused(format!("no directory on a disk among {tried}; name one with --io-dir"))
+    EngineError::Refused(format!(
+        "no directory on a disk in which files can be made, among {tried}; name one with --io-dir"
+    ))
 }
 
 /// A new file that has lost its name already.
@@ -198,11 +203,14 @@ mod tests {
         if disk::file_system(disk.path()).unwrap().in_memory {
             skip!("device missing: /var/tmp is in memory");
         }
-        let missing = PathBuf::from("/nowhere/at/all");
-        let found = choose_directory(None, &[missing.clone(), disk.path().to_owned()], false);
-        assert_eq!(found.unwrap(), disk.path());
-        let none = choose_directory(None, &[missing], false).unwrap_err().to_string();
-        assert_eq!(none, "no directory on a disk among /nowhere/at/all; name one with --io-dir");
+        // Nobody makes files in /proc, not even root.
+        let [missing, full] = ["/nowhere/at/all", "/proc"].map(PathBuf::from);
+        let all = [missing.clone(), full.clone(), disk.path().to_owned()];
+        assert_eq!(choose_directory(None, &all, false).unwrap(), disk.path());
+        let none = choose_directory(None, &[missing, full.clone()], false).unwrap_err().to_string();
+        assert!(none.ends_with("among /nowhere/at/all, /proc; name one with --io-dir"), "{none}");
+        let asked = choose_directory(Some(&full), &[], false).unwrap_err().to_string();
+        assert!(asked.starts_with("create /proc/.btu-io-"), "{asked}");
     }
 
     #[test]

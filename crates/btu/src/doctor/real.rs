@@ -113,8 +113,7 @@ impl Machine for ThisMachine {
     }
 
     fn xdp_programs(&self) -> io::Result<Vec<LinkProgram>> {
-        let here = NetNs::current().map_err(io::Error::other)?;
-        let found = Netlink::open(&here).and_then(|mut netlink| netlink.xdp_programs());
+        let found = Netlink::here().and_then(|mut netlink| netlink.xdp_programs());
         let named = |found: btu_sys::netlink::LinkProgram| LinkProgram {
             link: found.link,
             program: found.program,
