@@ -103,6 +103,8 @@ impl ResultFiles {
     }
 }
 
+/// Name of the file that discloses the hosts.
+pub(crate) const HOSTS: &str = "hosts.json";
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the file of signatures.

@@ -21,6 +21,7 @@ use btu_core::verb;
 use serde::de::DeserializeOwned;
 
 use crate::bundle::BundleError;
+use crate::files::HOSTS;
 use crate::files::ResultFiles;
 
 /// What to do about a line that cannot be read.
@@ -212,8 +213,8 @@ fn plan(files: &ResultFiles) -> Result<Plan, StoreError> {
 }
 
 pub(crate) fn hosts(files: &ResultFiles) -> Result<Disclosure, StoreError> {
-    let path = files.origin().join("hosts.json");
-    let text = files.text("hosts.json")?;
+    let path = files.origin().join(HOSTS);
+    let text = files.text(HOSTS)?;
     serde_json::from_str(text).map_err(|source| StoreError::Hosts { path, source })
 }
 

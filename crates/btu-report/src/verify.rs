@@ -61,7 +61,7 @@ pub enum Tier {
     Unsigned,
     /// One host stands for everything.
     SelfSigned,
-    /// Three hosts, each for what it measured.
+    /// All hosts that took part, each for what it measured.
     AllRolesSigned,
 }
 
@@ -79,6 +79,7 @@ pub fn verify(files: &ResultFiles, holds: &dyn Fn(&Claim<'_>) -> Option<String>)
     let mut notes: Vec<String> =
         others.map(|name| format!("{name}: no part of the result, not verified")).collect();
     notes.extend(recomputed.notes);
+    notes.extend(signed.notes);
     notes.extend(manifest.iter().flat_map(redaction));
     Verification {
         result: files.origin().display().to_string(),

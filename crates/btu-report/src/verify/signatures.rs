@@ -7,10 +7,12 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::manifest::unhex;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Finding;
 use super::Tier;
 use super::UNSIGNED;
+use crate::files::HOSTS;
 use crate::files::MANIFEST;
 use crate::files::ResultFiles;
 use crate::files::SIGNATURES;
@@ -46,7 +48,15 @@ pub struct Signer {
 pub(super) struct Signed {
     pub(super) signers: Vec<Signer>,
     pub(super) findings: Vec<Finding>,
+    pub(super) notes: Vec<String>,
     pub(super) tier: Tier,
+}
+
+/// A host with an agent that took part, as the disclosure names it.
+#[derive(Debug)]
+struct Party {
+    role: Role,
+    id: String,
 }
 
 /// Checks every signature of a result.
@@ -58,7 +68,8 @@ pub(super) fn check(
     let entries = match entries(files) {
         Ok(entries) => entries,
         Err(finding) => {
-            return Signed { signers: Vec::new(), findings: vec![finding], tier: Tier::Unsigned };
+            let (signers, notes) = (Vec::new(), Vec::new());
+            return Signed { signers, findings: vec![finding], notes, tier: Tier::Unsigned };
         }
     };
     let mut signers = Vec::new();
@@ -75,11 +86,50 @@ pub(super) fn check(
         let place = format!("{SIGNATURES}: {} of {}", words(entry.covers), entry.role);
         findings.extend(fault.map(|detail| Finding::new("signatures", place, detail)));
     }
-    let tier = tier(&signers);
+    let parties = parties(files);
+    let tier = tier(&signers, &parties);
     if tier == Tier::Unsigned && findings.is_empty() && files.get(MANIFEST).is_some() {
         findings.push(Finding::new(UNSIGNED, SIGNATURES, "nobody signed this result"));
     }
-    Signed { signers, findings, tier }
+    findings.extend(parties.iter().filter_map(|party| party.impostor(&signers)));
+    let notes = parties.iter().filter_map(|party| party.silence(&signers)).collect();
+    Signed { signers, findings, notes, tier }
+}
+
+/// Whose agents took part, where the disclosure still says so.
+fn parties(files: &ResultFiles) -> Vec<Party> {
+    let hosts = files.get(HOSTS).and_then(|text| serde_json::from_slice::<Value>(text).ok());
+    let hosts = hosts.unwrap_or_default();
+    let of = |role: Role| {
+        let id = hosts["hosts"][role.name()]["agent"]["identity"]["value"].as_str()?;
+        Some(Party { role, id: id.to_owned() })
+    };
+    Role::ALL.into_iter().filter_map(of).collect()
+}
+
+impl Party {
+    /// Who signed what this host measured, and really did.
+    fn signed<'s>(&self, signers: &'s [Signer]) -> impl Iterator<Item = &'s str> {
+        let (covers, role) = (words(Covers::Measurements), self.role.name());
+        let of = move |one: &&Signer| one.holds && one.covers == covers && one.role == role;
+        signers.iter().filter(of).map(|one| one.id.as_str())
+    }
+
+    /// A signature of this role by another host than the one that measured.
+    fn impostor(&self, signers: &[Signer]) -> Option<Finding> {
+        let other = self.signed(signers).find(|id| *id != self.id)?;
+        let place =
+            format!("{SIGNATURES}: {} of {}", words(Covers::Measurements), self.role.name());
+        let detail =
+            format!("signed by {other}, but the host that measured is {} ({HOSTS})", self.id);
+        Some(Finding::new("signatures", place, detail))
+    }
+
+    fn silence(&self, signers: &[Signer]) -> Option<String> {
+        let nobody = self.signed(signers).next().is_none() && !signers.is_empty();
+        let (role, id) = (self.role.name(), &self.id);
+        nobody.then(|| format!("{role} ({id}) did not sign what it measured"))
+    }
 }
 
 fn entries(files: &ResultFiles) -> Result<Vec<Signature>, Finding> {
@@ -129,8 +179,9 @@ fn verdict(
     }
 }
 
-/// Everything must be signed by somebody; three hosts that stand for themselves are worth more.
-fn tier(signers: &[Signer]) -> Tier {
+/// Everything must be signed by somebody; hosts of which each stands for itself are worth more. Where the
+/// disclosure names no agent, those are all three.
+fn tier(signers: &[Signer], parties: &[Party]) -> Tier {
     let valid = |covers: &str, role: &str| {
         let of = |one: &&Signer| one.holds && one.covers == covers && one.role == role;
         signers.iter().find(of).map(|one| one.id.as_str())
@@ -138,12 +189,15 @@ fn tier(signers: &[Signer]) -> Tier {
     let manifest = words(Covers::Manifest);
     let whole = valid(manifest, Role::Test.name()).or_else(|| valid(manifest, REDACTOR));
     let of_role = |role: Role| valid(words(Covers::Measurements), role.name());
-    let all = [of_role(Role::Test), of_role(Role::Active), of_role(Role::Passive)];
-    match (whole, all) {
+    let others: Vec<Role> = match parties {
+        [] => vec![Role::Active, Role::Passive],
+        parties => parties.iter().map(|one| one.role).filter(|role| *role != Role::Test).collect(),
+    };
+    let test = of_role(Role::Test);
+    let stands = |role: &Role| of_role(*role).is_some_and(|id| Some(id) != test);
+    match (whole, test) {
         (None, _) => Tier::Unsigned,
-        (_, [Some(test), Some(active), Some(passive)]) if test != active && test != passive => {
-            Tier::AllRolesSigned
-        }
+        (_, Some(_)) if !others.is_empty() && others.iter().all(stands) => Tier::AllRolesSigned,
         _ => Tier::SelfSigned,
     }
 }

@@ -131,6 +131,45 @@ fn an_untouched_result_is_valid_and_says_who_signed() {
     assert_eq!((three.valid, three.tier), (true, Tier::AllRolesSigned));
 }
 
+/// Two agents, of which the disclosure tells the identities: the roles that took part count, and each signs
+/// for itself.
+#[test]
+fn an_agent_that_did_not_sign_is_named_and_another_in_its_place_is_refused() {
+    let journal = journal();
+    let of = |ids: [&str; 3], agents: &[(&str, &str)]| {
+        let mut files = signed(&journal, ids);
+        let mut hosts: serde_json::Value = serde_json::from_slice(&files["hosts.json"]).unwrap();
+        for (role, id) in agents {
+            hosts["hosts"][role]["agent"]["identity"]["value"] = (*id).into();
+        }
+        files.insert("hosts.json".to_owned(), serde_json::to_vec(&hosts).unwrap());
+        files.retain(|name, _| name != MANIFEST && name != SIGNATURES);
+        sign(&mut files, &journal, ids);
+        files
+    };
+    let both = [("active", "B"), ("passive", "C")];
+    let found = verified(of(["A", "B", "C"], &both));
+    assert_eq!((found.valid, found.tier), (true, Tier::AllRolesSigned), "{}", said(&found));
+    let found = verified(of(["A", "B", "A"], &both[..1]));
+    assert_eq!(found.tier, Tier::AllRolesSigned, "the one black box that took part signed");
+
+    let mut silent = of(["A", "B", "C"], &both);
+    let signatures = String::from_utf8(silent[SIGNATURES].clone()).unwrap();
+    let mut left: Vec<serde_json::Value> = serde_json::from_str(&signatures).unwrap();
+    left.retain(|one| one["role"] != "active");
+    silent.insert(SIGNATURES.to_owned(), serde_json::to_vec(&left).unwrap());
+    let found = verified(silent);
+    assert_eq!((found.valid, found.tier), (true, Tier::SelfSigned));
+    assert!(found.notes.contains(&"active (B) did not sign what it measured".to_owned()));
+
+    let found = verified(of(["A", "D", "C"], &both));
+    assert!(
+        said(&found).contains("signed by D, but the host that measured is B"),
+        "{}",
+        said(&found)
+    );
+}
+
 #[test]
 fn each_change_by_hand_is_named() {
     let edits: [(&str, &str, &str, &str); 7] = [
