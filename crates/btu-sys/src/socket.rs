@@ -65,8 +65,13 @@ impl Settings {
         let fd = socket.as_fd();
         let reference = SockRef::from(&fd);
         if let Some(name) = &self.congestion {
-            named(reference.set_tcp_congestion(name.as_bytes()), || {
-                format!("set TCP_CONGESTION to {name}")
+            let set = reference.set_tcp_congestion(name.as_bytes());
+            set.map_err(|cause| {
+                let allowed =
+                    "without rights, only what net.ipv4.tcp_allowed_congestion_control lists";
+                let forbidden = cause.kind() == io::ErrorKind::PermissionDenied;
+                let why = if forbidden { format!(" ({allowed})") } else { String::new() };
+                Error::new(format!("set TCP_CONGESTION to {name}{why}"), cause)
             })?;
         }
         if let Some(on) = self.nodelay {

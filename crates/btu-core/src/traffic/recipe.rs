@@ -4,8 +4,9 @@ use super::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-/// What autotuned buffers hold would blur what was sent and what was received.
-pub const TCP: &str = "tcp(window=65536 B, congestion=cubic)";
+/// What autotuned buffers hold would blur what was sent and what was received. Routes of the local testbed have
+/// one congestion control everywhere; hosts have their own, and an agent without rights may not choose another.
+pub const TCP: &str = "tcp(window=65536 B)";
 /// napier, section 5 a: the blocks of the streams whose number is varied.
 pub const STREAM: Bytes = Bytes::new(16 << 10);
 

@@ -47,7 +47,7 @@ fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
     let bandwidth = float(seen.bounds(FULL_FRAME)?.lower?.bit_per_second());
     let product = bandwidth / 8.0 * rtt.seconds();
     let window = crate::traffic::analysis::figures::rounded(product * share).max(LEAST_WINDOW);
-    let transport = format!("tcp(window={window} B, congestion=cubic)");
+    let transport = format!("tcp(window={window} B)");
     let cell = Cell {
         group: Group::Transfer,
         label: format!("window {window} B, {share} of the product"),
