@@ -65,14 +65,14 @@ impl TokenBucket {
 /// UDP (RFC 768). `mtu` is what a packet holds at the most.
 pub fn datagram_on_the_wire(payload: Bytes, is_v6: bool, mtu: Bytes) -> Bytes {
     let whole = payload.count().saturating_add(UDP);
-    let header = if is_v6 { IPV6 } else { IPV4 };
-    if whole.saturating_add(header) <= mtu.count() {
-        return Bytes::new(whole.saturating_add(header));
+    let (of_one, of_fragment) = if is_v6 { (IPV6, IPV6 + IPV6_FRAGMENT) } else { (IPV4, IPV4) };
+    let in_one = whole.saturating_add(of_one);
+    if in_one <= mtu.count() {
+        return Bytes::new(in_one);
     }
-    let header = if is_v6 { IPV6 + IPV6_FRAGMENT } else { IPV4 };
     // Fragments but the last hold a multiple of 8 bytes (RFC 791, RFC 8200).
-    let room = (mtu.count().saturating_sub(header) / 8 * 8).max(8);
-    Bytes::new(whole.saturating_add(whole.div_ceil(room).saturating_mul(header)))
+    let room = (mtu.count().saturating_sub(of_fragment) / 8 * 8).max(8);
+    Bytes::new(whole.saturating_add(whole.div_ceil(room).saturating_mul(of_fragment)))
 }
 
 /// In nanoseconds times bits per second: bits, and a second for each.
