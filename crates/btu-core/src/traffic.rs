@@ -70,6 +70,7 @@ pub use model::Verified;
 pub use model::find;
 pub use preview::Message;
 pub use preview::Summary;
+pub use preview::connections;
 pub use preview::preview;
 pub use preview::summary;
 pub use quantity::Dialect;

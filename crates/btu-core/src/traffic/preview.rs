@@ -1,5 +1,7 @@
 //! A train in virtual time, for pictures, samples and checks: answers take no time.
 
+use std::collections::BTreeSet;
+
 use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -10,6 +12,7 @@ use super::quantity::float;
 use super::quantity::whole;
 use super::train::Action;
 use super::train::Arrival;
+use super::train::Closed;
 use super::train::Direction;
 use super::train::Timeline;
 use super::train::Train;
@@ -56,6 +59,21 @@ pub fn preview(call: &Call, streams: &Streams, end: Nanos, most: usize) -> Vec<M
             done.into_iter().flat_map(|(at, action)| both(at, action)).collect()
         }
     }
+}
+
+/// The most connections that a conversation has at once until `end`. Answers take no time here: where they
+/// do, it comes less far in what it draws, and never has more.
+pub fn connections(train: &mut dyn Closed, end: Nanos) -> usize {
+    let (mut open, mut most) = (BTreeSet::new(), 0);
+    for (_, action) in converse(train, Nanos::ZERO, end, LOOKED_AT) {
+        match action {
+            Action::Ask { flow, .. } => open.insert(flow),
+            Action::Close { flow } => open.remove(&flow),
+            Action::Done | Action::Wait { .. } => continue,
+        };
+        most = most.max(open.len());
+    }
+    most
 }
 
 /// What `messages` look like one way, over a time.
@@ -114,3 +132,5 @@ fn both(at: Nanos, action: Action) -> Vec<Message> {
 }
 
 const WINDOW: Nanos = Nanos::from_millis(10);
+/// Actions of a conversation of which connections are counted.
+const LOOKED_AT: usize = 1 << 17;

@@ -1,6 +1,5 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,12 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
-use btu_core::traffic::Action;
+use btu_core::traffic;
 use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
-use btu_core::traffic::Event;
 use btu_core::traffic::Overrun;
 use btu_core::traffic::Pattern;
 use btu_core::traffic::Protocol;
@@ -208,21 +206,15 @@ fn conversation(
         cancel: Arc::clone(&until.cancel),
         moved: Arc::default(),
     };
-    let connections = connections(&test.traffic, streams);
+    let connections = connections(&test.traffic, streams, dialogue.duration);
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
     Ok(Talked { said: Said { test, session: 1, from, to, traffic }, dialogue, connections })
 }
 
-/// As many as browsers have, or as the traffic asks over at once when it begins.
-fn connections(call: &Call, streams: &Streams) -> usize {
+/// As many as browsers have, or as the conversation has at once if those are more.
+fn connections(call: &Call, streams: &Streams, duration: Nanos) -> usize {
     let Some(Train::Closed(mut train)) = call.train(streams) else { return OF_A_TALK };
-    let mut actions = Vec::new();
-    train.on(Nanos::ZERO, Event::Start, &mut actions);
-    let flows = actions.iter().filter_map(|action| match action {
-        Action::Ask { flow, .. } => Some(*flow),
-        _ => None,
-    });
-    flows.collect::<BTreeSet<u32>>().len().max(OF_A_TALK)
+    traffic::connections(&mut *train, duration).max(OF_A_TALK)
 }
 
 fn roles(test: &Test) -> Result<(Role, Role), Failure> {
@@ -412,11 +404,16 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_the_connections_that_it_begins_with() {
+    fn a_conversation_has_the_connections_that_it_ever_has_at_once() {
         for (traffic, connections) in [
             ("telnet(duration=1 s)", OF_A_TALK),
             ("partition(workers=40, duration=1 s)", 40),
             ("partition(workers=2, duration=1 s)", OF_A_TALK),
+            // A page begins with its document, and its objects come after that.
+            ("web-h3(duration=1 s)", 8),
+            ("web-h3(streams=20, duration=1 s)", 20),
+            // Sessions begin each tenth of a second and take minutes, but for one of these 21.
+            ("telnet(interarrival=100 ms, duration=2050 ms)", 20),
         ] {
             let cast = drawn(traffic, 1, 1000).unwrap();
             assert_eq!(cast.talks[0].connections, connections, "{traffic}");

@@ -17,7 +17,7 @@ pub(crate) const SERVICE: &str = "traffic";
 
 /// How to ask for fewer connections.
 pub(crate) const FEWER_FLOWS: &str = "--sessions, or fewer flows in the scenario";
-/// Connections of one conversation at once, as browsers have them, unless it begins with more.
+/// Connections of one conversation at once, as browsers have them, unless it has more.
 pub(crate) const OF_A_TALK: usize = 6;
 /// Blocks of all jobs that are open at an agent at once: both hosts keep 64 bytes for each.
 pub(crate) const MOST_BLOCKS: usize = 8_000_000;
