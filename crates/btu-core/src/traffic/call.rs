@@ -10,6 +10,7 @@ use super::model;
 use super::model::Model;
 use super::quantity::Dialect;
 use super::quantity::Quantity;
+use super::quantity::whole;
 use super::script;
 use super::train::Bursts;
 use super::train::Train;
@@ -39,6 +40,8 @@ pub struct Parameter {
     pub about: &'static str,
     /// The least and the most that its mean may be, where not every value has a meaning.
     pub range: Option<(f64, f64)>,
+    /// How many times another parameter, by its name, it has to be at the least.
+    pub at_least: Option<(f64, &'static str)>,
 }
 
 /// What a value of a parameter must be.
@@ -46,6 +49,8 @@ pub struct Parameter {
 pub enum Takes {
     /// The name of a file, in double quotes.
     File,
+    /// A number of this quantity that holds for a whole test; without a default it may be absent.
+    Fixed(Quantity),
     /// A value or a distribution of this quantity; it must be written.
     Needed(Quantity),
     /// A value or a distribution of this quantity; it may be absent.
@@ -104,7 +109,7 @@ const fn parameter(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes, default, about, range: None }
+    Parameter { name, takes, default, about, range: None, at_least: None }
 }
 
 const BLOCKSIZE: Parameter =
@@ -116,13 +121,13 @@ const NEEDED_SIZE: Parameter =
 const PERIOD: Parameter =
     parameter("period", Takes::Needed(Quantity::Time), "", "from one group to the next");
 const REPEATS: Parameter =
-    parameter("repeats", Takes::Value(Quantity::Count), "1", "blocks of a group");
+    parameter("repeats", Takes::Value(Quantity::Count), "1", "blocks of a group").within(1.0, 1e9);
 const BUFFER: Parameter =
-    parameter("buffer", Takes::Optional(Quantity::Bytes), "", "the largest single write");
+    parameter("buffer", Takes::Fixed(Quantity::Bytes), "", "the largest single write");
 const QUEUE_LIMIT: Parameter =
-    parameter("queue_limit", Takes::Optional(Quantity::Bytes), "", "more unsent data is fatal");
+    parameter("queue_limit", Takes::Fixed(Quantity::Bytes), "", "more unsent data is fatal");
 const BLOCK_TIMEOUT: Parameter =
-    parameter("block_timeout", Takes::Optional(Quantity::Time), "", "a longer write is fatal");
+    parameter("block_timeout", Takes::Fixed(Quantity::Time), "", "a longer write is fatal");
 const OVERRUN: Parameter = parameter(
     "overrun",
     Takes::Word(&["miss", "interrupt"]),
@@ -160,9 +165,9 @@ pub static BASICS: &[Shape] = &[
         name: "sink",
         about: "reads what comes",
         parameters: &[
-            BLOCKSIZE,
+            parameter("blocksize", Takes::Fixed(Quantity::Bytes), "64 KiB", "bytes of a block"),
             parameter("duration", Takes::Optional(Quantity::Time), "", "how long to read"),
-            parameter("buffer", Takes::Optional(Quantity::Bytes), "", "the largest single read"),
+            parameter("buffer", Takes::Fixed(Quantity::Bytes), "", "the largest single read"),
         ],
     },
 ];
@@ -197,13 +202,40 @@ impl Parameter {
         Self { range: Some((least, most)), ..self }
     }
 
+    /// The same where less than so many times another parameter has no meaning.
+    pub(super) const fn at_least(self, times: f64, other: &'static str) -> Self {
+        Self { at_least: Some((times, other)), ..self }
+    }
+
     pub(super) const fn quantity(&self) -> Option<Quantity> {
         match self.takes {
-            Takes::Needed(quantity) | Takes::Optional(quantity) | Takes::Value(quantity) => {
-                Some(quantity)
-            }
+            Takes::Fixed(quantity)
+            | Takes::Needed(quantity)
+            | Takes::Optional(quantity)
+            | Takes::Value(quantity) => Some(quantity),
             Takes::File | Takes::Word(_) => None,
         }
+    }
+
+    /// Why a value has no meaning for it, and which have.
+    pub(super) fn refusal(&self, value: &Variate) -> Option<String> {
+        let (name, mean, quantity) = (self.name, value.mean(), value.quantity());
+        if matches!(self.takes, Takes::Fixed(_)) && value.fixed().is_none() {
+            return Some(format!("{name}: write a number; it holds for the whole test"));
+        }
+        let is_zero = value.fixed().is_some_and(|value| value <= 0.0);
+        if is_zero && matches!(name, "blocksize" | "buffer" | "period" | "duration") {
+            return Some(format!("{name} must be above 0"));
+        }
+        if let Some((least, most)) =
+            self.range.filter(|(low, high)| !(*low..=*high).contains(&mean))
+        {
+            let [found, least, most] = [mean, least, most].map(|value| quantity.write(value));
+            return Some(format!("{name} = {found}; write {least} to {most}"));
+        }
+        let is_part =
+            quantity == Quantity::Count && value.fixed().is_some_and(|value| value.fract() != 0.0);
+        is_part.then(|| format!("{name} = {mean}; write a whole number"))
     }
 }
 
@@ -258,6 +290,25 @@ impl Call {
     /// The mean of a parameter in its base unit.
     pub(super) fn number(&self, name: &str) -> f64 {
         self.variate(name).mean()
+    }
+
+    /// A count that holds for the whole test.
+    pub(super) fn count(&self, name: &str) -> u32 {
+        u32::try_from(whole(self.number(name))).unwrap_or(u32::MAX)
+    }
+
+    /// The parameter that is too small beside another one, why, and how large it has to be.
+    pub(super) fn conflict(&self) -> Option<(&'static str, String)> {
+        self.shape.parameters.iter().find_map(|parameter| {
+            let ((times, other), quantity) = (parameter.at_least?, parameter.quantity()?);
+            let (own, least) = (self.number(parameter.name), times * self.number(other));
+            let [found, legal] = [own, least].map(|value| quantity.write(value));
+            let cause = format!(
+                "{} = {found}; write {legal} or more: {times} times {other}",
+                parameter.name
+            );
+            (own < least).then_some((parameter.name, cause))
+        })
     }
 
     /// The word of a parameter, or its default.

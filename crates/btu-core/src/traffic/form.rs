@@ -11,6 +11,7 @@ use super::build;
 use super::build::Reading;
 use super::build::ScenarioError;
 use super::call;
+use super::call::Argument;
 use super::call::Call;
 use super::quantity::Dialect;
 use super::scenario::Axis;
@@ -26,6 +27,7 @@ use super::script;
 use super::script::Expressions;
 use super::script::Place;
 use super::script::Problem;
+use super::script::Tree;
 use super::settings;
 use super::settings::Settings;
 use super::settings::Vocabulary;
@@ -114,9 +116,15 @@ impl Former<'_> {
         let hosts = raw.hosts.unwrap_or(std::mem::take(&mut self.hosts));
         let mut scenario = Scenario { seed: raw.seed, run, hosts, matrix: Vec::new() };
         let matrix = if self.problems.is_empty() { raw.matrix } else { BTreeMap::new() };
+        let first = matrix.keys().next().map(|key| inside(self.text, key));
         for (key, values) in matrix {
             let axis = self.axis(&key, &values, &scenario);
             scenario.matrix.extend(axis);
+        }
+        if let (Some(first), true) = (first, self.problems.is_empty()) {
+            let conflicts = scenario.conflicts().into_iter();
+            let cause = |cause| format!("two values of the matrix: {cause}");
+            self.problems.extend(conflicts.map(|found| Problem::at(first, cause(found))));
         }
         self.problems.is_empty().then_some(scenario)
     }
@@ -275,24 +283,22 @@ impl Former<'_> {
         };
         let (cluster, parameter) = (cluster.to_owned(), parameter.to_owned());
         let mut axis = Axis { cluster, test, parameter, values: Vec::new() };
-        let declared = scenario.clusters().iter().find_map(|cluster| {
-            let test = cluster.tests.iter().find(|test| axis.names(&cluster.name, test))?;
-            test.traffic.shape().parameter(&axis.parameter)
-        });
-        let Some(parameter) = declared else {
+        let declared = axis.declared(scenario);
+        if declared.is_empty() {
             let cause = format!("no test has a parameter \"{}\"", key.get_ref());
             self.problems.push(Problem::at(here, cause));
             return None;
-        };
+        }
         if values.is_empty() {
             self.problems.push(Problem::at(here, "a key of the matrix needs at least one value"));
         }
         for value in values {
             let place = inside(self.text, value);
-            let read = script::tree(value.get_ref(), place)
-                .and_then(|tree| self.expressions.argument(parameter, &tree));
-            match read {
-                Ok(value) => axis.values.push(value),
+            let of_each = |tree: Tree| -> Result<Vec<Argument>, Problem> {
+                declared.iter().map(|one| self.expressions.argument(one, &tree)).collect()
+            };
+            match script::tree(value.get_ref(), place).and_then(of_each) {
+                Ok(same) => axis.values.extend(same.into_iter().next()),
                 Err(problem) => self.problems.push(problem),
             }
         }

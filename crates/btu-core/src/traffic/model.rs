@@ -81,14 +81,20 @@ pub static MODELS: &[&Model] = &[
 mod prelude {
     pub(in crate::traffic) use super::Claim;
     pub(in crate::traffic) use super::DURATION;
+    pub(in crate::traffic) use super::LARGEST;
     pub(in crate::traffic) use super::Model;
     pub(in crate::traffic) use super::Says;
     pub(in crate::traffic) use super::Verified;
     pub(in crate::traffic) use super::choice;
+    pub(in crate::traffic) use super::fixed;
     pub(in crate::traffic) use super::follows;
+    pub(in crate::traffic) use super::message_size;
     pub(in crate::traffic) use super::ms;
     pub(in crate::traffic) use super::rounded;
     pub(in crate::traffic) use super::s;
+    pub(in crate::traffic) use super::sending_rate;
+    pub(in crate::traffic) use super::time_between;
+    pub(in crate::traffic) use super::us;
     pub(in crate::traffic) use super::value;
     pub(in crate::traffic) use crate::traffic::call::Call;
     pub(in crate::traffic) use crate::traffic::call::Shape;
@@ -190,6 +196,7 @@ pub(super) const DURATION: Parameter = Parameter {
     default: "60 s",
     about: "how long to send",
     range: None,
+    at_least: None,
 };
 
 /// A parameter that chooses among variants; the first is the default.
@@ -198,7 +205,7 @@ pub(super) const fn choice(
     words: &'static [&'static str],
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Word(words), default: "", about, range: None }
+    Parameter { name, takes: Takes::Word(words), default: "", about, range: None, at_least: None }
 }
 
 /// A parameter with a default.
@@ -208,7 +215,49 @@ pub(super) const fn value(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Value(quantity), default, about, range: None }
+    Parameter { name, takes: Takes::Value(quantity), default, about, range: None, at_least: None }
+}
+
+/// A parameter with a default that holds for a whole test.
+pub(super) const fn fixed(
+    name: &'static str,
+    quantity: Quantity,
+    default: &'static str,
+    about: &'static str,
+) -> Parameter {
+    Parameter { takes: Takes::Fixed(quantity), ..value(name, quantity, default, about) }
+}
+
+/// The time between two things of which there would be no end if it were none.
+pub(super) const fn time_between(
+    name: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Parameter {
+    value(name, Quantity::Time, default, about).within(us(1.0), s(86_400.0))
+}
+
+/// A rate at which something is sent: 1 kbit/s to 10 Tbit/s.
+pub(super) const fn sending_rate(
+    name: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Parameter {
+    fixed(name, Quantity::Rate, default, about).within(1e3, 1e13)
+}
+
+/// The size of a message: a byte to a TiB.
+pub(super) const fn message_size(
+    name: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Parameter {
+    value(name, Quantity::Bytes, default, about).within(1.0, LARGEST)
+}
+
+/// A span in nanoseconds, for laws.
+pub(super) const fn us(count: f64) -> f64 {
+    count * 1e3
 }
 
 /// A span in nanoseconds, for laws.
@@ -230,6 +279,9 @@ pub(super) fn follows(what: &'static str, law: Law, values: Values) -> Claim {
 pub(super) fn rounded(what: &'static str, law: Law, values: Values) -> Claim {
     Claim { what, says: Says::FollowsRounded(law), values }
 }
+
+/// A TiB.
+pub(super) const LARGEST: f64 = 1_099_511_627_776.0;
 
 /// How the values of a claim are got from the streams of a test, so many.
 pub(super) type Values = fn(&Call, &Streams, usize) -> Vec<f64>;

@@ -7,6 +7,7 @@ use crate::units::Nanos;
 
 use super::call::Argument;
 use super::call::Call;
+use super::call::Parameter;
 use super::chance::Streams;
 
 /// Everything that one file describes.
@@ -169,6 +170,34 @@ impl Scenario {
         }
         variants
     }
+
+    /// Why values of the matrix have no meaning beside others of it; every combination of them runs.
+    pub(super) fn conflicts(&self) -> Vec<String> {
+        let of_cluster = |cluster: &Cluster| -> Vec<String> {
+            let tightest = |test: &Test| self.tightest(&cluster.name, test).conflict();
+            cluster.tests.iter().filter_map(tightest).map(|(_, cause)| cause).collect()
+        };
+        self.clusters().into_iter().flat_map(of_cluster).collect()
+    }
+
+    /// What a test sends in the combination that is nearest to a conflict: what has to be large is as
+    /// small as it becomes, and all else as large.
+    fn tightest(&self, cluster: &str, test: &Test) -> Call {
+        let mut call = test.traffic.clone();
+        for axis in self.matrix.iter().filter(|axis| axis.names(cluster, test)) {
+            let Some(parameter) = call.shape().parameter(&axis.parameter) else { continue };
+            let sign = if parameter.at_least.is_some() { -1.0 } else { 1.0 };
+            let size = |value: &&Argument| match value {
+                Argument::Value(value) => sign * value.mean(),
+                Argument::File(..) | Argument::Word(_) => 0.0,
+            };
+            let values = axis.values.iter();
+            if let Some(value) = values.max_by(|a, b| size(a).total_cmp(&size(b))) {
+                call.set(parameter, value.clone());
+            }
+        }
+        call
+    }
 }
 
 impl Block {
@@ -208,6 +237,18 @@ impl Axis {
         self.cluster == cluster
             && self.test.as_ref().is_none_or(|name| *name == test.name)
             && test.traffic.shape().parameter(&self.parameter).is_some()
+    }
+
+    /// The parameters that it replaces, each of another type of traffic.
+    pub(super) fn declared(&self, scenario: &Scenario) -> Vec<&'static Parameter> {
+        let of_cluster = |cluster: &Cluster| -> Vec<&'static Parameter> {
+            let named = cluster.tests.iter().filter(|test| self.names(&cluster.name, test));
+            let shapes = named.map(|test| test.traffic.shape());
+            shapes.filter_map(|shape| shape.parameter(&self.parameter)).collect()
+        };
+        let mut found: Vec<_> = scenario.clusters().into_iter().flat_map(of_cluster).collect();
+        found.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        found
     }
 
     fn apply(&self, variant: &Variant) -> Vec<Variant> {

@@ -81,25 +81,69 @@ fn blocks_nest() {
 #[test]
 fn values_that_mean_nothing_to_a_model_are_refused_with_those_that_do() {
     let parameters = MODELS.iter().flat_map(|model| {
-        let shape = &model.shape;
-        shape.parameters.iter().filter_map(move |one| Some((shape.name, one.name, one.range?)))
+        let of_model = model.shape.parameters.iter();
+        of_model.filter_map(|one| Some((model.name(), one, one.range?)))
     });
     let mut tried = 0;
     for (model, parameter, (least, most)) in parameters {
+        let (name, quantity) = (parameter.name, parameter.quantity().unwrap());
+        // The longest segments need a longer buffer than the default.
+        let more = if name == "segment" { ", buffer=1 h" } else { "" };
         let read = |value: f64| {
-            let path = format!("path = \"a -> b\"\ntype = \"{model}({parameter}={value})\"\n");
-            let text = format!("[[cluster]]\n[[cluster.test]]\n{path}");
-            read_toml("s.toml", &text, &WORDS).map(drop).map_err(|error| error.to_string())
+            let text = format!("{model}({name}={}{more})", quantity.write(value));
+            sent(&[&text], "")
         };
-        assert_eq!((read(least), read(most)), (Ok(()), Ok(())), "{model} {parameter}");
+        assert_eq!((read(least), read(most)), (Ok(()), Ok(())), "{model} {name}");
         for beyond in [least / 2.0, most * 2.0] {
             let refused = read(beyond).unwrap_err();
-            let legal = format!("{parameter} = {beyond}; write {least} to {most}");
+            let [found, least, most] = [beyond, least, most].map(|value| quantity.write(value));
+            let legal = format!("{name} = {found}; write {least} to {most}");
             assert!(refused.contains("s.toml:4:") && refused.contains(&legal), "{refused}");
         }
         tried += 1;
     }
-    assert_eq!(tried, 6, "every count that a model bounds");
+    assert_eq!(tried, 27, "every parameter that a model bounds");
+}
+
+/// Reads one cluster of tests that send this, with these lines of a matrix.
+fn sent(types: &[&str], matrix: &str) -> Result<(), String> {
+    let one = |text: &&str| format!("[[cluster.test]]\npath = \"a -> b\"\ntype = \"{text}\"\n");
+    let all: String = types.iter().map(one).collect();
+    let text = format!("[[cluster]]\n{all}[matrix]\n{matrix}");
+    read_toml("s.toml", &text, &WORDS).map(drop).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_a_model_would_have_to_change_is_refused() {
+    for (text, cause) in [
+        ("rpc(flows=2.5)", "s.toml:4:19: flows = 2.5; write a whole number"),
+        ("rpc(flows=uniform(1, 9))", "flows: write a number; it holds for the whole test"),
+        ("rpc(load=0)", "load = 0; write 0.001 to 10"),
+        ("www-3gpp(flows=0)", "flows = 0; write 1 to 10000"),
+        ("dash(segment=0 s)", "segment = 0 ns; write 100 ms to 60 s"),
+        ("dash(buffer=7 s)", "s.toml:4:21: buffer = 7 s; write 8 s or more: 2 times segment"),
+        ("dash(segment=20 s)", "s.toml:4:9: buffer = 30 s; write 40 s or more: 2 times segment"),
+        ("self-similar(period=0 s)", "period must be above 0"),
+        ("incast(interval=0 s)", "interval = 0 ns; write 1 us to 86400 s"),
+    ] {
+        let refused = sent(&[text], "").unwrap_err();
+        assert!(refused.contains(cause), "{text}: {refused}");
+    }
+}
+
+#[test]
+fn values_of_a_matrix_suit_each_test_that_they_are_for_and_each_other() {
+    let both = ["rpc(flows=8)", "www-3gpp(flows=8)"];
+    assert_eq!(sent(&both, "\"c1.flows\" = [\"1\", \"10000\"]\n"), Ok(()));
+    let refused = sent(&both, "\"c1.flows\" = [\"1\", \"20000\"]\n").unwrap_err();
+    assert!(refused.contains("s.toml:9:21: flows = 20000; write 1 to 10000"), "{refused}");
+    let video = |segments| {
+        sent(&["dash(abr=bola)"], &format!("\"c1.buffer\" = [\"90 s\", \"30 s\"]\n{segments}"))
+    };
+    assert_eq!(video("\"c1.segment\" = [\"2 s\", \"15 s\"]\n"), Ok(()));
+    let refused = video("\"c1.segment\" = [\"20 s\", \"2 s\"]\n").unwrap_err();
+    let cause = "two values of the matrix: buffer = 30 s; write 40 s or more: 2 times segment";
+    assert!(refused.contains("s.toml:6:2:") && refused.contains(cause), "{refused}");
 }
 
 #[test]

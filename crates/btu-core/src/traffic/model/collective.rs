@@ -16,9 +16,11 @@ pub(super) static MODEL: Model = Model {
         about: "collective operations of training, seen from one rank",
         parameters: &[
             choice("operation", &["ring", "tree", "all-to-all"], "what the ranks do"),
-            value("ranks", Quantity::Count, "8", "ranks that take part").within(2.0, 4096.0),
-            value("bucket", Quantity::Bytes, "25 MB", "bytes of an operation"),
-            value("compute", Quantity::Time, "exp(20 ms)", "between two operations"),
+            fixed("ranks", Quantity::Count, "8", "ranks that take part").within(2.0, 4096.0),
+            // A byte for each rank at the least.
+            fixed("bucket", Quantity::Bytes, "25 MB", "bytes of an operation")
+                .within(4096.0, LARGEST),
+            time_between("compute", "exp(20 ms)", "between two operations"),
             DURATION,
         ],
     },
@@ -75,7 +77,7 @@ impl Script for Rank {
         }
         let bytes = self.call.number("bucket") * f64::from(self.done);
         let algorithm = bytes / self.spent / 1e9;
-        let ranks = f64::from(ranks(&self.call));
+        let ranks = f64::from(self.call.count("ranks"));
         vec![
             Outcome { name: "algbw, GB/s", value: algorithm },
             Outcome { name: "busbw, GB/s", value: algorithm * 2.0 * (ranks - 1.0) / ranks },
@@ -95,7 +97,7 @@ fn operation(call: &Call) -> Vec<Step> {
 
 /// How many exchanges an operation has, and the bytes of each.
 fn step(call: &Call) -> (u32, f64) {
-    let (ranks, bucket) = (ranks(call), call.number("bucket"));
+    let (ranks, bucket) = (call.count("ranks"), call.number("bucket"));
     match call.word("operation") {
         "all-to-all" => (ranks - 1, bucket / f64::from(ranks)),
         "tree" => (2 * (u32::BITS - (ranks - 1).leading_zeros()), bucket),
@@ -107,8 +109,4 @@ fn step(call: &Call) -> (u32, f64) {
 fn wire(call: &Call) -> f64 {
     let (count, bytes) = step(call);
     f64::from(count) * bytes.round().max(1.0)
-}
-
-fn ranks(call: &Call) -> u32 {
-    u32::try_from(whole(call.number("ranks"))).unwrap_or(2).clamp(2, 4096)
 }

@@ -17,8 +17,9 @@ pub(super) static MODEL: Model = Model {
         about: "adaptive video: segments on demand, quality by throughput or buffer",
         parameters: &[
             choice("abr", &["throughput", "bola"], "what the quality follows"),
-            value("segment", Quantity::Time, "4 s", "length of a segment"),
-            value("buffer", Quantity::Time, "30 s", "what the player keeps"),
+            fixed("segment", Quantity::Time, "4 s", "length of a segment").within(s(0.1), s(60.0)),
+            fixed("buffer", Quantity::Time, "30 s", "what the player keeps")
+                .at_least(START, "segment"),
             DURATION,
         ],
     },
@@ -59,11 +60,10 @@ struct Player {
 
 impl Player {
     fn new(call: &Call, streams: &Streams) -> Self {
-        let segment = (call.number("segment") / 1e9).max(0.1);
         Self {
             by_buffer: call.word("abr") == "bola",
-            segment,
-            target: (call.number("buffer") / 1e9).max(2.0 * segment),
+            segment: call.number("segment") / 1e9,
+            target: call.number("buffer") / 1e9,
             size: streams.stream("size"),
             buffer: 0.0,
             plays: false,

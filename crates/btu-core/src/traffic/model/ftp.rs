@@ -11,10 +11,7 @@ pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "ftp",
         about: "sessions of several files, sizes with a Pareto tail",
-        parameters: &[
-            value("interarrival", Quantity::Time, "exp(30 s)", "between two sessions"),
-            DURATION,
-        ],
+        parameters: &[time_between("interarrival", "exp(30 s)", "between two sessions"), DURATION],
     },
     source: "V. Paxson, S. Floyd, IEEE/ACM ToN 3(3), 1995; tcplib, 1991",
     verified: Verified::No("tcplib's tables are replaced by fits"),

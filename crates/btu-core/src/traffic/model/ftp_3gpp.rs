@@ -9,7 +9,7 @@ pub(super) static MODEL: Model = Model {
         about: "Poisson arrivals of files of 2 MB or 0.5 MB",
         parameters: &[
             choice("file", &["large", "small"], "2 MB or 0.5 MB"),
-            value("interarrival", Quantity::Time, "exp(2 s)", "between two files"),
+            time_between("interarrival", "exp(2 s)", "between two files"),
             DURATION,
         ],
     },

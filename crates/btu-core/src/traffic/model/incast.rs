@@ -9,9 +9,9 @@ pub(super) static MODEL: Model = Model {
         name: "incast",
         about: "many senders at one instant, again and again",
         parameters: &[
-            value("senders", Quantity::Count, "32", "flows that send at once").within(1.0, 1e5),
-            value("size", Quantity::Bytes, "32 KiB", "bytes of each"),
-            value("interval", Quantity::Time, "100 ms", "between two instants"),
+            fixed("senders", Quantity::Count, "32", "flows that send at once").within(1.0, 1e5),
+            message_size("size", "32 KiB", "bytes of each"),
+            time_between("interval", "100 ms", "between two instants"),
             DURATION,
         ],
     },
@@ -19,13 +19,13 @@ pub(super) static MODEL: Model = Model {
     verified: Verified::No("the defaults are ours"),
     rates: |call| {
         let size = call.variate("size").mean();
-        [float(senders(call)) * size * 1e9 / call.number("interval"), 0.0]
+        [f64::from(call.count("senders")) * size * 1e9 / call.number("interval"), 0.0]
     },
     train: |call, streams| {
         Train::Open(Box::new(Volley {
             size: (call.variate("size").law().clone(), streams.stream("size")),
             interval: (call.variate("interval").law().clone(), streams.stream("interval")),
-            senders: u32::try_from(senders(call)).unwrap_or(1),
+            senders: call.count("senders"),
             next: 0,
             begun: false,
         }))
@@ -33,7 +33,7 @@ pub(super) static MODEL: Model = Model {
     claims: |call| {
         let interval = call.variate("interval").law().clone();
         vec![follows("time between two instants", interval, |call, streams, n| {
-            let senders = usize::try_from(senders(call)).unwrap_or(1);
+            let senders = call.count("senders") as usize;
             let gaps = observe::gaps(call, streams, Forward, n);
             gaps.into_iter().skip(senders - 1).step_by(senders).collect()
         })]
@@ -58,8 +58,4 @@ impl Open for Volley {
         let bytes = Bytes::new(whole(self.size.0.sample(&mut self.size.1)).max(1));
         Some(Arrival { gap: Nanos::new(whole(gap)), bytes, flow, direction: Forward })
     }
-}
-
-fn senders(call: &Call) -> u64 {
-    whole(call.number("senders")).clamp(1, 100_000)
 }

@@ -14,7 +14,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             choice("mode", &["periodic", "burst"], "periods, or an event that all report"),
             choice("mqtt", &["qos0", "qos1"], "reports alone, or acknowledged"),
-            value("devices", Quantity::Count, "1000", "devices, each a flow").within(1.0, 1e6),
+            fixed("devices", Quantity::Count, "1000", "devices, each a flow").within(1.0, 1e6),
             DURATION,
         ],
     },
@@ -24,14 +24,14 @@ pub(super) static MODEL: Model = Model {
         if call.word("mode") == "burst" {
             return [0.0, 0.0];
         }
-        let rate: f64 = (0..devices(call)).map(|device| 1.0 / period(call, device)).sum();
+        let rate: f64 = (0..call.count("devices")).map(|device| 1.0 / period(call, device)).sum();
         let back = if call.word("mqtt") == "qos1" { 4.0 } else { 0.0 };
         [rate * payload().mean().unwrap_or(0.0), rate * back]
     },
     train: |call, streams| {
         let trains = match call.word("mode") {
             "burst" => vec![Box::new(event(call, streams)) as Box<dyn Open>],
-            _ => (0..devices(call)).map(|device| reports(call, streams, device)).collect(),
+            _ => (0..call.count("devices")).map(|device| reports(call, streams, device)).collect(),
         };
         let train = merge(trains);
         Train::Open(match call.word("mqtt") {
@@ -45,7 +45,7 @@ pub(super) static MODEL: Model = Model {
         })];
         if call.word("mode") == "burst" {
             claims.push(follows("time of a report", when(), |call, streams, n| {
-                let many = (0..n.div_ceil(devices(call) as usize) as u64)
+                let many = (0..n.div_ceil(call.count("devices") as usize) as u64)
                     .map(|part| event(call, &streams.part(part)).times);
                 many.flatten().map(|(at, _)| float(at.count())).collect()
             }));
@@ -73,7 +73,7 @@ struct Event {
 fn event(call: &Call, streams: &Streams) -> Event {
     let mut stream = streams.stream("when");
     let one = |device| (Nanos::new(whole(when().sample(&mut stream))), device);
-    let mut times: Vec<(Nanos, u32)> = (0..devices(call)).map(one).collect();
+    let mut times: Vec<(Nanos, u32)> = (0..call.count("devices")).map(one).collect();
     times.sort_unstable();
     Event { times: times.into_iter(), size: streams.stream("payload"), at: Nanos::ZERO }
 }
@@ -114,13 +114,9 @@ fn when() -> Law {
     Law::of("beta", [3.0, 4.0, s(10.0)])
 }
 
-fn devices(call: &Call) -> u32 {
-    u32::try_from(whole(call.number("devices"))).unwrap_or(1).clamp(1, 1_000_000)
-}
-
 /// The period of a device in seconds: shares of the devices in order, so that any number has them.
 fn period(call: &Call, device: u32) -> f64 {
-    match (f64::from(device) + 0.5) / f64::from(devices(call)) {
+    match (f64::from(device) + 0.5) / f64::from(call.count("devices")) {
         share if share < 0.40 => 86_400.0,
         share if share < 0.80 => 7_200.0,
         share if share < 0.95 => 3_600.0,

@@ -14,17 +14,17 @@ pub(super) static MODEL: Model = Model {
         name: "partition",
         about: "one asks many at once and goes on when all have answered",
         parameters: &[
-            value("workers", Quantity::Count, "40", "flows that answer").within(1.0, 1e4),
-            value("request", Quantity::Bytes, "1600 B", "bytes to each"),
-            value("answer", Quantity::Bytes, "2000 B", "bytes from each"),
-            value("think", Quantity::Time, "exp(10 ms)", "between two queries"),
+            fixed("workers", Quantity::Count, "40", "flows that answer").within(1.0, 1e4),
+            message_size("request", "1600 B", "bytes to each"),
+            message_size("answer", "2000 B", "bytes from each"),
+            time_between("think", "exp(10 ms)", "between two queries"),
             DURATION,
         ],
     },
     source: "M. Alizadeh et al., DCTCP, SIGCOMM 2010",
     verified: Verified::No("sizes recalled from the paper; think time is ours"),
     rates: |call| {
-        let rate = float(workers(call)) * 1e9 / call.number("think");
+        let rate = f64::from(call.count("workers")) * 1e9 / call.number("think");
         [call.number("request") * rate, call.number("answer") * rate]
     },
     train: |call, streams| {
@@ -38,7 +38,7 @@ pub(super) static MODEL: Model = Model {
     claims: |call| {
         let think = call.variate("think").law().clone();
         vec![follows("think time", think, |call, streams, n| {
-            let workers = usize::try_from(workers(call)).unwrap_or(1);
+            let workers = call.count("workers") as usize;
             let gaps = observe::gaps(call, streams, Forward, n);
             gaps.into_iter().skip(workers - 1).step_by(workers).collect()
         })]
@@ -57,11 +57,11 @@ struct Aggregator {
 impl Aggregator {
     fn ask(&mut self, steps: &mut VecDeque<Step>) {
         let (request, answer) = (self.call.variate("request"), self.call.variate("answer"));
-        let one = |flow: u64| {
+        let one = |flow: u32| {
             let request = request.bytes(&mut self.streams[0]);
-            (u32::try_from(flow).unwrap_or(0), request, answer.bytes(&mut self.streams[1]))
+            (flow, request, answer.bytes(&mut self.streams[1]))
         };
-        steps.push_back(Step::Ask((0..workers(&self.call)).map(one).collect()));
+        steps.push_back(Step::Ask((0..self.call.count("workers")).map(one).collect()));
     }
 }
 
@@ -82,8 +82,4 @@ impl Script for Aggregator {
         let figure = |name, share| Some(Outcome { name, value: at(share)? });
         [figure("query p50, s", 0.5), figure("query p99, s", 0.99)].into_iter().flatten().collect()
     }
-}
-
-fn workers(call: &Call) -> u64 {
-    whole(call.number("workers")).clamp(1, 10_000)
 }

@@ -22,6 +22,7 @@ pub(super) static MODEL: Model = Model {
                 default: "",
                 about: "rows REQUEST,ANSWER,THINK in bytes, bytes, ms; empty lines close",
                 range: None,
+                at_least: None,
             },
             DURATION,
         ],

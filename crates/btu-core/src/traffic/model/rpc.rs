@@ -15,9 +15,10 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             choice("workload", &["websearch", "hadoop"], "whose sizes"),
             choice("between", &["linear", "step"], "sizes between two rows of the table"),
-            value("load", Quantity::Number, "50 %", "share of the capacity"),
-            value("capacity", Quantity::Rate, "1 Gbit/s", "of the path"),
-            value("flows", Quantity::Count, "16", "connections that take messages in turn"),
+            fixed("load", Quantity::Number, "50 %", "share of the capacity").within(0.001, 10.0),
+            sending_rate("capacity", "1 Gbit/s", "of the path"),
+            fixed("flows", Quantity::Count, "16", "connections that take messages in turn")
+                .within(1.0, 1e5),
             DURATION,
         ],
     },
@@ -28,7 +29,7 @@ pub(super) static MODEL: Model = Model {
         Train::Open(Box::new(Messages {
             size: (size(call), streams.stream("size")),
             gap: (gap(call), streams.stream("gap")),
-            flows: u32::try_from(whole(call.number("flows"))).unwrap_or(1).max(1),
+            flows: call.count("flows"),
             flow: 0,
         }))
     },
@@ -78,7 +79,7 @@ fn size(call: &Call) -> Law {
 
 fn gap(call: &Call) -> Law {
     let rate = call.number("load") * call.number("capacity") / 8e9;
-    Law::of("exp", [size(call).mean().unwrap_or(1.0) / rate.max(1e-12), 0.0, 0.0])
+    Law::of("exp", [size(call).mean().unwrap_or(1.0) / rate, 0.0, 0.0])
 }
 
 /// Bytes and percent.

@@ -10,11 +10,12 @@ pub(super) static MODEL: Model = Model {
         name: "self-similar",
         about: "many on/off sources with heavy tails: H = (3 - alpha) / 2",
         parameters: &[
-            value("sources", Quantity::Count, "32", "sources").within(1.0, 1e5),
-            value("alpha", Quantity::Number, "1.4", "index of the tails, above 1 and below 2")
+            fixed("sources", Quantity::Count, "32", "sources").within(1.0, 1e5),
+            fixed("alpha", Quantity::Number, "1.4", "index of the tails, above 1 and below 2")
                 .within(1.01, 2.0),
-            value("period", Quantity::Time, "400 ms", "mean on time, and mean off time"),
-            value("rate", Quantity::Rate, "800 kbit/s", "of a source that is on"),
+            fixed("period", Quantity::Time, "400 ms", "mean on time, and mean off time")
+                .within(us(1.0), s(86_400.0)),
+            sending_rate("rate", "800 kbit/s", "of a source that is on"),
             DURATION,
         ],
     },
@@ -23,7 +24,7 @@ pub(super) static MODEL: Model = Model {
     rates: |call| [call.number("sources") * call.number("rate") / 8.0 / 2.0, 0.0],
     train: |call, streams| {
         let source = |index| Box::new(Source::new(call, streams, index)) as Box<dyn Open>;
-        Train::Open(merge((0..sources(call)).map(source).collect()))
+        Train::Open(merge((0..call.count("sources")).map(source).collect()))
     },
     claims: |call| {
         vec![
@@ -33,7 +34,7 @@ pub(super) static MODEL: Model = Model {
             }),
             Claim {
                 what: "long memory of the sum",
-                says: Says::Hurst((3.0 - alpha(call)) / 2.0),
+                says: Says::Hurst((3.0 - call.number("alpha")) / 2.0),
                 values: |call, streams, n| counts(call, streams, n.clamp(1 << 13, 1 << 16)),
             },
         ]
@@ -92,7 +93,7 @@ impl Open for Source {
 fn counts(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
     let width = 16.0 * call.number("period");
     let mut bins = vec![0.0; count];
-    for index in 0..sources(call) {
+    for index in 0..call.count("sources") {
         let mut source = Source::new(call, streams, index);
         let mut at = 0.0;
         while at < width * crate::stats::count(count) {
@@ -118,17 +119,9 @@ fn spread(bins: &mut [f64], from: f64, to: f64) {
     }
 }
 
-fn alpha(call: &Call) -> f64 {
-    call.number("alpha").clamp(1.01, 2.0)
-}
-
 fn times(call: &Call) -> Law {
-    let alpha = alpha(call);
+    let alpha = call.number("alpha");
     Law::of("pareto", [call.number("period") * (alpha - 1.0) / alpha, alpha, 0.0])
-}
-
-fn sources(call: &Call) -> u32 {
-    u32::try_from(whole(call.number("sources"))).unwrap_or(1).clamp(1, 100_000)
 }
 
 const PACKET: f64 = 1000.0;

@@ -14,10 +14,7 @@ pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "telnet",
         about: "remote terminals: keys one by one, each echoed",
-        parameters: &[
-            value("interarrival", Quantity::Time, "exp(60 s)", "between two sessions"),
-            DURATION,
-        ],
+        parameters: &[time_between("interarrival", "exp(60 s)", "between two sessions"), DURATION],
     },
     source: "V. Paxson, S. Floyd, IEEE/ACM ToN 3(3), 1995; V. Paxson, ToN 2(4), 1994",
     verified: Verified::No("tcplib's table of gaps is replaced by a fit"),

@@ -16,7 +16,9 @@ pub(super) static MODEL: Model = Model {
             choice("codec", &["g711", "g729"], "160 or 20 bytes per 20 ms of talk"),
             choice("speech", &["sriram-whitt", "p59"], "whose talk spurts and silences"),
             CALLS,
-            value("length", Quantity::Time, "exp(180 s)", "length of a call, if calls arrive"),
+            // Of calls without a packet there would be no end.
+            value("length", Quantity::Time, "exp(180 s)", "length of a call, if calls arrive")
+                .within(PACKET, s(86_400.0)),
             DURATION,
         ],
     },
@@ -43,7 +45,8 @@ const CALLS: crate::traffic::call::Parameter = crate::traffic::call::Parameter {
     takes: crate::traffic::call::Takes::Optional(Quantity::Time),
     default: "",
     about: "between calls; without it there is one call",
-    range: None,
+    range: Some((us(1.0), s(86_400.0))),
+    at_least: None,
 };
 
 /// Talk and silence in turn, packets of talk.

@@ -12,7 +12,8 @@ pub(super) static MODEL: Model = Model {
         about: "web pages of today over independent streams",
         parameters: &[
             value("reading", Quantity::Time, "exp(30 s)", "between two pages"),
-            value("streams", Quantity::Count, "8", "objects that come side by side"),
+            fixed("streams", Quantity::Count, "8", "objects that come side by side")
+                .within(1.0, 1e4),
             DURATION,
         ],
     },
@@ -24,5 +25,5 @@ pub(super) static MODEL: Model = Model {
 };
 
 fn fetch(call: &Call) -> Fetch {
-    Fetch::Flows(u32::try_from(whole(call.number("streams"))).unwrap_or(8))
+    Fetch::Flows(call.count("streams"))
 }

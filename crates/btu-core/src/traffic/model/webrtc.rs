@@ -11,13 +11,13 @@ pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "webrtc",
         about: "a video call: speech and paced video down, reports up",
-        parameters: &[value("rate", Quantity::Rate, "2500 kbit/s", "of the video"), DURATION],
+        parameters: &[sending_rate("rate", "2500 kbit/s", "of the video"), DURATION],
     },
     source: "RFC 8834 and the RFCs that it names",
     verified: Verified::No("sizes from the literature; without congestion control"),
     rates: |call| [call.number("rate") / 8.0 + 50.0 * 120.0, 100.0 / 0.075],
     train: |call, streams| {
-        let rate = call.number("rate").max(1.0);
+        let rate = call.number("rate");
         let speech = (Law::of("uniform", [80.0, 160.0, 0.0]), streams.stream("speech"));
         let speech = Periodic::new(Nanos::from_millis(20), Nanos::ZERO, 0, speech);
         let pace = Nanos::new(whole(1200.0 * 8e9 / (2.5 * rate)));

@@ -15,7 +15,8 @@ pub(super) static MODEL: Model = Model {
         name: "www-3gpp",
         about: "web pages: a document, its objects, half a minute to read",
         parameters: &[
-            value("flows", Quantity::Count, "4", "objects that are fetched at a time"),
+            fixed("flows", Quantity::Count, "4", "objects that are fetched at a time")
+                .within(1.0, 1e4),
             DURATION,
         ],
     },
@@ -63,6 +64,6 @@ fn laws(call: &Call) -> Laws {
         object: within(7_758.0, 126_168.0, 50.0, 2e6),
         parsing: Law::of("exp", [s(0.13), 0.0, 0.0]),
         reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
-        fetch: Fetch::Flows(u32::try_from(whole(call.number("flows"))).unwrap_or(4)),
+        fetch: Fetch::Flows(call.count("flows")),
     }
 }

@@ -246,13 +246,14 @@ impl<'f> Expressions<'f> {
         }
         let needed = |parameter: &&Parameter| matches!(parameter.takes, Takes::Needed(_));
         let missing = shape.parameters.iter().filter(needed);
-        match missing.into_iter().find(|parameter| call.written(parameter.name).is_none()) {
-            Some(parameter) => {
-                let cause = format!("{name}: {} is missing: {}", parameter.name, parameter.about);
-                Err(Problem::at(tree.place, cause))
-            }
-            None => Ok(call),
+        let missing = missing.into_iter().find(|one| call.written(one.name).is_none());
+        if let Some(parameter) = missing {
+            let cause = format!("{name}: {} is missing: {}", parameter.name, parameter.about);
+            return Err(Problem::at(tree.place, cause));
         }
+        let Some((small, cause)) = call.conflict() else { return Ok(call) };
+        let written = parts.iter().find(|part| part.label == named_label(small));
+        Err(Problem::at(written.map_or(tree.place, |part| part.value.place), cause))
     }
 
     /// A value for a parameter of a shape.
@@ -280,19 +281,17 @@ impl<'f> Expressions<'f> {
             (Takes::File, _) => {
                 Err(Problem::at(tree.place, format!("{name}: write the name of a file in \"\"")))
             }
-            (Takes::Needed(quantity) | Takes::Optional(quantity) | Takes::Value(quantity), _) => {
+            (
+                Takes::Fixed(quantity)
+                | Takes::Needed(quantity)
+                | Takes::Optional(quantity)
+                | Takes::Value(quantity),
+                _,
+            ) => {
                 let value = self.variate(tree, quantity, name)?;
-                let zero = value.fixed().is_some_and(|value| value <= 0.0);
-                if zero && matches!(name, "blocksize" | "period" | "duration") {
-                    return Err(Problem::at(tree.place, format!("{name} must be above 0")));
-                }
-                let mean = value.mean();
-                match parameter.range.filter(|(least, most)| !(*least..=*most).contains(&mean)) {
+                match parameter.refusal(&value) {
                     None => Ok(Argument::Value(value)),
-                    Some((least, most)) => {
-                        let cause = format!("{name} = {mean}; write {least} to {most}");
-                        Err(Problem::at(tree.place, cause))
-                    }
+                    Some(cause) => Err(Problem::at(tree.place, cause)),
                 }
             }
         }

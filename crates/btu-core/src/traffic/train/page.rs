@@ -69,7 +69,7 @@ impl Conversation {
                 }
                 Some(Step::Pool(flows, requests)) => {
                     self.pool = requests.into();
-                    for flow in 0..flows.max(1) {
+                    for flow in 0..flows {
                         self.next_of_pool(flow, actions);
                     }
                 }
