@@ -247,7 +247,9 @@ impl Schedule {
         let slow_above = slow_above.map(|bound| whole(bound * f64::from(batch)));
         let left = self.exchanges_left(slot);
         let affordable = (share.seconds() * 1e9 / expected / f64::from(batch)).max(1.0);
-        let connection = self.connection(slot.round);
+        // What is repeated comes after all rounds, over the connection that is left then.
+        let repeats = slot.attempt > 1;
+        let connection = self.connection(if repeats { self.sweep.rounds } else { slot.round });
         let opens = self.opened.insert((slot.configuration, connection));
         let warm_up = if opens || self.fades(slot, affordable) { WARM_UP } else { 0 };
         let forgotten = if opens { 0.0 } else { f64::from(warm_up) };

@@ -151,9 +151,11 @@ fn a_disturbed_visit_is_repeated_once() {
         let mut sample = path.visit(&visit, &two_writes());
         sample.host.run_delay_ns = Some(sample.elapsed_ns);
         schedule.record(&visit, &sample);
-        attempts.push((visit.round, visit.attempt));
+        attempts.push((visit.round, visit.attempt, visit.connection, visit.opens));
     }
-    assert_eq!(attempts, [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (3, 2)]);
+    let first = [1, 2, 3].map(|round| (round, 1, round, true));
+    let again = [1, 2, 3].map(|round| (round, 2, 3, false));
+    assert_eq!(attempts, [first, again].concat(), "over the last connection");
 }
 
 #[test]
