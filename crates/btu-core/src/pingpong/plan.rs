@@ -138,7 +138,23 @@ impl Plan {
     /// # Errors
     /// The first value that is not legal, with its line.
     pub fn stored(file: &str, text: &str) -> Result<Self, PlanError> {
-        verb::read_plan(file, text)
+        let plan: Self = verb::read_plan(file, text)?;
+        match plan.illegal() {
+            Some(cause) => Err(PlanError { file: file.to_owned(), cause }),
+            None => Ok(plan),
+        }
+    }
+
+    /// The first value that no option could have asked for, where it is, and which are legal.
+    fn illegal(&self) -> Option<String> {
+        let counts = [("rounds", self.rounds), ("connections", self.connections)];
+        let count = counts.into_iter().find(|(_, count)| !(1..=MOST_ROUNDS).contains(count));
+        let empty =
+            matches!(&self.sizes, SizeChoice::Listed(sizes) if sizes.contains(&Bytes::ZERO));
+        match count {
+            Some((name, count)) => Some(format!("{name}: {count}: write 1 to {MOST_ROUNDS}")),
+            None => empty.then(|| "sizes.listed: 0: the smallest block is 1 byte".to_owned()),
+        }
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
@@ -225,6 +241,8 @@ fn reference(configuration: &Configuration) -> Configuration {
     }
 }
 
+/// Rounds of a plan, and connections that share them.
+const MOST_ROUNDS: u32 = 1000;
 /// Any block can be copied.
 const REFERENCE_LARGEST: Bytes = super::sizes::LARGEST;
 /// The time of one point of the reference line.
@@ -279,6 +297,22 @@ mod tests {
         let text = plan().to_toml().replace("rounds = 10", "rounds = \"ten\"");
         let error = Plan::stored("plan.toml", &text).unwrap_err().to_string();
         assert!(error.starts_with("plan.toml: line 4: ") && error.contains("ten"), "{error}");
+    }
+
+    #[test]
+    fn what_no_option_could_have_asked_for_is_refused_with_its_place() {
+        let listed = |size| SizeChoice::Listed(vec![Bytes::new(8), Bytes::new(size)]);
+        for (plan, reason) in [
+            (Plan { rounds: 0, ..plan() }, "rounds: 0: write 1 to 1000"),
+            (Plan { rounds: 1001, ..plan() }, "rounds: 1001: write 1 to 1000"),
+            (Plan { connections: 0, ..plan() }, "connections: 0: write 1 to 1000"),
+            (Plan { sizes: listed(0), ..plan() }, "sizes.listed: 0: the smallest block is 1 byte"),
+        ] {
+            let refused = Plan::stored("plan.toml", &plan.to_toml()).unwrap_err();
+            assert_eq!(refused.to_string(), format!("plan.toml: {reason}"));
+        }
+        let most = Plan { rounds: 1000, connections: 1000, sizes: listed(1), ..plan() };
+        assert_eq!(Plan::stored("plan.toml", &most.to_toml()), Ok(most));
     }
 
     #[test]

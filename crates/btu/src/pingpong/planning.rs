@@ -1,5 +1,7 @@
 //! From the options of `btu pingpong` to the plan of what is measured.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::pingpong::configuration::Cache;
@@ -80,10 +82,11 @@ impl WhatArgs {
         let configurations = self.configurations()?;
         let (near_cpus, far_cpus) = self.cpus.clone().unzip();
         let timed = !self.verify;
-        let search = ChasmSearch {
-            time_ns: self.chasm_time,
-            resolution_bytes: self.resolution.max(Bytes::new(1)),
-        };
+        if self.resolution.is_empty() {
+            let cause = anyhow!("--resolution {}: write 1B or more", self.resolution);
+            return Err(Failure::usage(cause));
+        }
+        let search = ChasmSearch { time_ns: self.chasm_time, resolution_bytes: self.resolution };
         let plan = Plan {
             path: self.on.into(),
             rounds: if timed { self.rounds } else { 1 },
@@ -264,7 +267,9 @@ fn planted_as_asked(plan: &Plan) -> Result<(), Failure> {
 pub(super) fn plant(plan: &Plan) -> Result<Option<Plant>, Failure> {
     let Some(name) = &plan.plant else { return Ok(None) };
     let word = <PlantWord as clap::ValueEnum>::from_str(name, false);
-    let unknown = |_| Failure::usage(anyhow!("plant = \"{name}\": no such fault"));
+    let legal = <PlantWord as clap::ValueEnum>::value_variants().iter().map(|word| word.name());
+    let legal = legal.collect::<Vec<_>>().join(", ");
+    let unknown = |_| Failure::usage(anyhow!("plant = \"{name}\": no such fault; write {legal}"));
     word.map(|word| Some(word.into())).map_err(unknown)
 }
 
@@ -291,7 +296,12 @@ fn known_base(plan: &Plan) -> Result<(), Failure> {
     if plan.configurations.iter().any(|configuration| configuration.transport == *base) {
         return Ok(());
     }
-    Err(Failure::usage(anyhow!("--base {base}: it is not among the transports that are measured")))
+    let measured = plan.configurations.iter().map(|configuration| &*configuration.transport);
+    let measured: BTreeSet<&str> = measured.collect();
+    let measured = measured.into_iter().collect::<Vec<_>>().join(", ");
+    let cause =
+        anyhow!("--base {base}: not among the transports that are measured; write {measured}");
+    Err(Failure::usage(cause))
 }
 
 /// 64 KiB for those that carry it, 60,000 B for datagrams.

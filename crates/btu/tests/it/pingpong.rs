@@ -321,7 +321,9 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["--start", "2kB", "--end", "1kB"]).contains("the end lies before the start"));
     assert!(refused(&["--end", "64"]).contains("has no unit; write B, kB, KiB"));
     assert!(refused(&["--order", "falling"]).contains("possible values: random, rising"));
-    assert!(refused(&["--base", "udp"]).contains("not among the transports that are measured"));
+    let base = refused(&["--base", "udp"]);
+    assert!(base.contains("not among the transports that are measured; write tcp"), "{base}");
+    assert!(refused(&["--resolution", "0B"]).contains("--resolution 0B: write 1B or more"));
     assert!(refused(&["--plant", "corrupt"]).contains("--verify"));
     assert!(refused(&["--plant", "late"]).contains("write close, short, silence"));
     let once = refused(&["--plant", "short", "--rounds", "1"]);
