@@ -336,11 +336,11 @@ impl Wire {
 
     /// Sends the packets when their time has come.
     fn send(&mut self, transmit: &Transmit, packets: &[u8], over: &AtomicBool) -> io::Result<()> {
-        if let Some(throttle) = &mut self.throttle {
-            throttle.wait(transmit.size, over)?;
-            throttle.sent(transmit.size);
-        }
-        self.send_now(transmit, packets, over)
+        self.throttle.as_mut().map_or(Ok(()), |one| one.wait(transmit.size, over))?;
+        let outcome = self.send_now(transmit, packets, over);
+        // Afterwards: while it waited for room in the socket nothing had left.
+        self.throttle.iter_mut().for_each(|one| one.sent(transmit.size));
+        outcome
     }
 
     /// Sends the packets, and waits for room in the socket.
