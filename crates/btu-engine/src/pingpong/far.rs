@@ -103,8 +103,14 @@ impl FarEnds {
         if transport.properties().one_host {
             return refuse(format!("{}: both ends have to be on one host", transport.name()));
         }
-        if self.ends.contains_key(&connection) || self.ends.len() >= self.setting.most {
-            return refuse(format!("connection {connection} is one too many"));
+        if self.ends.contains_key(&connection) {
+            return refuse(format!("there is a connection {connection} already; close it first"));
+        }
+        let most = self.setting.most;
+        if self.ends.len() >= most {
+            let reason =
+                format!("connection {connection} is one too many: {most} may be open at once");
+            return refuse(reason);
         }
         let mut party = self.setting.party.clone();
         if let Some(list) = cpus {

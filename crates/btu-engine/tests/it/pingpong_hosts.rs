@@ -356,7 +356,10 @@ fn absurd_words_are_refused() {
     for connection in [1, 2] {
         assert!(matches!(ends.hear(listen(connection, "tcp")), Told::Listening { .. }));
     }
-    assert_eq!(refused(ends.hear(listen(3, "tcp"))), "connection 3 is one too many");
+    let again = refused(ends.hear(listen(2, "tcp")));
+    assert_eq!(again, "there is a connection 2 already; close it first");
+    let third = refused(ends.hear(listen(3, "tcp")));
+    assert_eq!(third, "connection 3 is one too many: 2 may be open at once");
     let visit =
         |size| Word::Visit { connection: 1, size_bytes: Bytes::new(size), verify_from: None };
     assert!(refused(ends.hear(visit(1 << 40))).starts_with("a block of "));

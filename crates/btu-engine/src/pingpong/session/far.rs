@@ -7,8 +7,7 @@ use std::sync::mpsc;
 use std::sync::mpsc::Receiver;
 
 use btu_core::pingpong::configuration::Placement;
-use btu_core::pingpong::sample::ConfigurationId;
-use btu_core::pingpong::schedule::Limit;
+use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -69,7 +68,9 @@ impl FarEnd {
             return Err(EngineError::Refused("the visit before is not over".to_owned()));
         }
         (self.size, self.under_way) = (size, true);
-        self.worker.order(Order { visit: visit(size), verify_from, times: Vec::new() });
+        // The other end says which exchange is the last: only the size is looked at here.
+        let visit = Visit::single(size, 1, Nanos::ZERO);
+        self.worker.order(Order { visit, verify_from, times: Vec::new() });
         Ok(())
     }
 
@@ -101,7 +102,7 @@ impl FarEnd {
             done = self.done.recv_timeout(LAST_GRACE);
         }
         let Ok(done) = done else {
-            let fault = Some((btu_core::pingpong::sample::Fault::System, NOTHING.to_owned()));
+            let fault = Some((Fault::System, NOTHING.to_owned()));
             return (Account { fault, ..Account::default() }, 0);
         };
         let account = Account::of_use(&done.used);
@@ -131,23 +132,6 @@ fn cpus(opening: &Opening) -> Result<CpuSet, EngineError> {
     }
     let all = opening.far.place.cpus()?;
     Ok(CpuSet::of(all.iter().last()))
-}
-
-/// What the end that answers has to know of a visit.
-fn visit(size: Bytes) -> Visit {
-    Visit {
-        configuration: ConfigurationId(0),
-        size,
-        round: 1,
-        position: 1,
-        attempt: 1,
-        connection: 1,
-        opens: false,
-        warm_up: 0,
-        units: 1,
-        batch: 1,
-        limit: Limit { time: Nanos::ZERO, slow_above: None, slow_after: 1 },
-    }
 }
 
 const NOTHING: &str = "the end did not stop";
