@@ -97,7 +97,9 @@ fn part_of(agents: &mut Agents, agent: &NamedAgent) -> Result<Role, Failure> {
         let known = agents.iter().filter(|(role, _)| **role != Role::Test);
         let known: Vec<&str> = known.map(|(_, name)| name.as_str()).collect();
         let known = known.join(" and ");
-        Failure::usage(anyhow!("{}: a third agent beside {known}; two at the most", agent.name))
+        let cause = anyhow!("{}: a third agent beside {known}; two at the most", agent.name);
+        Failure::usage(cause)
+            .hint("write the connections of each two agents in a scenario of its own")
     };
     let role = free.ok_or_else(third)?;
     agents.insert(role, agent.name.clone());

@@ -123,10 +123,8 @@ impl Testbed {
         wires.sort_unstable();
         wires.dedup();
         if wires.len() > 1 {
-            return Err(Failure::usage(anyhow!(
-                "the links of a plan count {}",
-                wires.join(" and ")
-            )));
+            let cause = anyhow!("the links of the plan count {}", wires.join(" and "));
+            return Err(Failure::usage(cause).hint("give all of them the same wire"));
         }
         let wire: Wire = wires.first().unwrap_or(&"ethernet").parse().map_err(Failure::usage)?;
         crate::privilege::gain()?;
