@@ -204,11 +204,13 @@ fn every_option_of_the_originals_is_taken() {
         let result = result(folder.path(), &[args, &sizes].concat());
         for curve in result["curves"].as_array().unwrap() {
             assert_eq!(curve["points"].as_array().unwrap().len(), 2, "{args:?}");
-            assert!(
-                curve["faults"].as_array().unwrap().is_empty(),
-                "{args:?}: {}",
-                curve["faults"]
-            );
+            // All namespaces share a receive queue of 1000 packets per CPU (net.core.netdev_max_backlog):
+            // where others fill it, a datagram is lost, which ends its visit, and the next one makes up.
+            let is_loss = |fault: &Value| {
+                curve["label"] == "udp" && fault["fault"] == "stalled" && fault["lasting"] == false
+            };
+            let faults = curve["faults"].as_array().unwrap();
+            assert!(faults.iter().all(is_loss), "{args:?}: {faults:?}");
         }
     }
 }
