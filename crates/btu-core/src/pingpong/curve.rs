@@ -62,7 +62,7 @@ pub struct CurvePoint {
 }
 
 impl Curve {
-    /// The curve of a statistic; only the typical time has its interval.
+    /// The curve of a statistic; only the typical time comes with its interval.
     pub fn new(
         label: impl Into<String>,
         mode: Mode,

@@ -124,7 +124,7 @@ impl Visits<'_> {
         let first = self.visits.first()?;
         let rounds_us = self.rounds_us();
         let enough = Some(&rounds_us).filter(|rounds| rounds.len() >= LEAST_ROUNDS);
-        let pool = self.pool();
+        let pool = self.pool(&self.visits);
         Some(PointSummary {
             configuration: first.configuration,
             size: first.size_bytes,
@@ -136,7 +136,7 @@ impl Visits<'_> {
             median_us: pool.quantile(0.5)?,
             p99_us: pool.quantile(0.99)?,
             mean_us: self.mean_us(&self.visits)?.0,
-            average_of_3000_us: self.average_of_first(3_000)?,
+            average_of_3000_us: weighted_mean(&self.parts(&self.visits, AVERAGED))?,
             netpipe_us: self.netpipe_us()?,
             connections_us: self.connections_us(),
             flags: self.flags(),
@@ -162,42 +162,38 @@ impl Visits<'_> {
         self.visits.iter().map(fastest).min_by(f64::total_cmp)
     }
 
-    /// Every exchange of every round, units of a batch as so many equal ones.
-    fn pool(&self) -> Counted {
+    /// Every exchange of some visits, units of a batch as so many equal ones.
+    fn pool(&self, visits: &[&VisitSample]) -> Counted {
         let of_visit = |visit: &&VisitSample| -> Vec<(f64, u64)> {
             let units = visit.times.distribution().into_iter();
             units.map(|(unit_ns, units)| (self.us(visit, unit_ns), units)).collect()
         };
-        Counted::new(self.visits.iter().flat_map(of_visit).collect())
+        Counted::new(visits.iter().flat_map(of_visit).collect())
     }
 
     /// The mean over all exchanges of some visits, and how many there were.
     fn mean_us(&self, visits: &[&VisitSample]) -> Option<(f64, u64)> {
-        let weighed = |visit: &&VisitSample| {
-            let mean = self.us(visit, visit.times.mean_ns()?);
-            Some((mean, visit.times.exchanges()))
-        };
-        weighted_mean(&visits.iter().filter_map(weighed).collect::<Vec<_>>())
+        weighted_mean(&self.parts(visits, u64::MAX))
     }
 
-    /// The mean of the first `wanted` exchanges; of a visit that has more, in proportion.
-    fn average_of_first(&self, wanted: u64) -> Option<(f64, u64)> {
+    /// The mean of each visit and its exchanges, until there are `wanted`; of the last one as many as are
+    /// missing.
+    fn parts(&self, visits: &[&VisitSample], wanted: u64) -> Vec<(f64, u64)> {
         let mut left = wanted;
-        let mut parts = Vec::new();
-        for visit in &self.visits {
+        let part = |visit: &&VisitSample| {
             let taken = visit.times.exchanges().min(left);
             left -= taken;
-            parts.push((self.us(visit, visit.times.mean_ns()?), taken));
-        }
-        weighted_mean(&parts)
+            Some((self.us(visit, visit.times.mean_ns()?), taken)).filter(|(_, taken)| *taken > 0)
+        };
+        visits.iter().filter_map(part).collect()
     }
 
-    /// The mean of each third of the visits; the smallest of the three (netpipe(1): "the minimum of
-    /// three trials").
+    /// The mean of each third of the visits, as three connections share them; the smallest of the three
+    /// (netpipe(1): "the minimum of three trials").
     fn netpipe_us(&self) -> Option<f64> {
-        let third = self.visits.len().div_ceil(TRIALS).max(1);
-        let trials = self.visits.chunks(third).filter_map(|trial| self.mean_us(trial));
-        trials.map(|(mean, _)| mean).min_by(f64::total_cmp)
+        let bound = |trial: usize| (trial * self.visits.len()).div_ceil(TRIALS);
+        let trial = |trial| self.mean_us(&self.visits[bound(trial)..bound(trial + 1)]);
+        (0..TRIALS).filter_map(trial).map(|(mean, _)| mean).min_by(f64::total_cmp)
     }
 
     fn connections_us(&self) -> Vec<f64> {
@@ -228,9 +224,12 @@ impl Visits<'_> {
 /// The mean of means, each with its number of exchanges.
 fn weighted_mean(parts: &[(f64, u64)]) -> Option<(f64, u64)> {
     let exchanges: u64 = parts.iter().map(|(_, exchanges)| *exchanges).sum();
-    let float = |n: u64| count(usize::try_from(n).unwrap_or(usize::MAX));
     let sum: f64 = parts.iter().map(|(mean, exchanges)| mean * float(*exchanges)).sum();
     (exchanges > 0).then(|| (sum / float(exchanges), exchanges))
+}
+
+fn float(exchanges: u64) -> f64 {
+    count(usize::try_from(exchanges).unwrap_or(usize::MAX))
 }
 
 /// Rounds from which an interval is printed.
@@ -238,6 +237,9 @@ pub(super) const LEAST_ROUNDS: usize = 3;
 
 /// NetPIPE's number of trials.
 const TRIALS: usize = 3;
+
+/// The exchanges of Hollingsworth's mean.
+const AVERAGED: u64 = 3_000;
 
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,16 @@ impl Statistic {
             Self::Netpipe => "smallest of the means of three thirds of the exchanges",
         }
     }
+
+    /// Why a point has no interval of it, where it has none.
+    pub const fn without_interval(self) -> &'static str {
+        match self {
+            Self::Typical | Self::Median | Self::Mean | Self::Netpipe => "fewer than three rounds",
+            Self::Min => "one sweep does not tell how fast the fastest exchange of another is",
+            Self::P99 => "fewer than three stretches of rounds with 500 timed units each",
+            Self::AverageOf3000 => "fewer than three rounds have its exchanges",
+        }
+    }
 }
 
 impl fmt::Display for Statistic {

@@ -5,6 +5,8 @@ use btu_core::pingpong::configuration::LONGEST_MESSAGE;
 use btu_core::pingpong::curve::Regime;
 use btu_core::pingpong::curve::Rise;
 use btu_core::pingpong::point::PointSummary;
+use btu_core::pingpong::statistic::Statistic;
+use btu_core::stats::Interval;
 use btu_core::units::Bytes;
 use btu_core::words::several;
 
@@ -116,12 +118,20 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
         seen.analysis.curves.iter().flat_map(|curve| {
             curve.remarks.iter().map(|remark| format!("{}: {remark}.", curve.label))
         });
+    let statistic = seen.journal.plan.statistic;
+    let bare = seen.analysis.timed().filter_map(|curve| {
+        let points = &curve.curve.points;
+        let bare = points.iter().filter(|point| point.interval_us.is_none()).count();
+        let which = format!("{}: interval of {statistic} not available", curve.label);
+        let why = statistic.without_interval();
+        (bare > 0).then(|| format!("{which} at {bare} of {} sizes: {why}.", points.len()))
+    });
     let missing = seen
         .analysis
         .missing
         .iter()
         .map(|(transport, reason)| format!("{transport} is not there: {reason}."));
-    large.chain(remarks).chain(missing).collect::<Vec<_>>().into_iter()
+    large.chain(remarks).chain(bare).chain(missing).collect::<Vec<_>>().into_iter()
 }
 
 /// What lets a transport carry more, where anything does.
@@ -145,15 +155,18 @@ pub(super) fn every_point(seen: &Seen<'_>) -> Vec<Block> {
     all(seen).map(table).collect()
 }
 
+/// Every point; where something else than the typical time is drawn, with the interval of that beside.
 fn points(curve: &Measured) -> Table {
+    let statistic = curve.curve.statistic;
+    let drawn = Some(statistic).filter(|statistic| *statistic != Statistic::Typical);
+    let form = |bounds: Interval| number::interval(Some([bounds.low, bounds.high]), number::figure);
+    let interval = |bounds: Option<Interval>| bounds.map_or_else(|| number::NONE.to_owned(), form);
     let row = |point: &PointSummary| {
-        let rate =
-            curve.configuration.mode.rate_mbps(point.size, point.value_us(curve.curve.statistic));
-        let bounds = point.interval_us.map(|bounds| [bounds.low, bounds.high]);
-        vec![
+        let rate = curve.configuration.mode.rate_mbps(point.size, point.value_us(statistic));
+        let mut cells = vec![
             point.size.count().to_string(),
             number::figure(point.typical_us),
-            number::interval(bounds, number::figure),
+            interval(point.interval_us),
             number::figure(rate),
             number::figure(point.min_us),
             number::figure(point.median_us),
@@ -162,11 +175,25 @@ fn points(curve: &Measured) -> Table {
             number::figure(point.netpipe_us),
             point.exchanges.to_string(),
             point.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" "),
-        ]
+        ];
+        cells.extend(drawn.map(|_| interval(curve.interval_us(point.size))));
+        cells
     };
-    let heads =
-        ["T us", "95 %", "Mb/s", "min", "median", "p99", "av. of 3000", "NetPIPE's", "n", "flags"];
-    let columns = std::iter::once("bytes").chain(heads).map(Column::right).collect();
+    let heads = [
+        "bytes",
+        "T us",
+        "95 %",
+        "Mb/s",
+        "min",
+        "median",
+        "p99",
+        "av. of 3000",
+        "NetPIPE's",
+        "n",
+        "flags",
+    ];
+    let mut columns = heads.map(Column::right).to_vec();
+    columns.extend(drawn.map(|statistic| Column::right(format!("95 % of {statistic}"))));
     Table {
         title: String::new(),
         columns,

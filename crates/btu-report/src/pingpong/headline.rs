@@ -29,11 +29,14 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 fn figures(curve: &Measured) -> Vec<Figure> {
     let found = &curve.figures;
     let first = curve.curve.points.first().filter(|point| point.size.count() == 1);
-    let bounds = first.and_then(|point| point.interval_us).map(|i| [i.low, i.high]);
-    let interval = bounds.map_or_else(
-        || "no interval".to_owned(),
-        |[low, high]| format!("95 % interval {} to {}", number::figure(low), number::figure(high)),
-    );
+    let interval = match first.map(|point| point.interval_us) {
+        None => "no block of one byte was measured".to_owned(),
+        Some(None) => format!("no interval: {}", curve.curve.statistic.without_interval()),
+        Some(Some(bounds)) => {
+            let [low, high] = [bounds.low, bounds.high].map(number::figure);
+            format!("95 % interval {low} to {high}")
+        }
+    };
     let peak_at =
         found.peak_mbps.map_or_else(String::new, |(_, size)| format!("at {}", bytes(size)));
     vec![
