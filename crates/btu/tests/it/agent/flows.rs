@@ -19,7 +19,7 @@ use crate::program::signal;
 use crate::program::wait_until;
 
 /// Both directions, both transports, all three disciplines, a full stream, several parts, and a
-/// conversation, to two agents, side by side and one after the other.
+/// conversation, to two hosts, side by side and one after the other.
 const ALL: &str = r#"
 run = { serial = ["full", { parallel = ["bursts", "back"] }, "asked"] }
 
@@ -27,7 +27,7 @@ run = { serial = ["full", { parallel = ["bursts", "back"] }, "asked"] }
 name = "full"
 [[cluster.test]]
 name = "stream"
-path = "here -> lab1"
+path = "OWN -> FIRST"
 type = "full(blocksize=16 KiB, duration=200 ms)"
 transport = "tcp(window=64 KiB)"
 
@@ -35,17 +35,17 @@ transport = "tcp(window=64 KiB)"
 name = "bursts"
 [[cluster.test]]
 name = "queued"
-path = "here -> lab1"
+path = "OWN -> FIRST"
 type = "burstq(blocksize=exp(5 kB), period=uniform(2 ms, 10 ms), duration=300 ms)"
 drain = "yes"
 [[cluster.test]]
 name = "other"
-path = "here -> LAB2"
+path = "OWN -> OTHER"
 type = "burstq(blocksize=2 kB, period=10 ms, duration=300 ms)"
 drain = "yes"
 [[cluster.test]]
 name = "voice"
-path = "here -> lab2"
+path = "OWN -> SECOND"
 type = "voice-cbr(duration=300 ms)"
 transport = "udp"
 
@@ -53,12 +53,12 @@ transport = "udp"
 name = "back"
 [[cluster.test]]
 name = "unqueued"
-path = "lab1 -> here"
+path = "FIRST -> OWN"
 type = "burst(blocksize=3 kB, period=5 ms, duration=300 ms)"
 start = "20 ms"
 [[cluster.test]]
 name = "game"
-path = "lab1 -> here"
+path = "FIRST -> OWN"
 type = "mobile-game(duration=300 ms)"
 transport = "udp"
 
@@ -66,9 +66,15 @@ transport = "udp"
 name = "asked"
 [[cluster.test]]
 name = "keys"
-path = "here -> lab1"
+path = "OWN -> FIRST"
 type = "telnet(duration=300 ms)"
 "#;
+
+/// Traffic of every kind between `own` and two others, the second of which may be named in two ways.
+pub(super) fn all(own: &str, [first, other, second]: [&str; 3]) -> String {
+    let named = [("OWN", own), ("FIRST", first), ("OTHER", other), ("SECOND", second)];
+    named.iter().fold(ALL.to_owned(), |text, (place, name)| text.replace(place, name))
+}
 
 /// `btu traffic` on the host under test.
 pub(super) fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
@@ -112,7 +118,8 @@ fn flows_of_every_kind_run_between_paired_hosts() {
             [0, 1].map(|number| hosts.agent(number, &["[[class]]\ndata_ports = [7420, 7499]\n"]));
         hosts.pair(&agents[0], "lab1");
         hosts.pair(&agents[1], "Lab2");
-        let ended = traffic(&hosts, ALL, &["--seed", "7", "--out", "result", "--json"]);
+        let text = all("here", ["lab1", "LAB2", "lab2"]);
+        let ended = traffic(&hosts, &text, &["--seed", "7", "--out", "result", "--json"]);
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
         let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
         assert_eq!(result["complete"], true, "{}", said(&ended));
