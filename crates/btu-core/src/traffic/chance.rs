@@ -6,7 +6,10 @@ use rand::SeedableRng as _;
 use statrs::distribution::ContinuousCDF as _;
 use statrs::distribution::Normal;
 
+use super::trace::float;
 use crate::link::chance::unit_interval;
+use crate::stats;
+use crate::units::Nanos;
 
 /// What the streams of one test are derived from: the same seed and names give the same train,
 /// whatever other tests and parameters draw.
@@ -48,6 +51,12 @@ impl Stream {
     /// A number in the open interval (0, 1).
     pub fn unit(&mut self) -> f64 {
         unit_interval(self.0.next_u64())
+    }
+
+    /// A part of a span, from nothing to less than all of it.
+    pub fn part(&mut self, of: Nanos) -> Nanos {
+        let part = stats::floor(self.unit() * float(of.count()));
+        Nanos::new(u64::try_from(part).unwrap_or(u64::MAX))
     }
 
     /// A number of the standard normal distribution, by its quantile.

@@ -106,6 +106,10 @@ pub struct FlowSample {
     pub transport: String,
     /// What it sends, as the scenario says.
     pub traffic: String,
+    /// How much later than its schedule it began: a random part of the period, where equal sessions have a
+    /// constant one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_ns: Option<Nanos>,
     /// T.
     pub duration_ns: Nanos,
     /// How it ended.

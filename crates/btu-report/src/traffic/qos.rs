@@ -25,7 +25,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Facts { rows: path(seen) }];
     blocks.extend(agreement(seen));
     blocks.extend(around_the_knee(seen));
-    blocks.extend([sessions(seen), limits(seen)]);
+    blocks.push(sessions(seen));
+    blocks.extend(phases(seen));
+    blocks.push(limits(seen));
     blocks
 }
 
@@ -159,6 +161,14 @@ fn row(carried: &Carried) -> Vec<String> {
             .as_ref()
             .map_or_else(|| "none tried".to_owned(), |(at, why)| format!("{at}: {why}")),
     ]
+}
+
+/// Sessions that all began at once would fill a queue by themselves.
+fn phases(seen: &Seen<'_>) -> Option<Block> {
+    let drawn = seen.journal.runs().flat_map(RunSample::flows).any(|flow| flow.phase_ns.is_some());
+    let said =
+        "Sessions of a class with a constant period begin at random parts of it, each at its own.";
+    drawn.then(|| Block::paragraph(said.to_owned()))
 }
 
 /// The limits are data: whoever has others can judge by them.

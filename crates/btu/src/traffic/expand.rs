@@ -1,5 +1,7 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+mod phase;
+
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,6 +55,8 @@ pub(crate) struct Named {
     pub(crate) from: Role,
     pub(crate) to: Role,
     pub(crate) traffic: String,
+    /// How much later than its schedule it begins; `None` where the schedule is random or alone.
+    pub(crate) phase: Option<Nanos>,
     pub(crate) flow: Flow,
 }
 
@@ -123,8 +127,12 @@ pub(crate) fn flows(
                 cast.talks.push(talked);
                 continue;
             }
+            let mut phases = streams.stream("phase");
             for mut one in of_test(test, &streams, hosts)? {
                 one.session = session;
+                if sessions > 1 {
+                    one.phase = phase::draw(&test.traffic, &mut one.flow, &mut phases);
+                }
                 draw(one.blocks())?;
                 if session > 1 && one.flow.carrier == Carrier::Udp {
                     // A port of the script has room for one socket.
@@ -260,6 +268,7 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
             from,
             to,
             traffic: test.traffic.to_string(),
+            phase: None,
             flow,
         });
     }
@@ -417,6 +426,52 @@ mod tests {
         ] {
             let cast = drawn(traffic, 1, 1000).unwrap();
             assert_eq!(cast.talks[0].connections, connections, "{traffic}");
+        }
+    }
+
+    fn trains(cast: &Cast) -> Vec<Vec<Nanos>> {
+        let due = |named: &Named| match &named.flow.offer {
+            Offer::Train { blocks, .. } => blocks.iter().map(|block| block.due).collect(),
+            Offer::Endless(_) => Vec::new(),
+        };
+        cast.flows.iter().map(due).collect()
+    }
+
+    /// 40 sessions of a constant period never send all at one instant: in each quarter of the period 10 begin,
+    /// and fewer than 2 or more than 20 of them once in ten thousand seeds.
+    #[test]
+    fn equal_sessions_of_a_constant_period_begin_at_random_parts_of_it() {
+        for traffic in [
+            "burstq(blocksize=172 B, period=20 ms, duration=1 s)",
+            "burst(blocksize=172 B, period=20 ms, repeats=3, duration=1 s)",
+            "voice-cbr(duration=1 s)",
+        ] {
+            let cast = drawn(traffic, 40, usize::MAX).unwrap();
+            let mut quarters = [0; 4];
+            for (named, due) in cast.flows.iter().zip(trains(&cast)) {
+                let (phase, first) = (named.phase.unwrap(), due[0]);
+                let periods = first.since(phase).count() / 20_000_000;
+                assert_eq!(first, phase + Nanos::from_millis(20) * periods, "{traffic}");
+                assert!(due.iter().all(|due| *due < Nanos::from_secs(1)), "{traffic}");
+                quarters[usize::try_from(phase.count() / 5_000_000).unwrap()] += 1;
+            }
+            assert!(quarters.iter().all(|own| (2..=20).contains(own)), "{traffic}: {quarters:?}");
+            // The same seed gives the same phases, on every host that draws them.
+            assert_eq!(trains(&drawn(traffic, 40, usize::MAX).unwrap()), trains(&cast));
+        }
+    }
+
+    #[test]
+    fn one_session_and_random_periods_keep_to_their_schedule() {
+        for (traffic, sessions) in [
+            ("burstq(blocksize=172 B, period=20 ms, duration=1 s)", 1),
+            ("burstq(blocksize=172 B, period=exp(20 ms), duration=1 s)", 5),
+            ("burstq(blocksize=172 B, period=20 ms, duration=20 ms)", 5),
+        ] {
+            let cast = drawn(traffic, sessions, usize::MAX).unwrap();
+            for (named, due) in cast.flows.iter().zip(trains(&cast)) {
+                assert_eq!((named.phase, due[0]), (None, Nanos::ZERO), "{traffic}");
+            }
         }
     }
 }

@@ -90,6 +90,7 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         to: said.to,
         transport: "tcp".to_owned(),
         traffic: said.traffic,
+        phase_ns: None,
         duration_ns: end.trace.duration,
         outcome: end.outcome,
         figures,
@@ -118,7 +119,8 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         }
         .to_owned(),
         traffic: named.traffic,
-        duration_ns: named.flow.duration,
+        phase_ns: named.phase,
+        duration_ns: end.trace.duration,
         outcome: end.outcome,
         figures: Figures::of(&end.trace),
         clocks: None,

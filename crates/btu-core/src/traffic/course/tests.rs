@@ -47,6 +47,7 @@ fn flow(figures: Figures, duration: Nanos) -> FlowSample {
         to: Role::Active,
         transport: "udp".into(),
         traffic: String::new(),
+        phase_ns: None,
         duration_ns: duration,
         outcome: Outcome::Complete,
         figures,
