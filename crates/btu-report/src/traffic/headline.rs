@@ -2,6 +2,7 @@
 
 use btu_core::traffic::analysis::knee::Shape;
 use btu_core::traffic::findings::Findings;
+use btu_core::traffic::plan::Group;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
@@ -40,7 +41,11 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
             name: "Knee",
             value: number::figure(knee.knee / 1e6),
             unit: "Mb/s",
-            interval: interval(bounds),
+            interval: if knee.passes < knee.made && knee.passes < 3 {
+                format!("no interval: {} of {} passes have a knee", knee.passes, knee.made)
+            } else {
+                interval(bounds)
+            },
             meaning: "the load beyond which the path carries no more",
         });
     }
@@ -151,10 +156,22 @@ fn sentence(analysis: &Analysis) -> String {
         return "What the method found stands below, with what it does not follow of its text."
             .to_owned();
     }
+    if let Some(most) = carried(analysis) {
+        return format!("The path carried all that it was offered, {} at the most.", rate(most));
+    }
     match analysis.cells.first() {
         Some(cell) => one_cell(cell),
         None => "Nothing was measured.".to_owned(),
     }
+}
+
+/// The largest of several loads, bit/s, where it departed as it arrived.
+fn carried(analysis: &Analysis) -> Option<f64> {
+    let loads = analysis.group(Group::Period).chain(analysis.group(Group::Load));
+    let rates: Vec<(f64, f64)> =
+        loads.filter_map(|cell| Some((cell.arrival?.value, cell.departure?.value))).collect();
+    let (arrival, departure) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (rates.len() > 1 && departure * 1.02 >= arrival).then_some(arrival)
 }
 
 fn one_cell(cell: &Measured) -> String {

@@ -55,6 +55,7 @@ fn flow(period: Nanos, time: Nanos) -> FlowSample {
         to: Role::Active,
         transport: "tcp".into(),
         traffic: "burstq(blocksize=12500 B)".into(),
+        phase_ns: None,
         duration_ns: time,
         outcome: Outcome::Complete,
         figures: Figures::of(&trace),
@@ -253,4 +254,37 @@ fn delays_between_two_clocks_have_a_bound_or_a_reason() {
     let (unknown, _) = result(Agreement::Unknown("the clocks jumped".to_owned()));
     assert_eq!((unknown.delay_bound_s, unknown.delay_p99_s), (None, None));
     assert_eq!(unknown.delay_hidden, "the clocks jumped");
+}
+
+/// A line of 1.7 Mb/s whose loads end below it.
+#[test]
+fn a_path_that_carried_all_has_no_knee() {
+    let journal = journal(Study::Sweep, &[400, 200, 100]);
+    let analysis = analyse(&journal);
+    assert_eq!(analysis.knee, None);
+    let text = rendered("text", &journal).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("The path carried all that it was offered, 980 kb/s at the most."),
+        "{text}"
+    );
+    assert!(!text.contains("and no more beyond"), "{text}");
+}
+
+#[test]
+fn a_knee_of_few_passes_says_of_how_many() {
+    let mut journal = journal(Study::Sweep, &[100, 40]);
+    let carried = |run: &mut RunSample| {
+        for flow in run.clusters.iter_mut().flat_map(|cluster| &mut cluster.flows) {
+            flow.figures.departure_rate_bit_s = flow.figures.arrival_rate_bit_s;
+        }
+    };
+    let last = |line: &mut Line| match line {
+        Line::TrafficRun(run) if run.pass == 3 => carried(run),
+        _ => {}
+    };
+    journal.lines.iter_mut().for_each(last);
+    let knee = analyse(&journal).knee.unwrap();
+    assert_eq!((knee.passes, knee.made, knee.interval), (2, 3, None));
+    let text = rendered("text", &journal);
+    assert!(text.contains("no interval: 2 of 3 passes have a knee"), "{text}");
 }
