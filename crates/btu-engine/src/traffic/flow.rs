@@ -51,6 +51,8 @@ pub(super) struct Sent {
     pub(super) pace: &'static str,
     pub(super) refused: u64,
     pub(super) fault: Option<Outcome>,
+    /// When a limit or a fault ended it before T.
+    pub(super) ended: Option<Nanos>,
 }
 
 /// What a receiver leaves behind, in times of the flow.
@@ -96,7 +98,12 @@ pub(super) fn together(
             tcp: sent.tcp,
             pace: sent.pace,
             refused: sent.refused,
-            trace: trace(flow, sent.blocks, received, ends.shared.datagrams.load(Relaxed)),
+            trace: trace(
+                flow,
+                (sent.blocks, sent.ended),
+                received,
+                ends.shared.datagrams.load(Relaxed),
+            ),
             glances: glances.next().unwrap_or_default(),
             sender: effective(ends.near.as_ref()),
             receiver: effective(ends.far.as_ref()),
@@ -107,7 +114,7 @@ pub(super) fn together(
 
 pub(super) fn trace(
     flow: &Flow,
-    blocks: Vec<BlockRecord>,
+    (blocks, ended): (Vec<BlockRecord>, Option<Nanos>),
     received: Received,
     datagrams: u64,
 ) -> Trace {
@@ -115,7 +122,9 @@ pub(super) fn trace(
         Offer::Endless(_) => (Discipline::Queue, true),
         Offer::Train { discipline, .. } => (*discipline, false),
     };
-    let trace = Trace { duration: flow.duration, discipline, endless, blocks, ..Trace::default() };
+    // What was cut short is averaged over the time that it had.
+    let duration = ended.map_or(flow.duration, |ended| ended.min(flow.duration));
+    let trace = Trace { duration, discipline, endless, blocks, ..Trace::default() };
     match (&flow.carrier, endless) {
         (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
         (Carrier::Tcp(_), _) => trace.of_stream(received.reads),

@@ -50,6 +50,8 @@ pub(super) struct Sender<'a> {
     refused: u64,
     tcp: Option<TcpEnd>,
     pub(super) fault: Option<Outcome>,
+    /// When a limit was met.
+    overflowed: Option<Nanos>,
     /// What may be sent by now, where a rate holds that no kernel keeps.
     ration: Option<Ration>,
     /// When somebody will come back because its rate allows more.
@@ -115,6 +117,7 @@ impl<'a> Sender<'a> {
             refused: 0,
             tcp: None,
             fault: None,
+            overflowed: None,
             ration: ration(flow, socket),
             held_until: None,
         }
@@ -273,6 +276,7 @@ impl<'a> Sender<'a> {
             bursts.advance(since.min(self.flow.duration));
             if let Some(overflow) = bursts.overflow(since) {
                 let at = since.seconds();
+                self.overflowed = Some(since);
                 self.fault =
                     Some(Outcome::Capped { reason: format!("{overflow}, at t = {at:.3} s") });
                 self.end();
@@ -356,6 +360,7 @@ impl<'a> Sender<'a> {
             pace: pacer.pace.name(),
             refused: self.refused,
             fault: self.fault,
+            ended: self.overflowed,
         }
     }
 }

@@ -237,7 +237,7 @@ fn whole(
         tcp: sent.tcp,
         pace: sent.pace,
         refused: sent.refused,
-        trace: flow::trace(flow, sent.blocks, received, datagrams),
+        trace: flow::trace(flow, (sent.blocks, sent.ended), received, datagrams),
         glances: Vec::new(),
         sender,
         receiver: at_sink,

@@ -187,6 +187,13 @@ fn a_sender_that_meets_its_limit_says_when_and_why() {
     let ends = carry(&[one]);
     let Outcome::Capped { reason } = &ends[0].outcome else { panic!("{:?}", ends[0].outcome) };
     assert!(reason.starts_with("generator overflow: ") && reason.contains(" at t = "), "{reason}");
+    // It is told over the time that it had: what arrives each 100 us is 8 MiB, as long as it lasted.
+    let (told, figures) = (&ends[0].trace, Figures::of(&ends[0].trace));
+    assert!(told.duration < Nanos::from_secs(2), "{:?}", told.duration);
+    let (due, bits) = (8e9 * f64::from(8 << 20) / 1e5, figures.arrival_rate_bit_s);
+    assert!(bits > 0.5 * due, "{bits} of {due} bit/s");
+    let (longest, mean) = (told.duration.seconds(), figures.window_delay_s.unwrap());
+    assert!(mean <= longest, "a byte waited {mean} s in {longest} s");
 }
 
 #[test]

@@ -51,6 +51,8 @@ struct SentReport {
     pace: String,
     refused: u64,
     fault: Option<Outcome>,
+    #[serde(default)]
+    ended_ns: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -168,6 +170,7 @@ fn of_sent(sent: Sent, datagrams: u64) -> SentReport {
         pace: sent.pace.to_owned(),
         refused: sent.refused,
         fault: sent.fault,
+        ended_ns: sent.ended.map(Nanos::count),
     }
 }
 
@@ -208,7 +211,8 @@ fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Imp
         return Err(Impossible);
     }
     let (tcp, fault) = (told.tcp.map(to_tcp).transpose()?, to_fault(told.fault)?);
-    Ok(Sent { number, blocks, tcp, pace, refused: told.refused, fault })
+    let ended = told.ended_ns.map(time_of).transpose()?;
+    Ok(Sent { number, blocks, tcp, pace, refused: told.refused, fault, ended })
 }
 
 fn to_tcp([acknowledged, sent, retransmitted, rtt, least]: [u64; 5]) -> Result<TcpEnd, Impossible> {
@@ -374,6 +378,7 @@ mod tests {
             pace: "sleep",
             refused: 3,
             fault: Some(Outcome::Capped { reason: "interrupted".to_owned() }),
+            ended: Some(Nanos::new(800)),
         };
         let read = |at, total| Read { at: Nanos::new(at), total: Bytes::new(total) };
         let came = |at, number| Arrived { at: Nanos::new(at), number, size: Bytes::new(50) };
