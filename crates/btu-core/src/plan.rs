@@ -52,7 +52,8 @@ pub struct Plan {
     pub applications: Vec<Application>,
     /// The activities z, without `none`.
     pub activities: Vec<ActivityName>,
-    /// True where cases, applications or activities are fewer than the edition's.
+    /// True where a case, an application or an activity of the edition's is missing. With one that the
+    /// edition has not, the preset is `custom`.
     pub partial: bool,
     /// How much each cell sends.
     pub amount: Amount,
@@ -267,6 +268,33 @@ mod tests {
         let names: Vec<&str> = plan.applications.iter().map(|a| a.name.as_str()).collect();
         assert_eq!(names, ["rpc", "video"]);
         assert!(plan.partial);
+    }
+
+    /// As it is started, and as it is read from its result.
+    #[track_caller]
+    fn assert_kind(plan: &Plan, preset: &str, partial: bool) {
+        for plan in [plan, &own(&plan.to_toml()).unwrap()] {
+            assert_eq!((plan.preset.as_str(), plan.partial), (preset, partial));
+        }
+    }
+
+    #[test]
+    fn a_matrix_with_more_than_the_edition_s_is_custom() {
+        let more = "[matrix]\napplications = [\"telnet\", \"ftp\", \"audio\", \"netscape\", \"video\", \
+                    { name = \"rpc\", message = \"300B\" }]";
+        for text in [more.to_owned(), format!("preset = \"official\"\n{more}")] {
+            assert_kind(&own(&text).unwrap(), "custom", false);
+        }
+        let activities = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let choices =
+                Choices { official: true, activities: Some(&names), ..Choices::default() };
+            resolve(&choices).unwrap()
+        };
+        assert_kind(&activities(&["cpu", "ftp", "io", "idle"]), "custom", false);
+        assert_kind(&activities(&["cpu", "ftp", "idle"]), "custom", true);
+        assert_kind(&activities(&["cpu", "ftp"]), "official", true);
+        assert_kind(&activities(&["io", "cpu", "ftp"]), "official", false);
     }
 
     #[test]

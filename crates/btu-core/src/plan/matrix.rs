@@ -11,9 +11,36 @@ use crate::cell::Application;
 use crate::cell::Case;
 use crate::units::Bytes;
 
+/// What is combined with what.
+pub(super) struct Matrix {
+    pub(super) cases: Vec<Case>,
+    pub(super) applications: Vec<Application>,
+    pub(super) activities: Vec<ActivityName>,
+}
+
+impl Matrix {
+    /// True where every member of the other matrix is one of this.
+    pub(super) fn holds(&self, other: &Self) -> bool {
+        holds_all(&self.cases, &other.cases)
+            && holds_all(&self.applications, &other.applications)
+            && holds_all(&self.activities, &other.activities)
+    }
+}
+
+fn holds_all<T: PartialEq>(these: &[T], others: &[T]) -> bool {
+    others.iter().all(|one| these.contains(one))
+}
+
 impl Reader<'_> {
+    /// The user's matrix over the edition's.
+    pub(super) fn matrix(&self, own: &RawMatrix, base: &RawMatrix) -> Result<Matrix, PlanError> {
+        let applications = self.applications(own, base)?;
+        let (cases, activities) = self.axes(own, base)?;
+        Ok(Matrix { cases, applications, activities })
+    }
+
     /// Cases and activities of the plan, in the edition's order.
-    pub(super) fn axes(
+    fn axes(
         &self,
         own: &RawMatrix,
         base: &RawMatrix,
@@ -34,7 +61,7 @@ impl Reader<'_> {
     }
 
     /// The application classes of the plan, by message size.
-    pub(super) fn applications(
+    fn applications(
         &self,
         own: &RawMatrix,
         base: &RawMatrix,

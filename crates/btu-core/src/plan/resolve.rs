@@ -13,6 +13,7 @@ use super::PlanError;
 use super::SocketPlan;
 use super::Work;
 use super::error::Source;
+use super::matrix::Matrix;
 use super::raw::RawActivity;
 use super::raw::RawCapture;
 use super::raw::RawEdition;
@@ -85,23 +86,29 @@ impl Plan {
         let unchanged = assemble(untouched, &base, &preset, &edition, &reader)?;
         plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
         let changed = !plan.same_settings(&unchanged);
-        plan.preset = if changed { "custom".to_owned() } else { preset_name };
         plan.captured = choices.captured.unwrap_or(plan.captured);
         plan.restrict(choices, words)?;
+        let whole = reader.matrix(&RawMatrix::default(), &base.matrix)?;
+        plan.partial = !plan.matrix().holds(&whole);
+        let larger = !whole.holds(&plan.matrix());
+        plan.preset = if changed || larger { "custom".to_owned() } else { preset_name };
         Ok(plan)
+    }
+
+    fn matrix(&self) -> Matrix {
+        let (cases, applications) = (self.cases.clone(), self.applications.clone());
+        Matrix { cases, applications, activities: self.activities.clone() }
     }
 
     /// True where everything that figures depend on is equal, but the matrix, the seed and the names.
     fn same_settings(&self, other: &Self) -> bool {
         let (seed, preset, captured) = (other.seed, other.preset.clone(), other.captured);
         let alike = Self { preset, seed, captured, ..self.clone() };
-        alike == Self { partial: self.partial, ..other.clone() }
+        alike == *other
     }
 
     /// Keeps only the parts of the matrix that the command line names.
     fn restrict(&mut self, choices: &Choices<'_>, words: &Vocabulary<'_>) -> Result<(), PlanError> {
-        let (cases, applications, activities) =
-            (self.cases.len(), self.applications.len(), self.activities.len());
         if let Some(names) = choices.cases {
             self.cases = select("--cases", names, &self.cases, |case| case.name())?;
         }
@@ -113,9 +120,6 @@ impl Plan {
                 words.activities.iter().copied().map(ActivityName::new).collect();
             self.activities = select("--activities", names, &legal, ActivityName::as_str)?;
         }
-        self.partial |= self.cases.len() < cases
-            || self.applications.len() < applications
-            || self.activities.len() < activities;
         Ok(())
     }
 }
@@ -248,11 +252,7 @@ pub(super) fn assemble(
     }
     let activity = own.activity.or(&preset.activity.clone().or(&base.activity));
     let passes = own.passes.or(&preset.passes);
-    let applications = reader.applications(&own.matrix, &base.matrix)?;
-    let (cases, activities) = reader.axes(&own.matrix, &base.matrix)?;
-    let partial = !contains_all(&cases, &reader.axes(&RawMatrix::default(), &base.matrix)?.0)
-        || !contains_all(&activities, &reader.axes(&RawMatrix::default(), &base.matrix)?.1)
-        || !contains_all(&applications, &reader.applications(&RawMatrix::default(), &base.matrix)?);
+    let Matrix { cases, applications, activities } = reader.matrix(&own.matrix, &base.matrix)?;
     Ok(Plan {
         edition: edition.name.to_owned(),
         edition_hash: edition.hash(),
@@ -262,7 +262,7 @@ pub(super) fn assemble(
         cases,
         applications,
         activities,
-        partial,
+        partial: false,
         amount: amount(&time, reader)?,
         work: work(&time, reader)?,
         lead_in: reader.required("time.lead_in", time.lead_in.as_ref())?,
@@ -376,10 +376,6 @@ fn captured(capture: &RawCapture, reader: &Reader<'_>) -> Result<Captured, PlanE
     let Some(text) = &capture.cells else { return Ok(Captured::default()) };
     let read = text.get_ref().parse::<Captured>();
     read.map_err(|cause| reader.illegal("capture.cells", text, &cause.to_string()))
-}
-
-fn contains_all<T: PartialEq>(kept: &[T], all: &[T]) -> bool {
-    all.iter().all(|item| kept.contains(item))
 }
 
 /// A satellite's hop is 270 ms; a check of the emulation waits for hundreds of round trips.
