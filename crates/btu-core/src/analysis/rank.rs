@@ -1,5 +1,7 @@
 //! Why a result must not be ranked. Every reason is a sentence; none is hidden.
 
+use std::ops::RangeBounds;
+
 use super::CountedRun;
 use crate::journal::Journal;
 
@@ -29,9 +31,8 @@ impl Grounds<'_> {
             self.runs_that("are censored (a cap or a failure counts as time)", |run| {
                 run.censored.clone()
             }),
-            self.runs_that("are invalid after their repeat", |run| {
-                (!run.invalid.is_empty()).then(|| run.invalid.join("; "))
-            }),
+            self.runs_that("are invalid after their repeat", |run| run.invalid_at(2..)),
+            self.runs_that(NOT_REPEATED, |run| run.invalid_at(..2)),
             self.runs_that("fail the proof of their byte counts", proof_failure),
             self.runs_that("had an activity that did not work as asked", |run| {
                 run.flag_detail("activity-failed")
@@ -149,12 +150,22 @@ impl Grounds<'_> {
     }
 }
 
+/// What became of invalid runs that have no second attempt.
+const NOT_REPEATED: &str =
+    "are invalid and not repeated (the allowance was used, or the run was cut short)";
+
 fn proof_failure(run: &CountedRun<'_>) -> Option<String> {
     let connections = run.sample.comm.iter().flat_map(|comm| &comm.connections);
     connections.flat_map(|one| &one.proof_failures).next().cloned()
 }
 
 impl CountedRun<'_> {
+    /// Why a run of these attempts is invalid.
+    fn invalid_at(&self, attempts: impl RangeBounds<u32>) -> Option<String> {
+        let counts = attempts.contains(&self.sample.attempt) && !self.invalid.is_empty();
+        counts.then(|| self.invalid.join("; "))
+    }
+
     /// The sentence of a remark, if the run has it.
     fn flag_detail(&self, name: &str) -> Option<String> {
         self.scored.flags.iter().find(|flag| flag.name == name).map(|flag| flag.detail.clone())

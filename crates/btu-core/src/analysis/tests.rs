@@ -175,6 +175,16 @@ fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
     );
 }
 
+#[test]
+fn an_invalid_run_that_was_not_repeated_is_not_said_to_be() {
+    let mut journal = passes(&[1]);
+    first(&mut journal, "SEND/telnet/cpu").invalid.push("p99 too late".into());
+    let found = analyse(&journal);
+    assert_reason(&found, "1 of 8 runs are invalid and not repeated (the allowance was used");
+    let repeated = |reason: &String| reason.contains("after their repeat");
+    assert!(!found.not_rankable_reasons.iter().any(repeated), "{:?}", found.not_rankable_reasons);
+}
+
 /// What the conductor found on an emulated path keeps its name, even where the samples look well.
 #[test]
 fn an_invalid_run_on_an_emulated_path_is_late() {
