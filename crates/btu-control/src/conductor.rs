@@ -148,28 +148,36 @@ pub struct Conductor {
     pass: u32,
     queue: VecDeque<Slot>,
     started: Nanos,
+    /// What the runs took that the journal held at the start.
+    spent: Nanos,
     allowance: Nanos,
+    /// The repeat that was due when the run was cut short.
+    due: Option<CellRun>,
     checks: u32,
     captures: Option<Captures>,
     ended: bool,
 }
 
 impl Conductor {
-    /// A conductor that repeats nothing of what `records` hold already.
+    /// A conductor that repeats nothing of what `records` hold already, and for which the time of these
+    /// is spent: who cuts a run short and goes on has no more passes and repeats than who does not.
     pub fn new(plan: Plan, records: Vec<Record>, now: Nanos) -> Self {
-        let allowance = plan.repeat_allowance;
         let ledger = Ledger::new(records);
-        Self {
-            plan,
-            ledger,
+        let mut made = Self {
             pass: 0,
             queue: VecDeque::new(),
             started: now,
-            allowance,
+            spent: ledger.spent(&plan),
+            allowance: plan.repeat_allowance.since(ledger.repeats()),
+            due: None,
             checks: 0,
             captures: None,
             ended: false,
-        }
+            plan,
+            ledger,
+        };
+        made.due = made.ledger.last_cell().cloned().and_then(|sample| made.repeat(&sample));
+        made
     }
 
     /// Takes what happened and says what to do. After [`Action::Finish`] nothing more is said.
@@ -199,7 +207,7 @@ impl Conductor {
     /// How far the run is.
     pub fn progress(&self, now: Nanos) -> Progress {
         let waiting = u64::try_from(self.queue.len()).unwrap_or(u64::MAX);
-        Progress::of(&self.plan, &self.ledger, self.pass, waiting, now.since(self.started))
+        Progress::of(&self.plan, &self.ledger, self.pass, waiting, self.elapsed(now))
     }
 
     /// The cells that were due for a second run and have none: of a complete run, those for which
@@ -266,6 +274,10 @@ impl Conductor {
 
     /// Starts the next step that the journal does not hold yet, the next pass, or the end.
     fn next(&mut self, now: Nanos, actions: &mut Vec<Action>) {
+        if let Some(run) = self.due.take() {
+            actions.push(Action::Run(Task::Cell(run)));
+            return;
+        }
         loop {
             while let Some(slot) = self.queue.pop_front() {
                 if let Some(task) = self.task(&slot) {
@@ -306,8 +318,8 @@ impl Conductor {
                 (!done).then(|| Task::Alone(self.alone_run(slot, activity)))
             }
             Step::Cell(cell) => {
-                let attempt = self.ledger.due_attempt(cell, slot.pass)?;
-                Some(Task::Cell(self.cell_run(slot, cell.clone(), attempt)))
+                let done = self.ledger.is_measured(cell, slot.pass);
+                (!done).then(|| Task::Cell(self.cell_run(slot, cell.clone(), 1)))
             }
         }
     }
@@ -340,13 +352,21 @@ impl Conductor {
     /// the next pass fits into the budget.
     fn another_pass(&self, now: Nanos) -> bool {
         let rule = &self.plan.passes;
-        if self.pass < rule.min {
+        if self.pass < rule.min || self.pass < self.ledger.last_pass() {
             return true;
         }
-        let elapsed = now.since(self.started);
+        if self.ledger.is_past_the_passes() {
+            return false;
+        }
+        let elapsed = self.elapsed(now);
         let per_pass = Nanos::new(elapsed.count() / u64::from(self.pass.max(1)));
         let fits = elapsed.saturating_add(per_pass) <= rule.budget;
         self.pass < rule.max && fits && !self.ledger.is_settled(&self.plan)
+    }
+
+    /// The time of this run, its earlier parts included.
+    fn elapsed(&self, now: Nanos) -> Nanos {
+        now.since(self.started).saturating_add(self.spent)
     }
 
     fn keep(&mut self, record: Record, actions: &mut Vec<Action>) {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
+use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
@@ -36,8 +37,18 @@ pub struct Stored<R = Record> {
     pub hosts: Disclosure,
     /// The whole lines of `samples.jsonl`.
     pub records: Vec<R>,
+    /// The whole lines of `events.jsonl`.
+    pub events: Vec<EventRecord>,
     /// The torn last line, moved to `samples.torn`.
     pub torn: Option<TornLine>,
+}
+
+impl<R> Stored<R> {
+    /// True where the run came to its end: nothing is left to be measured.
+    pub fn is_finished(&self) -> bool {
+        let ended = self.events.last().is_some_and(|last| last.event == Journal::FINISHED);
+        ended && self.torn.is_none()
+    }
 }
 
 /// Why a result directory cannot be used.
@@ -136,8 +147,8 @@ impl JournalDir {
             JournalError::Unreadable { path: path.join(HOSTS), cause: cause.to_string() }
         })?;
         let (records, torn) = mend(path, SAMPLES, &mut journal.samples)?;
-        mend::<EventRecord>(path, EVENTS, &mut journal.events)?;
-        Ok((journal, Stored { plan, hosts, records, torn }))
+        let (events, _) = mend(path, EVENTS, &mut journal.events)?;
+        Ok((journal, Stored { plan, hosts, records, events, torn }))
     }
 
     /// Where the result is.

@@ -71,6 +71,9 @@ impl Journal {
     /// How a check of the emulation before the first cell calls its moment.
     pub const BEFORE: &str = "before";
 
+    /// The event of a run whose every pass is done: the last of its events.
+    pub const FINISHED: &str = "finished";
+
     /// The event of a cell whose second run was due when the time for second runs was over; its detail
     /// begins with the cell.
     pub const NOT_RUN_AGAIN: &str = "not_run_again";

@@ -25,6 +25,7 @@ use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
 use btu_core::words::several;
 
+use self::start::Start;
 use self::start::Started;
 use self::watch::Progressing;
 use crate::exit::Exit;
@@ -46,7 +47,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(test) = &args.test {
         return elsewhere::run(args, test, &interrupt);
     }
-    let started = start::start(args, &interrupt).map_err(|failure| interrupt.or(failure))?;
+    let started = match start::start(args, &interrupt).map_err(|failure| interrupt.or(failure))? {
+        Start::Finished(journal) => return shown_again(args, &journal),
+        Start::Ready(started) => *started,
+    };
     let mut watcher = Progressing::new(args.quiet || args.json);
     let done = carry_out(args, started, &mut watcher);
     watcher.finish();
@@ -61,6 +65,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             format!("what was measured is kept; go on with: {}", finish::again(args, &closed)),
         )),
     }
+}
+
+/// A run that is at its end is not measured again: whoever could, would keep the better score.
+fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, Failure> {
+    let dir = journal.path().display();
+    output::message(&format!("{dir}: the run is finished; only its files are rendered again"));
+    let closed = finish::render_again(journal)?;
+    finish::show(args, &closed)?;
+    Ok(finish::exit(&closed))
 }
 
 /// A run whose last step is over.

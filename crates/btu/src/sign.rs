@@ -68,6 +68,11 @@ pub(crate) fn unsign(directory: &JournalDir) {
     }
 }
 
+/// True where the result has its manifest and signatures.
+pub(crate) fn is_signed(directory: &JournalDir) -> bool {
+    [MANIFEST, SIGNATURES].iter().all(|name| directory.path().join(name).is_file())
+}
+
 /// Writes the manifest and its signatures. Without an identity the result stays whole, unsigned.
 fn sign(
     directory: &JournalDir,

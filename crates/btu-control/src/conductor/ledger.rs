@@ -3,10 +3,10 @@
 use btu_core::cell::ActivityName;
 use btu_core::cell::Cell;
 use btu_core::journal::AloneSample;
+use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::sample::CellSample;
-use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 
 /// Every record of the run, old ones of a resumed journal included.
@@ -51,14 +51,51 @@ impl Ledger {
             .any(|record| matches!(record, Record::Capture(sample) if sample.run.cell == *cell))
     }
 
-    /// The attempt that is still due for a cell in this pass, or `None` where it is measured.
-    pub(super) fn due_attempt(&self, cell: &Cell, pass: u32) -> Option<u32> {
-        let last = self.cells().rev().find(|sample| sample.cell == *cell && sample.pass == pass);
-        match last {
-            None => Some(1),
-            Some(sample) if sample.attempt == 1 && is_void(sample) => Some(2),
-            Some(_) => None,
-        }
+    /// True where the cell was measured in this pass.
+    pub(super) fn is_measured(&self, cell: &Cell, pass: u32) -> bool {
+        self.cells().any(|sample| sample.cell == *cell && sample.pass == pass)
+    }
+
+    /// The run of a cell that nothing that is scored came after: its repeat may still be due.
+    pub(super) fn last_cell(&self) -> Option<&CellSample> {
+        let last =
+            self.records.iter().rev().find(|record| !matches!(record, Record::Verification(_)));
+        if let Some(Record::Cell(sample)) = last { Some(sample) } else { None }
+    }
+
+    /// The last pass of which anything was measured; 0 before the first.
+    pub(super) fn last_pass(&self) -> u32 {
+        let pass = |record: &Record| match record {
+            Record::Alone(alone) => alone.pass,
+            Record::Cell(sample) => sample.pass,
+            Record::Capture(_) | Record::Verification(_) => 0,
+        };
+        self.records.iter().map(pass).max().unwrap_or(0)
+    }
+
+    /// True where something was done that is done after the last pass only.
+    pub(super) fn is_past_the_passes(&self) -> bool {
+        self.records.iter().any(|record| match record {
+            Record::Capture(_) => true,
+            Record::Verification(check) => check.when != Journal::BEFORE,
+            Record::Alone(_) | Record::Cell(_) => false,
+        })
+    }
+
+    /// The time that the passes took, up to the last run that was kept.
+    pub(super) fn spent(&self, plan: &Plan) -> Nanos {
+        let time = |record: &Record| match record {
+            Record::Alone(alone) => alone.sample.elapsed_ns + plan.lead_in,
+            Record::Cell(sample) => sample.host.elapsed_ns,
+            Record::Capture(_) | Record::Verification(_) => Nanos::ZERO,
+        };
+        self.records.iter().map(time).sum()
+    }
+
+    /// The time that repeats took.
+    pub(super) fn repeats(&self) -> Nanos {
+        let repeats = self.cells().filter(|sample| sample.attempt > 1);
+        repeats.map(|sample| sample.host.elapsed_ns).sum()
     }
 
     /// Geometric mean of the baselines' times of a pass: what calibrated work aims at.
@@ -88,11 +125,6 @@ impl Ledger {
             _ => None,
         })
     }
-}
-
-/// A run that must be made again: not valid, or never came up.
-fn is_void(sample: &CellSample) -> bool {
-    !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. })
 }
 
 /// Seconds of a statistic as a time.

@@ -257,6 +257,66 @@ fn more_passes_are_made_only_while_they_fit() {
     assert_eq!(passes, Some(3), "26 s a pass, 90 s of budget");
 }
 
+/// The score of each pass differs, so that only the budget ends the passes.
+fn unsure(testbed: &mut Simulated) {
+    let mut noise = 0;
+    testbed.spoil = Box::new(move |run, sample| {
+        noise = (noise * 31 + 7) % 101;
+        let time = Nanos::from_millis(50 + 100 * u64::from(run.pass % 3) + noise);
+        sample.comm.as_mut().unwrap().elapsed_ns = time;
+    });
+}
+
+fn passes(records: &[Record]) -> Option<u32> {
+    measured(records).keys().map(|(_, pass)| *pass).max()
+}
+
+#[test]
+fn the_budget_of_a_resumed_run_is_what_its_first_part_left() {
+    let mut plan = plan("btu-26");
+    (plan.passes.min, plan.passes.max) = (2, 9);
+    for (stop_after, left) in [(200, 3), (280, 3), (370, 3), (371, 3), (375, 3)] {
+        let mut first = Simulated::new();
+        (first.stop_after, first.cell_time) = (stop_after, Nanos::from_millis(200));
+        unsure(&mut first);
+        let (_, records) = run(&plan, &mut first, Vec::new());
+        let mut second = Simulated::new();
+        unsure(&mut second);
+        let (ending, records) = run(&plan, &mut second, records);
+        assert_eq!((ending, passes(&records)), (Ending::Complete, Some(left)), "{stop_after}");
+        assert!(measured(&records).values().all(|count| *count == 1));
+        assert_eq!(measured(&records).len(), 360, "a pass that was begun is made to its end");
+    }
+}
+
+#[test]
+fn a_run_that_had_no_time_for_more_passes_has_none_after_a_resume() {
+    let mut plan = plan("btu-26");
+    (plan.passes.min, plan.passes.max, plan.passes.budget) = (2, 6, Nanos::from_secs(1));
+    let mut first = Simulated::new();
+    unsure(&mut first);
+    let (_, records) = run(&plan, &mut first, Vec::new());
+    assert_eq!(passes(&records), Some(2));
+    let mut again = Simulated::new();
+    unsure(&mut again);
+    let (_, records) = run(&plan, &mut again, records);
+    assert_eq!((passes(&records), again.cells().len()), (Some(2), 0));
+}
+
+#[test]
+fn the_allowance_for_repeats_is_not_renewed_by_a_resume() {
+    let plan = plan("btu-26");
+    let mut first = Simulated::new();
+    first.stop_after = 200;
+    first.spoil = Box::new(|_, sample| sample.invalid.push("clock step".into()));
+    let (_, records) = run(&plan, &mut first, Vec::new());
+    let mut second = Simulated::new();
+    second.spoil = Box::new(|_, sample| sample.invalid.push("clock step".into()));
+    let (_, records) = run(&plan, &mut second, records);
+    let repeats = measured(&records).values().filter(|count| **count == 2).count();
+    assert_eq!(repeats, 25, "5 s of repeats of 200 ms each, in both parts together");
+}
+
 #[test]
 fn a_score_that_is_sure_ends_the_passes_early() {
     let mut plan = plan("btu-26");

@@ -56,7 +56,7 @@ pub(super) struct Closed {
 pub(super) fn close(done: Done) -> Result<Closed, Failure> {
     let Done { mut journal, ending, signatures, .. } = done;
     let (event, detail) = match ending {
-        Ending::Complete => ("finished", "every pass is done".to_owned()),
+        Ending::Complete => (Journal::FINISHED, "every pass is done".to_owned()),
         Ending::EmulationMismatch(wrong) => ("emulation_mismatch", wrong.join("; ")),
         Ending::Interrupted => ("interrupted", "stopped before the last pass was done".to_owned()),
     };
@@ -66,6 +66,18 @@ pub(super) fn close(done: Done) -> Result<Closed, Failure> {
     let analysis = stored.analyse();
     write_files(&journal, &stored.journal, &analysis)?;
     sign::sign_run(&journal, &stored.journal, &signatures)?;
+    Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
+}
+
+/// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them.
+pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
+    let stored =
+        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    let analysis = stored.analyse();
+    write_files(journal, &stored.journal, &analysis)?;
+    if !sign::is_signed(journal) {
+        sign::sign_run(journal, &stored.journal, &[])?;
+    }
     Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
 }
 

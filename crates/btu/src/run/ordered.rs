@@ -96,7 +96,7 @@ pub(crate) fn run(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Mea
 fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let args = arguments(site, order, told)?;
-    let started = start::start(&args, &interrupt)?;
+    let started = start::fresh(&args, &interrupt)?;
     let mut watcher = Telling(told.clone());
     let done = super::carry_out(&args, started, &mut watcher)?;
     let directory = done.journal.path().to_owned();

@@ -42,15 +42,24 @@ struct Made {
     loss: Loss,
 }
 
+/// What there is to do.
+pub(super) enum Start {
+    /// Nothing: the result of this directory is at its end.
+    Finished(JournalDir),
+    /// To measure.
+    Ready(Box<Started>),
+}
+
 /// Prepares a new run or the rest of an old one.
-pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Start, Failure> {
     match &args.resume {
         Some(dir) => resume(args, dir, interrupt),
-        None => fresh(args, interrupt),
+        None => fresh(args, interrupt).map(|started| Start::Ready(Box::new(started))),
     }
 }
 
-fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+/// Prepares a new run.
+pub(super) fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { mut plan, given } = args.plan()?;
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
     place::free(&out)?;
@@ -93,12 +102,15 @@ pub(super) fn warn(plan: &Plan) {
     }
 }
 
-fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, Failure> {
+fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Failure> {
     let mut plan = stored_plan(dir)?;
     args.fits(&plan)?;
     let mut here = facts::disclosure(args);
     let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
     same_host(&stored.hosts, &here)?;
+    if stored.is_finished() {
+        return Ok(Start::Finished(journal));
+    }
     let Made { runner, loss } = make(args, &mut plan, &mut here, interrupt)?;
     same_agents(&stored.hosts, &here)?;
     sign::unsign(&journal);
@@ -109,7 +121,8 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Started, 
     let kept = format!("{} records kept", stored.records.len());
     let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
     note(&mut journal, "resumed", &resumed.join("; "))?;
-    Ok(Started { plan, journal, records: stored.records, runner, loss })
+    let records = stored.records;
+    Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
 }
 
 /// A new journal of another verb, whose plan is this text.

@@ -177,6 +177,50 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
     assert!(measured(&out).values().all(|count| *count <= 2));
 }
 
+/// Whoever could measure again and again, would keep the best.
+#[test]
+fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = tiny_plan(dir.path());
+    let text = std::fs::read_to_string(&plan).unwrap();
+    std::fs::write(&plan, text.replace("max = 2", "max = 6\nbudget = \"1ms\"")).unwrap();
+    let out = dir.path().join("result");
+    let mut first = btu();
+    first.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
+    let first = first.output().unwrap();
+    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
+    let files = || {
+        let read = |name: &str| std::fs::read(out.join(name)).unwrap();
+        ["samples.jsonl", "events.jsonl", "result.json", "report.html", "signatures.json"].map(read)
+    };
+    let before = files();
+    std::fs::remove_file(out.join("report.html")).unwrap();
+    let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(again.status.code(), Some(0), "{said}");
+    assert!(said.contains("the run is finished; only its files are rendered again"), "{said}");
+    assert!(files() == before, "a file changed");
+}
+
+/// Killed before its plan was there: nothing was begun, so the same command begins it.
+#[test]
+fn a_run_that_was_killed_before_it_began_is_started_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (tiny_plan(dir.path()), dir.path().join("result"));
+    std::fs::create_dir(&out).unwrap();
+    for name in ["samples.jsonl", "events.jsonl", "hosts.json"] {
+        std::fs::write(out.join(name), "").unwrap();
+    }
+    let resumed = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&resumed.stderr);
+    assert_eq!(resumed.status.code(), Some(2), "{said}");
+    assert!(said.contains("start the run again, with --out and this directory"), "{said}");
+    let run =
+        btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out).output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(read_json(&out.join("result.json"))["complete"], true);
+}
+
 /// Eight passes of four cells and an activity alone.
 fn plan_of_cases(path: &Path, cases: &str) {
     let text = format!(
