@@ -103,7 +103,8 @@ pub enum JournalError {
 }
 
 impl JournalDir {
-    /// Makes a new result directory with its plan and hosts.
+    /// Makes a new result directory with its plan and hosts. The plan comes last: whoever is killed
+    /// before it has begun nothing, and after it there is all that a resume needs.
     ///
     /// # Errors
     /// The directory is not empty, or a file cannot be written.
@@ -114,20 +115,20 @@ impl JournalDir {
         hosts: &Disclosure,
     ) -> Result<Self, JournalError> {
         std::fs::create_dir_all(path).map_err(io_error("create", path))?;
-        let mut entries = std::fs::read_dir(path).map_err(io_error("read", path))?;
-        if entries.next().is_some() {
+        if !is_free(path).map_err(io_error("read", path))? {
             return Err(JournalError::NotEmpty { path: path.to_owned() });
         }
         let journal = Self::open(path)?;
-        journal.write(PLAN, plan.as_bytes())?;
-        if let Some(given) = given {
-            journal.write(PLAN_GIVEN, given.as_bytes())?;
-        }
         let hosts = serde_json::to_vec_pretty(hosts).map_err(|cause| JournalError::Unreadable {
             path: path.join(HOSTS),
             cause: cause.to_string(),
         })?;
         journal.write(HOSTS, &hosts)?;
+        match given {
+            Some(given) => journal.write(PLAN_GIVEN, given.as_bytes())?,
+            None => drop(std::fs::remove_file(path.join(PLAN_GIVEN))),
+        }
+        journal.write(PLAN, plan.as_bytes())?;
         Ok(journal)
     }
 
@@ -218,6 +219,28 @@ impl JournalDir {
     }
 }
 
+/// True where a new result may be made in a directory: it is empty, or holds only what one that was
+/// killed before it began left there.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn is_free(directory: &Path) -> io::Result<bool> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let empty = || entry.metadata().map(|file| file.is_file() && file.len() == 0);
+        let left = match entry.file_name().to_str() {
+            Some(SAMPLES | EVENTS) => empty()?,
+            Some(HOSTS | PLAN_GIVEN) => directory.join(SAMPLES).is_file(),
+            Some(fresh) => FRESH.contains(&fresh),
+            None => false,
+        };
+        if !left {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// One line, one write, then to the disk. What was written of a failed line is cut off again.
 fn append<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<(), JournalError> {
     let whole = write_line(file, path, record)?;
@@ -289,6 +312,8 @@ fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> J
 const PLAN: &str = "plan.toml";
 const PLAN_GIVEN: &str = "plan.given.toml";
 const HOSTS: &str = "hosts.json";
+/// What is written beside a file before it takes its name.
+const FRESH: [&str; 3] = [".plan.toml.new", ".plan.given.toml.new", ".hosts.json.new"];
 const SAMPLES: &str = "samples.jsonl";
 const EVENTS: &str = "events.jsonl";
 /// Ends the name of the file of torn lines: `samples.torn`, `events.torn`.

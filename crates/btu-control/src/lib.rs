@@ -41,3 +41,4 @@ pub use identity::state_directory;
 pub use journal::JournalDir;
 pub use journal::JournalError;
 pub use journal::Stored;
+pub use journal::is_free;

@@ -117,3 +117,41 @@ fn a_second_writer_is_refused() {
     let _first = create(dir.path());
     assert!(matches!(JournalDir::resume::<Record>(dir.path()), Err(JournalError::Locked { .. })));
 }
+
+#[test]
+fn killed_at_any_moment_of_its_making_it_is_made_anew_or_goes_on() {
+    let whole =
+        ["samples.jsonl", "events.jsonl", ".hosts.json.new", "hosts.json", ".plan.toml.new"];
+    for written in 0..=whole.len() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in &whole[..written] {
+            let text = if name.ends_with("jsonl") { "" } else { "torn" };
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        create(dir.path()).append(&record("a")).unwrap();
+        let (_, stored) = JournalDir::resume::<Record>(dir.path()).unwrap();
+        assert_eq!(stored.records, [record("a")], "after {written} files");
+    }
+}
+
+#[test]
+fn the_plan_is_the_last_file_that_a_new_directory_gets() {
+    let dir = tempfile::tempdir().unwrap();
+    // In its way stands a directory: all but the plan can be written.
+    std::fs::create_dir(dir.path().join(".plan.toml.new")).unwrap();
+    let made = JournalDir::create(dir.path(), "", Some("given"), &Disclosure::default());
+    assert!(matches!(made, Err(JournalError::Io { .. })));
+    for name in ["hosts.json", "plan.given.toml", "samples.jsonl", "events.jsonl"] {
+        assert!(dir.path().join(name).is_file(), "{name}");
+    }
+    assert!(!dir.path().join("plan.toml").exists());
+}
+
+#[test]
+fn only_what_a_killed_start_left_is_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    create(dir.path()).append(&record("a")).unwrap();
+    std::fs::remove_file(dir.path().join("plan.toml")).unwrap();
+    let made = JournalDir::create(dir.path(), "", None, &Disclosure::default());
+    assert!(matches!(made, Err(JournalError::NotEmpty { .. })), "there is a sample");
+}

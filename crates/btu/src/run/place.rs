@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// Nothing that is there is written over: better said before any host is asked for than after it.
 pub(crate) fn free(out: &Path) -> Result<(), Failure> {
-    let what = match std::fs::read_dir(out).map(|mut all| all.next().is_none()) {
+    let what = match btu_control::is_free(out) {
         Ok(true) => return Ok(()),
         Ok(false) => "the directory is not empty".to_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

@@ -119,6 +119,9 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
         output::message(torn);
     }
     let kept = format!("{} records kept", stored.records.len());
+    if stored.events.is_empty() {
+        note(&mut journal, "started", "a new run")?;
+    }
     let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
     note(&mut journal, "resumed", &resumed.join("; "))?;
     let records = stored.records;
@@ -157,11 +160,19 @@ fn set_aside(torn: &TornLine) -> String {
 /// The plan of a result directory.
 pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
     let file = dir.join("plan.toml");
-    let text =
-        std::fs::read_to_string(&file)
-            .with_context(|| format!("read {}", file.display()))
-            .map_err(|error| Failure::usage(error).hint("--resume wants the directory of a run"))?;
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("read {}", file.display()))
+        .map_err(|error| Failure::usage(error).hint(no_plan(dir)))?;
     options::stored(&file.display().to_string(), &text)
+}
+
+/// What to do with a directory that has no plan.
+fn no_plan(dir: &Path) -> &'static str {
+    if btu_control::is_free(dir).unwrap_or(false) {
+        "nothing was measured there yet: start the run again, with --out and this directory"
+    } else {
+        "--resume wants the directory of a run"
+    }
 }
 
 /// Half a run on one host and half on another is no result.
