@@ -56,6 +56,7 @@ pub use chance::Streams;
 pub use check::Checked;
 pub use check::LEAST_P;
 pub use check::check;
+pub use check::correct;
 pub use form::read_toml;
 pub use law::Interpolation;
 pub use law::KINDS;

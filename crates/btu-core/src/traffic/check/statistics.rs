@@ -1,5 +1,7 @@
 //! Tests of values against a law, correlation, self-similarity, and ratios of sums.
 
+use statrs::distribution::ContinuousCDF;
+use statrs::distribution::StudentsT;
 use statrs::function::gamma::gamma_ur;
 
 use crate::stats::count;
@@ -132,6 +134,15 @@ pub(super) fn ratio(batches: &[(f64, f64)], hurst: f64) -> (f64, f64) {
     (ratio, (squares * n / (n - 1.0)).sqrt() / under * n.powf(hurst - 0.5))
 }
 
+/// As many standard errors of a mean of so many batches as are exceeded as seldom as four known ones, which is
+/// once in 16,000.
+pub(super) fn four_errors(batches: usize) -> f64 {
+    let freedom = count(batches.saturating_sub(1)).max(1.0);
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - SELDOM / 2.0))
+}
+
+const SELDOM: f64 = 1.0 / 16_000.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +165,13 @@ mod tests {
         }
         assert!(chi_squared(&values, &law).1 > 0.001);
         assert!(chi_squared(&values, &beside).1 < 0.001);
+    }
+
+    /// t of 9 batches at 1 - 1/32000 is 7.4, of very many 4.
+    #[test]
+    fn few_batches_allow_for_more() {
+        assert!((four_errors(10_000) - 4.0).abs() < 0.01, "{}", four_errors(10_000));
+        assert!((7.0..8.0).contains(&four_errors(9)), "{}", four_errors(9));
     }
 
     #[test]

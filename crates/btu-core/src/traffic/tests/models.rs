@@ -34,6 +34,48 @@ fn t2_every_model_keeps_its_laws_its_memory_and_its_rate() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+/// Terminals have sessions that last for hours, and as many values as the command takes by default.
+#[test]
+fn t2_terminals_keep_their_laws_with_as_many_values_as_the_command_takes() {
+    let model = find("telnet").unwrap();
+    for seed in 1..=2 {
+        let mut checked = check(model, &Call::plain(&model.shape), seed, 100_000);
+        // Beside the tests of all other models, whose values are no concern of this one.
+        let others = (0..30).map(|_| Checked { p: Some(0.5), ..checked[0].clone() });
+        checked.extend(others.collect::<Vec<_>>());
+        correct(&mut checked);
+        assert!(checked.iter().all(|one| one.pass), "seed {seed}: {checked:#?}");
+    }
+}
+
+/// Holm: 0.0004 of 4 is 0.0016; 0.01 of the 3 that are left 0.03; 0.02 of 2 would be 0.04, 0.5 stays.
+#[test]
+fn p_is_corrected_for_all_tests_of_a_command() {
+    let model = find("voice-cbr").unwrap();
+    let one = check(model, &Call::plain(&model.shape), 1, 1_000)[0].clone();
+    let p = |p| Checked { p: Some(p), ..one.clone() };
+    let mut all = vec![p(0.02), p(0.0004), p(0.5), p(0.01)];
+    correct(&mut all);
+    let found: Vec<f64> = all.iter().filter_map(|one| one.corrected).collect();
+    for (found, wanted) in found.iter().zip([0.04, 0.0016, 0.5, 0.03]) {
+        assert!((found - wanted).abs() < 1e-12, "{found} for {wanted}");
+    }
+    assert!(all.iter().all(|one| one.pass));
+    let mut broken = vec![p(0.0002), p(0.5)];
+    correct(&mut broken);
+    assert_eq!(broken.iter().map(|one| one.pass).collect::<Vec<_>>(), [false, true]);
+}
+
+/// Of six values nobody can tell a law.
+#[test]
+fn every_law_is_tested_with_values_enough_to_fail() {
+    for model in MODELS {
+        for one in check(model, &Call::plain(&model.shape), 1, 300) {
+            assert!(one.test != "chi2" || one.found > 0.0, "{}: {one:?}", model.name());
+        }
+    }
+}
+
 #[test]
 fn t2_the_laws_of_every_model_hold_for_twenty_seeds() {
     for model in MODELS {
