@@ -139,6 +139,9 @@ pub struct FlowSample {
     pub curves: Curves,
 }
 
+/// How the flow of a conversation waits.
+const ASKED: &str = "answers";
+
 /// How well the clocks of a sender and a receiver are known to agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +182,12 @@ impl Journal {
 }
 
 impl FlowSample {
+    /// True for a flow of a conversation: nobody but its answers decides when it goes on, and it has threads of
+    /// its own, whose CPU time is not read.
+    pub fn is_asked(&self) -> bool {
+        self.pace == ASKED
+    }
+
     /// How far its delays of one way may be off, seconds; `None` where one clock measured them.
     pub fn delay_bound_s(&self) -> Option<f64> {
         match self.clocks.as_ref()? {

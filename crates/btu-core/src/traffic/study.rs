@@ -329,10 +329,12 @@ impl Totals {
                 .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
                 .sum(),
             fairness: sessions::jain(&rates),
-            cpu_s_per_gb: (delivered > 0.0).then(|| {
-                let per_gb = 1e9 / delivered;
-                (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)
-            }),
+            cpu_s_per_gb: (delivered > 0.0 && !flows.iter().any(|flow| flow.is_asked())).then(
+                || {
+                    let per_gb = 1e9 / delivered;
+                    (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)
+                },
+            ),
             host_limited: flows
                 .iter()
                 .filter(|flow| flow.figures.pacing.is_some_and(|pacing| pacing.host_limited))

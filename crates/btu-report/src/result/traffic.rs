@@ -282,6 +282,8 @@ const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_LOAD: &str = "no load without loss was found";
 
+const NO_CPU: &str = "nothing was delivered, or by a conversation, whose CPU time is not read";
+
 /// Why each key may be null.
 const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
@@ -326,8 +328,8 @@ const REASONS: &Reasons = &[
     ("duplicated", NO_DATAGRAM),
     ("jitter_s", "jitter needs two datagrams that arrived"),
     ("fairness", "no flow received anything"),
-    ("sender_cpu_s_per_gb", "no flow delivered anything"),
-    ("receiver_cpu_s_per_gb", "no flow delivered anything"),
+    ("sender_cpu_s_per_gb", NO_CPU),
+    ("receiver_cpu_s_per_gb", NO_CPU),
     ("pacing_p50_us", NOT_PACED),
     ("pacing_p99_us", NOT_PACED),
     ("pacing_max_us", NOT_PACED),

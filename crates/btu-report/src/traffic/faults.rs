@@ -2,6 +2,7 @@
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::sample::RunSample;
+use btu_core::words::several;
 
 use super::Seen;
 use crate::document::Block;
@@ -13,27 +14,9 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     };
     let mut items = Vec::new();
     for run in seen.journal.runs() {
-        for cluster in &run.clusters {
-            items.extend(cluster.failed.iter().map(|cause| {
-                format!("{}: cluster {} did not run: {cause}", label(run), cluster.name)
-            }));
-            for flow in &cluster.flows {
-                if let Outcome::Capped { reason } | Outcome::Failed { reason } = &flow.outcome {
-                    items.push(format!("{}: {} {}: {reason}", label(run), flow.test, flow.session));
-                }
-            }
-        }
-        let limited =
-            run.flows().filter(|flow| flow.figures.pacing.is_some_and(|p| p.host_limited));
-        let limited = limited.count();
-        if limited > 0 {
-            items.push(format!(
-                "{}: the generator fell behind on {limited} of {} flows: this run says more of the \
-                 host than of the network",
-                label(run),
-                run.flows().count()
-            ));
-        }
+        items.extend(broken(run).map(|told| format!("{}: {told}", label(run))));
+    }
+    for run in seen.journal.runs() {
         items.extend(run.flags.iter().map(|flag| format!("{}: {}", label(run), flag.detail)));
     }
     let more = items.len().saturating_sub(MOST);
@@ -41,7 +24,41 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     if more > 0 {
         items.push(format!("and {more} more, in samples.jsonl"));
     }
+    items.extend(behind(seen, label));
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// What did not come to its end.
+fn broken(run: &RunSample) -> impl Iterator<Item = String> {
+    run.clusters.iter().flat_map(|cluster| {
+        let name = &cluster.name;
+        let failed = cluster.failed.iter();
+        let failed = failed.map(move |cause| format!("cluster {name} did not run: {cause}"));
+        failed.chain(cluster.flows.iter().filter_map(|flow| match &flow.outcome {
+            Outcome::Complete => None,
+            Outcome::Capped { reason } | Outcome::Failed { reason } => {
+                Some(format!("{} {}: {reason}", flow.test, flow.session))
+            }
+        }))
+    })
+}
+
+/// One line for all runs in which the generator was the limit.
+fn behind(seen: &Seen<'_>, label: impl Fn(&RunSample) -> String) -> Option<String> {
+    let limited = |run: &RunSample| {
+        run.flows().filter(|flow| flow.figures.pacing.is_some_and(|p| p.host_limited)).count()
+    };
+    let runs: Vec<&RunSample> = seen.journal.runs().filter(|run| limited(run) > 0).collect();
+    let worst = runs.iter().max_by_key(|run| limited(run))?;
+    Some(format!(
+        "the generator fell behind in {} of {}, most in {}, on {} of {}: these say more of the host than of \
+         the network",
+        runs.len(),
+        several(seen.journal.runs().count(), "run"),
+        label(worst),
+        limited(worst),
+        several(worst.flows().count(), "flow"),
+    ))
 }
 
 const MOST: usize = 20;

@@ -1,5 +1,7 @@
 //! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
 
+use std::collections::BTreeMap;
+
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
@@ -26,14 +28,16 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let Some(run) = seen.journal.runs().last() else { return Vec::new() };
-    let flows: Vec<&FlowSample> = run.flows().take(MOST_ROWS).collect();
-    let mut blocks = vec![rates(&flows), delays(&flows)];
+    let flows = named(run);
+    let flows = &flows[..flows.len().min(MOST_ROWS)];
+    let mut blocks = vec![rates(flows), delays(flows)];
     blocks.extend(clocks::compose(run));
-    blocks.extend(places(&flows));
-    blocks.extend(datagrams(&flows));
-    blocks.push(pacing(&flows));
+    blocks.extend(places(flows));
+    blocks.extend(datagrams(flows));
+    blocks.push(pacing(flows));
     blocks.push(cpu(run));
-    blocks.extend(curves(run));
+    blocks.extend(unread(run));
+    blocks.extend(curves(flows));
     let left_out = run.flows().count().saturating_sub(MOST_ROWS);
     if left_out > 0 {
         blocks.push(Block::paragraph(format!(
@@ -43,9 +47,35 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks
 }
 
-/// `a`, or `a 3` for one of many sessions.
-fn name(flow: &FlowSample) -> String {
-    if flow.session > 1 { format!("{} {}", flow.test, flow.session) } else { flow.test.clone() }
+/// A flow, and what it is called in every table.
+struct Named<'a> {
+    name: String,
+    flow: &'a FlowSample,
+}
+
+/// `a`, or `a 3` for one of many sessions; `cluster/a` where there are several clusters; and where that is
+/// still another's name, `a (2)`.
+fn named(run: &RunSample) -> Vec<Named<'_>> {
+    let several = run.clusters.len() > 1;
+    let mut known: BTreeMap<String, u32> = BTreeMap::new();
+    let mut flows = Vec::new();
+    for cluster in &run.clusters {
+        for flow in &cluster.flows {
+            let cluster = if several { format!("{}/", cluster.name) } else { String::new() };
+            let session =
+                if flow.session > 1 { format!(" {}", flow.session) } else { String::new() };
+            let name = format!("{cluster}{}{session}", flow.test);
+            let times = known.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
+            let name = if *times > 1 { format!("{name} ({times})") } else { name };
+            flows.push(Named { name, flow });
+        }
+    }
+    flows
+}
+
+/// `burstq` of `burstq(blocksize=1 kB)`.
+fn kind(flow: &FlowSample) -> String {
+    flow.traffic.split('(').next().unwrap_or_default().to_owned()
 }
 
 fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Block {
@@ -54,11 +84,12 @@ fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Block {
     Block::Table(Table { title: title.to_owned(), columns, rows, summary_rows: 0 })
 }
 
-fn rates(flows: &[&FlowSample]) -> Block {
-    let row = |flow: &&FlowSample| {
+fn rates(flows: &[Named<'_>]) -> Block {
+    let row = |Named { name, flow }: &Named<'_>| {
         let figures = &flow.figures;
         vec![
-            name(flow),
+            name.clone(),
+            kind(flow),
             format!("{} -> {}", flow.from, flow.to),
             flow.transport.clone(),
             rate(figures.arrival_rate_bit_s),
@@ -68,17 +99,17 @@ fn rates(flows: &[&FlowSample]) -> Block {
             (figures.blocks.missed + figures.blocks.interrupted).to_string(),
         ]
     };
-    let columns = ["path", "over", "a", "d", "a/d", "due", "missed"];
+    let columns = ["type", "path", "over", "a", "d", "a/d", "due", "missed"];
     table("Rates", &columns, flows.iter().map(row).collect())
 }
 
-fn delays(flows: &[&FlowSample]) -> Block {
-    let apart = flows.iter().any(|flow| flow.clocks.is_some());
-    let row = |flow: &&FlowSample| {
+fn delays(flows: &[Named<'_>]) -> Block {
+    let apart = flows.iter().any(|named| named.flow.clocks.is_some());
+    let row = |Named { name, flow }: &Named<'_>| {
         let (figures, delay) = (&flow.figures, flow.figures.delay);
         let known = |seconds: Option<f64>| span(flow.one_way(seconds));
         let mut cells = vec![
-            name(flow),
+            name.clone(),
             known(figures.window_delay_s),
             known(figures.drained_delay_s),
             known(delay.map(|delay| delay.p50_s)),
@@ -94,14 +125,14 @@ fn delays(flows: &[&FlowSample]) -> Block {
     table("Delay of blocks", &columns, flows.iter().map(row).collect())
 }
 
-fn places(flows: &[&FlowSample]) -> Option<Block> {
+fn places(flows: &[Named<'_>]) -> Option<Block> {
     let rows: Vec<Vec<String>> = flows
         .iter()
-        .filter_map(|flow| {
+        .filter_map(|Named { name, flow }| {
             let places = flow.places?;
             let bytes = |value: f64| number::fixed(value, 0);
             Some(vec![
-                name(flow),
+                name.clone(),
                 bytes(places.queue_bytes),
                 bytes(places.application_bytes),
                 bytes(places.socket_bytes),
@@ -115,13 +146,13 @@ fn places(flows: &[&FlowSample]) -> Option<Block> {
     (!rows.is_empty()).then(|| table("Where the queue stood, mean bytes", &columns, rows))
 }
 
-fn datagrams(flows: &[&FlowSample]) -> Option<Block> {
+fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
     let rows: Vec<Vec<String>> = flows
         .iter()
-        .filter_map(|flow| {
+        .filter_map(|Named { name, flow }| {
             let loss = flow.figures.loss?;
             Some(vec![
-                name(flow),
+                name.clone(),
                 loss.sent.to_string(),
                 loss.received.to_string(),
                 number::figure(loss.lost_share * 100.0),
@@ -135,12 +166,12 @@ fn datagrams(flows: &[&FlowSample]) -> Option<Block> {
     (!rows.is_empty()).then(|| table("Datagrams", &columns, rows))
 }
 
-fn pacing(flows: &[&FlowSample]) -> Block {
-    let row = |flow: &&FlowSample| {
+fn pacing(flows: &[Named<'_>]) -> Block {
+    let row = |Named { name, flow }: &Named<'_>| {
         let pacing = flow.figures.pacing;
         let micros = |value: Option<f64>| span(value.map(|micros| micros / 1e6));
         vec![
-            name(flow),
+            name.clone(),
             flow.pace.clone(),
             micros(pacing.map(|pacing| pacing.period_us)),
             micros(pacing.map(|pacing| pacing.p50_us)),
@@ -160,16 +191,21 @@ fn cpu(run: &RunSample) -> Block {
         let per_gb = |cpu: f64| (bytes > 0).then(|| cpu * 1e9 / bytes as f64);
         let [sender, receiver] =
             [cluster.sender_cpu_ns, cluster.receiver_cpu_ns].map(Nanos::seconds);
+        // Conversations have threads of their own, whose time nobody reads.
+        let read = cluster.sender_threads > 0;
+        let per_gb = |cpu| number::figure_or_none(per_gb(cpu).filter(|_| read));
+        let asked = cluster.flows.iter().filter(|flow| flow.is_asked()).count();
         vec![
             cluster.name.clone(),
             cluster.sender_threads.to_string(),
-            span(Some(sender)),
-            span(Some(receiver)),
-            number::figure_or_none(per_gb(sender)),
-            number::figure_or_none(per_gb(receiver)),
+            span(Some(sender).filter(|_| read)),
+            span(Some(receiver).filter(|_| read)),
+            if asked == 0 { per_gb(sender) } else { number::NONE.to_owned() },
+            if asked == 0 { per_gb(receiver) } else { number::NONE.to_owned() },
+            if asked == 0 { number::NONE.to_owned() } else { asked.to_string() },
         ]
     });
-    let columns = ["threads", "sender", "receiver", "sender s/GB", "receiver s/GB"];
+    let columns = ["threads", "sender", "receiver", "sender s/GB", "receiver s/GB", "without"];
     let Block::Table(mut made) = table("CPU time of both ends", &columns, rows.collect()) else {
         unreachable!("a table is a table")
     };
@@ -177,10 +213,17 @@ fn cpu(run: &RunSample) -> Block {
     Block::Table(made)
 }
 
+/// Why some CPU times are missing.
+fn unread(run: &RunSample) -> Option<Block> {
+    let said = "CPU time is read of the threads of flows that have a schedule: flows of conversations, which \
+                wait for answers, are counted as \"without\".";
+    run.flows().any(FlowSample::is_asked).then(|| Block::paragraph(said.to_owned()))
+}
+
 /// A(t) and D(t) of the first flows; a full stream has no A(t) of its own.
-fn curves(run: &RunSample) -> Option<Block> {
-    let flows: Vec<&FlowSample> = run.flows().take(MOST_CURVES).collect();
-    let curves: Vec<CurveLine> = flows.iter().flat_map(|flow| curves_of(flow)).collect();
+fn curves(flows: &[Named<'_>]) -> Option<Block> {
+    let flows = &flows[..flows.len().min(MOST_CURVES)];
+    let curves: Vec<CurveLine> = flows.iter().flat_map(curves_of).collect();
     (!curves.is_empty()).then(|| {
         Block::Lines(LineChart {
             name: "arrival-departure",
@@ -194,15 +237,15 @@ fn curves(run: &RunSample) -> Option<Block> {
             reading: "The distance upwards between the two curves of a flow is its queue, the \
                       distance sideways the delay of a byte."
                 .to_owned(),
-            table: rates_of_curves(&flows),
+            table: rates_of_curves(flows),
         })
     })
 }
 
-fn curves_of(flow: &FlowSample) -> Vec<CurveLine> {
+fn curves_of(Named { name, flow }: &Named<'_>) -> Vec<CurveLine> {
     let points = flow.curves.points();
     let line = |label: &str, origin, bytes: fn(&Moment) -> Bytes| CurveLine {
-        label: format!("{} {label}", name(flow)),
+        label: format!("{name} {label}"),
         origin,
         points: points.iter().map(|moment| place(moment.0, bytes(moment))).collect(),
     };
@@ -221,7 +264,7 @@ fn place(at: Nanos, bytes: Bytes) -> CurvePlace {
     CurvePlace { at: [at.seconds(), bytes.count() as f64], interval: None }
 }
 
-fn rates_of_curves(flows: &[&FlowSample]) -> Table {
+fn rates_of_curves(flows: &[Named<'_>]) -> Table {
     match rates(flows) {
         Block::Table(table) => table,
         _ => Table::default(),

@@ -288,3 +288,71 @@ fn a_knee_of_few_passes_says_of_how_many() {
     let text = rendered("text", &journal);
     assert!(text.contains("no interval: 2 of 3 passes have a knee"), "{text}");
 }
+
+#[test]
+fn flows_of_equal_names_are_told_apart() {
+    let mut journal = journal(Study::Scenario, &[80]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        let flow = run.clusters[0].flows[0].clone();
+        run.clusters[0].flows.push(flow);
+        let other = ClusterSample { name: "other".into(), ..run.clusters[0].clone() };
+        run.clusters.push(other);
+    }
+    let text = rendered("text", &journal);
+    let first = match &journal.lines[0] {
+        Line::TrafficRun(run) => run.clusters[0].name.clone(),
+        Line::TrafficCell(_) => unreachable!("a run"),
+    };
+    for name in [first.as_str(), "other"] {
+        for end in [" ", " (2) "] {
+            let row = format!("{name}/<b>a</b>{end}");
+            let rows = text.lines().filter(|line| line.starts_with(&row));
+            // Rates have the type beside it.
+            assert!(rows.clone().any(|line| line.contains("burstq")), "no {row} in\n{text}");
+        }
+    }
+}
+
+/// A hundred runs in which the host was slow, and one flow that failed at the end of them.
+#[test]
+fn what_failed_is_told_before_what_the_host_limited() {
+    let mut journal = journal(Study::Scenario, &[80, 70, 60, 50, 40, 30, 20]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        if let Some(pacing) = &mut run.clusters[0].flows[0].figures.pacing {
+            pacing.host_limited = true;
+        }
+    }
+    let Some(Line::TrafficRun(last)) = journal.lines.last_mut() else { unreachable!("runs") };
+    last.clusters[0].flows[0].outcome = Outcome::Failed { reason: "the line was cut".into() };
+    let text = rendered("text", &journal).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.matches("the generator fell behind").count(), 1, "{text}");
+    assert!(text.contains("fell behind in 21 of 21 runs"), "{text}");
+    let [cut, behind] =
+        ["the line was cut", "the generator fell behind"].map(|told| text.find(told).unwrap());
+    assert!(cut < behind, "{text}");
+}
+
+/// A flow of a conversation has no thread of which the time is read: that is no time of zero.
+#[test]
+fn cpu_time_that_nobody_read_is_not_zero() {
+    let mut journal = journal(Study::Scenario, &[80]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        let cluster = &mut run.clusters[0];
+        (cluster.sender_threads, cluster.sender_cpu_ns) = (0, Nanos::ZERO);
+        cluster.receiver_cpu_ns = Nanos::ZERO;
+        cluster.flows[0].pace = "answers".into();
+    }
+    let name = match &journal.lines[0] {
+        Line::TrafficRun(run) => run.clusters[0].name.clone(),
+        Line::TrafficCell(_) => unreachable!("a run"),
+    };
+    let text = rendered("text", &journal);
+    let at = text.find("CPU time of both ends").unwrap();
+    let row = text[at..].lines().find(|line| line.starts_with(&name)).unwrap();
+    let cells: Vec<&str> = row[name.len()..].split_whitespace().collect();
+    assert_eq!(cells, ["0", "-", "-", "-", "-", "1"], "{text}");
+    assert!(text.contains("wait for answers"), "{text}");
+}

@@ -62,7 +62,7 @@ pub(super) fn failed(name: &str, cause: &EngineError) -> ClusterSample {
 /// Says of a flow how well its delays are known. A conversation has one clock: the asker's.
 pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Between>) {
     let far = if flow.from == Role::Test { flow.to } else { flow.from };
-    let Some(between) = clocks.get(&far).filter(|_| flow.pace != ASKED) else { return };
+    let Some(between) = clocks.get(&far).filter(|_| !flow.is_asked()) else { return };
     flow.clocks = Some(match between.bound() {
         Ok(bound) => Agreement::Within(bound),
         Err(reason) => Agreement::Unknown(reason),
@@ -76,7 +76,7 @@ pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Betw
 
 /// True for a flow of this role's, and for a conversation that it answers.
 pub(super) fn is_sent_by(flow: &FlowSample, role: Role) -> bool {
-    let sender = if flow.pace == ASKED { flow.to } else { flow.from };
+    let sender = if flow.is_asked() { flow.to } else { flow.from };
     sender == role
 }
 
@@ -146,6 +146,3 @@ fn options(read: Effective) -> SocketOptions {
         window_clamp_bytes: read.window_clamp,
     }
 }
-
-/// How a conversation waits.
-const ASKED: &str = "answers";
