@@ -9,6 +9,7 @@ use crate::stats::Interval;
 use crate::stats::count;
 use crate::stats::geometric_mean;
 use crate::stats::holm;
+use crate::stats::median;
 use crate::stats::welch_on_logs;
 use crate::units::Bytes;
 use crate::units::Ratio;
@@ -76,6 +77,8 @@ pub enum Verdict {
     Same,
     /// They overlap at fewer.
     Different,
+    /// They overlap, and are so wide that most differences would not show.
+    TooWide,
     /// No size has two intervals.
     Unknown,
 }
@@ -85,9 +88,18 @@ impl CurveComparison {
     pub fn verdict(&self) -> Verdict {
         match self.overlap {
             None => Verdict::Unknown,
-            Some(overlap) if overlap >= EQUAL_FROM => Verdict::Same,
-            Some(_) => Verdict::Different,
+            Some(overlap) if overlap < EQUAL_FROM => Verdict::Different,
+            Some(_) if self.half_width().is_some_and(|half| half > WIDEST) => Verdict::TooWide,
+            Some(_) => Verdict::Same,
         }
+    }
+
+    /// The half width of the wider interval of each size, in the median of the sizes: 0.25 for one from
+    /// four fifths to five quarters of its middle.
+    pub fn half_width(&self) -> Option<f64> {
+        let half = |bounds: Interval| (bounds.high / bounds.low).sqrt() - 1.0;
+        let both = self.sizes.iter().filter_map(|size| size.intervals_us);
+        median(&both.map(|[a, b]| half(a).max(half(b))).collect::<Vec<f64>>())
     }
 
     /// The sizes at which both have an interval, and those of them at which these overlap.
@@ -153,6 +165,14 @@ impl fmt::Display for CurveComparison {
                     write!(out, ", at {moved} if one is moved as a whole")?;
                 }
             }
+            Verdict::TooWide => {
+                let half = self.half_width().unwrap_or_default() * 100.0;
+                write!(
+                    out,
+                    "no verdict, as the intervals are too wide to tell ({half:.0} % to each side in the \
+                     median): they overlap at {overlapping} of {judged} sizes"
+                )?;
+            }
             Verdict::Unknown => {
                 let within = self.sizes.iter().filter_map(|size| size.within);
                 let (held, known) = within.fold((0, 0), |(held, known), is_within| {
@@ -214,6 +234,8 @@ fn adjust(sizes: &mut [SizeComparison]) {
 
 /// The share of overlapping intervals from which two curves are called equal.
 const EQUAL_FROM: Ratio = Ratio::new(0.9);
+/// The half width from which overlapping intervals say nothing.
+const WIDEST: f64 = 0.25;
 /// Ranges that a sentence names one by one.
 const SHOWN_RANGES: usize = 4;
 
@@ -326,6 +348,37 @@ mod tests {
         );
         let empty = Curve { points: Vec::new(), ..base.clone() };
         assert_eq!(said(&empty), "no size in common");
+    }
+
+    /// Five sizes, T from a tenth to ten times as long within its interval: nothing is said by the overlap.
+    #[test]
+    fn overlapping_intervals_of_any_width_are_no_verdict() {
+        let curve = |moved: f64, factor: f64| {
+            let point = |size: u64| CurvePoint {
+                size: Bytes::new(size),
+                time_us: 10.0 * moved,
+                interval_us: Some(Interval {
+                    low: 10.0 * moved / factor,
+                    high: 10.0 * moved * factor,
+                }),
+                rounds_us: Vec::new(),
+            };
+            let (mode, statistic) = (Mode::PingPong, Statistic::Typical);
+            Curve { label: String::new(), mode, statistic, points: (1..=5).map(point).collect() }
+        };
+        let found = |moved, factor| compare(&curve(1.0, 1.05), &curve(moved, factor), Rounds::Own);
+        let wide = found(0.113, 10.0);
+        assert_eq!(wide.verdict(), Verdict::TooWide);
+        assert!(
+            wide.to_string().starts_with(
+                "no verdict, as the intervals are too wide to tell (900 % to each side in the median): \
+                 they overlap at 5 of 5 sizes; T 0.113"
+            ),
+            "{wide}"
+        );
+        assert_eq!(found(1.0, 1.24).verdict(), Verdict::Same);
+        assert_eq!(found(1.0, 1.26).verdict(), Verdict::TooWide);
+        assert_eq!(found(20.0, 10.0).verdict(), Verdict::Different, "apart, however wide");
     }
 
     /// Every second size differs: single ranges, of which the first few are named.

@@ -29,7 +29,7 @@ pub struct ComparisonResult {
     /// The other one.
     pub second: String,
     /// `no_difference` where the intervals overlap at nine tenths of the sizes or more, `different`
-    /// where they do not; null where no size has two intervals.
+    /// where they do not; null where no size has two intervals, or they overlap and are too wide to tell.
     pub verdict: Option<String>,
     /// Sizes that both have.
     pub common_sizes: u64,
@@ -65,7 +65,7 @@ pub(super) fn comparison(pair: &Compared) -> ComparisonResult {
     let verdict = match found.verdict() {
         Verdict::Different => Some("different"),
         Verdict::Same => Some("no_difference"),
-        Verdict::Unknown => None,
+        Verdict::TooWide | Verdict::Unknown => None,
     };
     ComparisonResult {
         first: pair.first.clone(),
