@@ -33,6 +33,8 @@ pub struct Format {
     pub name: &'static str,
     /// What a file of it looks like, in one line.
     pub about: &'static str,
+    /// The statistic that its times are.
+    statistic: Statistic,
     /// True for a text that looks like it.
     fits: fn(&str) -> bool,
     /// Its title and points.
@@ -48,6 +50,8 @@ pub struct Imported {
     pub format: &'static str,
     /// The tool and its version, as the file has it; the format's name where it has none.
     pub tool: String,
+    /// The statistic that its times are; `None` for a file of rates alone.
+    pub statistic: Option<Statistic>,
     /// The points, by rising size.
     pub points: Vec<ImportedPoint>,
     /// What a reader should know.
@@ -127,7 +131,10 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
     if distinct.len() < reading.points.len() {
         return Err(rows.unfit("a size stands in it twice; give one run per file"));
     }
+    let is_timed = |point: &ImportedPoint| matches!(point.value, ImportedValue::TimeUs(_));
+    let is_timed = reading.points.iter().any(is_timed);
     Ok(Imported {
+        statistic: is_timed.then_some(format.statistic),
         file: file.to_owned(),
         format: format.name,
         tool: reading.tool.unwrap_or_else(|| format.name.to_owned()),
@@ -148,10 +155,10 @@ impl Imported {
                 rounds_us: Vec::new(),
             }),
         };
+        let statistic = self.statistic?;
         let points: Vec<CurvePoint> = self.points.iter().filter_map(point).collect();
         let label = format!("{} ({})", self.file, self.tool);
-        let (mode, statistic) = (Mode::PingPong, Statistic::Netpipe);
-        (!points.is_empty()).then_some(Curve { label, mode, statistic, points })
+        Some(Curve { label, mode: Mode::PingPong, statistic, points })
     }
 
     /// The throughput graph: (block size, Mb/s).

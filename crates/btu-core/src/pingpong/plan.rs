@@ -1,5 +1,7 @@
 //! What a ping-pong does: sizes, configurations, rounds, chance. Stored as `plan.toml` beside its samples.
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -80,6 +82,16 @@ pub enum Path {
     Loopback,
     /// From this host to a paired one, whose agent answers.
     Peer,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Direct => "direct",
+            Self::Loopback => "loopback",
+            Self::Peer => "peer",
+        })
+    }
 }
 
 /// How the chasm finder is let loose.

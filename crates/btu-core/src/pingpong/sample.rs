@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::chasm::Answer;
 use super::configuration::Configuration;
+use super::plan::Path;
 use super::schedule::Order;
 use super::schedule::Visit;
 use super::statistic::Statistic;
@@ -84,8 +85,28 @@ pub struct ForeignCurve {
     /// In which order its sizes were visited.
     #[serde(default)]
     pub order: Order,
+    /// What its plan says besides; `None` in a journal that does not keep it.
+    #[serde(default)]
+    pub circumstances: Option<Circumstances>,
     /// Its points, by rising size.
     pub points: Vec<ForeignPoint>,
+}
+
+/// Where a curve was measured, and what was read back of its sockets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// Between which hosts.
+    pub path: Path,
+    /// CPUs of the end that starts; those of its host where none were named.
+    pub near_cpus: Option<String>,
+    /// CPUs of the end that answers.
+    pub far_cpus: Option<String>,
+    /// Connections, one after the other.
+    pub connections: u32,
+    /// Whether each visit had a connection of its own.
+    pub reset: bool,
+    /// The congestion control that was read back; `None` where there is none.
+    pub congestion: Option<String>,
 }
 
 /// A point of another result.

@@ -41,8 +41,8 @@ fn of_result(path: &Path) -> Result<Vec<Line>, Failure> {
     let files = ResultFiles::read(path).map_err(Failure::usage)?;
     let stored = StoredPingPong::open(&files, OpenMode::Strict).map_err(Failure::usage)?;
     let host = btu_report::pingpong_result(&stored.journal, &stored.analysis).host;
-    let order = stored.journal.plan.order;
-    let curves = stored.analysis.timed().map(|curve| curve.to_foreign(&directory, &host, order));
+    let plan = &stored.journal.plan;
+    let curves = stored.analysis.timed().map(|curve| curve.to_foreign(&directory, &host, plan));
     let lines: Vec<Line> = curves.map(|curve| Line::PingPongForeign(Box::new(curve))).collect();
     if lines.is_empty() {
         return Err(Failure::usage(anyhow!("import {directory}: no curve is in it")));

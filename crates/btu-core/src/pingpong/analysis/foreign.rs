@@ -8,6 +8,7 @@ use crate::pingpong::import::Imported;
 use crate::pingpong::import::import;
 use crate::pingpong::journal::Journal;
 use crate::pingpong::plan::Plan;
+use crate::pingpong::sample::Circumstances;
 use crate::pingpong::sample::ConfigurationId;
 use crate::pingpong::sample::ForeignCurve;
 use crate::pingpong::sample::ForeignPoint;
@@ -38,14 +39,14 @@ pub struct Overlaid {
 pub(super) fn overlaid(journal: &Journal, curves: &[Measured]) -> Vec<Overlaid> {
     let plan = &journal.plan;
     let foreign = |line: &Line| match line {
-        Line::PingPongFile { file, text } => Some(of_file(file, text, plan)),
+        Line::PingPongFile { file, text } => Some(of_file(file, text, plan, curves)),
         Line::PingPongForeign(foreign) => Some(of_result(foreign, plan, curves)),
         _ => None,
     };
     journal.lines.iter().filter_map(foreign).collect()
 }
 
-fn of_file(file: &str, text: &str, ours: &Plan) -> Overlaid {
+fn of_file(file: &str, text: &str, ours: &Plan, curves: &[Measured]) -> Overlaid {
     match import(file, text) {
         Err(error) => Overlaid {
             label: base_name(file).to_owned(),
@@ -55,19 +56,18 @@ fn of_file(file: &str, text: &str, ours: &Plan) -> Overlaid {
             warnings: vec!["it cannot be read".to_owned()],
             like: None,
         },
-        Ok(imported) => of_import(&imported, ours),
+        Ok(imported) => of_import(&imported, ours, curves),
     }
 }
 
-fn of_import(imported: &Imported, ours: &Plan) -> Overlaid {
+fn of_import(imported: &Imported, ours: &Plan, curves: &[Measured]) -> Overlaid {
     let mut warnings = imported.remarks.clone();
-    let (statistic, tool) = (ours.statistic, &imported.tool);
-    if statistic != Statistic::Netpipe {
-        warnings.push(format!(
-            "its times are {tool}'s own, ours are \"{statistic}\"; --statistic netpipe compares like \
-             with like"
-        ));
-    }
+    let tool = &imported.tool;
+    warnings.extend(other_statistic(imported, ours.statistic));
+    let others = curves.iter().filter(|curve| curve.configuration.mode != Mode::PingPong);
+    warnings.extend(others.map(|curve| {
+        format!("mode {} against {} of {}", Mode::PingPong, curve.configuration.mode, curve.label)
+    }));
     if ours.order == Order::Random {
         warnings.push(format!(
             "{tool} goes from small blocks to large ones, ours come in random order; --order rising \
@@ -75,8 +75,8 @@ fn of_import(imported: &Imported, ours: &Plan) -> Overlaid {
         ));
     }
     warnings.push(
-        "the file does not say how its ends waited, where they ran, nor its socket options: \
-         they may differ from ours"
+        "the file does not say over which path it went, how its ends waited, where they ran, nor its \
+         socket options: they may differ from ours"
             .to_owned(),
     );
     let label = base_name(&imported.file).to_owned();
@@ -87,6 +87,18 @@ fn of_import(imported: &Imported, ours: &Plan) -> Overlaid {
     let provenance = format!("{}, {} ({})", imported.file, imported.tool, imported.format);
     let like = None;
     Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings, like }
+}
+
+/// That our times are another statistic than those of a file, and which option compares like with like.
+fn other_statistic(imported: &Imported, ours: Statistic) -> Option<String> {
+    let (theirs, tool) = (imported.statistic?, &imported.tool);
+    (theirs != ours).then(|| {
+        format!(
+            "the times of {tool} are \"{theirs}\" ({}), ours are \"{ours}\"; --statistic {theirs} \
+             compares like with like",
+            theirs.about()
+        )
+    })
 }
 
 fn of_result(foreign: &ForeignCurve, ours: &Plan, curves: &[Measured]) -> Overlaid {
@@ -101,6 +113,7 @@ fn of_result(foreign: &ForeignCurve, ours: &Plan, curves: &[Measured]) -> Overla
     if let Some(like) = like {
         let differing = foreign.configuration.differences(&like.configuration);
         warnings.extend(differing.into_iter().map(|text| format!("{text} of {}", like.label)));
+        warnings.extend(other_circumstances(foreign, &like.circumstances(ours)));
     }
     let label = format!("{} of {}", foreign.label, base_name(&foreign.directory));
     let points = foreign.points.iter().map(ForeignPoint::to_point).collect();
@@ -114,6 +127,35 @@ fn of_result(foreign: &ForeignCurve, ours: &Plan, curves: &[Measured]) -> Overla
         curve: Some(curve),
         warnings,
         like: like.map(|like| like.id),
+    }
+}
+
+/// What was otherwise outside of the settings of a curve, or that nobody knows.
+fn other_circumstances(foreign: &ForeignCurve, ours: &Circumstances) -> Vec<String> {
+    let Some(theirs) = &foreign.circumstances else {
+        let what = "path, CPUs, connections and congestion control";
+        return vec![format!("{what} are not kept of it: they may differ from ours")];
+    };
+    let pairs =
+        theirs.words().into_iter().zip(ours.words()).filter(|(theirs, ours)| theirs != ours);
+    pairs.map(|((name, theirs), (_, ours))| format!("{name} {theirs} against {ours}")).collect()
+}
+
+impl Circumstances {
+    /// Each with its name and value as text.
+    fn words(&self) -> [(&'static str, String); 5] {
+        let or = |value: &Option<String>, none: &str| value.as_deref().unwrap_or(none).to_owned();
+        let connections = match self.connections {
+            _ if self.reset => "one for each visit".to_owned(),
+            connections => connections.to_string(),
+        };
+        [
+            ("path", self.path.to_string()),
+            ("CPUs of the near end", or(&self.near_cpus, "of its host")),
+            ("CPUs of the far end", or(&self.far_cpus, "of its host")),
+            ("connections", connections),
+            ("congestion control", or(&self.congestion, "none")),
+        ]
     }
 }
 
@@ -133,15 +175,29 @@ impl Overlaid {
 
 impl Measured {
     /// The curve as another result keeps it.
-    pub fn to_foreign(&self, directory: &str, host: &str, order: Order) -> ForeignCurve {
+    pub fn to_foreign(&self, directory: &str, host: &str, plan: &Plan) -> ForeignCurve {
         ForeignCurve {
             directory: directory.to_owned(),
             label: self.label.clone(),
             host: host.to_owned(),
             configuration: self.configuration.clone(),
             statistic: self.curve.statistic,
-            order,
+            order: plan.order,
+            circumstances: Some(self.circumstances(plan)),
             points: self.curve.points.iter().map(ForeignPoint::of).collect(),
+        }
+    }
+}
+
+impl Measured {
+    fn circumstances(&self, plan: &Plan) -> Circumstances {
+        Circumstances {
+            path: plan.path,
+            near_cpus: plan.near_cpus.clone(),
+            far_cpus: plan.far_cpus.clone(),
+            connections: plan.connections,
+            reset: plan.reset,
+            congestion: self.options.as_ref().and_then(|options| options.congestion.clone()),
         }
     }
 }

@@ -3,10 +3,13 @@
 use super::*;
 use crate::disclosure::Disclosure;
 use crate::journal::EventRecord;
+use crate::pingpong::configuration::Mode;
 use crate::pingpong::plan::ChasmSearch;
+use crate::pingpong::plan::Path;
 use crate::pingpong::plan::Plan;
 use crate::pingpong::sample::Ended;
 use crate::pingpong::sample::Fault as Kind;
+use crate::pingpong::sample::ForeignCurve;
 use crate::pingpong::schedule::Order;
 use crate::pingpong::schedule::Schedule;
 use crate::pingpong::simulated::Dip;
@@ -122,9 +125,18 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
     let mut journal = journal(path());
     let text = include_str!("../../../testdata/pingpong/netpipe-3.7.2.out");
     journal.lines.push(Line::PingPongFile { file: "old/np.out".into(), text: text.into() });
-    let mut other = analyse(&journal).curves[1].to_foreign("results/fast", "a host", Order::Rising);
+    let rising = Plan {
+        order: Order::Rising,
+        path: Path::Loopback,
+        near_cpus: Some("0".to_owned()),
+        far_cpus: Some("1".to_owned()),
+        connections: 1,
+        ..journal.plan.clone()
+    };
+    let mut other = analyse(&journal).curves[1].to_foreign("results/fast", "a host", &rising);
+    other.circumstances.as_mut().unwrap().congestion = Some("cubic".to_owned());
     other.configuration.nodelay = Some(false);
-    other.configuration.transport = "quic".into();
+    other.configuration.transport = "tls".into();
     journal.lines.push(Line::PingPongForeign(Box::new(other)));
     let analysis = analyse(&journal);
     let [file, result] = analysis.overlaid.as_slice() else { panic!("two are laid over") };
@@ -137,10 +149,42 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
         (result.label.as_str(), result.provenance.as_str()),
         ("tcp spin of fast", "results/fast, a host")
     );
-    let differing = "order rising against random; transport quic against tcp of tcp block; \
-                     wait spin against block of tcp block; TCP_NODELAY false against true of tcp block";
+    let differing = "order rising against random; transport tls against tcp of tcp block; \
+                     wait spin against block of tcp block; TCP_NODELAY false against true of tcp block; \
+                     path loopback against direct; CPUs of the near end 0 against of its host; CPUs of \
+                     the far end 1 against of its host; connections 1 against 3; congestion control \
+                     cubic against none";
     assert_eq!(result.warnings.join("; "), differing);
     assert_eq!(result.curve.as_ref().unwrap().points, analysis.curves[1].curve.points);
+}
+
+/// A journal of before says nothing of path and CPUs; a file says which option compares like with like.
+#[test]
+fn what_a_curve_of_elsewhere_does_not_say_is_told() {
+    let mut journal = journal(path());
+    let text = include_str!("../../../testdata/pingpong/osu-latency-7.txt");
+    journal.lines.push(Line::PingPongFile { file: "osu.txt".into(), text: text.into() });
+    let bare = analyse(&journal).curves[0].to_foreign("results/old", "a host", &journal.plan);
+    let bare = ForeignCurve { circumstances: None, ..bare };
+    journal.lines.push(Line::PingPongForeign(Box::new(bare)));
+    journal.plan.statistic = Statistic::Netpipe;
+    let told = |journal: &Journal| -> Vec<String> {
+        analyse(journal).overlaid.into_iter().flat_map(|other| other.warnings).collect()
+    };
+    let said = told(&journal).join("; ");
+    assert!(said.contains("are \"mean\" (mean of all exchanges), ours are \"netpipe\""), "{said}");
+    assert!(said.contains("--statistic mean compares like with like"), "{said}");
+    assert!(said.contains("path, CPUs, connections and congestion control are not kept"), "{said}");
+    assert!(!said.contains("mode "), "{said}");
+    journal.plan.statistic = Statistic::Mean;
+    for line in &mut journal.lines {
+        if let Line::PingPongConfiguration { configuration, .. } = line {
+            configuration.mode = Mode::Streaming;
+        }
+    }
+    let said = told(&journal).join("; ");
+    assert!(!said.contains("--statistic"), "{said}");
+    assert!(said.contains("mode ping-pong against streaming of tcp block"), "{said}");
 }
 
 /// A curve of means has the intervals of its rounds, here and in a result that is laid over.
@@ -148,7 +192,7 @@ fn p12_a_file_of_netpipe_and_a_curve_of_another_result_tell_how_they_differ() {
 fn a_curve_of_means_comes_to_a_verdict_beside_its_like_of_another_result() {
     let mut journal = journal(path());
     journal.plan.statistic = Statistic::Mean;
-    let same = analyse(&journal).curves[0].to_foreign("results/again", "a host", Order::Random);
+    let same = analyse(&journal).curves[0].to_foreign("results/again", "a host", &journal.plan);
     journal.lines.push(Line::PingPongForeign(Box::new(same)));
     let [found] = analyse(&journal).imported(None).try_into().unwrap();
     let (judged, overlapping) = found.found.judged();

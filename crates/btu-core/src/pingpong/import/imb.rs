@@ -8,11 +8,13 @@ use super::ImportError;
 use super::Reading;
 use super::row::Row;
 use super::row::Rows;
+use crate::pingpong::statistic::Statistic;
 
 pub(super) const FORMAT: Format = Format {
     name: "Intel MPI Benchmarks",
     about: "the block # Benchmarking PingPong, with its columns named",
     fits: |text| text.lines().any(|line| line.trim_start().starts_with(BLOCK)),
+    statistic: Statistic::Mean,
     read,
 };
 

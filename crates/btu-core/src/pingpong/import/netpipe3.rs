@@ -9,11 +9,13 @@ use super::row::Rows;
 use super::row::is_numeric;
 use crate::pingpong::configuration::size_f64;
 use crate::pingpong::curve::Curve;
+use crate::pingpong::statistic::Statistic;
 
 pub(super) const FORMAT: Format = Format {
     name: "NetPIPE 3 np.out",
     about: "three columns: bytes, Mb/s (2^20 bit), seconds",
     fits,
+    statistic: Statistic::Netpipe,
     read,
 };
 

@@ -5,11 +5,13 @@ use super::ImportError;
 use super::Reading;
 use super::row::Rows;
 use super::row::is_numeric;
+use crate::pingpong::statistic::Statistic;
 
 pub(super) const FORMAT: Format = Format {
     name: "NetPIPE 5 np.out",
     about: "five columns: bytes, average, least and most Gb/s, microseconds",
     fits,
+    statistic: Statistic::Mean,
     read,
 };
 

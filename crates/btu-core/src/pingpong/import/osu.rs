@@ -7,11 +7,13 @@ use super::ImportedValue;
 use super::Reading;
 use super::row::Row;
 use super::row::Rows;
+use crate::pingpong::statistic::Statistic;
 
 pub(super) const FORMAT: Format = Format {
     name: "OSU micro-benchmark",
     about: "# OSU MPI Latency Test or Bandwidth Test, then size and value",
     fits: |text| text.lines().any(|line| line.starts_with(TITLE)),
+    statistic: Statistic::Mean,
     read,
 };
 

@@ -4,11 +4,13 @@ use super::Format;
 use super::ImportError;
 use super::Reading;
 use super::row::Rows;
+use crate::pingpong::statistic::Statistic;
 
 pub(super) const FORMAT: Format = Format {
     name: "perftest latency",
     about: "a latency test of perftest, with the column t_typical[usec]",
     fits: |text| text.lines().any(|line| line.contains(COLUMN) && line.contains("#bytes")),
+    statistic: Statistic::Median,
     read,
 };
 

@@ -155,6 +155,20 @@ fn a_bandwidth_test_gives_rates_and_no_times() {
     assert!(size == Bytes::new(1) && (rate - 5.0 * 8.0).abs() < 0.1, "{rate}");
 }
 
+/// The OSU and Intel benchmarks and NetPIPE 5 divide the time of all exchanges by their number; perftest
+/// sorts them and takes the middle one (`t_typical`).
+#[test]
+fn every_format_says_which_statistic_its_times_are() {
+    let of = |name: &str| read(name).statistic;
+    for name in ["netpipe-5.out", "osu-latency-5.txt", "osu-latency-7.txt", "imb-2021.txt"] {
+        assert_eq!(of(name), Some(Statistic::Mean), "{name}");
+        assert_eq!(read(name).curve().unwrap().statistic, Statistic::Mean, "{name}");
+    }
+    assert_eq!(of("netpipe-3.7.2.out"), Some(Statistic::Netpipe));
+    assert_eq!(of("perftest-send.txt"), Some(Statistic::Median));
+    assert_eq!(of("osu-bw.txt"), None);
+}
+
 #[test]
 fn sizes_in_several_formats_agree() {
     for name in ["osu-latency-5.txt", "osu-latency-7.txt", "perftest-send.txt", "netpipe-5.out"] {
