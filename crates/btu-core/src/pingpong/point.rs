@@ -21,6 +21,7 @@ use crate::stats::count;
 use crate::stats::geometric_mean;
 use crate::stats::student_with_tide;
 use crate::units::Bytes;
+use crate::words::several;
 
 pub use bounds::intervals;
 
@@ -49,7 +50,8 @@ pub struct PointSummary {
     pub p99_us: f64,
     /// Mean of all exchanges.
     pub mean_us: f64,
-    /// Mean of the first 3,000 exchanges, and how many there were.
+    /// Mean of the first 3,000 exchanges, and of how many it is: a visit keeps its mean and not the order of
+    /// all its times, so the last one that is needed counts as a whole.
     pub average_of_3000_us: (f64, u64),
     /// NetPIPE's estimator.
     pub netpipe_us: f64,
@@ -119,7 +121,7 @@ impl PointSummary {
     }
 }
 
-impl Visits<'_> {
+impl<'s> Visits<'s> {
     fn summary(&self, tide: &[f64]) -> Option<PointSummary> {
         let first = self.visits.first()?;
         let rounds_us = self.rounds_us();
@@ -136,7 +138,7 @@ impl Visits<'_> {
             median_us: pool.quantile(0.5)?,
             p99_us: pool.quantile(0.99)?,
             mean_us: self.mean_us(&self.visits)?.0,
-            average_of_3000_us: weighted_mean(&self.parts(&self.visits, AVERAGED))?,
+            average_of_3000_us: weighted_mean(&self.parts(self.first(AVERAGED)))?,
             netpipe_us: self.netpipe_us()?,
             connections_us: self.connections_us(),
             flags: self.flags(),
@@ -173,19 +175,27 @@ impl Visits<'_> {
 
     /// The mean over all exchanges of some visits, and how many there were.
     fn mean_us(&self, visits: &[&VisitSample]) -> Option<(f64, u64)> {
-        weighted_mean(&self.parts(visits, u64::MAX))
+        weighted_mean(&self.parts(visits))
     }
 
-    /// The mean of each visit and its exchanges, until there are `wanted`; of the last one as many as are
-    /// missing.
-    fn parts(&self, visits: &[&VisitSample], wanted: u64) -> Vec<(f64, u64)> {
-        let mut left = wanted;
+    /// The mean of each visit and its exchanges.
+    fn parts(&self, visits: &[&VisitSample]) -> Vec<(f64, u64)> {
         let part = |visit: &&VisitSample| {
-            let taken = visit.times.exchanges().min(left);
-            left -= taken;
-            Some((self.us(visit, visit.times.mean_ns()?), taken)).filter(|(_, taken)| *taken > 0)
+            Some((self.us(visit, visit.times.mean_ns()?), visit.times.exchanges()))
         };
         visits.iter().filter_map(part).collect()
+    }
+
+    /// The first visits that have `wanted` exchanges together.
+    fn first(&self, wanted: u64) -> &[&'s VisitSample] {
+        let mut taken: u64 = 0;
+        let is_needed = |visit: &&&VisitSample| {
+            let is_needed = taken < wanted;
+            taken = taken.saturating_add(visit.times.exchanges());
+            is_needed
+        };
+        let needed = self.visits.iter().take_while(is_needed).count();
+        &self.visits[..needed]
     }
 
     /// The mean of each third of the visits, as three connections share them; the smallest of the three
@@ -207,9 +217,11 @@ impl Visits<'_> {
     fn flags(&self) -> Vec<Flag> {
         let disturbed = self.visits.iter().filter(|visit| visit.is_disturbed()).count();
         let rounds = self.visits.len();
-        let of =
-            format!("in {disturbed} of {rounds} rounds other work took more than 5 % of the time");
-        let few = format!("{rounds} rounds, fewer than {LEAST_ROUNDS}: no interval");
+        let of = format!(
+            "in {disturbed} of {} other work took more than 5 % of the time",
+            several(rounds, "round")
+        );
+        let few = format!("{}, fewer than {LEAST_ROUNDS}: no interval", several(rounds, "round"));
         let mut flags = Vec::new();
         if disturbed > 0 {
             flags.push(Flag::new("disturbed", of));

@@ -21,7 +21,7 @@ pub enum Statistic {
     P99,
     /// The mean of all exchanges.
     Mean,
-    /// The mean of the first 3,000 exchanges (hollingsworth1998, "Micro-benchmarks").
+    /// The mean of the first 3,000 exchanges and those after them in their round (hollingsworth1998, "Micro-benchmarks").
     AverageOf3000,
     /// NetPIPE's: the smallest of three means of a third of the exchanges each.
     Netpipe,
@@ -68,7 +68,9 @@ impl Statistic {
             Self::Median => "median of all exchanges",
             Self::P99 => "99 % quantile of all exchanges",
             Self::Mean => "mean of all exchanges",
-            Self::AverageOf3000 => "mean of the first 3000 exchanges",
+            Self::AverageOf3000 => {
+                "mean of the first 3000 exchanges, the last round that it takes as a whole"
+            }
             Self::Netpipe => "smallest of the means of three thirds of the exchanges",
         }
     }

@@ -25,7 +25,6 @@ use super::TRIALS;
 use super::Visits;
 use super::float;
 use super::points_with_tides;
-use super::weighted_mean;
 use crate::pingpong::configuration::Mode;
 use crate::pingpong::sample::ConfigurationId;
 use crate::pingpong::sample::VisitSample;
@@ -59,7 +58,7 @@ impl Visits<'_> {
     fn bounds(&self, statistic: Statistic, tide: &[f64]) -> Option<Interval> {
         match statistic {
             Statistic::AverageOf3000 => self.bounds_of_average(tide),
-            Statistic::Mean => bounds_of_mean(&self.parts(&self.visits, u64::MAX), tide),
+            Statistic::Mean => bounds_of_mean(&self.parts(&self.visits), tide),
             Statistic::Median => self.bounds_of_median(tide),
             Statistic::Min | Statistic::Typical => None,
             Statistic::Netpipe => self.bounds_of_netpipe(tide),
@@ -67,16 +66,10 @@ impl Visits<'_> {
         }
     }
 
-    /// As wide as that of the mean of the rounds which it is of; one of which it takes less than half says
-    /// too little of what rounds differ by.
+    /// That of the mean of the rounds which it is of.
     fn bounds_of_average(&self, tide: &[f64]) -> Option<Interval> {
-        let parts = self.parts(&self.visits, AVERAGED);
-        let is_most = |(visit, (_, taken)): &(&&VisitSample, &(f64, u64))| {
-            taken.saturating_mul(2) >= visit.times.exchanges()
-        };
-        let most = self.visits.iter().zip(&parts).take_while(is_most).count();
-        let bounds = bounds_of_mean(&parts[..most], &tide[..most])?;
-        Some(around(weighted_mean(&parts)?.0, bounds, 1.0))
+        let parts = self.parts(self.first(AVERAGED));
+        bounds_of_mean(&parts, &tide[..parts.len()])
     }
 
     /// As far from the median of all exchanges as Student's t on the logs of the medians of the rounds is
@@ -89,7 +82,7 @@ impl Visits<'_> {
     /// The mean of a third has three times the variance of the mean of all, the smallest of three such
     /// means [`SMALLEST_OF_THREE`] of that.
     fn bounds_of_netpipe(&self, tide: &[f64]) -> Option<Interval> {
-        let bounds = bounds_of_mean(&self.parts(&self.visits, u64::MAX), tide)?;
+        let bounds = bounds_of_mean(&self.parts(&self.visits), tide)?;
         let wider = (count(TRIALS) * SMALLEST_OF_THREE).sqrt();
         Some(around(self.netpipe_us()?, bounds, wider))
     }

@@ -63,12 +63,13 @@ fn the_statistics_of_three_rounds() {
     assert!(point.interval_us.is_some_and(|interval| interval.contains(12.6)));
 }
 
-/// 2,000 exchanges of 10 us and 2,000 of 20 us: the first 3,000 have (2 x 10 + 1 x 20) / 3.
+/// 2,000 exchanges of 10 us and 2,000 of 20 us, each round as a whole: 4,000, and not the third round.
 #[test]
-fn the_average_of_3000_takes_the_first_3000() {
-    let point = only(&[visit(1, &[20_000; 2_000]), visit(2, &[40_000; 2_000])]);
-    assert_close(point.average_of_3000_us.0, 40.0 / 3.0);
-    assert_eq!(point.average_of_3000_us.1, 3_000);
+fn the_average_of_3000_says_of_how_many_it_is() {
+    let rounds = [visit(1, &[20_000; 2_000]), visit(2, &[40_000; 2_000]), visit(3, &[60_000])];
+    assert_eq!(only(&rounds).average_of_3000_us, (15.0, 4_000));
+    let point = only(&rounds[..2]);
+    assert_eq!(point.average_of_3000_us.1, 4_000);
     assert!(point.interval_us.is_none() && point.flags[0].name == "few-rounds");
 }
 
@@ -145,15 +146,15 @@ fn bounds(samples: &[VisitSample], statistic: Statistic) -> Option<Interval> {
     found.get(&Bytes::new(8)).copied()
 }
 
-/// Of 990 exchanges a round three rounds and thirty exchanges make three thousand.
+/// Of 1,000 exchanges a round it is of three rounds, each as a whole.
 #[test]
-fn a_round_of_which_a_mean_takes_little_does_not_make_its_interval_narrower() {
-    let rounds = [(1, 20_000), (2, 40_000), (3, 60_000), (4, 40_000)];
-    let samples = rounds.map(|(round, time)| visit(round, &[time; 990]));
+fn an_average_of_3000_has_the_interval_of_its_rounds() {
+    let rounds = [(1, 20_000), (2, 40_000), (3, 60_000), (4, 400_000)];
+    let samples = rounds.map(|(round, time)| visit(round, &[time; 1_000]));
     let found = bounds(&samples, Statistic::AverageOf3000).unwrap();
-    let want = student_on_logs(&[12.8, 20.0, 320.0 / 9.0]).unwrap();
-    assert!((found.half_width() / want.half_width() - 1.0).abs() < 1e-9, "{found:?}, {want:?}");
-    assert_close((found.low * found.high).sqrt(), 20.0);
+    let of_three = bounds(&samples[..3], Statistic::Mean).unwrap();
+    assert_close(found.low, of_three.low);
+    assert_close(found.high, of_three.high);
     let long = rounds.map(|(round, time)| visit(round, &[time; 2_000]));
     assert_eq!(bounds(&long, Statistic::AverageOf3000), None, "two rounds have them all");
 }
