@@ -5,7 +5,7 @@
 /// Version of the shape of a run's `result.json`.
 pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
-pub const PINGPONG_SCHEMA_VERSION: &str = "1.3.0";
+pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
 pub const TRAFFIC_SCHEMA_VERSION: &str = "1.3.0";
 /// Version of the shape of the document of `btu explain --json`.
@@ -27,6 +27,9 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (2, "within_round_ci95_us"),
     (3, "order"),
     (3, "overlapping_sizes_moved"),
+    (4, "connections_us"),
+    (4, "unclear"),
+    (4, "without_effect"),
 ]);
 static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "method"),

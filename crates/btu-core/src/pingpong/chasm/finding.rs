@@ -117,9 +117,43 @@ impl Chasm {
         })
     }
 
-    fn untested(&self) -> usize {
-        let untested = |effect: &&Effect| matches!(effect.outcome, Outcome::Untested { .. });
-        self.effects.iter().filter(untested).count()
+    /// The factors that change nothing.
+    pub fn without_effect(&self) -> impl Iterator<Item = &str> {
+        let nothing = |effect: &&Effect| effect.outcome == Outcome::Nothing;
+        self.effects.iter().filter(nothing).map(|effect| effect.factor.as_str())
+    }
+
+    /// The factors of which it could not be told what they do, with the reason.
+    pub fn unclear(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.effects.iter().filter_map(|effect| match &effect.outcome {
+            Outcome::Unclear { reason } => Some((effect.factor.as_str(), reason.as_str())),
+            _ => None,
+        })
+    }
+
+    /// The factors that could not be tried, with the reason.
+    pub fn untested(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.effects.iter().filter_map(|effect| match &effect.outcome {
+            Outcome::Untested { reason } => Some((effect.factor.as_str(), reason.as_str())),
+            _ => None,
+        })
+    }
+
+    /// How many factors of how many say nothing of the cause.
+    fn unknown(&self) -> String {
+        let of = self.effects.len();
+        let counts = [
+            (self.untested().count(), "could not be tried"),
+            (self.unclear().count(), "are unclear"),
+        ];
+        let told = counts.iter().filter(|(factors, _)| *factors > 0);
+        let told: Vec<String> =
+            told.map(|(factors, what)| format!("{factors} of {of} factors {what}")).collect();
+        if told.is_empty() {
+            format!("none of {of} factors removes or moves it")
+        } else {
+            told.join(", ")
+        }
     }
 
     /// What removes and what moves it.
@@ -130,13 +164,10 @@ impl Chasm {
         });
         let removed = (!removed.is_empty()).then(|| format!("removed by {}", removed.join(", ")));
         let parts: Vec<String> = removed.into_iter().chain(moved).collect();
-        match (parts.is_empty(), self.effects.len()) {
+        match (parts.is_empty(), self.effects.is_empty()) {
             (false, _) => parts.join("; "),
-            (true, 0) => "no cause looked for".to_owned(),
-            (true, n) => match self.untested() {
-                0 => format!("cause unknown: none of {n} factors removes or moves it"),
-                untested => format!("cause unknown: {untested} of {n} factors could not be tried"),
-            },
+            (true, true) => "no cause looked for".to_owned(),
+            (true, false) => format!("cause unknown: {}", self.unknown()),
         }
     }
 }
@@ -195,5 +226,43 @@ impl fmt::Display for Chasm {
         } else {
             write!(out, "; good sizes inside: {}", holes.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_that_is_unclear_is_not_counted_as_one_that_does_nothing() {
+        let effect = |factor: &str, outcome| Effect { factor: factor.to_owned(), outcome };
+        let reason = || "slow in 2 of 5 rounds".to_owned();
+        let chasm = |effects| Chasm {
+            from: Bytes::new(100),
+            to: Bytes::new(200),
+            from_sure: true,
+            to_sure: true,
+            ratio: 4.0,
+            clean_us: 10.0,
+            confirmed: (5, 5),
+            p: 0.001,
+            holes: Vec::new(),
+            holes_unknown: None,
+            effects,
+        };
+        let nothing = || effect("MTU 9000", Outcome::Nothing);
+        let unclear = || effect("SO_SNDBUF x2", Outcome::Unclear { reason: reason() });
+        let untested = || effect("wait spin", Outcome::Untested { reason: reason() });
+        let cause = |effects: Vec<Effect>| chasm(effects).cause();
+        assert_eq!(cause(vec![nothing()]), "cause unknown: none of 1 factors removes or moves it");
+        assert_eq!(cause(vec![nothing(), unclear()]), "cause unknown: 1 of 2 factors are unclear");
+        assert_eq!(
+            cause(vec![nothing(), unclear(), untested()]),
+            "cause unknown: 1 of 3 factors could not be tried, 1 of 3 factors are unclear"
+        );
+        let all = chasm(vec![nothing(), unclear(), untested()]);
+        assert_eq!(all.without_effect().collect::<Vec<_>>(), ["MTU 9000"]);
+        assert_eq!(all.unclear().collect::<Vec<_>>(), [("SO_SNDBUF x2", "slow in 2 of 5 rounds")]);
+        assert_eq!(all.untested().collect::<Vec<_>>(), [("wait spin", "slow in 2 of 5 rounds")]);
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use btu_core::pingpong::chasm::Chasm;
 use btu_core::pingpong::chasm::Finding;
-use btu_core::pingpong::chasm::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
@@ -30,6 +29,10 @@ pub struct ChasmResult {
     pub removed_by: Vec<String>,
     /// Factors that move it, and where to.
     pub moved_by: Vec<MovedResult>,
+    /// Factors that change nothing.
+    pub without_effect: Vec<String>,
+    /// Factors of which it could not be told what they do, with the reason.
+    pub unclear: BTreeMap<String, String>,
     /// Factors that could not be tried, with the reason.
     pub untested: BTreeMap<String, String>,
     /// Ranges of good sizes inside.
@@ -60,6 +63,8 @@ pub(super) fn chasm(finding: &Finding) -> ChasmResult {
         p: None,
         removed_by: Vec::new(),
         moved_by: Vec::new(),
+        without_effect: Vec::new(),
+        unclear: BTreeMap::new(),
         untested: BTreeMap::new(),
         holes: Vec::new(),
         sentence: finding.to_string(),
@@ -89,10 +94,7 @@ fn confirmed(chasm: &Chasm, blank: ChasmResult) -> ChasmResult {
         from_bytes: from.count(),
         to_bytes: to.count(),
     });
-    let untested = chasm.effects.iter().filter_map(|effect| match &effect.outcome {
-        Outcome::Untested { reason } => Some((effect.factor.clone(), reason.clone())),
-        _ => None,
-    });
+    let owned = |(factor, why): (&str, &str)| (factor.to_owned(), why.to_owned());
     ChasmResult {
         finding: "confirmed".to_owned(),
         from_bytes: chasm.from.count(),
@@ -103,7 +105,9 @@ fn confirmed(chasm: &Chasm, blank: ChasmResult) -> ChasmResult {
         p: Some(chasm.p),
         removed_by: chasm.removed_by().map(str::to_owned).collect(),
         moved_by: moved.collect(),
-        untested: untested.collect(),
+        without_effect: chasm.without_effect().map(str::to_owned).collect(),
+        unclear: chasm.unclear().map(owned).collect(),
+        untested: chasm.untested().map(owned).collect(),
         holes: chasm.holes.iter().map(|hole| [*hole.start(), *hole.end()]).collect(),
         ..blank
     }

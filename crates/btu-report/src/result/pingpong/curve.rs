@@ -88,12 +88,14 @@ pub struct PointResult {
     pub p99_us: f64,
     /// Mean of all exchanges, microseconds.
     pub mean_us: f64,
-    /// Mean of the first 3000 exchanges, microseconds; of all where there were fewer.
+    /// Mean of the first 3000 exchanges and the rest of their round, microseconds; of all where there were fewer.
     pub average_of_3000_us: f64,
-    /// Of how many exchanges that mean is: 3000, or all where there were fewer.
+    /// Of how many exchanges that mean is: 3000 or more, or all where there were fewer.
     pub average_of_3000_exchanges: u64,
     /// Smallest mean of three thirds of the exchanges, microseconds.
     pub netpipe_us: f64,
+    /// `typical_us` of each connection, in the order of the connections.
+    pub connections_us: Vec<f64>,
     /// Exchanges.
     pub exchanges: u64,
     /// Rounds.
@@ -164,6 +166,7 @@ fn point(measured: &Measured, point: &PointSummary) -> PointResult {
         average_of_3000_us: point.average_of_3000_us.0,
         average_of_3000_exchanges: point.average_of_3000_us.1,
         netpipe_us: point.netpipe_us,
+        connections_us: point.connections_us.clone(),
         exchanges: point.exchanges,
         rounds: u64::try_from(point.rounds_us.len()).unwrap_or(u64::MAX),
         flags: point.flags.iter().map(|flag| flag.name.clone()).collect(),
