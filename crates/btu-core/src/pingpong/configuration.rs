@@ -144,7 +144,9 @@ impl Configuration {
     /// What differs from `other`, one sentence part per setting: a warning for who overlays them.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let (ours, theirs) = (self.settings(), other.settings());
+        let applies = |value: &str| value != NOT_APPLICABLE;
         let pairs = ours.into_iter().zip(theirs).filter(|((_, a), (_, b))| a != b);
+        let pairs = pairs.filter(|((_, a), (_, b))| applies(a) && applies(b));
         pairs.map(|((name, a), (_, b))| format!("{name} {a} against {b}")).collect()
     }
 
@@ -159,8 +161,51 @@ impl Configuration {
         (self.verify && !left.is_empty()).then(|| left.join(" and "))
     }
 
-    /// Every setting with its name and value as text.
+    /// The settings that were asked for and that the transport does not have, by name.
+    pub fn not_applicable(&self) -> Vec<&'static str> {
+        let (usual, asked) = (Self::new(&self.transport).every_setting(), self.every_setting());
+        let changed = asked.into_iter().zip(usual).filter(|(asked, usual)| asked != usual);
+        changed.map(|((name, _), _)| name).filter(|name| self.lacks(name)).collect()
+    }
+
+    /// The same without what the transport does not have.
+    #[must_use]
+    pub fn applicable(self) -> Self {
+        let usual = Self::new(&self.transport);
+        let has = |name: &str| !self.lacks(name);
+        Self {
+            nodelay: if has("TCP_NODELAY") { self.nodelay } else { usual.nodelay },
+            quick_ack: self.quick_ack.filter(|_| has("TCP_QUICKACK")),
+            send_buffer_bytes: self.send_buffer_bytes.filter(|_| has("SO_SNDBUF")),
+            receive_buffer_bytes: self.receive_buffer_bytes.filter(|_| has("SO_RCVBUF")),
+            max_segment_bytes: self.max_segment_bytes.filter(|_| has("TCP_MAXSEG")),
+            offload: self.offload.filter(|_| has("segmentation offload")),
+            mtu_bytes: self.mtu_bytes.filter(|_| has("MTU")),
+            ..self
+        }
+    }
+
+    /// True for a setting that means nothing to the transport.
+    fn lacks(&self, setting: &str) -> bool {
+        let without: &[&str] = match setting {
+            "TCP_NODELAY" | "TCP_MAXSEG" => &WITHOUT_TCP,
+            "TCP_QUICKACK" => &WITHOUT_QUICK_ACK,
+            "SO_SNDBUF" | "SO_RCVBUF" => &WITHOUT_BUFFERS,
+            "segmentation offload" | "MTU" => &WITHOUT_LINK,
+            _ => &[],
+        };
+        without.contains(&self.transport.as_str())
+    }
+
+    /// Every setting with its name and value as text, those apart that the transport does not have.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
+        let shown = |(name, value)| {
+            (name, if self.lacks(name) { NOT_APPLICABLE.to_owned() } else { value })
+        };
+        self.every_setting().into_iter().map(shown).collect()
+    }
+
+    fn every_setting(&self) -> Vec<(&'static str, String)> {
         vec![
             ("transport", self.transport.clone()),
             ("mode", self.mode.to_string()),
@@ -187,14 +232,18 @@ pub fn labels(configurations: &[Configuration]) -> Vec<String> {
     let all: Vec<Vec<(&str, String)>> =
         configurations.iter().map(Configuration::settings).collect();
     let differs = |at: usize| {
-        let measured = || all.iter().filter(|settings| settings[0].1 != REFERENCE);
+        let measured = || {
+            let measured = all.iter().filter(|settings| settings[0].1 != REFERENCE);
+            measured.filter(|settings| settings[at].1 != NOT_APPLICABLE)
+        };
         measured().any(|settings| Some(&settings[at]) != measured().next().map(|first| &first[at]))
     };
     let differing: Vec<bool> =
         (0..all.first().map_or(0, Vec::len)).map(|at| at > 0 && differs(at)).collect();
     let label = |settings: &Vec<(&str, String)>| {
         let transport = settings[0].1.clone();
-        let told = differing.iter().zip(settings).filter(|(differs, _)| **differs);
+        let told = differing.iter().zip(settings);
+        let told = told.filter(|(differs, (_, value))| **differs && value != NOT_APPLICABLE);
         let words = told.map(|(_, (name, value))| match *name {
             "wait" | "mode" | "placement" => value.clone(),
             name => format!("{name} {value}"),
@@ -300,6 +349,19 @@ impl fmt::Display for Cache {
     }
 }
 
+/// The value of a setting that a transport does not have.
+const NOT_APPLICABLE: &str = "not applicable";
+/// Transports without segments of TCP.
+const WITHOUT_TCP: [&str; 9] =
+    ["udp", "unix", "seqpacket", "vsock", "shm", "raw", "xdp", "quic", REFERENCE];
+/// The same, and the one whose ring would need a call for it before each wait.
+const WITHOUT_QUICK_ACK: [&str; 10] =
+    ["udp", "unix", "seqpacket", "vsock", "shm", "raw", "xdp", "quic", REFERENCE, "uring"];
+/// Transports that hand blocks over in memory or frames of their own.
+const WITHOUT_BUFFERS: [&str; 4] = ["shm", "raw", "xdp", REFERENCE];
+/// Transports that pass no link.
+const WITHOUT_LINK: [&str; 5] = ["unix", "seqpacket", "vsock", "shm", REFERENCE];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,6 +398,39 @@ mod tests {
             ["wait block against spin", "TCP_NODELAY true against as the system has it"]
         );
         assert!(tcp.differences(&tcp).is_empty());
+    }
+
+    /// A socket of one host has no segments, memory no buffers of a socket; neither passes a link.
+    #[test]
+    fn a_setting_that_a_transport_lacks_is_named_left_out_and_not_reported_as_set() {
+        let asked = |transport: &str| Configuration {
+            nodelay: Some(false),
+            quick_ack: Some(true),
+            send_buffer_bytes: Some(Bytes::new(4_096)),
+            max_segment_bytes: Some(Bytes::new(536)),
+            mtu_bytes: Some(Bytes::new(1_280)),
+            ..Configuration::new(transport)
+        };
+        let lacks = |transport: &str| asked(transport).not_applicable().join(" ");
+        assert_eq!(lacks("tcp"), "");
+        assert_eq!(lacks("uring"), "TCP_QUICKACK");
+        assert_eq!(lacks("quic"), "TCP_NODELAY TCP_QUICKACK TCP_MAXSEG");
+        assert_eq!(lacks("unix"), "TCP_NODELAY TCP_QUICKACK TCP_MAXSEG MTU");
+        assert_eq!(lacks("shm"), "TCP_NODELAY TCP_QUICKACK SO_SNDBUF TCP_MAXSEG MTU");
+        assert_eq!(asked("tcp").applicable(), asked("tcp"));
+        assert_eq!(asked("shm").applicable(), Configuration::new("shm"));
+        let of = |configuration: &Configuration, name: &str| {
+            configuration.settings().into_iter().find(|(known, _)| *known == name).unwrap().1
+        };
+        let unix = asked("unix").applicable();
+        assert_eq!(of(&unix, "TCP_NODELAY"), "not applicable");
+        assert_eq!(of(&unix, "SO_SNDBUF"), "4KiB");
+        assert_eq!(of(&asked("tcp"), "TCP_NODELAY"), "false");
+        let names = labels(&[Configuration::new("tcp"), unix.clone(), Configuration::new("shm")]);
+        assert_eq!(names[0], "tcp SO_SNDBUF as the system has it");
+        assert_eq!(names[2], "shm");
+        let differing = asked("tcp").differences(&unix).join("; ");
+        assert_eq!(differing, "transport tcp against unix");
     }
 
     #[test]

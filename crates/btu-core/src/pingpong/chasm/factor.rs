@@ -31,7 +31,9 @@ impl Factor {
             factors.push(mtu(base));
         }
         factors.extend(of_any(base));
-        factors.retain(|factor| factor.configuration != *base);
+        factors.retain(|factor| {
+            factor.configuration != *base && factor.configuration.not_applicable().is_empty()
+        });
         factors
     }
 }
