@@ -63,6 +63,14 @@ pub(super) fn verdicts(pairs: &[Compared]) -> Vec<Block> {
 /// Of fewer sizes the table above says it all.
 const FEWEST: usize = 5;
 
+/// Two rounds that differ by chance have intervals over many powers of ten, which say nothing.
+fn is_telling(ratio: &Interval) -> bool {
+    ratio.high <= ratio.low * WIDEST
+}
+
+/// The ends of an interval of a ratio are no further apart than this, or it is not shown.
+const WIDEST: f64 = 100.0;
+
 fn row(label: &str, found: &OverheadRow) -> Vec<String> {
     let bounds = |interval: Interval| [interval.low, interval.high];
     vec![
@@ -72,6 +80,26 @@ fn row(label: &str, found: &OverheadRow) -> Vec<String> {
         number::figure(found.lower_us),
         number::figure(found.upper_us - found.lower_us),
         number::ratio(found.upper_us / found.lower_us),
-        number::interval(found.ratio.map(bounds), number::ratio),
+        number::interval(found.ratio.filter(is_telling).map(bounds), number::ratio),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_of_a_ratio_that_says_nothing_is_not_shown() {
+        let found = |low, high| OverheadRow {
+            wanted: btu_core::units::Bytes::new(8),
+            size: btu_core::units::Bytes::new(8),
+            lower_us: 10.0,
+            upper_us: 20.0,
+            difference_us: None,
+            ratio: Some(Interval { low, high }),
+        };
+        let shown = |low, high| row("tcp", &found(low, high)).pop();
+        assert_eq!(shown(1.5, 2.5).as_deref(), Some("[1.50, 2.50]"));
+        assert_eq!(shown(0.001, 2e24).as_deref(), Some("-"));
+    }
 }

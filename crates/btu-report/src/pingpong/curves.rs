@@ -18,11 +18,11 @@ use crate::number;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let timed: Vec<&Measured> = all(seen).collect();
-    if timed.is_empty() {
-        return Vec::new();
-    }
     let measured: Vec<&Measured> = seen.analysis.timed().collect();
-    let mut blocks = vec![Block::Table(figures(&timed))];
+    let mut blocks = Vec::new();
+    if !timed.is_empty() {
+        blocks.push(Block::Table(figures(&timed)));
+    }
     if !measured.is_empty() {
         blocks.push(Block::Table(regimes(&measured)));
     }
@@ -107,9 +107,10 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
     let large =
         seen.analysis.curves.iter().filter(|curve| !curve.too_large.is_empty()).map(|curve| {
             format!(
-                "{}: {} sizes not available: above {} bytes{}.",
+                "{}: {} not {}: above {} bytes{}.",
                 curve.label,
-                curve.too_large.len(),
+                several(curve.too_large.len(), "size"),
+                if curve.configuration.verify { "checked" } else { "available" },
                 curve.largest.count(),
                 remedy(&curve.configuration.transport, curve.largest)
             )
@@ -126,12 +127,34 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
         let why = statistic.without_interval();
         (bare > 0).then(|| format!("{which} at {bare} of {} sizes: {why}.", points.len()))
     });
-    let missing = seen
-        .analysis
-        .missing
-        .iter()
-        .map(|(transport, reason)| format!("{transport} is not there: {reason}."));
-    large.chain(remarks).chain(bare).chain(missing).collect::<Vec<_>>().into_iter()
+    let missing = seen.analysis.missing.iter().map(|(transport, reason)| {
+        format!("{transport} is not there: {}.", bare_reason(transport, reason))
+    });
+    let noisy = seen.analysis.timed().filter_map(noise);
+    noisy.chain(large).chain(remarks).chain(bare).chain(missing).collect::<Vec<_>>().into_iter()
+}
+
+/// The reason without the name that it begins with.
+fn bare_reason<'r>(transport: &str, reason: &'r str) -> &'r str {
+    let name = transport.split(' ').next().unwrap_or(transport);
+    reason.strip_prefix(name).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(reason)
+}
+
+/// At how many sizes of a curve the machine did something else.
+fn noise(curve: &Measured) -> Option<String> {
+    let flagged = |name: &str| {
+        let has = |point: &&PointSummary| point.flags.iter().any(|flag| flag.name == name);
+        curve.points.iter().filter(has).count()
+    };
+    let (disturbed, few) = (flagged("disturbed"), flagged("few-rounds"));
+    let words = [
+        (disturbed, "other work took more than 5 % of the time of some rounds"),
+        (few, "there were fewer than three rounds"),
+    ];
+    let told = words.iter().filter(|(points, _)| *points > 0);
+    let told: Vec<String> = told.map(|(points, what)| format!("{what} at {points}")).collect();
+    let of = several(curve.points.len(), "size");
+    (!told.is_empty()).then(|| format!("{}: {} of {of}.", curve.label, told.join(", ")))
 }
 
 /// What lets a transport carry more, where anything does.
@@ -173,6 +196,7 @@ fn points(curve: &Measured) -> Table {
             number::figure(point.p99_us),
             average(point.average_of_3000_us),
             number::figure(point.netpipe_us),
+            connections(&point.connections_us),
             point.exchanges.to_string(),
             point.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(" "),
         ];
@@ -189,6 +213,7 @@ fn points(curve: &Measured) -> Table {
         "p99",
         "av. of 3000",
         "NetPIPE's",
+        "connections",
         "n",
         "flags",
     ];
@@ -208,6 +233,20 @@ fn average((mean, exchanges): (f64, u64)) -> String {
     if exchanges == 3_000 { mean } else { format!("{mean} (of {exchanges})") }
 }
 
+/// The typical times of the connections: the least, the most, and how many there were.
+fn connections(times_us: &[f64]) -> String {
+    let least = times_us.iter().copied().min_by(f64::total_cmp);
+    let most = times_us.iter().copied().max_by(f64::total_cmp);
+    match least.zip(most) {
+        None => number::NONE.to_owned(),
+        Some((only, _)) if times_us.len() == 1 => format!("{} (1)", number::figure(only)),
+        Some((least, most)) => {
+            let [least, most] = [least, most].map(number::figure);
+            format!("{least} to {most} ({})", times_us.len())
+        }
+    }
+}
+
 /// `64 KiB` where that is exact, else `65507 B`.
 pub(super) fn bytes(size: Bytes) -> String {
     let text = size.to_string();
@@ -218,6 +257,18 @@ pub(super) fn bytes(size: Bytes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_times_of_connections_stand_in_a_range() {
+        assert_eq!(connections(&[10.0, 9.5, 12.25]), "9.50 to 12.2 (3)");
+        assert_eq!((connections(&[10.0]).as_str(), connections(&[]).as_str()), ("10.0 (1)", "-"));
+    }
+
+    #[test]
+    fn a_transport_that_is_not_there_is_named_once() {
+        assert_eq!(bare_reason("xdp wait spin", "xdp: no driver"), "no driver");
+        assert_eq!(bare_reason("vsock", "open /dev/vsock: gone"), "open /dev/vsock: gone");
+    }
 
     #[test]
     fn a_larger_buffer_is_advised_only_where_it_helps() {

@@ -43,7 +43,7 @@ fn figures(curve: &Measured) -> Vec<Figure> {
         Figure {
             name: "Latency",
             value: number::figure_or_none(found.latency_us),
-            unit: "us",
+            unit: if found.latency_us.is_some() { "us" } else { "" },
             interval,
             meaning: "time of one byte, one way",
         },
@@ -73,12 +73,19 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
     [
         (!complete).then(|| watch("INCOMPLETE")),
         seen.analysis.has_faults().then(|| watch("FAULTS")),
+        is_disturbed(seen).then(|| watch("DISTURBED")),
         is_debug.then(|| watch("DEBUG BUILD")),
         complete.then_some(Badge { word: "COMPLETE", tone: Tone::Good }),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// True where more than a tenth of all points have a flag: other work on the machine, or too few rounds.
+fn is_disturbed(seen: &Seen<'_>) -> bool {
+    let points = || seen.analysis.timed().flat_map(|curve| &curve.points);
+    points().filter(|point| !point.flags.is_empty()).count() * 10 > points().count()
 }
 
 /// The first curve as one would say it.

@@ -53,8 +53,9 @@ fn interval(statistic: Statistic) -> String {
         ),
     };
     format!(
-        "{own} Student's t on the logs of the medians of the rounds; exchanges of one round hang \
-         together and would make it too narrow"
+        "{own} Student's t on the logs of the medians of the rounds, with what the sizes of a round have \
+         in common (the tide) taken apart and its own spread over the connections added; exchanges of one \
+         round hang together and would make it too narrow"
     )
 }
 

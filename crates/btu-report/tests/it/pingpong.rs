@@ -188,6 +188,51 @@ fn p6_the_verdict_on_each_pair_stands_in_text_page_and_result() {
     assert_eq!((&file["common_sizes"], &file["judged_sizes"]), (&3.into(), &0.into()));
 }
 
+/// Other work in some rounds of one point in eight, and one size of one round alone.
+#[test]
+fn noise_stands_in_the_summary() {
+    let calm = journal();
+    let told = |journal: &Journal| {
+        let text = brief_text(&compose_pingpong(journal, &analyse(journal)));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = told(&calm);
+    assert!(!said.contains("DISTURBED") && !said.contains("other work"), "{said}");
+    let mut noisy = calm;
+    noisy.lines.retain(|line| match line {
+        Line::PingPongVisit(visit) => visit.size_bytes != Bytes::new(1) || visit.round == 1,
+        _ => true,
+    });
+    for line in &mut noisy.lines {
+        if let Line::PingPongVisit(visit) = line
+            && [2, 3, 4, 6].map(Bytes::new).contains(&visit.size_bytes)
+        {
+            visit.host.run_delay_ns = Some(visit.elapsed_ns);
+        }
+    }
+    let said = told(&noisy);
+    assert!(said.contains("DISTURBED"), "{said}");
+    let note = "tcp spin: other work took more than 5 % of the time of some rounds at 4, there were \
+                fewer than three rounds at 1 of 32 sizes.";
+    assert!(said.contains(note), "{said}");
+}
+
+/// Nothing was timed: what is not there and what was too large is told all the same.
+#[test]
+fn a_result_without_a_point_has_its_notes() {
+    let mut journal = journal();
+    journal.lines.retain(|line| !matches!(line, Line::PingPongVisit(_)));
+    for line in &mut journal.lines {
+        if let Line::PingPongConfiguration { largest_bytes, .. } = line {
+            *largest_bytes = Bytes::new(32_768);
+        }
+    }
+    let text = brief_text(&compose_pingpong(&journal, &analyse(&journal)));
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("vsock is not there: <script>."), "{said}");
+    assert!(said.contains("tcp spin: 2 sizes not available: above 32768 bytes."), "{said}");
+}
+
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/pingpong-1.json");
 
 #[test]
