@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
@@ -15,6 +16,7 @@ use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::pingpong::PathSettings;
 use btu_engine::pingpong::Sessions;
+use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 use btu_sys::socket::Settings;
 use btu_testbed::local;
@@ -42,21 +44,39 @@ pub(super) fn hosts(
     plan: &Plan,
     interrupt: &Interrupt,
 ) -> Result<Hosts, Failure> {
+    let near = named_here(plan.near_cpus.as_deref())?;
+    let far = match (plan.path, &plan.far_cpus) {
+        // Those of another host are its own to know.
+        (Path::Peer, _) => None,
+        (_, far) => named_here(far.as_deref())?,
+    };
     let mut hosts = match (plan.path, &args.peer) {
         (Path::Peer, Some(name)) => peer::hosts(args, name, plan, interrupt)?,
         (Path::Loopback, _) => loopback(plan, interrupt),
         _ => direct(plan, interrupt)?,
     };
-    let named = |list: &Option<String>| {
-        list.as_ref().map(|list| list.parse::<CpuSet>()).transpose().map_err(Failure::usage)
-    };
-    if let Some(cpus) = named(&plan.near_cpus)? {
+    if let Some(cpus) = near {
         hosts.sessions.near.place.cpus = cpus;
     }
-    if let Some(cpus) = named(&plan.far_cpus)? {
+    if let Some(cpus) = far {
         hosts.sessions.far.place.cpus = cpus;
     }
     Ok(hosts)
+}
+
+/// CPUs that were named, all of which this process may use.
+fn named_here(list: Option<&str>) -> Result<Option<CpuSet>, Failure> {
+    let Some(list) = list else { return Ok(None) };
+    let named = list.parse::<CpuSet>().map_err(Failure::usage)?;
+    let here = cpu::allowed().map_err(Failure::environment)?;
+    let lacking = named.iter().find(|cpu| !here.contains(*cpu));
+    match lacking {
+        Some(cpu) => {
+            let cause = anyhow!("CPU {cpu} of \"{list}\" is not here; CPUs here: {here}");
+            Err(Failure::usage(cause).hint("name others with --cpus NEAR/FAR"))
+        }
+        None => Ok(Some(named)),
+    }
 }
 
 fn direct(plan: &Plan, interrupt: &Interrupt) -> Result<Hosts, Failure> {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::pingpong::configuration::Cache;
 use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::pingpong::plan::ChasmSearch;
@@ -46,6 +47,7 @@ impl PingPongArgs {
             }
         };
         self.checked_as_asked(&plan)?;
+        self.exported_as_asked(&plan)?;
         planted_as_asked(&plan)?;
         match (&self.peer, plan.path) {
             (None, Path::Peer) => {
@@ -68,6 +70,20 @@ impl PingPongArgs {
         let place = file.map_or_else(String::new, |file| format!("{}: ", file.display()));
         let cause = anyhow!("{place}verify checks ping-pong with one write; leave {left} out");
         Err(Failure::usage(cause))
+    }
+
+    /// `NetPIPE` writes times of blocks there and back; of two ways at once it has the rate of both, and its
+    /// readers would take ours for half of that.
+    fn exported_as_asked(&self, plan: &Plan) -> Result<(), Failure> {
+        let Some(file) = &self.export else { return Ok(()) };
+        let unfit = plan.configurations.iter().find_map(|one| match (one.verify, one.mode) {
+            (true, _) => Some("--verify times nothing".to_owned()),
+            (false, Mode::PingPong) => None,
+            (false, mode) => Some(format!("an np.out holds ping-pong, not mode {mode}")),
+        });
+        let Some(why) = unfit else { return Ok(()) };
+        let cause = anyhow!("--export {}: {why}", file.display());
+        Err(Failure::usage(cause).hint("leave --export out; result.json has every figure"))
     }
 
     /// True where transports were not named one by one, so that some may be missing.
@@ -139,7 +155,8 @@ impl WhatArgs {
             self.refuse_two_writes(asked)?;
             for wait in self.waits(asked)? {
                 for offsets in self.offsets() {
-                    all.push(self.configuration(asked.transport, wait, offsets));
+                    let configuration = self.configuration(asked.transport, wait, offsets);
+                    all.push(applicable(configuration, asked)?);
                 }
             }
         }
@@ -226,6 +243,31 @@ impl WhatArgs {
             verify: self.verify,
             ..Configuration::new(transport.name())
         }
+    }
+}
+
+/// What the transport does not have is an error where it was named, and left out of those of `all`.
+fn applicable(configuration: Configuration, asked: Asked) -> Result<Configuration, Failure> {
+    let lacking = configuration.not_applicable();
+    if lacking.is_empty() || !asked.by_name {
+        return Ok(configuration.applicable());
+    }
+    let options: Vec<&str> = lacking.iter().map(|setting| option_of(setting)).collect();
+    let (name, lacking) = (asked.transport.name(), lacking.join(", "));
+    let cause = anyhow!("{name} has no {lacking}; leave {} out", options.join(", "));
+    Err(Failure::usage(cause))
+}
+
+/// The option that a setting is asked for with.
+fn option_of(setting: &str) -> &'static str {
+    match setting {
+        "TCP_NODELAY" => "--nodelay",
+        "TCP_QUICKACK" => "--quick-ack",
+        "SO_SNDBUF" => "--send-buffer",
+        "SO_RCVBUF" => "--receive-buffer",
+        "TCP_MAXSEG" => "--mss",
+        "MTU" => "--mtu",
+        _ => "--offload",
     }
 }
 

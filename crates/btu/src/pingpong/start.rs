@@ -107,7 +107,25 @@ fn declare(
     if there == 0 {
         return Err(not_there("ping-pong", "none of the transports is there"));
     }
+    carries_a_size(plan, &lines)?;
     Ok(lines)
+}
+
+/// A plan whose every size is too large for every transport would measure nothing.
+fn carries_a_size(plan: &Plan, lines: &[Line]) -> Result<(), Failure> {
+    let declared = declared(lines);
+    let curves = declared.iter().filter(|(_, one, _)| one.transport != REFERENCE);
+    let most = curves.max_by_key(|(.., largest)| *largest);
+    let Some((_, configuration, largest)) = most else { return Ok(()) };
+    match plan.points().into_iter().min() {
+        Some(least) if least > *largest => {
+            let (name, most, least) = (&configuration.transport, largest.count(), least.count());
+            let cause =
+                anyhow!("{name} carries up to {most} B, and the smallest block is {least} B");
+            Err(Failure::usage(cause).hint("write smaller --sizes, or name another transport"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The largest block of a configuration over which a connection can be made.
