@@ -130,7 +130,7 @@ const REASONS: &Reasons = &[
         "an interval needs three rounds, that of the mean of 3000 three with its exchanges, that of p99 \
          three stretches of rounds with 500 timed units each; the fastest exchange has none",
     ),
-    ("verdict", "no size has two intervals"),
+    ("verdict", "no size has two intervals, or they are too wide to tell"),
     ("time_ratio", "the curves have no size in common"),
 ];
 

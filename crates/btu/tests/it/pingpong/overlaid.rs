@@ -25,8 +25,8 @@ fn p12_curves_of_netpipe_and_of_another_result_lie_over_ours_with_their_warnings
     let said = run(&mut short(folder.path(), &args.concat())).unwrap();
     let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "np.out differs: its times are NetPIPE 3 np.out's own",
-        "np.out differs: the file does not say how its ends waited",
+        "np.out differs: the times of NetPIPE 3 np.out are",
+        "np.out differs: the file does not say over which path it went, how its ends waited",
         "unix of before differs: transport unix against tcp of tcp",
     ] {
         assert!(flat.contains(words), "no \"{words}\" in\n{said}");
@@ -44,8 +44,8 @@ fn p12_curves_of_netpipe_and_of_another_result_lie_over_ours_with_their_warnings
         "block in bytes",
         "np.out, NetPIPE 3 np.out (NetPIPE 3 np.out)",
         ">before, ",
-        "np.out differs: its times are NetPIPE 3 np.out",
-        "np.out differs: the file does not say how its ends waited",
+        "np.out differs: the times of NetPIPE 3 np.out are",
+        "np.out differs: the file does not say over which path it went, how its ends waited",
         "unix of before differs: transport unix against tcp of tcp",
         "np.out beside tcp: no verdict, as not both have intervals; one lies within those of the other",
         "unix of before beside tcp: ",
@@ -59,7 +59,10 @@ fn p12_curves_of_netpipe_and_of_another_result_lie_over_ours_with_their_warnings
         (&pairs[1]["first"], &pairs[1]["second"]),
         (&"tcp".into(), &"unix of before".into())
     );
-    assert!(["no_difference", "different"].contains(&pairs[1]["verdict"].as_str().unwrap()));
+    // A busy machine may have intervals that are too wide to tell.
+    let told = pairs[1]["sentence"].as_str().unwrap();
+    let verdict = ["no_difference", "different"].iter().any(|word| pairs[1]["verdict"] == *word);
+    assert!(verdict != told.contains("the intervals are too wide to tell"), "{told}");
     std::fs::remove_dir_all(folder.path().join("before")).unwrap();
     std::fs::remove_file(folder.path().join("np.out")).unwrap();
     let again =
