@@ -10,6 +10,7 @@ mod event;
 mod greeting;
 mod guest;
 mod job;
+mod looks;
 mod measured;
 mod queue;
 mod status;

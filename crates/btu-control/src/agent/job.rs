@@ -10,6 +10,7 @@ use super::ConnId;
 use super::WorkerId;
 use super::connection::IDLE;
 use super::connection::Phase;
+use super::looks::Looks;
 use super::measured;
 use crate::frame::Chunk;
 use crate::message::Answer;
@@ -43,9 +44,8 @@ pub(super) struct Job {
     of: Option<(Role, RunOf)>,
     /// The last command, and its answer once there is one.
     last: Option<(Request, Option<Answer>)>,
-    /// The most that its worker told of between two accounts, in one of its looks: what it may have moved
-    /// since the last one.
-    most_of_a_look: u64,
+    /// What its worker told between two accounts.
+    looks: Looks,
 }
 
 /// What a command is, beside the last one.
@@ -79,7 +79,7 @@ impl Job {
             which: Which::default(),
             of: None,
             last: None,
-            most_of_a_look: 0,
+            looks: Looks::default(),
         };
         job.renew(now);
         job
@@ -266,7 +266,7 @@ impl Agent {
         match answer {
             Answer::Connected { which, .. } => return job.connected(now, which),
             Answer::Moved { moved_bytes } => {
-                job.most_of_a_look = job.most_of_a_look.max(moved_bytes);
+                job.looks.heard(now, moved_bytes);
                 return self.spend(now, moved_bytes);
             }
             _ => {}
@@ -291,7 +291,7 @@ impl Agent {
         if let (Request::Test(_), _) | (Request::Collect(_), Answer::Document { .. }) =
             (&*request, &answer)
         {
-            job.most_of_a_look = 0;
+            job.looks = Looks::default();
         }
         *kept = Some(answer.clone());
         // Between the preparation and the account of a run its lease holds, and nothing else.
@@ -313,11 +313,11 @@ impl Agent {
         self.send(conn, answer);
     }
 
-    /// Nothing more is done for a conductor. What its worker moved after its last look nobody knows: it
-    /// counts as much as the worst of them.
+    /// Nothing more is done for a conductor. What its worker moved after it told that last nobody knows: it
+    /// counts as much as it could have been.
     pub(super) fn close_job(&mut self, now: Nanos, worker: WorkerId) {
         if let Some(job) = self.jobs.remove(&worker) {
-            self.spend(now, job.most_of_a_look);
+            self.spend(now, job.looks.untold(now));
         }
         self.actions.push(Action::Kill { worker });
     }

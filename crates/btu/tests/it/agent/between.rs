@@ -278,7 +278,8 @@ fn both_agents_count_what_they_moved_for_a_conductor_that_hangs_up_within_a_step
         let agents = two(&hosts, [&[&sends], &[&format!("[[class]]\n{bounded}")]]);
         let mut run = begun(&hosts, "broken", &[]);
         let spent = |agent: &Black<'_>| agent.status()["bytes_today"].as_u64().unwrap();
-        wait_until(|| agents.iter().all(|agent| spent(agent) >= 2_000_000));
+        // Long after both have reached their rate.
+        wait_until(|| agents.iter().all(|agent| spent(agent) >= 50_000_000));
         signal(run.id(), "KILL");
         run.wait().unwrap();
         wait_until(|| agents.iter().all(is_free));
