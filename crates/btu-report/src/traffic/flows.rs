@@ -1,7 +1,10 @@
 //! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
+use btu_core::traffic::Verified;
+use btu_core::traffic::find;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
@@ -37,6 +40,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.push(pacing(flows));
     blocks.push(cpu(run));
     blocks.extend(unread(run));
+    blocks.extend(unverified(run));
     blocks.extend(curves(flows));
     let left_out = run.flows().count().saturating_sub(MOST_ROWS);
     if left_out > 0 {
@@ -211,6 +215,17 @@ fn cpu(run: &RunSample) -> Block {
     };
     made.columns[0] = Column::left("cluster");
     Block::Table(made)
+}
+
+/// Models whose parameters nobody compared with their source.
+fn unverified(run: &RunSample) -> Option<Block> {
+    let models: BTreeSet<String> = run.flows().map(kind).collect();
+    let said = models.iter().filter_map(|name| match find(name)?.verified {
+        Verified::Yes => None,
+        Verified::No(why) => Some(format!("model {name}: parameters not verified: {why}")),
+    });
+    let items: Vec<String> = said.collect();
+    (!items.is_empty()).then_some(Block::List { items })
 }
 
 /// Why some CPU times are missing.

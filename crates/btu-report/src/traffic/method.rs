@@ -23,6 +23,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(findings.frames.iter().filter_map(losses));
     blocks.extend(bursts.then(|| back_to_back(&findings.frames)));
     blocks.extend((!findings.transfers.is_empty()).then(|| transfers(&findings.transfers)));
+    blocks.extend(beyond_ideal(&findings.transfers));
     blocks.extend(findings.capacities.iter().map(capacity));
     blocks.extend(findings.responsiveness.iter().map(responsiveness));
     blocks
@@ -146,6 +147,20 @@ fn transfers(found: &[TransferFinding]) -> Block {
     table(title, columns, found.iter().map(row).collect())
 }
 
+/// The ideal rate is that of the frames that were found before: a path that carries more has changed since, or
+/// they were not all that it carried.
+fn beyond_ideal(found: &[TransferFinding]) -> Option<Block> {
+    let most = found.iter().max_by(|a, b| a.goodput_bit_s.total_cmp(&b.goodput_bit_s))?;
+    (most.goodput_bit_s > most.ideal_bit_s * NOISE).then(|| {
+        Block::paragraph(format!(
+            "TCP carried {}, more than the {} that the frames found before allow: that search ended below \
+             what the path carries, or the path changed meanwhile. Time ratios below 1 say no more than that.",
+            rate(most.goodput_bit_s),
+            rate(most.ideal_bit_s),
+        ))
+    })
+}
+
 fn capacity(found: &CapacityFigures) -> Block {
     Block::Facts {
         rows: vec![
@@ -186,5 +201,36 @@ fn responsiveness(found: &ResponsivenessFigures) -> Block {
                 ),
             ),
         ],
+    }
+}
+
+/// What two measurements of one rate may differ by.
+const NOISE: f64 = 1.02;
+
+#[cfg(test)]
+mod tests {
+    use btu_core::traffic::analysis::transfer::TransferFigures;
+    use btu_core::units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn more_than_the_ideal_rate_is_said_to_be_no_feat_of_tcp() {
+        let found = |goodput_bit_s: f64| TransferFinding {
+            share: 1.0,
+            label: "64 KiB".to_owned(),
+            goodput_bit_s,
+            ideal_bit_s: 1e6,
+            idle_rtt_s: 0.02,
+            figures: TransferFigures {
+                time_ratio: 1e6 / goodput_bit_s,
+                efficiency_percent: 100.0,
+                buffer_delay_percent: 0.0,
+                bdp: Bytes::new(2500),
+            },
+        };
+        assert_eq!(beyond_ideal(&[found(0.9e6), found(1.01e6)]), None);
+        let said = format!("{:?}", beyond_ideal(&[found(0.9e6), found(1.96e6)]).unwrap());
+        assert!(said.contains("TCP carried 1.96 Mb/s, more than the 1.00 Mb/s"), "{said}");
     }
 }

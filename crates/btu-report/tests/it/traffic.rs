@@ -356,3 +356,19 @@ fn cpu_time_that_nobody_read_is_not_zero() {
     assert_eq!(cells, ["0", "-", "-", "-", "-", "1"], "{text}");
     assert!(text.contains("wait for answers"), "{text}");
 }
+
+#[test]
+fn a_model_that_was_not_verified_says_so_in_every_report() {
+    let mut journal = journal(Study::Scenario, &[80]);
+    let plain = rendered("text", &journal);
+    assert!(!plain.contains("not verified"), "{plain}");
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        run.clusters[0].flows[0].traffic = "telnet(duration=10 s)".into();
+    }
+    for format in ["text", "html"] {
+        let page = rendered(format, &journal);
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("model telnet: parameters not verified: tcplib"), "{format}: {page}");
+    }
+}
