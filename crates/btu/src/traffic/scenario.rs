@@ -16,6 +16,8 @@ use btu_core::traffic::Vocabulary;
 use crate::exit::Failure;
 use crate::output;
 
+/// What a word is that is no file.
+const NO_FILE: &str = "write a scenario's FILE, or one of sweep, method, qos, viseum, convert";
 /// What can carry a flow.
 pub(super) const TRANSPORTS: [&str; 2] = ["tcp", "udp"];
 
@@ -24,7 +26,7 @@ pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("read {name}"))
-        .map_err(Failure::usage)?;
+        .map_err(|cause| Failure::usage(cause).hint(NO_FILE))?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let reading = parsed(&name, &text, ending, &|other| read_beside(folder, other))?;

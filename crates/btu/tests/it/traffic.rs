@@ -274,6 +274,8 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["b.ns"]).contains("b.ns:1:"));
     assert!(refused(&["c.txt"]).contains("write .ns, .btu or .toml"));
     assert!(refused(&["no.ns"]).contains("read no.ns"));
+    let unknown = refused(&["viseum2"]);
+    assert!(unknown.contains("or one of sweep, method, qos, viseum, convert"), "{unknown}");
     assert!(refused(&["a.ns", "--map", "quadra=server"]).contains("write test, active or passive"));
     assert!(refused(&["a.ns", "--map", "nobody=test"]).contains("no host of the scenario"));
     assert!(refused(&["a.ns", "--rate", "fast"]).contains("--rate"));
