@@ -130,7 +130,7 @@ fn a_directory_that_is_being_written_has_no_second_writer() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = run(folder.path(), LONG).spawn().unwrap();
     let result = folder.path().join("result");
-    wait_until(|| result.join("hosts.json").is_file());
+    wait_until(|| result.join("plan.toml").is_file());
     let second = resume(&result);
     assert_eq!(second.status.code(), Some(2));
     assert!(said(&second).contains("another process writes to this result"), "{}", said(&second));
@@ -144,7 +144,7 @@ fn a_terminated_run_reports_what_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = run(folder.path(), LONG).stdout(Stdio::null()).spawn().unwrap();
     let result = folder.path().join("result");
-    wait_until(|| result.join("hosts.json").is_file());
+    wait_until(|| result.join("plan.toml").is_file());
     signal(running.id(), "TERM");
     assert_eq!(running.wait().unwrap().code(), Some(143));
     assert_eq!(read_json(&result.join("result.json"))["complete"], false);
