@@ -5,8 +5,6 @@ use std::sync::OnceLock;
 
 use btu_sys::process::dies_with_its_starter;
 
-use crate::program::btu;
-
 /// Runs to its end and gives stdout; `Err` holds everything it said. A test that is killed takes the
 /// program along, also one that is stopped: behind a link that stands still `iperf3` spins for ever.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
@@ -23,13 +21,15 @@ pub(crate) fn run(command: &mut Command) -> Result<String, String> {
 /// Why no namespaces can be made here, if so.
 pub(crate) fn no_namespaces() -> Option<String> {
     static REASON: OnceLock<Option<String>> = OnceLock::new();
-    let try_once = || {
-        let output = btu().args(["link", "--", "true"]).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let first = stderr.lines().next().unwrap_or_default().to_owned();
-        (output.status.code() == Some(3)).then_some(first)
-    };
-    REASON.get_or_init(try_once).clone()
+    REASON.get_or_init(|| refused_to(Command::new("unshare"))).clone()
+}
+
+/// Why this `unshare` may make no namespaces, if so. It is asked, and not our own program, which could
+/// hide its own faults in this way.
+pub(crate) fn refused_to(mut unshare: Command) -> Option<String> {
+    let output = unshare.args(["--user", "--map-root-user", "--net", "true"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    (!output.status.success()).then_some(said)
 }
 
 /// Ends the test where namespaces are forbidden or one of the programs is missing.

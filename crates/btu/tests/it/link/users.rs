@@ -1,5 +1,6 @@
 //! `btu link` started as this user and as an ordinary one.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -24,8 +25,15 @@ pub(crate) fn users() -> Vec<User> {
 
 /// The program, in the root directory, which everybody may enter.
 pub(crate) fn btu(user: User) -> Command {
-    let mut command = Command::new(shared_copy());
-    command.current_dir("/").env_remove("BTU_LINK_DEPTH");
+    let mut command = started_by(user, shared_copy());
+    command.env_remove("BTU_LINK_DEPTH");
+    command
+}
+
+/// Any program, in the same place.
+fn started_by(user: User, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/");
     if user == User::Ordinary {
         command.uid(1000).gid(1000).env("HOME", "/tmp");
     }
@@ -39,17 +47,11 @@ pub(crate) fn link(user: User, options: &[&str], script: &str) -> Command {
     command
 }
 
-/// Why the program can make no namespaces here, if so.
+/// Why one of them can make no namespaces here, if so.
 pub(crate) fn no_namespaces() -> Option<String> {
     static REASON: OnceLock<Option<String>> = OnceLock::new();
-    let try_once = || {
-        let refused = users().into_iter().find_map(|user| {
-            let output = link(user, &[], "true").output().unwrap();
-            (output.status.code() == Some(3)).then(|| text(&output.stderr))
-        });
-        refused.map(|stderr| stderr.lines().next().unwrap_or_default().to_owned())
-    };
-    REASON.get_or_init(try_once).clone()
+    let ask = |user| crate::commands::refused_to(started_by(user, "unshare"));
+    REASON.get_or_init(|| users().into_iter().find_map(ask)).clone()
 }
 
 /// The program where no user namespace can be made any more, and no privilege is left: inside one
