@@ -84,7 +84,7 @@ fn flows_of_an_agent_are_held_to_its_rate_whatever_carries_them() {
         let most = RATE / 2.0 * begun.elapsed().as_secs_f64() + BURST;
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
         for flow in result["flows"].as_array().unwrap() {
-            let bytes = flow["arrived_bytes"].as_f64().unwrap();
+            let bytes = flow["departed_bytes"].as_f64().unwrap();
             assert!(bytes > 0.0 && bytes <= most, "{bytes} of {most}");
         }
         assert!(is_flagged(&sample), "{}", sample["flags"]);
@@ -104,7 +104,7 @@ fn flows_of_an_agent_are_held_to_its_rate_whatever_carries_them() {
         let flow = &result["flows"][0];
         let sent = flow["datagrams_sent"].as_f64().unwrap();
         // Each datagram of 10 kB is seven packets.
-        let bytes = flow["arrived_bytes"].as_f64().unwrap() + 7.0 * 28.0;
+        let bytes = flow["departed_bytes"].as_f64().unwrap() + 7.0 * 28.0;
         assert!(sent > 0.0 && bytes <= most, "{bytes} of {most}");
         // What is due at the end is offered for 20 ms more.
         let most_sent = (RATE * 0.52 + BURST) / 10_000.0;
