@@ -11,9 +11,11 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// It tells what it moved since it told that last. On a busy machine it comes late with that.
+    /// It tells what it moved since it told that last. On a busy machine it comes late with that; after a
+    /// longer time it was idle, and began within the last period.
     pub(super) fn heard(&mut self, now: Nanos, moved_bytes: u64) {
         let gap = self.last.replace(now).map_or(PERIOD, |last| now.since(last).max(PERIOD));
+        let gap = if gap > LATEST { PERIOD } else { gap };
         self.most = self.most.max(scaled(moved_bytes, PERIOD, gap));
     }
 
@@ -56,5 +58,6 @@ mod tests {
         assert_eq!(untold(&[(100, 10), (500, 400)], 600), 100, "a late look is no fast one");
         assert_eq!(untold(&[(100, 300), (101, 300)], 200), 300, "two that come at once neither");
         assert_eq!(untold(&[(100, 300)], 90_000), 3_000, "it was idle");
+        assert_eq!(untold(&[(100, 10), (60_000, 500)], 60_100), 500, "and began again");
     }
 }
