@@ -9,6 +9,8 @@ mod listen;
 mod own;
 mod pcapng;
 
+use std::ops::Range;
+
 use btu_core::units::Nanos;
 
 use crate::segment::Shape;
@@ -235,18 +237,21 @@ impl Recorder {
     }
 
     /// Some wire packets of a frame were handed on.
-    pub(crate) fn released(&mut self, wire: std::ops::Range<usize>, at: Nanos) {
+    pub(crate) fn released(&mut self, wire: Range<usize>, at: Nanos) {
         for record in self.capture.records.get_mut(wire).unwrap_or_default() {
             (record.release, record.fate) = (at, Fate::Passed);
         }
     }
 
-    /// Ends the recording. Where nothing is inside any more, what was not handed on was dropped.
-    pub(crate) fn finish(mut self, is_empty: bool) -> Capture {
-        if is_empty {
-            let held = |record: &&mut Record| record.fate == Fate::Held;
-            self.capture.records.iter_mut().filter(held).for_each(|r| r.fate = Fate::Dropped);
-        }
+    /// Nothing of a frame is inside any more: what was not handed on was dropped.
+    pub(crate) fn left(&mut self, wire: Range<usize>) {
+        let records = self.capture.records.get_mut(wire).unwrap_or_default();
+        let held = records.iter_mut().filter(|record| record.fate == Fate::Held);
+        held.for_each(|record| record.fate = Fate::Dropped);
+    }
+
+    /// Ends the recording, while frames may be inside.
+    pub(crate) fn finish(self) -> Capture {
         self.capture
     }
 }

@@ -152,7 +152,7 @@ impl Scribe {
     }
 
     pub(super) fn finish(self, link: String, lost: u64) -> Capture {
-        let mut capture = self.up.finish(true).joined(self.down.finish(true));
+        let mut capture = self.up.finish().joined(self.down.finish());
         (capture.link, capture.wall_offset_ns) = (link, self.wall_offset_ns);
         capture.lost += lost;
         capture

@@ -52,11 +52,12 @@ fn capture() -> Capture {
     let base = up.arrived(vnet, &shape, &frame, millis(1)).unwrap();
     up.released(base..base + 1, millis(6));
     up.released(base + 2..base + 3, millis(6));
+    up.left(base..base + 3);
     let mut down = Recorder::new(End::Far, 10);
     let (vnet, shape, frame) = super_packet(77, 0, 1000);
     let base = down.arrived(vnet, &shape, &frame, millis(2)).unwrap();
     down.released(base..base + 1, millis(7));
-    up.finish(true).joined(down.finish(true))
+    up.finish().joined(down.finish())
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn a_capture_that_is_full_ends_in_both_directions_at_once() {
             }
         }
     }
-    let capture = up.finish(true).joined(down.finish(true));
+    let capture = up.finish().joined(down.finish());
     assert_eq!((capture.full_since, capture.lost, capture.behind), (Some(millis(3)), 4, 4));
     let seen = capture.seen_by(End::Near);
     assert!(seen.iter().all(|one| one.at < millis(3)) && seen.len() == 3, "{seen:?}");
@@ -122,7 +123,7 @@ fn what_finds_no_room_is_counted() {
     let (vnet, shape, frame) = super_packet(0, 2500, 1000);
     assert_eq!(recorder.arrived(vnet, &shape, &frame, millis(1)), Some(0));
     assert_eq!(recorder.arrived(vnet, &shape, &frame, millis(1)), None);
-    let capture = recorder.finish(false);
+    let capture = recorder.finish();
     assert_eq!((capture.lost, capture.records().len()), (3, 3));
     assert!(capture.records().iter().all(|record| record.fate == Fate::Held));
 }
@@ -182,7 +183,7 @@ fn a_file_holds_the_connections_of_the_test_and_no_byte_of_another_one() {
         let base = recorder.arrived(vnet, &shape, &frame, millis(1)).unwrap();
         recorder.released(base..base + 3, millis(1));
     }
-    let whole = recorder.finish(true);
+    let whole = recorder.finish();
     assert_eq!(whole.records().len(), 18);
     let connection = Connection { local: far.into(), remote: own.into() };
     let mut file = Vec::new();

@@ -22,6 +22,7 @@ use crate::segment::Vnet;
 use super::meter::Meter;
 use super::store::Place;
 use super::store::Store;
+use super::store::index;
 
 /// The chain of one direction, the bytes of what is inside it, and its account.
 #[derive(Debug)]
@@ -134,8 +135,7 @@ impl Direction {
     /// Ends the recording.
     pub(super) fn end_capture(&mut self) -> Capture {
         self.store.forget_records();
-        let is_empty = self.chains.iter().all(|chain| chain.held() == 0);
-        self.recorder.take().map(|recorder| recorder.finish(is_empty)).unwrap_or_default()
+        self.recorder.take().map(Recorder::finish).unwrap_or_default()
     }
 
     /// Frames that the kernel lost before we saw them.
@@ -204,6 +204,12 @@ impl Direction {
     fn reclaim(&mut self) {
         for chain in &mut self.chains {
             while let Some(slot) = chain.take_released() {
+                if let (Some(recorder), Some((place, _))) =
+                    (&mut self.recorder, self.store.packet(slot))
+                    && let Some(wire) = place.recorded()
+                {
+                    recorder.left(wire);
+                }
                 self.store.give_back(slot);
             }
         }
@@ -231,13 +237,12 @@ impl Direction {
 
     /// The release is when the send began: its receiver may answer before it returns.
     fn record_release(&mut self, packet: &Packet, at: Nanos) {
-        if let Some(recorder) = &mut self.recorder
-            && let Some(base) =
-                self.store.packet(packet.slot()).and_then(|(place, _)| place.records)
+        let place = self.store.packet(packet.slot()).map(|(place, _)| place);
+        if let (Some(recorder), Some(base)) =
+            (&mut self.recorder, place.and_then(|place| place.records))
         {
-            let wide = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
-            let first = base + wide(packet.first());
-            recorder.released(first..first + wide(packet.count()), at);
+            let first = base + index(packet.first());
+            recorder.released(first..first + index(packet.count()), at);
         }
     }
 

@@ -4,6 +4,8 @@
 //! for what was touched. The place used last is used first, so that without delay the same few
 //! stay in the cache.
 
+use std::ops::Range;
+
 use btu_core::link::Slot;
 use btu_core::units::Bytes;
 use btu_sys::memory::Buffer;
@@ -43,6 +45,14 @@ pub(super) struct Place {
     /// Where the records of its wire packets start, if they are recorded.
     pub(super) records: Option<usize>,
     live: bool,
+}
+
+impl Place {
+    /// The records of its wire packets.
+    pub(super) fn recorded(&self) -> Option<Range<usize>> {
+        let first = self.records?;
+        Some(first..first + index(self.shape?.count))
+    }
 }
 
 impl Store {
@@ -146,7 +156,7 @@ fn capacity(limit: Bytes, size: usize) -> u32 {
     u32::try_from(limit.len() / size).unwrap_or(u32::MAX).max(1)
 }
 
-fn index(number: u32) -> usize {
+pub(super) fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 

@@ -150,6 +150,25 @@ fn a_capture_holds_what_the_commands_end_sent_and_got() {
     }
 }
 
+/// The second of every two requests is dropped. The command ends while the others are still inside,
+/// so that how they end is not known, and the dropped ones are told from them.
+#[test]
+fn drops_are_remarked_in_a_capture_that_ends_with_packets_inside() {
+    need_namespaces!();
+    if !crate::skip::installed("ping") {
+        skip!("program missing: ping");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("link.pcapng");
+    let options = ["--capture", file.to_str().unwrap(), "--up", "drop 1@2/2", "--delay", "2s"];
+    let pings = "ping -q -c 6 -i 0.01 -W 0.1 $BTU_LINK_FAR >&2; true";
+    expect_status(&mut link(User::Same, &options, pings), 0);
+    let file = std::fs::read(&file).unwrap();
+    let remarks = btu_core::capture::read(&file).unwrap().packets;
+    let remarks: Vec<bool> = remarks.iter().map(|packet| packet.comment.is_some()).collect();
+    assert_eq!(remarks, [false, true, false, true, false, true]);
+}
+
 /// The types of the blocks of a pcapng file: each has its length behind its type.
 fn block_types(mut file: &[u8]) -> Vec<u32> {
     let mut types = Vec::new();
