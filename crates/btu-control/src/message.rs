@@ -34,9 +34,9 @@ pub use test::Signing;
 pub use test::TestOrder;
 
 /// The protocol's version: peers of another major version do not talk.
-pub const MAJOR: u16 = 2;
+pub const MAJOR: u16 = 3;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 0;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

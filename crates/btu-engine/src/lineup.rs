@@ -19,7 +19,6 @@ pub(crate) struct Lineup {
 #[derive(Debug, Default)]
 struct State {
     ready: usize,
-    level: usize,
     done: usize,
     start: Start,
 }
@@ -49,14 +48,6 @@ impl Lineup {
     pub(crate) fn count_ready(&self) {
         self.lock().ready += 1;
         self.changed.notify_all();
-    }
-
-    /// A started thread waits until all `threads` are as far as it is, or have failed.
-    pub(crate) fn draw_level(&self, threads: usize) {
-        self.lock().level += 1;
-        self.changed.notify_all();
-        let behind = |state: &mut State| state.level + state.done < threads;
-        drop(self.changed.wait_while(self.lock(), behind));
     }
 
     /// A thread has ended.

@@ -10,7 +10,6 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::cpu::Whereabouts;
 use btu_sys::memory::Buffer;
 use btu_sys::memory::Pages;
-use btu_sys::tcp_info::TcpInfo;
 
 use super::Amount;
 use super::end::Account;
@@ -30,8 +29,6 @@ pub(super) struct Task<'a> {
     pub(super) part: Part,
     pub(super) message: Bytes,
     pub(super) amount: Amount,
-    /// How many threads this side has.
-    pub(super) mates: usize,
     /// The CPUs of this thread; empty for those that it was born with.
     pub(super) cpus: CpuSet,
 }
@@ -48,7 +45,11 @@ impl Task<'_> {
     pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
         let mut account = Account::default();
         let buffer = self.settle();
-        let prepared = buffer.and_then(|buffer| self.shake_hands(side).map(|()| buffer));
+        let prepared = buffer.and_then(|buffer| {
+            // Before 'ready': the near end may send as soon as it has heard that.
+            account.before = self.shared.connection.tcp_info();
+            self.shake_hands(side).map(|()| buffer)
+        });
         let outcome = match prepared {
             Ok(buffer) => self.start_and_work(side, lineup, buffer, &mut account),
             Err(cause) => {
@@ -85,28 +86,6 @@ impl Task<'_> {
         }
     }
 
-    /// The last words before the payload, and the counters between the two: what was said is in them
-    /// and acknowledged, and none of the payload is. A near writer has its go-ahead answered at once:
-    /// a receiver takes the time from its last segment to the first payload for a round trip, and
-    /// opens its window by what arrives in one (docs/decisions/0058).
-    fn meet(&self, side: Side) -> Result<Option<TcpInfo>, Fault> {
-        match (side, self.part) {
-            (Side::Near, Part::Reader) => {}
-            (Side::Near, Part::Writer) => {
-                self.say(GO).map_err(|cause| Fault("give the go-ahead", cause))?;
-                self.hear().map_err(|cause| Fault("wait for the answer to the go-ahead", cause))?;
-            }
-            (Side::Far, _) => {
-                self.hear().map_err(|cause| Fault("wait for the go-ahead", cause))?;
-            }
-        }
-        let before = self.shared.connection.tcp_info();
-        if (side, self.part) == (Side::Far, Part::Reader) {
-            self.say(READY).map_err(|cause| Fault("answer the go-ahead", cause))?;
-        }
-        Ok(before)
-    }
-
     fn start_and_work(
         &self,
         side: Side,
@@ -114,10 +93,15 @@ impl Task<'_> {
         buffer: Buffer,
         account: &mut Account,
     ) -> Result<(), Fault> {
-        line_up(side, lineup)?;
-        account.before = self.meet(side)?;
         if side == Side::Near {
-            lineup.draw_level(self.mates);
+            // After 'ready': nobody counts that byte.
+            account.before = self.shared.connection.tcp_info();
+        }
+        line_up(side, lineup)?;
+        if (side, self.part) == (Side::Far, Part::Writer) {
+            self.hear().map_err(|cause| Fault("wait for the go-ahead", cause))?;
+            // Only now is it sure that 'ready' was acknowledged.
+            account.before = self.shared.connection.tcp_info();
         }
         let (cpu, used) = (cpu::current(), ThreadUse::now());
         let outcome = match self.part {

@@ -83,7 +83,7 @@ impl Ends<'_> {
         if self.side == Side::Near && lineup.wait_decided() == Start::Cancelled {
             self.abort();
         }
-        let limits = Limits::new(self.terms, self.grace(), self.patience());
+        let limits = Limits::new(self.terms, self.grace());
         supervisor::watch(watches, lineup, &limits, &self.terms.cancel)
     }
 
@@ -108,8 +108,7 @@ impl Ends<'_> {
 
     fn task(&self, end: usize, cpus: CpuSet) -> Task<'_> {
         let Terms { message, amount, .. } = *self.terms;
-        let (shared, mates) = (&*self.shared[end], self.shared.len());
-        Task { shared, part: self.parts[end], message, amount, mates, cpus }
+        Task { shared: &self.shared[end], part: self.parts[end], message, amount, cpus }
     }
 
     /// One CPU in turn, or none in particular.
@@ -125,15 +124,6 @@ impl Ends<'_> {
         match self.side {
             Side::Far => Nanos::from_secs(1),
             Side::Near => Nanos::ZERO,
-        }
-    }
-
-    /// How long an end may stand without a start: the far one as long as any lead-in, the near one
-    /// as long as an answer may take.
-    fn patience(&self) -> Nanos {
-        match self.side {
-            Side::Far => START_LIMIT,
-            Side::Near => HANDSHAKE,
         }
     }
 
@@ -173,7 +163,5 @@ fn account_of(thread: ScopedJoinHandle<'_, Account>) -> Account {
     })
 }
 
-/// How long each word of the far end may take.
+/// How long the 'ready' of the far end may take.
 const HANDSHAKE: Nanos = Nanos::from_secs(10);
-/// Longer than any lead-in.
-const START_LIMIT: Nanos = Nanos::from_secs(60);

@@ -42,14 +42,13 @@ pub(super) enum Ending {
 }
 
 impl Limits {
-    /// The limits of `terms`; `grace` is how much later than the other side this one gives up, and
-    /// `start` how long an end may stand without a start.
-    pub(super) fn new(terms: &Terms, grace: Nanos, start: Nanos) -> Self {
+    /// The limits of `terms`; `grace` is how much later than the other side this one gives up.
+    pub(super) fn new(terms: &Terms, grace: Nanos) -> Self {
         let window = match terms.amount {
             Amount::Messages(_) => None,
             Amount::Window(window) => Some(window),
         };
-        Self { window, cap: terms.cap.saturating_add(grace), start }
+        Self { window, cap: terms.cap.saturating_add(grace), start: START_LIMIT }
     }
 }
 
@@ -154,6 +153,9 @@ fn now() -> Nanos {
 
 /// Time between two looks at threads that make progress: each look takes the CPU from one of them.
 const ROUND: Nanos = Nanos::from_millis(100);
+
+/// How long a connection may stand without a start: longer than any lead-in.
+const START_LIMIT: Nanos = Nanos::from_secs(60);
 
 #[cfg(test)]
 mod tests {
