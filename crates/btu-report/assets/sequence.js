@@ -233,7 +233,7 @@ function show(figure, unpacked) {
       const word = text(place), at = x(ats[place]);
       if (!word || at < free) continue;
       pen.fillStyle = colour(place);
-      pen.fillText(word, Math.max(at, left + 4 * word.length), panel.y(places[place]) - 7);
+      pen.fillText(word, Math.max(at, left + 4 * word.length), Math.max(panel.y(places[place]) - 7, panel.top + 10));
       free = at + 10 + 8 * word.length;
     }
   }
@@ -473,7 +473,7 @@ function lower(sorted, value) {
 }
 
 function ticks(low, high, most) {
-  const rough = (high - low) / Math.max(most, 2), power = 10 ** Math.floor(Math.log10(rough));
+  const rough = (high - low) / Math.max(most, 3), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough) || power * 10;
   const found = [];
   for (let value = Math.ceil(low / step) * step; value <= high; value += step) found.push(value);

@@ -209,6 +209,8 @@ pub struct BarChart {
     pub description: String,
     /// Left axis.
     pub axis: String,
+    /// The left axis goes at least so far: less is not worth a tall bar.
+    pub reach: f64,
     /// Right axis.
     pub second_axis: Option<SecondAxis>,
     /// The bars, from left to right.

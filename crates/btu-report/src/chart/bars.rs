@@ -36,11 +36,12 @@ const MARK: f64 = 22.0;
 
 /// Everything that must fit the axis, with room for a label.
 fn values(chart: &BarChart) -> impl Iterator<Item = f64> {
-    chart.bars.iter().flat_map(|bar| {
+    let bars = chart.bars.iter().flat_map(|bar| {
         let ends = bar.interval.into_iter().flatten();
         let labelled = bar.value.into_iter().chain(ends).map(|value| 1.07 * value);
         labelled.chain(bar.mark)
-    })
+    });
+    bars.chain([chart.reach])
 }
 
 /// What a bar is, and what the thin one beside it.

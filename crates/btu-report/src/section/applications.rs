@@ -119,6 +119,7 @@ fn score_chart(analysis: &Analysis) -> BarChart {
         title: "Bits to the user, by application class".to_owned(),
         description: SCORE.description(analysis),
         axis: SCORE.title.to_owned(),
+        reach: 0.0,
         second_axis: Some(SecondAxis { title: "seconds for 32 Mb".to_owned(), numerator: 32.0 }),
         bars: analysis.applications.iter().map(bar).collect(),
         bar_legend: SCORE.legend("busy host", analysis),
@@ -139,6 +140,7 @@ fn penalty_chart(analysis: &Analysis) -> BarChart {
         title: "Penalty on the host's own work, by application class".to_owned(),
         description: PENALTY.description(analysis),
         axis: PENALTY.title.to_owned(),
+        reach: ONE_PERCENT,
         second_axis: None,
         bars: analysis.applications.iter().map(|class| PENALTY.bar(class)).collect(),
         bar_legend: PENALTY.legend("how much longer the host's own work takes", analysis),
@@ -150,6 +152,8 @@ fn penalty_chart(analysis: &Analysis) -> BarChart {
         table: PENALTY.table(analysis),
     }
 }
+
+const ONE_PERCENT: f64 = 1.0;
 
 /// All figures of level 2 in one table.
 fn table(analysis: &Analysis) -> Table {
