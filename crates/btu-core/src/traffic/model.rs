@@ -90,6 +90,7 @@ mod prelude {
     pub(in crate::traffic) use super::follows;
     pub(in crate::traffic) use super::message_size;
     pub(in crate::traffic) use super::ms;
+    pub(in crate::traffic) use super::per_session;
     pub(in crate::traffic) use super::rounded;
     pub(in crate::traffic) use super::s;
     pub(in crate::traffic) use super::sending_rate;
@@ -165,6 +166,9 @@ pub enum Says {
     FollowsRounded(Law),
     /// Self-similar counts with this Hurst parameter.
     Hurst(f64),
+    /// Independent sessions, each by its bytes one way and the seconds until the next begins: so many bytes
+    /// per second in the mean.
+    Rate(f64),
 }
 
 /// The model of this name.
@@ -278,6 +282,12 @@ pub(super) fn follows(what: &'static str, law: Law, values: Values) -> Claim {
 /// A claim that values follow a law, rounded to whole numbers of at least 1.
 pub(super) fn rounded(what: &'static str, law: Law, values: Values) -> Claim {
     Claim { what, says: Says::FollowsRounded(law), values }
+}
+
+/// A claim that sessions make so many bytes per second, told by themselves where they last so long that few of
+/// them fit into a train of a bearable length.
+pub(super) fn per_session(rate: f64, values: Values) -> Claim {
+    Claim { what: "rate of sessions, bytes per second", says: Says::Rate(rate), values }
 }
 
 /// A TiB.

@@ -23,7 +23,7 @@ pub(super) static MODEL: Model = Model {
         [keys, keys]
     },
     train: |call, streams| Train::Closed(Box::new(Terminals::new(call, streams))),
-    claims: |_| {
+    claims: |call| {
         vec![
             follows("gap between keys", gaps(), |call, streams, n| {
                 let mut typing = Terminals::new(call, streams);
@@ -31,7 +31,12 @@ pub(super) static MODEL: Model = Model {
             }),
             rounded("keys of a session", keys(), |call, streams, n| {
                 let mut typing = Terminals::new(call, streams);
-                (0..n).map(|_| float(typing.keys())).collect()
+                (0..n).map(|_| float(typing.session().0)).collect()
+            }),
+            per_session(mean_keys() * 1e9 / call.number("interarrival"), |call, streams, n| {
+                let mut typing = Terminals::new(call, streams);
+                let pair = |(keys, gap): (u64, Nanos)| [float(keys), gap.seconds()];
+                (0..n).flat_map(|_| pair(typing.session())).collect()
             }),
         ]
     },
@@ -62,13 +67,16 @@ impl Terminals {
         }
     }
 
-    fn keys(&mut self) -> u64 {
-        whole(self.keys.0.sample(&mut self.keys.1)).max(1)
+    /// The keys of the next session, and the time until another one begins.
+    fn session(&mut self) -> (u64, Nanos) {
+        let keys = whole(self.keys.0.sample(&mut self.keys.1)).max(1);
+        let gap = whole(self.between.0.sample(&mut self.between.1)).max(1);
+        (keys, Nanos::new(gap))
     }
 
     fn begin_sessions(&mut self, now: Nanos) {
         while self.next_session <= now {
-            let keys = self.keys();
+            let (keys, gap) = self.session();
             let free = self.left.iter().position(|left| *left == 0);
             let place = free.unwrap_or_else(|| {
                 self.left.push(0);
@@ -76,8 +84,7 @@ impl Terminals {
             });
             self.left[place] = keys;
             self.due.push(Reverse((now, u32::try_from(place).unwrap_or(u32::MAX))));
-            let gap = whole(self.between.0.sample(&mut self.between.1)).max(1);
-            self.next_session = self.next_session.saturating_add(Nanos::new(gap));
+            self.next_session = self.next_session.saturating_add(gap);
         }
     }
 
@@ -142,3 +149,42 @@ const LEAST: f64 = ms(121.5);
 const TAIL: f64 = 49.2;
 /// With it the mean is 1.1 s.
 const LONGEST: f64 = s(45.0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::train::converse;
+
+    /// What the rate rests on: sessions begin when they are drawn, and type every key that was.
+    #[test]
+    fn every_session_types_all_its_keys() {
+        let call = Call::plain(&MODEL.shape);
+        let streams = Streams::new(5, "telnet");
+        let mut drawn = Terminals::new(&call, &streams);
+        let mut wanted: Vec<u64> = Vec::new();
+        let mut begins = Nanos::ZERO;
+        while begins <= END {
+            let (keys, gap) = drawn.session();
+            wanted.push(keys);
+            begins = begins.saturating_add(gap);
+        }
+        let mut train = Terminals::new(&call, &streams);
+        let done = converse(&mut train, Nanos::ZERO, END, usize::MAX);
+        let (mut open, mut typed) = (std::collections::BTreeMap::new(), Vec::new());
+        for (_, action) in done {
+            match action {
+                Action::Ask { flow, .. } => *open.entry(flow).or_insert(0) += 1,
+                Action::Close { flow } => typed.extend(open.remove(&flow)),
+                Action::Done | Action::Wait { .. } => {}
+            }
+        }
+        assert!(typed.len() > 100, "{}", typed.len());
+        assert_eq!(typed.len() + open.len(), wanted.len());
+        // A session that goes on has typed no more than it will.
+        let left: u64 = train.left.iter().sum();
+        let keys: u64 = typed.iter().chain(open.values()).sum();
+        assert_eq!(keys + left, wanted.iter().sum::<u64>());
+    }
+
+    const END: Nanos = Nanos::from_secs(40_000);
+}
