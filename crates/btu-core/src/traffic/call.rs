@@ -45,10 +45,10 @@ pub struct Parameter {
 }
 
 /// What a value of a parameter must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Takes {
-    /// The name of a file, in double quotes.
-    File,
+    /// The name of a file, in double quotes, whose text this refuses with its reason or not.
+    File(fn(&str) -> Result<(), String>),
     /// A number of this quantity that holds for a whole test; without a default it may be absent.
     Fixed(Quantity),
     /// A value or a distribution of this quantity; it must be written.
@@ -213,7 +213,7 @@ impl Parameter {
             | Takes::Needed(quantity)
             | Takes::Optional(quantity)
             | Takes::Value(quantity) => Some(quantity),
-            Takes::File | Takes::Word(_) => None,
+            Takes::File(_) | Takes::Word(_) => None,
         }
     }
 

@@ -118,7 +118,7 @@ fn parameter_text(parameter: &Parameter) -> String {
     let Parameter { name, about, default, .. } = parameter;
     match parameter.takes {
         Takes::Word(words) => format!("{name} = {}: {about}", words.join(" | ")),
-        Takes::File => format!("{name} = \"FILE\": {about}"),
+        Takes::File(_) => format!("{name} = \"FILE\": {about}"),
         _ if default.is_empty() => format!("{name}: {about}"),
         _ => format!("{name} = {default}: {about}"),
     }

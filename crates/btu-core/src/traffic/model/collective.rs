@@ -8,7 +8,7 @@ use crate::traffic::train::Step;
 use std::collections::VecDeque;
 
 /// nccl-tests: a ring all-reduce of S bytes among N ranks is 2(N-1) steps of S/N each way; bus
-/// bandwidth = algorithm bandwidth x 2(N-1)/N. `PyTorch` DDP: buckets of 25 MB, computing between them.
+/// bandwidth = algorithm bandwidth x 2(N-1)/N, and x (N-1)/N for all to all. `PyTorch` DDP: buckets of 25 MB, computing between them.
 /// Seen from one rank: what it sends to and gets from its neighbour, step by step.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
@@ -78,9 +78,11 @@ impl Script for Rank {
         let bytes = self.call.number("bucket") * f64::from(self.done);
         let algorithm = bytes / self.spent / 1e9;
         let ranks = f64::from(self.call.count("ranks"));
+        // What each byte of an operation is to a link: twice for a reduction, once for an exchange.
+        let times = if self.call.word("operation") == "all-to-all" { 1.0 } else { 2.0 };
         vec![
-            Outcome { name: "algbw, GB/s", value: algorithm },
-            Outcome { name: "busbw, GB/s", value: algorithm * 2.0 * (ranks - 1.0) / ranks },
+            Noticed { name: "algbw, GB/s", value: algorithm },
+            Noticed { name: "busbw, GB/s", value: algorithm * times * (ranks - 1.0) / ranks },
         ]
     }
 }

@@ -18,7 +18,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             Parameter {
                 name: "file",
-                takes: Takes::File,
+                takes: Takes::File(check),
                 default: "",
                 about: "rows REQUEST,ANSWER,THINK in bytes, bytes, ms; empty lines close",
                 range: None,
@@ -72,24 +72,40 @@ impl Script for Replay {
     }
 }
 
-/// The rows of the file that can be read; the example if there are none that take time.
+/// Why a text is no recording: `:LINE: what stands there`.
+fn check(text: &str) -> Result<(), String> {
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        if !is_blank(line) && row(line).is_none() {
+            return Err(format!(":{number}: \"{line}\"; write REQUEST,ANSWER,THINK in B, B, ms"));
+        }
+    }
+    let lasts = read(text).iter().flatten().any(|row| row.think > Nanos::ZERO);
+    // Repeated without a pause it would never end.
+    if lasts { Ok(()) } else { Err(": no row has a think time above 0".to_owned()) }
+}
+
+/// The rows of the file, or of the example.
 fn rows(call: &Call) -> Vec<Option<Row>> {
-    let rows = read(call.file("file").unwrap_or(EXAMPLE));
-    let lasts = rows.iter().flatten().any(|row| row.think > Nanos::ZERO);
-    if lasts { rows } else { read(EXAMPLE) }
+    read(call.file("file").unwrap_or(EXAMPLE))
 }
 
 fn read(text: &str) -> Vec<Option<Row>> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    lines
-        .filter_map(|line| if line.is_empty() { Some(None) } else { row(line).map(Some) })
-        .collect()
+    let lines = text.lines().map(str::trim).filter(|line| line.is_empty() || !is_blank(line));
+    lines.map(row).collect()
+}
+
+/// Says nothing, or closes the connection.
+fn is_blank(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
 }
 
 fn row(line: &str) -> Option<Row> {
     let mut fields = line.split(',').map(|field| field.trim().parse::<f64>().ok());
     let mut field = || fields.next().flatten().filter(|number| (0.0..=1e12).contains(number));
     let (request, answer, think) = (field()?, field()?, field()?);
+    if fields.next().is_some() {
+        return None;
+    }
     Some(Row {
         request: Bytes::new(whole(request).max(1)),
         answer: Bytes::new(whole(answer)),
@@ -99,3 +115,26 @@ fn row(line: &str) -> Option<Row> {
 
 /// A page with its style and picture, then a second page.
 const EXAMPLE: &str = "350,12000,50\n300,24000,5\n300,180000,4000\n350,9000,6000\n\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_recording_is_refused_with_its_line() {
+        for (text, cause) in [
+            ("# a\n350,12000,50\n\n350,9000,0\n", None),
+            ("350,12000,50\nrequest,answer,think\n", Some(":2: \"request,answer,think\"; write")),
+            ("350,12000,50,7\n", Some(":1: ")),
+            ("350,12000\n", Some(":1: ")),
+            ("350,12000,-1\n", Some(":1: ")),
+            ("350,12000,0\n", Some(": no row has a think time above 0")),
+            ("", Some(": no row")),
+        ] {
+            let found = check(text).err();
+            assert_eq!(found.is_some(), cause.is_some(), "{text}: {found:?}");
+            assert!(found.is_none_or(|found| found.starts_with(cause.unwrap())), "{text}");
+        }
+        assert_eq!(check(EXAMPLE), Ok(()));
+    }
+}

@@ -274,11 +274,13 @@ impl<'f> Expressions<'f> {
             (Takes::Word(words), _) => {
                 Err(Problem::at(tree.place, format!("{name}: write one of {}", words.join(", "))))
             }
-            (Takes::File, Form::Text(file)) => match (self.files)(file.as_str()) {
-                Ok(text) => Ok(Argument::File(file.clone(), text.into())),
-                Err(cause) => Err(Problem::at(tree.place, cause)),
-            },
-            (Takes::File, _) => {
+            (Takes::File(check), Form::Text(file)) => {
+                let at = |cause| Problem::at(tree.place, cause);
+                let text = (self.files)(file.as_str()).map_err(at)?;
+                check(&text).map_err(|cause| at(format!("{file}{cause}")))?;
+                Ok(Argument::File(file.clone(), text.into()))
+            }
+            (Takes::File(_), _) => {
                 Err(Problem::at(tree.place, format!("{name}: write the name of a file in \"\"")))
             }
             (
