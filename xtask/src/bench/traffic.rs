@@ -19,7 +19,7 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "traffic",
-    about: "T1 (scripts), T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), \
+    about: "T1 (scripts), T2 (models), T3 (blocks), T4 (knee), T5, T6 (random bursts), T8 (places), T10 (pacing), T12 (sessions), \
             T13 (methods), T14 (sheet), thousand (flows), rate, viseum; 30 min; --only T10 runs one",
     own_options: &["--only"],
     run,
@@ -53,12 +53,51 @@ const PARTS: &[Part] = &[
     ("T12", sessions),
     ("T14", sheets),
     ("T1", scripts),
+    ("T2", models),
+    ("T3", blocks),
     ("viseum", viseum),
     ("T5,T6", random_bursts),
 ];
 
 /// T1: a million damaged scripts.
 fn scripts(program: &Verb<'_>) -> Result<usize> {
+    let held = of_a_million(program, "BTU_SCRIPTS", SCRIPTS)?;
+    Ok(judged("T1 a million damaged scripts are refused, or equal to their TOML form", held))
+}
+
+/// T3: a million blocks.
+fn blocks(program: &Verb<'_>) -> Result<usize> {
+    let held = of_a_million(program, "BTU_BLOCKS", BLOCKS)?;
+    Ok(judged("T3 a million Poisson blocks wait as M/D/1 and M/M/1 say, within 3 %", held))
+}
+
+/// T2: every model with 100,000 values for twenty seeds. Of a thousand laws some have a p below 0.001.
+fn models(program: &Verb<'_>) -> Result<usize> {
+    let mut missed = 0;
+    for seed in 1..=20 {
+        let mut command = program.repo.command(program.repo.path("target/release/btu"));
+        command.args(["model", "check", "--json", "--seed", &seed.to_string()]);
+        let said = command.output().context("run btu model check")?.stdout;
+        let document: Value = serde_json::from_slice(&said).context("parse btu model check")?;
+        let models = all_of(&document, "models").into_iter();
+        let tests: Vec<&Value> = models.flat_map(|model| all_of(model, "tests")).collect();
+        let of_laws: Vec<f64> = tests.iter().filter_map(|test| test["p"].as_f64()).collect();
+        let least = of_laws.iter().copied().fold(1.0, f64::min);
+        let others = tests.into_iter().filter(|test| test["p"].is_null());
+        let broken: Vec<_> = others.filter(|test| test["pass"] != true).collect();
+        for test in &broken {
+            println!("{test}");
+        }
+        let told =
+            format!("T2 seed {seed}: {} laws, least p {least:.2e} above 1e-6", of_laws.len());
+        missed += judged(&told, least > 1e-6 && of_laws.len() > 20);
+        missed += judged(&format!("T2 seed {seed}: memories and rates"), broken.is_empty());
+    }
+    Ok(missed)
+}
+
+/// Runs a test of the core that takes its number from a variable; true where it passed.
+fn of_a_million(program: &Verb<'_>, variable: &str, test: &str) -> Result<bool> {
     let mut command = program.repo.command("cargo");
     command.args([
         "test",
@@ -67,21 +106,23 @@ fn scripts(program: &Verb<'_>) -> Result<usize> {
         "-p",
         "btu-core",
         "--lib",
-        SCRIPTS,
+        test,
         "--",
         "--exact",
     ]);
-    println!("$ BTU_SCRIPTS=1000000 cargo test -p btu-core {SCRIPTS}");
-    command.env("BTU_SCRIPTS", "1000000").stderr(Stdio::inherit());
+    println!("$ {variable}=1000000 cargo test -p btu-core {test}");
+    command.env(variable, "1000000").stderr(Stdio::inherit());
     let ended = command.output().context("run cargo test")?;
     let said = String::from_utf8_lossy(&ended.stdout);
     print!("{said}");
-    let held = ended.status.success() && is_one_test(&said);
-    Ok(judged("T1 a million damaged scripts are refused, or equal to their TOML form", held))
+    Ok(ended.status.success() && is_one_test(&said))
 }
 
 const SCRIPTS: &str =
     "traffic::tests::t1_scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans";
+
+const BLOCKS: &str =
+    "traffic::analysis::delay::tests::t3_poisson_trains_wait_as_m_d_1_and_m_m_1_say";
 
 /// True where one test ran and passed: a filter that names none is no failure to cargo.
 fn is_one_test(said: &str) -> bool {
