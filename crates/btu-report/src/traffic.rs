@@ -1,5 +1,6 @@
 //! The report on traffic: the same documents and formats, with sections of its own.
 
+mod calls;
 mod cells;
 mod clocks;
 mod disclosure;
@@ -13,6 +14,7 @@ mod qos;
 mod reading;
 mod rows;
 mod store;
+pub(crate) mod unverified;
 
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Study;

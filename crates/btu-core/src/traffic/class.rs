@@ -17,6 +17,8 @@ pub struct Class {
     pub bit_s: f64,
     /// What a session can bear.
     pub limits: ClassLimits,
+    /// Whether it is a telephone call, which the E-model rates.
+    pub is_call: bool,
     /// Where limits and parameters come from; (?) marks what was not checked against the text.
     pub source: &'static str,
 }
@@ -48,6 +50,7 @@ pub static CLASSES: &[Class] = &[
         traffic: "full(blocksize=64 KiB",
         bit_s: 0.0,
         limits: ClassLimits { share: Some(0.9), ..NONE },
+        is_call: false,
         source: "0.9 of an even share: ours",
     },
     Class {
@@ -57,6 +60,7 @@ pub static CLASSES: &[Class] = &[
         traffic: "burstq(blocksize=clamp(lognormal(27800 B, 6250 B), 1 kB, 65 kB), period=41667 us",
         bit_s: 27_800.0 * 8.0 * 24.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.001), ..NONE },
+        is_call: false,
         source: "Garrett, Willinger 1994 (?); limits ours (?)",
     },
     Class {
@@ -66,6 +70,7 @@ pub static CLASSES: &[Class] = &[
         traffic: "burstq(blocksize=1 kB, period=exp(10 ms)",
         bit_s: 800_000.0,
         limits: ClassLimits { slowdown: Some(10.0), ..NONE },
+        is_call: false,
         source: "slowdown 10 at p99: ours (?)",
     },
     Class {
@@ -75,6 +80,7 @@ pub static CLASSES: &[Class] = &[
         traffic: "burstq(blocksize=clamp(gamma(3.0527, 2725 B), 64 B, 65 kB), period=40 ms",
         bit_s: 8320.0 * 8.0 * 25.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.01), ..NONE },
+        is_call: false,
         source: "Heyman, Tabatabai, Lakshman 1992 (?); Y.1541 (?)",
     },
     Class {
@@ -89,6 +95,7 @@ pub static CLASSES: &[Class] = &[
             loss: Some(0.01),
             ..NONE
         },
+        is_call: true,
         source: "RFC 3551; G.114, Y.1541 (?)",
     },
     Class {
@@ -98,6 +105,7 @@ pub static CLASSES: &[Class] = &[
         traffic: "burstq(blocksize=clamp(lognormal(10710 B, 25032 B), 100 B, 2 MB), period=exp(1 s)",
         bit_s: 10_710.0 * 8.0,
         limits: ClassLimits { delay_p99_s: Some(3.0), ..NONE },
+        is_call: false,
         source: "sizes of TR 25.892; 3 s: ours (?)",
     },
 ];

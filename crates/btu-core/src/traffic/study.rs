@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::analysis::emodel::G711;
+use super::analysis::emodel::Rating;
 use super::analysis::figures::Delays;
+use super::analysis::figures::Loss;
 use super::analysis::knee;
 use super::analysis::knee::DelayKnee;
 use super::analysis::knee::Hinge;
@@ -118,6 +121,8 @@ pub struct Totals {
     pub delay_p99: Option<f64>,
     /// The mean of the medians of block delays, seconds.
     pub delay_p50: Option<f64>,
+    /// The same of the 99.9th percentile.
+    pub delay_p999: Option<f64>,
     /// The largest PDV of a flow: 99th percentile less the smallest, seconds.
     pub pdv_p99: Option<f64>,
     /// The largest ratio of a flow's 99th percentile of delay to its smallest.
@@ -128,6 +133,10 @@ pub struct Totals {
     pub loss: Option<f64>,
     /// The same of the flow that lost most.
     pub worst_loss: Option<f64>,
+    /// Share of datagrams that came after a later one (RFC 4737, 3.4).
+    pub reordered: Option<f64>,
+    /// The flow of datagrams that would be worth least as a call over G.711.
+    pub worst_call: Option<Rating>,
     /// Blocks that were missed or interrupted.
     pub missed: u64,
     /// Fairness between the flows.
@@ -293,8 +302,8 @@ impl Totals {
         let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
         let rates: Vec<f64> = flows.iter().map(|f| f.figures.departure_rate_bit_s).collect();
         let delivered = sum(|flow| float(flow.figures.delivered_bytes.count()));
-        let sent: u64 = flows.iter().filter_map(|f| f.figures.loss).map(|loss| loss.sent).sum();
-        let came: u64 = flows.iter().filter_map(|f| f.figures.loss).map(|loss| loss.received).sum();
+        let datagrams = |of| datagrams(&flows, of);
+        let (sent, came) = (datagrams(|loss| loss.sent), datagrams(|loss| loss.received));
         let cpu = |of: fn(&super::sample::ClusterSample) -> Nanos| {
             run.clusters.iter().map(|cluster| of(cluster).seconds()).sum::<f64>()
         };
@@ -319,11 +328,14 @@ impl Totals {
             drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
             delay_p99: tails.max_by(f64::total_cmp),
             delay_p50: stats::arithmetic_mean(&medians),
+            delay_p999: most(|delay| delay.p999_s),
             pdv_p99: most(|delay| delay.pdv_p99_s),
             slowdown: flows.iter().filter_map(|flow| flow.slowdown()).max_by(f64::total_cmp),
             least_rate: rates.iter().copied().min_by(f64::total_cmp),
             worst_loss: losses.max_by(f64::total_cmp),
             loss: (sent > 0).then(|| 1.0 - float(came) / float(sent)),
+            reordered: (came > 0).then(|| float(datagrams(|loss| loss.reordered)) / float(came)),
+            worst_call: worst_call(&flows),
             missed: flows
                 .iter()
                 .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
@@ -344,6 +356,24 @@ impl Totals {
         }
     }
 }
+
+fn datagrams(flows: &[&FlowSample], of: fn(&Loss) -> u64) -> u64 {
+    flows.iter().filter_map(|flow| flow.figures.loss.as_ref()).map(of).sum()
+}
+
+fn worst_call(flows: &[&FlowSample]) -> Option<Rating> {
+    flows.iter().filter_map(|flow| call(flow)).min_by(|a, b| a.r.total_cmp(&b.r))
+}
+
+/// What a flow of datagrams would be worth as a call whose decoder waits for all but one packet in a thousand.
+fn call(flow: &FlowSample) -> Option<Rating> {
+    let (loss, delay) = (flow.figures.loss?, flow.figures.delay?);
+    let missing = 1.0 - (1.0 - loss.lost_share) * (1.0 - LEFT_OUT);
+    Some(G711.rating(flow.one_way(Some(delay.p999_s))?, missing))
+}
+
+/// Of the packets that come, those that come too late to be played.
+const LEFT_OUT: f64 = 0.001;
 
 /// The mean over flows, weighted by arrived bytes; `None` where a flow has none.
 fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Option<f64> {

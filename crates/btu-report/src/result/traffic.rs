@@ -1,5 +1,6 @@
 //! `result.json` of traffic: every cell with its figures, every flow of every run, units in the keys.
 
+mod class;
 mod flow;
 mod method;
 
@@ -17,6 +18,8 @@ use super::host_line;
 use super::silence;
 use super::silence::Reasons;
 use super::version::TRAFFIC_SCHEMA_VERSION;
+use crate::traffic::unverified;
+use class::class;
 use flow::flows;
 
 pub use flow::TrafficClockResult;
@@ -74,6 +77,10 @@ pub struct TrafficDocument {
     pub clocks: Vec<TrafficClockResult>,
 }
 
+    /// What the path carries of each application class; empty but in a sheet.
+    pub classes: Vec<TrafficClassResult>,
+    /// Models that were used although their parameters were not compared with their source, and what is missing.
+    pub unverified_models: Vec<String>,
 /// A knee of throughput.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeResult {
@@ -218,6 +225,8 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         clocks: journal.runs().flat_map(flow::clocks).collect(),
     }
 }
+        classes: analysis.classes.iter().map(class).collect(),
+        unverified_models: unverified::models(journal),
 
 fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
     let cell = &measured.cell;
@@ -279,6 +288,7 @@ const NO_DELAY: &str =
     "no whole block arrived that was due at a known time, or two clocks hide it (delay_hidden)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
+const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_LOAD: &str = "no load without loss was found";
 
@@ -325,6 +335,11 @@ const REASONS: &Reasons = &[
     ("datagrams_sent", NO_DATAGRAM),
     ("lost_share", NO_DATAGRAM),
     ("reordered", NO_DATAGRAM),
+    ("most_sessions", "not even the fewest sessions that were tried met the limits"),
+    ("fails_at_sessions", "every number of sessions that was tried met the limits"),
+    ("reordered_share", "no datagram came"),
+    ("call_r", NO_CALL),
+    ("call_mos", NO_CALL),
     ("duplicated", NO_DATAGRAM),
     ("jitter_s", "jitter needs two datagrams that arrived"),
     ("fairness", "no flow received anything"),

@@ -1,10 +1,7 @@
 //! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 
-use btu_core::traffic::Verified;
-use btu_core::traffic::find;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
@@ -15,6 +12,7 @@ use super::Seen;
 use super::clocks;
 use super::rate;
 use super::span;
+use super::unverified;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::CurveLine;
@@ -40,7 +38,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.push(pacing(flows));
     blocks.push(cpu(run));
     blocks.extend(unread(run));
-    blocks.extend(unverified(run));
+    let items = unverified::models(seen.journal);
+    blocks.extend((!items.is_empty()).then_some(Block::List { items }));
     blocks.extend(curves(flows));
     let left_out = run.flows().count().saturating_sub(MOST_ROWS);
     if left_out > 0 {
@@ -215,17 +214,6 @@ fn cpu(run: &RunSample) -> Block {
     };
     made.columns[0] = Column::left("cluster");
     Block::Table(made)
-}
-
-/// Models whose parameters nobody compared with their source.
-fn unverified(run: &RunSample) -> Option<Block> {
-    let models: BTreeSet<String> = run.flows().map(kind).collect();
-    let said = models.iter().filter_map(|name| match find(name)?.verified {
-        Verified::Yes => None,
-        Verified::No(why) => Some(format!("model {name}: parameters not verified: {why}")),
-    });
-    let items: Vec<String> = said.collect();
-    (!items.is_empty()).then_some(Block::List { items })
 }
 
 /// Why some CPU times are missing.

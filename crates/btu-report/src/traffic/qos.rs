@@ -10,6 +10,7 @@ use btu_core::traffic::study::Carried;
 use btu_core::traffic::study::Measured;
 
 use super::Seen;
+use super::calls;
 use super::rate;
 use super::span;
 use crate::document::Block;
@@ -26,8 +27,19 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(agreement(seen));
     blocks.extend(around_the_knee(seen));
     blocks.push(sessions(seen));
+    let runs = seen.analysis.classes.iter().flat_map(|carried| &carried.at.runs);
+    if runs.into_iter().any(|run| run.reordered.is_some()) {
+        blocks.push(Block::paragraph(REORDERED.to_owned()));
+    }
+    blocks.extend(calls::compose(seen));
     blocks.extend(phases(seen));
     blocks.push(limits(seen));
+    let marked = |carried: &Carried| {
+        class::by_name(&carried.class).is_some_and(|class| class.source.contains("(?)"))
+    };
+    if seen.analysis.classes.iter().any(marked) {
+        blocks.push(Block::paragraph(UNVERIFIED.to_owned()));
+    }
     blocks
 }
 
@@ -137,6 +149,7 @@ fn sessions(seen: &Seen<'_>) -> Block {
         Column::right("p99"),
         Column::right("PDV"),
         Column::right("lost %"),
+        Column::right("reordered %"),
         Column::left("more fail by"),
     ];
     let rows = seen.analysis.classes.iter().map(row).collect();
@@ -156,6 +169,7 @@ fn row(carried: &Carried) -> Vec<String> {
         span(worst(|run| run.delay_p99)),
         span(worst(|run| run.pdv_p99)),
         number::figure_or_none(worst(|run| run.worst_loss).map(|loss| loss * 100.0)),
+        number::figure_or_none(worst(|run| run.reordered).map(|share| share * 100.0)),
         carried
             .fails_at
             .as_ref()
@@ -188,3 +202,8 @@ fn limits(seen: &Seen<'_>) -> Block {
     });
     Block::Facts { rows: rows.collect() }
 }
+
+const REORDERED: &str =
+    "Reordered is the share of datagrams that came after a later one (RFC 4737, 3.4).";
+const UNVERIFIED: &str =
+    "(?) marks figures of the literature that were not compared with the text they are from.";

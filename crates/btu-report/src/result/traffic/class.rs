@@ -1,0 +1,67 @@
+//! How many sessions of an application class a path carries.
+
+use btu_core::traffic::class;
+use btu_core::traffic::study::Carried;
+use btu_core::traffic::study::Totals;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What the path carries of an application class, the worst flow and pass deciding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficClassResult {
+    /// The class.
+    pub class: String,
+    /// The most sessions that met its limits in every pass.
+    pub most_sessions: Option<u32>,
+    /// The next number of sessions, which did not.
+    pub fails_at_sessions: Option<u32>,
+    /// Which limit these missed; empty where none were tried.
+    pub fails_by: String,
+    /// The sessions that the figures below are of: the most that met the limits, or the fewest that were tried.
+    pub sessions: u32,
+    /// Mean over flows of the median delay, seconds.
+    pub delay_p50_s: Option<f64>,
+    /// 99th percentile of delay, seconds.
+    pub delay_p99_s: Option<f64>,
+    /// 99.9th percentile.
+    pub delay_p999_s: Option<f64>,
+    /// 99th percentile less the smallest (RFC 5481).
+    pub pdv_p99_s: Option<f64>,
+    /// Share of datagrams that never came (RFC 7680).
+    pub lost_share: Option<f64>,
+    /// Share of those that came, after a later one (RFC 4737, 3.4).
+    pub reordered_share: Option<f64>,
+    /// R of the E-model (ITU-T G.107), 0 to 100; null for what is no call.
+    pub call_r: Option<f64>,
+    /// The mean opinion score of that, 1 to 4.5.
+    pub call_mos: Option<f64>,
+    /// Where limits and parameters come from; (?) marks what was not compared with the text.
+    pub source: String,
+}
+
+pub(super) fn class(carried: &Carried) -> TrafficClassResult {
+    let runs = &carried.at.runs;
+    let most = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
+    let known = class::by_name(&carried.class);
+    let ratings = runs.iter().filter_map(|run| run.worst_call);
+    let worst = ratings.min_by(|a, b| a.r.total_cmp(&b.r));
+    let worst = worst.filter(|_| known.is_some_and(|class| class.is_call));
+    let fails = carried.fails_at.as_ref();
+    TrafficClassResult {
+        class: carried.class.clone(),
+        most_sessions: carried.most,
+        fails_at_sessions: fails.map(|(at, _)| *at),
+        fails_by: fails.map(|(_, why)| why.clone()).unwrap_or_default(),
+        sessions: carried.at.cell.sessions,
+        delay_p50_s: most(|run| run.delay_p50),
+        delay_p99_s: most(|run| run.delay_p99),
+        delay_p999_s: most(|run| run.delay_p999),
+        pdv_p99_s: most(|run| run.pdv_p99),
+        lost_share: most(|run| run.worst_loss),
+        reordered_share: most(|run| run.reordered),
+        call_r: worst.map(|rating| rating.r),
+        call_mos: worst.map(|rating| rating.mos),
+        source: known.map_or_else(String::new, |class| class.source.to_owned()),
+    }
+}
