@@ -40,6 +40,7 @@ pub use job::JobEnd;
 pub use job::Offer;
 pub use job::TcpEnd;
 pub use job::run;
+pub use job::run_seen;
 pub use meeting::Door;
 pub use meeting::Reach;
 pub use meeting::Reception;

@@ -131,6 +131,13 @@ pub struct FlowSample {
     pub refused: u64,
     /// How the sender waited.
     pub pace: String,
+    /// CPU time of the asker and of the answerer of a conversation, counted in that of the cluster, too; `None`
+    /// between hosts, and for flows with a schedule, which share threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<[Nanos; 2]>,
+    /// What the user of the application of a conversation noticed: `page load p50, s` and its value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noticed: Vec<(String, f64)>,
     /// Socket options of the sender, as the kernel has them.
     pub sender_options: SocketOptions,
     /// Of the receiver.
@@ -183,9 +190,14 @@ impl Journal {
 
 impl FlowSample {
     /// True for a flow of a conversation: nobody but its answers decides when it goes on, and it has threads of
-    /// its own, whose CPU time is not read.
+    /// its own.
     pub fn is_asked(&self) -> bool {
         self.pace == ASKED
+    }
+
+    /// True where the CPU time of its cluster is without that of its threads.
+    pub fn is_uncounted(&self) -> bool {
+        self.is_asked() && self.cpu_ns.is_none()
     }
 
     /// How far its delays of one way may be off, seconds; `None` where one clock measured them.

@@ -341,7 +341,7 @@ impl Totals {
                 .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
                 .sum(),
             fairness: sessions::jain(&rates),
-            cpu_s_per_gb: (delivered > 0.0 && !flows.iter().any(|flow| flow.is_asked())).then(
+            cpu_s_per_gb: (delivered > 0.0 && !flows.iter().any(|flow| flow.is_uncounted())).then(
                 || {
                     let per_gb = 1e9 / delivered;
                     (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)

@@ -59,14 +59,14 @@ pub trait Closed: std::fmt::Debug + Send {
     fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>);
 
     /// What the user of the application noticed until now, such as `page load p95` in seconds.
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         Vec::new()
     }
 }
 
 /// A figure that the user of an application notices.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Noticed {
     /// What it is, with its unit: `page load p50, s`.
     pub name: &'static str,
     /// The figure.

@@ -15,6 +15,8 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
@@ -32,6 +34,8 @@ pub struct Guests {
     known: Option<(Seat, usize)>,
     open: AtomicUsize,
     moved: AtomicU64,
+    /// CPU time of connections that ended.
+    cpu_ns: AtomicU64,
 }
 
 impl Guests {
@@ -43,6 +47,18 @@ impl Guests {
     /// Whoever connects.
     pub(super) fn anybody() -> Self {
         Self::default()
+    }
+
+    /// CPU time that answering took, of the connections that ended.
+    pub(super) fn cpu(&self) -> Nanos {
+        Nanos::new(self.cpu_ns.load(Relaxed))
+    }
+
+    /// Answers every request of a connection, with a thread of its own.
+    fn serve(&self, stream: &TcpStream, over: &AtomicBool) {
+        let before = ThreadUse::now();
+        answer(stream, over, &self.moved);
+        self.cpu_ns.fetch_add(ThreadUse::now().since(&before).cpu_ns, Relaxed);
     }
 }
 
@@ -67,7 +83,7 @@ fn answer_anybody(
     thread::scope(|scope| {
         while !over.load(Relaxed) {
             if let Ok((stream, _)) = listener.accept() {
-                scope.spawn(move || answer(&stream, over, &guests.moved));
+                scope.spawn(move || guests.serve(&stream, over));
             }
         }
     });
@@ -102,7 +118,7 @@ fn answer_known(
                 };
                 guests.open.fetch_add(1, Relaxed);
                 scope.spawn(move || {
-                    answer(&TcpStream::from(socket), over, &guests.moved);
+                    guests.serve(&TcpStream::from(socket), over);
                     guests.open.fetch_sub(1, Relaxed);
                 });
             }

@@ -28,6 +28,7 @@ use btu_core::traffic::trace::ReadTime;
 use btu_core::traffic::trace::Trace;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::socket::Effective;
 use btu_sys::socket::Settings;
@@ -81,11 +82,13 @@ pub fn converse_with(dialogue: Dialogue, door: Door) -> Result<FlowEnd, EngineEr
     let place = dialogue.near.clone();
     let far = Respondent { at: door.at, token: Some(door.seat) };
     // The place of the thread is that of the conversation alone.
-    thread::scope(|scope| {
+    let end = thread::scope(|scope| {
         let asking = scope.spawn(|| place.enter().and_then(|()| Asker::new(dialogue, far).run()));
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
         asking.join().unwrap_or_else(|_| Err(panicked()))
-    })
+    });
+    // What the answers took nobody says here.
+    end.map(|end| FlowEnd { cpu: None, ..end })
 }
 
 /// Carries a conversation to its end.
@@ -97,10 +100,10 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
     let settings = dialogue.settings.clone();
     let listener = within(&far, || Ok(socket::listen(address, &settings)?))?;
     let listening = listener.local_addr().map_err(EngineError::peer("listen"))?;
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let answering = scope
-            .spawn(|| far.enter().and_then(|()| answer_all(&listener, &over, &Guests::anybody())));
+    let (over, guests) = (AtomicBool::new(false), Guests::anybody());
+    let mut end = thread::scope(|scope| {
+        let answering =
+            scope.spawn(|| far.enter().and_then(|()| answer_all(&listener, &over, &guests)));
         let asking = scope.spawn(|| {
             let place = dialogue.near.clone();
             let far = Respondent { at: listening, token: None };
@@ -111,7 +114,11 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
         over.store(true, Relaxed);
         answering.join().unwrap_or_else(|_| Err(panicked()))?;
         end
-    })
+    })?;
+    if let Some([_, answering]) = &mut end.cpu {
+        *answering = guests.cpu();
+    }
+    Ok(end)
 }
 
 /// The asking end.
@@ -161,12 +168,14 @@ impl Asker {
     fn run(mut self) -> Result<FlowEnd, EngineError> {
         let mut ready = Ready::new(64)?;
         btu_sys::clock::sleep_until(self.begin.count());
+        let before = ThreadUse::now();
         let outcome = match self.talk(&mut ready) {
             Ok(()) => Outcome::Complete,
             Err(Stop::Capped(reason)) => Outcome::Capped { reason },
             Err(Stop::Failed(error)) => Outcome::Failed { reason: error.sentence() },
         };
-        Ok(self.end(outcome))
+        let cpu = Nanos::new(ThreadUse::now().since(&before).cpu_ns);
+        Ok(self.end(outcome, cpu))
     }
 
     fn talk(&mut self, ready: &mut Ready) -> Result<(), Stop> {
@@ -294,7 +303,10 @@ impl Asker {
     }
 
     /// Each exchange is a block: due when it was asked, read when it was answered.
-    fn end(self, outcome: Outcome) -> FlowEnd {
+    fn end(self, outcome: Outcome, cpu: Nanos) -> FlowEnd {
+        // What was cut short is averaged over the time that it had.
+        let had = now().since(self.begin).min(self.dialogue.duration);
+        let duration = if outcome.is_complete() { self.dialogue.duration } else { had };
         let block = |exchange: &Exchange| BlockRecord {
             due: exchange.asked,
             size: Bytes::new(exchange.size),
@@ -316,7 +328,7 @@ impl Asker {
             one.answered.map(|last| ReadTime { last, mean_ns: last.micros() * 1e3 })
         };
         let trace = Trace {
-            duration: self.dialogue.duration,
+            duration,
             blocks: self.exchanges.iter().map(block).collect(),
             reads: reads.collect(),
             read_times: self.exchanges.iter().map(read_time).collect(),
@@ -331,6 +343,8 @@ impl Asker {
             sender: self.sender,
             pace: "answers",
             refused: 0,
+            cpu: Some([cpu, Nanos::ZERO]),
+            noticed: self.dialogue.train.noticed(),
         }
     }
 }

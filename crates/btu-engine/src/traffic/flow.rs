@@ -51,7 +51,7 @@ pub(super) struct Sent {
     pub(super) pace: &'static str,
     pub(super) refused: u64,
     pub(super) fault: Option<Outcome>,
-    /// When a limit or a fault ended it before T.
+    /// When a limit or a fault ended it, before T or after.
     pub(super) ended: Option<Nanos>,
 }
 
@@ -62,6 +62,8 @@ pub(super) struct Received {
     pub(super) reads: Vec<Read>,
     pub(super) arrived: Vec<Arrived>,
     pub(super) fault: Option<Outcome>,
+    /// When a fault ended it, before T or after.
+    pub(super) ended: Option<Nanos>,
 }
 
 impl Shared {
@@ -98,6 +100,8 @@ pub(super) fn together(
             tcp: sent.tcp,
             pace: sent.pace,
             refused: sent.refused,
+            cpu: None,
+            noticed: Vec::new(),
             trace: trace(
                 flow,
                 (sent.blocks, sent.ended),
@@ -123,7 +127,7 @@ pub(super) fn trace(
         Offer::Train { discipline, .. } => (*discipline, false),
     };
     // What was cut short is averaged over the time that it had.
-    let duration = ended.map_or(flow.duration, |ended| ended.min(flow.duration));
+    let duration = ended.into_iter().chain(received.ended).fold(flow.duration, Nanos::min);
     let trace = Trace { duration, discipline, endless, blocks, ..Trace::default() };
     match (&flow.carrier, endless) {
         (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
+use btu_core::traffic::Noticed;
 use btu_core::traffic::Pace;
 use btu_core::traffic::analysis::places::Glance;
 use btu_core::traffic::burst::Block;
@@ -21,6 +22,7 @@ use super::connect;
 use super::crew;
 use super::crew::Carried;
 use super::pacer::now;
+use super::side::Watch;
 use crate::error::EngineError;
 use crate::place::Party;
 
@@ -134,6 +136,11 @@ pub struct FlowEnd {
     pub pace: &'static str,
     /// Calls that the kernel refused for want of memory: datagrams that never left.
     pub refused: u64,
+    /// What the user of the application of a conversation noticed.
+    pub noticed: Vec<Noticed>,
+    /// CPU time of the asking and of the answering threads of a conversation whose ends are both here; `None`
+    /// between hosts, and for flows, which share threads.
+    pub cpu: Option<[Nanos; 2]>,
 }
 
 /// The kernel's account of a TCP sender, read at T.
@@ -157,8 +164,17 @@ pub struct TcpEnd {
 /// A connection did not come up, or a thread did not start. What happens later ends one flow and is
 /// told in its outcome.
 pub fn run(job: &Job<'_>) -> Result<JobEnd, EngineError> {
+    run_seen(job, drop)
+}
+
+/// The same, seen by somebody who is given what can be asked meanwhile.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_seen(job: &Job<'_>, see: impl FnOnce(Watch)) -> Result<JobEnd, EngineError> {
     btu_sys::limit::raise_descriptors()?;
     let ends = connect::connect(job)?;
+    see(Watch::of(&ends));
     // Threads need a moment to get into place before the first block is due.
     let begin = now().saturating_add(LEAD);
     let Carried { sent, received, glances, used } = crew::carry(job, &ends, begin)?;

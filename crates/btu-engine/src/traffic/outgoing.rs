@@ -49,9 +49,9 @@ pub(super) struct Sender<'a> {
     pub(super) is_over: bool,
     refused: u64,
     tcp: Option<TcpEnd>,
-    pub(super) fault: Option<Outcome>,
-    /// When a limit was met.
-    overflowed: Option<Nanos>,
+    fault: Option<Outcome>,
+    /// When a limit was met, or a fault ended it.
+    cut_short: Option<Nanos>,
     /// What may be sent by now, where a rate holds that no kernel keeps.
     ration: Option<Ration>,
     /// When somebody will come back because its rate allows more.
@@ -117,7 +117,7 @@ impl<'a> Sender<'a> {
             refused: 0,
             tcp: None,
             fault: None,
-            overflowed: None,
+            cut_short: None,
             ration: ration(flow, socket),
             held_until: None,
         }
@@ -263,9 +263,15 @@ impl<'a> Sender<'a> {
     }
 
     fn fail(&mut self, reason: String) -> Progress {
-        self.fault = Some(Outcome::Failed { reason });
-        self.end();
+        self.cut_short(now(), Outcome::Failed { reason });
         Progress::Over
+    }
+
+    /// Ends it although it has more: what it sent is averaged over the time that it had.
+    pub(super) fn cut_short(&mut self, time: Nanos, fault: Outcome) {
+        self.fault = Some(fault);
+        self.cut_short = Some(time.since(self.start));
+        self.end();
     }
 
     /// T has come, or the end of the time to drain, or a limit was met.
@@ -275,11 +281,8 @@ impl<'a> Sender<'a> {
             // What was due before T is due, however late somebody looks.
             bursts.advance(since.min(self.flow.duration));
             if let Some(overflow) = bursts.overflow(since) {
-                let at = since.seconds();
-                self.overflowed = Some(since);
-                self.fault =
-                    Some(Outcome::Capped { reason: format!("{overflow}, at t = {at:.3} s") });
-                self.end();
+                let reason = format!("{overflow}, at t = {:.3} s", since.seconds());
+                self.cut_short(time, Outcome::Capped { reason });
                 return Some(Progress::Over);
             }
         }
@@ -313,7 +316,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Nothing more is sent: the receiver sees the end once it has read what was.
-    pub(super) fn end(&mut self) {
+    fn end(&mut self) {
         self.is_over = true;
         if self.tcp.is_none() {
             self.tcp = self.account();
@@ -347,7 +350,7 @@ impl<'a> Sender<'a> {
             Load::Endless { taken, .. } => vec![BlockRecord {
                 size: Bytes::new(taken),
                 start: Some(Nanos::ZERO),
-                end: Some(self.flow.duration),
+                end: Some(self.cut_short.unwrap_or(self.flow.duration).min(self.flow.duration)),
                 taken: Bytes::new(taken),
                 fate: Fate::Sent,
                 ..BlockRecord::default()
@@ -360,7 +363,7 @@ impl<'a> Sender<'a> {
             pace: pacer.pace.name(),
             refused: self.refused,
             fault: self.fault,
-            ended: self.overflowed,
+            ended: self.cut_short,
         }
     }
 }

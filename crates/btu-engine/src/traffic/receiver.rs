@@ -101,6 +101,8 @@ struct Sink<'a> {
     last: Nanos,
     is_over: bool,
     fault: Option<Outcome>,
+    /// When that ended it.
+    ended: Option<Nanos>,
 }
 
 impl<'a> Sink<'a> {
@@ -125,6 +127,7 @@ impl<'a> Sink<'a> {
             last: start,
             is_over: false,
             fault: None,
+            ended: None,
         }
     }
 
@@ -141,11 +144,17 @@ impl<'a> Sink<'a> {
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => {
-                    self.fault = Some(Outcome::Failed { reason: format!("receive: {cause}") });
-                    return self.is_over = true;
+                    let reason = format!("receive: {cause}");
+                    return self.fail(now(), Outcome::Failed { reason });
                 }
             }
         }
+    }
+
+    fn fail(&mut self, time: Nanos, fault: Outcome) {
+        self.ended = Some(time.since(self.start));
+        self.fault = Some(fault);
+        self.is_over = true;
     }
 
     fn came(&mut self, data: &[u8]) {
@@ -178,8 +187,7 @@ impl<'a> Sink<'a> {
     fn look(&mut self, job: &Job<'_>, time: Nanos) {
         let shared = self.shared;
         if shared.is_abandoned() {
-            self.fault = Some(Outcome::Capped { reason: flow::ABANDONED.to_owned() });
-            return self.is_over = true;
+            return self.fail(time, Outcome::Capped { reason: flow::ABANDONED.to_owned() });
         }
         if !shared.is_done() {
             // The sender has its own deadline, and always ends.
@@ -194,16 +202,15 @@ impl<'a> Sink<'a> {
             }
             Carrier::Tcp(_) if quiet > job.stall => {
                 let reason = format!("nothing arrived for {} s", job.stall.seconds());
-                self.fault = Some(Outcome::Capped { reason });
-                self.is_over = true;
+                self.fail(time, Outcome::Capped { reason });
             }
             Carrier::Tcp(_) => self.is_over |= job.cancel.load(Relaxed),
         }
     }
 
     fn finish(self) -> Received {
-        let Self { number, reads, arrived, fault, .. } = self;
-        Received { number, reads, arrived, fault }
+        let Self { number, reads, arrived, fault, ended, .. } = self;
+        Received { number, reads, arrived, fault, ended }
     }
 }
 

@@ -177,7 +177,7 @@ impl<'a> Thread<'a> {
             return;
         }
         self.looked = time;
-        self.give_up(flow::ABANDONED, |sender| sender.shared.is_abandoned());
+        self.give_up(time, flow::ABANDONED, |sender| sender.shared.is_abandoned());
         let moved: u64 = self.senders.iter().map(Sender::arrived).sum();
         let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
         if moved != self.moved_bytes || !waits {
@@ -190,13 +190,12 @@ impl<'a> Thread<'a> {
         } else {
             return;
         };
-        self.give_up(&reason, |_| true);
+        self.give_up(time, &reason, |_| true);
     }
 
-    fn give_up(&mut self, reason: &str, of: impl Fn(&Sender<'_>) -> bool) {
+    fn give_up(&mut self, time: Nanos, reason: &str, of: impl Fn(&Sender<'_>) -> bool) {
         for sender in self.senders.iter_mut().filter(|sender| !sender.is_over && of(sender)) {
-            sender.fault = Some(Outcome::Capped { reason: reason.to_owned() });
-            sender.end();
+            sender.cut_short(time, Outcome::Capped { reason: reason.to_owned() });
             self.open -= 1;
         }
     }

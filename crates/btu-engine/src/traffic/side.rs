@@ -76,8 +76,7 @@ impl Side {
 
     /// What can be asked meanwhile.
     pub fn watch(&self) -> Watch {
-        let shared = |ends: &Ends| (ends.near.is_some(), Arc::clone(&ends.shared));
-        Watch { shared: self.ends.iter().map(shared).collect() }
+        Watch::of(&self.ends)
     }
 
     /// The streams that are sent from here, held open: once these are dropped, and not before, each is
@@ -123,6 +122,17 @@ impl Side {
 }
 
 impl Watch {
+    pub(super) fn of(ends: &[Ends]) -> Self {
+        let shared = |ends: &Ends| (ends.near.is_some(), Arc::clone(&ends.shared));
+        Self { shared: ends.iter().map(shared).collect() }
+    }
+
+    /// Payload that was read here.
+    pub fn read(&self) -> u64 {
+        let read = self.shared.iter().map(|(_, shared)| shared.read.load(Relaxed));
+        read.fold(0, u64::saturating_add)
+    }
+
     /// How many datagrams each flow sent that is sent from here, once all of them have ended.
     pub fn sent_here(&self) -> Option<Vec<Option<u64>>> {
         self.sent_of(|_| true)
@@ -237,6 +247,8 @@ fn whole(
         tcp: sent.tcp,
         pace: sent.pace,
         refused: sent.refused,
+        cpu: None,
+        noticed: Vec::new(),
         trace: flow::trace(flow, (sent.blocks, sent.ended), received, datagrams),
         glances: Vec::new(),
         sender,

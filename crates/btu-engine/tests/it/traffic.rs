@@ -210,6 +210,8 @@ fn a_flow_that_nobody_wants_any_more_ends() {
     ];
     for end in carry_until(&flows, cancelled) {
         assert_eq!(end.outcome, Outcome::Capped { reason: "interrupted".into() });
+        // It is told over the time that it had.
+        assert!(end.trace.duration < Nanos::from_secs(600), "{:?}", end.trace.duration);
     }
 }
 
@@ -274,10 +276,13 @@ fn a_conversation_asks_again_when_it_was_answered() {
     let asked: Vec<Nanos> = end.trace.blocks.iter().map(|block| block.due).collect();
     let answered: Vec<Nanos> = end.trace.reads.iter().map(|read| read.at).collect();
     assert!(answered[0] <= asked[1] && answered[1] <= asked[2], "{asked:?} {answered:?}");
+    let [asking, answering] = end.cpu.unwrap();
+    assert!(asking > Nanos::ZERO && answering > Nanos::ZERO, "{asking:?} {answering:?}");
 }
 
 #[test]
 fn a_conversation_that_nobody_wants_any_more_ends() {
     let end = converse(dialogue(u32::MAX, true)).unwrap();
     assert_eq!(end.outcome, Outcome::Capped { reason: "interrupted".into() });
+    assert!(end.trace.duration < Nanos::from_secs(600), "{:?}", end.trace.duration);
 }

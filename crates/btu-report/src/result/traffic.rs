@@ -22,6 +22,8 @@ use crate::traffic::unverified;
 use class::class;
 use flow::flows;
 
+pub use class::TrafficClassResult;
+pub use flow::NoticedResult;
 pub use flow::TrafficClockResult;
 pub use flow::TrafficFlowResult;
 pub use method::BackToBackResult;
@@ -75,12 +77,12 @@ pub struct TrafficDocument {
     pub flows: Vec<TrafficFlowResult>,
     /// The clocks of other hosts, run by run; empty on the local testbed.
     pub clocks: Vec<TrafficClockResult>,
-}
-
     /// What the path carries of each application class; empty but in a sheet.
     pub classes: Vec<TrafficClassResult>,
     /// Models that were used although their parameters were not compared with their source, and what is missing.
     pub unverified_models: Vec<String>,
+}
+
 /// A knee of throughput.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeResult {
@@ -223,10 +225,10 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
         flows: journal.runs().flat_map(flows).collect(),
         clocks: journal.runs().flat_map(flow::clocks).collect(),
-    }
-}
         classes: analysis.classes.iter().map(class).collect(),
         unverified_models: unverified::models(journal),
+    }
+}
 
 fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
     let cell = &measured.cell;
@@ -286,13 +288,14 @@ const NOT_SAMPLED: &str =
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str =
     "no whole block arrived that was due at a known time, or two clocks hide it (delay_hidden)";
+const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
-const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_LOAD: &str = "no load without loss was found";
 
-const NO_CPU: &str = "nothing was delivered, or by a conversation, whose CPU time is not read";
+const NO_CPU: &str =
+    "nothing was delivered, or by a conversation with another host, whose CPU time is not told";
 
 /// Why each key may be null.
 const REASONS: &Reasons = &[
@@ -332,14 +335,14 @@ const REASONS: &Reasons = &[
     ("delay_max_s", NO_DELAY),
     ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
     ("pdv_p99_s", NO_BLOCK),
-    ("datagrams_sent", NO_DATAGRAM),
-    ("lost_share", NO_DATAGRAM),
-    ("reordered", NO_DATAGRAM),
     ("most_sessions", "not even the fewest sessions that were tried met the limits"),
     ("fails_at_sessions", "every number of sessions that was tried met the limits"),
     ("reordered_share", "no datagram came"),
     ("call_r", NO_CALL),
     ("call_mos", NO_CALL),
+    ("datagrams_sent", NO_DATAGRAM),
+    ("lost_share", NO_DATAGRAM),
+    ("reordered", NO_DATAGRAM),
     ("duplicated", NO_DATAGRAM),
     ("jitter_s", "jitter needs two datagrams that arrived"),
     ("fairness", "no flow received anything"),

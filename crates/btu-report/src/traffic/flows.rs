@@ -35,6 +35,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(clocks::compose(run));
     blocks.extend(places(flows));
     blocks.extend(datagrams(flows));
+    blocks.extend(noticed(flows));
     blocks.push(pacing(flows));
     blocks.push(cpu(run));
     blocks.extend(unread(run));
@@ -169,6 +170,16 @@ fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
     (!rows.is_empty()).then(|| table("Datagrams", &columns, rows))
 }
 
+/// What the users of conversations noticed, figure by figure.
+fn noticed(flows: &[Named<'_>]) -> Option<Block> {
+    let rows = flows.iter().flat_map(|Named { name, flow }| {
+        let told = flow.noticed.iter();
+        told.map(|(what, value)| vec![name.clone(), what.clone(), number::figure(*value)])
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    (!rows.is_empty()).then(|| table("What users noticed", &["what", "value"], rows))
+}
+
 fn pacing(flows: &[Named<'_>]) -> Block {
     let row = |Named { name, flow }: &Named<'_>| {
         let pacing = flow.figures.pacing;
@@ -194,10 +205,10 @@ fn cpu(run: &RunSample) -> Block {
         let per_gb = |cpu: f64| (bytes > 0).then(|| cpu * 1e9 / bytes as f64);
         let [sender, receiver] =
             [cluster.sender_cpu_ns, cluster.receiver_cpu_ns].map(Nanos::seconds);
-        // Conversations have threads of their own, whose time nobody reads.
+        // Nobody reads the time of threads on another host that answer.
         let read = cluster.sender_threads > 0;
         let per_gb = |cpu| number::figure_or_none(per_gb(cpu).filter(|_| read));
-        let asked = cluster.flows.iter().filter(|flow| flow.is_asked()).count();
+        let asked = cluster.flows.iter().filter(|flow| flow.is_uncounted()).count();
         vec![
             cluster.name.clone(),
             cluster.sender_threads.to_string(),
@@ -218,9 +229,9 @@ fn cpu(run: &RunSample) -> Block {
 
 /// Why some CPU times are missing.
 fn unread(run: &RunSample) -> Option<Block> {
-    let said = "CPU time is read of the threads of flows that have a schedule: flows of conversations, which \
-                wait for answers, are counted as \"without\".";
-    run.flows().any(FlowSample::is_asked).then(|| Block::paragraph(said.to_owned()))
+    let said = "Flows of conversations, which wait for answers from another host, are counted as \"without\": the \
+                CPU time of the threads that answer is not told.";
+    run.flows().any(FlowSample::is_uncounted).then(|| Block::paragraph(said.to_owned()))
 }
 
 /// A(t) and D(t) of the first flows; a full stream has no A(t) of its own.

@@ -10,6 +10,7 @@ use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
+use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::FlowEnd;
@@ -41,13 +42,16 @@ pub(super) fn sample(
         JobEnd::default()
     });
     let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
+    let known: Vec<[Nanos; 2]> = talked.iter().filter_map(|talk| talk.cpu_ns).collect();
+    let cpu = |end: usize| known.iter().map(|cpu| cpu[end]).sum::<Nanos>();
+    let threads = end.sender_threads + known.len();
     ClusterSample {
         name: name.to_owned(),
+        sender_cpu_ns: end.sender_cpu.saturating_add(cpu(0)),
+        receiver_cpu_ns: end.receiver_cpu.saturating_add(cpu(1)),
+        sender_threads: u32::try_from(threads).unwrap_or(u32::MAX),
         flows: flows.chain(talked).collect(),
         failed,
-        sender_cpu_ns: end.sender_cpu,
-        receiver_cpu_ns: end.receiver_cpu,
-        sender_threads: u32::try_from(end.sender_threads).unwrap_or(u32::MAX),
         elapsed_ns: end.elapsed,
         clocks: Vec::new(),
     }
@@ -101,6 +105,8 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         least_rtt_ns: None,
         refused: 0,
         pace: end.pace.to_owned(),
+        cpu_ns: end.cpu,
+        noticed: end.noticed.iter().map(|one| (one.name.to_owned(), one.value)).collect(),
         sender_options: options(end.sender),
         receiver_options: options(end.receiver),
         curves: Curves::of(&end.trace),
@@ -130,6 +136,8 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         least_rtt_ns: end.tcp.map(|tcp| tcp.least_rtt),
         refused: end.refused,
         pace: end.pace.to_owned(),
+        cpu_ns: end.cpu,
+        noticed: end.noticed.iter().map(|one| (one.name.to_owned(), one.value)).collect(),
         sender_options: options(end.sender),
         receiver_options: options(end.receiver),
         curves: Curves::of(&end.trace),

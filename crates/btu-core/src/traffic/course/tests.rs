@@ -58,6 +58,8 @@ fn flow(figures: Figures, duration: Nanos) -> FlowSample {
         least_rtt_ns: Some(RTT),
         refused: 0,
         pace: "sleep".into(),
+        cpu_ns: None,
+        noticed: Vec::new(),
         sender_options: SocketOptions { mss_bytes: Some(1448), ..SocketOptions::default() },
         receiver_options: SocketOptions::default(),
         curves: Curves::default(),

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::traffic::train::Conversation;
-use crate::traffic::train::Outcome;
+use crate::traffic::train::Noticed;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
@@ -71,7 +71,7 @@ impl Script for Rank {
         }
     }
 
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         if self.spent <= 0.0 {
             return Vec::new();
         }

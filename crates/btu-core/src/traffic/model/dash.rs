@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::traffic::train::Conversation;
-use crate::traffic::train::Outcome;
+use crate::traffic::train::Noticed;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
@@ -138,14 +138,14 @@ impl Script for Player {
         }
     }
 
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         let segments = crate::stats::count(self.rungs.len()).max(1.0);
         let rate: f64 = self.rungs.iter().map(|rung| LADDER[*rung]).sum::<f64>() / segments;
         let switches = self.rungs.windows(2).filter(|pair| pair[0] != pair[1]).count();
         vec![
-            Outcome { name: "stalled, s", value: self.stalled },
-            Outcome { name: "mean quality, Mb/s", value: rate / 1e6 },
-            Outcome { name: "switches of quality", value: crate::stats::count(switches) },
+            Noticed { name: "stalled, s", value: self.stalled },
+            Noticed { name: "mean quality, Mb/s", value: rate / 1e6 },
+            Noticed { name: "switches of quality", value: crate::stats::count(switches) },
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::traffic::train::Conversation;
-use crate::traffic::train::Outcome;
+use crate::traffic::train::Noticed;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
@@ -129,9 +129,9 @@ impl Script for Reader {
         self.loading = !self.loading;
     }
 
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         let at = |share| crate::stats::quantile(&self.loads, share);
-        let figure = |name, share| Some(Outcome { name, value: at(share)? });
+        let figure = |name, share| Some(Noticed { name, value: at(share)? });
         [figure("page load p50, s", 0.5), figure("page load p95, s", 0.95)]
             .into_iter()
             .flatten()

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::traffic::train::Conversation;
-use crate::traffic::train::Outcome;
+use crate::traffic::train::Noticed;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
@@ -77,9 +77,9 @@ impl Script for Aggregator {
         }
     }
 
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         let at = |share| crate::stats::quantile(&self.queries, share);
-        let figure = |name, share| Some(Outcome { name, value: at(share)? });
+        let figure = |name, share| Some(Noticed { name, value: at(share)? });
         [figure("query p50, s", 0.5), figure("query p99, s", 0.99)].into_iter().flatten().collect()
     }
 }

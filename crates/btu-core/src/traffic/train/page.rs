@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::Action;
 use super::Closed;
 use super::Event;
-use super::Outcome;
+use super::Noticed;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -28,7 +28,7 @@ pub(in crate::traffic) trait Script: std::fmt::Debug + Send {
     fn more(&mut self, elapsed: Nanos, steps: &mut VecDeque<Step>);
 
     /// What the user of the application noticed.
-    fn outcome(&self) -> Vec<Outcome> {
+    fn noticed(&self) -> Vec<Noticed> {
         Vec::new()
     }
 }
@@ -101,7 +101,7 @@ impl Closed for Conversation {
         self.advance(now, actions);
     }
 
-    fn outcome(&self) -> Vec<Outcome> {
-        self.script.outcome()
+    fn noticed(&self) -> Vec<Noticed> {
+        self.script.noticed()
     }
 }

@@ -62,6 +62,8 @@ struct ReceivedReport {
     /// Time since the datagram before, number, length.
     arrived: Vec<[u64; 3]>,
     fault: Option<Outcome>,
+    #[serde(default)]
+    ended_ns: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -262,7 +264,12 @@ fn of_received(received: &Received) -> ReceivedReport {
         at = one.at.count();
         row
     });
-    ReceivedReport { reads, arrived: arrived.collect(), fault: received.fault.clone() }
+    ReceivedReport {
+        reads,
+        arrived: arrived.collect(),
+        fault: received.fault.clone(),
+        ended_ns: received.ended.map(Nanos::count),
+    }
 }
 
 fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossible> {
@@ -279,7 +286,8 @@ fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossib
         let size = u16::try_from(size).map_err(|_| Impossible)?;
         arrived.push(Arrived { at: Nanos::new(at), number, size: Bytes::new(size.into()) });
     }
-    Ok(Received { number, reads, arrived, fault: to_fault(told.fault)? })
+    let ended = told.ended_ns.map(time_of).transpose()?;
+    Ok(Received { number, reads, arrived, fault: to_fault(told.fault)?, ended })
 }
 
 fn of_options(read: Effective) -> Options {

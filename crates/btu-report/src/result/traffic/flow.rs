@@ -104,6 +104,17 @@ pub struct TrafficFlowResult {
     pub pacing_max_us: Option<f64>,
     /// True where the generator and not the network limited the flow.
     pub host_limited: bool,
+    /// What the user of a conversation's application noticed; empty for other flows.
+    pub noticed: Vec<NoticedResult>,
+}
+
+/// A figure that a user notices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoticedResult {
+    /// What it is, with its unit: `page load p50, s`.
+    pub what: String,
+    /// The figure.
+    pub value: f64,
 }
 
 pub(super) fn flows(run: &RunSample) -> Vec<TrafficFlowResult> {
@@ -166,6 +177,11 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         pacing_p50_us: pacing.map(|pacing| pacing.p50_us),
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
         host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
+        noticed: flow
+            .noticed
+            .iter()
+            .map(|(what, value)| NoticedResult { what: what.clone(), value: *value })
+            .collect(),
     }
 }
 

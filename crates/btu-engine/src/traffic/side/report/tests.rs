@@ -78,6 +78,7 @@ fn seen() -> SideEnd {
         reads: vec![read(3, 10), read(3, 30), read(900, 31)],
         arrived: vec![came(1, 1), came(4, 0), came(4, 7)],
         fault: None,
+        ended: Some(Nanos::new(950)),
     };
     let options = Effective { mss: Some(1448), nodelay: Some(true), ..Effective::default() };
     let parts = vec![
