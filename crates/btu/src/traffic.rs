@@ -7,6 +7,7 @@ mod distant;
 mod elsewhere;
 pub(crate) mod expand;
 mod finish;
+mod gauge;
 mod length;
 mod measure;
 mod meter;

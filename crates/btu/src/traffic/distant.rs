@@ -43,6 +43,7 @@ use self::clocks::Clocks;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Talked;
+use super::gauge::Gauge;
 use super::peers::LEASE;
 use super::peers::Peers;
 use super::peers::misfit;
@@ -65,6 +66,8 @@ pub(super) struct Order<'a> {
     pub(super) stall: Nanos,
     /// Set by whoever wants all to end.
     pub(super) interrupt: &'a AtomicBool,
+    /// Who looks meanwhile.
+    pub(super) gauge: &'a Gauge,
 }
 
 /// What came of it.
@@ -146,10 +149,12 @@ impl Course<'_> {
         let _held = is_held.then(|| side.hold()).transpose()?;
         let spoken: Vec<_> = talks.iter().map(|talk| Arc::clone(&talk.dialogue.moved)).collect();
         let carried = watch.clone();
-        let counting = self.peers.count(move || {
+        let moved = move || {
             let spoken = spoken.iter().map(|moved| moved.load(Relaxed));
             spoken.fold(carried.moved(), u64::saturating_add)
-        });
+        };
+        self.order.gauge.add(moved.clone());
+        let counting = self.peers.count(moved);
         let (own, talks, mut lost) = self.run((side, &watch), begin, talks, talk_doors);
         drop(counting);
         let mut own = own?;

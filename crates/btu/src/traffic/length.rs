@@ -2,6 +2,7 @@
 
 use btu_core::traffic::Block;
 use btu_core::traffic::Test;
+use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 
@@ -13,11 +14,16 @@ use crate::exit::Failure;
 pub(super) fn estimate(plan: &Plan) -> Result<Nanos, Failure> {
     let mut all = Nanos::ZERO;
     for cell in &plan.cells {
-        let scenario = scenario::stored(&cell.scenario)?;
-        let once = length(&scenario.run, plan.seed).saturating_add(SET_UP);
+        let once = of_run(cell, plan.seed)?;
         all = all.saturating_add(once.saturating_mul(plan.passes_of(cell).into()));
     }
     Ok(all)
+}
+
+/// How long a run of a cell takes, what is drained left out.
+pub(super) fn of_run(cell: &Cell, seed: u64) -> Result<Nanos, Failure> {
+    let scenario = scenario::stored(&cell.scenario)?;
+    Ok(length(&scenario.run, seed).saturating_add(SET_UP))
 }
 
 /// How long a block sends, what is drained left out.
@@ -45,7 +51,6 @@ const SET_UP: Nanos = Nanos::from_millis(150);
 
 #[cfg(test)]
 mod tests {
-    use btu_core::traffic::plan::Cell;
     use btu_core::traffic::plan::Study;
 
     use super::*;

@@ -28,6 +28,7 @@ use btu_engine::probe::observe;
 use btu_engine::traffic as engine;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::JobEnd;
+use btu_engine::traffic::Watch;
 use btu_engine::traffic::Way;
 
 use super::distant;
@@ -36,6 +37,7 @@ use super::expand::Cast;
 use super::expand::Layout;
 use super::expand::Said;
 use super::expand::Until;
+use super::gauge::Gauge;
 use super::path::Hosts;
 use super::path::LINGER;
 use super::path::Regained;
@@ -62,8 +64,10 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
     started.progress.found(started.lines.iter().filter_map(Line::run).count());
     let mut losses = Losses::default();
     while let Some(Next { pass, cell, decided }) = plan.next_run(&started.lines) {
-        started.progress.begins(pass, &cell);
-        let sample = run(&mut started.hosts, &plan, pass, &cell, interrupt)?;
+        let showing = started.progress.begins(pass, &cell);
+        let gauge = &started.progress.gauge;
+        let sample = run(&mut started.hosts, &plan, (pass, &cell), gauge, interrupt)?;
+        drop(showing);
         if interrupt.flag().load(Relaxed) {
             return Ok(ended(started, Ending::Interrupted));
         }
@@ -101,8 +105,8 @@ fn keep(started: &mut Started, line: Line) -> Result<(), Failure> {
 fn run(
     hosts: &mut Hosts,
     plan: &Plan,
-    pass: u32,
-    cell: &Cell,
+    (pass, cell): (u32, &Cell),
+    gauge: &Gauge,
     interrupt: &Interrupt,
 ) -> Result<RunSample, Failure> {
     let seed = plan.seed_of(pass);
@@ -113,7 +117,7 @@ fn run(
         probed(hosts, probe, interrupt)?
     } else {
         let scenario = scenario::stored(&cell.scenario)?;
-        let stage = Stage { hosts, plan, cell, seed, interrupt, done: Mutex::default() };
+        let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, done: Mutex::default() };
         stage.block(&scenario.run)?;
         (stage.done.into_inner().unwrap_or_else(PoisonError::into_inner), None)
     };
@@ -188,6 +192,7 @@ struct Stage<'a> {
     cell: &'a Cell,
     seed: u64,
     interrupt: &'a Interrupt,
+    gauge: &'a Gauge,
     done: Mutex<Vec<ClusterSample>>,
 }
 
@@ -209,6 +214,10 @@ impl Stage<'_> {
             stall: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
         };
+        for talk in &cast.talks {
+            let moved = Arc::clone(&talk.dialogue.moved);
+            self.gauge.add(move || moved.load(Relaxed));
+        }
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();
             let talks: Vec<_> = talks
@@ -218,7 +227,9 @@ impl Stage<'_> {
                     scope.spawn(talking)
                 })
                 .collect();
-            let ended = if flows.is_empty() { Ok(JobEnd::default()) } else { engine::run(&job) };
+            let see = |watch: Watch| self.gauge.add(move || watch.read());
+            let none = flows.is_empty();
+            let ended = if none { Ok(JobEnd::default()) } else { engine::run_seen(&job, see) };
             let panicked = || EngineError::Refused("a conversation panicked".to_owned());
             let joined =
                 talks.into_iter().map(|talk| talk.join().unwrap_or_else(|_| Err(panicked())));
@@ -236,6 +247,7 @@ impl Stage<'_> {
             linger: LINGER,
             stall: self.plan.stall_ns,
             interrupt: self.interrupt.flag(),
+            gauge: self.gauge,
         };
         let talks = std::mem::take(&mut cast.talks);
         let said: Vec<Said> = talks.iter().map(|talk| talk.said.clone()).collect();

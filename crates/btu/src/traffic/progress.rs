@@ -1,4 +1,11 @@
-//! Live progress: a bar on a terminal, a line per run elsewhere, or told to another host.
+//! Live progress: a bar on a terminal with what moves now, a line per run elsewhere, or told to another host.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
@@ -6,24 +13,34 @@ use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Totals;
 use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use indicatif::ProgressBar;
 
+use super::gauge::Gauge;
+use super::length;
 use crate::output;
 use crate::progress::Form;
+use crate::progress::span;
 use crate::run::ordered::Told;
 
 /// What the person at the terminal sees.
 pub(super) struct Progress {
     form: Form,
-    runs: u64,
-    done: u64,
+    /// How long each run takes, as far as they are known.
+    lengths: Vec<Nanos>,
+    done: usize,
+    /// What the run moves that is made now.
+    pub(super) gauge: Gauge,
     /// Who ordered the measurement, where that is another host.
     told: Option<Told>,
 }
 
 impl Progress {
     pub(super) fn new(quiet: bool, plan: &Plan) -> Self {
-        let runs = u64::try_from(plan.runs().len()).unwrap_or(u64::MAX);
-        Self { form: Form::of_stderr(quiet), runs, done: 0, told: None }
+        let runs = plan.runs().into_iter();
+        let lengths = runs.map(|(_, cell)| length::of_run(cell, plan.seed).unwrap_or_default());
+        let (form, lengths) = (Form::of_stderr(quiet), lengths.collect());
+        Self { form, lengths, done: 0, gauge: Gauge::default(), told: None }
     }
 
     /// The same for another host that ordered the measurement.
@@ -32,20 +49,33 @@ impl Progress {
         Self { told, ..Self::new(quiet, plan) }
     }
 
-    /// A run is about to begin.
-    pub(super) fn begins(&self, pass: u32, cell: &Cell) {
-        if let Form::Bar(bar) = &self.form {
-            // Where runs are decided on the way, this one is the last that is known.
-            bar.set_length(self.runs.max(self.done + 1));
-            bar.set_position(self.done);
-            bar.set_prefix(format!("pass {pass}"));
-            bar.set_message(cell.label.clone());
-        }
+    /// A run begins: what is given shows what it moves, until it is dropped.
+    pub(super) fn begins(&self, pass: u32, cell: &Cell) -> Option<Ticking> {
+        self.gauge.clear();
+        let Form::Bar(bar) = &self.form else { return None };
+        // Where runs are decided on the way, this one is the last that is known.
+        bar.set_length(count(self.lengths.len().max(self.done + 1)));
+        bar.set_position(count(self.done));
+        bar.set_prefix(format!("pass {pass}"));
+        bar.set_message(cell.label.clone());
+        let label = cell.label.clone();
+        Ticking::begin(Moving {
+            bar: bar.clone(),
+            label,
+            gauge: self.gauge.clone(),
+            left: self.left(),
+        })
+    }
+
+    /// How long the runs that are not made yet take; `None` where they are decided on the way.
+    fn left(&self) -> Option<Nanos> {
+        let to_come = self.lengths.get(self.done..).filter(|lengths| !lengths.is_empty())?;
+        Some(to_come.iter().copied().fold(Nanos::ZERO, Nanos::saturating_add))
     }
 
     /// So many runs are in the journal already.
     pub(super) fn found(&mut self, runs: usize) {
-        self.done = u64::try_from(runs).unwrap_or(u64::MAX);
+        self.done = runs;
     }
 
     /// A run is in the journal, which moved so much that nobody was told of.
@@ -60,8 +90,10 @@ impl Progress {
 
     fn line(&self, cell: &Cell, run: &RunSample) -> String {
         let (done, label) = (self.done, &cell.label);
-        let all = if self.runs > 0 { format!(" of {}", self.runs) } else { String::new() };
-        format!("run {done}{all}: {label}{}", figures(run))
+        let runs = self.lengths.len();
+        let all = if runs > 0 { format!(" of {runs}") } else { String::new() };
+        let left = self.left().map_or_else(String::new, |left| format!("; {} left", span(left)));
+        format!("run {done}{all}: {label}{}{left}", figures(run))
     }
 
     /// Takes the bar away before the report is printed.
@@ -69,6 +101,73 @@ impl Progress {
         self.form.finish();
     }
 }
+
+/// What a person sees of a run while it is made.
+struct Moving {
+    bar: ProgressBar,
+    label: String,
+    gauge: Gauge,
+    /// How long this run and those after it take.
+    left: Option<Nanos>,
+}
+
+/// A thread that shows what moves. Dropped, it ends.
+pub(super) struct Ticking {
+    over: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Ticking {
+    fn begin(moving: Moving) -> Option<Self> {
+        let over = Arc::<AtomicBool>::default();
+        let is_over = Arc::clone(&over);
+        let work = move || moving.show(&is_over);
+        // Without it there is less to see, and nothing to measure less.
+        let thread = thread::Builder::new().name("traffic-progress".to_owned()).spawn(work).ok();
+        Some(Self { over, thread: Some(thread?) })
+    }
+}
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.over.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It has nothing to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Moving {
+    fn show(&self, over: &AtomicBool) {
+        let begun = Instant::now();
+        let (mut then, mut before) = (begun, self.gauge.bytes());
+        while !over.load(Relaxed) {
+            thread::park_timeout(TICK);
+            let (now, bytes) = (Instant::now(), self.gauge.bytes());
+            let moved = Bytes::new(bytes.saturating_sub(before));
+            self.bar.set_message(self.text(moved, now - then, now - begun));
+            (then, before) = (now, bytes);
+        }
+    }
+
+    /// `80 ms, 1.250 Mb/s now, 41 s left`
+    fn text(&self, moved: Bytes, within: Duration, elapsed: Duration) -> String {
+        let rate = moved.per(Nanos::from(within)).map_or(0.0, btu_core::units::BitRate::mbps);
+        let left = self.left.map_or_else(String::new, |left| {
+            format!(", {} left", span(left.since(Nanos::from(elapsed))))
+        });
+        format!("{}, {rate:.3} Mb/s now{left}", self.label)
+    }
+}
+
+fn count(runs: usize) -> u64 {
+    u64::try_from(runs).unwrap_or(u64::MAX)
+}
+
+/// How often it is shown.
+const TICK: Duration = Duration::from_millis(500);
 
 fn figures(run: &RunSample) -> String {
     match &run.probe {
@@ -82,5 +181,31 @@ fn figures(run: &RunSample) -> String {
             let totals = Totals::of(run);
             format!(": a {:.3}, d {:.3} Mb/s", totals.arrival / 1e6, totals.departure / 1e6)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_shows_its_rate_and_the_time_that_is_left() {
+        let gauge = Gauge::default();
+        let moving = |left| Moving {
+            bar: ProgressBar::hidden(),
+            label: "80 ms".to_owned(),
+            gauge: gauge.clone(),
+            left,
+        };
+        let (moved, second) = (Bytes::new(156_250), Duration::from_secs(1));
+        let text = moving(Some(Nanos::from_secs(45))).text(moved, second, 4 * second);
+        assert_eq!(text, "80 ms, 1.250 Mb/s now, 41 s left");
+        assert_eq!(moving(None).text(moved, second, second), "80 ms, 1.250 Mb/s now");
+        gauge.add(|| 7);
+        gauge.add(|| 5);
+        assert_eq!(gauge.bytes(), 12);
+        drop(Ticking::begin(moving(None)).unwrap());
+        gauge.clear();
+        assert_eq!(gauge.bytes(), 0);
     }
 }

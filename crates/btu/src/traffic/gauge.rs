@@ -1,0 +1,34 @@
+//! What a run moves while it runs, for whoever looks: figures that only grow, read from outside.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+
+/// A figure that only grows, in bytes.
+type Source = Box<dyn Fn() -> u64 + Send>;
+
+/// Everything that moves payload in the run that is made now.
+#[derive(Clone, Default)]
+pub(super) struct Gauge(Arc<Mutex<Vec<Source>>>);
+
+impl Gauge {
+    /// Counts what `source` says, too.
+    pub(super) fn add(&self, source: impl Fn() -> u64 + Send + 'static) {
+        self.sources().push(Box::new(source));
+    }
+
+    /// The next run begins with nothing.
+    pub(super) fn clear(&self) {
+        self.sources().clear();
+    }
+
+    /// Bytes so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.sources().iter().map(|source| source()).fold(0, u64::saturating_add)
+    }
+
+    fn sources(&self) -> MutexGuard<'_, Vec<Source>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
