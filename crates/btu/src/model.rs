@@ -63,18 +63,18 @@ fn list(json: bool) -> Result<Exit, Failure> {
     let mut text = String::new();
     for model in MODELS {
         let [down, up] = model.mean_rates(&Call::plain(&model.shape)).map(rate);
-        let verified = if model.verified == Verified::Yes { "verified" } else { "-" };
+        let verified = if model.verified == Verified::Yes { "verified" } else { "not verified" };
         let feedback = feedback(model);
         let line = format!(
-            "{:width$}  {verified:<8}  {feedback:<6}  {down:>14}  {up:>14}  {}\n",
+            "{:width$}  {verified:<12}  {feedback:<6}  {down:>14}  {up:>14}  {}\n",
             model.name(),
             model.shape.about
         );
         text.push_str(&line);
     }
     let head = format!(
-        "{:width$}  {:<8}  {:<6}  {:>14}  {:>14}\n",
-        "", "source", "", "forward", "backward"
+        "{:width$}  {:<12}  {:<6}  {:>14}  {:>14}\n",
+        "", "parameters", "", "forward", "backward"
     );
     output::result(&format!("{head}{text}"))?;
     Ok(Exit::Done)

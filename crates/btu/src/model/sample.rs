@@ -36,6 +36,9 @@ pub(super) fn sample(args: &SampleArgs, json: bool) -> Result<Exit, Failure> {
     let streams = Streams::new(args.seed, model.name());
     let messages = traffic::preview(&call, &streams, args.time, args.messages);
     if !json {
+        if let Some(note) = super::note(model) {
+            output::message(&format!("{}: {note}", model.name()));
+        }
         output::result(&csv(&messages))?;
         return Ok(Exit::Done);
     }
@@ -43,6 +46,7 @@ pub(super) fn sample(args: &SampleArgs, json: bool) -> Result<Exit, Failure> {
         "model": call.to_string(),
         "seed": args.seed,
         "time_ns": args.time.count(),
+        "note": super::note(model),
         "messages": messages.iter().map(row).collect::<Vec<_>>(),
     }))?;
     Ok(Exit::Done)

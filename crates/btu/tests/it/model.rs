@@ -35,6 +35,25 @@ fn a_sample_is_the_same_for_the_same_seed() {
 }
 
 #[test]
+fn whatever_is_said_of_an_unverified_model_says_so() {
+    let note = "parameters not verified: tcplib";
+    for verb in ["show", "sample", "check"] {
+        let mut args = vec![verb, "telnet"];
+        args.extend(if verb == "check" { &["--samples", "1000"][..] } else { &[] });
+        let ended = btu().arg("model").args(&args).output().unwrap();
+        let said = [ended.stdout, ended.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(note), "{verb}: {said}");
+        let document = document(&args).to_string();
+        assert!(document.contains(note), "{verb}: {document}");
+    }
+    let listed = run(btu().args(["model", "list"])).unwrap();
+    let line = |name| listed.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(line("telnet ").contains("not verified"), "{listed}");
+    assert!(!line("ftp-3gpp ").contains("not verified"), "{listed}");
+}
+
+#[test]
 fn a_wrong_model_or_argument_exits_2_and_names_the_legal_ones() {
     for (text, part) in [
         ("voice", "unknown model \"voice\"; write one of telnet, ftp"),
