@@ -4,6 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use btu_core::traffic::Dialect;
+use btu_core::traffic::Streams;
+use btu_core::units::Nanos;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -182,7 +185,7 @@ fn an_interrupted_sweep_goes_on_where_it_stopped() {
 }
 
 /// T15: every model but the one that wants a recording, all at once; those that wait for no answer then
-/// over datagrams, too.
+/// over datagrams, too. What these ask for is what was drawn, and over streams all of it arrives.
 #[test]
 fn t15_every_model_can_be_sent() {
     needs!();
@@ -205,15 +208,9 @@ fn all_are_sent(models: &[&Value], transport: &str) {
     let test = |model: &&Value| {
         let name = model["name"].as_str().unwrap();
         let path = format!("path = \"test -> active\"\ntransport = \"{transport}\"");
-        // Sessions of files and reports of devices are minutes and hours apart.
-        let often = match name {
-            "ftp" | "telnet" => "interarrival=20 ms, ",
-            "iot" => "mode=burst, devices=10000, ",
-            _ => "",
-        };
-        format!(
-            "[[cluster.test]]\nname = \"{name}\"\n{path}\ntype = \"{name}({often}duration=400 ms)\"\n"
-        )
+        let drain = if model["feedback"] == "open" { "drain = \"yes\"\n" } else { "" };
+        let sent = said(name);
+        format!("[[cluster.test]]\nname = \"{name}\"\n{path}\n{drain}type = \"{sent}\"\n")
     };
     let tests: String = models.iter().map(test).collect();
     let file = folder.path().join("all.toml");
@@ -222,19 +219,65 @@ fn all_are_sent(models: &[&Value], transport: &str) {
     run(&mut traffic(folder.path(), &args)).unwrap();
     let result = read_json(&folder.path().join("out/result.json"));
     let flows = result["flows"].as_array().unwrap();
-    for name in models.iter().map(|model| model["name"].as_str().unwrap()) {
+    for model in models {
+        let name = model["name"].as_str().unwrap();
         let is_own = |flow: &&Value| {
             let test = flow["test"].as_str().unwrap();
             test == name || test.strip_prefix(name).is_some_and(|part| part.starts_with('.'))
         };
-        let own = flows.iter().filter(is_own);
-        let bytes: u64 = own.map(|flow| flow["delivered_bytes"].as_u64().unwrap()).sum();
-        assert!(bytes > 0, "{name} over {transport} delivered nothing");
+        let sum = |key: &str| -> u64 {
+            let own = flows.iter().filter(is_own);
+            own.map(|flow| flow[key].as_u64().unwrap()).sum()
+        };
+        assert!(sum("delivered_bytes") > 0, "{name} over {transport} delivered nothing");
+        if model["feedback"] == "open" {
+            assert_eq!(sum("arrived_bytes"), drawn(name), "{name} over {transport}");
+        }
+        if model["feedback"] == "open" && transport == "tcp" {
+            assert_eq!(sum("delivered_bytes"), drawn(name), "{name}");
+        }
     }
     for flow in flows {
         assert_eq!(flow["transport"], transport, "{}", flow["test"]);
         assert_eq!(flow["ended"], "complete", "{} over {transport}", flow["test"]);
     }
+}
+
+/// What a test of this model sends. Sessions of files and reports of devices are minutes and hours apart.
+fn said(name: &str) -> String {
+    let often = match name {
+        "ftp" | "telnet" => "interarrival=20 ms, ",
+        "iot" => "mode=burst, devices=10000, ",
+        _ => "",
+    };
+    format!("{name}({often}duration=400 ms)")
+}
+
+/// All bytes of the train that this test draws from seed 1, both ways.
+fn drawn(name: &str) -> u64 {
+    let files = |_: &str| Err("no files".to_owned());
+    let (call, _) = btu_core::traffic::call(&said(name), Dialect::Btu, &files).unwrap();
+    let time = Nanos::from_millis(400);
+    let streams = Streams::new(1, &format!("all/{name}"));
+    let messages = btu_core::traffic::preview(&call, &streams, time, usize::MAX);
+    let due = messages.iter().filter(|message| message.at < time);
+    due.map(|message| message.bytes.count()).sum()
+}
+
+/// T13: of a line that drops the third, fourth and fifth of every twenty packets, exactly those are missing.
+#[test]
+fn t13_loss_is_what_the_line_was_asked_for() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let text = "[[cluster]]\nname = \"c\"\n[[cluster.test]]\npath = \"test -> active\"\ntransport = \"udp\"\n\
+                drain = \"yes\"\ntype = \"burstq(blocksize=100 B, period=1 ms, duration=400 ms)\"\n";
+    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    let args = ["a.toml", "--drop", "3@3/20", "--out", "out", "--quiet"];
+    run(&mut traffic(folder.path(), &args)).unwrap();
+    let flow = read_json(&folder.path().join("out/result.json"))["flows"][0].clone();
+    assert_eq!(flow["datagrams_sent"], 400);
+    assert_eq!(flow["lost_share"], 60.0 / 400.0, "{flow}");
+    assert_eq!((&flow["reordered"], &flow["duplicated"]), (&0.into(), &0.into()));
 }
 
 #[test]
