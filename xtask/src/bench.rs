@@ -11,6 +11,7 @@ mod emulator;
 mod hosts;
 mod namespace;
 mod options;
+mod pacing;
 mod paired;
 mod peers;
 mod pingpong;
@@ -29,7 +30,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, traffic, counts, emulator, hosts, diagnosis, cells, charts, budget: what takes a clock",
+    about: "peers, pingpong, pacing, traffic, counts, emulator, hosts, diagnosis, cells, charts, budget: what takes a clock",
     run,
 };
 
@@ -50,6 +51,7 @@ static BENCHES: &[Bench] = &[
     diagnosis::BENCH,
     emulator::BENCH,
     hosts::BENCH,
+    pacing::BENCH,
     peers::BENCH,
     pingpong::BENCH,
     traffic::BENCH,
