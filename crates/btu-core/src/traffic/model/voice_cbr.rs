@@ -11,7 +11,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[choice("codec", &["g711", "g729"], "160 or 20 bytes per packet"), DURATION],
     },
     source: "RFC 3551, table 1, sections 4.5.6 and 4.5.14",
-    verified: Verified::No("sizes and packet time recalled from RFC 3551"),
+    verified: Verified::Yes,
     rates: |call| [bytes(call) / 0.020, 0.0],
     train: |call, streams| {
         let size = Law::of("const", [bytes(call), 0.0, 0.0]);
