@@ -288,7 +288,8 @@ impl Measured {
 }
 
 impl Estimate {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// The mean of a value of each pass; `None` without one.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let value = stats::geometric_mean(values).or_else(|| stats::arithmetic_mean(values))?;
         let interval = student_on_logs(values).filter(|_| values.len() >= 3);
         Some(Self { value, interval, passes: values.len() })

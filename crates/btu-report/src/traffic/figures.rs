@@ -2,9 +2,9 @@
 
 use btu_core::traffic::analysis::delay;
 use btu_core::traffic::plan::Group;
-use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
+use btu_core::traffic::study::Totals;
 
 use super::Seen;
 use super::rate;
@@ -92,8 +92,26 @@ impl Form {
     }
 }
 
+/// `1.71 Mb/s (1.69 to 1.73)`, with the interval where there is one.
+fn said(found: Option<Estimate>, text: impl Fn(f64) -> String) -> String {
+    let Some(found) = found else { return number::NONE.to_owned() };
+    let interval = found.interval.map_or_else(String::new, |bounds| {
+        format!(" ({} to {})", text(bounds.low), text(bounds.high))
+    });
+    text(found.value) + &interval
+}
+
 fn megabits(found: Option<Estimate>) -> String {
-    found.map_or_else(|| number::NONE.to_owned(), |found| rate(found.value))
+    said(found, rate)
+}
+
+fn time(found: Option<Estimate>) -> String {
+    said(found, |seconds| span(Some(seconds)))
+}
+
+/// A figure of the runs of a cell that is none of its own.
+fn estimate(cell: &Measured, of: impl Fn(&Totals) -> Option<f64>) -> Option<Estimate> {
+    Estimate::of(&cell.runs.iter().filter_map(of).collect::<Vec<_>>())
 }
 
 fn throughput_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
@@ -106,16 +124,12 @@ fn throughput_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
         reading: "Strokes are 95 % intervals over passes. A level curve means that the path and not \
                   the host decides.",
     };
-    let sent = curve(&cells, |c| {
-        let mean: Vec<f64> = c.runs.iter().filter_map(|run| run.transmitted).collect();
-        Some(point(c.cell.x, btu_core::stats::arithmetic_mean(&mean)? / 1e6))
-    });
+    let acknowledged = |c: &Measured| estimate(c, |run| run.transmitted);
+    let sent = curve(&cells, |c| Some(place(c.cell.x, acknowledged(c)?, 1e6)));
     let received = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6)));
-    let rows = cells.iter().map(|c| {
-        let mean: Vec<f64> = c.runs.iter().filter_map(|run| run.transmitted).collect();
-        let sent = btu_core::stats::arithmetic_mean(&mean);
-        vec![c.cell.label.clone(), megabits(c.departure), sent.map_or_else(String::new, rate)]
-    });
+    let rows = cells
+        .iter()
+        .map(|c| vec![c.cell.label.clone(), megabits(c.departure), megabits(acknowledged(c))]);
     let rows = rows.collect();
     form.of(vec![own("received", received), reference("acknowledged", sent)], rows)
 }
@@ -127,18 +141,16 @@ fn cpu_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
         title: "CPU time per gigabyte over block size (figure 5)",
         x: ("block, bytes", ScaleKind::LogBytes),
         y: ("s/GB", ScaleKind::Log),
-        reading: "CPU time of the threads at both ends: many small blocks cost more calls.",
+        reading: "CPU time of the threads at both ends, with 95 % intervals over passes: many small blocks \
+                  cost more calls.",
     };
-    let mean = |cell: &Measured, of: fn(&(f64, f64)) -> f64| {
-        let all: Vec<f64> =
-            cell.runs.iter().filter_map(|run| run.cpu_s_per_gb).map(|cpu| of(&cpu)).collect();
-        btu_core::stats::arithmetic_mean(&all)
-    };
-    let sender = curve(&cells, |c| Some(point(c.cell.x, mean(c, |cpu| cpu.0)?)));
-    let receiver = curve(&cells, |c| Some(point(c.cell.x, mean(c, |cpu| cpu.1)?)));
+    let sending = |c: &Measured| estimate(c, |run| run.cpu_s_per_gb.map(|cpu| cpu.0));
+    let receiving = |c: &Measured| estimate(c, |run| run.cpu_s_per_gb.map(|cpu| cpu.1));
+    let sender = curve(&cells, |c| Some(place_at(c.cell.x, sending(c)?)));
+    let receiver = curve(&cells, |c| Some(place_at(c.cell.x, receiving(c)?)));
     let rows = cells.iter().map(|c| {
-        let [s, r] = [mean(c, |cpu| cpu.0), mean(c, |cpu| cpu.1)];
-        vec![c.cell.label.clone(), number::figure_or_none(s), number::figure_or_none(r)]
+        let [s, r] = [sending(c), receiving(c)].map(|found| said(found, number::figure));
+        vec![c.cell.label.clone(), s, r]
     });
     let rows = rows.collect();
     form.of(vec![own("sender", sender), own("receiver", receiver)], rows)
@@ -164,7 +176,7 @@ fn rate_per_session(seen: &Seen<'_>) -> Option<LineChart> {
         let sessions = c.cell.x.max(1.0);
         let mut row = vec![
             c.cell.label.clone(),
-            c.departure.map_or_else(String::new, |found| rate(found.value / sessions)),
+            said(c.departure, |together| rate(together / sessions)),
             megabits(c.departure),
         ];
         row.extend(seen.analysis.scaling.map(|law| rate(law.total(c.cell.x))));
@@ -207,22 +219,19 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
     let mut sorted = cells;
     sorted.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let window = curve(&sorted, |c| Some(place_at(ratio(c), c.window_delay?)));
-    let drained =
-        curve(&sorted, |c| Some(point(ratio(c), c.runs.iter().find_map(|run| run.drained_delay)?)));
-    let time =
-        seen.journal.runs().flat_map(RunSample::flows).map(|f| f.duration_ns.seconds()).next()?;
-    let fluid = curve(&sorted, |c| {
+    let emptied = |c: &Measured| estimate(c, |run| run.drained_delay);
+    let drained = curve(&sorted, |c| Some(place_at(ratio(c), emptied(c)?)));
+    let fluid_of = |c: &Measured| {
         let rho = seen.analysis.rho(c.arrival?.value)?;
-        Some(point(ratio(c), delay::fluid_window(time, rho)))
-    });
+        Some(delay::fluid_window(duration_s(seen, c)?, rho))
+    };
+    let fluid = curve(&sorted, |c| Some(point(ratio(c), fluid_of(c)?)));
     let rows = sorted.iter().map(|c| {
-        let drained = c.runs.iter().find_map(|run| run.drained_delay);
-        let rho = c.arrival.and_then(|a| seen.analysis.rho(a.value));
         vec![
             format!("{} ({})", number::ratio(ratio(c)), c.cell.label),
-            span(c.window_delay.map(|found| found.value)),
-            span(drained),
-            span(rho.map(|rho| delay::fluid_window(time, rho))),
+            time(c.window_delay),
+            time(emptied(c)),
+            span(fluid_of(c)),
         ]
     });
     let rows = rows.collect();
@@ -246,11 +255,7 @@ fn utilisation_over_time(seen: &Seen<'_>) -> Option<LineChart> {
     let drawn = curve(&cells, |c| Some(point(c.cell.x, seen.analysis.rho(c.arrival?.value)?)));
     let rows = cells.iter().map(|c| {
         let rho = c.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
-        vec![
-            c.cell.label.clone(),
-            number::ratio_or_none(c.offered_ratio.map(|found| found.value)),
-            number::ratio_or_none(rho),
-        ]
+        vec![c.cell.label.clone(), said(c.offered_ratio, number::ratio), number::ratio_or_none(rho)]
     });
     let rows = rows.collect();
     form.of(vec![own("measured", measured), reference("drawn schedule", drawn)], rows)
@@ -269,11 +274,16 @@ fn delay_over_time(seen: &Seen<'_>) -> Option<LineChart> {
     let fluid =
         |c: &Measured| Some(delay::fluid_window(c.cell.x, seen.analysis.rho(c.arrival?.value)?));
     let expected = curve(&cells, |c| Some(point(c.cell.x, fluid(c)?)));
-    let rows = cells.iter().map(|c| {
-        vec![c.cell.label.clone(), span(c.window_delay.map(|found| found.value)), span(fluid(c))]
-    });
+    let rows =
+        cells.iter().map(|c| vec![c.cell.label.clone(), time(c.window_delay), span(fluid(c))]);
     let rows = rows.collect();
     form.of(vec![own("measured", measured), reference("fluid", expected)], rows)
+}
+
+/// T of the runs of a cell; those of others have other durations.
+fn duration_s(seen: &Seen<'_>, cell: &Measured) -> Option<f64> {
+    let mut runs = seen.journal.runs().filter(|run| run.cell == cell.cell.id);
+    runs.find_map(|run| run.flows().next()).map(|flow| flow.duration_ns.seconds())
 }
 
 fn place_at(x: f64, found: Estimate) -> CurvePlace {
