@@ -3,8 +3,8 @@
 //! [`sizes`] says which blocks, [`schedule`] in which order and how often, [`sample`] what is kept of
 //! a visit. [`point`] makes a time with its interval of all visits of a size, [`curve`] figures and
 //! comparisons of all points, [`chasm`] finds and explains sizes that are too slow, [`waits`] parts
-//! waiting from protocol, and [`import`] reads the curves of other tools. [`plan`] is what is asked
-//! for, [`journal`] what was kept, [`analysis`] what that says. Nothing here measures: the
+//! waiting from protocol, and [`import`] reads the curves of other tools. [`nature`] is what a
+//! transport says of itself, [`plan`] what is asked for, [`journal`] what was kept, [`analysis`] what that says. Nothing here measures: the
 //! engine does, or [`simulated`] in virtual time.
 //!
 //! Source: Snell, Mikler and Gustafson, "NetPIPE: a network protocol independent performance
@@ -17,6 +17,7 @@ pub mod configuration;
 pub mod curve;
 pub mod import;
 pub mod journal;
+pub mod nature;
 pub mod plan;
 pub mod point;
 pub mod sample;

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::nature::Nature;
+use super::nature::Setting;
 use crate::units::Bytes;
 
 /// One way to send a block there and back. What is `None` is left as the system has it.
@@ -42,6 +44,9 @@ pub struct Configuration {
     pub mtu_bytes: Option<Bytes>,
     /// Every byte is checked; no time is reported of such a pass.
     pub verify: bool,
+    /// What the transport is.
+    #[serde(default, skip_serializing_if = "Nature::is_plain")]
+    pub nature: Nature,
 }
 
 /// What one timed exchange is, and what its time means.
@@ -59,11 +64,6 @@ pub enum Mode {
 
 /// The name of what is no transport: copies of memory, the machine's own limit.
 pub const REFERENCE: &str = "memcpy";
-
-/// The longest message of `seqpacket`, however large its send buffer. The kernel keeps a message in one
-/// piece of memory, but for 68 KiB of it (`unix_dgram_sendmsg`): what is longer than 1 MiB less 32 bytes
-/// finds no room (ENOBUFS) long before a large buffer is full.
-pub const LONGEST_MESSAGE: Bytes = Bytes::new((1 << 20) - 32);
 
 /// How an end waits for the block.
 #[derive(
@@ -138,6 +138,7 @@ impl Configuration {
             offload: None,
             mtu_bytes: None,
             verify: false,
+            nature: Nature::default(),
         }
     }
 
@@ -161,46 +162,41 @@ impl Configuration {
         (self.verify && !left.is_empty()).then(|| left.join(" and "))
     }
 
-    /// The settings that were asked for and that the transport does not have, by name.
-    pub fn not_applicable(&self) -> Vec<&'static str> {
+    /// The settings that were asked for and that the transport does not have.
+    pub fn not_applicable(&self) -> Vec<Setting> {
         let (usual, asked) = (Self::new(&self.transport).every_setting(), self.every_setting());
-        let changed = asked.into_iter().zip(usual).filter(|(asked, usual)| asked != usual);
-        changed.map(|((name, _), _)| name).filter(|name| self.lacks(name)).collect()
+        let changed = asked.iter().zip(&usual).filter(|(asked, usual)| asked != usual);
+        let lacking = changed.filter_map(|((name, _), _)| self.lacking(name));
+        lacking.collect()
     }
 
     /// The same without what the transport does not have.
     #[must_use]
     pub fn applicable(self) -> Self {
         let usual = Self::new(&self.transport);
-        let has = |name: &str| !self.lacks(name);
+        let lacks = self.nature.lacks.clone();
+        let has = |setting: Setting| !lacks.contains(&setting);
         Self {
-            nodelay: if has("TCP_NODELAY") { self.nodelay } else { usual.nodelay },
-            quick_ack: self.quick_ack.filter(|_| has("TCP_QUICKACK")),
-            send_buffer_bytes: self.send_buffer_bytes.filter(|_| has("SO_SNDBUF")),
-            receive_buffer_bytes: self.receive_buffer_bytes.filter(|_| has("SO_RCVBUF")),
-            max_segment_bytes: self.max_segment_bytes.filter(|_| has("TCP_MAXSEG")),
-            offload: self.offload.filter(|_| has("segmentation offload")),
-            mtu_bytes: self.mtu_bytes.filter(|_| has("MTU")),
+            nodelay: if has(Setting::Nodelay) { self.nodelay } else { usual.nodelay },
+            quick_ack: self.quick_ack.filter(|_| has(Setting::QuickAck)),
+            send_buffer_bytes: self.send_buffer_bytes.filter(|_| has(Setting::SendBuffer)),
+            receive_buffer_bytes: self.receive_buffer_bytes.filter(|_| has(Setting::ReceiveBuffer)),
+            max_segment_bytes: self.max_segment_bytes.filter(|_| has(Setting::MaxSegment)),
+            offload: self.offload.filter(|_| has(Setting::Offload)),
+            mtu_bytes: self.mtu_bytes.filter(|_| has(Setting::Mtu)),
             ..self
         }
     }
 
-    /// True for a setting that means nothing to the transport.
-    fn lacks(&self, setting: &str) -> bool {
-        let without: &[&str] = match setting {
-            "TCP_NODELAY" | "TCP_MAXSEG" => &WITHOUT_TCP,
-            "TCP_QUICKACK" => &WITHOUT_QUICK_ACK,
-            "SO_SNDBUF" | "SO_RCVBUF" => &WITHOUT_BUFFERS,
-            "segmentation offload" | "MTU" => &WITHOUT_LINK,
-            _ => &[],
-        };
-        without.contains(&self.transport.as_str())
+    /// The setting of this name, where it means nothing to the transport.
+    fn lacking(&self, name: &str) -> Option<Setting> {
+        self.nature.lacks.iter().copied().find(|setting| setting.name() == name)
     }
 
     /// Every setting with its name and value as text, those apart that the transport does not have.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         let shown = |(name, value)| {
-            (name, if self.lacks(name) { NOT_APPLICABLE.to_owned() } else { value })
+            (name, if self.lacking(name).is_some() { NOT_APPLICABLE.to_owned() } else { value })
         };
         self.every_setting().into_iter().map(shown).collect()
     }
@@ -215,13 +211,13 @@ impl Configuration {
             ("send offset", self.send_offset_bytes.to_string()),
             ("receive offset", self.receive_offset_bytes.to_string()),
             ("cache", self.cache.to_string()),
-            ("TCP_NODELAY", shown(self.nodelay)),
-            ("TCP_QUICKACK", shown(self.quick_ack)),
-            ("SO_SNDBUF", shown(self.send_buffer_bytes)),
-            ("SO_RCVBUF", shown(self.receive_buffer_bytes)),
-            ("TCP_MAXSEG", shown(self.max_segment_bytes)),
-            ("segmentation offload", shown(self.offload)),
-            ("MTU", shown(self.mtu_bytes)),
+            (Setting::Nodelay.name(), shown(self.nodelay)),
+            (Setting::QuickAck.name(), shown(self.quick_ack)),
+            (Setting::SendBuffer.name(), shown(self.send_buffer_bytes)),
+            (Setting::ReceiveBuffer.name(), shown(self.receive_buffer_bytes)),
+            (Setting::MaxSegment.name(), shown(self.max_segment_bytes)),
+            (Setting::Offload.name(), shown(self.offload)),
+            (Setting::Mtu.name(), shown(self.mtu_bytes)),
             ("verify", self.verify.to_string()),
         ]
     }
@@ -351,16 +347,6 @@ impl fmt::Display for Cache {
 
 /// The value of a setting that a transport does not have.
 const NOT_APPLICABLE: &str = "not applicable";
-/// Transports without segments of TCP.
-const WITHOUT_TCP: [&str; 9] =
-    ["udp", "unix", "seqpacket", "vsock", "shm", "raw", "xdp", "quic", REFERENCE];
-/// The same, and the one whose ring would need a call for it before each wait.
-const WITHOUT_QUICK_ACK: [&str; 10] =
-    ["udp", "unix", "seqpacket", "vsock", "shm", "raw", "xdp", "quic", REFERENCE, "uring"];
-/// Transports that hand blocks over in memory or frames of their own.
-const WITHOUT_BUFFERS: [&str; 4] = ["shm", "raw", "xdp", REFERENCE];
-/// Transports that pass no link.
-const WITHOUT_LINK: [&str; 5] = ["unix", "seqpacket", "vsock", "shm", REFERENCE];
 
 #[cfg(test)]
 mod tests;

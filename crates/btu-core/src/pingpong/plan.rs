@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::chasm::Settings;
 use super::configuration::Configuration;
 use super::configuration::REFERENCE;
+use super::nature::Nature;
 use super::sample::ConfigurationId;
 use super::schedule::Order;
 use super::schedule::POINT_TIME;
@@ -139,10 +140,19 @@ impl Plan {
         }
     }
 
-    /// The plan as `plan.toml` holds it.
+    /// The plan as `plan.toml` holds it: what was asked for, and not what the transports are.
     pub fn to_toml(&self) -> String {
+        let asked = self.with_natures(|_| Nature::default());
         // Every value of a plan has a form in TOML.
-        toml::to_string(self).unwrap_or_default()
+        toml::to_string(&asked).unwrap_or_default()
+    }
+
+    /// The same plan for transports that are what `nature` tells of each configuration.
+    #[must_use]
+    pub fn with_natures(&self, nature: impl Fn(&Configuration) -> Nature) -> Self {
+        let told = |one: &Configuration| Configuration { nature: nature(one), ..one.clone() };
+        let configurations = self.configurations.iter().map(told).collect();
+        Self { configurations, ..self.clone() }
     }
 
     /// The plan of a file.
@@ -249,6 +259,7 @@ fn reference(configuration: &Configuration) -> Configuration {
         send_offset_bytes: configuration.send_offset_bytes,
         receive_offset_bytes: configuration.receive_offset_bytes,
         cache: configuration.cache,
+        nature: Nature::of_copies(),
         ..Configuration::new(REFERENCE)
     }
 }

@@ -100,8 +100,8 @@ impl FarEnds {
         let Some(transport) = transport::by_name(&configuration.transport) else {
             return refuse(format!("no transport is called \"{}\"", configuration.transport));
         };
-        if transport.properties().one_host {
-            return refuse(format!("{}: both ends have to be on one host", transport.name()));
+        if let Some(reason) = transport.properties().reach.ends_here() {
+            return refuse(format!("{}: {reason}", transport.name()));
         }
         if self.ends.contains_key(&connection) {
             return refuse(format!("there is a connection {connection} already; close it first"));

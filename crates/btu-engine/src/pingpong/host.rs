@@ -203,9 +203,6 @@ impl Meeting {
             Rendezvous::Secure { address: Address::Inet(address), certificate } => {
                 Ok(Self::Secure(*address, certificate.clone()))
             }
-            Rendezvous::Link { .. } => {
-                Err(EngineError::Refused("frames carry no token between hosts".to_owned()))
-            }
             _ => Err(EngineError::Refused("both ends have to be on one host".to_owned())),
         }
     }

@@ -288,8 +288,9 @@ impl Opening {
         if !self.transport.properties().waits.contains(&wanted.wait) {
             return refuse(format!("has no wait \"{}\"", wanted.wait));
         }
-        if self.host.is_some() && self.transport.properties().one_host {
-            return refuse("both ends have to be on one host".to_owned());
+        if let (Some(_), Some(reason)) = (&self.host, self.transport.properties().reach.ends_here())
+        {
+            return refuse(reason.to_owned());
         }
         if self.host.is_some() && wanted.placement == Placement::Same {
             return refuse("two hosts have no CPU in common".to_owned());

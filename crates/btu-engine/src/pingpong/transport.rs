@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Address;
@@ -85,6 +86,17 @@ pub trait Transport: fmt::Debug + Sync {
     /// What it promises and how it can wait.
     fn properties(&self) -> Properties;
 
+    /// What it is, kept with each result for those who have only its name. Where the settings of a
+    /// configuration bound its blocks, it says how.
+    fn nature(&self, _wanted: &Configuration) -> Nature {
+        Nature::default()
+    }
+
+    /// True where its ends have a regulator, and can be held to the rate of an agent's policy.
+    fn is_paced(&self) -> bool {
+        false
+    }
+
     /// The largest block.
     fn largest(&self) -> Bytes;
 
@@ -110,10 +122,21 @@ pub struct Properties {
     pub reliable: bool,
     /// Messages stay apart, and have a largest size.
     pub bounded: bool,
-    /// Both ends must be on one host: the "network" is a copy of memory.
-    pub one_host: bool,
+    /// How far apart the ends may be.
+    pub reach: Reach,
     /// How an end can wait.
     pub waits: &'static [Wait],
+}
+
+/// How far apart the ends of a transport may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// On one link, and both of this program: nothing that is sent says who sent it.
+    Link,
+    /// On any two hosts, whose connections begin with a token.
+    Network,
+    /// On one host: the "network" is a copy of memory.
+    OneHost,
 }
 
 /// What a transport needs to know to make an end. Called in a thread that is at its place already.
@@ -168,6 +191,17 @@ pub enum Rendezvous {
 /// An end to be taken once.
 #[derive(Clone)]
 pub struct Handed(Arc<Mutex<Option<Box<dyn End>>>>);
+
+impl Reach {
+    /// Why it does not go to another host; `None` where it does.
+    pub const fn ends_here(self) -> Option<&'static str> {
+        match self {
+            Self::Link => Some("frames carry no token between hosts"),
+            Self::Network => None,
+            Self::OneHost => Some("both ends have to be on one host"),
+        }
+    }
+}
 
 impl Hookup<'_> {
     /// What this end may send, where its host has a policy.

@@ -1,9 +1,9 @@
 //! Every curve in one line, its regimes, and every point of it.
 
 use btu_core::pingpong::analysis::Measured;
-use btu_core::pingpong::configuration::LONGEST_MESSAGE;
 use btu_core::pingpong::curve::Regime;
 use btu_core::pingpong::curve::Rise;
+use btu_core::pingpong::nature::Nature;
 use btu_core::pingpong::point::PointSummary;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::stats::Interval;
@@ -112,7 +112,7 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
                 several(curve.too_large.len(), "size"),
                 if curve.configuration.verify { "checked" } else { "available" },
                 curve.largest.count(),
-                remedy(&curve.configuration.transport, curve.largest)
+                bound(&curve.configuration.nature)
             )
         });
     let remarks =
@@ -157,17 +157,9 @@ fn noise(curve: &Measured) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}: {} of {of}.", curve.label, told.join(", ")))
 }
 
-/// What lets a transport carry more, where anything does.
-fn remedy(transport: &str, largest: Bytes) -> &'static str {
-    match transport {
-        "seqpacket" if largest >= LONGEST_MESSAGE => {
-            " (no message is longer, however large its send buffer)"
-        }
-        "seqpacket" => {
-            " (a message must fit its send buffer: --send-buffer, and net.core.wmem_max)"
-        }
-        _ => "",
-    }
+/// What bounds the blocks of a transport, where it says so.
+fn bound(nature: &Nature) -> String {
+    nature.bound.as_ref().map_or_else(String::new, |bound| format!(" ({bound})"))
 }
 
 pub(super) fn every_point(seen: &Seen<'_>) -> Vec<Block> {
@@ -268,12 +260,5 @@ mod tests {
     fn a_transport_that_is_not_there_is_named_once() {
         assert_eq!(bare_reason("xdp wait spin", "xdp: no driver"), "no driver");
         assert_eq!(bare_reason("vsock", "open /dev/vsock: gone"), "open /dev/vsock: gone");
-    }
-
-    #[test]
-    fn a_larger_buffer_is_advised_only_where_it_helps() {
-        assert!(remedy("seqpacket", Bytes::new(212_960)).contains("--send-buffer"));
-        assert!(remedy("seqpacket", LONGEST_MESSAGE).contains("no message is longer"));
-        assert_eq!(remedy("tcp", LONGEST_MESSAGE), "");
     }
 }

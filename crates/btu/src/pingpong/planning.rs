@@ -9,6 +9,8 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::configuration::Writes;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_core::pingpong::plan::ChasmSearch;
 use btu_core::pingpong::plan::Path;
 use btu_core::pingpong::plan::Plan;
@@ -155,8 +157,9 @@ impl WhatArgs {
             self.refuse_two_writes(asked)?;
             for wait in self.waits(asked)? {
                 for offsets in self.offsets() {
-                    let configuration = self.configuration(asked.transport, wait, offsets);
-                    all.push(applicable(configuration, asked)?);
+                    let one = self.configuration(asked.transport, wait, offsets);
+                    let nature = asked.transport.nature(&one);
+                    all.push(applicable(Configuration { nature, ..one }, asked)?);
                 }
             }
         }
@@ -252,22 +255,23 @@ fn applicable(configuration: Configuration, asked: Asked) -> Result<Configuratio
     if lacking.is_empty() || !asked.by_name {
         return Ok(configuration.applicable());
     }
-    let options: Vec<&str> = lacking.iter().map(|setting| option_of(setting)).collect();
-    let (name, lacking) = (asked.transport.name(), lacking.join(", "));
+    let options: Vec<&str> = lacking.iter().map(|setting| option_of(*setting)).collect();
+    let settings: Vec<&str> = lacking.iter().map(|setting| setting.name()).collect();
+    let (name, lacking) = (asked.transport.name(), settings.join(", "));
     let cause = anyhow!("{name} has no {lacking}; leave {} out", options.join(", "));
     Err(Failure::usage(cause))
 }
 
 /// The option that a setting is asked for with.
-fn option_of(setting: &str) -> &'static str {
+fn option_of(setting: Setting) -> &'static str {
     match setting {
-        "TCP_NODELAY" => "--nodelay",
-        "TCP_QUICKACK" => "--quick-ack",
-        "SO_SNDBUF" => "--send-buffer",
-        "SO_RCVBUF" => "--receive-buffer",
-        "TCP_MAXSEG" => "--mss",
-        "MTU" => "--mtu",
-        _ => "--offload",
+        Setting::MaxSegment => "--mss",
+        Setting::Mtu => "--mtu",
+        Setting::Nodelay => "--nodelay",
+        Setting::Offload => "--offload",
+        Setting::QuickAck => "--quick-ack",
+        Setting::ReceiveBuffer => "--receive-buffer",
+        Setting::SendBuffer => "--send-buffer",
     }
 }
 
@@ -321,9 +325,16 @@ fn stored(file: &std::path::Path) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("read plan {name}"))
         .map_err(Failure::usage)?;
-    Plan::stored(&name, &text).map_err(|cause| {
+    let plan = Plan::stored(&name, &text).map_err(|cause| {
         Failure::usage(cause).hint("a plan of this verb says verb = \"pingpong\"; see --dry-run")
-    })
+    })?;
+    Ok(plan.with_natures(nature))
+}
+
+/// What the transport of a configuration is in this build.
+fn nature(one: &Configuration) -> Nature {
+    let found = transport::by_name(&one.transport);
+    found.map_or_else(Nature::default, |transport| transport.nature(one))
 }
 
 fn unknown(name: &str) -> Failure {

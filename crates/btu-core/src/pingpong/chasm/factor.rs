@@ -27,7 +27,7 @@ impl Factor {
         if options.mss_bytes.is_some() || options.nodelay.is_some() {
             factors.splice(0..0, of_tcp(base, options));
         }
-        if options.mss_bytes.is_some() || CUT_AT_MTU.contains(&base.transport.as_str()) {
+        if options.mss_bytes.is_some() || base.nature.cut_at_mtu {
             factors.push(mtu(base));
         }
         factors.extend(of_any(base));
@@ -96,8 +96,6 @@ fn of_any(base: &Configuration) -> Vec<Factor> {
     ]
 }
 
-/// Transports without segments of TCP that cut a block at the MTU.
-const CUT_AT_MTU: [&str; 3] = ["udp", "raw", "xdp"];
 const SMALL_MTU: Bytes = Bytes::new(1280);
 /// The values of `TCP_MAXSEG` that Linux takes (tcp(7)).
 const LEAST_MAXSEG: u64 = 88;

@@ -36,34 +36,48 @@ fn differences_name_the_setting_and_both_values() {
 /// A socket of one host has no segments, memory no buffers of a socket; neither passes a link.
 #[test]
 fn a_setting_that_a_transport_lacks_is_named_left_out_and_not_reported_as_set() {
-    let asked = |transport: &str| Configuration {
+    use Setting::*;
+    let asked = |transport: &str, lacks: &[Setting]| Configuration {
         nodelay: Some(false),
         quick_ack: Some(true),
         send_buffer_bytes: Some(Bytes::new(4_096)),
         max_segment_bytes: Some(Bytes::new(536)),
         mtu_bytes: Some(Bytes::new(1_280)),
+        nature: Nature { lacks: lacks.to_vec(), ..Nature::default() },
         ..Configuration::new(transport)
     };
-    let lacks = |transport: &str| asked(transport).not_applicable().join(" ");
-    assert_eq!(lacks("tcp"), "");
-    assert_eq!(lacks("uring"), "TCP_QUICKACK");
-    assert_eq!(lacks("quic"), "TCP_NODELAY TCP_QUICKACK TCP_MAXSEG");
-    assert_eq!(lacks("unix"), "TCP_NODELAY TCP_QUICKACK TCP_MAXSEG MTU");
-    assert_eq!(lacks("shm"), "TCP_NODELAY TCP_QUICKACK SO_SNDBUF TCP_MAXSEG MTU");
-    assert_eq!(asked("tcp").applicable(), asked("tcp"));
-    assert_eq!(asked("shm").applicable(), Configuration::new("shm"));
+    let of_unix = [MaxSegment, Mtu, Nodelay, Offload, QuickAck];
+    assert_eq!(asked("tcp", &[]).not_applicable(), []);
+    assert_eq!(asked("uring", &[QuickAck]).not_applicable(), [QuickAck]);
+    let unix = asked("unix", &of_unix);
+    assert_eq!(unix.not_applicable(), [Nodelay, QuickAck, MaxSegment, Mtu], "no offload was asked");
+    assert_eq!(asked("tcp", &[]).applicable(), asked("tcp", &[]));
+    let shm = asked("shm", &Setting::ALL).applicable();
+    assert_eq!(
+        Configuration { nature: Nature::default(), ..shm.clone() },
+        Configuration::new("shm")
+    );
     let of = |configuration: &Configuration, name: &str| {
         configuration.settings().into_iter().find(|(known, _)| *known == name).unwrap().1
     };
-    let unix = asked("unix").applicable();
+    let unix = unix.applicable();
     assert_eq!(of(&unix, "TCP_NODELAY"), "not applicable");
     assert_eq!(of(&unix, "SO_SNDBUF"), "4KiB");
-    assert_eq!(of(&asked("tcp"), "TCP_NODELAY"), "false");
-    let names = labels(&[Configuration::new("tcp"), unix.clone(), Configuration::new("shm")]);
+    assert_eq!(of(&asked("tcp", &[]), "TCP_NODELAY"), "false");
+    let names = labels(&[Configuration::new("tcp"), unix.clone(), shm]);
     assert_eq!(names[0], "tcp SO_SNDBUF as the system has it");
     assert_eq!(names[2], "shm");
-    let differing = asked("tcp").differences(&unix).join("; ");
+    let differing = asked("tcp", &[]).differences(&unix).join("; ");
     assert_eq!(differing, "transport tcp against unix");
+}
+
+/// Each is the name of a setting: one that was written otherwise would silently be none.
+#[test]
+fn every_setting_that_can_be_lacking_is_one_of_a_configuration() {
+    let known = Configuration::new("tcp").settings();
+    for setting in Setting::ALL {
+        assert!(known.iter().any(|(name, _)| *name == setting.name()), "{setting}");
+    }
 }
 
 #[test]
@@ -88,6 +102,10 @@ fn a_configuration_comes_back_from_its_line() {
         ..Configuration::new("tcp")
     };
     let line = serde_json::to_string(&two).unwrap();
+    assert!(!line.contains("nature"), "{line}");
+    let memory = Configuration { nature: Nature::of_copies(), ..two.clone() };
+    let again = serde_json::to_string(&memory).unwrap();
+    assert_eq!(serde_json::from_str::<Configuration>(&again).unwrap(), memory);
     assert!(line.contains("\"wait\":\"busy-poll\"") && line.contains("\"header-first\":16"));
     assert_eq!(serde_json::from_str::<Configuration>(&line).unwrap(), two);
 }

@@ -12,10 +12,12 @@ mod wire;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 use std::time::Instant;
 
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Layer;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_sys::clock;
 use btu_sys::exchange::Ready;
 use btu_sys::frame::link_with;
@@ -66,6 +68,13 @@ enum Side {
     Near,
 }
 
+/// Neither sockets nor segments: a link alone.
+pub(super) fn nature() -> Nature {
+    use Setting::{MaxSegment, Nodelay, QuickAck, ReceiveBuffer, SendBuffer};
+    let lacks = vec![MaxSegment, Nodelay, QuickAck, ReceiveBuffer, SendBuffer];
+    Nature { layer: Layer::Frames, lacks, cut_at_mtu: true, bound: None }
+}
+
 /// Prepares the end that answers.
 pub(super) fn listen<W: Wire + 'static>(
     hookup: &Hookup<'_>,
@@ -86,7 +95,7 @@ pub(super) fn connect<W: Wire + 'static>(
     let link = link_with(hookup.party.address)?;
     let mut frames = Frames::<W>::open(link, [TO_NEAR, TO_FAR], *session)?;
     frames.send_to(*mac);
-    let met = meet(&mut frames, Side::Near, bounded(hookup.within));
+    let met = meet(&mut frames, Side::Near, wanted(hookup));
     met.map_err(EngineError::peer("greet the far end by a frame"))?;
     Ok(Box::new(FrameEnd::new(frames, Side::Near, *session, hookup.wanted.wait)))
 }
@@ -97,7 +106,7 @@ impl<W: Wire + 'static> Listener for Waiting<W> {
     }
 
     fn accept(mut self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let met = meet(&mut self.frames, Side::Far, bounded(hookup.within));
+        let met = meet(&mut self.frames, Side::Far, wanted(hookup));
         met.map_err(EngineError::peer("wait for the near end's frame"))?;
         let wait = hookup.wanted.wait;
         Ok(Box::new(FrameEnd::new(self.frames, Side::Far, self.session, wait)))
@@ -130,10 +139,13 @@ fn meet<W: Wire>(
     }
 }
 
-/// An error after this time.
-fn bounded(within: Duration) -> impl Fn() -> io::Result<()> {
-    let deadline = Instant::now() + within;
-    move || if Instant::now() < deadline { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+/// An error once the time of the hookup is over, or nobody wants the end any more.
+fn wanted(hookup: &Hookup<'_>) -> impl Fn() -> io::Result<()> {
+    let deadline = Instant::now() + hookup.within;
+    move || {
+        let is_wanted = Instant::now() < deadline && !hookup.cancel.load(Relaxed);
+        if is_wanted { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+    }
 }
 
 impl<W: Wire> FrameEnd<W> {

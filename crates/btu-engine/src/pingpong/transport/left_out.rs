@@ -6,6 +6,7 @@ use btu_core::units::Bytes;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -40,7 +41,7 @@ impl Transport for LeftOut {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: false, one_host: false, waits: &[Wait::Block] }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits: &[Wait::Block] }
     }
 
     fn largest(&self) -> Bytes {

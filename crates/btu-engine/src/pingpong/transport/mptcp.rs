@@ -8,6 +8,7 @@ use btu_sys::socket::Settings;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -29,7 +30,7 @@ impl Transport for Mptcp {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: false, one_host: false, waits: socket::WAITS }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits: socket::WAITS }
     }
 
     fn largest(&self) -> Bytes {

@@ -11,7 +11,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_core::sample::SocketOptions;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Address;
@@ -28,6 +31,7 @@ use self::link::Link;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::pinned;
@@ -68,7 +72,16 @@ impl Transport for Quic {
 
     fn properties(&self) -> Properties {
         let waits = &[Wait::Block, Wait::Spin];
-        Properties { reliable: true, bounded: false, one_host: false, waits }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits }
+    }
+
+    fn nature(&self, _: &Configuration) -> Nature {
+        use Setting::{MaxSegment, Nodelay, QuickAck};
+        Nature { lacks: vec![MaxSegment, Nodelay, QuickAck], ..Nature::default() }
+    }
+
+    fn is_paced(&self) -> bool {
+        true
     }
 
     fn largest(&self) -> Bytes {

@@ -3,13 +3,14 @@
 use std::fs;
 
 use btu_core::pingpong::configuration::Configuration;
-use btu_core::pingpong::configuration::LONGEST_MESSAGE;
+use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Family;
 
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::unix;
@@ -30,7 +31,16 @@ impl Transport for SeqPacket {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: true, one_host: true, waits: unix::WAITS }
+        Properties { reliable: true, bounded: true, reach: Reach::OneHost, waits: unix::WAITS }
+    }
+
+    fn nature(&self, wanted: &Configuration) -> Nature {
+        let bound = if self.largest_with(wanted) >= LONGEST_MESSAGE {
+            "no message is longer, however large its send buffer"
+        } else {
+            "a message must fit its send buffer: --send-buffer, and net.core.wmem_max"
+        };
+        Nature { bound: Some(bound.to_owned()), ..unix::nature() }
     }
 
     /// A message must fit into the send buffer, beside what the kernel counts for itself.
@@ -58,6 +68,11 @@ impl Transport for SeqPacket {
     }
 }
 
+/// The longest message, however large its send buffer. The kernel keeps a message in one piece of memory,
+/// but for 68 KiB of it (`unix_dgram_sendmsg`): what is longer than 1 MiB less 32 bytes finds no room
+/// (ENOBUFS) long before a large buffer is full.
+const LONGEST_MESSAGE: Bytes = Bytes::new((1 << 20) - 32);
+
 /// A limit of this machine on the send buffer.
 fn limit(name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/sys/net/core/{name}"));
@@ -72,3 +87,21 @@ const SMALLEST_BUFFER: u64 = 212_992;
 
 /// `unix_dgram_sendmsg` refuses what is longer than the buffer less 32 bytes.
 const KERNEL_SHARE: Bytes = Bytes::new(32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_buffer_is_advised_only_where_it_helps() {
+        let bound = |buffer| {
+            let send_buffer_bytes = Some(Bytes::new(buffer));
+            let wanted = Configuration { send_buffer_bytes, ..Configuration::new("seqpacket") };
+            SeqPacket.nature(&wanted).bound.unwrap()
+        };
+        assert!(bound(8_192).contains("--send-buffer"), "{}", bound(8_192));
+        if limit("wmem_max") >= LONGEST_MESSAGE.count() {
+            assert!(bound(1 << 30).contains("no message is longer"), "{}", bound(1 << 30));
+        }
+    }
+}

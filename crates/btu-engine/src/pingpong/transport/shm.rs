@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Ready;
 use btu_sys::shared;
@@ -15,6 +17,7 @@ use super::Both;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -45,7 +48,11 @@ impl Transport for Shm {
 
     fn properties(&self) -> Properties {
         let waits = &[Wait::Block, Wait::Spin];
-        Properties { reliable: true, bounded: false, one_host: true, waits }
+        Properties { reliable: true, bounded: false, reach: Reach::OneHost, waits }
+    }
+
+    fn nature(&self, _: &Configuration) -> Nature {
+        Nature::of_copies()
     }
 
     fn largest(&self) -> Bytes {

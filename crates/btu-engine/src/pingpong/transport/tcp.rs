@@ -6,6 +6,7 @@ use btu_sys::exchange::Family;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -27,7 +28,11 @@ impl Transport for Tcp {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: false, one_host: false, waits: socket::WAITS }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits: socket::WAITS }
+    }
+
+    fn is_paced(&self) -> bool {
+        true
     }
 
     fn largest(&self) -> Bytes {

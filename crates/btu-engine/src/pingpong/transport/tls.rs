@@ -23,6 +23,7 @@ use rustls::ServerConnection;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::pinned;
@@ -65,7 +66,11 @@ impl Transport for Tls {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: false, one_host: false, waits: socket::WAITS }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits: socket::WAITS }
+    }
+
+    fn is_paced(&self) -> bool {
+        true
     }
 
     fn largest(&self) -> Bytes {

@@ -11,6 +11,9 @@ use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use btu_core::pingpong::configuration::Configuration;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_core::units::Bytes;
 use btu_sys::exchange;
 use btu_sys::exchange::Address;
@@ -22,6 +25,7 @@ use self::paced::PacedEnd;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -50,7 +54,17 @@ impl Transport for Udp {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: false, bounded: true, one_host: false, waits: socket::WAITS }
+        Properties { reliable: false, bounded: true, reach: Reach::Network, waits: socket::WAITS }
+    }
+
+    fn nature(&self, _: &Configuration) -> Nature {
+        use Setting::{MaxSegment, Nodelay, QuickAck};
+        let lacks = vec![MaxSegment, Nodelay, QuickAck];
+        Nature { lacks, cut_at_mtu: true, ..Nature::default() }
+    }
+
+    fn is_paced(&self) -> bool {
+        true
     }
 
     fn largest(&self) -> Bytes {

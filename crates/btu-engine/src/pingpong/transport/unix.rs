@@ -1,6 +1,10 @@
 //! Unix sockets as a stream: what two processes of one host use for pipes both ways.
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Layer;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_core::units::Bytes;
 use btu_sys::exchange;
 use btu_sys::exchange::Family;
@@ -9,6 +13,7 @@ use super::Both;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -30,7 +35,11 @@ impl Transport for Unix {
     }
 
     fn properties(&self) -> Properties {
-        Properties { reliable: true, bounded: false, one_host: true, waits: WAITS }
+        Properties { reliable: true, bounded: false, reach: Reach::OneHost, waits: WAITS }
+    }
+
+    fn nature(&self, _: &Configuration) -> Nature {
+        nature()
     }
 
     fn largest(&self) -> Bytes {
@@ -58,6 +67,13 @@ pub(super) fn pair<const BOUNDED: bool>(
     let (stays, leaves) = exchange::pair(family, &hookup.settings())?;
     let stays = SocketEnd::<BOUNDED, true>::new(stays, hookup.wanted)?;
     Ok(Both::boxed(stays, SocketEnd::<BOUNDED, true>::new(leaves, hookup.wanted)?))
+}
+
+/// Neither segments nor a link.
+pub(super) fn nature() -> Nature {
+    use Setting::{MaxSegment, Mtu, Nodelay, Offload, QuickAck};
+    let lacks = vec![MaxSegment, Mtu, Nodelay, Offload, QuickAck];
+    Nature { layer: Layer::Memory, lacks, ..Nature::default() }
 }
 
 /// There is no device to poll.

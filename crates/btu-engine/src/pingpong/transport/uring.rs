@@ -5,7 +5,10 @@ use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
+use btu_core::pingpong::nature::Setting;
 use btu_core::sample::SocketOptions;
 use btu_core::units::Bytes;
 use btu_sys::exchange;
@@ -19,6 +22,7 @@ use btu_sys::uring::RingWait;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
@@ -55,7 +59,16 @@ impl Transport for Uring {
 
     fn properties(&self) -> Properties {
         let waits = &[Wait::Block, Wait::Spin];
-        Properties { reliable: true, bounded: false, one_host: false, waits }
+        Properties { reliable: true, bounded: false, reach: Reach::Network, waits }
+    }
+
+    /// The ring would need a call for it before each wait.
+    fn nature(&self, _: &Configuration) -> Nature {
+        Nature { lacks: vec![Setting::QuickAck], ..Nature::default() }
+    }
+
+    fn is_paced(&self) -> bool {
+        true
     }
 
     fn largest(&self) -> Bytes {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
 use btu_sys::exchange;
 use btu_sys::exchange::Family;
@@ -11,10 +13,12 @@ use btu_sys::socket::Settings;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::socket;
 use super::socket::StreamListener;
+use super::unix;
 use crate::error::EngineError;
 use crate::pingpong::channel::End;
 
@@ -41,9 +45,14 @@ impl Transport for Vsock {
         Properties {
             reliable: true,
             bounded: false,
-            one_host: true,
+            reach: Reach::OneHost,
             waits: &[Wait::Block, Wait::Spin, Wait::Epoll],
         }
+    }
+
+    /// Within one machine it is as a Unix socket.
+    fn nature(&self, _: &Configuration) -> Nature {
+        unix::nature()
     }
 
     fn largest(&self) -> Bytes {
@@ -74,7 +83,6 @@ mod tests {
     use std::net::IpAddr;
 
     use btu_core::cell::Role;
-    use btu_core::pingpong::configuration::Configuration;
     use btu_core::pingpong::configuration::Mode;
     use btu_core::pingpong::configuration::Placement;
     use btu_core::pingpong::sample::Ended;

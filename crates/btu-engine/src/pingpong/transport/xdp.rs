@@ -13,7 +13,9 @@ use std::sync::PoisonError;
 use std::sync::Weak;
 use std::time::Duration;
 
+use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
+use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
 use btu_sys::exchange;
 use btu_sys::exchange::Ready;
@@ -27,6 +29,7 @@ use btu_sys::xdp::XdpSocket;
 use super::Hookup;
 use super::Listener;
 use super::Properties;
+use super::Reach;
 use super::Rendezvous;
 use super::Transport;
 use super::frames;
@@ -65,7 +68,11 @@ impl Transport for Xdp {
 
     fn properties(&self) -> Properties {
         let waits = &[Wait::Block, Wait::Spin];
-        Properties { reliable: true, bounded: false, one_host: false, waits }
+        Properties { reliable: true, bounded: false, reach: Reach::Link, waits }
+    }
+
+    fn nature(&self, _: &Configuration) -> Nature {
+        frames::nature()
     }
 
     fn largest(&self) -> Bytes {

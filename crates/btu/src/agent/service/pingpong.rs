@@ -9,6 +9,9 @@ use btu_engine::pingpong::far::FarEnds;
 use btu_engine::pingpong::far::Setting;
 use btu_engine::pingpong::host::Told;
 use btu_engine::pingpong::host::Word;
+use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::TRANSPORTS;
+use btu_engine::pingpong::transport::Transport;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -71,8 +74,13 @@ impl PingPong {
     fn refuses(&self, word: &Word) -> Option<String> {
         let (rate, Word::Listen { configuration, .. }) = (self.rate?, word) else { return None };
         let name = &configuration.transport;
-        let can_be = PACED.contains(&name.as_str());
-        let of = PACED.join(", ");
+        let can_be = transport::by_name(name).is_some_and(Transport::is_paced);
+        let paced: Vec<&str> = TRANSPORTS
+            .iter()
+            .filter(|one| one.is_paced())
+            .map(|transport| transport.name())
+            .collect();
+        let of = paced.join(", ");
         let what = || {
             format!(
                 "policy: max_rate leaves each connection {rate}: {name} cannot be held to that, only {of}"
@@ -90,15 +98,11 @@ impl PingPong {
     }
 }
 
-/// Transports whose ends have a regulator.
-const PACED: [&str; 5] = ["tcp", "udp", "uring", "tls", "quic"];
-
 #[cfg(test)]
 mod tests {
     use btu_core::pingpong::configuration::Configuration;
     use btu_core::units::Nanos;
     use btu_engine::comm::Seat;
-    use btu_engine::pingpong::transport;
 
     use super::super::RATE_OF_CONNECTION;
     use super::*;
@@ -149,8 +153,5 @@ mod tests {
         let (mut service, said) = begun(None);
         assert_eq!(said, Value::Null);
         assert_eq!(told(&mut *service, &listen(1, "udp"))["told"], "listening");
-        for name in PACED {
-            assert!(transport::by_name(name).is_some(), "{name}");
-        }
     }
 }
