@@ -6,28 +6,41 @@
 use std::fmt;
 
 use super::configuration::Configuration;
+use super::configuration::Placement;
 use super::configuration::Wait;
 use super::configuration::size_f64;
 use super::curve::Curve;
+use super::nature::Layer;
 use crate::stats::Interval;
 use crate::units::Bytes;
 
 /// The sizes of the table: 8 B, 1400 B and 64 KiB.
 pub const WAIT_SIZES: [Bytes; 3] = [Bytes::new(8), Bytes::new(1_400), Bytes::new(64 << 10)];
 
-/// Transport by wait mode.
+/// Transport by wait mode and by where the ends run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaitTable {
-    cells: Vec<WaitCell>,
+    rows: Vec<WaitRow>,
 }
 
-/// One transport with one wait mode at one size.
+/// One curve of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WaitCell {
+pub struct WaitRow {
     /// The transport.
     pub transport: String,
     /// How its ends wait.
     pub wait: Wait,
+    /// On which CPUs they run.
+    pub placement: Placement,
+    /// What its blocks pass.
+    pub layer: Layer,
+    /// What was measured of it.
+    pub cells: Vec<WaitCell>,
+}
+
+/// One curve at one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitCell {
     /// The size of the table.
     pub wanted: Bytes,
     /// The nearest size that was measured.
@@ -47,6 +60,8 @@ pub struct Gap {
     pub from: String,
     /// The faster one, spinning.
     pub to: String,
+    /// What the blocks of the faster one pass.
+    pub layer: Layer,
     /// The size of the table.
     pub size: Bytes,
     /// `from`, blocking.
@@ -55,6 +70,21 @@ pub struct Gap {
     pub spinning: Taken,
     /// `to`, spinning.
     pub other: Taken,
+}
+
+/// A transport with both ends on one CPU and with each on its own, waiting in one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pinning {
+    /// The transport.
+    pub transport: String,
+    /// How its ends wait.
+    pub wait: Wait,
+    /// The size of the table.
+    pub size: Bytes,
+    /// Each end on a CPU of its own.
+    pub split: Taken,
+    /// Both on the same one.
+    pub same: Taken,
 }
 
 /// A time of a cell, in microseconds.
@@ -76,57 +106,84 @@ pub struct Term {
 }
 
 impl WaitTable {
-    /// The cells of some curves at some sizes, each by a size within a quarter.
+    /// The rows of some curves at some sizes, each by a size within a quarter.
     pub fn new(curves: &[(Configuration, Curve)], sizes: &[Bytes]) -> Self {
-        let of_curve = |(configuration, curve): &(Configuration, Curve)| -> Vec<WaitCell> {
-            sizes.iter().filter_map(|size| cell(configuration, curve, *size)).collect()
+        let of_curve = |(configuration, curve): &(Configuration, Curve)| WaitRow {
+            transport: configuration.transport.clone(),
+            wait: configuration.wait,
+            placement: configuration.placement,
+            layer: configuration.nature.layer,
+            cells: sizes.iter().filter_map(|size| cell(curve, *size)).collect(),
         };
-        Self { cells: curves.iter().flat_map(of_curve).collect() }
+        Self { rows: curves.iter().map(of_curve).collect() }
     }
 
-    /// All cells, in the order of the curves.
-    pub fn cells(&self) -> &[WaitCell] {
-        &self.cells
+    /// One row for each curve, in their order.
+    pub fn rows(&self) -> &[WaitRow] {
+        &self.rows
     }
 
-    /// One cell.
-    pub fn at(&self, transport: &str, wait: Wait, wanted: Bytes) -> Option<&WaitCell> {
-        let same = |cell: &&WaitCell| {
-            cell.transport == transport && cell.wait == wait && cell.wanted == wanted
-        };
-        self.cells.iter().find(same)
-    }
-
-    /// The gap between `from` with blocking and `to` with spinning ends.
+    /// The gap between `from` with blocking and `to` with spinning ends, each on a CPU of its own.
     pub fn gap(&self, from: &str, to: &str, size: Bytes) -> Option<Gap> {
-        let taken = |transport: &str, wait| {
-            let cell = self.at(transport, wait, size)?;
-            Some(Taken { time_us: cell.time_us, beside_us: cell.beside_us })
-        };
+        let placement = self.of_spinning()?;
+        let taken = |wait| Some(self.row(from, wait, placement)?.at(size)?.taken());
+        let row = self.row(to, Wait::Spin, placement)?;
         Some(Gap {
             from: from.to_owned(),
             to: to.to_owned(),
+            layer: row.layer,
             size,
-            blocking: taken(from, Wait::Block)?,
-            spinning: taken(from, Wait::Spin)?,
-            other: taken(to, Wait::Spin)?,
+            blocking: taken(Wait::Block)?,
+            spinning: taken(Wait::Spin)?,
+            other: row.at(size)?.taken(),
         })
     }
-}
 
-impl WaitTable {
     /// The gaps from `from` at a size: to the fastest transport of frames, and to the fastest one of
     /// all where that is another. A copy of memory leaves out the whole network and shows what a
     /// machine could do; frames go over the same path, and show what the protocol costs there.
     pub fn gaps(&self, from: &str, size: Bytes) -> Vec<Gap> {
-        let spinning = self.cells.iter().filter(|cell| cell.wait == Wait::Spin);
-        let here = spinning.filter(|cell| cell.wanted == size && cell.transport != from);
+        let spinning = self.rows.iter().filter(|row| row.wait == Wait::Spin);
+        let here = spinning.filter(|row| row.transport != from);
         let mut gaps: Vec<Gap> =
-            here.filter_map(|cell| self.gap(from, &cell.transport, size)).collect();
+            here.filter_map(|row| self.gap(from, &row.transport, size)).collect();
         gaps.sort_by(|a, b| a.other.time_us.total_cmp(&b.other.time_us));
-        let frames = gaps.iter().find(|gap| FRAMES.contains(&gap.to.as_str())).cloned();
+        let frames = gaps.iter().find(|gap| gap.layer == Layer::Frames).cloned();
         let fastest = gaps.first().cloned().filter(|gap| Some(gap) != frames.as_ref());
         frames.into_iter().chain(fastest).collect()
+    }
+
+    /// What a second CPU costs a transport that waits so.
+    pub fn pinning(&self, transport: &str, wait: Wait, size: Bytes) -> Option<Pinning> {
+        let taken = |placement| Some(self.row(transport, wait, placement)?.at(size)?.taken());
+        let (split, same) = (taken(Placement::Split)?, taken(Placement::Same)?);
+        Some(Pinning { transport: transport.to_owned(), wait, size, split, same })
+    }
+
+    /// The first curve of these three: one that was measured twice has two rows.
+    fn row(&self, transport: &str, wait: Wait, placement: Placement) -> Option<&WaitRow> {
+        let is_it = |row: &&WaitRow| {
+            row.transport == transport && (row.wait, row.placement) == (wait, placement)
+        };
+        self.rows.iter().find(is_it)
+    }
+
+    /// Where the ends of the first curve run that spin: gaps are taken apart there.
+    fn of_spinning(&self) -> Option<Placement> {
+        self.rows.iter().find(|row| row.wait == Wait::Spin).map(|row| row.placement)
+    }
+}
+
+impl WaitRow {
+    /// Its cell of a size of the table.
+    pub fn at(&self, wanted: Bytes) -> Option<&WaitCell> {
+        self.cells.iter().find(|cell| cell.wanted == wanted)
+    }
+}
+
+impl WaitCell {
+    fn taken(&self) -> Taken {
+        Taken { time_us: self.time_us, beside_us: self.beside_us }
     }
 }
 
@@ -141,6 +198,13 @@ impl Gap {
     /// them apart.
     pub fn protocol(&self) -> Option<Term> {
         self.spinning.above(&self.other)
+    }
+}
+
+impl Pinning {
+    /// What the second CPU costs; `None` where the intervals do not tell the two apart.
+    pub fn second_cpu(&self) -> Option<Term> {
+        self.split.above(&self.same)
     }
 }
 
@@ -170,8 +234,8 @@ impl Term {
 
 impl fmt::Display for Gap {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, to, size, blocking, other, .. } = self;
-        let memory = if MEMORY.contains(&to.as_str()) { " (a copy of memory)" } else { "" };
+        let Self { from, to, layer, size, blocking, other, .. } = self;
+        let memory = if *layer == Layer::Memory { " (a copy of memory)" } else { "" };
         write!(
             out,
             "{size}: {from} that blocks takes {:.2} us, {to}{memory} that spins {:.2} us; ",
@@ -192,12 +256,28 @@ impl fmt::Display for Gap {
     }
 }
 
-fn cell(configuration: &Configuration, curve: &Curve, wanted: Bytes) -> Option<WaitCell> {
+impl fmt::Display for Pinning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { transport, wait, size, split, same } = self;
+        let ends =
+            if *wait == Wait::Block { "blocks".to_owned() } else { format!("waits by {wait}") };
+        write!(
+            out,
+            "{size}: {transport} that {ends} takes {:.2} us with each end on a CPU of its own, {:.2} us \
+             with both on one; ",
+            split.time_us, same.time_us
+        )?;
+        match self.second_cpu() {
+            None => out.write_str("what the second CPU costs cannot be told here"),
+            Some(term) => write!(out, "the second CPU {}", term.verb()),
+        }
+    }
+}
+
+fn cell(curve: &Curve, wanted: Bytes) -> Option<WaitCell> {
     let off = |size: Bytes| (size_f64(size) / size_f64(wanted)).ln().abs();
     let nearest = curve.points.iter().min_by(|a, b| off(a.size).total_cmp(&off(b.size)))?;
     (off(nearest.size) <= NEAR.ln()).then(|| WaitCell {
-        transport: configuration.transport.clone(),
-        wait: configuration.wait,
         wanted,
         size: nearest.size,
         time_us: nearest.time_us,
@@ -208,16 +288,13 @@ fn cell(configuration: &Configuration, curve: &Curve, wanted: Bytes) -> Option<W
 
 /// How far a measured size may be from that of the table.
 const NEAR: f64 = 1.25;
-/// Transports that pass frames of their own over the link, below every protocol of the kernel.
-const FRAMES: [&str; 2] = ["raw", "xdp"];
-/// Transports between two ends of one host that pass no link.
-const MEMORY: [&str; 3] = ["shm", "unix", "seqpacket"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pingpong::configuration::Mode;
     use crate::pingpong::curve::CurvePoint;
+    use crate::pingpong::nature::Nature;
     use crate::pingpong::statistic::Statistic;
 
     /// A curve whose rounds are within `spread` of its time.
@@ -231,7 +308,19 @@ mod tests {
         let points = [8, 1_536].map(point).to_vec();
         let (label, statistic) = (transport.to_owned(), Statistic::Typical);
         let curve = Curve { label, mode: Mode::PingPong, statistic, points };
-        (Configuration { wait, ..Configuration::new(transport) }, curve)
+        let layer = match transport {
+            "raw" | "xdp" => Layer::Frames,
+            "shm" => Layer::Memory,
+            _ => Layer::Protocol,
+        };
+        let nature = Nature { layer, ..Nature::default() };
+        (Configuration { wait, nature, ..Configuration::new(transport) }, curve)
+    }
+
+    /// The same with both ends on one CPU.
+    fn on_one_cpu(mut measured: (Configuration, Curve)) -> (Configuration, Curve) {
+        measured.0.placement = Placement::Same;
+        measured
     }
 
     fn curve(transport: &str, wait: Wait, time_us: f64) -> (Configuration, Curve) {
@@ -254,14 +343,15 @@ mod tests {
             curve("packet", Wait::Spin, 1.8),
         ];
         let table = WaitTable::new(&curves, &WAIT_SIZES);
-        assert_eq!(table.cells().len(), 6, "no curve reaches 64 KiB");
+        let cells: usize = table.rows().iter().map(|row| row.cells.len()).sum();
+        assert_eq!(cells, 6, "no curve reaches 64 KiB");
         let gap = table.gap("tcp", "packet", Bytes::new(8)).unwrap();
         assert_eq!(
             gap.to_string(),
             "8B: tcp that blocks takes 11.80 us, packet that spins 1.80 us; waiting costs 8.10 us \
              [8.07, 8.13], the protocol costs 1.90 us [1.89, 1.91]"
         );
-        assert_eq!(table.at("tcp", Wait::Spin, Bytes::new(1_400)).unwrap().size, Bytes::new(1_536));
+        assert_eq!(table.rows()[1].at(Bytes::new(1_400)).unwrap().size, Bytes::new(1_536));
         assert_eq!(table.gap("tcp", "shm", Bytes::new(8)), None);
     }
 
@@ -310,5 +400,40 @@ mod tests {
         bare[2].1.points[0].rounds_us.clear();
         let bare = told(&bare).remove(0);
         assert!(bare.ends_with("; the protocol cannot be told apart here"), "{bare}");
+    }
+
+    /// Waiting costs less where both ends share a CPU: nobody is woken elsewhere. Gaps are those of two CPUs,
+    /// where ends can spin.
+    #[test]
+    fn each_row_is_its_own_and_the_second_cpu_has_its_sentence() {
+        let curves = [
+            on_one_cpu(curve("tcp", Wait::Block, 8.0)),
+            curve("tcp", Wait::Block, 11.8),
+            curve("tcp", Wait::Block, 11.9),
+            curve("tcp", Wait::Spin, 3.7),
+            curve("raw", Wait::Spin, 1.8),
+        ];
+        let table = WaitTable::new(&curves, &WAIT_SIZES);
+        let eight = Bytes::new(8);
+        let times: Vec<f64> =
+            table.rows().iter().map(|row| row.at(eight).unwrap().time_us).collect();
+        assert!(times.iter().zip([8.0, 11.8, 11.9, 3.7, 1.8]).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(told(&curves)[0].contains("tcp that blocks takes 11.80 us"), "{:?}", told(&curves));
+        let pinning = table.pinning("tcp", Wait::Block, eight).unwrap();
+        assert_eq!(
+            pinning.to_string(),
+            "8B: tcp that blocks takes 11.80 us with each end on a CPU of its own, 8.00 us with both on \
+             one; the second CPU costs 3.80 us [3.76, 3.84]"
+        );
+        assert_eq!(table.pinning("tcp", Wait::Spin, eight), None);
+        let wide = [
+            on_one_cpu(spread("tcp", Wait::BusyPoll, 8.0, 3.0)),
+            spread("tcp", Wait::BusyPoll, 9.0, 3.0),
+        ];
+        let wide =
+            WaitTable::new(&wide, &WAIT_SIZES).pinning("tcp", Wait::BusyPoll, eight).unwrap();
+        let said = wide.to_string();
+        assert!(said.contains("tcp that waits by busy-poll"), "{said}");
+        assert!(said.ends_with("what the second CPU costs cannot be told here"), "{said}");
     }
 }

@@ -95,7 +95,8 @@ pub(crate) struct WhatArgs {
     /// These sizes alone, separated by commas
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Sizes", conflicts_with_all = ["increment", "powers_of_two", "table"])]
     pub(super) sizes: Vec<Bytes>,
-    /// Transport by way to wait at 8 B, 1400 B and 64 KiB: what waiting costs, what the protocol
+    /// Transport by way to wait and by placement at 8 B, 1400 B and 64 KiB: what waiting costs, what the
+    /// protocol, what a second CPU
     #[arg(long, help_heading = "Sizes", conflicts_with_all = ["wait", "increment"])]
     pub(super) table: bool,
     /// What one timed exchange is
@@ -172,15 +173,16 @@ pub(crate) struct WhatArgs {
     /// Between which hosts
     #[arg(long, value_enum, value_name = "PATH", default_value = "direct", help_heading = "Hosts")]
     pub(super) on: PathWord,
-    /// On which CPUs the two ends run
+    /// On which CPUs the two ends run; several, separated by commas, are compared [default: split; with
+    /// --table on one machine split,same]
     #[arg(
         long,
         value_enum,
-        value_name = "PLACEMENT",
-        default_value = "split",
+        value_name = "PLACEMENT,...",
+        value_delimiter = ',',
         help_heading = "Hosts"
     )]
-    pub(super) placement: PlacementWord,
+    pub(super) placement: Vec<PlacementWord>,
     /// CPUs of the near and of the far end, such as 0/1 or 0-3/4-7
     #[arg(long, value_name = "NEAR/FAR", value_parser = cpus, help_heading = "Hosts")]
     pub(super) cpus: Option<(String, String)>,

@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use btu_core::pingpong::configuration::Cache;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
+use btu_core::pingpong::configuration::Placement;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::configuration::Writes;
 use btu_core::pingpong::nature::Nature;
@@ -43,9 +44,8 @@ impl PingPongArgs {
             (Some(file), _) => stored(file)?,
             (None, Some(directory)) => stored(&directory.join("plan.toml"))?,
             (None, None) => {
-                let plan = self.what.plan()?;
-                let path = if self.peer.is_some() { Path::Peer } else { plan.path };
-                Plan { path, ..plan }
+                let path = if self.peer.is_some() { Path::Peer } else { self.what.on.into() };
+                self.what.plan(path)?
             }
         };
         self.checked_as_asked(&plan)?;
@@ -88,16 +88,18 @@ impl PingPongArgs {
         Err(Failure::usage(cause).hint("leave --export out; result.json has every figure"))
     }
 
-    /// True where transports were not named one by one, so that some may be missing.
+    /// True where configurations were not named one by one, so that some may be missing.
     pub(super) fn takes_what_is_there(&self) -> bool {
         let is_stored = self.plan.is_some() || self.resume.is_some();
-        is_stored || self.what.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))
+        is_stored
+            || self.what.table
+            || self.what.asked().is_ok_and(|asked| asked.iter().all(|one| !one.by_name))
     }
 }
 
 impl WhatArgs {
-    fn plan(&self) -> Result<Plan, Failure> {
-        let configurations = self.configurations()?;
+    fn plan(&self, path: Path) -> Result<Plan, Failure> {
+        let configurations = self.configurations(path)?;
         let (near_cpus, far_cpus) = self.cpus.clone().unzip();
         let timed = !self.verify;
         if self.resolution.is_empty() {
@@ -106,7 +108,7 @@ impl WhatArgs {
         }
         let search = ChasmSearch { time_ns: self.chasm_time, resolution_bytes: self.resolution };
         let plan = Plan {
-            path: self.on.into(),
+            path,
             rounds: if timed { self.rounds } else { 1 },
             connections: self.connections,
             point_time_ns: self.point_time,
@@ -147,17 +149,17 @@ impl WhatArgs {
             .map_err(Failure::usage)
     }
 
-    /// Transports by ways to wait by offsets.
-    fn configurations(&self) -> Result<Vec<Configuration>, Failure> {
+    /// Transports by ways to wait by placements by offsets.
+    fn configurations(&self, path: Path) -> Result<Vec<Configuration>, Failure> {
         let mut all = Vec::new();
         if let Some(mtu) = self.mtu.filter(|mtu| !(68..=65_535).contains(&mtu.count())) {
             return Err(Failure::usage(anyhow!("--mtu {mtu}: write 68B to 65535B")));
         }
         for asked in self.asked()? {
             self.refuse_two_writes(asked)?;
-            for wait in self.waits(asked)? {
+            for (wait, placement) in self.crossed(&self.waits(asked)?, path) {
                 for offsets in self.offsets() {
-                    let one = self.configuration(asked.transport, wait, offsets);
+                    let one = Configuration { wait, placement, ..self.common(asked, offsets) };
                     let nature = asked.transport.nature(&one);
                     all.push(applicable(Configuration { nature, ..one }, asked)?);
                 }
@@ -216,22 +218,30 @@ impl WhatArgs {
         Ok(wanted.into_iter().filter(|wait| legal.contains(wait)).collect())
     }
 
+    /// Ways to wait by placements. Two ends that spin on one CPU would measure the scheduler: the table has
+    /// no such row.
+    fn crossed(&self, waits: &[Wait], path: Path) -> Vec<(Wait, Placement)> {
+        let named: Vec<Placement> = self.placement.iter().map(|word| (*word).into()).collect();
+        let placements = match (named.is_empty(), self.table && path != Path::Peer) {
+            (false, _) => named,
+            (true, true) => vec![Placement::Split, Placement::Same],
+            (true, false) => vec![Placement::Split],
+        };
+        let all = waits.iter().flat_map(|wait| placements.iter().map(|placed| (*wait, *placed)));
+        all.filter(|one| !self.table || *one != (Wait::Spin, Placement::Same)).collect()
+    }
+
     fn offsets(&self) -> Vec<Offsets> {
         let aligned = Offsets { send: Bytes::ZERO, receive: Bytes::ZERO };
         if self.offsets.is_empty() { vec![aligned] } else { self.offsets.clone() }
     }
 
-    fn configuration(
-        &self,
-        transport: &dyn Transport,
-        wait: Wait,
-        offsets: Offsets,
-    ) -> Configuration {
+    /// A configuration but for what it is crossed with.
+    fn common(&self, asked: Asked, offsets: Offsets) -> Configuration {
+        let transport = asked.transport;
         let header = self.header.filter(|_| !transport.properties().bounded);
         Configuration {
             mode: self.mode.into(),
-            wait,
-            placement: self.placement.into(),
             writes: header.map_or(Writes::One, Writes::HeaderFirst),
             send_offset_bytes: offsets.send,
             receive_offset_bytes: offsets.receive,

@@ -78,7 +78,7 @@ static PROMISES: &[Promise] = &[
     },
     Promise {
         command: "btu pingpong --table --point-time 50ms",
-        holds: |said, _| said.contains("by transport and way to wait"),
+        holds: |said, _| said.contains("by transport, way to wait and placement"),
     },
     Promise {
         command: "btu pingpong --dry-run",
