@@ -195,9 +195,9 @@ pub(crate) struct WhatArgs {
         help_heading = "Effort"
     )]
     pub(super) order: OrderWord,
-    /// How often each point is visited
-    #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
-    pub(super) rounds: u32,
+    /// How often each point is visited [default: 10; with --verify 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
+    pub(super) rounds: Option<u32>,
     /// Connections of each curve, one after the other
     #[arg(long, value_name = "NUMBER", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Effort")]
     pub(super) connections: u32,

@@ -109,7 +109,7 @@ impl WhatArgs {
         let search = ChasmSearch { time_ns: self.chasm_time, resolution_bytes: self.resolution };
         let plan = Plan {
             path,
-            rounds: if timed { self.rounds } else { 1 },
+            rounds: self.rounds.unwrap_or(if timed { ROUNDS } else { 1 }),
             connections: self.connections,
             point_time_ns: self.point_time,
             patience_ns: self.patience,
@@ -367,6 +367,8 @@ fn known_base(plan: &Plan) -> Result<(), Failure> {
     Err(Failure::usage(cause))
 }
 
+/// How often each point is visited where nothing else is asked for.
+const ROUNDS: u32 = 10;
 /// 64 KiB for those that carry it, 60,000 B for datagrams.
 const TABLE_SIZES: [Bytes; 4] =
     [Bytes::new(8), Bytes::new(1_400), Bytes::new(60_000), Bytes::new(64 << 10)];
