@@ -69,6 +69,16 @@ impl EngineError {
         move |source| Self::Peer { operation, source }
     }
 
+    /// True where the other end did not answer in time: it may the next time.
+    pub fn is_late(&self) -> bool {
+        let late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
+        match self {
+            Self::Peer { source, .. } => late(source),
+            Self::System(cause) => cause.kind() == io::ErrorKind::TimedOut,
+            _ => false,
+        }
+    }
+
     /// The error and its causes on one line, for records that keep text.
     pub fn sentence(&self) -> String {
         sentence(self)

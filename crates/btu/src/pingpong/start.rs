@@ -14,6 +14,7 @@ use btu_core::pingpong::sample::Line;
 use btu_core::pingpong::sizes::LARGEST;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::EngineError;
 use btu_engine::pingpong::Sessions;
 use btu_engine::pingpong::transport;
 use btu_sys::clock;
@@ -82,33 +83,39 @@ fn fresh(
 }
 
 /// What is measured, and what is not there. One connection of each configuration is tried, so that
-/// what cannot be is known before anything is measured.
+/// what cannot be is known before anything is measured. One that was merely not made in time is measured
+/// beside others all the same: each of its visits then ends with the reason.
 fn declare(
     args: &PingPongArgs,
     plan: &Plan,
     sessions: &mut Sessions,
 ) -> Result<Vec<Line>, Failure> {
-    let (mut lines, mut there) = (Vec::new(), 0);
+    let (mut lines, mut there, mut first) = (Vec::new(), 0, None);
     let numbered = plan.numbered();
     let all: Vec<Configuration> = numbered.iter().map(|(_, one)| one.clone()).collect();
     for ((id, configuration), label) in numbered.into_iter().zip(labels(&all)) {
-        match try_one(sessions, &configuration) {
-            Ok(largest_bytes) => {
-                there += usize::from(configuration.transport != REFERENCE);
-                lines.push(Line::PingPongConfiguration { id, configuration, largest_bytes });
+        let tried = try_one(sessions, &configuration);
+        let largest_bytes = largest(&configuration);
+        match tried {
+            Ok(()) => there += usize::from(configuration.transport != REFERENCE),
+            Err(cause) if cause.is_late() => {
+                first.get_or_insert_with(|| not_there(&label, &cause.sentence()));
             }
-            Err(reason) if args.takes_what_is_there() => {
+            Err(cause) if args.takes_what_is_there() => {
+                let reason = cause.sentence();
+                first.get_or_insert_with(|| not_there(&label, &reason));
                 lines.push(Line::PingPongMissing { transport: label, reason });
+                continue;
             }
-            Err(reason) => return Err(not_there(&label, &reason)),
+            Err(cause) => return Err(not_there(&label, &cause.sentence())),
         }
+        lines.push(Line::PingPongConfiguration { id, configuration, largest_bytes });
     }
     sessions.close();
-    if there == 0 {
-        return Err(not_there("ping-pong", "none of the transports is there"));
+    match first.filter(|_| there == 0) {
+        Some(none) => Err(none),
+        None => carries_a_size(plan, &lines).map(|()| lines),
     }
-    carries_a_size(plan, &lines)?;
-    Ok(lines)
 }
 
 /// A plan whose every size is too large for every transport would measure nothing.
@@ -128,14 +135,18 @@ fn carries_a_size(plan: &Plan, lines: &[Line]) -> Result<(), Failure> {
     }
 }
 
-/// The largest block of a configuration over which a connection can be made.
-fn try_one(sessions: &mut Sessions, configuration: &Configuration) -> Result<Bytes, String> {
+/// Makes a connection of a configuration, where it is one that needs any.
+fn try_one(sessions: &mut Sessions, configuration: &Configuration) -> Result<(), EngineError> {
+    if configuration.transport == REFERENCE { Ok(()) } else { sessions.try_out(configuration) }
+}
+
+/// The largest block of a configuration.
+fn largest(configuration: &Configuration) -> Bytes {
     if configuration.transport == REFERENCE {
-        return Ok(LARGEST);
+        return LARGEST;
     }
-    sessions.try_out(configuration).map_err(|cause| cause.sentence())?;
     let found = transport::by_name(&configuration.transport);
-    Ok(found.map_or(Bytes::ZERO, |transport| transport.largest_with(configuration)))
+    found.map_or(Bytes::ZERO, |transport| transport.largest_with(configuration))
 }
 
 fn not_there(name: &str, reason: &str) -> Failure {
