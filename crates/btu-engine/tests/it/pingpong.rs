@@ -30,22 +30,37 @@ use btu_engine::pingpong::transport::TRANSPORTS;
 use btu_engine::pingpong::transport::Transport;
 use btu_sys::socket::Settings;
 
+/// The transports that this machine has.
+fn present() -> Vec<&'static dyn Transport> {
+    let there = |transport: &&'static dyn Transport| match transport.available() {
+        Ok(()) => true,
+        Err(reason) => {
+            let (name, reason) = (transport.name(), reason.sentence());
+            let kind = match name {
+                "raw" | "xdp" if !btu_sys::namespace::is_privileged() => "not root",
+                _ if reason.starts_with("this build") => "not built",
+                _ => "kernel lacks",
+            };
+            crate::skip::record(&format!("{kind}: {name}: {reason}"));
+            false
+        }
+    };
+    TRANSPORTS.iter().copied().filter(there).collect()
+}
+
 /// Calls `check` with each transport that this machine has.
 fn each(check: impl Fn(&'static dyn Transport)) {
-    for transport in TRANSPORTS {
-        match transport.available() {
-            Ok(()) => check(*transport),
-            Err(reason) => {
-                let (name, reason) = (transport.name(), reason.sentence());
-                let kind = match name {
-                    "raw" | "xdp" if !btu_sys::namespace::is_privileged() => "not root",
-                    _ if reason.starts_with("this build") => "not built",
-                    _ => "kernel lacks",
-                };
-                crate::skip::record(&format!("{kind}: {name}: {reason}"));
-            }
+    present().into_iter().for_each(check);
+}
+
+/// The same in a thread for each, where most of the time nothing happens.
+fn each_at_once(check: impl Fn(&'static dyn Transport) + Sync) {
+    std::thread::scope(|scope| {
+        for transport in present() {
+            let check = &check;
+            scope.spawn(move || check(transport));
         }
-    }
+    });
 }
 
 /// A host on loopback.
@@ -260,24 +275,24 @@ fn cold_blocks_and_odd_offsets_travel_as_well() {
     }
 }
 
+/// What a far end can do wrong, and as what it must be known.
+pub(crate) const PLANTS: [(Plant, Fault); 6] = [
+    (Plant::Close, Fault::PeerGone),
+    (Plant::Corrupt, Fault::Corrupted),
+    (Plant::Duplicate, Fault::Duplicated),
+    (Plant::Late, Fault::Late),
+    (Plant::Short, Fault::Short),
+    (Plant::Silence, Fault::Stalled),
+];
+
 #[test]
 fn a_planted_fault_is_caught_and_named() {
-    let plants = [
-        (Plant::Close, Fault::PeerGone),
-        (Plant::Corrupt, Fault::Corrupted),
-        (Plant::Duplicate, Fault::Duplicated),
-        (Plant::Late, Fault::Late),
-        (Plant::Short, Fault::Short),
-        (Plant::Silence, Fault::Stalled),
-    ];
-    each(|transport| {
-        for (plant, fault) in plants {
+    each_at_once(|transport| {
+        for (plant, fault) in PLANTS {
             let mut opening = opening(transport, Configuration { verify: true, ..free() });
             opening.plant = Some(plant);
-            // Only those that say nothing more are met by the cap.
-            let is_met_by_cap = matches!(plant, Plant::Short | Plant::Silence);
             let mut one = visit(2_000, 20);
-            if is_met_by_cap {
+            if met_by_cap(transport, plant) {
                 (opening.patience, one.limit.time) = (Nanos::from_secs(1), Nanos::ZERO);
             }
             let mut session = Session::open(&opening).unwrap();
@@ -288,16 +303,49 @@ fn a_planted_fault_is_caught_and_named() {
             };
             let found = named_by_loss(transport, plant, *found);
             assert_eq!(found, fault, "{name}: {plant:?}: {detail}");
-            let cap = one.limit.time.saturating_add(opening.patience);
-            assert!(
-                sample.elapsed_ns <= cap.saturating_add(GRACE),
-                "{name}: {plant:?}: {sample:?}"
-            );
+            assert_within(&sample, &one, opening.patience);
             assert!(session.is_broken());
             let Ended::Failed { detail, .. } = session.visit(&one).ended else { panic!("{name}") };
             assert_eq!(detail, "the connection ended in an earlier visit");
         }
     });
+}
+
+/// In a timed run the first round is whole; in the second one the peer dies, falls silent or sends too little,
+/// whatever an exchange is.
+#[test]
+fn a_peer_that_breaks_off_a_timed_visit_ends_it_within_its_cap() {
+    each_at_once(|transport| {
+        for plant in [Plant::Close, Plant::Short, Plant::Silence] {
+            for mode in [Mode::PingPong, Mode::Streaming, Mode::Bidirectional] {
+                let mut opening = opening(transport, Configuration { mode, ..free() });
+                opening.plant = Some(plant);
+                opening.patience = Nanos::from_secs(1);
+                let mut session = Session::open(&opening).unwrap();
+                let mut one = visit(2_000, 20);
+                one.limit.time = Nanos::ZERO;
+                let name = transport.name();
+                let first = session.visit(&Visit { round: 1, ..one.clone() });
+                assert!(first.counts(), "{name} {mode} {plant:?}: {first:?}");
+                let second = session.visit(&Visit { round: 2, ..one.clone() });
+                assert!(!second.counts(), "{name} {mode} {plant:?}: {second:?}");
+                assert_within(&second, &one, opening.patience);
+                assert!(session.is_broken());
+            }
+        }
+    });
+}
+
+/// No visit outlasts its cap, but for what two ends may take to notice.
+pub(crate) fn assert_within(sample: &VisitSample, of: &Visit, patience: Nanos) {
+    let cap = of.limit.time.saturating_add(patience);
+    assert!(sample.elapsed_ns <= cap.saturating_add(GRACE), "{sample:?}");
+}
+
+/// True for a fault that nothing but the cap ends: the peer says nothing more.
+pub(crate) fn met_by_cap(transport: &dyn Transport, plant: Plant) -> bool {
+    let is_silent = plant == Plant::Close && !transport.properties().reliable;
+    is_silent || matches!(plant, Plant::Short | Plant::Silence)
 }
 
 /// What the two ends may take to notice that their connection was ended, two seconds each, on a machine
@@ -306,7 +354,7 @@ const GRACE: Nanos = Nanos::from_secs(30);
 
 /// Datagrams have no connection that could end: a peer that closes is one that says nothing more,
 /// unless the kernel refuses for it.
-fn named_by_loss(transport: &dyn Transport, plant: Plant, found: Fault) -> Fault {
+pub(crate) fn named_by_loss(transport: &dyn Transport, plant: Plant, found: Fault) -> Fault {
     let is_datagram = !transport.properties().reliable;
     match (plant, found) {
         (Plant::Close, Fault::Stalled) if is_datagram => Fault::PeerGone,

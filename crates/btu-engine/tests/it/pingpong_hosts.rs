@@ -24,11 +24,16 @@ use btu_engine::pingpong::host::Talk;
 use btu_engine::pingpong::host::Told;
 use btu_engine::pingpong::host::Word;
 use btu_engine::pingpong::transport;
+use btu_engine::pingpong::transport::Reach;
 use btu_engine::pingpong::transport::TRANSPORTS;
 use btu_engine::pingpong::transport::Transport;
 
+use crate::pingpong::PLANTS;
+use crate::pingpong::assert_within;
 use crate::pingpong::complete;
 use crate::pingpong::free;
+use crate::pingpong::met_by_cap;
+use crate::pingpong::named_by_loss;
 use crate::pingpong::party;
 use crate::pingpong::visit;
 
@@ -46,6 +51,10 @@ struct Lying {
 /// A host that is lost as soon as a visit begins.
 #[derive(Debug)]
 struct Mortal(Honest);
+
+/// A host that is gone with all of its ends once a visit has begun.
+#[derive(Debug)]
+struct Dying(Option<Honest>);
 
 /// A host to which everything about a visit is said twice, the second time with another size.
 #[derive(Debug)]
@@ -111,6 +120,25 @@ impl Talk for Mortal {
     }
 }
 
+impl Talk for Dying {
+    fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
+        let gone = || EngineError::Refused("agent far: the connection is gone".to_owned());
+        let told = self.0.as_mut().ok_or_else(gone)?.say(word, within);
+        if matches!(word, Word::Visit { .. }) {
+            self.0 = None;
+        }
+        told
+    }
+
+    fn seat(&self) -> Seat {
+        seat()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.0.is_none().then(|| "gone".to_owned())
+    }
+}
+
 impl Talk for Twice {
     fn say(&mut self, word: &Word, within: Nanos) -> Result<Told, EngineError> {
         let told = self.0.say(word, within);
@@ -153,14 +181,18 @@ fn opening(
     }
 }
 
-/// Calls `check` with each transport that reaches another host.
+/// True for a transport that reaches another host.
+fn reaches(transport: &dyn Transport) -> bool {
+    transport.properties().reach == Reach::Network
+}
+
+/// Calls `check` with each transport of the registry that reaches another host and that is here.
 fn each(mut check: impl FnMut(&'static dyn Transport)) {
-    for name in ["tcp", "udp", "mptcp", "uring", "tls", "quic"] {
-        let transport = transport::by_name(name).unwrap();
+    for transport in TRANSPORTS.iter().filter(|one| reaches(**one)) {
         match transport.available() {
-            Ok(()) => check(transport),
+            Ok(()) => check(*transport),
             Err(reason) => {
-                let reason = reason.sentence();
+                let (name, reason) = (transport.name(), reason.sentence());
                 let built = !reason.starts_with("this build");
                 let kind = if built { "kernel lacks" } else { "not built" };
                 crate::skip::record(&format!("{kind}: {name}: {reason}"));
@@ -214,7 +246,7 @@ fn answers_keep_to_the_rate_of_a_policy_over_every_transport_that_can() {
     let host = Host::new(Honest(FarEnds::new(setting)));
     let mut open = Vec::new();
     each(|transport| {
-        if transport.name() != "mptcp" {
+        if transport.is_paced() {
             let opening =
                 Opening { host: Some(host.clone()), ..opening(transport, free(), Honest::new()) };
             open.push((transport.name(), Session::open(&opening).unwrap()));
@@ -222,7 +254,8 @@ fn answers_keep_to_the_rate_of_a_policy_over_every_transport_that_can() {
     });
     for _ in 0..2 {
         for (name, session) in &mut open {
-            let (size, count) = if *name == "udp" { (60_000, 40) } else { (1 << 20, 3) };
+            let bounded = transport::by_name(name).unwrap().properties().bounded;
+            let (size, count) = if bounded { (60_000, 40) } else { (1 << 20, 3) };
             let sample = session.visit(&visit(size, count));
             assert!(complete(&sample), "{name} {sample:?}");
             let least = rate.time_for(Bytes::new(size * u64::from(count)).saturating_sub(BURST));
@@ -233,13 +266,15 @@ fn answers_keep_to_the_rate_of_a_policy_over_every_transport_that_can() {
 
 #[test]
 fn what_needs_one_host_is_refused_with_the_reason() {
-    for transport in TRANSPORTS.iter().filter(|one| one.properties().one_host) {
+    for transport in TRANSPORTS.iter().filter(|one| !reaches(**one)) {
         let refused = Session::open(&opening(*transport, free(), Honest::new()));
         let reason = refused.unwrap_err().sentence();
-        assert!(
-            reason.ends_with("both ends have to be on one host") || transport.available().is_err(),
-            "{reason}"
-        );
+        let why = transport.properties().reach.ends_here().unwrap();
+        assert!(reason.ends_with(why) || transport.available().is_err(), "{reason}");
+        let mut ends = Honest::new().0;
+        let told = ends.hear(listen(1, transport.name()));
+        let Told::Refused { reason } = told else { panic!("not refused: {told:?}") };
+        assert_eq!(reason, format!("{}: {why}", transport.name()));
     }
     let tcp = transport::by_name("tcp").unwrap();
     let same = Configuration { placement: Placement::Same, ..free() };
@@ -248,41 +283,77 @@ fn what_needs_one_host_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_fault_on_the_other_host_is_caught_and_named() {
-    let plants = [
-        (Plant::Close, Fault::PeerGone),
-        (Plant::Corrupt, Fault::Corrupted),
-        (Plant::Duplicate, Fault::Duplicated),
-        (Plant::Late, Fault::Late),
-        (Plant::Short, Fault::Short),
-        (Plant::Silence, Fault::Stalled),
-    ];
-    let tcp = transport::by_name("tcp").unwrap();
-    for (plant, fault) in plants {
-        let mut opening = opening(tcp, Configuration { verify: true, ..free() }, Honest::new());
-        opening.plant = Some(plant);
-        let mut one = visit(2_000, 20);
-        if matches!(plant, Plant::Short | Plant::Silence) {
-            (opening.patience, one.limit.time) = (Nanos::from_secs(1), Nanos::ZERO);
+fn a_fault_on_the_other_host_is_caught_and_named_over_every_transport() {
+    each(|transport| {
+        for (plant, fault) in PLANTS {
+            let wanted = Configuration { verify: true, ..free() };
+            let mut opening = opening(transport, wanted, Honest::new());
+            opening.plant = Some(plant);
+            let mut one = visit(2_000, 20);
+            if met_by_cap(transport, plant) {
+                (opening.patience, one.limit.time) = (Nanos::from_secs(1), Nanos::ZERO);
+            }
+            let mut session = Session::open(&opening).unwrap();
+            let sample = session.visit(&one);
+            let (found, detail) = failed(&sample.ended);
+            let found = named_by_loss(transport, plant, found);
+            assert_eq!(found, fault, "{}: {plant:?}: {detail}", transport.name());
+            assert_within(&sample, &one, opening.patience);
+            assert!(session.is_broken());
         }
+    });
+}
+
+/// The first visit is kept whatever becomes of the second, in which the other host says nothing.
+#[test]
+fn a_host_that_stalls_ends_the_visit_within_its_cap_over_every_transport() {
+    each(|transport| {
+        let lie = |word: &Word| match word {
+            Word::Visit { size_bytes, .. } if size_bytes.count() == 65 => Some(Told::Ready {}),
+            _ => None,
+        };
+        let mut opening = opening(transport, free(), Lying { honest: Honest::new(), lie });
+        opening.patience = Nanos::from_secs(1);
         let mut session = Session::open(&opening).unwrap();
-        let sample = session.visit(&one);
-        let (found, detail) = failed(&sample.ended);
-        assert_eq!(found, fault, "{plant:?}: {detail}");
-        assert!(session.is_broken());
-    }
+        let name = transport.name();
+        let whole = session.visit(&visit(64, 5));
+        assert!(whole.counts(), "{name}: {whole:?}");
+        let mut silent = visit(65, 5);
+        silent.limit.time = Nanos::ZERO;
+        let sample = session.visit(&silent);
+        assert_eq!(failed(&sample.ended).0, Fault::Stalled, "{name}: {:?}", sample.ended);
+        assert_within(&sample, &silent, opening.patience);
+    });
 }
 
 #[test]
-fn a_host_that_is_lost_ends_the_visit_with_the_reason() {
-    let tcp = transport::by_name("tcp").unwrap();
-    let opening = opening(tcp, free(), Mortal(Honest::new()));
-    let mut session = Session::open(&opening).unwrap();
-    let sample = session.visit(&visit(64, 5));
-    let gone = (Fault::PeerGone, "far end: agent far: the connection is gone");
-    assert_eq!(failed(&sample.ended), gone);
-    assert!(session.is_broken());
-    assert_eq!(opening.host.unwrap().lost().as_deref(), Some("gone"));
+fn a_host_that_is_lost_ends_the_visit_with_the_reason_over_every_transport() {
+    each(|transport| {
+        let opening = opening(transport, free(), Mortal(Honest::new()));
+        let mut session = Session::open(&opening).unwrap();
+        let sample = session.visit(&visit(64, 5));
+        let gone = (Fault::PeerGone, "far end: agent far: the connection is gone");
+        assert_eq!(failed(&sample.ended), gone, "{}", transport.name());
+        assert!(session.is_broken());
+        assert_eq!(opening.host.unwrap().lost().as_deref(), Some("gone"));
+    });
+}
+
+/// It begins the visit, and then it and all of its ends are gone.
+#[test]
+fn a_host_that_dies_in_a_visit_ends_it_within_its_cap_over_every_transport() {
+    each(|transport| {
+        let mut opening = opening(transport, free(), Dying(Some(Honest::new())));
+        opening.patience = Nanos::from_secs(1);
+        let mut session = Session::open(&opening).unwrap();
+        let mut one = visit(64, 1_000_000);
+        one.limit.time = Nanos::from_secs(1);
+        let sample = session.visit(&one);
+        let (fault, name) = (failed(&sample.ended).0, transport.name());
+        assert!(matches!(fault, Fault::PeerGone | Fault::Stalled), "{name}: {:?}", sample.ended);
+        assert_within(&sample, &one, opening.patience);
+        assert!(session.is_broken());
+    });
 }
 
 /// What a visit moved is counted by its size: no word changes that meanwhile.
@@ -335,6 +406,17 @@ fn a_host_that_lies_is_not_believed() {
     assert!(sample.counts() && sample.verified == 0, "{sample:?}");
 }
 
+/// A wish for an end, without any bound.
+fn listen(connection: u32, name: &str) -> Word {
+    Word::Listen {
+        connection,
+        configuration: Box::new(Configuration { transport: name.to_owned(), ..free() }),
+        patience_ns: Nanos::new(u64::MAX),
+        cpus: None,
+        plant: Some(Plant::Close),
+    }
+}
+
 /// What a conductor may ask of the ends here is bounded, whatever it says.
 #[test]
 fn absurd_words_are_refused() {
@@ -342,13 +424,6 @@ fn absurd_words_are_refused() {
     let refused = |told: Told| match told {
         Told::Refused { reason } => reason,
         other => panic!("not refused: {other:?}"),
-    };
-    let listen = |connection, name: &str| Word::Listen {
-        connection,
-        configuration: Box::new(Configuration { transport: name.to_owned(), ..free() }),
-        patience_ns: Nanos::new(u64::MAX),
-        cpus: None,
-        plant: Some(Plant::Close),
     };
     assert_eq!(refused(ends.hear(listen(1, "pigeon"))), "no transport is called \"pigeon\"");
     assert!(refused(ends.hear(listen(1, "unix"))).contains("on one host"));
