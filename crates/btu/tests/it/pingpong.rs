@@ -2,6 +2,7 @@
 
 mod chasm;
 mod ended;
+mod killed;
 mod order;
 mod overlaid;
 
@@ -177,7 +178,21 @@ fn the_table_parts_waiting_from_protocol() {
     }
     let folder = TempDir::new().unwrap();
     let said = run(&mut short(folder.path(), &["tcp", "shm", "--table"])).unwrap();
-    assert!(said.contains("by transport and way to wait"), "{said}");
+    assert!(said.contains("by transport, way to wait and placement"), "{said}");
+    for (transport, wait, placement) in [
+        ("tcp", "block", "split"),
+        ("tcp", "block", "same"),
+        ("tcp", "spin", "split"),
+        ("tcp", "busy-poll", "same"),
+        ("shm", "block", "same"),
+    ] {
+        let is_row = |line: &str| {
+            line.split_whitespace().take(3).eq([transport, wait, placement].iter().copied())
+        };
+        assert!(said.lines().any(is_row), "{transport} {wait} {placement}: {said}");
+    }
+    assert!(!said.contains("spin       same"), "{said}");
+    assert!(said.contains("us with each end on a CPU of its own, "), "{said}");
     for size in ["8B", "1400B", "64KiB"] {
         let sentence = format!("* {size}: tcp that blocks takes ");
         assert!(said.contains(&sentence), "{said}");
@@ -230,6 +245,11 @@ fn every_option_of_the_originals_shows_in_the_plan() {
     for placement in ["split", "same", "free"] {
         assert_eq!(one(&["--placement", placement])["placement"], placement);
     }
+    let both = plan(&["--placement", "split,same"]);
+    let placed = both["configurations"].as_array().unwrap().iter().map(|one| &one["placement"]);
+    assert!(placed.eq(["split", "same"]), "{both}");
+    assert_eq!((&plan(&["--verify"])["rounds"], &plan(&[])["rounds"]), (&1.into(), &10.into()));
+    assert_eq!(plan(&["--verify", "--rounds", "7"])["rounds"], 7);
     for wait in ["block", "spin", "busy-poll", "epoll"] {
         assert_eq!(one(&["--wait", wait])["wait"], wait);
     }
