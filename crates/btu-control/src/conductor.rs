@@ -3,6 +3,7 @@
 mod captures;
 mod ledger;
 mod progress;
+mod task;
 
 use std::collections::VecDeque;
 
@@ -13,10 +14,8 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
-use btu_core::sample::ActivitySample;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
-use btu_core::sample::Flag;
 use btu_core::sample::Outcome;
 use btu_core::sample::VerificationSample;
 use btu_core::schedule::Slot;
@@ -25,7 +24,15 @@ use btu_core::units::Nanos;
 
 use captures::Captures;
 use ledger::Ledger;
+use progress::Outlook;
 pub use progress::Progress;
+use progress::Stage;
+pub use progress::TimeLeft;
+pub use task::AloneRun;
+pub use task::CaptureRun;
+pub use task::CellRun;
+pub use task::Task;
+pub use task::When;
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,79 +62,6 @@ pub enum Action {
     Run(Task),
 }
 
-/// Something that takes time on the testbed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Task {
-    /// An activity without COMM.
-    Alone(AloneRun),
-    /// A cell once more, with capture.
-    Capture(CaptureRun),
-    /// A cell.
-    Cell(CellRun),
-    /// The check of the emulation.
-    Verify(When),
-}
-
-/// An activity alone: one per pass.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AloneRun {
-    /// The activity z.
-    pub activity: ActivityName,
-    /// Number of the pass, from 1.
-    pub pass: u32,
-    /// Place in the pass, from 1.
-    pub position: u32,
-    /// With calibrated work: the time that the fixed work should take alone.
-    pub calibrate_to: Option<Nanos>,
-}
-
-impl AloneRun {
-    /// What it did, as a run that began at this time.
-    pub fn sampled(&self, started_at: String, sample: ActivitySample) -> AloneSample {
-        AloneSample {
-            activity: self.activity.clone(),
-            pass: self.pass,
-            position: self.position,
-            started_at,
-            sample,
-            flags: Vec::new(),
-        }
-    }
-}
-
-/// One run of one cell.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellRun {
-    /// The point of the matrix.
-    pub cell: Cell,
-    /// Number of the pass, from 1.
-    pub pass: u32,
-    /// Place in the pass, from 1.
-    pub position: u32,
-    /// 1 for the first try.
-    pub attempt: u32,
-    /// With calibrated work: the units that the activity has to do.
-    pub fixed_units: Option<f64>,
-}
-
-/// A cell once more, with its packets recorded. Nothing of it is scored; its pass is 0.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CaptureRun {
-    /// The run.
-    pub run: CellRun,
-    /// What made the cell abnormal; empty for one that was asked for.
-    pub why: Vec<Flag>,
-}
-
-/// When the emulation is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// After the last cell.
-    After,
-    /// Before the first cell.
-    Before,
-}
-
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -146,14 +80,21 @@ pub struct Conductor {
     plan: Plan,
     ledger: Ledger,
     pass: u32,
+    /// What is left of the pass.
     queue: VecDeque<Slot>,
+    /// The last that was taken from there.
+    running: Option<Slot>,
     started: Nanos,
     /// What the runs took that the journal held at the start.
     spent: Nanos,
     allowance: Nanos,
+    /// When the first step began; `None` while the emulation is checked.
+    first_step: Option<Nanos>,
     /// The repeat that was due when the run was cut short.
     due: Option<CellRun>,
     checks: u32,
+    /// The last pass is over.
+    passed: bool,
     captures: Option<Captures>,
     ended: bool,
 }
@@ -166,11 +107,14 @@ impl Conductor {
         let mut made = Self {
             pass: 0,
             queue: VecDeque::new(),
+            running: None,
             started: now,
             spent: ledger.spent(&plan),
             allowance: plan.repeat_allowance.since(ledger.repeats()),
+            first_step: None,
             due: None,
             checks: 0,
+            passed: false,
             captures: None,
             ended: false,
             plan,
@@ -187,7 +131,7 @@ impl Conductor {
         }
         let mut actions = Vec::new();
         match event {
-            Event::Started if self.emulates() => actions.push(verify(When::Before)),
+            Event::Started if self.plan.emulates() => actions.push(verify(When::Before)),
             Event::Started => self.next(now, &mut actions),
             Event::Interrupted => self.finish(Ending::Interrupted, &mut actions),
             Event::Verified(samples) => self.verified(now, samples, &mut actions),
@@ -206,8 +150,24 @@ impl Conductor {
 
     /// How far the run is.
     pub fn progress(&self, now: Nanos) -> Progress {
-        let waiting = u64::try_from(self.queue.len()).unwrap_or(u64::MAX);
-        Progress::of(&self.plan, &self.ledger, self.pass, waiting, self.elapsed(now))
+        let running = self.running.iter().filter(|slot| !self.holds(slot));
+        let stage = match &self.captures {
+            Some(captures) => Stage::Captures { left: captures.time_left(now) },
+            None if self.passed => Stage::Check,
+            None => Stage::Passes,
+        };
+        let spent = |began| now.since(began).saturating_add(self.spent);
+        let outlook = Outlook {
+            plan: &self.plan,
+            ledger: &self.ledger,
+            pass: self.pass,
+            waiting: running.chain(&self.queue).map(|slot| &slot.step).collect(),
+            elapsed: self.elapsed(now),
+            in_passes: self.first_step.map_or(self.spent, spent),
+            allowance: self.allowance,
+            stage: if self.ended { Stage::Ended } else { stage },
+        };
+        outlook.progress()
     }
 
     /// The cells that were due for a second run and have none: of a complete run, those for which
@@ -216,20 +176,13 @@ impl Conductor {
         self.captures.iter().flat_map(Captures::left).collect()
     }
 
-    /// True where some cell of the plan passes through the emulator.
-    fn emulates(&self) -> bool {
-        let impaired =
-            |case: &btu_core::cell::Case| case.impairment() != btu_core::cell::Impairment::None;
-        self.plan.link.rate.is_some() || self.plan.cases.iter().any(impaired)
-    }
-
     fn verified(
         &mut self,
         now: Nanos,
         samples: Vec<VerificationSample>,
         actions: &mut Vec<Action>,
     ) {
-        let before = samples.iter().any(|sample| sample.when == WHEN_BEFORE);
+        let before = samples.iter().any(|sample| sample.when == Journal::BEFORE);
         let wrong: Vec<String> = samples.iter().flat_map(|s| s.mismatches.clone()).collect();
         self.checks += 1;
         for sample in samples {
@@ -274,24 +227,23 @@ impl Conductor {
 
     /// Starts the next step that the journal does not hold yet, the next pass, or the end.
     fn next(&mut self, now: Nanos, actions: &mut Vec<Action>) {
+        self.first_step.get_or_insert(now);
         if let Some(run) = self.due.take() {
             actions.push(Action::Run(Task::Cell(run)));
             return;
         }
-        loop {
-            while let Some(slot) = self.queue.pop_front() {
-                if let Some(task) = self.task(&slot) {
-                    actions.push(Action::Run(task));
-                    return;
-                }
-            }
-            if !self.another_pass(now) {
-                break;
-            }
+        while self.queue.is_empty() && self.another_pass(now) {
             self.pass += 1;
-            self.queue = self.plan.pass_order(self.pass).into();
+            let slots = self.plan.pass_order(self.pass).into_iter();
+            self.queue = slots.filter(|slot| !self.holds(slot)).collect();
         }
-        if self.emulates() {
+        self.running = self.queue.pop_front();
+        if let Some(slot) = &self.running {
+            actions.push(Action::Run(self.task(slot)));
+            return;
+        }
+        self.passed = true;
+        if self.plan.emulates() {
             actions.push(verify(When::After));
         } else {
             self.capture(now, actions);
@@ -310,17 +262,18 @@ impl Conductor {
         actions.push(Action::Run(Task::Capture(CaptureRun { run, why: due.why })));
     }
 
-    /// The task of a slot, or `None` where the journal holds it.
-    fn task(&self, slot: &Slot) -> Option<Task> {
+    fn task(&self, slot: &Slot) -> Task {
         match &slot.step {
-            Step::Alone(activity) => {
-                let done = self.ledger.alone(activity, slot.pass).is_some();
-                (!done).then(|| Task::Alone(self.alone_run(slot, activity)))
-            }
-            Step::Cell(cell) => {
-                let done = self.ledger.is_measured(cell, slot.pass);
-                (!done).then(|| Task::Cell(self.cell_run(slot, cell.clone(), 1)))
-            }
+            Step::Alone(activity) => Task::Alone(self.alone_run(slot, activity)),
+            Step::Cell(cell) => Task::Cell(self.cell_run(slot, cell.clone(), 1)),
+        }
+    }
+
+    /// True where the journal has the step of this slot.
+    fn holds(&self, slot: &Slot) -> bool {
+        match &slot.step {
+            Step::Alone(activity) => self.ledger.alone(activity, slot.pass).is_some(),
+            Step::Cell(cell) => self.ledger.is_measured(cell, slot.pass),
         }
     }
 
@@ -360,7 +313,7 @@ impl Conductor {
         }
         let elapsed = self.elapsed(now);
         let per_pass = Nanos::new(elapsed.count() / u64::from(self.pass.max(1)));
-        let fits = elapsed.saturating_add(per_pass) <= rule.budget;
+        let fits = elapsed.saturating_add(per_pass) <= self.plan.pass_budget();
         self.pass < rule.max && fits && !self.ledger.is_settled(&self.plan)
     }
 
@@ -380,20 +333,9 @@ impl Conductor {
     }
 }
 
-impl When {
-    /// `before` or `after`, as samples say it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::After => "after",
-            Self::Before => WHEN_BEFORE,
-        }
-    }
-}
-
 fn verify(when: When) -> Action {
     Action::Run(Task::Verify(when))
 }
 
-const WHEN_BEFORE: &str = Journal::BEFORE;
 /// Checks of the emulation before the first cell, until one holds.
 const MOST_CHECKS: u32 = 5;

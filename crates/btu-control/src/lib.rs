@@ -26,6 +26,7 @@ pub use conductor::Ending;
 pub use conductor::Event;
 pub use conductor::Progress;
 pub use conductor::Task;
+pub use conductor::TimeLeft;
 pub use conductor::When;
 pub use drive::Runner;
 pub use drive::Watcher;

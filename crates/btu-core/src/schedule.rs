@@ -48,14 +48,18 @@ impl Plan {
         cells
     }
 
+    /// The steps of a pass, in the plan's order.
+    pub fn steps(&self) -> Vec<Step> {
+        let cells = self.cells().into_iter().map(Step::Cell);
+        cells.chain(self.activities.iter().cloned().map(Step::Alone)).collect()
+    }
+
     /// The steps of one pass in their random order: the same for the same seed and pass.
     ///
     /// Every cell and every activity alone stands in it once, so drift of the machine hits all
     /// alike. Calibrated work needs the baselines first (maly1996, section 3, step ii).
     pub fn pass_order(&self, pass: u32) -> Vec<Slot> {
-        let cells = self.cells().into_iter().map(Step::Cell);
-        let alone = self.activities.iter().cloned().map(Step::Alone);
-        let mut steps: Vec<Step> = cells.chain(alone).collect();
+        let mut steps = self.steps();
         shuffle(&mut steps, &mut generator(self.seed, pass));
         if self.work == Work::Calibrated {
             steps.sort_by_key(Step::rank);

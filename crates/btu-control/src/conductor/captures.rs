@@ -45,6 +45,14 @@ impl Captures {
         Some((self.made, due))
     }
 
+    /// The most time that they still take.
+    pub(super) fn time_left(&self, now: Nanos) -> Nanos {
+        if self.due.is_empty() && self.made == 0 {
+            return Nanos::ZERO;
+        }
+        self.budget.since(now.since(self.started))
+    }
+
     /// Those that are due and were not started.
     pub(super) fn left(&self) -> impl Iterator<Item = &Cell> {
         self.due.iter().map(|one| &one.cell)

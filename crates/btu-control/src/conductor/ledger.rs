@@ -7,6 +7,7 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::sample::CellSample;
+use btu_core::schedule::Step;
 use btu_core::units::Nanos;
 
 /// Every record of the run, old ones of a resumed journal included.
@@ -25,13 +26,12 @@ impl Ledger {
     }
 
     /// Cells and activities measured, repeats counted once.
-    pub(super) fn steps_done(&self) -> u64 {
-        let first = |record: &&Record| match record {
-            Record::Alone(_) => true,
-            Record::Cell(sample) => sample.attempt == 1,
-            Record::Capture(_) | Record::Verification(_) => false,
-        };
-        u64::try_from(self.records.iter().filter(first).count()).unwrap_or(u64::MAX)
+    pub(super) fn steps_done(&self) -> impl Iterator<Item = Step> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Alone(alone) => Some(Step::Alone(alone.activity.clone())),
+            Record::Cell(sample) if sample.attempt == 1 => Some(Step::Cell(sample.cell.clone())),
+            Record::Capture(_) | Record::Cell(_) | Record::Verification(_) => None,
+        })
     }
 
     /// The activity alone of this pass.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use btu_control::Conductor;
 use btu_control::Ending;
 use btu_control::JournalDir;
+use btu_control::Progress;
 use btu_control::Task;
+use btu_control::TimeLeft;
 use btu_control::Watcher;
 use btu_control::When;
 use btu_control::drive;
@@ -13,7 +15,9 @@ use btu_core::cell::Case;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::Record;
 use btu_core::plan::Captured;
+use btu_core::plan::Choices;
 use btu_core::plan::Plan;
+use btu_core::plan::Vocabulary;
 use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 
@@ -246,15 +250,9 @@ fn more_passes_are_made_only_while_they_fit() {
     let mut plan = plan("btu-26");
     (plan.passes.min, plan.passes.max) = (2, 9);
     let mut testbed = Simulated::new();
-    let mut noise = 0;
-    testbed.spoil = Box::new(move |run, sample| {
-        noise = (noise * 31 + 7) % 101;
-        let time = Nanos::from_millis(50 + 100 * u64::from(run.pass % 3) + noise);
-        sample.comm.as_mut().unwrap().elapsed_ns = time;
-    });
+    unsure(&mut testbed);
     let (_, records) = run(&plan, &mut testbed, Vec::new());
-    let passes = measured(&records).keys().map(|(_, pass)| *pass).max();
-    assert_eq!(passes, Some(3), "26 s a pass, 90 s of budget");
+    assert_eq!(passes(&records), Some(3), "26 s a pass, 80 s of budget");
 }
 
 /// The score of each pass differs, so that only the budget ends the passes.
@@ -342,17 +340,77 @@ fn calibrated_work_aims_at_the_baselines_and_is_then_fixed() {
     assert!(loaded.into_iter().all(|run| run.fixed_units == Some(100.0)));
 }
 
+/// What is told of a run, each time with the time that then was really left.
+fn told(plan: &Plan, testbed: &mut Simulated, records: Vec<Record>) -> Vec<(Progress, Nanos)> {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("r");
+    let mut journal =
+        JournalDir::create(&place, &plan.to_toml(), None, &Disclosure::default()).unwrap();
+    let mut watcher = testbed.watcher();
+    let mut conductor = Conductor::new(plan.clone(), records, watcher.now());
+    drive(&mut conductor, testbed, &mut journal, &mut watcher).unwrap();
+    let end = watcher.now();
+    watcher.told.into_iter().map(|(now, progress)| (progress, end.since(now))).collect()
+}
+
+/// The time left is between what is told, but for a hundredth and a second.
+#[track_caller]
+fn assert_honest(told: &[(Progress, Nanos)]) {
+    for (progress, left) in told {
+        let slack = Nanos::from_secs(1) + Nanos::new(left.count() / 100);
+        let TimeLeft { least, most } = progress.left;
+        assert!(least <= *left + slack && *left <= most + slack, "{left} left: {progress:?}");
+    }
+}
+
 #[test]
 fn progress_counts_down_to_the_end() {
-    let mut testbed = Simulated::new();
-    let dir = tempfile::tempdir().unwrap();
+    let told = told(&plan("btu-26"), &mut Simulated::new(), Vec::new());
+    let (last, _) = told.last().unwrap();
+    let none = TimeLeft { least: Nanos::ZERO, most: Nanos::ZERO };
+    assert_eq!((last.done, last.total, last.left), (369, 369, none));
+    assert!(told.iter().all(|(progress, _)| progress.done <= progress.total));
+}
+
+#[test]
+fn the_time_left_holds_whether_or_not_more_passes_are_made() {
+    for make_unsure in [false, true] {
+        let mut testbed = Simulated::new();
+        if make_unsure {
+            unsure(&mut testbed);
+        }
+        let told = told(&plan("btu-26"), &mut testbed, Vec::new());
+        assert_honest(&told);
+        let (first, _) = &told[1];
+        assert_eq!((first.pass, first.least_passes, first.total), (1, 2, 246));
+        assert!(first.most_passes > 2 && first.left.most > first.left.least, "{first:?}");
+        let (last, _) = told.last().unwrap();
+        assert_eq!((last.least_passes, last.most_passes), (3, 3));
+    }
+}
+
+#[test]
+fn the_time_left_of_a_resumed_run_is_that_of_its_rest() {
     let plan = plan("btu-26");
-    let mut journal =
-        JournalDir::create(&dir.path().join("r"), &plan.to_toml(), None, &Disclosure::default())
-            .unwrap();
-    let mut watcher = testbed.watcher();
-    let mut conductor = Conductor::new(plan, Vec::new(), Nanos::ZERO);
-    drive(&mut conductor, &mut testbed, &mut journal, &mut watcher).unwrap();
-    let last = watcher.last.unwrap();
-    assert_eq!((last.done, last.total, last.left), (369, 369, Some(Nanos::ZERO)));
+    let mut first = Simulated::new();
+    first.stop_after = 101;
+    let (_, records) = run(&plan, &mut first, Vec::new());
+    let told = told(&plan, &mut Simulated::new(), records);
+    assert_honest(&told);
+    let (checked, _) = &told[0];
+    assert_eq!((checked.done, checked.total), (100, 246));
+}
+
+#[test]
+fn an_official_run_ends_in_30_minutes_with_as_many_passes_as_fit() {
+    let choices = Choices { official: true, ..Choices::default() };
+    let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+    let official = Plan::resolve(&choices, &words, 7).unwrap();
+    let mut testbed = Simulated::new();
+    testbed.cell_time = Nanos::from_millis(2240);
+    unsure(&mut testbed);
+    let clock = std::rc::Rc::clone(&testbed.clock);
+    let (_, records) = run(&official, &mut testbed, Vec::new());
+    assert_eq!(passes(&records), Some(6));
+    assert!(Nanos::new(clock.get()) <= Nanos::from_secs(1800), "{} ns", clock.get());
 }

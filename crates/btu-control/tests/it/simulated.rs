@@ -60,7 +60,7 @@ impl Simulated {
     }
 
     pub(crate) fn watcher(&self) -> Clock {
-        Clock { clock: Rc::clone(&self.clock), last: None }
+        Clock { clock: Rc::clone(&self.clock), told: Vec::new() }
     }
 
     pub(crate) fn cells(&self) -> Vec<&CellRun> {
@@ -150,13 +150,14 @@ pub(crate) fn disturb(sample: &mut CellSample) {
 
 pub(crate) struct Clock {
     clock: Rc<Shared<u64>>,
-    pub(crate) last: Option<Progress>,
+    /// What was told, each with its time.
+    pub(crate) told: Vec<(Nanos, Progress)>,
 }
 
 impl Watcher for Clock {
     fn begins(&mut self, _task: &Task) {}
     fn kept(&mut self, _record: &Record, progress: &Progress) {
-        self.last = Some(progress.clone());
+        self.told.push((self.now(), progress.clone()));
     }
     fn now(&self) -> Nanos {
         Nanos::new(self.clock.get())

@@ -5,6 +5,7 @@ use super::Plan;
 use crate::cell::Case;
 use crate::cell::Direction;
 use crate::cell::Impairment;
+use crate::schedule::Step;
 use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -12,26 +13,53 @@ use crate::units::Nanos;
 impl Plan {
     /// The time of the passes that are sure to be made, checks of the emulation included.
     pub fn estimate(&self) -> Nanos {
-        self.pass_time() * u64::from(self.passes.min) + VERIFICATIONS
+        self.pass_time() * u64::from(self.passes.min) + CHECK * 2
     }
 
     /// The most time: all passes that the budget admits, repeats of disturbed runs, second runs. The
     /// budget is of time that passed, repeats included: no pass beyond the least ends after it.
     pub fn estimate_max(&self) -> Nanos {
         let passes = |count: u32| self.pass_time() * u64::from(count) + self.repeat_allowance;
-        let budget = self.passes.budget.max(passes(self.passes.min));
-        let second_runs = self.capture_limits().budget;
-        passes(self.passes.max).min(budget) + second_runs + VERIFICATIONS
+        let budget = self.pass_budget().max(passes(self.passes.min));
+        passes(self.passes.max).min(budget) + self.time_after_passes() + CHECK
+    }
+
+    /// No pass beyond the least begins if it would end after this time: the plan's budget, or what a
+    /// preset that promises its end leaves for the passes.
+    pub fn pass_budget(&self) -> Nanos {
+        let promised = PROMISES.iter().find(|(preset, _)| *preset == self.preset);
+        promised.map_or(self.passes.budget, |(_, promise)| {
+            self.passes.budget.min(promise.since(self.time_after_passes() + CHECK))
+        })
+    }
+
+    /// The most time between the last pass and the end: a check of the emulation, second runs.
+    fn time_after_passes(&self) -> Nanos {
+        self.capture_limits().budget + CHECK
     }
 
     /// The time of one pass.
-    fn pass_time(&self) -> Nanos {
-        let per_case = self.cases.iter().map(|case| self.cell_time(*case) + CELL_OVERHEAD);
-        let loads = u64::try_from(self.activities.len() + 1).unwrap_or(u64::MAX);
-        let applications = u64::try_from(self.applications.len()).unwrap_or(u64::MAX);
-        let cells = per_case.sum::<Nanos>() * (loads * applications);
-        let alone = self.alone_window * (loads - 1);
-        cells + alone
+    pub fn pass_time(&self) -> Nanos {
+        self.steps().iter().map(|step| self.step_time(step)).sum()
+    }
+
+    /// The time of one step.
+    pub fn step_time(&self, step: &Step) -> Nanos {
+        match step {
+            Step::Alone(_) => self.alone_window,
+            Step::Cell(cell) => self.cell_time(cell.case) + CELL_OVERHEAD,
+        }
+    }
+
+    /// The time of one check of the emulation.
+    pub fn check_time(&self) -> Nanos {
+        if self.emulates() { CHECK } else { Nanos::ZERO }
+    }
+
+    /// True where some cell of the plan passes through the emulator.
+    pub fn emulates(&self) -> bool {
+        let impaired = |case: &Case| case.impairment() != Impairment::None;
+        self.link.rate.is_some() || self.cases.iter().any(impaired)
     }
 
     /// The link elements of a case, in order of traversal; none on a plain path.
@@ -72,8 +100,12 @@ impl Plan {
 /// Connections, sockets, journal: what a cell costs beside its window.
 const CELL_OVERHEAD: Nanos = Nanos::from_millis(40);
 
-/// Both checks of the emulation.
-const VERIFICATIONS: Nanos = Nanos::from_secs(4);
+/// A check of the emulation.
+const CHECK: Nanos = Nanos::from_secs(2);
+
+/// What a whole run of a preset takes at most where its machine keeps up.
+const PROMISES: [(&str, Nanos); 2] =
+    [("official", Nanos::from_secs(1800)), ("quick", Nanos::from_secs(90))];
 
 /// A path without limits of its own.
 const FAST: BitRate = BitRate::new(1_000_000_000);
@@ -103,13 +135,25 @@ mod tests {
     }
 
     #[test]
-    fn the_most_time_has_all_that_may_be_added() {
-        for (edition, official) in [("btu-26", false), ("btu-26", true), ("btu-96", false)] {
+    fn the_most_time_has_all_that_may_be_added_and_keeps_each_preset_s_promise() {
+        for (edition, official, promise_s) in
+            [("btu-26", false, 90), ("btu-26", true, 1800), ("btu-96", false, 7200)]
+        {
             let plan = plan(edition, official);
-            assert!(plan.estimate_max() >= plan.estimate());
+            let (least, most) = (plan.estimate(), plan.estimate_max());
+            assert!(least < most && most <= Nanos::from_secs(promise_s), "{edition}: {most}");
         }
-        let most = plan("btu-26", false).estimate_max();
-        assert!(most > Nanos::from_secs(60) && most <= Nanos::from_secs(90), "{most}");
+        // What a promise leaves for passes is used.
+        assert!(plan("btu-26", false).estimate_max() > Nanos::from_secs(60));
+        assert!(plan("btu-26", true).estimate_max() > Nanos::from_secs(1700));
+    }
+
+    #[test]
+    fn a_plan_of_one_s_own_has_the_budget_that_it_names() {
+        let own = Plan { preset: "custom".to_owned(), ..plan("btu-26", true) };
+        assert_eq!(own.pass_budget(), Nanos::from_secs(1800));
+        assert!(plan("btu-26", true).pass_budget() < own.pass_budget());
+        assert_eq!(plan("btu-26", false).pass_budget(), Nanos::from_secs(80));
     }
 
     #[test]

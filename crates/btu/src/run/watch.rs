@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use btu_control::Progress;
 use btu_control::Task;
+use btu_control::TimeLeft;
 use btu_control::Watcher;
 use btu_control::When;
 use btu_core::journal::Record;
@@ -59,15 +60,26 @@ impl Watcher for Progressing {
     }
 }
 
-/// `pass 2, 41 s left, BTU 1234 Mb/s so far`
+/// `pass 2 of 2 to 5, 14 s to 60 s left, BTU 1234 Mb/s so far`
 fn figures(progress: &Progress) -> String {
-    let left = progress.left.map_or_else(String::new, |left| format!(", {} left", span(left)));
+    let Progress { pass, least_passes: least, most_passes: most, .. } = progress;
+    let of = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let btu =
         progress.btu_mbps.map_or_else(String::new, |btu| format!(", BTU {btu:.0} Mb/s so far"));
-    format!("pass {}{left}{btu}", progress.pass)
+    format!("pass {pass} of {of}, {} left{btu}", range(progress.left))
 }
 
-/// What was kept: `12/120 SEND/video/none 1234.5 Mb/s (pass 2, 41 s left)`.
+/// `41 s`, `14 s to 60 s`, `at most 4 s`
+fn range(left: TimeLeft) -> String {
+    let (least, most) = (span(left.least), span(left.most));
+    match left.least {
+        Nanos::ZERO if left.most > Nanos::ZERO => format!("at most {most}"),
+        _ if least == most => most,
+        _ => format!("{least} to {most}"),
+    }
+}
+
+/// What was kept: `12/246 SEND/video/none 1234.5 Mb/s (pass 1 of 2 to 5, ...)`.
 pub(super) fn line(record: &Record, progress: &Progress) -> String {
     let what = match record {
         Record::Alone(alone) => format!("{} alone", alone.activity),
@@ -76,7 +88,9 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
             let rate = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
             let rate = rate
                 .map_or_else(|| "no data".to_owned(), |rate| format!("{:.1} Mb/s", rate.mbps()));
-            format!("{} {rate}", sample.cell)
+            let void =
+                sample.invalid.first().map_or_else(String::new, |why| format!(", invalid: {why}"));
+            format!("{}{} {rate}{void}", sample.cell, again(sample.attempt))
         }
         Record::Verification(check) if check.mismatches.is_empty() => {
             return format!("emulation of {} checked", check.link);
@@ -95,13 +109,74 @@ fn captured(sample: &CaptureSample) -> String {
     format!("{} again, {packets}", sample.run.cell)
 }
 
+/// Says of a repeat that it is one.
+const fn again(attempt: u32) -> &'static str {
+    if attempt > 1 { " again" } else { "" }
+}
+
 /// What begins.
 pub(super) fn name(task: &Task) -> String {
     match task {
         Task::Capture(again) => format!("{} again, with capture", again.run.cell),
         Task::Alone(run) => format!("{} alone", run.activity),
-        Task::Cell(run) => run.cell.to_string(),
+        Task::Cell(run) => format!("{}{}", run.cell, again(run.attempt)),
         Task::Verify(When::Before) => "checking the emulation".to_owned(),
         Task::Verify(When::After) => "checking the emulation again".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_control::CellRun;
+    use btu_core::cell::ActivityName;
+    use btu_core::cell::Application;
+    use btu_core::cell::Case;
+    use btu_core::cell::Cell;
+    use btu_core::sample::Outcome;
+    use btu_core::units::Bytes;
+
+    use super::*;
+    use crate::run::local;
+
+    fn at(pass: u32, passes: [u32; 2], left_s: [u64; 2]) -> Progress {
+        let [least, most] = left_s.map(Nanos::from_secs);
+        Progress {
+            done: 12,
+            total: 246,
+            pass,
+            least_passes: passes[0],
+            most_passes: passes[1],
+            left: TimeLeft { least, most },
+            btu_mbps: None,
+        }
+    }
+
+    #[test]
+    fn a_range_is_told_where_it_is_not_decided_yet_how_long_a_run_will_be() {
+        for (progress, told) in [
+            (at(1, [2, 5], [31, 80]), "pass 1 of 2 to 5, 31 s to 80 s left"),
+            (at(5, [5, 6], [240, 900]), "pass 5 of 5 to 6, 4 min to 15 min left"),
+            (at(3, [3, 3], [0, 4]), "pass 3 of 3, at most 4 s left"),
+            (at(3, [3, 3], [0, 0]), "pass 3 of 3, 0 s left"),
+            (at(1, [1, 1], [41, 41]), "pass 1 of 1, 41 s left"),
+        ] {
+            assert_eq!(figures(&progress), told);
+        }
+    }
+
+    #[test]
+    fn a_repeat_says_that_it_is_one_and_what_was_invalid() {
+        let application =
+            Application { name: "video".to_owned(), message_bytes: Bytes::new(65_536) };
+        let cell = Cell { case: Case::Send, application, activity: ActivityName::none() };
+        let run = CellRun { cell, pass: 1, position: 3, attempt: 2, fixed_units: None };
+        let mut sample = local::sample(&run, String::new(), Outcome::Complete);
+        sample.invalid = vec!["clock step".to_owned()];
+        let told = line(&Record::Cell(Box::new(sample)), &at(1, [1, 1], [9, 9]));
+        assert_eq!(
+            told,
+            "12/246 SEND/video/none again no data, invalid: clock step (pass 1 of 1, 9 s left)"
+        );
+        assert_eq!(name(&Task::Cell(run)), "SEND/video/none again");
     }
 }
