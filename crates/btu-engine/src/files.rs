@@ -24,6 +24,11 @@ impl Files {
         Self { root: root.into() }
     }
 
+    /// True where these are this host's own: what its kernel says otherwise then belongs to them.
+    pub fn is_host(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
     /// A whole file, without the white space at its end.
     pub fn text(&self, path: &str) -> io::Result<String> {
         let bytes = std::fs::read(self.at(path))?;

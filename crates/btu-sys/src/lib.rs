@@ -13,6 +13,7 @@ mod addresses;
 pub mod alloc;
 pub mod clock;
 pub mod cpu;
+pub mod device;
 pub mod disk;
 mod error;
 pub mod exchange;

@@ -80,6 +80,17 @@ pub struct LinkProgram {
     pub program: u32,
 }
 
+/// A queueing discipline.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Qdisc {
+    /// The link that it is on, by index.
+    pub link: u32,
+    /// Where: `root`, `ingress`, or the number of its class in the one above.
+    pub place: String,
+    /// `fq_codel`
+    pub kind: String,
+}
+
 /// A network: an address and how many of its bits count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
@@ -169,6 +180,16 @@ impl Netlink {
         let all = RouteNetlinkMessage::GetLink(message::any_link());
         let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
         Ok(answers.iter().filter_map(message::xdp_program_of).collect())
+    }
+
+    /// The queueing disciplines of all links of this namespace, by link and place.
+    pub fn qdiscs(&mut self) -> Result<Vec<Qdisc>> {
+        let what = || "list the queueing disciplines".to_owned();
+        let all = RouteNetlinkMessage::GetQueueDiscipline(message::any_qdisc());
+        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
+        let mut found: Vec<Qdisc> = answers.iter().filter_map(message::qdisc_of).collect();
+        found.sort();
+        Ok(found)
     }
 
     /// Brings a link up.

@@ -1,8 +1,15 @@
-//! The network devices: driver, speed, MTU, queues, offload sizes.
+//! The network devices: driver, speed, MTU, queues, queueing disciplines, interrupts, offloads.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use btu_core::disclosure::Fact;
+use btu_sys::device::Devices;
+use btu_sys::device::QUESTIONS;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::Qdisc;
+use serde_json::Map;
+use serde_json::Value;
 
 use super::Group;
 use crate::files::Files;
@@ -17,29 +24,144 @@ impl Group for Nic {
     }
 
     fn about(&self) -> &'static str {
-        "driver, speed, MTU, queues, offload sizes of the network devices"
+        "driver, speed, MTU, queues, qdiscs, interrupts, offloads, rings of the network devices"
     }
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
-        let devices = files.names("/sys/class/net");
-        let mut facts: BTreeMap<String, Fact> =
-            devices.iter().flat_map(|device| of_device(files, device)).collect();
-        facts.insert("devices".to_owned(), Fact::known(devices));
+        let names = files.names("/sys/class/net");
+        let kernel = Kernel::asked(files);
+        let of = |device: &String| {
+            let all = of_files(files, device).into_iter().chain(kernel.facts(files, device));
+            all.map(|(name, fact)| (format!("{device}.{name}"), fact)).collect::<Vec<_>>()
+        };
+        let mut facts: BTreeMap<String, Fact> = names.iter().flat_map(of).collect();
+        facts.insert("devices".to_owned(), Fact::known(names));
         facts
     }
 }
 
-/// `eth0.mtu`, `eth0.driver` and so on.
-fn of_device(files: &Files, device: &str) -> Vec<(String, Fact)> {
+/// `mtu`, `rx_queues` and so on.
+fn of_files(files: &Files, device: &str) -> Vec<(String, Fact)> {
     let at = |path: &str| format!("/sys/class/net/{device}/{path}");
     let mut facts: Vec<(String, Fact)> =
-        ATTRIBUTES.iter().map(|name| (format!("{device}.{name}"), files.fact(&at(name)))).collect();
+        ATTRIBUTES.iter().map(|name| ((*name).to_owned(), files.fact(&at(name)))).collect();
     let queues = files.names(&at("queues"));
     let count = |kind: &str| queues.iter().filter(|queue| queue.starts_with(kind)).count();
-    facts.push((format!("{device}.rx_queues"), Fact::known(count("rx-"))));
-    facts.push((format!("{device}.tx_queues"), Fact::known(count("tx-"))));
-    facts.push((format!("{device}.driver"), driver(files, device)));
+    facts.push(("rx_queues".to_owned(), Fact::known(count("rx-"))));
+    facts.push(("tx_queues".to_owned(), Fact::known(count("tx-"))));
+    for (name, kind) in [("rps_cpus", "rx-"), ("xps_cpus", "tx-")] {
+        let of_kind = queues.iter().filter(|queue| queue.starts_with(kind));
+        let read =
+            |queue: &String| (queue.clone(), files.text(&at(&format!("queues/{queue}/{name}"))));
+        facts.push((name.to_owned(), several(of_kind.map(read), "the device has no such queue")));
+    }
+    facts.push(("irq_affinity".to_owned(), irq_affinity(files, device)));
     facts
+}
+
+/// The CPUs that each interrupt of the device may go to, and that it does go to.
+fn irq_affinity(files: &Files, device: &str) -> Fact {
+    // The queues of a virtio device are interrupts of the PCI device that it is on.
+    let places = ["device/msi_irqs", "device/../msi_irqs"];
+    let mut names = places.iter().map(|at| files.names(&format!("/sys/class/net/{device}/{at}")));
+    let numbers = names.find(|numbers| !numbers.is_empty()).unwrap_or_default();
+    let cpus = |number: String| {
+        let list = |name: &str| files.text(&format!("/proc/irq/{number}/{name}_list"));
+        let told = list("smp_affinity").map(|asked| match list("effective_affinity") {
+            Ok(used) if used != asked => format!("{asked}, now {used}"),
+            _ => asked,
+        });
+        (number, told)
+    };
+    several(numbers.into_iter().map(cpus), "the device has no interrupts of its own (MSI)")
+}
+
+/// Those that can be read by name, or why there is none.
+fn several(all: impl Iterator<Item = (String, io::Result<String>)>, none: &str) -> Fact {
+    let (mut known, mut reason) = (Map::new(), Fact::unavailable(none));
+    for (name, read) in all {
+        match read {
+            Ok(text) => drop(known.insert(name, Value::String(text))),
+            Err(error) => reason = crate::files::unavailable(&error),
+        }
+    }
+    if known.is_empty() { reason } else { Fact::known(known) }
+}
+
+/// What only the kernel itself says, and nobody where the files are another host's.
+struct Kernel {
+    devices: io::Result<Devices>,
+    qdiscs: Result<Vec<Qdisc>, String>,
+}
+
+impl Kernel {
+    fn asked(files: &Files) -> Self {
+        if !files.is_host() {
+            let absent = "the files are not those of this host";
+            return Self { devices: Err(io::Error::other(absent)), qdiscs: Err(absent.to_owned()) };
+        }
+        let qdiscs = Netlink::here().and_then(|mut netlink| netlink.qdiscs());
+        Self { devices: Devices::here(), qdiscs: qdiscs.map_err(|error| error.to_string()) }
+    }
+
+    fn facts(&self, files: &Files, device: &str) -> Vec<(String, Fact)> {
+        let mut facts = self.driver(files, device);
+        facts.push(("offloads".to_owned(), self.fact(|devices| offloads(devices, device))));
+        facts.push(("qdiscs".to_owned(), self.qdiscs(files, device)));
+        for question in &QUESTIONS {
+            let answered = self.fact(|devices| {
+                let answers = devices.answers(device, question)?.into_iter();
+                let named = answers.map(|(name, value)| (name.to_owned(), Value::from(value)));
+                Ok(Value::Object(named.collect()))
+            });
+            facts.push((question.name.to_owned(), answered));
+        }
+        facts
+    }
+
+    /// The driver as the device names it, else as its files do.
+    fn driver(&self, files: &Files, device: &str) -> Vec<(String, Fact)> {
+        let told = self.devices.as_ref().ok().and_then(|devices| devices.driver(device).ok());
+        let Some(told) = told else { return vec![("driver".to_owned(), driver(files, device))] };
+        let known = |text: String| match text.as_str() {
+            "" | "N/A" => Fact::unavailable("the device does not say"),
+            _ => Fact::known(text),
+        };
+        [
+            ("bus", told.bus),
+            ("driver", told.name),
+            ("driver_version", told.version),
+            ("firmware", told.firmware),
+        ]
+        .map(|(name, text)| (name.to_owned(), known(text)))
+        .into()
+    }
+
+    /// `root mq`, `:1 fq_codel`
+    fn qdiscs(&self, files: &Files, device: &str) -> Fact {
+        let index = files.text(&format!("/sys/class/net/{device}/ifindex"));
+        match (&self.qdiscs, index.ok().and_then(|text| text.parse::<u32>().ok())) {
+            (Err(reason), _) => Fact::unavailable(reason.as_str()),
+            (Ok(_), None) => Fact::unavailable("the device has no number"),
+            (Ok(all), Some(link)) => {
+                let own = all.iter().filter(|qdisc| qdisc.link == link);
+                Fact::known(own.map(|it| format!("{} {}", it.place, it.kind)).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn fact(&self, ask: impl FnOnce(&Devices) -> io::Result<Value>) -> Fact {
+        match &self.devices {
+            Ok(devices) => ask(devices).map_or_else(|e| crate::files::unavailable(&e), Fact::known),
+            Err(error) => Fact::unavailable(error.to_string()),
+        }
+    }
+}
+
+/// The names of what the device does for the stack.
+fn offloads(devices: &Devices, device: &str) -> io::Result<Value> {
+    let features = devices.features(device)?.into_iter();
+    Ok(features.filter(|feature| feature.is_on).map(|feature| feature.name).collect())
 }
 
 /// `DRIVER=virtio_net` in the device's uevent.
@@ -64,3 +186,42 @@ const ATTRIBUTES: &[&str] = &[
     "threaded",
     "tx_queue_len",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_what_its_loopback_does_and_why_it_has_no_rings() {
+        let facts = Nic.facts(&Files::host());
+        let known = |name: &str| facts[name].value.clone().unwrap();
+        let offloads = known("lo.offloads");
+        assert!(offloads.as_array().unwrap().contains(&Value::from("loopback")), "{offloads}");
+        assert_eq!(known("lo.qdiscs"), Value::from(vec!["root noqueue"]));
+        assert!(facts["lo.ring"].reason.as_ref().unwrap().contains("not supported"));
+        assert!(facts["lo.irq_affinity"].reason.is_some());
+    }
+
+    #[test]
+    fn the_interrupts_and_queues_of_a_device_name_their_cpus() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("sys/class/net/eth7/device/msi_irqs/38", "msix\n");
+        write("sys/class/net/eth7/device/msi_irqs/39", "msix\n");
+        write("sys/class/net/eth7/queues/rx-0/rps_cpus", "3\n");
+        for number in [38, 39] {
+            write(&format!("proc/irq/{number}/smp_affinity_list"), "0-1\n");
+        }
+        write("proc/irq/38/effective_affinity_list", "1\n");
+        let facts = Nic.facts(&Files::below(dir.path()));
+        let irqs = serde_json::json!({ "38": "0-1, now 1", "39": "0-1" });
+        assert_eq!(facts["eth7.irq_affinity"], Fact::known(irqs));
+        assert_eq!(facts["eth7.rps_cpus"], Fact::known(serde_json::json!({ "rx-0": "3" })));
+        assert_eq!(facts["eth7.xps_cpus"].reason.as_deref(), Some("the device has no such queue"));
+        assert!(facts["eth7.offloads"].reason.is_some());
+    }
+}

@@ -1,6 +1,10 @@
 //! The drift guard: settings of the host that must not change while it is measured.
 
 use btu_core::sample::HostSample;
+use btu_sys::device::Devices;
+use btu_sys::device::Feature;
+use btu_sys::netlink::Netlink;
+use btu_sys::netlink::Qdisc;
 
 use super::Figure;
 use super::Probe;
@@ -17,7 +21,7 @@ impl Probe for Drift {
     }
 
     fn summary(&self) -> &'static str {
-        "settings that must not change: CPUs, governor, turbo, clock source, congestion control"
+        "settings that must not change: CPUs, governor, turbo, clock source, congestion control, devices"
     }
 
     fn read(&self, files: &Files) -> Reading {
@@ -26,6 +30,9 @@ impl Probe for Drift {
             Some(((*path).to_owned(), Figure::Setting(text)))
         };
         let mut reading: Reading = SETTINGS.iter().filter_map(setting).collect();
+        if files.is_host() {
+            reading.extend(devices(files));
+        }
         reading.insert(SUSPENDED.to_owned(), Figure::Count(suspended_ms()));
         reading
     }
@@ -43,6 +50,38 @@ impl Probe for Drift {
             sample.drift.push("the machine was suspended".to_owned());
         }
     }
+}
+
+/// MTU, speed, offloads and queueing disciplines of the devices in the network namespace of this thread.
+/// What the kernel does not tell is left out: not every device has a speed.
+fn devices(files: &Files) -> Reading {
+    let text = files.text("/proc/thread-self/net/dev").unwrap_or_default();
+    let Ok(devices) = Devices::here() else { return Reading::new() };
+    let qdiscs = Netlink::here().and_then(|mut netlink| netlink.qdiscs()).unwrap_or_default();
+    let names = text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim()));
+    let of = |name| {
+        let all = settings(&devices, &qdiscs, name).into_iter();
+        all.map(move |(what, value)| (format!("{name} {what}"), Figure::Setting(value)))
+    };
+    names.flat_map(of).collect()
+}
+
+/// `MTU` and so on, of one device.
+fn settings(devices: &Devices, qdiscs: &[Qdisc], name: &str) -> Vec<(String, String)> {
+    let number = |value: u32| value.to_string();
+    let mtu = devices.mtu(name).ok().map(number);
+    let speed = devices.line(name).ok().and_then(|line| line.speed_mbps).map(number);
+    let link = devices.index(name).ok();
+    let own = qdiscs.iter().filter(|qdisc| Some(qdisc.link) == link);
+    let own: Vec<String> = own.map(|qdisc| format!("{} {}", qdisc.place, qdisc.kind)).collect();
+    let own = (!own.is_empty()).then(|| own.join(", "));
+    let known = [("MTU", mtu), ("speed in Mbit/s", speed), ("qdiscs", own)];
+    let known = known.into_iter().filter_map(|(what, value)| Some((what.to_owned(), value?)));
+    let offload = |feature: Feature| {
+        let value = if feature.is_on { "on" } else { "off" };
+        (format!("offload {}", feature.name), value.to_owned())
+    };
+    known.chain(devices.features(name).unwrap_or_default().into_iter().map(offload)).collect()
 }
 
 /// How long the machine was ever suspended: the boot clock goes on, the monotonic one does not.

@@ -19,6 +19,7 @@ mod activity;
 mod chasm;
 mod comm;
 mod conformance;
+mod drift;
 mod faults;
 mod ftp;
 mod hot_path;

@@ -40,6 +40,7 @@ use super::Link;
 use super::LinkCounters;
 use super::LinkProgram;
 use super::Mac;
+use super::Qdisc;
 use super::Route;
 use super::RouteKind;
 use super::VethEnd;
@@ -237,6 +238,26 @@ pub(super) fn root_qdisc(link: u32, kind: &str) -> TcMessage {
     message.header.parent = TcHandle::ROOT;
     message.attributes = vec![TcAttribute::Kind(kind.to_owned())];
     message
+}
+
+pub(super) fn any_qdisc() -> TcMessage {
+    TcMessage::default()
+}
+
+/// The queueing discipline that an answer describes.
+pub(super) fn qdisc_of(answer: &RouteNetlinkMessage) -> Option<Qdisc> {
+    let RouteNetlinkMessage::NewQueueDiscipline(message) = answer else { return None };
+    let kind = message.attributes.iter().find_map(|attribute| match attribute {
+        TcAttribute::Kind(kind) => Some(kind.clone()),
+        _ => None,
+    })?;
+    let place = match message.header.parent {
+        TcHandle::ROOT | TcHandle::UNSPEC => "root".to_owned(),
+        TcHandle::INGRESS => "ingress".to_owned(),
+        // The major number is one that the kernel gave, and tells nothing.
+        TcHandle { minor, .. } => format!(":{minor:x}"),
+    };
+    Some(Qdisc { link: u32::try_from(message.header.index).ok()?, place, kind })
 }
 
 fn family(address: IpAddr) -> AddressFamily {
