@@ -28,16 +28,28 @@ pub(crate) fn of_this_host() -> Disclosure {
     }
 }
 
-/// Version, profile and identity of this program.
+/// Version, making and identity of this program.
 fn tool() -> BTreeMap<String, Fact> {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    let features = [("quic", cfg!(feature = "quic")), ("tls", cfg!(feature = "tls"))];
+    let features: Vec<&str> =
+        features.into_iter().filter_map(|(name, has)| has.then_some(name)).collect();
     let facts = [
         ("architecture", Fact::known(std::env::consts::ARCH)),
+        ("commit", made(env!("BTU_COMMIT"), "made outside of its repository")),
+        ("compiler", made(env!("BTU_COMPILER"), "the compiler did not say")),
+        ("features", Fact::known(features.join(", "))),
         ("hash", own_hash()),
         ("profile", Fact::known(profile)),
+        ("target", made(env!("BTU_TARGET"), "cargo did not say")),
         ("version", Fact::known(env!("CARGO_PKG_VERSION"))),
     ];
     facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
+}
+
+/// What was known when the program was made.
+fn made(known: &str, else_: &str) -> Fact {
+    if known.is_empty() { Fact::unavailable(else_) } else { Fact::known(known) }
 }
 
 /// BLAKE3 of the running program.
