@@ -11,6 +11,7 @@ mod estimate;
 mod matrix;
 mod raw;
 mod resolve;
+mod select;
 mod stored;
 mod text;
 
@@ -176,7 +177,18 @@ mod tests {
         let plan = Some(("night.toml", text));
         let error = resolve(&Choices { plan, cases: Some(&cases), ..Choices::default() });
         let error = error.unwrap_err();
-        assert!(error.contains("--cases = \"RECV\"") && error.ends_with("write SEND"), "{error}");
+        let told = "command line: --cases = \"RECV\": not in the matrix of night.toml; write SEND";
+        assert_eq!(error, told);
+    }
+
+    #[test]
+    fn an_empty_plan_is_refused_instead_of_running_the_edition_s() {
+        for text in ["", "# nothing yet\n", "[time]\n\n[matrix]\n"] {
+            let error = own(text).unwrap_err();
+            assert!(error.starts_with("night.toml: the plan is empty; write what"), "{error}");
+        }
+        assert_eq!(own("edition = \"btu-26\"").unwrap().preset, "quick");
+        assert_eq!(own("seed = 5").unwrap().seed, 5);
     }
 
     #[test]

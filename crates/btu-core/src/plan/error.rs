@@ -17,6 +17,15 @@ pub enum PlanError {
         /// Why it is not legal, and what would be.
         cause: String,
     },
+    /// The file has no value at all.
+    #[error(
+        "{place}: the plan is empty; write what it changes, or edition = \"btu-26\" for all of an \
+         edition, or leave --plan out"
+    )]
+    Empty {
+        /// The file.
+        place: String,
+    },
     /// The file is not TOML, or has a key that no plan has.
     #[error("{place}: {cause}")]
     Syntax {

@@ -22,6 +22,7 @@ use super::raw::RawPasses;
 use super::raw::RawPlan;
 use super::raw::RawPreset;
 use super::raw::RawTime;
+use super::select::Selection;
 use super::text::Reader;
 use crate::cell::ActivityName;
 use crate::units::Bytes;
@@ -70,6 +71,9 @@ impl Plan {
         let (name, text) = choices.plan.unwrap_or(("plan", ""));
         let source = Source { name, text };
         let mut own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
+        if choices.plan.is_some() && says_nothing(text) {
+            return Err(PlanError::Empty { place: name.to_owned() });
+        }
         if let Some(class) = choices.testbed_class {
             own.testbed_class = Some(Spanned::new(0..0, class.to_owned()));
         }
@@ -87,8 +91,8 @@ impl Plan {
         plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
         let changed = !plan.same_settings(&unchanged);
         plan.captured = choices.captured.unwrap_or(plan.captured);
-        plan.restrict(choices, words)?;
         let whole = reader.matrix(&RawMatrix::default(), &base.matrix)?;
+        plan.restrict(choices, words, &whole)?;
         plan.partial = !plan.matrix().holds(&whole);
         let larger = !whole.holds(&plan.matrix());
         plan.preset = if changed || larger { "custom".to_owned() } else { preset_name };
@@ -107,47 +111,38 @@ impl Plan {
         alike == *other
     }
 
-    /// Keeps only the parts of the matrix that the command line names.
-    fn restrict(&mut self, choices: &Choices<'_>, words: &Vocabulary<'_>) -> Result<(), PlanError> {
+    /// Keeps only the parts of the matrix that the command line names. `whole` is the edition's.
+    fn restrict(
+        &mut self,
+        choices: &Choices<'_>,
+        words: &Vocabulary<'_>,
+        whole: &Matrix,
+    ) -> Result<(), PlanError> {
+        let plan = choices.plan.map_or("the edition", |(name, _)| name);
+        let among = |option| Selection { option, plan };
         if let Some(names) = choices.cases {
-            self.cases = select("--cases", names, &self.cases, |case| case.name())?;
+            self.cases = among("--cases").of(names, &self.cases, &whole.cases, |c| c.name())?;
         }
         if let Some(names) = choices.applications {
-            self.applications = select("--applications", names, &self.applications, |a| &a.name)?;
+            let (own, whole) = (&self.applications, &whole.applications);
+            self.applications = among("--applications").of(names, own, whole, |a| &a.name)?;
         }
         if let Some(names) = choices.activities {
             let legal: Vec<ActivityName> =
                 words.activities.iter().copied().map(ActivityName::new).collect();
-            self.activities = select("--activities", names, &legal, ActivityName::as_str)?;
+            let option = among("--activities");
+            self.activities = option.of(names, &legal, &legal, ActivityName::as_str)?;
         }
         Ok(())
     }
 }
 
-/// The named members of `legal`, in the order of `legal`.
-fn select<T: Clone>(
-    option: &str,
-    names: &[String],
-    legal: &[T],
-    name_of: impl Fn(&T) -> &str,
-) -> Result<Vec<T>, PlanError> {
-    let all = || legal.iter().map(&name_of).collect::<Vec<_>>().join(", ");
-    let unknown =
-        names.iter().find(|name| !legal.iter().any(|item| name_of(item) == name.as_str()));
-    if let Some(name) = unknown {
-        return Err(PlanError::Illegal {
-            place: "command line".to_owned(),
-            key: option.to_owned(),
-            value: format!("\"{name}\""),
-            cause: format!("unknown name; write {}", all()),
-        });
+/// True of a file without any value: whoever names a plan wants another than the edition's.
+fn says_nothing(text: &str) -> bool {
+    fn is_empty(table: &toml::Table) -> bool {
+        table.values().all(|value| value.as_table().is_some_and(is_empty))
     }
-    let kept: Vec<T> =
-        legal.iter().filter(|i| names.iter().any(|n| n == name_of(i))).cloned().collect();
-    if kept.is_empty() {
-        return Err(PlanError::Contradiction(format!("{option}: names nothing; write {}", all())));
-    }
-    Ok(kept)
+    text.parse::<toml::Table>().is_ok_and(|table| is_empty(&table))
 }
 
 /// The edition that the choices name, or the default one.
