@@ -1,5 +1,8 @@
 //! How to read the report: the words and the formulas, for somebody who has not read the paper.
 
+use btu_core::plan::Plan;
+use btu_core::words::several;
+
 use super::Run;
 use super::Section;
 use crate::document::Block;
@@ -23,8 +26,10 @@ impl Section for Reading {
         Level::Appendix
     }
 
-    fn compose(&self, _: &Run<'_>) -> Vec<Block> {
-        let rows = WORDS.iter().map(|(name, meaning)| Pair::new(*name, *meaning)).collect();
+    fn compose(&self, run: &Run<'_>) -> Vec<Block> {
+        let words = WORDS.iter().map(|(name, meaning)| Pair::new(*name, *meaning));
+        let rows =
+            std::iter::once(Pair::new("BTU", score(&run.journal.plan))).chain(words).collect();
         vec![
             Block::Facts { rows },
             Block::paragraph(
@@ -36,13 +41,23 @@ impl Section for Reading {
     }
 }
 
-const WORDS: &[(&str, &str)] = &[
-    (
-        "BTU",
+/// What the score of this plan is a mean of.
+fn score(plan: &Plan) -> String {
+    let cases = several(plan.cases.len(), "case");
+    let applications = several(plan.applications.len(), "application class");
+    let activities = match plan.activities.len() {
+        1 => "1 host activity".to_owned(),
+        count => format!("{count} host activities"),
+    };
+    let partial = if plan.partial { " This is a part of the edition's matrix." } else { "" };
+    format!(
         "bits to the user, in Mb/s (10^6 bit/s): what applications of the busy host get over the \
-         network. Geometric mean over 6 cases of communication, 3 host activities and 5 \
-         application classes, each cell with equal weight.",
-    ),
+         network. Geometric mean over {cases} of communication, {activities} and {applications}, \
+         each cell with equal weight.{partial}"
+    )
+}
+
+const WORDS: &[(&str, &str)] = &[
     (
         "Penalty",
         "how much longer the host's own work takes while traffic flows: geometric mean of the \
@@ -76,3 +91,30 @@ const WORDS: &[(&str, &str)] = &[
          check passed. Only results of one edition, preset and testbed class may be compared.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use btu_core::plan::Choices;
+    use btu_core::plan::Vocabulary;
+
+    use super::*;
+
+    #[test]
+    fn the_score_is_a_mean_of_what_was_in_the_plan() {
+        let said = |cases: Option<&[String]>, activities: Option<&[String]>| {
+            let choices = Choices { cases, activities, ..Choices::default() };
+            score(
+                &Plan::resolve(&choices, &Vocabulary { activities: &["cpu", "ftp", "io"] }, 7)
+                    .unwrap(),
+            )
+        };
+        let one = |word: &str| [word.to_owned()];
+        let part = said(Some(&one("SEND")), Some(&one("io")));
+        let mean = "over 1 case of communication, 1 host activity and 5 application classes, each";
+        assert!(part.contains(mean) && part.ends_with("a part of the edition's matrix."), "{part}");
+        let two = ["cpu", "io"].map(str::to_owned);
+        assert!(
+            said(None, Some(&two)).contains("over 6 cases of communication, 2 host activities")
+        );
+    }
+}
