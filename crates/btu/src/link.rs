@@ -42,12 +42,24 @@ pub(crate) fn link(args: &LinkArgs) -> Result<ExitCode, Failure> {
     }
     let ended = session.run()?;
     let document = Document::of(&ended);
-    tell(args, &document)?;
-    files.write(&document.json(), ended.capture.as_ref())?;
-    if args.output.strict && document.verdict().is_invalid() {
-        return Ok(Exit::Threshold.into());
+    let told = tell(args, &document);
+    let told = told.and(files.write(&document.json(), ended.capture.as_ref()));
+    let is_refused = args.output.strict && document.verdict().is_invalid();
+    let status = if is_refused { Exit::Threshold as u8 } else { ended.status };
+    last(status, told)
+}
+
+/// A command that failed, or a link that `--strict` refuses, is what its caller asked about: beside it a
+/// record that could not be written is told, and no more.
+fn last(status: u8, told: Result<(), Failure>) -> Result<ExitCode, Failure> {
+    match told {
+        Err(failure) if status == 0 => Err(failure),
+        Err(failure) => {
+            output::failure(&failure);
+            Ok(status.into())
+        }
+        Ok(()) => Ok(status.into()),
     }
-    Ok(ended.status.into())
 }
 
 /// The end of a link: on stderr for people, on stdout for programs.

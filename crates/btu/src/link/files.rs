@@ -29,8 +29,9 @@ pub(crate) struct Files {
 #[derive(Debug)]
 struct Opened {
     file: File,
-    /// Where it has to be removed again.
-    made: Option<PathBuf>,
+    path: PathBuf,
+    /// Whether it has to be removed again.
+    is_made: bool,
 }
 
 impl Files {
@@ -45,13 +46,11 @@ impl Files {
     /// Writes both, as far as they were asked for. The capture shows what the command's end saw.
     pub(crate) fn write(self, document: &Value, packets: Option<&Capture>) -> Result<(), Failure> {
         if let Some(statistics) = self.statistics {
-            let written = statistics.write(|file| writeln!(file, "{document:#}"));
-            written.context("--stats: write").map_err(Failure::environment)?;
+            statistics.write("--stats", |file| writeln!(file, "{document:#}"))?;
         }
         if let Some((capture, packets)) = self.capture.zip(packets) {
             let packets = std::slice::from_ref(packets);
-            let written = capture.write(|file| write_pcapng(file, packets, End::Near).map(drop));
-            written.context("--capture: write").map_err(Failure::environment)?;
+            capture.write("--capture", |file| write_pcapng(file, packets, End::Near).map(drop))?;
         }
         Ok(())
     }
@@ -60,9 +59,10 @@ impl Files {
 impl Opened {
     fn new(path: &Path) -> io::Result<Self> {
         match File::create_new(path) {
-            Ok(file) => Ok(Self { file, made: Some(path.to_owned()) }),
+            Ok(file) => Ok(Self { file, path: path.to_owned(), is_made: true }),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Ok(Self { file: File::options().write(true).open(path)?, made: None })
+                let file = File::options().write(true).open(path)?;
+                Ok(Self { file, path: path.to_owned(), is_made: false })
             }
             Err(error) => Err(error),
         }
@@ -70,23 +70,28 @@ impl Opened {
 
     fn write(
         mut self,
+        option: &str,
         content: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.made = None;
-        if self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
-        }
-        let mut out = BufWriter::new(&self.file);
-        content(&mut out)?;
-        out.flush()
+    ) -> Result<(), Failure> {
+        self.is_made = false;
+        let whole = || {
+            if self.file.metadata()?.is_file() {
+                self.file.set_len(0)?;
+            }
+            let mut out = BufWriter::new(&self.file);
+            content(&mut out)?;
+            out.flush()
+        };
+        let written = whole().with_context(|| format!("{option}: write {}", self.path.display()));
+        written.map_err(Failure::environment)
     }
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        if let Some(path) = &self.made {
+        if self.is_made {
             // Nobody misses an empty file.
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(&self.path);
         }
     }
 }
@@ -110,7 +115,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&old).unwrap(), "what was there before");
         assert!(!new.exists());
         for path in [&old, &new] {
-            Opened::new(path).unwrap().write(|file| write!(file, "this")).unwrap();
+            Opened::new(path).unwrap().write("--stats", |file| write!(file, "this")).unwrap();
             assert_eq!(std::fs::read_to_string(path).unwrap(), "this");
         }
     }

@@ -15,7 +15,7 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "LAYER", default_value = "ethernet", help_heading = "Link")]
     pub(crate) wire: String,
     /// Seed of everything random; equal seeds give equal fates
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Link")]
+    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "N", default_value_t = 1, help_heading = "Link")]
     pub(crate) seed: u64,
     /// Largest packet in bytes, from the IP header on
     #[arg(long, value_name = "BYTES", default_value_t = 1500, help_heading = "Link",
@@ -172,4 +172,4 @@ const EXAMPLES: &str = "Examples:
 Elements act in the order drop, duplicate, corrupt, rate or trace, delay, hold, jitter, reorder,
 however they are written; --chain has its own. CMD finds the far end in $BTU_LINK_FAR, and its
 IPv6 address in $BTU_LINK_FAR6. The exit status is CMD's (128 + n for signal n), or 2 or 3 where
-CMD never ran.";
+CMD never ran; also 3 where CMD ended with 0 and its statistics or packets could not be written.";

@@ -1,6 +1,7 @@
 //! One link from its first namespace to its last packet, with the command inside.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 use std::time::Instant;
@@ -204,7 +205,9 @@ impl Session {
             Event::Started { .. } => {}
             Event::Refused { program, cause } => {
                 let which = if program == COMMAND { &self.command } else { "--far" };
-                return Err(Failure::usage(anyhow!(cause).context(format!("execute {which}"))));
+                let hint = unstartable(&cause);
+                let cause = anyhow!(cause).context(format!("execute {which}"));
+                return Err(Failure::usage(cause).hint(hint));
             }
             Event::Ended { ended, .. } => {
                 let far = self.far.as_deref().unwrap_or_default();
@@ -213,6 +216,20 @@ impl Session {
             }
         }
         Ok(())
+    }
+}
+
+/// What to do about a command that cannot be started.
+fn unstartable(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => {
+            "the first word after -- names a program, by path or in PATH; what needs a shell goes \
+             into -- sh -c '...'"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "make it executable with chmod +x, or give it to its interpreter"
+        }
+        _ => "try the same command without btu link",
     }
 }
 

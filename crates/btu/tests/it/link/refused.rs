@@ -29,7 +29,8 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--cpus", "1023"], &["--cpus 1023", "may not use CPU 1023", "only "]),
     (&["--reach", "example.org"], &["--reach example.org", "HOST:PORT"]),
     (&["--stats", "/nowhere/stats.json"], &["--stats", "/nowhere/stats.json", "No such file"]),
-    (&["--seed", "x"], &["--seed", "'x'"]),
+    (&["--seed", "x"], &["--seed", "'x'", "a whole number from 0"]),
+    (&["--seed", "-1"], &["--seed", "'-1'", "a whole number from 0"]),
     (&["--dealy", "1ms"], &["--dealy", "--delay"]),
 ];
 
@@ -42,6 +43,31 @@ fn illegal_options_are_named_with_what_is_legal() {
         for part in *wanted {
             assert!(stderr.contains(part), "{options:?} does not say {part:?}:\n{stderr}");
         }
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_named_with_the_remedy() {
+    for (command, wanted) in [
+        (
+            "NOSUCH",
+            ["execute NOSUCH: No such file", "hint: the first word after -- names a program"],
+        ),
+        ("/etc/passwd", ["execute /etc/passwd: Permission denied", "hint: make it executable"]),
+    ] {
+        let told = text(&expect_status(btu(User::Same).args(["link", "--", command]), 2).stderr);
+        assert!(wanted.iter().all(|part| told.contains(part)), "{told}");
+    }
+}
+
+/// What the caller asked about is the command; a record that cannot be written is told beside it.
+#[test]
+fn statistics_that_cannot_be_written_do_not_hide_how_the_command_ended() {
+    for (command, status) in [("exit 5", 5), ("exit 0", 3)] {
+        let mut link = btu(User::Same);
+        link.args(["link", "--stats", "/dev/full", "--", "sh", "-c", command]);
+        let told = text(&expect_status(&mut link, status).stderr);
+        assert!(told.contains("btu: --stats: write /dev/full: No space left on device"), "{told}");
     }
 }
 
