@@ -58,12 +58,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let (ending, lost) = (done.ending.clone(), done.lost.clone());
     let closed = finish::close(done)?;
     finish::show(args, &closed)?;
-    let exit = finish::told(args, &closed, &ending, &interrupt)?;
-    match lost {
-        None => Ok(exit),
-        Some(lost) => Err(Failure::agent(anyhow::anyhow!("an agent was lost: {lost}")).hint(
-            format!("what was measured is kept; go on with: {}", finish::again(args, &closed)),
-        )),
+    let ended = finish::told(args, &closed, &ending, &interrupt);
+    first_of(ended, lost.map(|lost| lost_for_good(&lost, &finish::again(args, &closed))))
+}
+
+fn lost_for_good(lost: &str, again: &str) -> Failure {
+    let cause = anyhow::anyhow!("an agent was lost: {lost}");
+    Failure::agent(cause).hint(format!("what was measured is kept; go on with: {again}"))
+}
+
+/// What the program ends with: what the environment lacks comes before a lost agent, and that before
+/// cells that met their cap (docs/results.md).
+fn first_of(ended: Result<Exit, Failure>, lost: Option<Failure>) -> Result<Exit, Failure> {
+    match (ended, lost) {
+        (Ok(_), Some(lost)) => Err(lost),
+        (ended, _) => ended,
     }
 }
 
@@ -137,4 +146,29 @@ fn outlook(plan: &Plan) -> String {
     let passes = if min == max { several(min, "pass") } else { format!("{min} to {max} passes") };
     let (sure, most) = (span(plan.estimate()), span(plan.estimate_max()));
     format!("# {steps} steps in each of {passes}, {sure} to {most}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_codes_the_one_that_comes_first_in_the_table_is_the_program_s() {
+        let environment = || Err(finish::mismatch("delay"));
+        let lost = || Some(lost_for_good("active: silent", "btu run --resume d"));
+        let code = |ended, lost| match first_of(ended, lost) {
+            Ok(exit) => exit,
+            Err(failure) => failure.exit,
+        };
+        for (ended, lost, exit) in [
+            (environment(), lost(), Exit::Environment),
+            (environment(), None, Exit::Environment),
+            (Ok(Exit::Incomplete), lost(), Exit::Agent),
+            (Ok(Exit::Done), lost(), Exit::Agent),
+            (Ok(Exit::Incomplete), None, Exit::Incomplete),
+            (Ok(Exit::Done), None, Exit::Done),
+        ] {
+            assert_eq!(code(ended, lost), exit);
+        }
+    }
 }

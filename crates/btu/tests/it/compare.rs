@@ -90,6 +90,10 @@ fn results_of_different_plans_are_refused_unless_forced() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(said.contains("custom (tiny)"), "{said}");
+    // Code 5 comes before code 1: of what cannot be compared nothing has failed.
+    let mut asked = btu();
+    asked.args(["compare", "--fail-if", "btu<1000%"]).arg(&quick.folder).arg(&out);
+    assert_eq!(asked.output().unwrap().status.code(), Some(5));
     let forced = run(btu().args(["compare", "--force"]).arg(&quick.folder).arg(&out)).unwrap();
     assert!(forced.starts_with("NOT COMPARABLE") && !forced.contains(" different\n"), "{forced}");
 }
