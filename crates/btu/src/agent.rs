@@ -32,7 +32,7 @@ pub(crate) struct AgentArgs {
     #[command(subcommand)]
     command: Option<AgentCommand>,
     /// Listen there instead of where the policy says [default: 127.0.0.1:7411]; repeatable
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listening)]
     listen: Vec<SocketAddr>,
     /// What this agent does for whom [default: policy.toml in the state directory, if there is one]
     #[arg(long, value_name = "FILE")]
@@ -97,6 +97,13 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit, Failure> {
         Some(AgentCommand::Listener(args)) => listener::listener(args),
         Some(AgentCommand::Front(args)) => front::front(args),
     }
+}
+
+/// Where an agent listens: an address of its host.
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        format!("write an address of this host with a port: 10.0.4.7:{PORT}, 0.0.0.0:{PORT} or [::]:{PORT}")
+    })
 }
 
 /// The port of an agent, unless it is told another.

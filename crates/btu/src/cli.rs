@@ -102,6 +102,11 @@ pub(crate) enum Verb {
     Verify(crate::verify::VerifyArgs),
 }
 
+/// The value of a `--seed`.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("write a whole number from 0 to {}", u64::MAX))
+}
+
 /// Whoever writes a verb that there is not is told those that there are in its place. `words` is the
 /// command line.
 fn with_verbs(mut error: clap::Error, words: &[OsString]) -> clap::Error {

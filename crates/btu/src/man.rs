@@ -89,6 +89,10 @@ fn page(command: &Command) -> Page {
 }
 
 fn write(directory: &Path, pages: &[Page]) -> Result<(), Failure> {
+    if directory.exists() && !directory.is_dir() {
+        let cause = anyhow!("--out {}: not a directory", directory.display());
+        return Err(Failure::usage(cause).hint("name a directory for all pages"));
+    }
     let make = std::fs::create_dir_all(directory);
     make.with_context(|| format!("create {}", directory.display()))
         .map_err(Failure::environment)?;

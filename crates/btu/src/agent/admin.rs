@@ -37,7 +37,7 @@ pub(super) struct AdminArgs {
 
 /// Says how the agent is.
 pub(super) fn status(args: &AdminArgs) -> Result<Exit, Failure> {
-    let state = StateDir::open(&args.state)?;
+    let state = StateDir::of_agent(&args.state)?;
     if let Some(status) = ask(&state, &Request::Status {})? {
         return show(args, &status);
     }
@@ -56,7 +56,7 @@ pub(super) fn resume(args: &AdminArgs) -> Result<Exit, Failure> {
 }
 
 fn change(args: &AdminArgs, request: &Request, stopped: bool) -> Result<Exit, Failure> {
-    let state = StateDir::open(&args.state)?;
+    let state = StateDir::of_agent(&args.state)?;
     if let Some(status) = ask(&state, request)? {
         return show(args, &status);
     }

@@ -57,9 +57,21 @@ impl StateDir {
             ))
             .hint("name a directory with --state")
         })?;
+        if args.state.is_some() && path.exists() && !path.is_dir() {
+            return Err(no_directory(&path, "not a directory"));
+        }
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
         made.with_context(|| format!("create {}", path.display())).map_err(Failure::environment)?;
         Ok(Self { path })
+    }
+
+    /// The same for orders to an agent: one that `--state` names has to be there, or the order would go
+    /// to nobody.
+    pub(crate) fn of_agent(args: &StateArgs) -> Result<Self, Failure> {
+        match args.state.as_deref().filter(|path| !path.exists()) {
+            Some(path) => Err(no_directory(path, "no such directory")),
+            None => Self::open(args),
+        }
     }
 
     /// The same where it is there; nothing is made.
@@ -239,6 +251,11 @@ impl StateDir {
         change(&mut content);
         self.write(name, &content)
     }
+}
+
+fn no_directory(path: &Path, what: &str) -> Failure {
+    let cause = anyhow!("--state {}: {what}", path.display());
+    Failure::usage(cause).hint("name the directory that btu agent was started with")
 }
 
 fn private(path: &Path) -> io::Result<File> {

@@ -208,7 +208,7 @@ pub(crate) struct WhatArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", help_heading = "Effort")]
     pub(super) patience: Nanos,
     /// Seed of the random order, instead of a fresh one
-    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "NUMBER", help_heading = "Effort")]
     pub(super) seed: Option<u64>,
     /// Look for sizes that are too slow, confirm and explain them
     #[arg(long, value_enum, value_name = "SWITCH", default_value = "on", help_heading = "Effort")]

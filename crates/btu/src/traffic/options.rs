@@ -178,7 +178,7 @@ pub(crate) struct ViseumArgs {
     #[arg(long, conflicts_with = "quick", help_heading = "Effort")]
     pub(super) smoke: bool,
     /// Seed of everything random, instead of a fresh one
-    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "NUMBER", help_heading = "Effort")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -227,7 +227,7 @@ pub(crate) struct PathArgs {
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Effort")]
     pub(super) stall: Nanos,
     /// Seed of everything random, instead of a fresh one
-    #[arg(long, value_name = "NUMBER", help_heading = "Effort")]
+    #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "NUMBER", help_heading = "Effort")]
     pub(super) seed: Option<u64>,
 }
 

@@ -77,7 +77,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
 }
 
 /// Values as written, or those that are measured otherwise.
-fn given<T: std::str::FromStr + Clone>(
+fn given<T: std::str::FromStr + Clone + Default + PartialEq>(
     written: &[String],
     otherwise: &[T],
 ) -> Result<Vec<T>, Failure>
@@ -87,8 +87,12 @@ where
     if written.is_empty() {
         return Ok(otherwise.to_vec());
     }
-    let parse = |text: &String| {
-        text.parse().map_err(|cause: T::Err| Failure::usage(anyhow!("--values {text}: {cause}")))
+    let parse = |text: &String| match text.parse::<T>() {
+        Ok(nothing) if nothing == T::default() => {
+            Err(Failure::usage(anyhow!("--values {text}: must be more than nothing")))
+        }
+        Ok(value) => Ok(value),
+        Err(cause) => Err(Failure::usage(anyhow!("--values {text}: {cause}"))),
     };
     written.iter().map(parse).collect()
 }

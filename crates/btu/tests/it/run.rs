@@ -115,13 +115,19 @@ fn bad_options_name_place_value_and_legal_values() {
     let dir = tempfile::tempdir().unwrap();
     let plan = dir.path().join("night.toml");
     std::fs::write(&plan, "[time]\nwindow = \"120\"\n").unwrap();
-    let cases: [(&[&str], &str); 7] = [
+    let empty = dir.path().join("empty.toml");
+    std::fs::write(&empty, "# nothing yet\n").unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (
+            &["--plan", empty.to_str().unwrap()],
+            "empty.toml: the plan is empty; write what it changes",
+        ),
         (&["--cases", "SND"], "unknown name; write SEND, RECV"),
         (&["--activities", "gpu"], "unknown name; write cpu"),
         (&["--edition", "btu-96", "--official"], "edition btu-96 has one preset"),
         (&["--price", "2900"], "write 2900USD or 2900USD@2026-11"),
         (&["--price", "-5USD"], "write 2900USD or 2900USD@2026-11"),
-        (&["--seed", "-1"], "invalid value '-1' for '--seed"),
+        (&["--seed", "-1"], "write a whole number from 0 to 18446744073709551615"),
         (&["--plan", plan.to_str().unwrap()], "night.toml:2:10: time.window = \"120\""),
     ];
     for (options, message) in cases {

@@ -45,6 +45,32 @@ fn every_verb_has_help_within_a_hundred_columns() {
     }
 }
 
+/// A file where a directory is wanted, and the like: the user's to mend, so exit 2, and nothing is made.
+#[test]
+fn what_is_in_the_way_is_named_with_its_option_and_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for (words, told) in [
+        (&["man", "--out", "file"][..], "--out file: not a directory"),
+        (&["agent", "status", "--state", "file"], "--state file: not a directory"),
+        (&["agent", "stop-all", "--state", "nosuch"], "--state nosuch: no such directory"),
+        (&["agent", "status", "--state", "nosuch"], "--state nosuch: no such directory"),
+        (&["agent", "--listen", "foo"], "write an address of this host with a port: 10.0.4.7:7411"),
+        (&["traffic", "sweep", "period", "--values", "0ms"], "--values 0ms: must be more"),
+        (&["pingpong", "--seed", "-1"], "write a whole number from 0"),
+    ] {
+        let refused = btu().current_dir(folder.path()).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(
+            (refused.status.code(), refused.stdout.len()),
+            (Some(2), 0),
+            "{words:?}: {said}"
+        );
+        assert!(said.contains(told), "{words:?}: {said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{words:?}");
+    }
+}
+
 #[test]
 fn a_wrong_verb_is_told_the_legal_ones() {
     let no_text = OsStr::from_bytes(b"\xff");
