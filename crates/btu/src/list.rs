@@ -73,11 +73,32 @@ fn text(registries: &[Registry]) -> String {
         out.push('\n');
         let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, summary) in entries {
-            let _ = writeln!(out, "  {name:width$}  {summary}");
+            for (number, line) in lines(summary, WIDTH.saturating_sub(width + 4)).iter().enumerate()
+            {
+                let name = if number == 0 { name } else { "" };
+                let _ = writeln!(out, "  {name:width$}  {line}");
+            }
         }
         out.push('\n');
     }
     out
+}
+
+/// A text in lines of at most so many characters, but for words that are longer.
+fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count();
+        if length > 0 && length + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            let gap = if length == 0 { "" } else { " " };
+            lines[last].push_str(gap);
+            lines[last].push_str(word);
+        }
+    }
+    lines
 }
 
 fn document(registries: Vec<Registry>) -> Value {
@@ -158,4 +179,24 @@ fn flows(case: Case) -> String {
         Impairment::None => "",
     };
     format!("{}{impairment}", flows.join(", "))
+}
+
+/// As wide as the help of the verbs.
+const WIDTH: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_go_on_below_their_beginning() {
+        let text = "one two three four";
+        assert_eq!(lines(text, 9), ["one two", "three", "four"]);
+        assert_eq!(lines(text, 2), ["one", "two", "three", "four"]);
+        assert_eq!((lines("", 9), lines("one", 9)), (vec![String::new()], vec!["one".to_owned()]));
+        let registries = [("rules", vec![pair("dip", &"word ".repeat(40)), pair("stall", "b")])];
+        let shown = super::text(&registries);
+        assert!(shown.lines().all(|line| line.chars().count() <= WIDTH), "{shown}");
+        assert!(shown.contains("\n         word") && shown.contains("\n  stall  b\n"), "{shown}");
+    }
 }

@@ -13,12 +13,13 @@ use crate::exit::Failure;
 
 /// Options of `btu run`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunArgs {
     /// Edition of the benchmark: btu-26 (default) or btu-96 (as the paper of 1996 ran it)
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     edition: Option<String>,
-    /// The official preset: windows of 2 s, 5 passes or more, half an hour
+    /// The official preset: windows of 2 s, 5 passes or more, at most half an hour
     #[arg(long, conflicts_with_all = ["plan", "resume"])]
     official: bool,
     /// Run a plan of your own (its result is never ranked), or repeat a run by its plan.toml
@@ -38,7 +39,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "CELLS", conflicts_with = "resume")]
     capture: Option<Captured>,
     /// Seed of the random order, instead of a fresh one
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "resume")]
+    #[arg(long, value_parser = crate::cli::seed, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "resume")]
     seed: Option<u64>,
     /// Where the result goes; must be empty or not exist [default: btu-results/TIME-EDITION-PRESET]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
@@ -123,6 +124,17 @@ impl RunArgs {
         }
     }
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  btu run                                         quick, within 90 seconds
+  btu run --official --out before                 what can be compared and ranked
+  btu run --cases SEND,RECV --applications video  a part of it
+  btu run --dry-run > mine.toml                   a plan to change ...
+  btu run --plan mine.toml                        ... and to run
+  btu run --active lab1 --passive lab2            between real hosts (btu agent, btu pair)
+
+btu list says which cases, applications and activities there are.";
 
 /// A plan with the file that it came from, if it came from one.
 pub(super) struct Planned {
