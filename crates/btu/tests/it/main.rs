@@ -26,6 +26,7 @@ mod compare;
 mod dice;
 mod disagreements;
 mod doctor;
+mod ending;
 mod explain;
 mod faults;
 mod html;

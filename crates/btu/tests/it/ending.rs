@@ -1,0 +1,114 @@
+//! How whole runs end: with which code, with what of their options, and with which score.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::commands::needs;
+use crate::program::btu;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::said;
+use crate::program::short_plan;
+
+/// Runs a plan of this text in a folder of its own.
+fn run(folder: &Path, plan: &str, options: &[&str]) -> Output {
+    let path = folder.join("plan-of-mine.toml");
+    std::fs::write(&path, plan).unwrap();
+    let mut command = btu();
+    command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]).arg(path);
+    command.args(options).output().unwrap()
+}
+
+/// 64 KiB at 1 Mbit/s take half a second; 4000 B may take a third of one.
+const CAPPED: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["idle"]
+[time]
+amount = "4000B"
+lead_in = "0ms"
+alone = "20ms"
+[passes]
+min = 1
+max = 1
+[link]
+rate = "rate 1Mbit/s queue 1s"
+[capture]
+cells = "none"
+"#;
+
+#[test]
+fn a_run_in_which_a_cell_met_its_cap_is_complete_and_ends_with_6() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let ended = run(folder.path(), CAPPED, &[]);
+    let message = said(&ended);
+    if ended.status.code() == Some(3) && message.contains("does not do what was asked") {
+        skip!("machine too busy: {message}");
+    }
+    assert_eq!(ended.status.code(), Some(6), "{message}");
+    let result = read_json(&folder.path().join("result/result.json"));
+    assert_eq!((&result["complete"], &result["rankable"]), (&true.into(), &false.into()));
+    let cells = result["cells"].as_array().unwrap();
+    let is_capped = |cell: &Value| cell["flags"].to_string().contains("censored");
+    assert!(cells.len() == 2 && cells.iter().all(is_capped), "{cells:#?}");
+    // Rendered again, it is no better.
+    let again = btu().current_dir(folder.path()).args(["run", "--resume", "result"]).output();
+    assert_eq!(again.unwrap().status.code(), Some(6));
+}
+
+#[test]
+fn what_is_said_of_a_machine_comes_through_a_whole_run() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("scratch");
+    std::fs::create_dir(&place).unwrap();
+    let plan = short_plan("\"SEND\"", "video", 1);
+    let plan = plan.replace("\"idle\"", "\"io\"") + "[activity]\nio_file = \"1MiB\"\n";
+    let options = ["--mark", "SPECint=76.9@spec.org", "--mark", "threads=2", "--price"];
+    let rest = ["2900USD@2026-11", "--note", "rack 4", "--io-dir", "scratch", "--allow-tmpfs"];
+    let ended = run(folder.path(), &plan, &[&options[..], &rest].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+    let result = read_json(&folder.path().join("result/result.json"));
+    assert_eq!(result["marks"], serde_json::json!(["SPECint=76.9@spec.org", "threads=2"]));
+    assert_eq!((&result["price"], &result["note"]), (&"2900USD@2026-11".into(), &"rack 4".into()));
+    let hosts = read_json(&folder.path().join("result/hosts.json"));
+    assert_eq!(hosts["placement"]["io_directory"]["value"], "scratch");
+    // How the program was made is known, and which devices the host has.
+    for fact in ["compiler", "target", "features", "hash"] {
+        assert!(hosts["tool"][fact]["value"].is_string(), "{fact}: {}", hosts["tool"]);
+    }
+    let commit = &hosts["tool"]["commit"];
+    assert!(commit["value"].is_string() || commit["reason"].is_string(), "{commit}");
+    assert!(hosts["hosts"]["test"]["nic"]["lo.offloads"]["value"].is_array());
+    let report = std::fs::read_to_string(folder.path().join("result/report.html")).unwrap();
+    for word in ["SPECint", "rack 4", "scratch", "over 1 case of communication, 1 host activity"] {
+        assert!(report.contains(word), "{word}");
+    }
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0, "the files of io are gone");
+}
+
+/// btu-method, section 9: the procedure itself costs nothing.
+#[test]
+fn beside_activities_that_do_nothing_btu_is_that_of_the_idle_host_within_its_interval() {
+    needs!();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = short_plan("\"SEND\", \"RECV\"", "video", 9) + "[capture]\ncells = \"none\"\n";
+    let ended = run(folder.path(), &plan.replace("20ms", "40ms"), &[]);
+    assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+    let result = read_json(&folder.path().join("result/result.json"));
+    let figure = |name: &str| result[name].as_f64().unwrap();
+    let (btu, idle) = (figure("btu_mbps"), figure("btu_idle_mbps"));
+    let bounds = &result["btu_ci95_mbps"];
+    let [low, high] = [0, 1].map(|place| bounds[place].as_f64().unwrap());
+    // Both are estimates of the same, each as uncertain as the other: their ratio is within twice the
+    // interval in 99.9 of 100 runs, and never far off.
+    let half_width = (high / low).ln() / 2.0;
+    let apart = (btu / idle).ln().abs();
+    assert!(apart <= 2.0 * half_width.max(0.02) && apart < 0.3, "{btu} [{low}, {high}], {idle}");
+    let cells = lines(&folder.path().join("result/samples.jsonl"));
+    assert!(cells.iter().any(|line| line["activity"] == "idle"));
+}
