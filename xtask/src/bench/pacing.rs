@@ -117,6 +117,8 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
         };
     }
     private::prepare(repo)?;
+    let folder = repo.path("target/bench");
+    std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let programs: BTreeMap<&str, PathBuf> = programs(repo)?;
     let mut chance = Chance(options.seed);
     let mut measured = Vec::new();
