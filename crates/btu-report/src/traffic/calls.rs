@@ -6,6 +6,7 @@ use btu_core::traffic::study::Measured;
 use btu_core::traffic::study::Totals;
 
 use super::Seen;
+use super::qos::percent;
 use super::span;
 use crate::document::Block;
 use crate::document::Column;
@@ -56,7 +57,7 @@ fn row(measured: &Measured) -> Vec<String> {
     vec![
         measured.cell.sessions.to_string(),
         span(most(|run| run.delay_p999)),
-        number::figure_or_none(most(|run| run.worst_loss).map(|loss| loss * 100.0)),
+        percent(most(|run| run.worst_loss)),
         fixed(worst.map(|rating| rating.r), 0),
         fixed(worst.map(|rating| rating.mos), 2),
     ]

@@ -163,7 +163,8 @@ fn rate_per_session(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Throughput over sessions (figure 6)",
         x: ("sessions", ScaleKind::Linear),
         y: ("Mb/s", ScaleKind::Linear),
-        reading: "The total stays level on a shared link; what one session gets falls as 1/N.",
+        reading: "Strokes are 95 % intervals over passes. The total stays level on a shared link; what one \
+                  session gets falls as 1/N.",
     };
     let total = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6)));
     let each = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6 * c.cell.x.max(1.0))));
@@ -193,7 +194,7 @@ fn rates_over_period(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Throughput and arrival rate over burst period (figure 7)",
         x: ("burst period, ms", ScaleKind::Linear),
         y: ("Mb/s", ScaleKind::Linear),
-        reading: "Above the knee both are one line; below it the arrival rate goes on rising and the \
+        reading: "Strokes are 95 % intervals over passes. Above the knee both are one line; below it the arrival rate goes on rising and the \
                   throughput does not.",
     };
     let departed = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6)));
@@ -213,7 +214,7 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Average delay over utilisation (figure 8)",
         x: ("utilisation a/d", ScaleKind::Linear),
         y: ("s", ScaleKind::Linear),
-        reading: "Little's formula over the duration, and until the queue was empty. The dotted line is \
+        reading: "Strokes are 95 % intervals over passes. Little's formula over the duration, and until the queue was empty. The dotted line is \
                   what a fluid of that load does: (T/2)(1 - 1/rho), never more than half the duration.",
     };
     let mut sorted = cells;
@@ -248,7 +249,7 @@ fn utilisation_over_time(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Utilisation over transmission time (figure 9)",
         x: ("transmission time, s", ScaleKind::Linear),
         y: ("a/d", ScaleKind::Linear),
-        reading: "Random bursts: short runs scatter, long ones settle. The dotted line is rho of the \
+        reading: "Strokes are 95 % intervals over passes. Random bursts: short runs scatter, long ones settle. The dotted line is rho of the \
                   schedule that was drawn, by mu of the same plan.",
     };
     let measured = curve(&cells, |c| Some(place(c.cell.x, c.offered_ratio?, 1.0)));
@@ -268,7 +269,7 @@ fn delay_over_time(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Delay over transmission time (figure 10)",
         x: ("transmission time, s", ScaleKind::Linear),
         y: ("s", ScaleKind::Linear),
-        reading: "Overload makes the delay grow with time, at (1 - 1/rho)/2 seconds in each second.",
+        reading: "Strokes are 95 % intervals over passes. Overload makes the delay grow with time, at (1 - 1/rho)/2 seconds in each second.",
     };
     let measured = curve(&cells, |c| Some(place(c.cell.x, c.window_delay?, 1.0)));
     let fluid =

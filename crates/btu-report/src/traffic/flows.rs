@@ -31,7 +31,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let Some(run) = seen.journal.runs().last() else { return Vec::new() };
     let flows = named(run);
     let flows = &flows[..flows.len().min(MOST_ROWS)];
-    let mut blocks = vec![rates(flows), delays(flows)];
+    let mut blocks: Vec<Block> = which(seen, run).into_iter().collect();
+    blocks.extend([rates(flows), delays(flows)]);
     blocks.extend(clocks::compose(run));
     blocks.extend(places(flows));
     blocks.extend(datagrams(flows));
@@ -49,6 +50,17 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         )));
     }
     blocks
+}
+
+/// Which of several runs the tables are of.
+fn which(seen: &Seen<'_>, run: &RunSample) -> Option<Block> {
+    let runs = seen.journal.runs().count();
+    let label = seen.journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
+    let said = || {
+        let pass = run.pass;
+        format!("Of the last of {runs} runs, {label}, pass {pass}; all stand in the CSV form.")
+    };
+    (runs > 1).then(|| Block::paragraph(said()))
 }
 
 /// A flow, and what it is called in every table.
@@ -159,7 +171,7 @@ fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
                 name.clone(),
                 loss.sent.to_string(),
                 loss.received.to_string(),
-                number::figure(loss.lost_share * 100.0),
+                number::measured(loss.lost_share * 100.0, ""),
                 loss.reordered.to_string(),
                 loss.duplicated.to_string(),
                 span(loss.jitter_s),
@@ -177,7 +189,9 @@ fn noticed(flows: &[Named<'_>]) -> Option<Block> {
         told.map(|(what, value)| vec![name.clone(), what.clone(), number::figure(*value)])
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    (!rows.is_empty()).then(|| table("What users noticed", &["what", "value"], rows))
+    let columns = vec![Column::left("flow"), Column::left("what"), Column::right("value")];
+    let title = "What users noticed".to_owned();
+    (!rows.is_empty()).then_some(Block::Table(Table { title, columns, rows, summary_rows: 0 }))
 }
 
 fn pacing(flows: &[Named<'_>]) -> Block {

@@ -168,13 +168,18 @@ fn row(carried: &Carried) -> Vec<String> {
         span(worst(|run| run.delay_p50)),
         span(worst(|run| run.delay_p99)),
         span(worst(|run| run.pdv_p99)),
-        number::figure_or_none(worst(|run| run.worst_loss).map(|loss| loss * 100.0)),
-        number::figure_or_none(worst(|run| run.reordered).map(|share| share * 100.0)),
+        percent(worst(|run| run.worst_loss)),
+        percent(worst(|run| run.reordered)),
         carried
             .fails_at
             .as_ref()
             .map_or_else(|| "none tried".to_owned(), |(at, why)| format!("{at}: {why}")),
     ]
+}
+
+/// A share; a dash where there is none.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| number::NONE.to_owned(), |share| number::measured(share * 100.0, ""))
 }
 
 /// Sessions that all began at once would fill a queue by themselves.
