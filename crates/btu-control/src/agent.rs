@@ -41,6 +41,7 @@ pub use event::ConnId;
 pub use event::Entry;
 pub use event::Event;
 pub use event::WorkerId;
+pub use job::LEASE_MARGIN;
 pub use measured::Account;
 pub use measured::Measured;
 

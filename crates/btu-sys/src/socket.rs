@@ -38,6 +38,9 @@ pub struct Settings {
     pub max_segment: Option<u32>,
     /// `SO_MAX_PACING_RATE`, bytes per second, headers included.
     pub pacing_byte_s: Option<u64>,
+    /// `TCP_USER_TIMEOUT`: after so long without an acknowledgement nothing is repeated any more, not
+    /// even by a kernel whose process has ended.
+    pub user_timeout: Option<Duration>,
     /// What [`reset_on_close`] does.
     pub reset_on_close: bool,
 }
@@ -91,6 +94,10 @@ impl Settings {
         }
         if let Some(rate) = self.pacing_byte_s {
             pace(&fd, rate)?;
+        }
+        if let Some(time) = self.user_timeout {
+            let set = reference.set_tcp_user_timeout(Some(time));
+            named(set, || format!("set TCP_USER_TIMEOUT to {} ms", time.as_millis()))?;
         }
         if self.reset_on_close {
             reset_on_close(&fd)?;

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use btu_core::units::BitRate;
+use btu_core::units::Nanos;
 use serde::Serialize;
 
 use super::Account;
@@ -165,6 +166,8 @@ pub enum Action {
         /// What its data connections may send at the most, and its FTP server, if it is reserved,
         /// as much again.
         rate: Option<BitRate>,
+        /// The longest run that was announced.
+        longest_run: Nanos,
         /// Whether it tells while it works what it moves: the policy bounds that.
         metered: bool,
         /// Whether its links may be emulated.

@@ -376,6 +376,6 @@ fn lease(request: &Request) -> Option<Nanos> {
 }
 
 /// What a lease is longer than the conductor's own account of the run.
-const LEASE_MARGIN: Nanos = Nanos::from_secs(3);
+pub const LEASE_MARGIN: Nanos = Nanos::from_secs(3);
 const DAY: Nanos = Nanos::from_secs(86_400);
 const MINUTE: Nanos = Nanos::from_secs(60);

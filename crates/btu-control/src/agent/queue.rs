@@ -126,6 +126,7 @@ impl Agent {
             peer,
             ports,
             rate,
+            longest_run: wanted.longest_run_ns,
             metered,
             emulation: offered,
             test,

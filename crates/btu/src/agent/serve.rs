@@ -18,6 +18,7 @@ use btu_control::agent::Action;
 use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
 use btu_control::agent::Event;
+use btu_control::agent::LEASE_MARGIN;
 use btu_control::agent::Roster;
 use btu_control::agent::WorkerId;
 use btu_control::frame;
@@ -296,8 +297,11 @@ impl Server {
                 let answer = self.signed(seq, &statement);
                 self.happens(Event::Answered { worker, answer });
             }
-            Action::Start { worker, ports, rate, metered, emulation, test, .. } => {
-                let allowed = Allowed { ports, rate, metered };
+            Action::Start {
+                worker, ports, rate, longest_run, metered, emulation, test, ..
+            } => {
+                let longest_cut = longest_run.saturating_add(LEASE_MARGIN);
+                let allowed = Allowed { ports, rate, longest_cut, metered };
                 self.start(worker, allowed, test);
                 if emulation {
                     self.start_behind(worker, allowed);

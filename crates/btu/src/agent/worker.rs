@@ -14,8 +14,10 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
+use btu_control::agent::LEASE_MARGIN;
 use btu_control::frame;
 use btu_control::frame::Chunk;
 use btu_control::frame::Frame;
@@ -77,6 +79,9 @@ pub(super) struct WorkerArgs {
     /// What data connections may send at the most, and the FTP server as much again
     #[arg(long)]
     bit_per_second: Option<u64>,
+    /// For how many milliseconds anything is repeated that nobody acknowledges
+    #[arg(long)]
+    longest_cut_ms: u64,
     /// Tell while working what is moved
     #[arg(long)]
     metered: bool,
@@ -90,6 +95,8 @@ struct Work {
     address: IpAddr,
     ports: Option<(u16, u16)>,
     rate: Option<BitRate>,
+    /// How long what nobody takes is repeated by the FTP server.
+    longest_cut: Duration,
     /// What one connection of the run that is prepared may send.
     part: Option<BitRate>,
     side: Option<FarSide>,
@@ -143,6 +150,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         address: args.address,
         ports,
         rate: args.bit_per_second.map(BitRate::new),
+        longest_cut: Duration::from_millis(args.longest_cut_ms),
         part: None,
         side: None,
         served: Served::default(),
@@ -236,6 +244,8 @@ impl Work {
         self.server = None;
         self.counted.served = 0;
         let mut serving = Serving::at(Place::here(Role::Active), self.address);
+        serving.sockets.user_timeout = Some(self.longest_cut);
+        serving.limits.data_idle = serving.limits.data_idle.min(self.longest_cut);
         serving.login = Login::Only { user, password };
         if let Some((first, last)) = self.ports {
             serving.limits.data_ports = first..=last;
@@ -323,6 +333,7 @@ impl Work {
             receive_buffer: buffer,
             window_clamp: clamp,
             pacing_byte_s: self.part.map(|part| part.bit_per_second() / 8),
+            user_timeout: Some(order.lease_ns.saturating_add(LEASE_MARGIN).into()),
             ..Settings::default()
         };
         FarJob { flows: flows.collect(), terms, sockets, place: Place::here(order.role) }

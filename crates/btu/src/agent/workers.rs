@@ -21,6 +21,7 @@ use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_core::units::BitRate;
+use btu_core::units::Nanos;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -40,6 +41,8 @@ pub(super) struct Allowed {
     pub(super) ports: Option<(u16, u16)>,
     /// What it may send at the most, all connections together.
     pub(super) rate: Option<BitRate>,
+    /// How long anything is repeated that nobody acknowledges, run or not.
+    pub(super) longest_cut: Nanos,
     /// Whether it tells while it works what it moves.
     pub(super) metered: bool,
 }
@@ -53,6 +56,8 @@ impl Allowed {
         if let Some(rate) = self.rate {
             command.args(["--bit-per-second", &rate.bit_per_second().to_string()]);
         }
+        let longest_cut = std::time::Duration::from(self.longest_cut).as_millis();
+        command.args(["--longest-cut-ms", &longest_cut.to_string()]);
         if self.metered {
             command.arg("--metered");
         }

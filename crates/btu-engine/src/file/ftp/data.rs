@@ -51,7 +51,7 @@ pub(super) struct Ports {
 #[derive(Debug)]
 pub(super) enum Broken {
     /// The data connection.
-    Connection,
+    Connection(io::Error),
     /// The store takes no more.
     Store(StoreError),
 }
@@ -227,7 +227,7 @@ pub(super) fn receive(
     loop {
         let space = sink.space().map_err(Broken::Store)?;
         let received = patience.wait(|| socket::recv(data.as_fd(), space));
-        match received.map_err(|_| Broken::Connection)? {
+        match received.map_err(Broken::Connection)? {
             0 => return Ok(()),
             count => sink.filled(count),
         }

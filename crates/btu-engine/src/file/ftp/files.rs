@@ -1,5 +1,8 @@
 //! What a session of the FTP server does with files: transfers, listings, names.
 
+use std::io;
+use std::net::TcpStream;
+
 use btu_core::units::Bytes;
 use btu_sys::socket;
 
@@ -54,13 +57,31 @@ impl Session {
     fn send(&mut self, source: &mut impl Source) -> Result<Reply, Refusal> {
         let data = self.open_data()?;
         let sent = data::send(&data, source, self.patience());
-        if sent.is_err() {
-            // Nobody wants the rest. Where this fails the kernel sends it in vain.
-            let _ = socket::reset_on_close(&data);
-        }
+        sent.map_err(|cause| self.broken(Broken::Connection(cause), &data))?;
         // The end of the file is the end of the connection: before the reply.
         drop(data);
-        sent.map_or(Err(CUT.into()), |()| Ok(COMPLETE))
+        Ok(COMPLETE)
+    }
+
+    /// What a client is told whose transfer broke off: nobody wants the rest. One that cannot be reached
+    /// any more, where that has a bound, is told nothing, and its session is over: words, too, would be
+    /// repeated.
+    fn broken(&self, cause: Broken, data: &TcpStream) -> Refusal {
+        use io::ErrorKind::TimedOut;
+        use io::ErrorKind::WouldBlock;
+        // Where these fail the kernel sends it in vain.
+        let _ = socket::reset_on_close(&data);
+        match cause {
+            Broken::Connection(cause)
+                if self.shared.settings.user_timeout.is_some()
+                    && matches!(cause.kind(), TimedOut | WouldBlock) =>
+            {
+                let _ = socket::reset_on_close(&self.control);
+                Refusal::Control(cause)
+            }
+            Broken::Connection(_) => CUT.into(),
+            Broken::Store(cause) => cause.into(),
+        }
     }
 
     fn patience(&self) -> Patience<'_> {
@@ -79,7 +100,8 @@ impl Session {
     fn discard(&mut self) -> Result<Reply, Refusal> {
         let data = self.open_data()?;
         let patience = Patience::of(&self.shared.limits, &self.control, &self.shared.moved);
-        data::receive(&data, &mut Discard(&mut self.buffer), patience)?;
+        let received = data::receive(&data, &mut Discard(&mut self.buffer), patience);
+        received.map_err(|cause| self.broken(cause, &data))?;
         Ok(COMPLETE)
     }
 
@@ -91,7 +113,8 @@ impl Session {
         };
         let mut draft = self.shared.store.draft(before.as_deref())?;
         let data = self.open_data()?;
-        data::receive(&data, &mut draft, self.patience())?;
+        let received = data::receive(&data, &mut draft, self.patience());
+        received.map_err(|cause| self.broken(cause, &data))?;
         drop(data);
         self.shared.store.put(name, draft)?;
         Ok(COMPLETE)
@@ -208,15 +231,6 @@ impl From<StoreError> for Refusal {
             | StoreError::NotEmpty => 550,
         };
         Self::Told(Reply::told(code, cause.to_string()))
-    }
-}
-
-impl From<Broken> for Refusal {
-    fn from(cause: Broken) -> Self {
-        match cause {
-            Broken::Connection => CUT.into(),
-            Broken::Store(cause) => cause.into(),
-        }
     }
 }
 

@@ -85,7 +85,9 @@ impl Server {
     /// Listens and serves; returns once clients can connect.
     pub fn start(serving: Serving) -> Result<Self, EngineError> {
         let Serving { place, address, sockets, login, limits } = serving;
-        let listener = listen(&place, address)?;
+        let control = Settings { nodelay: Some(true), ..Settings::default() };
+        let control = Settings { user_timeout: sockets.user_timeout, ..control };
+        let listener = listen(&place, address, control)?;
         let address = listener.local_addr().map_err(EngineError::peer("name an FTP server"))?;
         let shared = Arc::new(Shared {
             login,
@@ -142,8 +144,11 @@ impl Shared {
 }
 
 /// Listens in the network of the place, which only a thread of its own can enter.
-fn listen(place: &Place, address: SocketAddr) -> Result<TcpListener, EngineError> {
-    let control = Settings { nodelay: Some(true), ..Settings::default() };
+fn listen(
+    place: &Place,
+    address: SocketAddr,
+    control: Settings,
+) -> Result<TcpListener, EngineError> {
     let listening =
         place.spawn("ftp-listen", move || Ok(socket::listen(address, &control)?))?.join();
     // The closure above cannot panic; a fault in it would be the program's.
