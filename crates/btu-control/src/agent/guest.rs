@@ -3,12 +3,14 @@
 
 use btu_core::units::Nanos;
 
+use super::Action;
 use super::Agent;
 use super::ConnId;
 use super::connection::Phase;
 use crate::HostId;
 use crate::invite::Rights;
 use crate::message::Answer;
+use crate::message::Request;
 
 /// A host that a peer vouches for.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +84,11 @@ impl Agent {
         let phase = self.connections.get(&conn).map(|one| &one.phase);
         if let Some(Phase::Working { worker }) = phase
             && let Some(job) = self.jobs.get_mut(worker)
+            && job.heard(now)
         {
-            job.heard(now);
+            // No step of a test begins before its conductor has heard of the last one.
+            let (worker, request) = (*worker, Request::Ping {});
+            self.actions.push(Action::Order { worker, request });
         }
         self.send(conn, Answer::Pong {});
     }

@@ -85,13 +85,15 @@ impl Job {
         job
     }
 
-    /// The conductor of a test is still there. It has one lease for each step: words between two steps
-    /// would make one step as long as it likes.
-    pub(super) fn heard(&mut self, now: Nanos) {
-        if let Some(lease) = self.lease.filter(|_| self.stepped) {
+    /// The conductor of a test is still there; true where its test waits for that. It has one lease for
+    /// each step: words between two steps would make one step as long as it likes.
+    pub(super) fn heard(&mut self, now: Nanos) -> bool {
+        let lease = self.lease.filter(|_| self.stepped);
+        if let Some(lease) = lease {
             self.stepped = false;
             self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }
+        lease.is_some()
     }
 
     /// A data connection of the run that is prepared: from now on its lease runs, and no cut of the

@@ -1,12 +1,22 @@
 //! This host under test, driven from elsewhere: a process of its own that runs what it is told against
 //! the black boxes that it is told, in this host's name, and hands the result back.
 
+use std::io;
+use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::thread;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_control::frame::Frame;
+use btu_control::frame::FrameLimits;
+use btu_control::frame::FrameReader;
 use btu_control::message::Answer;
+use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_control::message::TestOrder;
 use btu_sys::process;
@@ -52,10 +62,14 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let agent = UnixStream::connect(&args.connect).map_err(Failure::environment)?;
     let mut said = agent.try_clone().map_err(Failure::environment)?;
     let scratch = args.scratch.as_deref();
+    let words = agent.try_clone().map_err(Failure::environment)?;
+    let driver = Arc::new(Mutex::new(Driver::heard_on(words)));
     let agent = Output::new(agent);
     each_request(&mut said, &mut |heard| match heard {
         Heard::Nothing => Ok(()),
-        Heard::Order(Request::Test(order)) => run(&Site { state: &state, scratch }, &order, &agent),
+        Heard::Order(Request::Test(order)) => {
+            run(&Site { state: &state, scratch }, &order, &agent, &driver)
+        }
         Heard::Order(other) => {
             let (seq, reason) = (other.seq().unwrap_or_default(), NO_WORK.to_owned());
             agent.say(&Answer::Failed { seq, reason }, &[])
@@ -63,14 +77,24 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn run(site: &Site<'_>, order: &TestOrder, agent: &Output) -> anyhow::Result<()> {
+fn run(
+    site: &Site<'_>,
+    order: &TestOrder,
+    agent: &Output,
+    driver: &Arc<Mutex<Driver>>,
+) -> anyhow::Result<()> {
     let seq = order.seq;
-    let way = agent.clone();
+    let (way, driver) = (agent.clone(), Arc::clone(driver));
     let told = Told::new(move |step, moved| {
         let (text, moved_bytes) = (step.map(shortened), moved.count());
+        let is_step = text.is_some();
         let step = |text| Answer::Progress { seq, text, moved_bytes };
-        // Without the agent this process ends anyway.
-        let _ = way.say(&text.map_or(Answer::Moved { moved_bytes }, step), &[]);
+        let said = way.say(&text.map_or(Answer::Moved { moved_bytes }, step), &[]);
+        if is_step {
+            // Who drives this may be lost: what goes on ends by itself, and nothing else begins.
+            let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
+            driver.await_word(said.is_ok());
+        }
     });
     let measured = match order.service.as_deref() {
         None => ordered::run(site, order, &told),
@@ -90,6 +114,47 @@ fn run(site: &Site<'_>, order: &TestOrder, agent: &Output) -> anyhow::Result<()>
         }
     };
     agent.say(&answer, &document)
+}
+
+/// Whoever drives the test, by way of the agent.
+struct Driver {
+    words: UnixStream,
+    frames: FrameReader,
+}
+
+impl Driver {
+    const fn heard_on(words: UnixStream) -> Self {
+        Self { words, frames: FrameReader::new(FrameLimits::REQUESTS) }
+    }
+
+    /// Waits until it has heard of the last step. Where it never will, because the agent is gone, this
+    /// process is about to be killed, and does nothing until then.
+    fn await_word(&mut self, told: bool) {
+        if !told || self.next_word().is_err() {
+            loop {
+                thread::park();
+            }
+        }
+    }
+
+    fn next_word(&mut self) -> anyhow::Result<()> {
+        let mut space = [0; 4096];
+        loop {
+            if let Some(frame) = self.frames.next_frame()? {
+                let Frame::Message(text) = frame else { continue };
+                if matches!(Request::parse(&text)?, Request::Ping {}) {
+                    return Ok(());
+                }
+                continue;
+            }
+            match self.words.read(&mut space) {
+                Ok(0) => return Err(anyhow!("the agent is gone")),
+                Ok(count) => self.frames.push(&space[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
 }
 
 fn shortened(text: &str) -> String {
