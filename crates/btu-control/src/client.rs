@@ -13,6 +13,7 @@ use crate::message::Answer;
 use crate::message::MAJOR;
 use crate::message::MINOR;
 use crate::message::Request;
+use crate::policy;
 use crate::policy::LEAST_RATE;
 
 use fit::asked;
@@ -89,6 +90,9 @@ pub enum Fault {
     /// The agent said what does not fit.
     #[error("the agent does not keep to the protocol: {0}")]
     Lied(String),
+    /// Its policy forbids what was asked, and will the next time.
+    #[error("{0}")]
+    Refused(String),
     /// The agent said nothing in time.
     #[error("no answer to {0} within {1}")]
     Silent(&'static str, Nanos),
@@ -108,6 +112,18 @@ pub enum Fault {
         /// Of this program.
         ours: String,
     },
+}
+
+impl Fault {
+    /// What an agent refused for this reason, where its policy gave it.
+    pub fn by_policy(reason: String) -> Option<Self> {
+        policy::speaks_in(&reason).then_some(Self::Refused(reason))
+    }
+
+    /// True where the agent's policy is the reason: to try again changes nothing.
+    pub fn is_by_policy(&self) -> bool {
+        matches!(self, Self::Bye(reason) | Self::Refused(reason) if policy::speaks_in(reason))
+    }
 }
 
 /// One connection to an agent.

@@ -18,6 +18,7 @@ use crate::message::Reservation;
 use crate::message::ServiceOrder;
 
 pub use hours::Hours;
+pub(crate) use limits::speaks_in;
 
 /// The policy of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +228,7 @@ impl Grant {
         (!allowed).then(|| format!("policy: the service {service} is not allowed here"))
     }
 
-    fn is_spent(&self, spent: Bytes) -> Option<String> {
+    pub(crate) fn is_spent(&self, spent: Bytes) -> Option<String> {
         let most = self.max_bytes_per_day;
         (spent >= most).then(|| format!("policy: max_bytes_per_day = {most} is spent"))
     }

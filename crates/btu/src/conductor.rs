@@ -114,7 +114,9 @@ pub(crate) fn failure(agent: &NamedAgent, fault: Fault) -> Failure {
         }
         Fault::Stranger(_) | Fault::Unknown => "pair again: btu agent invite there, btu pair here",
         Fault::Version { .. } => "install the same version on both hosts",
-        Fault::Bye(_) | Fault::Endless(_) | Fault::Lied(_) => "btu agent status, there, says more",
+        Fault::Bye(_) | Fault::Endless(_) | Fault::Lied(_) | Fault::Refused(_) => {
+            "btu agent status, there, says more"
+        }
     };
     let cause =
         anyhow::Error::new(fault).context(format!("agent {} at {}", agent.name, agent.address));

@@ -269,7 +269,8 @@ impl Agent {
             Answer::Connected { which, .. } => return job.connected(now, which),
             Answer::Moved { moved_bytes } => {
                 job.looks.heard(now, moved_bytes);
-                return self.spend(now, moved_bytes);
+                self.spend(now, moved_bytes);
+                return self.cut_off_where_spent(now, worker);
             }
             _ => {}
         }
@@ -313,6 +314,17 @@ impl Agent {
             _ => {}
         }
         self.send(conn, answer);
+    }
+
+    /// A day's payload is moved: the end of the run that moved the last of it is not waited for.
+    fn cut_off_where_spent(&mut self, now: Nanos, worker: WorkerId) {
+        let spent = self.spent_of_day(now);
+        let Some(job) = self.jobs.get(&worker) else { return };
+        if let Some(reason) = job.grant.is_spent(spent) {
+            let conn = job.conn;
+            self.note_refusal(&reason);
+            self.bye(now, conn, &reason);
+        }
     }
 
     /// Nothing more is done for a conductor. What its worker moved after it told that last nobody knows: it

@@ -7,6 +7,11 @@ use btu_core::units::Nanos;
 use super::Grant;
 use crate::message::Limits;
 
+/// True for a reason that a policy gives: they all begin alike.
+pub(crate) fn speaks_in(reason: &str) -> bool {
+    reason.starts_with("policy: ")
+}
+
 impl Grant {
     /// Whether payload is bounded: who moves some tells while it works.
     pub(crate) fn is_metered(&self) -> bool {

@@ -8,6 +8,7 @@ use btu_control::agent::Agent;
 use btu_control::agent::ConnId;
 use btu_control::agent::Event;
 use btu_control::agent::Roster;
+use btu_control::client::Fault;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
 use btu_control::message::Limits;
@@ -259,6 +260,40 @@ fn a_test_that_is_broken_off_costs_what_its_process_told_and_its_worst_look_once
     scene.agent.on(at(2), Event::Settled { moved_bytes: 80 });
     let (conn, _) = scene.connect(at(2), scene.peer);
     assert_eq!(spent(&mut scene, conn), 320 + 300 + 80);
+}
+
+#[test]
+fn a_conductor_is_cut_off_with_the_last_byte_that_its_policy_allows() {
+    let (mut scene, conn, _) = tested("max_bytes_per_day = \"1kB\"\n", &["traffic"]);
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    let mut told = |moved_bytes| {
+        let moved = Event::Answered { worker, answer: Answer::Moved { moved_bytes } };
+        scene.agent.on(at(2), moved)
+    };
+    assert_eq!(told(999), []);
+    let ended = told(1);
+    let reason = "policy: max_bytes_per_day = 1kB is spent".to_owned();
+    let bye = Action::Send { conn, answer: Answer::Bye { reason: reason.clone() } };
+    assert!(ended.contains(&bye) && ended.contains(&Action::Kill { worker }), "{ended:?}");
+    assert!(Fault::Bye(reason).is_by_policy());
+    assert!(!Fault::Bye("all work was stopped on the agent".to_owned()).is_by_policy());
+}
+
+#[test]
+fn a_test_hears_that_its_conductor_has_heard_of_a_step_and_of_nothing_else() {
+    let (mut scene, conn, _) = tested("", &["traffic"]);
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, Request::Test(Box::new(test_order(1))));
+    let ping = |scene: &mut Scene| {
+        let said = scene.agent.on(at(3), Event::Heard { conn, request: Request::Ping {} });
+        let go_on = Action::Order { worker, request: Request::Ping {} };
+        said.iter().filter(|action| **action == go_on).count()
+    };
+    assert_eq!(ping(&mut scene), 0, "no step was told");
+    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 0 };
+    scene.agent.on(at(3), Event::Answered { worker, answer: step });
+    assert_eq!((ping(&mut scene), ping(&mut scene)), (1, 0));
 }
 
 #[test]

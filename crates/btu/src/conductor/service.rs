@@ -169,13 +169,27 @@ impl RemoteService {
         match link.ask(word, within.saturating_add(ANSWER), &mut |_| ()) {
             Ok(reply) => match reply.answer {
                 Answer::Said { said, .. } => Ok(said),
-                Answer::Failed { reason, .. } => Err(refused(&reason)),
+                Answer::Failed { reason, .. } => {
+                    let refused = refused(&reason);
+                    self.lose_for(&Fault::Refused(reason));
+                    Err(refused)
+                }
                 _ => Err(refused("it took a word for an older one")),
             },
             Err(fault) => {
                 self.link = None;
-                Err(refused(&fault.to_string()))
+                let refused = refused(&fault.to_string());
+                self.lose_for(&fault);
+                Err(refused)
             }
+        }
+    }
+
+    /// What the agent's policy forbids it forbids the next time, too: it is not asked again.
+    fn lose_for(&mut self, fault: &Fault) {
+        if fault.is_by_policy() {
+            self.link = None;
+            self.lost = Some(format!("agent {}: {fault}", self.agent.name));
         }
     }
 

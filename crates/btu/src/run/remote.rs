@@ -258,6 +258,11 @@ impl RemoteRunner {
     /// Gets the agents' time again for the run that an agent was lost in; false where that failed for good,
     /// or where it was lost in too many tries of this run.
     fn is_tried_again(&mut self, losses: &mut Losses, role: Role, fault: &Fault) -> bool {
+        if fault.is_by_policy() {
+            let agent = self.boxes.get(&role).map_or("", |one| one.agent.name.as_str());
+            self.lost.tell(format!("agent {agent}: {fault}"));
+            return false;
+        }
         if let Err(reason) = losses.one_more() {
             self.lost.tell(format!("{reason}; the last time {role}: {fault}"));
             return false;

@@ -206,8 +206,7 @@ impl RemoteBox {
         let runs = accounts.keys().map(|run| (run.pass, run.position, run.attempt)).collect();
         let seq = self.link.next_seq();
         let request = Request::Sign(Box::new(Signing { seq, role: self.role, seed, runs }));
-        let reply =
-            self.link.ask(request, ANSWER, &mut |_| ()).map_err(|fault| fault.to_string())?;
+        let reply = self.link.ask(request, ANSWER, &mut |_| ()).map_err(|why| why.to_string())?;
         let (key, signature) = match reply.answer {
             Answer::Signed { key, signature, .. } => (key, signature),
             Answer::Failed { reason, .. } => return Err(reason),
@@ -228,15 +227,21 @@ impl RemoteBox {
 
     /// Asks, and keeps why the agent is lost if it is.
     fn ask(&mut self, request: Request, patience: Nanos) -> Result<(Answer, Vec<u8>), EngineError> {
-        let reply = self.link.ask(request, patience, &mut |_| ());
-        let reply = reply.map_err(|fault| {
+        let is_run = matches!(request, Request::Prepare(_));
+        let reply = self.link.ask(request, patience, &mut |_| ()).map_err(|fault| {
             let refused = EngineError::Refused(format!("agent {}: {fault}", self.agent.name));
             // The first one says why.
             self.fault.get_or_insert(fault);
             refused
         })?;
         match reply.answer {
-            Answer::Failed { reason, .. } => Err(self.refused(&reason)),
+            Answer::Failed { reason, .. } => {
+                let refused = self.refused(&reason);
+                // The next run would be refused as well.
+                let by_policy = Fault::by_policy(reason).filter(|_| is_run);
+                self.fault = self.fault.take().or(by_policy);
+                Err(refused)
+            }
             Answer::Stale { .. } => Err(self.refused("it took the request for an older one")),
             answer => Ok((answer, reply.document)),
         }
@@ -303,8 +308,7 @@ impl RemoteBox {
     fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
         let Account { ends, emulation, held_back, host } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
-        let own = |end: &EndReport| end.sample.role == self.role;
-        if ends.len() != flows || !ends.iter().all(own) {
+        if ends.len() != flows || !ends.iter().all(|end| end.sample.role == self.role) {
             return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
         }
         if ends.iter().any(|end| end.bytes > MOST || end.messages > MOST.count()) {

@@ -181,3 +181,28 @@ fn what_was_moved_for_a_conductor_that_hangs_up_is_spent() {
         assert!(said(&short).contains(refused), "{}", said(&short));
     });
 }
+
+#[test]
+fn a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so() {
+    let name = "agent::limits::a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &["[[class]]\nmax_bytes_per_day = \"20MB\"\n"]);
+        hosts.pair(&agent, "lab1");
+        // Of one cell after the other most would be refused, and the first would move gigabytes.
+        let plan = MANY.replace("\"60ms\"", "\"10s\"");
+        let options = ["--active", "lab1", "--reconnect", "240"];
+        let begun = Instant::now();
+        let ended = hosts.run(&plan, "result", &options).output().unwrap();
+        let reason = "agent lab1: ";
+        let spent = "policy: max_bytes_per_day = 20MB is spent";
+        assert_eq!(ended.status.code(), Some(4), "{}", said(&ended));
+        assert!(said(&ended).contains(reason) && said(&ended).contains(spent), "{}", said(&ended));
+        // Once all is spent nobody waits for the end of a cell, nor tries again.
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+        let cells = lines(&hosts.path("result/samples.jsonl"));
+        assert!(cells.iter().all(|line| line["kind"] != "cell"), "{cells:#?}");
+        assert!(agent.status()["last_refusals"].to_string().contains(spent));
+        assert_eq!(agent.workers(), 0);
+    });
+}
