@@ -46,8 +46,14 @@ pub(crate) struct NamedAgent {
 impl NamedAgent {
     /// The agent with this name, or of this invitation. `option` is where it was named.
     pub(crate) fn find(state: &StateDir, option: &str, text: &str) -> Result<Self, Failure> {
-        if let Ok(invite) = text.parse::<Invite>() {
-            return Ok(Self::invited(invite));
+        match text.parse::<Invite>() {
+            Ok(invite) => return Ok(Self::invited(invite)),
+            // What was pasted with a fault in it holds a secret all the same, and is not repeated.
+            Err(cause) if is_secret(text) => {
+                let cause = anyhow::Error::new(cause).context(option.to_owned());
+                return Err(Failure::usage(cause));
+            }
+            Err(_name) => {}
         }
         let agents = state.agents()?;
         let Some(known) = agents.get(text) else {
@@ -74,6 +80,17 @@ impl NamedAgent {
         let name = address.clone();
         Self { name, id: agent, address, reached: None, secret: Some(secret) }
     }
+}
+
+/// True for an invitation, whole or damaged: nothing that the program says may hold one.
+fn is_secret(text: &str) -> bool {
+    text.trim_start().starts_with("btu1.")
+}
+
+/// How an agent is called in what a user reads: by the name that was given, but never by an invitation.
+/// That is good once: another one takes its place.
+pub(crate) fn shown(agent: &str) -> &str {
+    if is_secret(agent) { "INVITE" } else { agent }
 }
 
 /// Where an agent is to get data: where it wants them on the host that was reached. It may name no other:

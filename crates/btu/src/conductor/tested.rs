@@ -193,9 +193,10 @@ pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(),
 /// Why a test elsewhere is never gone on with.
 pub(crate) fn no_resume(dir: &Path, name: &str) -> Failure {
     let cause = anyhow!(
-        "--resume {}: --test {name} keeps nothing of a test that was cut short: it ends with its \
+        "--resume {}: --test {} keeps nothing of a test that was cut short: it ends with its \
          conductor, and its result is handed over when it is whole",
-        dir.display()
+        dir.display(),
+        super::shown(name)
     );
     Failure::usage(cause).hint("start the test again, without --resume")
 }

@@ -7,6 +7,7 @@ use super::export;
 use super::options::PingPongArgs;
 use crate::closing::Closing;
 use crate::closing::Ending;
+use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::Interrupt;
@@ -18,7 +19,8 @@ pub(super) fn finish(
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let options = args.peer.as_ref().map_or_else(String::new, |name| format!(" --peer {name}"));
+    let peer = args.peer.as_ref();
+    let options = peer.map_or_else(String::new, |name| format!(" --peer {}", shown(name)));
     let (verb, all, json) = ("pingpong", "every round", args.json);
     let closing = Closing { verb, all, ending, options, json, interrupt };
     let stored = closing.close(journal, StoredPingPong::open)?;

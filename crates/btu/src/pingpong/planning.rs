@@ -28,6 +28,7 @@ use super::choices::Offsets;
 use super::choices::PlantWord;
 use super::options::PingPongArgs;
 use super::options::WhatArgs;
+use crate::conductor::shown;
 use crate::exit::Failure;
 
 /// A transport that was asked for, and whether it may be missing.
@@ -57,7 +58,7 @@ impl PingPongArgs {
                 Err(Failure::usage(cause).hint("name the agent: --peer NAME"))
             }
             (Some(name), Path::Direct | Path::Loopback) => {
-                let cause = anyhow!("--peer {name}: this plan is of one machine");
+                let cause = anyhow!("--peer {}: this plan is of one machine", shown(name));
                 Err(Failure::usage(cause).hint("leave --peer out"))
             }
             _ => Ok(plan),

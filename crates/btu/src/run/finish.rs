@@ -15,6 +15,7 @@ use super::Done;
 use super::interrupt::Interrupt;
 use super::options::RunArgs;
 use super::start;
+use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -102,7 +103,7 @@ pub(super) fn told(
 pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
     let agents = [("active", &args.active), ("passive", &args.passive)];
     let agents = agents.map(|(role, agent)| {
-        agent.as_ref().map_or_else(String::new, |agent| format!(" --{role} {agent}"))
+        agent.as_ref().map_or_else(String::new, |agent| format!(" --{role} {}", shown(agent)))
     });
     format!("btu run --resume {}{}", closed.path.display(), agents.concat())
 }

@@ -20,6 +20,7 @@ use super::peers::NO_THIRD;
 use super::scenario;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
+use crate::conductor::shown;
 use crate::exit::Failure;
 
 /// Agents by the part that they play, by the names that this host has for them.
@@ -111,13 +112,13 @@ impl Wishes<'_> {
     fn agents(&self, scenario: &Scenario) -> Result<BTreeMap<String, NamedAgent>, Failure> {
         let mut played = BTreeMap::new();
         for wish in self.hosts {
-            let (host, agent) = wish
-                .split_once('=')
-                .ok_or_else(|| Failure::usage(anyhow!("--host {wish}: write HOST=AGENT")))?;
+            let (host, agent) = wish.split_once('=').ok_or_else(|| {
+                Failure::usage(anyhow!("--host {}: write HOST=AGENT", shown(wish)))
+            })?;
             let host = host.to_lowercase();
             if !scenario.hosts.contains(&host) {
                 let hosts = scenario.hosts.join(", ");
-                let cause = anyhow!("--host {wish}: no host of the scenario; it has {hosts}");
+                let cause = anyhow!("--host {host}: no host of the scenario; it has {hosts}");
                 return Err(Failure::usage(cause));
             }
             let state = StateDir::open(&self.far.state)?;
