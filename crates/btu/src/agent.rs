@@ -60,7 +60,7 @@ pub(crate) struct StateArgs {
 enum AgentCommand {
     /// Print one line that lets another host pair with this agent
     Invite(invite::InviteArgs),
-    /// Say whom the agent works for, who waits, and what it refused
+    /// Say whom an agent works for, who waits, and what it refused
     Status(admin::AdminArgs),
     /// End all work now and refuse new work, also after a restart
     StopAll(admin::AdminArgs),

@@ -1,12 +1,15 @@
-//! `btu agent status`, `stop-all` and `resume`: questions and orders to the agent on this machine.
+//! `btu agent status`, `stop-all` and `resume`: questions and orders to the agent on this machine, or to
+//! that of a host which gave this one the right.
 
 use std::io::Read;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_control::client::Fault;
 use btu_control::frame;
 use btu_control::frame::Frame;
 use btu_control::frame::FrameLimits;
@@ -21,6 +24,9 @@ use super::StateArgs;
 use super::start::SOCKET;
 use super::start::STOPPED;
 use super::state::StateDir;
+use crate::conductor;
+use crate::conductor::NamedAgent;
+use crate::conductor::PeerLink;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -28,6 +34,10 @@ use crate::output;
 /// Options of `btu agent status`, `stop-all` and `resume`.
 #[derive(Debug, clap::Args)]
 pub(super) struct AdminArgs {
+    /// Ask that agent, as btu pair named it, instead of the one on this machine: stop-all and resume need
+    /// an invitation with --rights admin
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     #[command(flatten)]
     state: StateArgs,
     /// Write one JSON document to stdout
@@ -38,6 +48,9 @@ pub(super) struct AdminArgs {
 /// Says how the agent is.
 pub(super) fn status(args: &AdminArgs) -> Result<Exit, Failure> {
     let state = StateDir::of_agent(&args.state)?;
+    if let Some(name) = &args.agent {
+        return show(args, &ask_peer(&state, name, Request::Status {})?);
+    }
     if let Some(status) = ask(&state, &Request::Status {})? {
         return show(args, &status);
     }
@@ -47,17 +60,20 @@ pub(super) fn status(args: &AdminArgs) -> Result<Exit, Failure> {
 
 /// Ends all work; where no agent runs, the next one starts without work.
 pub(super) fn stop_all(args: &AdminArgs) -> Result<Exit, Failure> {
-    change(args, &Request::StopAll {}, true)
+    change(args, Request::StopAll {}, true)
 }
 
 /// Allows work again.
 pub(super) fn resume(args: &AdminArgs) -> Result<Exit, Failure> {
-    change(args, &Request::Resume {}, false)
+    change(args, Request::Resume {}, false)
 }
 
-fn change(args: &AdminArgs, request: &Request, stopped: bool) -> Result<Exit, Failure> {
+fn change(args: &AdminArgs, request: Request, stopped: bool) -> Result<Exit, Failure> {
     let state = StateDir::of_agent(&args.state)?;
-    if let Some(status) = ask(&state, request)? {
+    if let Some(name) = &args.agent {
+        return show(args, &ask_peer(&state, name, request)?);
+    }
+    if let Some(status) = ask(&state, &request)? {
         return show(args, &status);
     }
     state.write(STOPPED, &stopped)?;
@@ -110,6 +126,23 @@ fn ask(state: &StateDir, request: &Request) -> Result<Option<Status>, Failure> {
     let Ok(stream) = UnixStream::connect(state.file(SOCKET)) else { return Ok(None) };
     let answered = dialogue(stream, request).context("ask the agent on this machine");
     answered.map(Some).map_err(Failure::environment)
+}
+
+/// The answer of an agent on another host, which decides by the rights of this one.
+fn ask_peer(state: &StateDir, name: &str, request: Request) -> Result<Status, Failure> {
+    let agent = NamedAgent::find(state, "--agent", name)?;
+    let failed = |fault| conductor::failure(&agent, fault);
+    let link = PeerLink::connect(&agent, &state.identity()?, &Arc::default(), &mut |_| ());
+    let reply = link.map_err(failed)?.ask(request, PATIENCE.into(), &mut |_| ());
+    match reply.map_err(failed)?.answer {
+        Answer::Status(status) => Ok(*status),
+        Answer::Refused { reason } => {
+            Err(Failure::agent(anyhow!("agent {}: {reason}", agent.name)).hint(
+                "on its host: btu agent invite --rights admin; here: btu pair INVITE --name NAME",
+            ))
+        }
+        _ => Err(failed(Fault::Lied("no answer to a question".to_owned()))),
+    }
 }
 
 fn dialogue(mut stream: UnixStream, request: &Request) -> anyhow::Result<Status> {
