@@ -6,6 +6,7 @@
 //! that means.
 
 pub mod analysis;
+pub mod breaker;
 mod build;
 pub mod burst;
 mod call;

@@ -17,6 +17,7 @@ mod meeting;
 mod outgoing;
 mod pacer;
 pub(crate) mod ration;
+mod receipts;
 mod receiver;
 mod responsiveness;
 mod sampler;

@@ -22,6 +22,7 @@ use super::flow::Shared;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::Job;
+use super::receipts::Mark;
 use super::way::within;
 use crate::error::EngineError;
 
@@ -34,6 +35,8 @@ pub(super) struct Ends {
     pub(super) far: Option<Socket>,
     /// Bytes that the sending end has said already: its token, or the answer to one.
     pub(super) said: Bytes,
+    /// Of datagrams whose other end is on another host: what receipts begin with.
+    pub(super) receipts: Option<Mark>,
     pub(super) shared: Arc<Shared>,
 }
 

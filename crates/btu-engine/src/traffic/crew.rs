@@ -18,6 +18,7 @@ use super::job::Flow;
 use super::job::Job;
 use super::job::JobEnd;
 use super::pacer::now;
+use super::receipts::Mark;
 use super::receiver;
 use super::sampler;
 use super::sampler::Watched;
@@ -44,6 +45,8 @@ pub(super) struct Member<'a> {
     pub(super) is_read_here: bool,
     /// Bytes that were sent on it before the flow.
     pub(super) said: Bytes,
+    /// What receipts begin with, where some are given.
+    pub(super) receipts: Option<Mark>,
 }
 
 /// What the threads leave behind.
@@ -118,6 +121,7 @@ fn crews<'a>(
                 shared: &ends.shared,
                 is_read_here,
                 said: ends.said,
+                receipts: ends.receipts,
             })
         });
         let own: Vec<Member<'_>> = own.collect();

@@ -26,6 +26,7 @@ use super::connect::blocks_not;
 use super::connect::mark;
 use super::job::Carrier;
 use super::job::Flow;
+use super::receipts::Mark;
 use super::side::Side;
 use crate::comm::Seat;
 use crate::error::EngineError;
@@ -137,7 +138,8 @@ impl Reception {
             let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
             (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
         });
-        side(flows, here, door::ANSWER, streams?.into_iter().chain(sockets?))
+        let sockets = streams?.into_iter().chain(sockets?);
+        side(flows, here, door::ANSWER, &|_| Some(reach.seat), sockets)
     }
 }
 
@@ -169,7 +171,8 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
         };
         Ok((number, socket))
     };
-    side(flows, here, door::WORDS, side_by_side(all, &connect)?)
+    let seat = |number: usize| doors.get(number).map(|door| door.seat);
+    side(flows, here, door::WORDS, &seat, side_by_side(all, &connect)?)
 }
 
 /// Puts every socket at the end of its flow that is here; on streams `said` bytes went before it.
@@ -177,17 +180,19 @@ fn side(
     flows: &[Flow],
     here: usize,
     said: usize,
+    seat: &dyn Fn(usize) -> Option<Seat>,
     sockets: impl IntoIterator<Item = (usize, Socket)>,
 ) -> Result<Side, EngineError> {
     let mut side = Side::new(flows.len());
     for (number, socket) in sockets {
-        let Some(flow) = flows.get(number) else { continue };
+        let (Some(flow), Some(seat)) = (flows.get(number), seat(number)) else { continue };
         blocks_not(&socket)?;
         if flow.from == here {
             mark(flow, &socket)?;
         }
         let said = Bytes::new(u64::try_from(said).unwrap_or(0));
-        side.put(number, flow.from == here, socket, said);
+        let mark = Mark::of(&Seat { flow: flow_number(number)?, ..seat });
+        side.put(number, flow.from == here, socket, (said, mark));
     }
     Ok(side)
 }

@@ -28,6 +28,7 @@ use super::job::TcpEnd;
 use super::pacer::Pacer;
 use super::pacer::now;
 use super::ration::Ration;
+use super::receipts::Taking;
 
 /// The sending end of a flow.
 pub(super) struct Sender<'a> {
@@ -54,6 +55,8 @@ pub(super) struct Sender<'a> {
     cut_short: Option<Nanos>,
     /// What may be sent by now, where a rate holds that no kernel keeps.
     ration: Option<Ration>,
+    /// Of datagrams to another host: whether they arrive.
+    receipts: Option<Taking>,
     /// When somebody will come back because its rate allows more.
     pub(super) held_until: Option<Nanos>,
 }
@@ -76,7 +79,7 @@ pub(super) enum Progress {
 
 impl<'a> Sender<'a> {
     pub(super) fn new(member: &Member<'a>, begin: Nanos) -> Self {
-        let Member { number, flow, socket, shared, is_read_here, said } = *member;
+        let Member { number, flow, socket, shared, is_read_here, said, receipts } = *member;
         let start = begin.saturating_add(flow.start);
         let end = start.saturating_add(flow.duration);
         let unqueued = matches!(&flow.offer, Offer::Train { discipline, .. } if *discipline != Discipline::Queue);
@@ -119,6 +122,7 @@ impl<'a> Sender<'a> {
             fault: None,
             cut_short: None,
             ration: ration(flow, socket),
+            receipts: receipts.map(|mark| Taking::new(mark, start)),
             held_until: None,
         }
     }
@@ -141,6 +145,15 @@ impl<'a> Sender<'a> {
     pub(super) fn arrived(&self) -> u64 {
         let counted = if self.is_read_here { &self.shared.read } else { &self.shared.taken };
         counted.load(Relaxed)
+    }
+
+    /// Ends the flow where nobody tells any more that it arrives; true where it did.
+    pub(super) fn is_broken(&mut self, time: Nanos) -> bool {
+        let (sent, socket) = (self.shared.datagrams.load(Relaxed), self.socket);
+        let takes = self.receipts.as_mut().filter(|_| !self.is_over && time >= self.start);
+        let Some(trip) = takes.and_then(|one| one.take(time, sent, socket)) else { return false };
+        self.cut_short(time, Outcome::Capped { reason: trip.to_string() });
+        true
     }
 
     /// True while somebody else decides when this flow goes on.

@@ -27,6 +27,7 @@ use super::job::Flow;
 use super::job::Job;
 use super::job::Offer;
 use super::pacer::now;
+use super::receipts::Giving;
 use crate::error::EngineError;
 
 /// What a receiving thread leaves behind.
@@ -99,6 +100,8 @@ struct Sink<'a> {
     /// Reads closer together than this are noted as one.
     grain: Nanos,
     last: Nanos,
+    /// For the sender, where that is on another host.
+    receipts: Option<Giving>,
     is_over: bool,
     fault: Option<Outcome>,
     /// When that ended it.
@@ -107,7 +110,7 @@ struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     fn new(member: &Member<'a>, begin: Nanos) -> Self {
-        let Member { number, flow, socket, shared, .. } = *member;
+        let Member { number, flow, socket, shared, receipts, .. } = *member;
         let start = begin.saturating_add(flow.start);
         let room = expected(flow);
         let is_stream = matches!(flow.carrier, Carrier::Tcp(_));
@@ -125,6 +128,7 @@ impl<'a> Sink<'a> {
             highest: 0,
             grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
             last: start,
+            receipts: receipts.map(Giving::new),
             is_over: false,
             fault: None,
             ended: None,
@@ -143,6 +147,8 @@ impl<'a> Sink<'a> {
                 Ok(count) => self.came(&space[..count]),
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                // A receipt came to a sender that has ended.
+                Err(cause) if self.is_refused(&cause) => {}
                 Err(cause) => {
                     let reason = format!("receive: {cause}");
                     return self.fail(now(), Outcome::Failed { reason });
@@ -155,6 +161,10 @@ impl<'a> Sink<'a> {
         self.ended = Some(time.since(self.start));
         self.fault = Some(fault);
         self.is_over = true;
+    }
+
+    fn is_refused(&self, cause: &io::Error) -> bool {
+        self.receipts.is_some() && cause.kind() == io::ErrorKind::ConnectionRefused
     }
 
     fn came(&mut self, data: &[u8]) {
@@ -190,6 +200,8 @@ impl<'a> Sink<'a> {
             return self.fail(time, Outcome::Capped { reason: flow::ABANDONED.to_owned() });
         }
         if !shared.is_done() {
+            let came = u64::try_from(self.arrived.len()).unwrap_or(u64::MAX);
+            self.receipts.iter_mut().for_each(|one| one.give(time, came, self.socket));
             // The sender has its own deadline, and always ends.
             self.last = self.last.max(time);
             return;
@@ -289,9 +301,15 @@ mod tests {
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let far = Socket::Stream(listener.accept().unwrap().0);
         let (flow, shared) = (endless(), Shared::default());
-        let (is_read_here, said) = (true, Bytes::ZERO);
-        let member =
-            Member { number: 0, flow: &flow, socket: &far, shared: &shared, is_read_here, said };
+        let member = Member {
+            number: 0,
+            flow: &flow,
+            socket: &far,
+            shared: &shared,
+            is_read_here: true,
+            said: Bytes::ZERO,
+            receipts: None,
+        };
         let job = Job {
             parties: &[],
             flows: &[],

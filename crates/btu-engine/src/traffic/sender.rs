@@ -178,6 +178,8 @@ impl<'a> Thread<'a> {
         }
         self.looked = time;
         self.give_up(time, flow::ABANDONED, |sender| sender.shared.is_abandoned());
+        let broken = self.senders.iter_mut().map(|sender| usize::from(sender.is_broken(time)));
+        self.open -= broken.sum::<usize>();
         let moved: u64 = self.senders.iter().map(Sender::arrived).sum();
         let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
         if moved != self.moved_bytes || !waits {

@@ -27,6 +27,7 @@ use super::job::Flow;
 use super::job::FlowEnd;
 use super::job::Job;
 use super::job::JobEnd;
+use super::receipts::Mark;
 use crate::error::EngineError;
 
 pub use report::SideReport;
@@ -67,10 +68,18 @@ impl Side {
         Self { ends: (0..flows).map(|_| Ends::default()).collect() }
     }
 
-    /// Adds an end: the sending one, or the receiving one. `said` is what was sent on it already.
-    pub(super) fn put(&mut self, number: usize, sends: bool, socket: Socket, said: Bytes) {
+    /// Adds an end: the sending one, or the receiving one. `said` is what was sent on it already, `mark`
+    /// what its receipts begin with.
+    pub(super) fn put(
+        &mut self,
+        number: usize,
+        sends: bool,
+        socket: Socket,
+        (said, mark): (Bytes, Mark),
+    ) {
         let Some(ends) = self.ends.get_mut(number) else { return };
         ends.said = said;
+        ends.receipts = matches!(socket, Socket::Datagram(_)).then_some(mark);
         *(if sends { &mut ends.near } else { &mut ends.far }) = Some(socket);
     }
 
@@ -266,6 +275,7 @@ mod tests {
     use btu_sys::socket::Settings;
 
     use super::*;
+    use crate::comm::Seat;
 
     /// Reads to the end of what is there, and says how it ended.
     fn rest(stream: &mut TcpStream) -> (usize, io::ErrorKind) {
@@ -294,7 +304,8 @@ mod tests {
             near.set_nonblocking(true).unwrap();
             let sent: usize = std::iter::from_fn(|| near.write(&[0; 4096]).ok()).sum();
             near.shutdown(std::net::Shutdown::Write).unwrap();
-            side.put(0, true, Socket::Stream(near), Bytes::ZERO);
+            let mark = Mark::of(&Seat { secret: [1; 32], run: 1, attempt: 1, flow: 0 });
+            side.put(0, true, Socket::Stream(near), (Bytes::ZERO, mark));
             (side, far, sent)
         };
         // Whoever reads to the end first has everything.

@@ -1,0 +1,119 @@
+//! Receipts: the receiving end of datagrams from another host tells, twice a second, how many have come;
+//! by that the sending end knows that somebody is there.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use btu_core::traffic::breaker::Breaker;
+use btu_core::traffic::breaker::RECEIPTS_EVERY;
+use btu_core::traffic::breaker::Trip;
+use btu_core::units::Nanos;
+use btu_sys::socket;
+
+use super::connect::Socket;
+use crate::comm::Seat;
+
+/// What begins every receipt of a flow: nobody knows it who does not know the secret of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark([u8; MARK]);
+
+/// The receiving end's part.
+#[derive(Debug)]
+pub(super) struct Giving {
+    mark: Mark,
+    next: Nanos,
+}
+
+/// The sending end's part.
+#[derive(Debug)]
+pub(super) struct Taking {
+    mark: Mark,
+    breaker: Breaker,
+}
+
+impl Mark {
+    /// Of the flow of this seat.
+    pub(super) fn of(seat: &Seat) -> Self {
+        let mut about = *b"receipts of datagrams of flow ..";
+        about[30..].copy_from_slice(&seat.flow.to_be_bytes());
+        let mut mark = [0; MARK];
+        mark.copy_from_slice(&seat.proof(&about).as_bytes()[..MARK]);
+        Self(mark)
+    }
+
+    fn receipt(self, datagrams: u64) -> [u8; RECEIPT] {
+        let mut receipt = [0; RECEIPT];
+        receipt[..MARK].copy_from_slice(&self.0);
+        receipt[MARK..].copy_from_slice(&datagrams.to_be_bytes());
+        receipt
+    }
+
+    /// What a receipt says; nothing where it is none of this flow.
+    fn datagrams(self, said: &[u8]) -> Option<u64> {
+        let (mark, count) = said.split_first_chunk::<MARK>()?;
+        let count = <[u8; RECEIPT - MARK]>::try_from(count).ok()?;
+        (*mark == self.0).then(|| u64::from_be_bytes(count))
+    }
+}
+
+impl Giving {
+    pub(super) const fn new(mark: Mark) -> Self {
+        Self { mark, next: Nanos::ZERO }
+    }
+
+    /// Tells how many came, where that is due. One that is lost is as one of a path that is cut.
+    pub(super) fn give(&mut self, now: Nanos, datagrams: u64, socket: &Socket) {
+        if now >= self.next {
+            self.next = now.saturating_add(RECEIPTS_EVERY);
+            let _ = socket::send(socket.as_fd(), &self.mark.receipt(datagrams));
+        }
+    }
+}
+
+impl Taking {
+    pub(super) const fn new(mark: Mark, begin: Nanos) -> Self {
+        Self { mark, breaker: Breaker::new(begin) }
+    }
+
+    /// Hears what came of so many datagrams; why no more may be sent, if so.
+    pub(super) fn take(&mut self, now: Nanos, sent: u64, socket: &Socket) -> Option<Trip> {
+        // One byte more than a receipt, so that what is longer is none.
+        let mut said = [0; RECEIPT + 1];
+        for _ in 0..AT_ONCE {
+            match socket::recv(socket.as_fd(), &mut said) {
+                Ok(count) => {
+                    if let Some(arrived) = self.mark.datagrams(&said[..count]) {
+                        self.breaker.receipt(now, arrived.min(sent), sent);
+                    }
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => break,
+                // That nobody listens there any more: no receipt comes.
+                Err(_refused) => {}
+            }
+        }
+        self.breaker.look(now, sent)
+    }
+}
+
+const MARK: usize = 8;
+const RECEIPT: usize = 16;
+/// Datagrams that are read at one look: more come from nobody who gives receipts.
+const AT_ONCE: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_is_known_by_its_flow_and_its_secret() {
+        let seat = Seat { secret: [7; 32], run: 1, attempt: 1, flow: 3 };
+        let receipt = Mark::of(&seat).receipt(77);
+        assert_eq!(Mark::of(&seat).datagrams(&receipt), Some(77));
+        for other in [Seat { flow: 4, ..seat }, Seat { secret: [8; 32], ..seat }] {
+            assert_eq!(Mark::of(&other).datagrams(&receipt), None);
+        }
+        for wrong in [&receipt[..15], &[&receipt[..], &[0]].concat(), &[]] {
+            assert_eq!(Mark::of(&seat).datagrams(wrong), None);
+        }
+    }
+}
