@@ -15,6 +15,7 @@ pub use correlation::correlation;
 pub use price::Mark;
 pub use price::Price;
 pub use setting::Difference;
+pub use setting::LINK_CLASS;
 pub use setting::Setting;
 pub use setting::differences;
 

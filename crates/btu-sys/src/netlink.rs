@@ -91,6 +91,15 @@ pub struct Qdisc {
     pub kind: String,
 }
 
+/// The device by which packets for an address leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Its name.
+    pub device: String,
+    /// Its largest packet, from the IP header on.
+    pub mtu: u32,
+}
+
 /// A network: an address and how many of its bits count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
@@ -172,6 +181,19 @@ impl Netlink {
         found.ok_or_else(|| {
             Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"))
         })
+    }
+
+    /// The device by which packets for this address leave now, by the kernel's own choice of a route.
+    pub fn way_to(&mut self, address: IpAddr) -> Result<Way> {
+        let what = || format!("look up the route to {address}");
+        let nothing =
+            || Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"));
+        let asked = RouteNetlinkMessage::GetRoute(message::route_to(address.to_canonical()));
+        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
+        let link = reply.iter().find_map(message::link_of_route).ok_or_else(nothing)?;
+        let asked = RouteNetlinkMessage::GetLink(message::link_by_index(link));
+        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
+        reply.iter().find_map(message::way_of).ok_or_else(nothing)
     }
 
     /// The XDP programs on the links of this namespace.

@@ -94,14 +94,17 @@ fn link_class(journal: &Journal) -> String {
     if journal.plan.testbed_class == "local" {
         return "namespaces of one machine".to_owned();
     }
-    let told = journal.hosts.placement.get("link_class").and_then(text);
-    let host = journal.hosts.hosts.get("test");
-    told.or_else(|| host.map(devices)).unwrap_or_else(|| "not disclosed".to_owned())
+    let undisclosed = || UNDISCLOSED.to_owned();
+    if let Some(told) = journal.hosts.placement.get(LINK_CLASS) {
+        return text(told).unwrap_or_else(undisclosed);
+    }
+    // A result of a version that did not look for the route.
+    journal.hosts.hosts.get("test").map_or_else(undisclosed, devices)
 }
 
 /// `1000 Mb/s, MTU 1500` of each device that is up and knows its speed.
 fn devices(host: &HostFacts) -> String {
-    let Some(facts) = host.get("nic") else { return "not disclosed".to_owned() };
+    let Some(facts) = host.get("nic") else { return UNDISCLOSED.to_owned() };
     let names = facts.keys().filter_map(|key| key.strip_suffix(".operstate"));
     let of = |name: &str| {
         let fact = |what: &str| facts.get(&format!("{name}.{what}")).and_then(text);
@@ -112,7 +115,7 @@ fn devices(host: &HostFacts) -> String {
     let mut classes: Vec<String> = names.filter_map(of).collect();
     classes.sort();
     classes.dedup();
-    if classes.is_empty() { "not disclosed".to_owned() } else { classes.join("; ") }
+    if classes.is_empty() { UNDISCLOSED.to_owned() } else { classes.join("; ") }
 }
 
 fn text(fact: &Fact) -> Option<String> {
@@ -121,6 +124,11 @@ fn text(fact: &Fact) -> Option<String> {
         other => Some(other.to_string()),
     }
 }
+
+/// The fact of a placement that says by what links black boxes were reached.
+pub const LINK_CLASS: &str = "link_class";
+/// Two of these are no sign that the links were alike.
+const UNDISCLOSED: &str = "not disclosed, so not compared";
 
 #[cfg(test)]
 mod tests {
@@ -162,5 +170,12 @@ mod tests {
         let host = BTreeMap::from([("nic".to_owned(), nic)]);
         journal.hosts.hosts.insert("test".to_owned(), host);
         assert_eq!(link_class(&journal), "10000 Mb/s, MTU 1500");
+        // What was said of the route counts, and so does that nothing is known of it.
+        let mut told = |fact| {
+            journal.hosts.placement.insert(LINK_CLASS.to_owned(), fact);
+            link_class(&journal)
+        };
+        assert_eq!(told(Fact::known("1000 Mb/s, MTU 9000")), "1000 Mb/s, MTU 9000");
+        assert_eq!(told(Fact::unavailable("wg0 tells no rate")), "not disclosed, so not compared");
     }
 }

@@ -44,6 +44,7 @@ use super::Qdisc;
 use super::Route;
 use super::RouteKind;
 use super::VethEnd;
+use super::Way;
 
 pub(super) fn veth(near: &VethEnd<'_>, far: &VethEnd<'_>) -> LinkMessage {
     let mut message = veth_end(near);
@@ -78,6 +79,40 @@ pub(super) fn link_by_name(name: &str) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.attributes = vec![LinkAttribute::IfName(name.to_owned())];
     message
+}
+
+pub(super) fn link_by_index(link: u32) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = link;
+    message
+}
+
+/// The device that an answer describes.
+pub(super) fn way_of(answer: &RouteNetlinkMessage) -> Option<Way> {
+    let RouteNetlinkMessage::NewLink(message) = answer else { return None };
+    let name = message.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::IfName(name) => Some(name.clone()),
+        _ => None,
+    });
+    Some(Way { device: name?, mtu: link_of(answer)?.mtu })
+}
+
+/// The question for the route to one address.
+pub(super) fn route_to(address: IpAddr) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(address);
+    message.header.destination_prefix_length = if address.is_ipv4() { 32 } else { 128 };
+    message.attributes = vec![RouteAttribute::Destination(address.into())];
+    message
+}
+
+/// The link over which the route of an answer leads.
+pub(super) fn link_of_route(answer: &RouteNetlinkMessage) -> Option<u32> {
+    let RouteNetlinkMessage::NewRoute(message) = answer else { return None };
+    message.attributes.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Oif(link) => Some(*link),
+        _ => None,
+    })
 }
 
 pub(super) fn any_link() -> LinkMessage {

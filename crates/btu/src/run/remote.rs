@@ -6,6 +6,7 @@ pub(super) mod hosts;
 mod packets;
 mod reach;
 mod second;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +37,7 @@ use btu_core::manifest::Signature;
 use btu_core::plan::Amount;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
+use btu_core::ranking::LINK_CLASS;
 use btu_core::sample::CaptureSample;
 use btu_core::sample::CellSample;
 use btu_core::sample::VerificationSample;
@@ -147,6 +149,8 @@ impl RemoteRunner {
             facts.insert(format!("emulator_{role}"), one.emulation_fact());
             facts.insert(format!("shared_{role}"), Fact::known(one.shared()));
         }
+        let ways = self.boxes.values().filter_map(|one| Some(one.reached()?.ip()));
+        facts.insert(LINK_CLASS.to_owned(), ways::link_class(ways, &self.files));
         facts
     }
 

@@ -130,6 +130,11 @@ impl RemoteBox {
         &self.offer
     }
 
+    /// Where it was reached.
+    pub(super) fn reached(&self) -> Option<SocketAddr> {
+        self.link.reached()
+    }
+
     /// How many conductors share it.
     pub(super) const fn shared(&self) -> u32 {
         self.shared
