@@ -25,7 +25,7 @@ pub(crate) struct RankArgs {
 
 /// Runs the verb.
 pub(crate) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    let runs = stored::open_all(&args.results)?;
+    let runs = once_each(stored::open_all(&args.results)?);
     let found = stored::differing(&runs);
     if !found.is_empty() {
         if args.rendering.is_json() {
@@ -47,6 +47,21 @@ pub(crate) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     output::message("btu: none of these results may be ranked");
     output::message("hint: --unranked shows them in order all the same, marked");
     Ok(Exit::Incomparable)
+}
+
+/// Each result once, whatever copies of it were named: a host is no rival of its own.
+fn once_each(runs: Vec<StoredRun>) -> Vec<StoredRun> {
+    let mut kept: Vec<StoredRun> = Vec::new();
+    for run in runs {
+        match kept.iter().find(|other| other.is_measured_as(&run)) {
+            Some(other) => output::message(&format!(
+                "{} is the same measurement as {}: it counts once",
+                run.name, other.name
+            )),
+            None => kept.push(run),
+        }
+    }
+    kept
 }
 
 fn candidate(run: &StoredRun) -> Candidate {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use btu_core::analysis::Analysis;
 use btu_core::analysis::analyse;
+use btu_core::cell::Role;
 use btu_core::journal::Journal;
+use btu_core::manifest::accounts;
 use btu_core::ranking::Difference;
 use btu_core::ranking::Setting;
 use btu_core::ranking::differences;
@@ -42,6 +44,14 @@ impl StoredRun {
         let analysis = analyse(&opened.journal);
         let verification = btu_report::verify(&files, &sign::signer).accepting_unsigned();
         Ok(Self { name, journal: opened.journal, analysis, verification })
+    }
+
+    /// True for another copy of the same measurement, bundled, redacted or not.
+    pub(crate) fn is_measured_as(&self, other: &Self) -> bool {
+        let (own, others) = (&self.journal, &other.journal);
+        let measured = |journal: &Journal, role| accounts(role, &journal.records);
+        own.plan.seed == others.plan.seed
+            && Role::ALL.into_iter().all(|role| measured(own, role) == measured(others, role))
     }
 
     /// Why the result is not what was measured; empty for a valid one.

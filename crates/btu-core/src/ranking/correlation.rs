@@ -32,18 +32,18 @@ pub fn correlation(with: &str, pairs: &[(f64, f64)], seed: u64) -> Correlation {
     let rho = spearman(&btu, &other);
     let interval = rho.and_then(|rho| spearman_interval(rho, n));
     let p = spearman_p(&btu, &other, seed);
-    let few = |least: usize| {
-        if n < least { format!("{n} hosts, at least {least} are needed") } else { EQUAL.to_owned() }
+    let few = |least: usize, why: &str| {
+        if n < least { format!("{n} hosts, at least {least} are needed") } else { why.to_owned() }
     };
     Correlation {
         with: with.to_owned(),
         n,
         rho,
-        rho_reason: rho.is_none().then(|| few(3)),
+        rho_reason: rho.is_none().then(|| few(3, SAME)),
         ci95: interval.map(|interval| [interval.low, interval.high]),
-        ci95_reason: interval.is_none().then(|| few(10)),
+        ci95_reason: interval.is_none().then(|| few(10, ENDS)),
         p,
-        p_reason: p.is_none().then(|| few(4)),
+        p_reason: p.is_none().then(|| few(4, SAME)),
     }
 }
 
@@ -64,8 +64,10 @@ impl Correlation {
     }
 }
 
-/// Nothing can be said where nothing varies, nor at the very ends of the scale.
-const EQUAL: &str = "all values of one side are equal, or all are in perfect order";
+/// Nothing can be said where nothing varies.
+const SAME: &str = "all values of one side are equal";
+/// Nor is there an interval at the very ends of the scale.
+const ENDS: &str = "all values of one side are equal, or all are in perfect order";
 
 #[cfg(test)]
 mod tests {
@@ -79,5 +81,11 @@ mod tests {
         assert_eq!((three.rho, three.rho_reason), (Some(0.5), None));
         assert_eq!(three.p_reason.as_deref(), Some("3 hosts, at least 4 are needed"));
         assert_eq!(three.ci95_reason.as_deref(), Some("3 hosts, at least 10 are needed"));
+        let one_price: Vec<(f64, f64)> = (0..12).map(|btu| (f64::from(btu), 7.0)).collect();
+        let equal = correlation("price", &one_price, 1);
+        assert_eq!((equal.rho, equal.p), (None, None));
+        for reason in [equal.rho_reason, equal.p_reason] {
+            assert_eq!(reason.as_deref(), Some("all values of one side are equal"));
+        }
     }
 }

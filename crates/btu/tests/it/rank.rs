@@ -18,28 +18,43 @@ fn what_may_not_be_ranked_is_listed_apart_or_marked() {
     let said = String::from_utf8_lossy(&apart.stdout).into_owned();
     assert_eq!(apart.status.code(), Some(5), "{said}");
     assert!(said.contains("Not ranked:") && said.contains("preset quick"), "{said}");
-    let folder = TempDir::new().unwrap();
-    let other = copied(&quick.folder, &folder.path().join("other"));
     let mut command = btu();
     command.args(["rank", "--unranked"]).arg(format!("mine={}", quick.folder.display()));
-    let text = run(command.arg(&other)).unwrap();
+    let text = run(&mut command).unwrap();
     assert!(text.starts_with("NOT A RANKING"), "{text}");
-    let shared = |name: &str| {
-        let row = |line: &str| line.contains("1-2") && line.contains(&format!(" {name} !"));
-        text.lines().any(row)
-    };
-    assert!(shared("mine") && shared("other"), "{text}");
+    assert!(text.lines().any(|line| line.contains(" mine !")), "{text}");
+}
+
+#[test]
+fn copies_of_one_measurement_count_once() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let copy = copied(&quick.folder, &folder.path().join("copy"));
+    let bundle = folder.path().join("packed.btu");
+    run(btu().arg("bundle").arg(&quick.folder).arg("--output").arg(&bundle)).unwrap();
+    let mut command = btu();
+    command.args(["rank", "--unranked", "--json"]).arg(format!("mine={}", quick.folder.display()));
+    let ended = command.args([&copy, &bundle]).output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    for name in ["copy", "packed"] {
+        let counted = format!("{name} is the same measurement as mine: it counts once");
+        assert!(told.contains(&counted), "{told}");
+    }
+    let found: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(found["hosts"].as_array().unwrap().len(), 1, "{found:#}");
 }
 
 #[test]
 fn every_format_of_a_ranking_names_every_host() {
     needs!();
-    let quick = quick_run!();
     let folder = TempDir::new().unwrap();
     let mut command = btu();
     command.args(["rank", "--unranked"]).current_dir(folder.path());
     for name in ["anna", "berta"] {
-        command.arg(format!("{name}={}", quick.folder.display()));
+        let machine = folder.path().join(name);
+        std::fs::create_dir(&machine).unwrap();
+        command.arg(format!("{name}={}", tiny_run(&machine).display()));
     }
     for ending in ["txt", "md", "html", "csv", "json"] {
         command.args(["--export", &format!("ranking.{ending}")]);
