@@ -6,6 +6,7 @@ mod blocks;
 mod broken;
 mod confined;
 mod elsewhere;
+mod ended;
 mod flows;
 mod hosts;
 mod limits;

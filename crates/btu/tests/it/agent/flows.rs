@@ -90,7 +90,7 @@ fn lab1(hosts: &Hosts) -> Black<'_> {
 }
 
 /// `btu traffic` on the host under test, while it runs; nobody reads what it says.
-fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
+pub(super) fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
     begun_saying(Stdio::null(), hosts, name, text, args)
 }
 

@@ -17,6 +17,7 @@ use btu_sys::netlink::Prefix;
 use btu_sys::netlink::Route;
 use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
+use btu_sys::packet::Tap;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -110,6 +111,12 @@ impl Hosts {
         let prefix = format!("{device}:");
         let line = table.lines().find_map(|line| line.trim().strip_prefix(&prefix)).unwrap();
         line.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    /// A listener on a device of a host.
+    pub(super) fn tap(&self, host: usize, device: &str) -> Tap {
+        let link = Netlink::open(&self.nets[host]).unwrap().link(device).unwrap().index;
+        self.inside(host, || Tap::open(link)).unwrap()
     }
 
     /// The program on a host, with that host's state.
@@ -217,8 +224,12 @@ impl Black<'_> {
     }
 
     pub(super) fn invite(&self) -> String {
+        self.invite_as("runner")
+    }
+
+    pub(super) fn invite_as(&self, rights: &str) -> String {
         let mut invite = self.hosts.btu(self.number.into());
-        let invite = invite.args(["agent", "invite"]).output().unwrap();
+        let invite = invite.args(["agent", "invite", "--rights", rights]).output().unwrap();
         assert!(invite.status.success(), "{}", said(&invite));
         String::from_utf8(invite.stdout).unwrap().trim().to_owned()
     }
