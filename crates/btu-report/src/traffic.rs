@@ -148,7 +148,7 @@ fn rate(bit_s: f64) -> String {
         1e6..1e9 => (bit_s / 1e6, "Mb/s"),
         _ => (bit_s / 1e9, "Gb/s"),
     };
-    format!("{} {unit}", crate::number::figure(value))
+    crate::number::measured(value, unit)
 }
 
 /// `54.5 s`, `29.4 ms`, `12.1 us`; a dash where there is none.
@@ -161,5 +161,5 @@ fn span(seconds: Option<f64>) -> String {
         1e-3..1.0 => (seconds * 1e3, "ms"),
         _ => (seconds, "s"),
     };
-    format!("{} {unit}", crate::number::figure(value))
+    crate::number::measured(value, unit)
 }
