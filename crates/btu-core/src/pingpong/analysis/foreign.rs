@@ -84,7 +84,10 @@ fn of_import(imported: &Imported, ours: &Plan, curves: &[Measured]) -> Overlaid 
     if curve.is_none() {
         warnings.push("a rate with many blocks under way: no time follows from it".to_owned());
     }
-    let provenance = format!("{}, {} ({})", imported.file, imported.tool, imported.format);
+    // A file that names no tool is told by its format alone.
+    let format = Some(imported.format).filter(|format| *format != tool);
+    let format = format.map_or_else(String::new, |format| format!(" ({format})"));
+    let provenance = format!("{}, {tool}{format}", imported.file);
     let like = None;
     Overlaid { throughput: imported.throughput(), label, provenance, curve, warnings, like }
 }

@@ -42,7 +42,7 @@ fn p12_curves_of_netpipe_and_of_another_result_lie_over_ours_with_their_warnings
         "Mb/s (10^6 bit/s)",
         "T in us, one way",
         "block in bytes",
-        "np.out, NetPIPE 3 np.out (NetPIPE 3 np.out)",
+        "np.out, NetPIPE 3 np.out<",
         ">before, ",
         "np.out differs: the times of NetPIPE 3 np.out are",
         "np.out differs: the file does not say over which path it went, how its ends waited",
