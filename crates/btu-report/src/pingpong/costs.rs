@@ -79,9 +79,14 @@ fn row(label: &str, found: &OverheadRow) -> Vec<String> {
         number::figure(found.upper_us),
         number::figure(found.lower_us),
         number::figure(found.upper_us - found.lower_us),
-        number::ratio(found.upper_us / found.lower_us),
-        number::interval(found.ratio.filter(is_telling).map(bounds), number::ratio),
+        ratio(found.upper_us / found.lower_us),
+        number::interval(found.ratio.filter(is_telling).map(bounds), ratio),
     ]
+}
+
+/// A transport may be a hundred times faster than the base: two decimals would leave nothing of that.
+fn ratio(value: f64) -> String {
+    if value < 0.1 { number::figure(value) } else { number::ratio(value) }
 }
 
 #[cfg(test)]
@@ -101,5 +106,6 @@ mod tests {
         let shown = |low, high| row("tcp", &found(low, high)).pop();
         assert_eq!(shown(1.5, 2.5).as_deref(), Some("[1.50, 2.50]"));
         assert_eq!(shown(0.001, 2e24).as_deref(), Some("-"));
+        assert_eq!(shown(0.0012, 0.012).as_deref(), Some("[0.00120, 0.0120]"));
     }
 }
