@@ -65,16 +65,19 @@ fn shortened(label: &str) -> String {
     label.chars().take(LONGEST - 1).chain(std::iter::once('…')).collect()
 }
 
-/// Colour by place, dash by origin and, once the colours are used up, by place.
+/// Colour and dash by place, dash by origin: after four solid curves come four with dashes, since eight colours
+/// are more than everybody can tell apart.
 fn style(place: usize, curve: &CurveLine) -> String {
     match curve.origin {
         Origin::Foreign => format!("c{} foreign", place % COLOURS),
-        Origin::Own => format!("c{} d{}", place % COLOURS, place / COLOURS % DASHES),
+        Origin::Own => format!("c{} d{}", place % COLOURS, place / SOLID % DASHES),
         Origin::Reference => "reference".to_owned(),
     }
 }
 
 const COLOURS: usize = 8;
+/// Curves in a row with the same dash.
+const SOLID: usize = 4;
 const DASHES: usize = 3;
 
 fn shade(svg: &mut Svg, chart: &LineChart, x: &Axis, [top, bottom]: [f64; 2]) {

@@ -8,6 +8,7 @@ use btu_core::pingpong::curve::Curve;
 use btu_core::pingpong::curve::CurvePoint;
 use btu_core::pingpong::plan::SizeChoice;
 use btu_core::pingpong::sizes::Step;
+use btu_core::stats::Interval;
 use btu_core::units::Bytes;
 
 use super::Seen;
@@ -69,15 +70,44 @@ impl<'a> Shown<'a> {
             at: at(point.size, point.time_us),
             interval: point
                 .interval_us
+                .filter(|bounds| !is_wide(*bounds))
                 .map(|bounds| [bounds.low, bounds.high].map(|time| at(point.size, time))),
         };
         let points = self.points.iter().map(place).collect();
         CurveLine { label: self.label.to_owned(), origin: self.origin, points }
     }
 
+    /// `tcp 17 of 124`: at how many sizes the interval is too wide for a stroke.
+    fn without_stroke(&self) -> Option<String> {
+        let wide = |point: &&CurvePoint| point.interval_us.is_some_and(is_wide);
+        let count = self.points.iter().filter(wide).count();
+        (count > 0).then(|| format!("{} {count} of {}", self.label, self.points.len()))
+    }
+
     fn rate(&self, size: Bytes, time_us: f64) -> f64 {
         self.mode.rate_mbps(size, time_us)
     }
+}
+
+/// True for an interval of a disturbed point that would cross the whole picture and say nothing in it.
+fn is_wide(bounds: Interval) -> bool {
+    bounds.high > WIDEST * bounds.low
+}
+
+/// How far the ends of an interval that is drawn may be apart.
+const WIDEST: f64 = 4.0;
+
+/// What strokes are, and where there are none.
+fn strokes(shown: &[Shown<'_>]) -> String {
+    let wide: Vec<String> = shown.iter().filter_map(Shown::without_stroke).collect();
+    if wide.is_empty() {
+        return "Strokes are 95 % intervals.".to_owned();
+    }
+    format!(
+        "Strokes are 95 % intervals; those whose ends are more than a factor of {WIDEST} apart are not drawn \
+         and stand in the table of every point: {}.",
+        wide.join(", ")
+    )
 }
 
 fn signature(shown: &[Shown<'_>]) -> LineChart {
@@ -92,12 +122,12 @@ fn signature(shown: &[Shown<'_>]) -> LineChart {
             .map(|curve| curve.line(|size, time| [time, curve.rate(size, time)]))
             .collect(),
         ranges: Vec::new(),
-        reading:
-            "Each point is a block size. Where a curve begins on the left is its latency, its \
-                  top is its peak; of two curves the one further to the left and higher is better. \
-                  Strokes are 95 % intervals. Sizes grow along the curve: where it turns back or \
-                  falls, larger blocks are slower."
-                .to_owned(),
+        reading: format!(
+            "Each point is a block size. Where a curve begins on the left is its latency, its top is its \
+             peak; of two curves the one further to the left and higher is better. Sizes grow along the \
+             curve: where it turns back or falls, larger blocks are slower. {}",
+            strokes(shown)
+        ),
         table: table(shown, "T us and Mb/s", &[" us", " Mb/s"], |curve, point| {
             vec![
                 number::figure(point.time_us),
@@ -117,11 +147,11 @@ fn saturation(shown: &[Shown<'_>]) -> LineChart {
         y: Scale { title: "block in bytes".to_owned(), kind: ScaleKind::LogBytes },
         curves: timed().map(|curve| curve.line(|size, time| [time, float(size)])).collect(),
         ranges: Vec::new(),
-        reading:
-            "Where a curve stands upright, time is latency and larger blocks come for nothing; \
-                  where it rises at a fixed slope, every byte costs the same. The bend between is \
-                  the saturation point."
-                .to_owned(),
+        reading: format!(
+            "Where a curve stands upright, time is latency and larger blocks come for nothing; where it \
+             rises at a fixed slope, every byte costs the same. The bend between is the saturation point. {}",
+            strokes(shown)
+        ),
         table: table(shown, "T us", &[""], |_, point| vec![number::figure(point.time_us)]),
     }
 }
@@ -157,14 +187,17 @@ fn throughput(seen: &Seen<'_>, shown: &[Shown<'_>]) -> LineChart {
         curves,
         ranges: chasms(seen),
         reading: if zoom {
-            "A zoom: both axes are linear. Strokes are 95 % intervals; shaded is what was confirmed as a \
-             chasm, with its factor."
-                .to_owned()
+            format!(
+                "A zoom: both axes are linear; shaded is what was confirmed as a chasm, with its factor. {}",
+                strokes(shown)
+            )
         } else {
-            "Both axes are logarithmic, so that a factor is a distance. Strokes are 95 % intervals; \
-             shaded is what was confirmed as a chasm, with its factor; the dotted line is what copies of \
-             memory reach, the limit of every transport within one machine."
-                .to_owned()
+            format!(
+                "Both axes are logarithmic, so that a factor is a distance. Shaded is what was confirmed as \
+                 a chasm, with its factor; the dotted line is what copies of memory reach, the limit of \
+                 every transport within one machine. {}",
+                strokes(shown)
+            )
         },
         table: table(shown, "Mb/s", &[""], |curve, point| {
             vec![number::figure(curve.rate(point.size, point.time_us))]
@@ -221,4 +254,32 @@ fn table(
 #[expect(clippy::cast_precision_loss, reason = "block sizes are far below 2^53")]
 fn float(size: Bytes) -> f64 {
     size.count() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_over_a_factor_of_four_has_no_stroke_and_is_told() {
+        let point = |size, high| CurvePoint {
+            size: Bytes::new(size),
+            time_us: 10.0,
+            interval_us: Some(Interval { low: 5.0, high }),
+            rounds_us: Vec::new(),
+        };
+        let shown = |points: Vec<CurvePoint>| Shown {
+            label: "tcp",
+            origin: Origin::Own,
+            mode: Mode::PingPong,
+            points,
+            rates: Vec::new(),
+        };
+        let noisy = shown(vec![point(1, 20.0), point(2, 20.1)]);
+        let line = noisy.line(|size, time| [float(size), time]);
+        let drawn: Vec<bool> = line.points.iter().map(|place| place.interval.is_some()).collect();
+        assert_eq!(drawn, [true, false]);
+        assert!(strokes(&[noisy]).ends_with("in the table of every point: tcp 1 of 2."));
+        assert_eq!(strokes(&[shown(vec![point(1, 20.0)])]), "Strokes are 95 % intervals.");
+    }
 }
