@@ -126,6 +126,10 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
     if reading.points.is_empty() {
         return Err(rows.unfit("no point in it"));
     }
+    if ends_in_a_number(text) {
+        let cut = "the file ends without a newline: its last line may be cut";
+        reading.remarks.push(cut.to_owned());
+    }
     reading.points.sort_by_key(|point| point.size);
     let distinct: BTreeSet<Bytes> = reading.points.iter().map(|point| point.size).collect();
     if distinct.len() < reading.points.len() {
@@ -141,6 +145,13 @@ pub fn import(file: &str, text: &str) -> Result<Imported, ImportError> {
         points: reading.points,
         remarks: reading.remarks,
     })
+}
+
+/// True for a text whose last line is one of numbers and has no end, as every tool writes it: digits may
+/// be missing of the last one.
+fn ends_in_a_number(text: &str) -> bool {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    last.trim_start().starts_with(|first: char| first.is_ascii_digit())
 }
 
 impl Imported {

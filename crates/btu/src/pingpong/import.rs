@@ -28,9 +28,10 @@ pub(super) fn lines(paths: &[PathBuf]) -> Result<Vec<Line>, Failure> {
 
 fn of_file(path: &Path) -> Result<Line, Failure> {
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("import {file}"))
-        .map_err(Failure::usage)?;
+    let bytes =
+        std::fs::read(path).with_context(|| format!("import {file}")).map_err(Failure::usage)?;
+    // A comment may be in any alphabet, and what is no text at all is in no known format.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     import::import(&file, &text).map_err(Failure::usage)?;
     Ok(Line::PingPongFile { file, text })
 }

@@ -376,6 +376,11 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     lacking(&["unix", "--on", "loopback", "--cpus", "0/4095"], "CPU 4095 of \"4095\" is not here");
     lacking(&["unix", "--on", "loopback", "--cpus", "0/4095"], "; CPUs here: ");
     assert!(refused(&["--import", "/nowhere/np.out"]).contains("import /nowhere/np.out"));
+    let folder = TempDir::new().unwrap();
+    let bytes = folder.path().join("np.out");
+    std::fs::write(&bytes, [0xff, 0xfe, 0, b'1', b'\n']).unwrap();
+    let no_text = refused(&["--import", bytes.to_str().unwrap()]);
+    assert!(no_text.contains(": not in a known format; known are Intel"), "{no_text}");
 }
 
 #[test]

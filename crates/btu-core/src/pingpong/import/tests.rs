@@ -194,6 +194,25 @@ fn what_is_no_ping_pong_is_refused_with_its_reason() {
     assert!(refused(&allreduce).contains("no block \"# Benchmarking PingPong\""));
 }
 
+/// A copy that broke off: what is left of the last time may be a time, and not the one that was written.
+#[test]
+fn p9_a_file_that_was_cut_is_refused_or_told() {
+    for (name, text) in FILES {
+        assert!(read(name).remarks.iter().all(|remark| !remark.contains("cut")), "{name}");
+        let rows: Vec<usize> =
+            text.match_indices('\n').map(|(at, _)| at).filter(|at| *at > text.len() / 2).collect();
+        for at in rows {
+            for cut in [at - 1, at - 3, at - 9] {
+                let Ok(found) = import(name, &text[..cut]) else { continue };
+                let last = text[..cut].rsplit('\n').next().unwrap().trim_start();
+                let is_row = last.starts_with(|first: char| first.is_ascii_digit());
+                let told = found.remarks.iter().any(|remark| remark.contains("may be cut"));
+                assert_eq!(told, is_row, "{name} at {cut}: {last:?}");
+            }
+        }
+    }
+}
+
 fn mangled() -> impl Strategy<Value = String> {
     let cut =
         (0..FILES.len(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), ".{0,12}");
