@@ -173,3 +173,80 @@ const VERSION: u8 = 1;
 const HALF: usize = 32;
 /// For the words of either end.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::net::SocketAddr;
+    use std::net::TcpStream;
+    use std::thread;
+
+    use btu_sys::socket::Settings;
+
+    use super::super::doorway;
+    use super::*;
+    use crate::transport::TRANSPORTS;
+
+    const SEAT: Seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+    const NONCE: [u8; 12] = [5; 12];
+
+    /// Seats that somebody else may have words of: of another run, attempt or connection, or a guess.
+    const OTHERS: [Seat; 4] = [
+        Seat { run: 2, ..SEAT },
+        Seat { attempt: 2, ..SEAT },
+        Seat { flow: 1, ..SEAT },
+        Seat { secret: [8; 32], ..SEAT },
+    ];
+
+    #[test]
+    fn words_are_good_for_their_run_attempt_and_connection_alone() {
+        let words = SEAT.words(&NONCE);
+        let answer = SEAT.answer_to(&words).unwrap();
+        assert!(SEAT.is_answer(&NONCE, answer) && !SEAT.is_answer(&[6; 12], answer));
+        for other in OTHERS {
+            assert_eq!(SEAT.answer_to(&other.words(&NONCE)), None, "{other:?}");
+            assert!(!other.is_answer(&NONCE, answer), "{other:?}");
+        }
+        for bit in 0..8 * words.len() {
+            let mut altered = words;
+            altered[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(SEAT.answer_to(&altered), None, "bit {bit}");
+        }
+    }
+
+    /// What a stranger hears that says this; where it is not let in at all, that is nothing, too.
+    fn heard(at: SocketAddr, words: &[u8]) -> usize {
+        let Ok(mut stranger) = TcpStream::connect(at) else { return 0 };
+        let said = stranger.write_all(words);
+        stranger.set_read_timeout(Some(PATIENCE / 4)).unwrap();
+        said.and_then(|()| stranger.read(&mut [0; 64])).unwrap_or(0)
+    }
+
+    #[test]
+    fn strangers_hear_nothing_at_the_door_of_a_run_and_its_own_connection_comes_in() {
+        let listener = TRANSPORTS[0].listen(([127, 0, 0, 1], 0).into(), &Settings::default());
+        let listener = listener.unwrap();
+        let at = listener.address().unwrap();
+        let right = SEAT.words(&NONCE);
+        thread::scope(|scope| {
+            let token = FarToken { seat: SEAT };
+            let door = scope.spawn(move || doorway::first_known(&*listener, 0, &token, |_| Ok(())));
+            for other in OTHERS {
+                assert_eq!(heard(at, &other.words(&NONCE)), 0, "{other:?}");
+            }
+            let mut garbage = right;
+            garbage.reverse();
+            for words in [&garbage[..], &right[..63], b"GET / HTTP/1.0\r\n\r\n", &[]] {
+                assert_eq!(heard(at, words), 0, "{words:?}");
+            }
+            let mut own = TcpStream::connect(at).unwrap();
+            own.write_all(&right).unwrap();
+            let mut answer = [0; HALF];
+            own.read_exact(&mut answer).unwrap();
+            assert!(SEAT.is_answer(&NONCE, answer));
+            let _let_in = door.join().unwrap().unwrap();
+            assert_eq!(heard(at, &right), 0, "the words were good once");
+        });
+    }
+}

@@ -24,6 +24,7 @@ mod faults;
 mod ftp;
 mod hot_path;
 mod local;
+mod lying;
 mod pingpong;
 mod pingpong_hosts;
 mod prober;

@@ -1,0 +1,89 @@
+//! A black box that lies: what it claims beyond what came is contradicted by the counts of this host.
+
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+
+use btu_core::cell::Case;
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::units::Bytes;
+use btu_engine::EngineError;
+use btu_engine::Place;
+use btu_engine::cellrun;
+use btu_engine::cellrun::BlackBox;
+use btu_engine::cellrun::CellOrder;
+use btu_engine::comm::Amount;
+use btu_engine::comm::EndReport;
+use btu_engine::comm::FarFlow;
+use btu_engine::comm::FarJob;
+use btu_engine::comm::FarSide;
+use btu_engine::comm::Terms;
+use btu_sys::socket::Settings;
+
+use crate::local;
+
+/// It carries what it shall, and tells of more: in its own counts, and for its kernel.
+struct Boasting {
+    side: Option<FarSide>,
+    more: u64,
+}
+
+impl Boasting {
+    fn boast(&self, end: &mut EndReport) {
+        let raise = |count: &mut Option<u64>| {
+            *count = count.map(|count| count + self.more);
+        };
+        end.bytes = end.bytes + Bytes::new(self.more);
+        if let Some(counted) = &mut end.sample.tcp_info {
+            raise(&mut counted.bytes_received);
+            raise(&mut counted.bytes_sent);
+            raise(&mut counted.bytes_acked);
+        }
+    }
+}
+
+impl BlackBox for Boasting {
+    fn role(&self) -> Role {
+        Role::Active
+    }
+
+    fn listen(
+        &mut self,
+        flows: &[Direction],
+        terms: &Terms,
+    ) -> Result<Vec<SocketAddr>, EngineError> {
+        let listen = (Ipv4Addr::LOCALHOST, 0).into();
+        let far = |direction: &Direction| FarFlow { direction: *direction, listen };
+        let flows = flows.iter().map(far).collect();
+        let (sockets, place) = (Settings::default(), Place::here(Role::Active));
+        let side = FarSide::listen(FarJob { flows, terms: terms.clone(), sockets, place })?;
+        Ok(self.side.insert(side).addresses().to_vec())
+    }
+
+    fn cancel(&mut self) {
+        self.side.iter().for_each(FarSide::cancel);
+    }
+
+    fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
+        let mut ends = self.side.take().expect("it listens").finish()?;
+        ends.iter_mut().for_each(|end| self.boast(end));
+        Ok(ends)
+    }
+}
+
+#[test]
+fn a_black_box_that_tells_of_more_than_came_is_contradicted() {
+    for (case, more) in [(Case::Send, 1), (Case::Recv, 1), (Case::Send, 1 << 40), (Case::Send, 0)] {
+        let near = local::party(Role::Test);
+        let terms = local::terms(1250, Amount::Messages(200));
+        let order = CellOrder { flows: case.flows(), terms, near: &near, fars: &[], load: None };
+        let mut lying = Boasting { side: None, more };
+        let measured = cellrun::run_among(&order, &mut [&mut lying]).unwrap();
+        let comm = measured.comm.unwrap();
+        let failures = &comm.connections[0].proof_failures;
+        assert_eq!(failures.is_empty(), more == 0, "{case}, {more} more: {failures:?}");
+        let own = "bytes that the sending user wrote: 250000, should be";
+        let by_own = failures.iter().any(|one| one.starts_with(own));
+        assert_eq!(by_own, more > 0 && case == Case::Send, "{case}, {more} more: {failures:?}");
+    }
+}
