@@ -237,6 +237,30 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
     });
 }
 
+/// Of each dialogue the agent hears three faulty messages, and no word after them.
+#[test]
+fn ten_thousand_malformed_frames_of_a_paired_host_change_nothing() {
+    let name = "agent::broken::ten_thousand_malformed_frames_of_a_paired_host_change_nothing";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let own = Identity::load_or_create(&hosts.state("2")).unwrap();
+        let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
+        let mut welcomed = 0;
+        hosts.inside(2, || {
+            for (number, twenty) in garbage().chunks(20).enumerate() {
+                let heard = say(&agent, (&own, id), &twenty.concat());
+                welcomed += usize::from(heard.unwrap_or_else(|error| {
+                    panic!("dialogue {number}: {error}\nlog of the agent: {}", log(&agent))
+                }));
+            }
+        });
+        assert!(welcomed > 450, "{welcomed} of 500 dialogues were begun");
+        assert_works(&hosts, &agent, "result");
+    });
+}
+
 /// How long an agent that lives may take for a step of a dialogue.
 const A_STEP: Duration = Duration::from_secs(5);
 
