@@ -5,6 +5,7 @@
 use btu_control::frame::Frame;
 use btu_control::frame::FrameLimits;
 use btu_control::frame::FrameReader;
+use btu_control::invite::Invite;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::Request;
@@ -33,10 +34,11 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 7] = [
+pub(crate) static PROPERTIES: [Property; 8] = [
     Property { name: "bundle", holds: bundle },
     Property { name: "capture", holds: capture },
     Property { name: "frame", holds: frame },
+    Property { name: "invite", holds: invite },
     Property { name: "journal", holds: journal },
     Property { name: "plan", holds: plan },
     Property { name: "policy", holds: policy },
@@ -141,6 +143,20 @@ fn draw(scenario: &Scenario) {
             if let Some(Train::Open(train)) = train {
                 assert!(Timeline::new(train).take(50).map(|(due, _)| due).is_sorted());
             }
+        }
+    }
+}
+
+/// Whatever somebody pastes is an invitation that reads back, or is told what one looks like without being
+/// repeated: it may be one with a fault in it.
+pub(crate) fn invite(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match text.parse::<Invite>() {
+        Ok(invite) => assert_eq!(invite.to_string().parse(), Ok(invite)),
+        Err(error) => {
+            let told = error.to_string();
+            assert!(told.starts_with("not an invitation ("), "{told}");
+            assert!(text.len() < 32 || !told.contains(text), "{told}");
         }
     }
 }
