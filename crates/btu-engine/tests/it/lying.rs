@@ -33,7 +33,7 @@ impl Boasting {
         let raise = |count: &mut Option<u64>| {
             *count = count.map(|count| count + self.more);
         };
-        end.bytes = end.bytes + Bytes::new(self.more);
+        end.bytes += Bytes::new(self.more);
         if let Some(counted) = &mut end.sample.tcp_info {
             raise(&mut counted.bytes_received);
             raise(&mut counted.bytes_sent);
@@ -66,7 +66,9 @@ impl BlackBox for Boasting {
 
     fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
         let mut ends = self.side.take().expect("it listens").finish()?;
-        ends.iter_mut().for_each(|end| self.boast(end));
+        for end in &mut ends {
+            self.boast(end);
+        }
         Ok(ends)
     }
 }
