@@ -54,7 +54,8 @@ pub fn read_script(
 ) -> Result<Reading, ScenarioError> {
     let (blocks, problems) = script::blocks(text);
     let expressions = Expressions::new(dialect, words.files);
-    let mut builder = Builder { words, expressions, problems, hosts: Vec::new(), clusters: 0 };
+    let (hosts, named) = (Vec::new(), Vec::new());
+    let mut builder = Builder { words, expressions, problems, hosts, named, clusters: 0 };
     let roots: Vec<Block> = blocks.into_iter().filter_map(|block| builder.block(block)).collect();
     let run = match <[Block; 1]>::try_from(roots) {
         Ok([only]) => only,
@@ -62,7 +63,7 @@ pub fn read_script(
     };
     let scenario = Scenario { seed: None, run, hosts: builder.hosts, matrix: Vec::new() };
     let mut problems = builder.problems;
-    problems.extend(duplicates(&scenario));
+    problems.extend(duplicates(&scenario, &builder.named));
     if scenario.clusters().is_empty() && problems.is_empty() {
         let start = Place { line: 1, column: 1 };
         problems.push(Problem::at(start, "no test in it; write cluster { test HOST { ... } }"));
@@ -86,12 +87,13 @@ pub(super) fn reading(
     Err(ScenarioError { file: file.to_owned(), problems })
 }
 
-/// Clusters, and tests of a cluster, whose name another one has.
-pub(super) fn duplicates(scenario: &Scenario) -> Vec<Problem> {
+/// Clusters, and tests of a cluster, whose name another one has; `written` says where names stand.
+pub(super) fn duplicates(scenario: &Scenario, written: &[(String, Place)]) -> Vec<Problem> {
     let mut names = BTreeSet::new();
-    let start = Place { line: 1, column: 1 };
     let twice = |kind: &str, name: &str| {
-        Problem::at(start, format!("two {kind}s are named \"{name}\"; give each its own name"))
+        let last = written.iter().rfind(|(one, _)| one == name);
+        let place = last.map_or(Place { line: 1, column: 1 }, |(_, place)| *place);
+        Problem::at(place, format!("two {kind}s are named \"{name}\"; give each its own name"))
     };
     let mut found = Vec::new();
     for cluster in scenario.clusters() {
@@ -125,6 +127,8 @@ struct Builder<'b> {
     expressions: Expressions<'b>,
     problems: Vec<Problem>,
     hosts: Vec<String>,
+    /// Every name that was given, and where.
+    named: Vec<(String, Place)>,
     clusters: usize,
 }
 
@@ -176,7 +180,10 @@ impl Builder<'_> {
         let (mut name, mut keep) = (None, Keep::No);
         for setting in &raw.settings {
             let read = match setting.name.as_str() {
-                "name" => settings::label(&setting.value).map(|label| name = Some(label)),
+                "name" => settings::label(&setting.value).map(|label| {
+                    self.named.push((label.clone(), setting.place));
+                    name = Some(label);
+                }),
                 "keep" if raw.kind == BlockKind::Serial => settings::yes(&setting.value)
                     .map(|yes| keep = if yes { Keep::Yes } else { Keep::No }),
                 other => {
@@ -277,6 +284,7 @@ impl Builder<'_> {
             self.problems.push(Problem::at(sender.place, cause));
         }
         let settings = sender.settings;
+        self.named.extend(settings.name.clone());
         let default = || Call::plain(call::sink());
         Test {
             name: settings.name.map(|(name, _)| name).unwrap_or_default(),

@@ -77,11 +77,12 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
         one(Problem::at(place, error.message().replace('\n', "; ")))
     })?;
     let expressions = Expressions::new(Dialect::Btu, words.files);
-    let mut former = Former { text, words, expressions, problems: Vec::new(), hosts: Vec::new() };
+    let (problems, hosts, named) = (Vec::new(), Vec::new(), Vec::new());
+    let mut former = Former { text, words, expressions, problems, hosts, named };
     let scenario = former.scenario(raw);
     let mut problems = former.problems;
     if let Some(scenario) = &scenario {
-        problems.extend(build::duplicates(scenario));
+        problems.extend(build::duplicates(scenario, &former.named));
     }
     let warnings = former.expressions.warnings;
     match scenario {
@@ -96,6 +97,8 @@ struct Former<'f> {
     expressions: Expressions<'f>,
     problems: Vec<Problem>,
     hosts: Vec<String>,
+    /// Every name that was given, and where.
+    named: Vec<(String, Place)>,
 }
 
 impl Former<'_> {
@@ -255,10 +258,10 @@ impl Former<'_> {
     }
 
     fn label(&mut self, text: &Spanned<String>) -> Option<String> {
-        let name = settings::name_of(text.get_ref());
-        if name.is_none() {
-            let place = inside(self.text, text);
-            self.problems.push(Problem::at(place, settings::NAME));
+        let (name, place) = (settings::name_of(text.get_ref()), inside(self.text, text));
+        match &name {
+            Some(name) => self.named.push((name.clone(), place)),
+            None => self.problems.push(Problem::at(place, settings::NAME)),
         }
         name
     }

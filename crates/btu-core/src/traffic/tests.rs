@@ -210,6 +210,20 @@ fn t1_all_errors_are_told_with_line_and_column() {
 }
 
 #[test]
+fn a_name_that_another_one_has_is_told_where_it_is_given_again() {
+    let one =
+        |at: u16| format!("test a {{ name = x; type = full(); own = a:{at}; peer = b:{at}; }}\n");
+    let text = format!("cluster {{\n{}{} }}", one(1), one(2));
+    let said = read_script("x.ns", &text, Dialect::NetSpec, &WORDS).unwrap_err().to_string();
+    assert_eq!(said, "x.ns:3:10: two tests are named \"x\"; give each its own name");
+    let cluster =
+        "[[cluster]]\nname = \"c\"\n[[cluster.test]]\npath = \"a -> b\"\ntype = \"full()\"\n";
+    let said = read_toml("x.toml", &[cluster, cluster].concat(), &WORDS).unwrap_err().to_string();
+    assert!(said.starts_with("x.toml:7:"), "{said}");
+    assert!(said.ends_with("two clusters are named \"c\"; give each its own name"), "{said}");
+}
+
+#[test]
 fn nesting_and_size_have_bounds() {
     let deep = format!("{}{}", "serial {".repeat(40), "}".repeat(40));
     let calls = format!("cluster {{ test a {{ type = {} }} }}", "exp(".repeat(50_000));
