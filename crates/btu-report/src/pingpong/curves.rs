@@ -127,11 +127,26 @@ fn notes(seen: &Seen<'_>) -> impl Iterator<Item = String> {
         let why = statistic.without_interval();
         (bare > 0).then(|| format!("{which} at {bare} of {} sizes: {why}.", points.len()))
     });
-    let missing = seen.analysis.missing.iter().map(|(transport, reason)| {
-        format!("{transport} is not there: {}.", bare_reason(transport, reason))
-    });
+    let missing = missing(&seen.analysis.missing);
     let noisy = seen.analysis.timed().filter_map(noise);
     noisy.chain(large).chain(remarks).chain(bare).chain(missing).collect::<Vec<_>>().into_iter()
+}
+
+/// What is not there and why, each reason once: a transport is missing in every way to wait.
+fn missing(all: &[(String, String)]) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, reason) in all {
+        let reason = bare_reason(name, reason);
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((reason, vec![name])),
+        }
+    }
+    let told = by_reason.into_iter().map(|(reason, names)| {
+        let are = if names.len() == 1 { "is" } else { "are" };
+        format!("{} {are} not there: {reason}.", names.join(", "))
+    });
+    told.collect()
 }
 
 /// The reason without the name that it begins with.
@@ -260,5 +275,10 @@ mod tests {
     fn a_transport_that_is_not_there_is_named_once() {
         assert_eq!(bare_reason("xdp wait spin", "xdp: no driver"), "no driver");
         assert_eq!(bare_reason("vsock", "open /dev/vsock: gone"), "open /dev/vsock: gone");
+        let gone = |name: &str, reason: &str| (name.to_owned(), reason.to_owned());
+        let all =
+            [gone("xdp block", "xdp: no"), gone("vsock", "gone"), gone("xdp spin", "xdp: no")];
+        let told = ["xdp block, xdp spin are not there: no.", "vsock is not there: gone."];
+        assert_eq!(missing(&all), told);
     }
 }
