@@ -91,6 +91,13 @@ impl Hosts {
         lead(&self.nets[usize::from(number)], "lo", far(number), number);
     }
 
+    /// From now on connections of this pair have this congestion control.
+    pub(super) fn control_by(&self, name: &str, number: u8) {
+        let device = format!("black{number}");
+        lead_by(&self.nets[2], &device, under_test(number), number, Some(name));
+        lead_by(&self.nets[usize::from(number)], "lan", far(number), number, Some(name));
+    }
+
     /// Undoes [`Hosts::cut`].
     pub(super) fn mend(&self, number: u8) {
         lead(&self.nets[2], &format!("black{number}"), under_test(number), number);
@@ -367,10 +374,14 @@ fn join(test: &NetNs, black: &NetNs, number: u8) {
 
 /// Leads what a host sends to the other side of a pair over this device.
 fn lead(net: &NetNs, device: &str, own: IpAddr, number: u8) {
+    lead_by(net, device, own, number, None);
+}
+
+fn lead_by(net: &NetNs, device: &str, own: IpAddr, number: u8, congestion: Option<&str>) {
     let mut netlink = Netlink::open(net).unwrap();
     let link = netlink.link(device).unwrap().index;
     let destination = Prefix { address: Ipv4Addr::new(10, 77, number, 0).into(), length: 24 };
-    let (gateway, source, congestion, kind) = (None, Some(own), None, RouteKind::Unicast);
+    let (gateway, source, kind) = (None, Some(own), RouteKind::Unicast);
     let route = Route { destination, link, gateway, source, congestion, kind };
     netlink.set_route(&route).unwrap();
 }
