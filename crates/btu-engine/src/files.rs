@@ -96,6 +96,7 @@ pub(crate) fn unavailable(error: &io::Error) -> Fact {
         io::ErrorKind::NotFound => "ENOENT",
         io::ErrorKind::PermissionDenied => "EACCES",
         io::ErrorKind::InvalidInput => "EINVAL",
+        io::ErrorKind::Unsupported => "EOPNOTSUPP",
         _ => "error",
     };
     Fact::unavailable(format!("{name}: {error}"))

@@ -6,6 +6,7 @@ use anyhow::Context;
 use anyhow::Result;
 use serde::Deserialize;
 
+use super::paired::Target;
 use super::process::End;
 
 /// One bulk measurement: one stream, one write per message, reads of the message size.
@@ -28,6 +29,9 @@ pub(super) struct Contender {
     pub(super) package: &'static str,
     /// Our ratio to it counts; otherwise it is only told.
     pub(super) judged: bool,
+    /// What our rate has to be beside it, whatever the size; without one the targets of the sizes hold,
+    /// and that of the CPU time.
+    pub(super) rate_target: Option<Target>,
     /// The program's name, where it is not the contender's.
     pub(super) program: &'static str,
     port: u16,
@@ -48,6 +52,7 @@ pub(super) static OURS: Contender = Contender {
     name: "btu",
     package: "",
     judged: true,
+    rate_target: None,
     program: "comm",
     port: 7411,
     speaks: Speaks::Server,
@@ -69,10 +74,32 @@ pub(super) static OURS: Contender = Contender {
 };
 
 pub(super) static PEERS: &[Contender] = &[
+    // The truth of COMM: nothing that it does beside its calls costs anything.
+    Contender {
+        name: BARE,
+        package: "",
+        judged: true,
+        rate_target: Some(Target::Within(0.01)),
+        program: "bare",
+        port: 7412,
+        speaks: Speaks::Server,
+        server: |program, load| {
+            words(program, &format!("--listen 127.0.0.1:7412 --message {}", load.message_bytes))
+        },
+        client: |program, load| {
+            let Load { message_bytes, seconds } = load;
+            words(
+                program,
+                &format!("--connect 127.0.0.1:7412 --message {message_bytes} --seconds {seconds}"),
+            )
+        },
+        read: comm,
+    },
     Contender {
         name: "iperf3",
         package: "iperf3",
         judged: true,
+        rate_target: None,
         program: "iperf3",
         port: 5201,
         speaks: Speaks::Client,
@@ -87,6 +114,7 @@ pub(super) static PEERS: &[Contender] = &[
         name: "nuttcp",
         package: "nuttcp",
         judged: true,
+        rate_target: None,
         program: "nuttcp",
         port: 5000,
         speaks: Speaks::Client,
@@ -102,6 +130,7 @@ pub(super) static PEERS: &[Contender] = &[
         name: "qperf",
         package: "qperf",
         judged: true,
+        rate_target: None,
         program: "qperf",
         port: 19765,
         speaks: Speaks::Client,
@@ -113,6 +142,7 @@ pub(super) static PEERS: &[Contender] = &[
         name: "qperf, the zero page",
         package: "qperf",
         judged: false,
+        rate_target: None,
         program: "qperf",
         port: 19765,
         speaks: Speaks::Client,
@@ -121,6 +151,9 @@ pub(super) static PEERS: &[Contender] = &[
         read: qperf,
     },
 ];
+
+/// The name of the bare loop, an example of ours.
+pub(super) const BARE: &str = "bare loop";
 
 /// Has the C library write to all memory that it gives out.
 const WRITTEN_MEMORY: &str = "GLIBC_TUNABLES=glibc.malloc.perturb=72";

@@ -1,4 +1,4 @@
-//! Our COMM loop beside iperf3, nuttcp and qperf: paired ratios from complete blocks in random
+//! Our COMM loop beside a bare loop, iperf3, nuttcp and qperf: paired ratios from complete blocks in random
 //! order, the same placement, congestion control, message size and read size for all.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use anyhow::bail;
 use serde::Serialize;
 
 use super::Bench;
+use super::contender::BARE;
 use super::contender::Contender;
 use super::contender::Load;
 use super::contender::OURS;
@@ -28,7 +29,7 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "peers",
-    about: "the COMM loop beside iperf3, nuttcp and qperf",
+    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf",
     own_options: &[],
     run,
 };
@@ -61,34 +62,37 @@ struct Present {
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     if !options.inside {
-        let built = repo.step("cargo build --release --locked -p btu-engine --example comm")?;
-        return if built {
+        let examples = "cargo build --release --locked -p btu-engine --example comm --example bare";
+        return if repo.step(examples)? {
             private::enter(repo, BENCH.name, options)
         } else {
-            bail!("the example comm of btu-engine did not build")
+            bail!("the examples comm and bare of btu-engine did not build")
         };
     }
     private::prepare(repo)?;
-    let present = contenders(repo)?;
+    let present = contenders(repo);
     let measured = measure(&present, options)?;
     store(repo, &measured)?;
     Ok(judge(&measured, options))
 }
 
 /// Ours first. A peer that is not installed is named and left out.
-fn contenders(repo: &Repo) -> Result<Vec<Present>> {
-    let ours = repo.path("target/release/examples/comm");
-    let mut present = vec![Present { contender: &OURS, program: ours }];
+fn contenders(repo: &Repo) -> Vec<Present> {
+    let own = |contender: &Contender| {
+        repo.path(&format!("target/release/examples/{}", contender.program))
+    };
+    let mut present = vec![Present { contender: &OURS, program: own(&OURS) }];
     for peer in PEERS {
-        match installed(peer.program) {
+        let program = if peer.name == BARE { Some(own(peer)) } else { installed(peer.program) };
+        match program {
             Some(program) => present.push(Present { contender: peer, program }),
             None => println!("peers: {} left out: install the package {}", peer.name, peer.package),
         }
     }
-    if present.len() == 1 {
-        bail!("no peer is installed");
+    if present.len() == 2 {
+        println!("peers: no other program is installed: only the bare loop is compared");
     }
-    Ok(present)
+    present
 }
 
 fn measure(present: &[Present], options: &Options) -> Result<Vec<Measured>> {
@@ -184,21 +188,26 @@ fn judge(measured: &[Measured], options: &Options) -> Verdict {
 /// A quantity of which ratios are taken.
 struct Quantity {
     of: fn(&Measured) -> f64,
-    target: fn(u64) -> Target,
+    /// Beside a contender, with messages of so many bytes; none where it is only told.
+    target: fn(&Contender, u64) -> Option<Target>,
     show: fn(f64) -> String,
 }
 
 static RATE: Quantity = Quantity {
     of: |m| m.goodput_bit_s,
-    target: |bytes| {
+    target: |peer, bytes| {
         let listed = RATE_TARGETS.iter().find(|(b, _)| *b == bytes).or(RATE_TARGETS.last());
-        Target::AtLeast(listed.map_or(1.0, |(_, bound)| *bound))
+        let of_size = || Target::AtLeast(listed.map_or(1.0, |(_, bound)| *bound));
+        peer.judged.then(|| peer.rate_target.unwrap_or_else(of_size))
     },
     show: |rate| format!("{:.2} Gb/s", rate / 1e9),
 };
 
-static CPU: Quantity =
-    Quantity { of: |m| m.cpu_s_per_gb, target: |_| CPU_TARGET, show: |s| format!("{s:.3}") };
+static CPU: Quantity = Quantity {
+    of: |m| m.cpu_s_per_gb,
+    target: |peer, _| (peer.judged && peer.rate_target.is_none()).then_some(CPU_TARGET),
+    show: |s| format!("{s:.3}"),
+};
 
 /// Prints a row per size and peer and returns how many targets were missed.
 fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize {
@@ -210,10 +219,11 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
             let ratios: Vec<f64> =
                 ours.iter().filter_map(|(block, ours)| Some(ours / theirs.get(block)?)).collect();
             let Some(interval) = Interval::of(&ratios, options.seed) else { continue };
-            let target = (quantity.target)(bytes);
-            let shown = interval.against(target);
-            missed += usize::from(peer.judged && shown == Shown::Missed);
-            let shown = if peer.judged { shown.to_string() } else { "told, not judged".to_owned() };
+            let target = (quantity.target)(peer, bytes);
+            let shown = target.map(|target| interval.against(target));
+            missed += usize::from(shown == Some(Shown::Missed));
+            let shown = shown.map_or_else(|| "told, not judged".to_owned(), |it| it.to_string());
+            let target = target.map_or_else(|| "-".to_owned(), |it| it.to_string());
             let middle = |of: &BTreeMap<u64, f64>| {
                 median(&of.values().copied().collect::<Vec<_>>())
                     .map_or(String::new(), quantity.show)
@@ -270,8 +280,22 @@ mod tests {
     }
 
     #[test]
+    fn comm_that_is_not_within_a_hundredth_of_a_bare_loop_misses_whatever_the_side() {
+        let blocks = |factor: f64| -> Vec<Measured> {
+            (0..10)
+                .flat_map(|b| [measured("btu", b, factor * 1e9), measured(BARE, b, 1e9)])
+                .collect()
+        };
+        for (factor, missed) in [(0.98, 1), (0.995, 0), (1.02, 1)] {
+            assert_eq!(rows(&blocks(factor), &options(), &RATE), missed, "{factor}");
+            assert_eq!(rows(&blocks(factor), &options(), &CPU), 0);
+        }
+    }
+
+    #[test]
     fn a_size_has_its_own_target_or_the_last() {
-        assert_eq!((RATE.target)(4096).to_string(), ">= 1.00");
-        assert_eq!((RATE.target)(7).to_string(), ">= 0.97");
+        let peer = PEERS.iter().find(|peer| peer.name == "iperf3").unwrap();
+        let target = |bytes| (RATE.target)(peer, bytes).unwrap().to_string();
+        assert_eq!((target(4096), target(7)), (">= 1.00".to_owned(), ">= 0.97".to_owned()));
     }
 }
