@@ -2,6 +2,7 @@
 
 mod black_box;
 mod check;
+mod drift;
 pub(super) mod hosts;
 mod packets;
 mod reach;
@@ -194,7 +195,9 @@ impl RemoteRunner {
         let used = |role: &Role| flows.iter().any(|flow| flow.peer == *role);
         let boxes = self.boxes.iter().filter(|(role, _)| used(role));
         sample.emulation = boxes.clone().flat_map(|(_, one)| one.emulation().to_vec()).collect();
-        sample.flags.extend(boxes.filter_map(|(_, one)| one.limited()));
+        sample.flags.extend(boxes.clone().filter_map(|(_, one)| one.limited()));
+        let hosts = boxes.filter_map(|(role, one)| Some((*role, one.host()?)));
+        sample.invalid.extend(hosts.flat_map(|(role, host)| drift::told(role, &host)));
         local::judge(&mut sample, &self.plan, self.emulator_rate);
         Some(sample)
     }

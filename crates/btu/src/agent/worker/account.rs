@@ -20,8 +20,8 @@ pub(crate) struct Account {
     /// What the agent's policy allowed a connection, where one came near it.
     #[serde(default)]
     pub(crate) held_back: Option<BitRate>,
-    /// What this host says of itself, counters that moved included, of a run whose packets are
-    /// recorded.
+    /// What this host says of itself: of a run whose packets are recorded everything, counters that moved
+    /// included, of any other the settings that changed, if some did.
     #[serde(default)]
     pub(crate) host: Option<HostSample>,
 }

@@ -25,25 +25,36 @@ pub(super) struct Recorded {
     pub(super) doorway: Option<Arc<Doorway>>,
     /// This host before it.
     before: Option<Observation>,
+    /// Whether more of this host is wanted than what changed.
+    whole: bool,
 }
 
 impl Recorded {
-    /// What this host did meanwhile; `None` where nobody wanted to know.
+    /// What this host did meanwhile.
     pub(super) fn host(&mut self) -> Option<HostSample> {
-        self.before.take().map(|before| before.finish(&Files::host()))
+        let seen = self.before.take()?.finish(&Files::host());
+        if self.whole { Some(seen) } else { changed(seen) }
     }
 }
 
+/// The settings that changed, and nothing of a host that stayed as it was.
+fn changed(seen: HostSample) -> Option<HostSample> {
+    let drift = seen.drift;
+    (!drift.is_empty()).then(|| HostSample { drift, ..HostSample::default() })
+}
+
 impl Work {
-    /// Begins what a run wants recorded, once its link has its elements.
+    /// Begins what is seen beside a run, once its link has its elements: this host, and its packets where
+    /// the run wants them recorded.
     pub(super) fn record(&mut self, order: &Preparation) {
         let before = std::mem::take(&mut self.recorded);
         // What was recorded and nobody asked for is forgotten.
         if let (Some(Ok(())), Some(emulator)) = (before.emulator, &mut self.emulator) {
             drop(emulator.packets(Vec::new(), CapturePoint::Test));
         }
+        self.recorded.before = Some(observe(&Files::host()));
+        self.recorded.whole = order.record;
         if order.record {
-            self.recorded.before = Some(observe(&Files::host()));
             let emulator = self.emulator.as_mut().filter(|_| order.link.is_some());
             self.recorded.emulator = emulator.map(Emulator::record);
         }
@@ -66,5 +77,20 @@ impl Work {
             Ok(packets) => self.keep(seq, Bytes::ZERO, None, packets),
             Err(reason) => Answer::Failed { seq, reason },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_run_that_is_not_recorded_only_changed_settings_are_told() {
+        let calm =
+            HostSample { steal_ns: Some(btu_core::units::Nanos::new(7)), ..HostSample::default() };
+        assert_eq!(changed(calm.clone()), None);
+        let drift = vec!["eth0 MTU changed from \"1500\" to \"9000\"".to_owned()];
+        let told = changed(HostSample { drift: drift.clone(), ..calm });
+        assert_eq!(told, Some(HostSample { drift, ..HostSample::default() }));
     }
 }

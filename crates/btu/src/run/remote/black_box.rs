@@ -74,7 +74,7 @@ struct Run {
     record: bool,
     /// Where its far ends listen, and since when, by the wall clock.
     listens: (Vec<SocketAddr>, Nanos),
-    /// What the agent's host said of itself, where it was asked.
+    /// What the agent's host said of itself, if anything.
     host: Option<HostSample>,
     /// What the emulator did.
     emulation: Vec<DirectionSample>,
