@@ -34,7 +34,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
     let mut cells = Cells::default();
     match args.axis {
         Axis::BlockSize => {
-            for size in given(&args.values, &BLOCK_SIZES)? {
+            for size in given(&args.values, &BLOCK_SIZES, ABOVE_ZERO)? {
                 cells.add(
                     Group::BlockSize,
                     size.to_string(),
@@ -45,7 +45,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
         }
         Axis::Period => {
             cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
-            for period in given(&args.values, &PERIODS)? {
+            for period in given(&args.values, &PERIODS, ABOVE_ZERO)? {
                 let script = burstq(BURST, period, args.time);
                 cells.add(Group::Period, period.to_string(), period.millis(), &script);
             }
@@ -65,7 +65,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
         }
         Axis::Time => {
             cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
-            for time in given(&args.values, &TIMES)? {
+            for time in given(&args.values, &TIMES, ABOVE_ZERO)? {
                 cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(time, 1));
             }
         }
@@ -80,6 +80,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
 fn given<T: std::str::FromStr + Clone + Default + PartialEq>(
     written: &[String],
     otherwise: &[T],
+    legal: &str,
 ) -> Result<Vec<T>, Failure>
 where
     T::Err: std::fmt::Display,
@@ -89,7 +90,7 @@ where
     }
     let parse = |text: &String| match text.parse::<T>() {
         Ok(nothing) if nothing == T::default() => {
-            Err(Failure::usage(anyhow!("--values {text}: must be more than nothing")))
+            Err(Failure::usage(anyhow!("--values {text}: write {legal}")))
         }
         Ok(value) => Ok(value),
         Err(cause) => Err(Failure::usage(anyhow!("--values {text}: {cause}"))),
@@ -97,14 +98,17 @@ where
     written.iter().map(parse).collect()
 }
 
+const ABOVE_ZERO: &str = "more than zero";
+const SESSIONS: &str = "1 to 1024 sessions";
+
 /// Each number up to 16, powers of two beyond.
 fn sessions(args: &SweepArgs) -> Result<Vec<u32>, Failure> {
     let most = args.sessions;
     let all: Vec<u32> =
         (1..=16).chain([32, 64, 128, 256, 512, 1024]).filter(|n| *n <= most).collect();
-    let chosen = given(&args.values, &all)?;
+    let chosen = given(&args.values, &all, SESSIONS)?;
     match chosen.iter().find(|count| !(1..=1024).contains(*count)) {
-        Some(count) => Err(Failure::usage(anyhow!("--values {count}: write 1 to 1024 sessions"))),
+        Some(count) => Err(Failure::usage(anyhow!("--values {count}: write {SESSIONS}"))),
         None => Ok(chosen),
     }
 }

@@ -56,7 +56,7 @@ fn what_is_in_the_way_is_named_with_its_option_and_nothing_is_made() {
         (&["agent", "stop-all", "--state", "nosuch"], "--state nosuch: no such directory"),
         (&["agent", "status", "--state", "nosuch"], "--state nosuch: no such directory"),
         (&["agent", "--listen", "foo"], "write an address of this host with a port: 10.0.4.7:7411"),
-        (&["traffic", "sweep", "period", "--values", "0ms"], "--values 0ms: must be more"),
+        (&["traffic", "sweep", "period", "--values", "0ms"], "--values 0ms: write more than zero"),
         (&["pingpong", "--seed", "-1"], "write a whole number from 0"),
     ] {
         let refused = btu().current_dir(folder.path()).args(words).output().unwrap();
@@ -107,7 +107,7 @@ static COMMANDS: &[&[&str]] = &[
     &["bundle", "mine", "--output", "mine.btu", "--json"],
     &["redact", "mine", "--output", "clean", "--json"],
     &["compare", "mine", "mine.btu", "--json"],
-    &["rank", "--unranked", "mine=mine", "yours=mine.btu", "--json"],
+    &["rank", "--unranked", "mine=mine.btu", "--json"],
     &["explain", "mine", "--json"],
     &["traffic", "sweep", "period", "--rate", "10Mbit/s", "--dry-run", "--json"],
 ];
