@@ -313,3 +313,16 @@ fn a_rate_goes_to_the_workers_in_parts() {
         assert_eq!(rates, vec![BitRate::new(mbit_s * 1_000_000); shared]);
     }
 }
+
+/// What people copy has to be read, but for identities, which the page shortens.
+#[test]
+fn the_policy_of_the_page_is_one() {
+    let page = include_str!("../../../../docs/agent.md");
+    let after = page.split("## The agent's policy").nth(1).unwrap();
+    let example = after.split("```toml").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    let refused = Policy::parse("docs/agent.md", example).unwrap_err().to_string();
+    assert!(refused.contains("NNNJ-N3N3-..."), "{refused}");
+    let whole = example.replace("\"id:NNNJ-N3N3-...\", ", "");
+    let policy = Policy::parse("docs/agent.md", &whole);
+    assert!(policy.is_ok(), "{policy:?}");
+}

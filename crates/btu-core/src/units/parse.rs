@@ -58,6 +58,8 @@ pub(super) const BYTE_UNITS: Units = &[
     ("MiB", 1 << 20),
     ("GB", 1_000_000_000),
     ("GiB", 1 << 30),
+    ("TB", 1_000_000_000_000),
+    ("TiB", 1 << 40),
 ];
 
 pub(super) const RATE_UNITS: Units =
@@ -173,7 +175,7 @@ mod tests {
         let error = "64".parse::<Bytes>().map_err(|e| e.to_string());
         assert_eq!(
             error,
-            Err("\"64\" has no unit; write B, kB, KiB, MB, MiB, GB or GiB".to_owned())
+            Err("\"64\" has no unit; write B, kB, KiB, MB, MiB, GB, GiB, TB or TiB".to_owned())
         );
     }
 
