@@ -226,8 +226,10 @@ fn unstartable(cause: &io::Error) -> &'static str {
             "the first word after -- names a program, by path or in PATH; what needs a shell goes \
              into -- sh -c '...'"
         }
+        // The system says the same of a word that no directory of PATH has, where one may not be looked into.
         io::ErrorKind::PermissionDenied => {
-            "make it executable with chmod +x, or give it to its interpreter"
+            "name a program, by path or in PATH; make a file executable with chmod +x, or give it to \
+             its interpreter"
         }
         _ => "try the same command without btu link",
     }
