@@ -258,12 +258,12 @@ fn the_policies_of_both_agents_hold_where_a_third_host_drives_them() {
         let sent = sent.unwrap();
         assert!(sent > 0.0 && sent <= most, "{sent} of {most}");
         // Some megabytes a pass: one of them spends the rest of the day, and is its last.
-        let spent = "policy: max_bytes_per_day = 20MB is spent";
+        let reason = "policy: max_bytes_per_day = 20MB is spent";
         let many = traffic(&hosts, &text, &["--passes", "40", "--out", "many"]);
-        refused(&many, 4, &["agent lab1", spent]);
+        refused(&many, 4, &["agent lab1", reason]);
         wait_until(|| is_free(&agents[0]));
         // The agent keeps count beyond the one measurement.
-        let refusal = format!("agent lab1: {spent}");
+        let refusal = format!("agent lab1: {reason}");
         refused(&traffic(&hosts, &text, &["--out", "spent"]), 4, &[&refusal]);
     });
 }
