@@ -65,7 +65,8 @@ fn text(model: &Model, call: &Call, checked: &[Checked]) -> String {
         let verdict = if one.pass { "pass" } else { "FAILED" };
         let result = match (one.p.zip(one.corrected), one.wanted) {
             (Some((p, corrected)), _) => {
-                format!("p = {p:.4}, {corrected:.4} among all tests, at least {}", one.bound)
+                let [p, corrected] = [p, corrected].map(chance);
+                format!("p = {p}, {corrected} among all tests, at least {:e}", one.bound)
             }
             (None, Some(wanted)) => {
                 let off = 100.0 * (one.found / wanted - 1.0);
@@ -87,6 +88,11 @@ fn text(model: &Model, call: &Call, checked: &[Checked]) -> String {
         let _ = writeln!(out, "  {note}");
     }
     out
+}
+
+/// A chance in as many digits as say something of it.
+fn chance(p: f64) -> String {
+    if p > 0.0 && p < 0.001 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }
 
 fn document(model: &Model, call: &Call, checked: &[Checked]) -> Value {
