@@ -9,7 +9,7 @@ mod cells;
 mod host;
 mod pingpong;
 mod silence;
-mod traffic;
+pub(crate) mod traffic;
 pub(crate) mod version;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ mod calls;
 mod cells;
 mod clocks;
 mod disclosure;
-mod faults;
+pub(crate) mod faults;
 mod figures;
 mod flows;
 mod headline;

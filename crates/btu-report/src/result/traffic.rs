@@ -18,9 +18,12 @@ use super::host_line;
 use super::silence;
 use super::silence::Reasons;
 use super::version::TRAFFIC_SCHEMA_VERSION;
+use crate::traffic::faults;
 use crate::traffic::unverified;
 use class::class;
 use flow::flows;
+
+pub(crate) use flow::ended;
 
 pub use class::TrafficClassResult;
 pub use flow::NoticedResult;
@@ -79,6 +82,8 @@ pub struct TrafficDocument {
     pub clocks: Vec<TrafficClockResult>,
     /// What the path carries of each application class; empty but in a sheet.
     pub classes: Vec<TrafficClassResult>,
+    /// What did not come to its end, and what a policy or the generator held back, run by run.
+    pub notices: Vec<String>,
     /// Models that were used although their parameters were not compared with their source, and what is missing.
     pub unverified_models: Vec<String>,
 }
@@ -226,6 +231,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         flows: journal.runs().flat_map(flows).collect(),
         clocks: journal.runs().flat_map(flow::clocks).collect(),
         classes: analysis.classes.iter().map(class).collect(),
+        notices: faults::notices(journal),
         unverified_models: unverified::models(journal),
     }
 }
@@ -294,6 +300,8 @@ const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_LOAD: &str = "no load without loss was found";
 
+const NO_ASKER: &str =
+    "flows share threads, and threads that answer on another host are not told of";
 const NO_CPU: &str =
     "nothing was delivered, or by a conversation with another host, whose CPU time is not told";
 
@@ -318,7 +326,7 @@ const REASONS: &Reasons = &[
     ("departure_rate_bit_s", NO_RUN),
     ("departure_ci95_bit_s", FEW_PASSES),
     ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
-    ("acknowledged_bytes", "datagrams are not acknowledged"),
+    ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
     ("offered_ratio", "no flow delivered anything within the duration"),
     ("rho", "mu is not known: the plan has neither a full stream alone nor a knee"),
     ("window_delay_s", NO_WAIT),
@@ -348,6 +356,8 @@ const REASONS: &Reasons = &[
     ("fairness", "no flow received anything"),
     ("sender_cpu_s_per_gb", NO_CPU),
     ("receiver_cpu_s_per_gb", NO_CPU),
+    ("asking_cpu_s", NO_ASKER),
+    ("answering_cpu_s", NO_ASKER),
     ("pacing_p50_us", NOT_PACED),
     ("pacing_p99_us", NOT_PACED),
     ("pacing_max_us", NOT_PACED),

@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.4.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.5.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -38,6 +38,9 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (3, "delay_bound_s"),
     (3, "delay_hidden"),
     (4, "classes"),
+    (5, "asking_cpu_s"),
+    (5, "answering_cpu_s"),
+    (5, "notices"),
     (4, "noticed"),
     (4, "unverified_models"),
 ]);

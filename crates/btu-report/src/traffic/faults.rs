@@ -1,6 +1,7 @@
 //! What did not come to its end, what the generator limited, and what the emulator says of itself.
 
 use btu_core::sample::Outcome;
+use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
 use btu_core::words::several;
 
@@ -8,24 +9,37 @@ use super::Seen;
 use crate::document::Block;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
-    let label = |run: &RunSample| {
-        let cell = seen.journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
-        format!("{cell}, pass {}", run.pass)
-    };
-    let mut items = Vec::new();
-    for run in seen.journal.runs() {
-        items.extend(broken(run).map(|told| format!("{}: {told}", label(run))));
-    }
-    for run in seen.journal.runs() {
-        items.extend(run.flags.iter().map(|flag| format!("{}: {}", label(run), flag.detail)));
-    }
+    let mut items = of_runs(seen.journal);
     let more = items.len().saturating_sub(MOST);
     items.truncate(MOST);
     if more > 0 {
-        items.push(format!("and {more} more, in samples.jsonl"));
+        items.push(format!("and {more} more, in result.json"));
     }
-    items.extend(behind(seen, label));
+    items.extend(behind(seen.journal));
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
+}
+
+/// All of it, for programs.
+pub(crate) fn notices(journal: &Journal) -> Vec<String> {
+    of_runs(journal).into_iter().chain(behind(journal)).collect()
+}
+
+/// What did not come to its end in any run, then what was held back.
+fn of_runs(journal: &Journal) -> Vec<String> {
+    let mut items = Vec::new();
+    for run in journal.runs() {
+        items.extend(broken(run).map(|told| format!("{}: {told}", label(journal, run))));
+    }
+    for run in journal.runs() {
+        let flags = run.flags.iter();
+        items.extend(flags.map(|flag| format!("{}: {}", label(journal, run), flag.detail)));
+    }
+    items
+}
+
+fn label(journal: &Journal, run: &RunSample) -> String {
+    let cell = journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
+    format!("{cell}, pass {}", run.pass)
 }
 
 /// What did not come to its end.
@@ -44,18 +58,18 @@ fn broken(run: &RunSample) -> impl Iterator<Item = String> {
 }
 
 /// One line for all runs in which the generator was the limit.
-fn behind(seen: &Seen<'_>, label: impl Fn(&RunSample) -> String) -> Option<String> {
+fn behind(journal: &Journal) -> Option<String> {
     let limited = |run: &RunSample| {
         run.flows().filter(|flow| flow.figures.pacing.is_some_and(|p| p.host_limited)).count()
     };
-    let runs: Vec<&RunSample> = seen.journal.runs().filter(|run| limited(run) > 0).collect();
+    let runs: Vec<&RunSample> = journal.runs().filter(|run| limited(run) > 0).collect();
     let worst = runs.iter().max_by_key(|run| limited(run))?;
     Some(format!(
         "the generator fell behind in {} of {}, most in {}, on {} of {}: these say more of the host than of \
          the network",
         runs.len(),
-        several(seen.journal.runs().count(), "run"),
-        label(worst),
+        several(journal.runs().count(), "run"),
+        label(journal, worst),
         limited(worst),
         several(worst.flows().count(), "flow"),
     ))

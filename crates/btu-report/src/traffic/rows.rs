@@ -1,10 +1,11 @@
 //! One row per flow and run, for spreadsheets and statistics programs.
 
-use btu_core::sample::Outcome;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
+
+use crate::result::traffic::ended;
 
 /// The head and the rows.
 pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
@@ -19,7 +20,7 @@ pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
     rows
 }
 
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 32] = [
     "cell",
     "pass",
     "cluster",
@@ -48,6 +49,10 @@ const COLUMNS: [&str; 28] = [
     "pacing_p99_us",
     "host_limited",
     "ended",
+    "asking_cpu_s",
+    "answering_cpu_s",
+    "noticed",
+    "notices",
 ];
 
 fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample) -> Vec<String> {
@@ -82,13 +87,14 @@ fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample)
         or_empty(figures.pacing.map(|pacing| pacing.p99_us)),
         figures.pacing.map_or_else(String::new, |pacing| pacing.host_limited.to_string()),
         ended(&flow.outcome),
+        or_empty(flow.cpu_ns.map(|[asking, _]| asking.seconds())),
+        or_empty(flow.cpu_ns.map(|[_, answering]| answering.seconds())),
+        joined(flow.noticed.iter().map(|(what, value)| format!("{what} = {value}"))),
+        joined(run.flags.iter().map(|flag| flag.detail.clone())),
     ]
 }
 
-fn ended(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Complete => "complete".to_owned(),
-        Outcome::Capped { reason } => format!("capped: {reason}"),
-        Outcome::Failed { reason } => format!("failed: {reason}"),
-    }
+/// Several texts in one field.
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join("; ")
 }

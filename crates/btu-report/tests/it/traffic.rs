@@ -3,6 +3,7 @@
 use btu_core::cell::Role;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
+use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
 use btu_core::sample::Outcome;
 use btu_core::sample::SocketOptions;
@@ -409,4 +410,33 @@ fn a_model_that_was_not_verified_says_so_in_every_report() {
     }
     let document = traffic_result(&journal, &analyse(&journal));
     assert!(document.unverified_models[0].starts_with("model telnet: parameters not verified"));
+}
+
+/// What people read of conversations and of what held a run back, programs read as well.
+#[test]
+fn what_users_noticed_and_what_was_held_back_stand_in_every_form() {
+    let mut journal = journal(Study::Scenario, &[80]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        run.flags = vec![Flag::new("policy-limited", "lab1 holds each flow to 1.00 Mb/s")];
+        let flow = &mut run.clusters[0].flows[0];
+        flow.noticed = vec![("page load p50, s".into(), 1.25), ("pages".into(), 3.0)];
+        flow.cpu_ns = Some([Nanos::from_millis(250), Nanos::from_millis(500)]);
+    }
+    let csv = rendered("csv", &journal);
+    let (head, row) = (csv.lines().next().unwrap(), csv.lines().nth(1).unwrap());
+    assert!(head.ends_with(",asking_cpu_s,answering_cpu_s,noticed,notices"), "{head}");
+    let told = ",0.25,0.5,\"page load p50, s = 1.25; pages = 3\",lab1 holds each flow to 1.00 Mb/s";
+    assert!(row.ends_with(told), "{row}");
+    let json: serde_json::Value = serde_json::from_str(&rendered("json", &journal)).unwrap();
+    let flow = &json["flows"][0];
+    assert_eq!((&flow["asking_cpu_s"], &flow["answering_cpu_s"]), (&0.25.into(), &0.5.into()));
+    assert_eq!(json["notices"][0], "80 ms, pass 1: lab1 holds each flow to 1.00 Mb/s");
+    for format in ["text", "html"] {
+        let page = rendered(format, &journal);
+        assert!(
+            page.contains("lab1 holds each flow") && page.contains("page load p50"),
+            "{format}"
+        );
+    }
 }

@@ -24,7 +24,7 @@ pub struct TrafficFlowResult {
     pub from: String,
     /// The receiving host.
     pub to: String,
-    /// `tcp` or `udp`.
+    /// `tcp`, `udp` or `quic`.
     pub transport: String,
     /// What it sends.
     pub traffic: String,
@@ -104,6 +104,10 @@ pub struct TrafficFlowResult {
     pub pacing_max_us: Option<f64>,
     /// True where the generator and not the network limited the flow.
     pub host_limited: bool,
+    /// CPU time of the thread that asked in a conversation, seconds.
+    pub asking_cpu_s: Option<f64>,
+    /// CPU time of the threads that answered, seconds.
+    pub answering_cpu_s: Option<f64>,
     /// What the user of a conversation's application noticed; empty for other flows.
     pub noticed: Vec<NoticedResult>,
 }
@@ -137,11 +141,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         transport: flow.transport.clone(),
         traffic: flow.traffic.clone(),
         duration_s: flow.duration_ns.seconds(),
-        ended: match &flow.outcome {
-            Outcome::Complete => "complete".to_owned(),
-            Outcome::Capped { reason } => format!("capped: {reason}"),
-            Outcome::Failed { reason } => format!("failed: {reason}"),
-        },
+        ended: ended(&flow.outcome),
         arrived_bytes: figures.arrived_bytes.count(),
         departed_bytes: figures.departed_bytes.count(),
         delivered_bytes: figures.delivered_bytes.count(),
@@ -177,11 +177,22 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         pacing_p50_us: pacing.map(|pacing| pacing.p50_us),
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
         host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
+        asking_cpu_s: flow.cpu_ns.map(|[asking, _]| asking.seconds()),
+        answering_cpu_s: flow.cpu_ns.map(|[_, answering]| answering.seconds()),
         noticed: flow
             .noticed
             .iter()
             .map(|(what, value)| NoticedResult { what: what.clone(), value: *value })
             .collect(),
+    }
+}
+
+/// `complete`, or what it ended with.
+pub(crate) fn ended(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Complete => "complete".to_owned(),
+        Outcome::Capped { reason } => format!("capped: {reason}"),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
     }
 }
 
