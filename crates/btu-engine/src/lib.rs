@@ -23,9 +23,13 @@ pub mod file;
 pub mod files;
 mod lineup;
 pub mod pingpong;
+#[cfg(feature = "tls")]
+mod pinned;
 mod place;
 pub mod probe;
 pub mod prober;
+#[cfg(feature = "quic")]
+mod quic;
 pub mod traffic;
 pub mod transport;
 

@@ -6,6 +6,7 @@
 //! came. Nothing blocks: a socket without room is left alone until it has some, so that a flow that
 //! cannot go on never delays another. Every wait has a deadline, so nothing hangs.
 
+mod alarms;
 mod answerer;
 mod capacity;
 mod connect;
@@ -16,6 +17,11 @@ mod job;
 mod meeting;
 mod outgoing;
 mod pacer;
+#[cfg(feature = "quic")]
+mod quic;
+#[cfg(not(feature = "quic"))]
+#[path = "traffic/no_quic.rs"]
+mod quic;
 pub(crate) mod ration;
 mod receipts;
 mod receiver;
@@ -39,6 +45,7 @@ pub use job::FlowEnd;
 pub use job::Job;
 pub use job::JobEnd;
 pub use job::Offer;
+pub use job::QuicSettings;
 pub use job::TcpEnd;
 pub use job::run;
 pub use job::run_seen;

@@ -108,17 +108,32 @@ fn protocol(
         return Err(Problem::at(tree.place, cause));
     }
     let mut protocol = Protocol { name: name.clone(), ..Protocol::default() };
+    let is_quic = name == "quic";
     for part in parts {
+        let legal = if is_quic { QUIC_OPTIONS } else { OPTIONS };
         let Label::Name(option) = &part.label else {
-            return Err(Problem::at(part.place, format!("write {OPTIONS} as NAME=VALUE")));
+            return Err(Problem::at(part.place, format!("write {legal} as NAME=VALUE")));
         };
         match option.as_str() {
+            "nodelay" | "mss" if is_quic => {
+                let cause = format!("{name} has no option \"{option}\"; write {legal}");
+                return Err(Problem::at(part.place, cause));
+            }
             "window" => protocol.window = Some(size(&part.value, expressions)?),
             "nodelay" => protocol.nodelay = Some(yes(&part.value)?),
-            "congestion" => protocol.congestion = Some(word(&part.value)?),
+            "congestion" => {
+                let found = word(&part.value)?;
+                if is_quic && !QUIC_CONGESTION.contains(&found.as_str()) {
+                    let legal = QUIC_CONGESTION.join(", ");
+                    let cause =
+                        format!("quic has no congestion control \"{found}\"; write one of {legal}");
+                    return Err(Problem::at(part.value.place, cause));
+                }
+                protocol.congestion = Some(found);
+            }
             "mss" => protocol.mss = Some(size(&part.value, expressions)?),
             _ => {
-                let cause = format!("{name} has no option \"{option}\"; write {OPTIONS}");
+                let cause = format!("{name} has no option \"{option}\"; write {legal}");
                 return Err(Problem::at(part.place, cause));
             }
         }
@@ -127,6 +142,9 @@ fn protocol(
 }
 
 const OPTIONS: &str = "window, nodelay, congestion or mss";
+const QUIC_OPTIONS: &str = "window or congestion";
+/// What the library has.
+const QUIC_CONGESTION: [&str; 3] = ["cubic", "reno", "bbr"];
 
 /// `host:port`, or a host or role alone.
 pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {

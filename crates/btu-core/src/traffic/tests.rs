@@ -308,3 +308,29 @@ fn the_examples_of_the_page_are_legal() {
     let read = read_toml("page.toml", text, &WORDS).map_err(|e| e.to_string());
     assert_eq!(read.map(|reading| reading.scenario.variants().len()), Ok(4));
 }
+
+/// What a library carries has the options of that library.
+#[test]
+fn options_of_quic_are_those_that_it_has() {
+    let words = Vocabulary { transports: &["quic"], files: &|_| Err(String::new()) };
+    let read = |transport: &str| {
+        let text = format!(
+            "[[cluster]]\nname = \"c\"\n[[cluster.test]]\npath = \"test -> active\"\n\
+             type = \"full(duration=1 s)\"\ntransport = \"{transport}\"\n"
+        );
+        read_toml("a.toml", &text, &words).map(|read| read.scenario)
+    };
+    let scenario = read("quic(window=64 KiB, congestion=reno)").unwrap();
+    let protocol = &scenario.clusters()[0].tests[0].protocol;
+    assert_eq!(protocol.to_string(), "quic(window=64 KiB, congestion=reno)");
+    for (transport, cause) in [
+        ("quic(mss=1400 B)", "a.toml:6:19: quic has no option \"mss\"; write window or congestion"),
+        (
+            "quic(congestion=vegas)",
+            "a.toml:6:30: quic has no congestion control \"vegas\"; write one of cubic, reno, bbr",
+        ),
+    ] {
+        let said = read(transport).unwrap_err().to_string();
+        assert!(said.contains(cause), "{said}");
+    }
+}

@@ -4,8 +4,6 @@ mod frames;
 #[cfg(any(test, not(all(feature = "quic", feature = "tls"))))]
 mod left_out;
 mod mptcp;
-#[cfg(feature = "tls")]
-mod pinned;
 #[cfg(feature = "quic")]
 mod quic;
 mod raw;

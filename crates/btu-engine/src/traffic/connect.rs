@@ -1,5 +1,7 @@
 //! The connections of a job, all made before anything is sent.
 
+mod meetings;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
@@ -10,6 +12,8 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -17,11 +21,13 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::clock;
 use btu_sys::socket;
+use btu_sys::socket::Effective;
 
 use super::flow::Shared;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::Job;
+use super::quic::QuicEnd;
 use super::receipts::Mark;
 use super::way::within;
 use crate::error::EngineError;
@@ -56,6 +62,30 @@ impl Ends {
 pub(super) enum Socket {
     Stream(TcpStream),
     Datagram(UdpSocket),
+    Quic(HeldQuic),
+}
+
+/// An end of a QUIC connection until the thread takes it that carries its flow.
+#[derive(Debug)]
+pub(super) struct HeldQuic {
+    socket: Arc<UdpSocket>,
+    congestion: String,
+    end: Mutex<Option<Box<QuicEnd>>>,
+}
+
+impl Socket {
+    /// Takes the end of a QUIC connection, if it is one.
+    pub(super) fn take_quic(&self) -> Option<Box<QuicEnd>> {
+        let Self::Quic(held) = self else { return None };
+        held.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl HeldQuic {
+    /// Buffers are those of the UDP socket, congestion control is the library's.
+    pub(super) fn effective(&self) -> Effective {
+        Effective { congestion: Some(self.congestion.clone()), ..Effective::of(&*self.socket) }
+    }
 }
 
 impl AsFd for Socket {
@@ -63,6 +93,7 @@ impl AsFd for Socket {
         match self {
             Self::Stream(stream) => stream.as_fd(),
             Self::Datagram(socket) => socket.as_fd(),
+            Self::Quic(held) => held.socket.as_fd(),
         }
     }
 }
@@ -71,11 +102,12 @@ impl AsFd for Socket {
 pub(super) fn connect(job: &Job<'_>) -> Result<Vec<Ends>, EngineError> {
     let mut ends: Vec<Option<Ends>> = job.flows.iter().map(|_| None).collect();
     let mut listeners = BTreeMap::new();
-    let mut streams = Vec::new();
+    let (mut streams, mut over_quic) = (Vec::new(), Vec::new());
     for (number, flow) in job.flows.iter().enumerate() {
         match flow.carrier {
             Carrier::Tcp(_) => streams.push(number),
             Carrier::Udp => ends[number] = Some(datagrams(job, flow)?),
+            Carrier::Quic(_) => over_quic.push(number),
         }
     }
     // Some at a time: the queue of a listener is short, and a full one costs a second.
@@ -83,6 +115,9 @@ pub(super) fn connect(job: &Job<'_>) -> Result<Vec<Ends>, EngineError> {
         for (number, pair) in accept_all(job, group, &mut listeners)? {
             ends[number] = Some(pair);
         }
+    }
+    for (number, pair) in meetings::meet_all(job, &over_quic)? {
+        ends[number] = Some(pair);
     }
     for socket in ends.iter().flatten().flat_map(Ends::sockets) {
         blocks_not(socket)?;
@@ -172,17 +207,18 @@ fn datagrams(job: &Job<'_>, flow: &Flow) -> Result<Ends, EngineError> {
     let far =
         within(&job.parties[flow.to].place, || Ok(socket::bind_udp(address, DATAGRAM_BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
-    let any = match listening {
-        SocketAddr::V4(_) => SocketAddr::from(([0, 0, 0, 0], 0)),
-        SocketAddr::V6(_) => SocketAddr::from(([0_u16; 8], 0)),
-    };
     let near = within(&job.parties[flow.from].place, || {
-        let near = socket::bind_udp(any, DATAGRAM_BUFFER)?;
+        let near = socket::bind_udp(any_of(listening), DATAGRAM_BUFFER)?;
         near.connect(listening).map_err(EngineError::peer(format!("connect to {listening}")))?;
         Ok(near)
     })?;
     mark(flow, &near)?;
     Ok(Ends::both(Socket::Datagram(near), Socket::Datagram(far)))
+}
+
+/// Any address and port of the family of another.
+fn any_of(other: SocketAddr) -> SocketAddr {
+    super::meeting::unspecified(other)
 }
 
 /// Gives the packets of a sender the code point of the flow.
@@ -197,6 +233,7 @@ pub(super) fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
     let set = match socket {
         Socket::Stream(stream) => stream.set_nonblocking(true),
         Socket::Datagram(socket) => socket.set_nonblocking(true),
+        Socket::Quic(held) => held.socket.set_nonblocking(true),
     };
     set.map_err(EngineError::peer("set O_NONBLOCK"))
 }

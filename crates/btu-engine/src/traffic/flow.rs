@@ -131,7 +131,7 @@ pub(super) fn trace(
     let trace = Trace { duration, discipline, endless, blocks, ..Trace::default() };
     match (&flow.carrier, endless) {
         (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
-        (Carrier::Tcp(_), _) => trace.of_stream(received.reads),
+        (Carrier::Tcp(_) | Carrier::Quic(_), _) => trace.of_stream(received.reads),
     }
 }
 
@@ -145,6 +145,7 @@ pub(super) fn effective(socket: Option<&Socket>) -> Effective {
     match socket {
         Some(Socket::Stream(stream)) => Effective::of(stream),
         Some(Socket::Datagram(socket)) => Effective::of(socket),
+        Some(Socket::Quic(held)) => held.effective(),
         None => Effective::default(),
     }
 }

@@ -82,6 +82,17 @@ pub enum Carrier {
     Tcp(Settings),
     /// UDP datagrams; a block beyond the largest goes out as several.
     Udp,
+    /// A QUIC connection with one unidirectional stream, with these settings at both ends.
+    Quic(QuicSettings),
+}
+
+/// What can be chosen of a QUIC connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuicSettings {
+    /// What a stream holds at each end at most; `None` for what the library has.
+    pub window: Option<Bytes>,
+    /// `cubic`, `reno` or `bbr`; `None` for cubic.
+    pub congestion: Option<String>,
 }
 
 /// What a flow sends.

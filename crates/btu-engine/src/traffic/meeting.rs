@@ -106,6 +106,7 @@ impl Reception {
                 self.datagrams.push((number, socket));
                 port
             }
+            Carrier::Quic(_) => Err(here_only()),
         }
     }
 
@@ -168,6 +169,7 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
                 door::greet(&socket, &seat, end).map_err(named())?;
                 Socket::Datagram(UdpSocket::from(socket))
             }
+            Carrier::Quic(_) => return Err(here_only()),
         };
         Ok((number, socket))
     };
@@ -269,6 +271,11 @@ fn port_of(address: io::Result<SocketAddr>) -> Result<u16, EngineError> {
 fn flow_number(number: usize) -> Result<u16, EngineError> {
     let many = |_| EngineError::Refused("too many flows between two hosts".to_owned());
     u16::try_from(number).map_err(many)
+}
+
+/// The certificate of a connection is made by the process that has both of its ends.
+fn here_only() -> EngineError {
+    EngineError::Refused("quic: only where both ends of a flow are on one host".to_owned())
 }
 
 /// Any address and port of the family of another.

@@ -1,5 +1,7 @@
 //! The sending end of one flow: what is due, written as far as the transport takes it.
 
+mod ending;
+
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -7,26 +9,22 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Bursts;
 use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Fate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket;
-use btu_sys::tcp_info::TcpInfo;
 
 use super::connect::Socket;
 use super::crew::Member;
-use super::flow::Sent;
 use super::flow::Shared;
 use super::flow::datagram;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::Offer;
 use super::job::TcpEnd;
-use super::pacer::Pacer;
 use super::pacer::now;
+use super::quic::QuicEnd;
 use super::ration::Ration;
 use super::receipts::Taking;
 
@@ -47,7 +45,8 @@ pub(super) struct Sender<'a> {
     blocked: bool,
     /// When T was first seen to have come.
     stopped: Option<Nanos>,
-    pub(super) is_over: bool,
+    stage: Stage,
+    quic: Option<Box<QuicEnd>>,
     refused: u64,
     tcp: Option<TcpEnd>,
     fault: Option<Outcome>,
@@ -65,6 +64,16 @@ pub(super) struct Sender<'a> {
 enum Load {
     Blocks(Bursts),
     Endless { sizes: Arc<[Bytes]>, next: usize, left: usize, taken: u64 },
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Sends,
+    /// Its user sends nothing more.
+    Over,
+    /// Nor does its transport, as far as that is in this process.
+    Gone,
 }
 
 /// What became of an attempt to send.
@@ -99,7 +108,7 @@ impl<'a> Sender<'a> {
             }
         };
         let chunk = match flow.carrier {
-            Carrier::Tcp(_) => flow.write.min(LONGEST_WRITE),
+            Carrier::Tcp(_) | Carrier::Quic(_) => flow.write.min(LONGEST_WRITE),
             Carrier::Udp => datagram(flow),
         };
         Self {
@@ -116,7 +125,8 @@ impl<'a> Sender<'a> {
             give_up,
             blocked: false,
             stopped: None,
-            is_over: false,
+            stage: Stage::Sends,
+            quic: socket.take_quic(),
             refused: 0,
             tcp: None,
             fault: None,
@@ -129,7 +139,7 @@ impl<'a> Sender<'a> {
 
     /// The next moment at which something happens by itself.
     pub(super) fn next_look(&self) -> Option<Nanos> {
-        if self.is_over {
+        if self.is_over() {
             return None;
         }
         let due = match &self.load {
@@ -150,7 +160,8 @@ impl<'a> Sender<'a> {
     /// Ends the flow where nobody tells any more that it arrives; true where it did.
     pub(super) fn is_broken(&mut self, time: Nanos) -> bool {
         let (sent, socket) = (self.shared.datagrams.load(Relaxed), self.socket);
-        let takes = self.receipts.as_mut().filter(|_| !self.is_over && time >= self.start);
+        let takes =
+            self.receipts.as_mut().filter(|_| self.stage == Stage::Sends && time >= self.start);
         let Some(trip) = takes.and_then(|one| one.take(time, sent, socket)) else { return false };
         self.cut_short(time, Outcome::Capped { reason: trip.to_string() });
         true
@@ -158,12 +169,33 @@ impl<'a> Sender<'a> {
 
     /// True while somebody else decides when this flow goes on.
     pub(super) fn is_held_up(&self) -> bool {
-        self.blocked
+        match self.stage {
+            Stage::Sends => self.blocked,
+            Stage::Over => true,
+            Stage::Gone => false,
+        }
+    }
+
+    /// True where room comes by what the other end says, and not by the socket.
+    pub(super) fn is_quic(&self) -> bool {
+        self.quic.is_some()
+    }
+
+    /// When its connection wants a turn, where this process moves it on.
+    pub(super) fn alarm(&mut self) -> Option<Nanos> {
+        self.quic.as_mut().filter(|_| self.stage != Stage::Gone).and_then(|quic| quic.due())
+    }
+
+    /// Takes what came for a connection that this process moves on.
+    pub(super) fn tend(&mut self) {
+        // Of a connection that is gone the next write tells.
+        let _ = self.quic.as_mut().map_or(Ok(()), |quic| quic.turn());
     }
 
     /// Sends what is due, as far as the transport takes it.
     pub(super) fn pump(&mut self, data: &mut [u8]) -> Progress {
         let was_blocked = std::mem::replace(&mut self.blocked, false);
+        self.tend();
         for _ in 0..AT_ONCE {
             let time = now();
             if time < self.start {
@@ -239,7 +271,10 @@ impl<'a> Sender<'a> {
     }
 
     /// Nothing of a datagram is taken, or all.
-    fn write(&self, data: &mut [u8]) -> io::Result<usize> {
+    fn write(&mut self, data: &mut [u8]) -> io::Result<usize> {
+        if let Some(quic) = &mut self.quic {
+            return quic.send(data);
+        }
         if self.flow.carrier == Carrier::Udp {
             let number = self.shared.datagrams.load(Relaxed).to_le_bytes();
             let room = data.len().min(number.len());
@@ -267,116 +302,7 @@ impl<'a> Sender<'a> {
                 }
                 Progress::More
             }
-            (_, Carrier::Tcp(_)) => self.fail(format!("send: {cause}")),
-        }
-    }
-
-    fn is_past_giving_up(&self) -> bool {
-        self.stopped.is_some_and(|stopped| stopped >= self.give_up)
-    }
-
-    fn fail(&mut self, reason: String) -> Progress {
-        self.cut_short(now(), Outcome::Failed { reason });
-        Progress::Over
-    }
-
-    /// Ends it although it has more: what it sent is averaged over the time that it had.
-    pub(super) fn cut_short(&mut self, time: Nanos, fault: Outcome) {
-        self.fault = Some(fault);
-        self.cut_short = Some(time.since(self.start));
-        self.end();
-    }
-
-    /// T has come, or the end of the time to drain, or a limit was met.
-    fn look_at_the_end(&mut self, time: Nanos, was_blocked: bool) -> Option<Progress> {
-        let since = time.since(self.start);
-        if let Load::Blocks(bursts) = &mut self.load {
-            // What was due before T is due, however late somebody looks.
-            bursts.advance(since.min(self.flow.duration));
-            if let Some(overflow) = bursts.overflow(since) {
-                let reason = format!("{overflow}, at t = {:.3} s", since.seconds());
-                self.cut_short(time, Outcome::Capped { reason });
-                return Some(Progress::Over);
-            }
-        }
-        if time >= self.end && self.stopped.is_none() {
-            self.stopped = Some(time);
-            self.tcp = self.account();
-            if let Load::Blocks(bursts) = &mut self.load {
-                bursts.stop();
-            }
-        }
-        // What was due is offered once, where only this thread was late and not the transport.
-        let stopped = self.stopped?;
-        let tries = !was_blocked && time < stopped.saturating_add(LAST_TRY);
-        (time >= self.give_up && !tries).then(|| {
-            self.end();
-            Progress::Over
-        })
-    }
-
-    /// Nothing is due now: the flow waits, or is over.
-    fn nothing_left(&mut self, time: Nanos) -> Progress {
-        let has_more = match &self.load {
-            Load::Blocks(bursts) => bursts.next_due().is_some(),
-            Load::Endless { .. } => false,
-        };
-        if has_more || (time < self.end && self.stopped.is_none()) {
-            return Progress::Idle;
-        }
-        self.end();
-        Progress::Over
-    }
-
-    /// Nothing more is sent: the receiver sees the end once it has read what was.
-    fn end(&mut self) {
-        self.is_over = true;
-        if self.tcp.is_none() {
-            self.tcp = self.account();
-        }
-        if let Socket::Stream(stream) = self.socket {
-            // A connection that is gone has nothing left to end.
-            let _ = stream.shutdown(std::net::Shutdown::Write);
-        }
-        self.shared.sender_done.store(true, Relaxed);
-    }
-
-    fn account(&self) -> Option<TcpEnd> {
-        let Socket::Stream(stream) = self.socket else { return None };
-        let read = TcpInfo::of(stream).ok()?;
-        let bytes = |count: Option<u64>| Bytes::new(count.unwrap_or(0));
-        let own = |count: u64| count.saturating_sub(self.said.count());
-        let micros = |count: Option<u64>| Nanos::from_micros(count.unwrap_or(0));
-        Some(TcpEnd {
-            // The SYN counts as a byte.
-            acknowledged: bytes(read.bytes_acked().map(|acked| own(acked.saturating_sub(1)))),
-            sent: bytes(read.bytes_sent().map(own)),
-            retransmitted: bytes(read.bytes_retrans()),
-            rtt: micros(read.rtt_us()),
-            least_rtt: micros(read.min_rtt_us()),
-        })
-    }
-
-    pub(super) fn finish(self, pacer: &Pacer) -> Sent {
-        let blocks = match self.load {
-            Load::Blocks(bursts) => bursts.into_records(),
-            Load::Endless { taken, .. } => vec![BlockRecord {
-                size: Bytes::new(taken),
-                start: Some(Nanos::ZERO),
-                end: Some(self.cut_short.unwrap_or(self.flow.duration).min(self.flow.duration)),
-                taken: Bytes::new(taken),
-                fate: Fate::Sent,
-                ..BlockRecord::default()
-            }],
-        };
-        Sent {
-            number: self.number,
-            blocks,
-            tcp: self.tcp,
-            pace: pacer.pace.name(),
-            refused: self.refused,
-            fault: self.fault,
-            ended: self.cut_short,
+            (_, Carrier::Tcp(_) | Carrier::Quic(_)) => self.fail(format!("send: {cause}")),
         }
     }
 }
@@ -391,8 +317,6 @@ fn ration(flow: &Flow, socket: &Socket) -> Option<Ration> {
 const AT_ONCE: usize = 16;
 /// The longest write: what a flow has beyond waits until others were looked at.
 const LONGEST_WRITE: Bytes = Bytes::new(1 << 20);
-/// How long what was due at T is still offered to a transport that has room.
-const LAST_TRY: Nanos = Nanos::from_millis(20);
 /// How long an unqueued block may take to be finished after T.
 const FINISH: Nanos = Nanos::from_secs(10);
 /// Datagrams that the kernel may refuse before the flow is given up.

@@ -13,6 +13,7 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::wait::Ready;
 
+use super::alarms::Alarms;
 use super::connect::Socket;
 use super::crew::Crew;
 use super::crew::Member;
@@ -27,6 +28,7 @@ use super::job::Flow;
 use super::job::Job;
 use super::job::Offer;
 use super::pacer::now;
+use super::quic::QuicEnd;
 use super::receipts::Giving;
 use crate::error::EngineError;
 
@@ -49,15 +51,19 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
     let mut space = vec![0; longest.clamp(LARGEST_DATAGRAM, LONGEST_READ).len()];
     let before = ThreadUse::now();
     let mut looked = Nanos::ZERO;
+    let mut alarms = Alarms::default();
+    for (place, sink) in sinks.iter_mut().enumerate() {
+        alarms.set(place, sink.alarm());
+    }
     while sinks.iter().any(|sink| !sink.is_over) {
-        ready.wait(Some(LOOK.count())).map_err(EngineError::peer("wait"))?;
+        let wait = alarms.first().map_or(LOOK, |first| first.since(now()).min(LOOK));
+        ready.wait(Some(wait.count())).map_err(EngineError::peer("wait"))?;
         for at in 0..ready.len() {
             let place = usize::try_from(ready.number(at)).unwrap_or(usize::MAX);
-            let Some(sink) = sinks.get_mut(place).filter(|sink| !sink.is_over) else { continue };
-            sink.read(&mut space);
-            if sink.is_over {
-                ready.remove(sink.socket)?;
-            }
+            serve(&mut sinks, place, (&ready, &mut alarms), &mut space)?;
+        }
+        while let Some(place) = alarms.take(now()) {
+            serve(&mut sinks, place, (&ready, &mut alarms), &mut space)?;
         }
         let time = now();
         if time.since(looked) > LOOK {
@@ -68,6 +74,22 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
     let used = ThreadUse::now().since(&before);
     let flows = sinks.into_iter().map(Sink::finish).collect();
     Ok(Done { flows, cpu: Nanos::new(used.cpu_ns) })
+}
+
+/// Reads what came for one of them.
+fn serve(
+    sinks: &mut [Sink<'_>],
+    place: usize,
+    (ready, alarms): (&Ready, &mut Alarms),
+    space: &mut [u8],
+) -> Result<(), EngineError> {
+    let Some(sink) = sinks.get_mut(place).filter(|sink| !sink.is_over) else { return Ok(()) };
+    sink.read(space);
+    if sink.is_over {
+        ready.remove(sink.socket)?;
+    }
+    alarms.set(place, sink.alarm());
+    Ok(())
 }
 
 /// Ends what is over. What still comes for it wakes nobody any more: it is not read.
@@ -102,6 +124,10 @@ struct Sink<'a> {
     last: Nanos,
     /// For the sender, where that is on another host.
     receipts: Option<Giving>,
+    /// A connection that this process moves on.
+    quic: Option<Box<QuicEnd>>,
+    /// All was read, and the other end has yet to hear of it.
+    is_read: bool,
     is_over: bool,
     fault: Option<Outcome>,
     /// When that ended it.
@@ -129,6 +155,8 @@ impl<'a> Sink<'a> {
             grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
             last: start,
             receipts: receipts.map(Giving::new),
+            quic: socket.take_quic(),
+            is_read: false,
             is_over: false,
             fault: None,
             ended: None,
@@ -137,13 +165,21 @@ impl<'a> Sink<'a> {
 
     /// Reads what is there, as often as another flow can wait.
     fn read(&mut self, space: &mut [u8]) {
+        if let Some(quic) = &mut self.quic {
+            // Of a connection that is gone the next read tells.
+            let _ = quic.turn();
+            self.is_over |= self.is_read && quic.is_gone();
+        }
         for _ in 0..AT_ONCE {
+            if self.is_read || self.is_over {
+                return;
+            }
             let length = match self.flow.carrier {
-                Carrier::Tcp(_) => self.flow.read.len().clamp(1, space.len()),
+                Carrier::Tcp(_) | Carrier::Quic(_) => self.flow.read.len().clamp(1, space.len()),
                 Carrier::Udp => space.len(),
             };
-            match socket::recv(self.socket.as_fd(), &mut space[..length]) {
-                Ok(0) if self.flow.carrier != Carrier::Udp => return self.is_over = true,
+            match self.receive(&mut space[..length]) {
+                Ok(0) if self.flow.carrier != Carrier::Udp => self.read_all(),
                 Ok(count) => self.came(&space[..count]),
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
@@ -155,6 +191,24 @@ impl<'a> Sink<'a> {
                 }
             }
         }
+    }
+
+    fn receive(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        match &mut self.quic {
+            Some(quic) => quic.recv(space),
+            None => socket::recv(self.socket.as_fd(), space),
+        }
+    }
+
+    /// The end of a stream. What acknowledges it the kernel sends for TCP.
+    fn read_all(&mut self) {
+        (self.is_read, self.last) = (true, now());
+        self.is_over = self.quic.as_ref().is_none_or(|quic| quic.is_gone());
+    }
+
+    /// When its connection wants a turn, where this process moves it on.
+    fn alarm(&mut self) -> Option<Nanos> {
+        self.quic.as_mut().filter(|_| !self.is_over).and_then(|quic| quic.due())
     }
 
     fn fail(&mut self, time: Nanos, fault: Outcome) {
@@ -175,7 +229,9 @@ impl<'a> Sink<'a> {
         self.shared.read.fetch_add(count, Relaxed);
         let at = since(time.count(), self.start);
         match self.flow.carrier {
-            Carrier::Tcp(_) => self.note(Read { at, total: Bytes::new(self.total) }),
+            Carrier::Tcp(_) | Carrier::Quic(_) => {
+                self.note(Read { at, total: Bytes::new(self.total) });
+            }
             Carrier::Udp => {
                 let number = unwrapped(data, self.highest);
                 self.highest = self.highest.max(number);
@@ -212,11 +268,13 @@ impl<'a> Sink<'a> {
                 let came = u64::try_from(self.arrived.len()).unwrap_or(u64::MAX);
                 self.is_over = came >= shared.datagrams.load(Relaxed) || quiet > job.linger;
             }
-            Carrier::Tcp(_) if quiet > job.stall => {
+            // Its sender heard of everything, or will not.
+            Carrier::Quic(_) if self.is_read => self.is_over = quiet > job.linger,
+            Carrier::Tcp(_) | Carrier::Quic(_) if quiet > job.stall => {
                 let reason = format!("nothing arrived for {} s", job.stall.seconds());
                 self.fail(time, Outcome::Capped { reason });
             }
-            Carrier::Tcp(_) => self.is_over |= job.cancel.load(Relaxed),
+            Carrier::Tcp(_) | Carrier::Quic(_) => self.is_over |= job.cancel.load(Relaxed),
         }
     }
 
@@ -247,7 +305,7 @@ fn unwrapped(data: &[u8], highest: u64) -> u64 {
 fn expected(flow: &Flow) -> usize {
     let Offer::Train { blocks, .. } = &flow.offer else { return 65_536 };
     let unit = match flow.carrier {
-        Carrier::Tcp(_) => Bytes::new(1448),
+        Carrier::Tcp(_) | Carrier::Quic(_) => Bytes::new(1448),
         Carrier::Udp => datagram(flow),
     };
     let parts: u64 = blocks.iter().map(|block| block.size.count().div_ceil(unit.count())).sum();

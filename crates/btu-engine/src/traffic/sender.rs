@@ -9,6 +9,7 @@ use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::wait::Ready;
 
+use super::alarms::Alarms;
 use super::crew::Crew;
 use super::flow;
 use super::flow::Sent;
@@ -34,6 +35,7 @@ pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, 
     let pace = pace_for_all(crew.members.iter().map(|member| member.flow));
     let mut pacer = Pacer::new(pace, &mut ready)?;
     let mut thread = Thread::new(job, crew, begin, &ready)?;
+    thread.set_alarms();
     let before = ThreadUse::now();
     thread.serve(&mut pacer, &mut ready)?;
     let used = ThreadUse::now().since(&before);
@@ -48,6 +50,8 @@ struct Thread<'a> {
     due: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// When each flow that its rate holds back may go on.
     held: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// When connections that this process moves on want a turn.
+    alarms: Alarms,
     /// Flows that could go on at once.
     runnable: Vec<usize>,
     data: Vec<u8>,
@@ -69,7 +73,11 @@ impl<'a> Thread<'a> {
         let members = crew.members.iter();
         let senders: Vec<Sender<'_>> = members.map(|one| Sender::new(one, begin)).collect();
         for (place, sender) in senders.iter().enumerate() {
-            ready.add_writer(sender.socket, number(place))?;
+            if sender.is_quic() {
+                ready.add_reader(sender.socket, number(place))?;
+            } else {
+                ready.add_writer(sender.socket, number(place))?;
+            }
         }
         let longest = senders.iter().map(|sender| sender.chunk).max().unwrap_or(1);
         let due =
@@ -79,8 +87,26 @@ impl<'a> Thread<'a> {
         // What is sent does not matter, but zeros could be compressed on the way.
         let data = (0..longest).map(|at| (at.wrapping_mul(31) >> 3).to_le_bytes()[0]).collect();
         let (looked, moved, moved_bytes) = (begin, begin, 0);
-        let held = BinaryHeap::new();
-        Ok(Self { senders, due, held, runnable, data, job, open, looked, moved, moved_bytes })
+        let (held, alarms) = (BinaryHeap::new(), Alarms::default());
+        Ok(Self {
+            senders,
+            due,
+            held,
+            alarms,
+            runnable,
+            data,
+            job,
+            open,
+            looked,
+            moved,
+            moved_bytes,
+        })
+    }
+
+    fn set_alarms(&mut self) {
+        for (place, sender) in self.senders.iter_mut().enumerate() {
+            self.alarms.set(place, sender.alarm());
+        }
     }
 
     fn serve(&mut self, pacer: &mut Pacer, ready: &mut Ready) -> Result<(), EngineError> {
@@ -88,6 +114,9 @@ impl<'a> Thread<'a> {
             let time = now();
             self.fire(time, ready)?;
             self.release(time, ready)?;
+            while let Some(place) = self.alarms.take(time) {
+                self.pump(place, ready)?;
+            }
             self.go_on(ready)?;
             if self.open == 0 {
                 break;
@@ -124,7 +153,8 @@ impl<'a> Thread<'a> {
         }
         let first = |heap: &BinaryHeap<Reverse<(Nanos, usize)>>| heap.peek().map(|one| one.0.0);
         let look = time.saturating_add(LOOK);
-        first(&self.due).into_iter().chain(first(&self.held)).fold(look, Nanos::min)
+        let own = first(&self.due).into_iter().chain(first(&self.held));
+        own.chain(self.alarms.first()).fold(look, Nanos::min)
     }
 
     /// Flows that their rate held back until now.
@@ -152,10 +182,13 @@ impl<'a> Thread<'a> {
     }
 
     fn pump(&mut self, place: usize, ready: &Ready) -> Result<(), EngineError> {
-        let Some(sender) = self.senders.get_mut(place).filter(|sender| !sender.is_over) else {
-            return Ok(());
-        };
+        let Some(sender) = self.senders.get_mut(place) else { return Ok(()) };
+        if sender.is_over() {
+            sender.tend();
+            return self.leave(place, ready);
+        }
         match sender.pump(&mut self.data) {
+            Progress::Blocked if sender.is_quic() => {}
             Progress::Blocked => ready.await_room(sender.socket, number(place))?,
             Progress::Held(until) if sender.held_until.is_none() => {
                 sender.held_until = Some(until);
@@ -163,11 +196,23 @@ impl<'a> Thread<'a> {
             }
             Progress::More if !self.runnable.contains(&place) => self.runnable.push(place),
             Progress::Held(_) | Progress::Idle | Progress::More => {}
-            Progress::Over => {
-                self.open -= 1;
-                ready.remove(sender.socket)?;
-            }
+            Progress::Over => return self.leave(place, ready),
         }
+        let alarm = sender.alarm();
+        self.alarms.set(place, alarm);
+        Ok(())
+    }
+
+    /// Leaves a flow that is over alone, once what it sent needs nobody here any more.
+    fn leave(&mut self, place: usize, ready: &Ready) -> Result<(), EngineError> {
+        let sender = &mut self.senders[place];
+        if !sender.is_gone() && !sender.delivers() {
+            sender.let_go();
+            self.open -= 1;
+            ready.remove(sender.socket)?;
+        }
+        let alarm = sender.alarm();
+        self.alarms.set(place, alarm);
         Ok(())
     }
 
@@ -178,10 +223,14 @@ impl<'a> Thread<'a> {
         }
         self.looked = time;
         self.give_up(time, flow::ABANDONED, |sender| sender.shared.is_abandoned());
-        let broken = self.senders.iter_mut().map(|sender| usize::from(sender.is_broken(time)));
-        self.open -= broken.sum::<usize>();
+        for sender in &mut self.senders {
+            if sender.is_broken(time) {
+                sender.let_go();
+                self.open -= 1;
+            }
+        }
         let moved: u64 = self.senders.iter().map(Sender::arrived).sum();
-        let waits = self.senders.iter().any(|one| !one.is_over && one.is_held_up());
+        let waits = self.senders.iter().any(Sender::is_held_up);
         if moved != self.moved_bytes || !waits {
             (self.moved, self.moved_bytes) = (time, moved);
         }
@@ -196,8 +245,11 @@ impl<'a> Thread<'a> {
     }
 
     fn give_up(&mut self, time: Nanos, reason: &str, of: impl Fn(&Sender<'_>) -> bool) {
-        for sender in self.senders.iter_mut().filter(|sender| !sender.is_over && of(sender)) {
-            sender.cut_short(time, Outcome::Capped { reason: reason.to_owned() });
+        for sender in self.senders.iter_mut().filter(|sender| !sender.is_gone() && of(sender)) {
+            if !sender.is_over() {
+                sender.cut_short(time, Outcome::Capped { reason: reason.to_owned() });
+            }
+            sender.let_go();
             self.open -= 1;
         }
     }

@@ -30,5 +30,7 @@ mod pingpong_hosts;
 mod prober;
 mod sides;
 mod traffic;
+#[cfg(feature = "quic")]
+mod traffic_quic;
 mod veth;
 mod xdp;

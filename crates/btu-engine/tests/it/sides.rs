@@ -144,7 +144,7 @@ fn two_sides_carry_what_one_process_carries() {
             // Each block of three writes and some bytes goes out in four.
             (Carrier::Udp, Some(loss)) => assert_eq!(loss.sent, 4 * figures.blocks.sent),
             (Carrier::Udp, None) => panic!("datagrams are counted"),
-            (Carrier::Tcp(_), loss) => {
+            (Carrier::Tcp(_) | Carrier::Quic(_), loss) => {
                 assert!(loss.is_none());
                 assert!(end.tcp.unwrap().acknowledged <= due);
                 assert!(end.sender.mss.is_some() && end.receiver.mss.is_some());

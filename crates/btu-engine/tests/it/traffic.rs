@@ -31,7 +31,7 @@ use btu_sys::socket::Settings;
 use crate::local::party;
 
 /// Blocks of one size at a period, the first after `phase`.
-fn train(size: u64, period: Nanos, blocks: u64, phase: Nanos) -> Offer {
+pub(crate) fn train(size: u64, period: Nanos, blocks: u64, phase: Nanos) -> Offer {
     let block = |k| Block { due: phase + period * k, size: Bytes::new(size) };
     Offer::Train {
         blocks: (0..blocks).map(block).collect(),
@@ -40,7 +40,7 @@ fn train(size: u64, period: Nanos, blocks: u64, phase: Nanos) -> Offer {
     }
 }
 
-fn flow(carrier: Carrier, offer: Offer, duration: Nanos) -> Flow {
+pub(crate) fn flow(carrier: Carrier, offer: Offer, duration: Nanos) -> Flow {
     Flow {
         from: 0,
         to: 1,
@@ -63,7 +63,7 @@ fn tcp() -> Carrier {
     Carrier::Tcp(Settings::default())
 }
 
-fn carry(flows: &[Flow]) -> Vec<FlowEnd> {
+pub(crate) fn carry(flows: &[Flow]) -> Vec<FlowEnd> {
     carry_until(flows, Arc::new(AtomicBool::new(false)))
 }
 

@@ -19,7 +19,7 @@ use crate::output;
 /// What a word is that is no file.
 const NO_FILE: &str = "write a scenario's FILE, or one of sweep, method, qos, viseum, convert";
 /// What can carry a flow.
-pub(super) const TRANSPORTS: [&str; 2] = ["tcp", "udp"];
+pub(super) const TRANSPORTS: [&str; 3] = ["tcp", "udp", "quic"];
 
 /// The scenario of a file, by the ending of its name; tells what was assumed.
 pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {

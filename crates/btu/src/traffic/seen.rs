@@ -122,6 +122,7 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         transport: match named.flow.carrier {
             Carrier::Tcp(_) => "tcp",
             Carrier::Udp => "udp",
+            Carrier::Quic(_) => "quic",
         }
         .to_owned(),
         traffic: named.traffic,

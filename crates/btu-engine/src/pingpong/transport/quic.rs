@@ -34,14 +34,14 @@ use super::Properties;
 use super::Reach;
 use super::Rendezvous;
 use super::Transport;
-use super::pinned;
-use super::pinned::refused;
 use super::socket;
 use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
 use crate::pingpong::regulator::Regulator;
+use crate::pinned;
+use crate::pinned::refused;
 
 /// The transport `quic`.
 #[derive(Debug)]

@@ -26,8 +26,6 @@ use super::Properties;
 use super::Reach;
 use super::Rendezvous;
 use super::Transport;
-use super::pinned;
-use super::pinned::refused;
 use super::socket;
 use super::socket::StreamEnd;
 use crate::error::EngineError;
@@ -36,6 +34,8 @@ use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
 use crate::pingpong::door;
 use crate::pingpong::regulator::Regulator;
+use crate::pinned;
+use crate::pinned::refused;
 
 /// The transport `tls`.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use rustls::version::TLS13;
 use crate::error::EngineError;
 
 /// The side that has the certificate, and the certificate in DER.
-pub(super) fn server() -> Result<(ServerConfig, Vec<u8>), EngineError> {
+pub(crate) fn server() -> Result<(ServerConfig, Vec<u8>), EngineError> {
     let made = rcgen::generate_simple_self_signed([NAME.to_owned()]);
     let made = made.map_err(refused("make a certificate"))?;
     let certificate = made.cert.der().clone();
@@ -38,7 +38,7 @@ pub(super) fn server() -> Result<(ServerConfig, Vec<u8>), EngineError> {
 }
 
 /// The side that accepts this certificate alone.
-pub(super) fn client(certificate: &[u8]) -> Result<ClientConfig, EngineError> {
+pub(crate) fn client(certificate: &[u8]) -> Result<ClientConfig, EngineError> {
     let pinned = Pinned { certificate: certificate.to_vec(), provider: provider() };
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
@@ -51,7 +51,7 @@ pub(super) fn client(certificate: &[u8]) -> Result<ClientConfig, EngineError> {
 }
 
 /// Closes over the operation for `map_err`.
-pub(super) fn refused<E: std::fmt::Display>(operation: &str) -> impl FnOnce(E) -> EngineError {
+pub(crate) fn refused<E: std::fmt::Display>(operation: &str) -> impl FnOnce(E) -> EngineError {
     let operation = operation.to_owned();
     move |cause| EngineError::Refused(format!("{operation}: {cause}"))
 }
@@ -108,7 +108,7 @@ impl ServerCertVerifier for Pinned {
 }
 
 /// The name in the certificate; nobody resolves it.
-pub(super) const NAME: &str = "btu";
+pub(crate) const NAME: &str = "btu";
 
 const PROTOCOL: &[u8] = b"btu-pingpong";
 

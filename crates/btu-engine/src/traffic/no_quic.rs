@@ -1,0 +1,80 @@
+//! What stands in the place of QUIC in a build without it: an end that nobody can have.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::UdpSocket;
+use std::sync::Arc;
+
+use btu_core::units::Nanos;
+
+use super::job::QuicSettings;
+use crate::error::EngineError;
+
+/// An end that does not exist.
+#[derive(Debug)]
+pub(super) enum QuicEnd {}
+
+/// Keys that do not exist.
+pub(super) enum Keys {}
+
+impl Keys {
+    pub(super) fn new() -> Result<Self, EngineError> {
+        let reason = "this build leaves quic out: build with `--features quic`";
+        Err(EngineError::Refused(reason.to_owned()))
+    }
+}
+
+impl QuicEnd {
+    pub(super) fn receiver(
+        _: Arc<UdpSocket>,
+        keys: &Keys,
+        _: &QuicSettings,
+    ) -> Result<Self, EngineError> {
+        match *keys {}
+    }
+
+    pub(super) fn sender(
+        _: Arc<UdpSocket>,
+        keys: &Keys,
+        _: &QuicSettings,
+        _: SocketAddr,
+    ) -> Result<Self, EngineError> {
+        match *keys {}
+    }
+
+    pub(super) fn is_met(&mut self) -> io::Result<bool> {
+        match *self {}
+    }
+
+    pub(super) fn turn(&mut self) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(super) fn due(&mut self) -> Option<Nanos> {
+        match *self {}
+    }
+
+    pub(super) fn send(&mut self, _: &[u8]) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(super) fn recv(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        match *self {}
+    }
+
+    pub(super) fn finish(&mut self) {
+        match *self {}
+    }
+
+    pub(super) fn delivers(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn close(&mut self) {
+        match *self {}
+    }
+}
