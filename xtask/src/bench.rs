@@ -71,20 +71,36 @@ fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     (bench.run)(repo, &options)
 }
 
-/// What the pages of checks have in common.
+/// What the pages of checks (`docs/*-checks.md`) have in common.
 #[cfg(test)]
 mod checks {
+    use std::fs;
+
+    use super::BENCHES;
     use crate::repo::Repo;
 
-    /// Every test that a page names is there.
-    pub(super) fn name_tests_that_exist(page: &str) {
-        let sources = Repo::here().unwrap().sources().unwrap();
-        let tests: Vec<&str> =
-            page.split('`').filter(|word| word.matches('_').count() > 2).collect();
-        assert!(tests.len() > 20, "{tests:?}");
-        for test in tests {
-            let definition = format!("fn {test}(");
-            assert!(sources.iter().any(|source| source.text.contains(&definition)), "{test}");
+    #[test]
+    fn every_page_of_checks_names_tests_and_benches_that_exist() {
+        let repo = Repo::here().unwrap();
+        let sources = repo.sources().unwrap();
+        let is_page = |name: &str| name.ends_with("-checks.md");
+        let files = fs::read_dir(repo.path("docs")).unwrap().map(|file| file.unwrap().path());
+        let pages: Vec<_> = files.filter(|file| file.to_str().is_some_and(is_page)).collect();
+        assert!(pages.len() > 4, "{pages:?}");
+        for page in pages {
+            let text = fs::read_to_string(&page).unwrap();
+            let words: Vec<&str> = text.split('`').collect();
+            let tests: Vec<&&str> = words.iter().filter(|w| w.matches('_').count() > 2).collect();
+            assert!(tests.len() > 10, "{}: {tests:?}", page.display());
+            for test in tests {
+                let definition = format!("fn {test}(");
+                let found = sources.iter().any(|source| source.text.contains(&definition));
+                assert!(found, "{}: {test}", page.display());
+            }
+            for bench in words.iter().filter_map(|word| word.strip_prefix("bench ")) {
+                let found = BENCHES.iter().any(|one| Some(one.name) == bench.split(' ').next());
+                assert!(found, "{}: bench {bench}", page.display());
+            }
         }
     }
 }

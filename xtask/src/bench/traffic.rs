@@ -378,7 +378,7 @@ mod tests {
     const TABLE: &str = include_str!("../../../docs/traffic-checks.md");
 
     #[test]
-    fn the_table_of_checks_names_every_part_and_tests_that_exist() {
+    fn the_table_of_checks_names_every_part() {
         for check in PARTS.iter().flat_map(|(names, _)| names.split(',')) {
             let row = TABLE.lines().find(|line| line.starts_with(&format!("| {check} |")));
             let named = row.map_or(TABLE.contains(&format!("`{check}`")), |row| {
@@ -386,7 +386,6 @@ mod tests {
             });
             assert!(named, "{check}");
         }
-        super::super::checks::name_tests_that_exist(TABLE);
     }
 
     #[test]
