@@ -35,6 +35,7 @@ pub use progress::pass_composites;
 pub use progress::running_score;
 pub use progress::settled_cells;
 pub use second::Followed;
+pub use second::RunAgain;
 pub use second::SecondRun;
 pub use second::second_run;
 pub use second::second_runs;

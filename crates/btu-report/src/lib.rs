@@ -5,6 +5,7 @@
 //! the machine: the same input gives the same bytes.
 #![forbid(unsafe_code)]
 
+mod abreast;
 mod bundle;
 mod chart;
 mod comparison;

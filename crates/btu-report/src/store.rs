@@ -5,8 +5,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::analysis::Analysis;
+use btu_core::analysis::RunAgain;
 use btu_core::analysis::analyse;
-use btu_core::analysis::second_runs;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
@@ -20,6 +20,7 @@ use btu_core::sample::Flag;
 use btu_core::verb;
 use serde::de::DeserializeOwned;
 
+use crate::abreast;
 use crate::bundle::BundleError;
 use crate::files::HOSTS;
 use crate::files::ResultFiles;
@@ -173,7 +174,9 @@ impl<L: DeserializeOwned> ReadLines<L> {
 impl Opened {
     /// What the journal means, with the packets of the second runs that are still there.
     pub fn analyse(&self) -> Analysis {
-        let second_runs = second_runs(&self.journal, |file| self.packets(file));
+        let again = RunAgain::of(&self.journal);
+        let judge = |sample: &&_| again.judge(sample, |file| self.packets(file));
+        let second_runs = abreast::map(&again.samples, judge);
         Analysis { second_runs, ..analyse(&self.journal) }
     }
 

@@ -65,18 +65,46 @@ pub fn second_runs(
     journal: &Journal,
     packets: impl Fn(&CaptureFile) -> Result<Vec<u8>, String>,
 ) -> Vec<SecondRun> {
-    let rate = verdict::emulator_rate(&journal.records);
-    let scored = count::counted_runs(&journal.plan, &journal.records, &[]);
-    let of = |sample: &&CaptureSample| {
+    let again = RunAgain::of(journal);
+    again.samples.iter().map(|sample| again.judge(sample, &packets)).collect()
+}
+
+/// The second runs of a journal, each of which can be judged by itself.
+#[derive(Debug)]
+pub struct RunAgain<'j> {
+    plan: &'j Plan,
+    /// In the order of the journal.
+    pub samples: Vec<&'j CaptureSample>,
+    scored: Vec<&'j CellSample>,
+    emulator_rate: Option<BitRate>,
+}
+
+impl<'j> RunAgain<'j> {
+    /// Those of a journal.
+    pub fn of(journal: &'j Journal) -> Self {
+        let counted = count::counted_runs(&journal.plan, &journal.records, &[]);
+        Self {
+            plan: &journal.plan,
+            samples: journal.captures(),
+            scored: counted.into_iter().map(|run| run.sample).collect(),
+            emulator_rate: verdict::emulator_rate(&journal.records),
+        }
+    }
+
+    /// What one of them says. `packets` gives the content of its file, or why there is none.
+    pub fn judge(
+        &self,
+        sample: &CaptureSample,
+        packets: impl Fn(&CaptureFile) -> Result<Vec<u8>, String>,
+    ) -> SecondRun {
         let content = match &sample.file {
             Some(file) => packets(file),
             None => Err(sample.not_captured.clone()),
         };
-        let scored = scored.iter().filter(|run| run.sample.cell == sample.run.cell);
-        let scored: Vec<&CellSample> = scored.map(|run| run.sample).collect();
-        second_run(&journal.plan, sample, content, &scored, rate)
-    };
-    journal.captures().iter().map(of).collect()
+        let scored = self.scored.iter().copied().filter(|run| run.cell == sample.run.cell);
+        let scored: Vec<&CellSample> = scored.collect();
+        second_run(self.plan, sample, content, &scored, self.emulator_rate)
+    }
 }
 
 /// What one second run says, beside the scored runs of its cell.

@@ -1,0 +1,53 @@
+//! The same work on many things, on all CPUs; what comes of it does not depend on how many there are.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+/// What `work` makes of each thing, in their order. A panic in it is passed on.
+pub(crate) fn map<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(things.len());
+    if threads < 2 {
+        return things.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((place, thing)) = taken(things, &next) {
+            done.push((place, work(thing)));
+        }
+        done
+    };
+    let mut all = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<Vec<_>>()
+    });
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The next thing that nobody has, with its place.
+fn taken<'t, T>(things: &'t [T], next: &AtomicUsize) -> Option<(usize, &'t T)> {
+    let place = next.fetch_add(1, Relaxed);
+    Some((place, things.get(place)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_things() {
+        let things: Vec<u64> = (0..100).collect();
+        let late = |number: &u64| {
+            thread::sleep(std::time::Duration::from_micros(number % 7 * 50));
+            number * 2
+        };
+        assert_eq!(map(&things, late), things.iter().map(|number| number * 2).collect::<Vec<_>>());
+        assert!(map(&[], late).is_empty());
+        assert_eq!(map(&[4], late), [8]);
+    }
+}
