@@ -211,7 +211,7 @@ impl Conductor {
     /// allowance lasts.
     fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
         let void = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
-        let disturbed = btu_core::anomaly::is_disturbed(&sample.host);
+        let disturbed = btu_core::anomaly::disturbance(&sample.host).is_some();
         let cost = sample.host.elapsed_ns;
         if sample.attempt > 1 || !(void || disturbed) || cost > self.allowance {
             return None;

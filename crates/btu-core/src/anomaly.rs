@@ -101,9 +101,9 @@ pub fn flags(evidence: &Evidence<'_>) -> Vec<(Subject, Flag)> {
     RULES.iter().flat_map(of).collect()
 }
 
-/// True where something else used the test host while it was measured: a repeat may cure that.
-pub fn is_disturbed(host: &HostSample) -> bool {
-    foreign_cpu::judge(host).or_else(|| steal::judge(host)).is_some()
+/// What else used the test host while it was measured, with the figure and its limit: a repeat may cure that.
+pub fn disturbance(host: &HostSample) -> Option<String> {
+    foreign_cpu::judge(host).or_else(|| steal::judge(host))
 }
 
 /// Why a black box was the limit of a run, its data threads aside: what those cost depends on the

@@ -10,6 +10,7 @@ use btu_control::Watcher;
 use btu_control::When;
 use btu_core::journal::Record;
 use btu_core::sample::CaptureSample;
+use btu_core::sample::CellSample;
 use btu_core::units::Nanos;
 
 use crate::output;
@@ -88,9 +89,7 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
             let rate = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
             let rate = rate
                 .map_or_else(|| "no data".to_owned(), |rate| format!("{:.1} Mb/s", rate.mbps()));
-            let void =
-                sample.invalid.first().map_or_else(String::new, |why| format!(", invalid: {why}"));
-            format!("{}{} {rate}{void}", sample.cell, again(sample.attempt))
+            format!("{}{} {rate}{}", sample.cell, again(sample.attempt), doubt(sample))
         }
         Record::Verification(check) if check.mismatches.is_empty() => {
             return format!("emulation of {} checked", check.link);
@@ -98,6 +97,15 @@ pub(super) fn line(record: &Record, progress: &Progress) -> String {
         Record::Verification(check) => return check.mismatches.join("; "),
     };
     format!("{}/{} {what} ({})", progress.done, progress.total, figures(progress))
+}
+
+/// Why a run may be repeated, if there is a reason.
+fn doubt(sample: &CellSample) -> String {
+    if let Some(why) = sample.invalid.first() {
+        return format!(", invalid: {why}");
+    }
+    let disturbed = btu_core::anomaly::disturbance(&sample.host);
+    disturbed.map_or_else(String::new, |why| format!(", disturbed: {why}"))
 }
 
 /// `SEND/telnet/none again, 1234 packets captured`
@@ -172,11 +180,16 @@ mod tests {
         let run = CellRun { cell, pass: 1, position: 3, attempt: 2, fixed_units: None };
         let mut sample = local::sample(&run, String::new(), Outcome::Complete);
         sample.invalid = vec!["clock step".to_owned()];
-        let told = line(&Record::Cell(Box::new(sample)), &at(1, [1, 1], [9, 9]));
+        let told = line(&Record::Cell(Box::new(sample.clone())), &at(1, [1, 1], [9, 9]));
         assert_eq!(
             told,
             "12/246 SEND/video/none again no data, invalid: clock step (pass 1 of 1, 9 s left)"
         );
         assert_eq!(name(&Task::Cell(run)), "SEND/video/none again");
+        sample.host.elapsed_ns = Nanos::from_secs(1);
+        sample.host.steal_ns = Some(Nanos::from_millis(30));
+        assert_eq!(doubt(&sample), ", invalid: clock step");
+        sample.invalid.clear();
+        assert_eq!(doubt(&sample), ", disturbed: the hypervisor stole 3.0 % > 1 % of the window");
     }
 }
