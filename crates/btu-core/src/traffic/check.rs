@@ -119,7 +119,7 @@ pub(super) fn test(claim: &Claim, call: &Call, streams: &Streams, count: usize) 
             let found = statistics::hurst(&values);
             near(claim, "Hurst", values.len(), (*wanted, found))
         }
-        Says::Rate(wanted) => of_sessions(claim, &values, *wanted),
+        Says::Rate(wanted) | Says::RateBelowTails(wanted) => of_sessions(claim, &values, *wanted),
     }
 }
 

@@ -53,6 +53,12 @@ impl Law {
         Self::Clamp(Box::new(self), Some(low), Some(high))
     }
 
+    /// The same, but what is beyond its 95th percentile is moved there.
+    pub(super) fn below_tail(&self) -> Self {
+        let most = self.quantile(BELOW_TAIL);
+        Self::Clamp(Box::new(self.clone()), None, Some(most))
+    }
+
     /// The mean; `None` where the tail is too heavy to have one.
     pub fn mean(&self) -> Option<f64> {
         match self {
@@ -239,6 +245,8 @@ fn bounded(value: f64, low: Option<f64>, high: Option<f64>) -> f64 {
 
 /// Below this share nothing is left of a distribution's mean.
 const LEAST: f64 = 1e-15;
+/// Where the tail of a law begins, for means that converge.
+pub(super) const BELOW_TAIL: f64 = 0.95;
 /// Draws after which a truncated value comes from the quantile instead.
 const REDRAWS: u32 = 1000;
 /// Steps of a sum over whole numbers.

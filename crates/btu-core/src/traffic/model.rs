@@ -85,6 +85,7 @@ mod prelude {
     pub(in crate::traffic) use super::Model;
     pub(in crate::traffic) use super::Says;
     pub(in crate::traffic) use super::Verified;
+    pub(in crate::traffic) use super::below_tails;
     pub(in crate::traffic) use super::choice;
     pub(in crate::traffic) use super::fixed;
     pub(in crate::traffic) use super::follows;
@@ -101,6 +102,7 @@ mod prelude {
     pub(in crate::traffic) use crate::traffic::call::Shape;
     pub(in crate::traffic) use crate::traffic::chance::Stream;
     pub(in crate::traffic) use crate::traffic::chance::Streams;
+    pub(in crate::traffic) use crate::traffic::law::BELOW_TAIL;
     pub(in crate::traffic) use crate::traffic::law::Law;
     pub(in crate::traffic) use crate::traffic::observe;
     pub(in crate::traffic) use crate::traffic::quantity::Quantity;
@@ -169,6 +171,9 @@ pub enum Says {
     /// Independent sessions, each by its bytes one way and the seconds until the next begins: so many bytes
     /// per second in the mean.
     Rate(f64),
+    /// The same where what is beyond the 95th percentile of every law lies there: the mean of heavy tails is
+    /// seen in no train of a bearable length, and that of the rest soon.
+    RateBelowTails(f64),
 }
 
 /// The model of this name.
@@ -288,6 +293,12 @@ pub(super) fn rounded(what: &'static str, law: Law, values: Values) -> Claim {
 /// them fit into a train of a bearable length.
 pub(super) fn per_session(rate: f64, values: Values) -> Claim {
     Claim { what: "rate of sessions, bytes per second", says: Says::Rate(rate), values }
+}
+
+/// The same where every law is cut as [`Law::below_tail`] cuts it, both the values and the rate.
+pub(super) fn below_tails(rate: f64, values: Values) -> Claim {
+    let what = "rate below the tails, bytes per second";
+    Claim { what, says: Says::RateBelowTails(rate), values }
 }
 
 /// A TiB.

@@ -24,7 +24,10 @@ pub(super) static MODEL: Model = Model {
         let between = call.variate("interarrival").law().clone();
         Train::Open(Box::new(Sessions::new(streams, between, Box::new(make))))
     },
-    claims: |_| {
+    claims: |call| {
+        let between = call.variate("interarrival").law().below_tail();
+        let mean = |law: Law| law.mean().unwrap_or(0.0);
+        let capped = mean(items()) * mean(size().below_tail()) * 1e9 / mean(between);
         vec![
             rounded("size of a file", size(), |call, streams, n| {
                 observe::sizes(call, streams, Forward, n)
@@ -33,9 +36,23 @@ pub(super) static MODEL: Model = Model {
                 let session = |part| float(Session::new(&streams.part(part)).left);
                 (0..n as u64).map(session).collect()
             }),
+            below_tails(capped, sessions),
         ]
     },
 };
+
+/// So many sessions without the tails: bytes of all files, and seconds until the next one.
+fn sessions(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let between = call.variate("interarrival").law().below_tail();
+    let (most, mut gaps) = (size().quantile(BELOW_TAIL), streams.stream("interarrival"));
+    let mut one = |part| {
+        let mut session = Session::new(&streams.part(part));
+        let files = std::iter::from_fn(|| session.next());
+        let bytes: f64 = files.map(|file| float(file.bytes.count()).min(most)).sum();
+        [bytes, between.sample(&mut gaps) / 1e9]
+    };
+    (0..count as u64).flat_map(&mut one).collect()
+}
 
 #[derive(Debug)]
 struct Session {

@@ -1,5 +1,6 @@
 //! Web pages for several models: a document, its objects, a time to read.
 
+use super::Values;
 use super::prelude::*;
 use crate::traffic::train::Conversation;
 use crate::traffic::train::Noticed;
@@ -53,6 +54,53 @@ impl Laws {
         (1..100_000).map(at_least).take_while(|share| *share > 0.0).sum()
     }
 
+    /// The same without the tails of their laws.
+    fn below_tails(&self) -> Self {
+        let fetch = match &self.fetch {
+            Fetch::Paused(pause) => Fetch::Paused(pause.below_tail()),
+            other => other.clone(),
+        };
+        Self {
+            request: self.request.below_tail(),
+            document: self.document.below_tail(),
+            objects: self.objects.below_tail(),
+            less: self.less,
+            object: self.object.below_tail(),
+            parsing: self.parsing.below_tail(),
+            reading: self.reading.below_tail(),
+            fetch,
+        }
+    }
+
+    /// What is claimed of the bytes that come back per second, by `values` of [`Laws::pages`].
+    pub(super) fn claim(&self, values: Values) -> Claim {
+        below_tails(self.below_tails().rates()[1], values)
+    }
+
+    /// So many pages without the tails: the bytes that come back, and the seconds until the next one.
+    pub(super) fn pages(&self, streams: &Streams, count: usize) -> Vec<f64> {
+        let mut reader = Reader::new(self.below_tails(), streams);
+        let mut steps = VecDeque::new();
+        let mut pages = Vec::with_capacity(2 * count);
+        for _ in 0..count {
+            reader.page(&mut steps);
+            let reading = Step::Think(reader.reading());
+            let (mut bytes, mut time) = (0, Nanos::ZERO);
+            for step in steps.drain(..).chain([reading]) {
+                match step {
+                    Step::Ask(asks) => bytes += asks.iter().map(|ask| ask.2.count()).sum::<u64>(),
+                    Step::Pool(_, asks) => {
+                        bytes += asks.iter().map(|ask| ask.1.count()).sum::<u64>();
+                    }
+                    Step::Think(pause) => time = time.saturating_add(pause),
+                    Step::Close(_) => {}
+                }
+            }
+            pages.extend([float(bytes), time.seconds()]);
+        }
+        pages
+    }
+
     pub(super) fn train(self, streams: &Streams) -> Train {
         Train::Closed(Box::new(Conversation::new(Box::new(Reader::new(self, streams)))))
     }
@@ -83,6 +131,10 @@ impl Reader {
 
     fn time(law: &Law, stream: &mut Stream) -> Nanos {
         Nanos::new(whole(law.sample(stream)))
+    }
+
+    fn reading(&mut self) -> Nanos {
+        Self::time(&self.laws.reading, &mut self.streams[5])
     }
 
     /// The number of objects of the next page.
@@ -122,7 +174,7 @@ impl Script for Reader {
     fn more(&mut self, elapsed: Nanos, steps: &mut VecDeque<Step>) {
         if self.loading {
             self.loads.push(elapsed.seconds());
-            steps.push_back(Step::Think(Self::time(&self.laws.reading, &mut self.streams[5])));
+            steps.push_back(Step::Think(self.reading()));
         } else {
             self.page(steps);
         }

@@ -27,7 +27,9 @@ pub(super) static MODEL: Model = Model {
         Train::Open(merge((0..call.count("sources")).map(source).collect()))
     },
     claims: |call| {
+        let rate = call.number("sources") * call.number("rate") / 8.0 / 2.0;
         vec![
+            below_tails(rate, turns),
             follows("on time", times(call), |call, streams, n| {
                 let mut source = Source::new(call, streams, 0);
                 (0..n).map(|_| source.times.sample(&mut source.on)).collect()
@@ -86,6 +88,19 @@ impl Open for Source {
         let gap = Nanos::new(whole(gap + wanted));
         Some(Arrival { gap, bytes: Bytes::new(1000), flow: self.flow, direction: Forward })
     }
+}
+
+/// Turns of one source without the tails: the bytes of as many sources in the time that it is on, and the
+/// seconds that it is on and off.
+fn turns(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let mut source = Source::new(call, streams, 1);
+    source.times = source.times.below_tail();
+    let bytes = call.number("sources") * call.number("rate") / 8.0 / 1e9;
+    let turn = |_| {
+        let (off, on) = source.turn();
+        [bytes * on, (off + on) / 1e9]
+    };
+    (0..count).flat_map(turn).collect()
 }
 
 /// On time of all sources in each stretch of 16 mean on times: at shorter ones a sum of on/off

@@ -16,14 +16,18 @@ pub(super) static MODEL: Model = Model {
     verified: Verified::No("medians only; the shapes of the distributions are ours"),
     rates: |call| laws(call, Fetch::Together).rates(),
     train: |call, streams| laws(call, Fetch::Together).train(streams),
-    claims: |_| claims(),
+    claims: |call| {
+        let pages =
+            |call: &Call, streams: &Streams, n| laws(call, Fetch::Together).pages(streams, n);
+        vec![sizes(), laws(call, Fetch::Together).claim(pages)]
+    },
 };
 
-pub(super) fn claims() -> Vec<Claim> {
-    vec![rounded("size of an object", object(), |_, streams, n| {
+pub(super) fn sizes() -> Claim {
+    rounded("size of an object", object(), |_, streams, n| {
         let mut stream = streams.stream("object");
         (0..n).map(|_| object().sample(&mut stream).round().max(1.0)).collect()
-    })]
+    })
 }
 
 pub(super) fn laws(call: &Call, fetch: Fetch) -> Laws {

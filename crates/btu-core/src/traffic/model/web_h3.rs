@@ -1,6 +1,7 @@
 //! Web pages of today over independent streams.
 
 use super::pages::Fetch;
+use super::pages::Laws;
 use super::prelude::*;
 use super::web_h2;
 
@@ -19,11 +20,14 @@ pub(super) static MODEL: Model = Model {
     },
     source: "HTTP Archive, report on page weight; RFC 9114",
     verified: Verified::No("medians only; the shapes of the distributions are ours"),
-    rates: |call| web_h2::laws(call, fetch(call)).rates(),
-    train: |call, streams| web_h2::laws(call, fetch(call)).train(streams),
-    claims: |_| web_h2::claims(),
+    rates: |call| laws(call).rates(),
+    train: |call, streams| laws(call).train(streams),
+    claims: |call| {
+        let pages = |call: &Call, streams: &Streams, n| laws(call).pages(streams, n);
+        vec![web_h2::sizes(), laws(call).claim(pages)]
+    },
 };
 
-fn fetch(call: &Call) -> Fetch {
-    Fetch::Flows(call.count("streams"))
+fn laws(call: &Call) -> Laws {
+    web_h2::laws(call, Fetch::Flows(call.count("streams")))
 }

@@ -43,6 +43,7 @@ pub(super) static MODEL: Model = Model {
                     (0..n).map(|_| float(reader.objects() + 2)).collect()
                 },
             },
+            laws(call).claim(|call, streams, n| laws(call).pages(streams, n)),
         ]
     },
 };

@@ -22,6 +22,7 @@ pub(super) static MODEL: Model = Model {
         vec![
             rounded("size", size(), |_, streams, n| drawn(&size(), streams.stream("object"), n)),
             follows("pause", pause(), |_, streams, n| drawn(&pause(), streams.stream("pause"), n)),
+            laws().claim(|_, streams, n| laws().pages(streams, n)),
         ]
     },
 };
