@@ -1,6 +1,7 @@
 //! The figures of the paper, from cells: throughput, CPU, delay and utilisation along an axis.
 
 use btu_core::traffic::analysis::delay;
+use btu_core::traffic::analysis::sessions::Scaling;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
@@ -295,25 +296,23 @@ fn ratio(cell: &Measured) -> f64 {
     cell.offered_ratio.map_or(0.0, |found| found.value)
 }
 
-/// How the total depends on the number of sessions, in words.
 fn scaling(seen: &Seen<'_>) -> Option<Block> {
-    let law = seen.analysis.scaling?;
-    let text = if law.is_shared_link {
-        format!(
-            "Sessions share one link: their total is {} however many there are.",
-            rate(law.single)
-        )
-    } else {
-        let most = law.most_at.map_or_else(String::new, |most| {
-            format!(" The total is greatest at {} sessions.", number::figure(most))
-        });
-        format!(
-            "X(N) = X1 N / (1 + s (N - 1) + k N (N - 1)) with X1 = {}, contention s = {}, coherence \
-             k = {}.{most}",
-            rate(law.single),
-            number::figure(law.contention),
-            number::figure(law.coherence)
-        )
-    };
-    Some(Block::paragraph(text))
+    seen.analysis.scaling.map(|law| Block::paragraph(scaling_in_words(&law)))
+}
+
+/// How the total depends on the number of sessions, in words.
+pub(super) fn scaling_in_words(law: &Scaling) -> String {
+    if law.is_shared_link {
+        let total = rate(law.single);
+        return format!("Sessions share one link: their total is {total} however many there are.");
+    }
+    let most = law.most_at.map_or_else(String::new, |most| {
+        format!(" The total is greatest at {} sessions.", number::figure(most))
+    });
+    format!(
+        "X(N) = X1 N / (1 + s (N - 1) + k N (N - 1)) with X1 = {}, contention s = {}, coherence k = {}.{most}",
+        rate(law.single),
+        number::figure(law.contention),
+        number::figure(law.coherence)
+    )
 }

@@ -9,6 +9,7 @@ use btu_core::traffic::study::Measured;
 use btu_core::words::several;
 
 use super::Seen;
+use super::figures;
 use super::rate;
 use super::span;
 use crate::document::Badge;
@@ -22,7 +23,7 @@ use crate::result::host_line;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     vec![Block::Card(Card {
-        figures: figures(seen.analysis),
+        figures: card(seen.analysis),
         badges: badges(seen),
         reasons: Vec::new(),
         sentence: sentence(seen.analysis),
@@ -30,7 +31,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     })]
 }
 
-fn figures(analysis: &Analysis) -> Vec<Figure> {
+fn card(analysis: &Analysis) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(mu) = analysis.mu {
         figures.push(megabits("mu", mu, "what one full stream gets"));
@@ -51,7 +52,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
     }
     figures.extend(found(&analysis.findings));
     if figures.is_empty() {
-        let all = |value: fn(&Measured) -> Option<Estimate>| analysis.cells.first().and_then(value);
+        let all = |value: fn(&Measured) -> Option<Estimate>| shown(analysis).and_then(value);
         let rates = [
             ("Arrival", all(|cell| cell.arrival), "bytes that came to the transport's door"),
             ("Departure", all(|cell| cell.departure), "bytes that the receiving users read"),
@@ -159,10 +160,18 @@ fn sentence(analysis: &Analysis) -> String {
     if let Some(most) = carried(analysis) {
         return format!("The path carried all that it was offered, {} at the most.", rate(most));
     }
-    match analysis.cells.first() {
-        Some(cell) => one_cell(cell),
+    let apart = analysis.scaling.map(|law| format!(" {}", figures::scaling_in_words(&law)));
+    match shown(analysis) {
+        Some(cell) => format!("{}{}", one_cell(cell, analysis), apart.unwrap_or_default()),
         None => "Nothing was measured.".to_owned(),
     }
+}
+
+/// The cell that the card is about: the only one, or that in which most departed.
+fn shown(analysis: &Analysis) -> Option<&Measured> {
+    let departed = |cell: &Measured| cell.departure.map_or(0.0, |rate| rate.value);
+    // Of equal ones the first.
+    analysis.cells.iter().rev().max_by(|a, b| departed(a).total_cmp(&departed(b)))
 }
 
 /// The largest of several loads, bit/s, where it departed as it arrived.
@@ -174,7 +183,7 @@ fn carried(analysis: &Analysis) -> Option<f64> {
     (rates.len() > 1 && departure * 1.02 >= arrival).then_some(arrival)
 }
 
-fn one_cell(cell: &Measured) -> String {
+fn one_cell(cell: &Measured, analysis: &Analysis) -> String {
     let flows = cell.runs.first().map_or(0, |run| run.flows);
     let [arrival, departure] =
         [cell.arrival, cell.departure].map(|rate_of| rate_of.map_or(0.0, |found| found.value));
@@ -182,7 +191,12 @@ fn one_cell(cell: &Measured) -> String {
         format!("; a byte waited {} on average", span(Some(delay.value)))
     });
     let flows = several(flows, "flow");
-    format!("{flows} offered {} and {} departed{delay}.", rate(arrival), rate(departure))
+    let which = match analysis.cells.len() {
+        1 => String::new(),
+        all => format!("Of {all} cells most departed in \"{}\": ", cell.cell.label),
+    };
+    let (arrival, departure) = (rate(arrival), rate(departure));
+    format!("{which}{flows} offered {arrival} and {departure} departed{delay}.")
 }
 
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {

@@ -440,3 +440,19 @@ fn what_users_noticed_and_what_was_held_back_stand_in_every_form() {
         );
     }
 }
+
+/// A card of several cells is about the one in which most departed, and names it.
+#[test]
+fn a_sweep_without_a_knee_says_which_cell_it_speaks_of() {
+    let mut journal = journal(Study::Sweep, &[80, 40, 60]);
+    journal.plan.cells.iter_mut().for_each(|cell| cell.group = Group::BlockSize);
+    let text = rendered("text", &journal).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said =
+        "Of 3 cells most departed in \"40 ms\": 1 flow offered 2.48 Mb/s and 1.70 Mb/s departed;";
+    assert!(text.contains(said), "{text}");
+    journal.plan.cells.truncate(1);
+    journal.lines.retain(|line| matches!(line, Line::TrafficRun(run) if run.cell == 1));
+    let text = rendered("text", &journal).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("COMPLETE") && text.contains(" 1 flow offered 1.24 Mb/s"), "{text}");
+    assert!(!text.contains("most departed"), "{text}");
+}
