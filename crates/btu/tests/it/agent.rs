@@ -11,6 +11,7 @@ mod ended;
 mod flows;
 mod hosts;
 mod limits;
+mod netem;
 mod packets;
 mod relayed;
 mod signed;
