@@ -2,12 +2,30 @@
 //!
 //! The fuzz targets call these, and so does the test that replays the corpora.
 
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use btu_control::HostId;
+use btu_control::agent::Action;
+use btu_control::agent::Agent;
+use btu_control::agent::ConnId;
+use btu_control::agent::Event;
+use btu_control::agent::Measured;
+use btu_control::agent::Roster;
+use btu_control::agent::Setup;
 use btu_control::frame::Frame;
 use btu_control::frame::FrameLimits;
 use btu_control::frame::FrameReader;
 use btu_control::invite::Invite;
+use btu_control::invite::OpenInvite;
+use btu_control::invite::Rights;
+use btu_control::invite::Secret;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
+use btu_control::message::LinkOrder;
+use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::policy::Policy;
 use btu_core::capture;
@@ -15,15 +33,25 @@ use btu_core::capture::PcapNg;
 use btu_core::diagnosis::Evidence;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
+use btu_core::link::ChainSpec;
+use btu_core::link::Reader;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::sample::SocketOptions;
 use btu_core::traffic;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Timeline;
 use btu_core::traffic::Train;
 use btu_core::traffic::plan::Plan as TrafficPlan;
+use btu_core::units::Nanos;
+use btu_engine::comm::FarToken;
+use btu_engine::comm::NearToken;
+use btu_engine::comm::Preamble;
+use btu_engine::comm::Seat;
+use btu_engine::transport::Channel;
+use btu_sys::tcp_info::TcpInfo;
 
 /// A parser, and what its input must never do.
 pub(crate) struct Property {
@@ -34,14 +62,17 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 8] = [
+pub(crate) static PROPERTIES: [Property; 11] = [
     Property { name: "bundle", holds: bundle },
     Property { name: "capture", holds: capture },
     Property { name: "frame", holds: frame },
     Property { name: "invite", holds: invite },
+    Property { name: "join", holds: join },
     Property { name: "journal", holds: journal },
+    Property { name: "link_order", holds: link_order },
     Property { name: "plan", holds: plan },
     Property { name: "policy", holds: policy },
+    Property { name: "preamble", holds: preamble },
     Property { name: "scenario", holds: scenario },
 ];
 
@@ -158,6 +189,176 @@ pub(crate) fn invite(bytes: &[u8]) {
             assert!(told.starts_with("not an invitation ("), "{told}");
             assert!(text.len() < 32 || !told.contains(text), "{told}");
         }
+    }
+}
+
+/// A stranger who hears no, whatever it says, leaves an agent as it found it: it is a peer when, and only
+/// when, it proved an invitation that was still open, and before that nothing is done for it.
+pub(crate) fn join(bytes: &[u8]) {
+    let mut agent = Agent::new(invited(), Roster { peers: BTreeMap::new(), invites: open() });
+    let (now, conn) = (Nanos::from_secs(1), ConnId(1));
+    let peer = host("B");
+    agent.on(now, Event::Accepted { conn, from: [10, 0, 0, 1].into() });
+    agent.on(now, Event::Secured { conn, peer, binding: BINDING });
+    let (mut greeted, mut proved, mut over) = (false, false, false);
+    for frame in frames(bytes.chunks(bytes.len().max(1)), FrameLimits::STRANGER) {
+        let event = match &frame {
+            Frame::Chunk(_) => Event::Garbage { conn, reason: "a chunk".to_owned() },
+            Frame::Message(text) => match Request::parse(text) {
+                Ok(request) => Event::Heard { conn, request },
+                Err(error) => Event::Garbage { conn, reason: error.to_string() },
+            },
+        };
+        let knows = |request: &Request| {
+            matches!(request, Request::Join { proof, .. }
+            if open().iter().any(|one| one.secret.is_proved(&BINDING, proof)))
+        };
+        let is_proof = matches!(&event, Event::Heard { request, .. } if knows(request));
+        let is_next = greeted && !proved && !over && is_proof;
+        let is_peer = proved || is_next;
+        for action in agent.on(now, event) {
+            match action {
+                Action::KeepPeer { id, .. } => {
+                    assert!(is_next && id == peer, "a peer without a proof");
+                    proved = true;
+                }
+                Action::Close { .. } => over = true,
+                Action::Send { answer: Answer::Welcome { known, .. }, .. } => {
+                    assert!(!known, "a stranger is known");
+                    greeted = true;
+                }
+                Action::Order { .. } | Action::Pass { .. } | Action::Start { .. } => {
+                    assert!(proved && !over, "work for a stranger");
+                }
+                Action::KeepInvites(left) => {
+                    assert!(left.len() <= open().len());
+                    assert!(left.iter().all(|one| one.tries <= TRIES));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(proved, is_peer, "a proof was not heard");
+    }
+}
+
+/// An agent that nobody is paired with.
+fn invited() -> Setup {
+    Setup {
+        id: host("A"),
+        build: "1".to_owned(),
+        policy: Policy::default(),
+        emulation: Offer::None("none".to_owned()),
+        stopped: false,
+        measured: Measured::default(),
+    }
+}
+
+/// The identity that begins with this letter.
+fn host(letter: &str) -> HostId {
+    format!("{letter}{}", "A".repeat(51)).parse().expect("52 letters are an identity")
+}
+
+/// Its invitations: those that the corpus proves, and that it does not.
+fn open() -> Vec<OpenInvite> {
+    let invite = |digit: &str| OpenInvite {
+        secret: Secret::try_from(digit.repeat(32)).expect("32 digits are a secret"),
+        rights: Rights::Runner,
+        expires_unix_s: u64::MAX,
+        tries: TRIES,
+    };
+    ["7", "9"].map(invite).into()
+}
+
+const BINDING: [u8; 32] = [4; 32];
+const TRIES: u32 = 5;
+
+/// What a worker asks of the emulator before it is refused by name, or is a chain of elements that reads
+/// back.
+pub(crate) fn link_order(bytes: &[u8]) {
+    let Ok(order) = serde_json::from_slice::<LinkOrder>(bytes) else { return };
+    for texts in [&order.up, &order.down] {
+        match ChainSpec::as_given(texts, &Reader::PLAN) {
+            Ok(chain) => {
+                let told = chain.texts();
+                let again = ChainSpec::as_given(&told, &Reader::PLAN).expect("its own words");
+                assert_eq!(again, chain, "{told:?}");
+                assert!(chain.constant_delay().is_none_or(|delay| delay <= LONGEST_DELAY));
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+/// No link holds a packet for longer.
+const LONGEST_DELAY: Nanos = Nanos::from_secs(3600);
+
+/// The first words of a data connection let in whoever knows the secret of this run, attempt and connection,
+/// however they are cut; whoever does not hears nothing.
+pub(crate) fn preamble(bytes: &[u8]) {
+    let seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+    for piece in [1, 7, 64] {
+        let heard = Heard { words: Mutex::new((bytes.to_vec(), 0)), piece, said: Mutex::default() };
+        let is_in = FarToken { seat }.far(0, &heard).is_ok();
+        let said = heard.said.lock().expect("one thread").clone();
+        let nonce = bytes.get(20..32).and_then(|nonce| nonce.try_into().ok());
+        let near = nonce.map(|nonce| NearToken { seats: vec![seat], nonce });
+        let right = near.map(|near| words_of(&near));
+        let is_right = right.is_some_and(|right| bytes.len() >= 64 && right == bytes[..64]);
+        assert_eq!((is_in, said.len()), (is_right, if is_right { 32 } else { 0 }));
+    }
+}
+
+/// What the host under test says first.
+fn words_of(near: &NearToken) -> Vec<u8> {
+    let heard = Heard { words: Mutex::default(), piece: 64, said: Mutex::default() };
+    // Nobody answers: only its words count.
+    assert!(near.near(0, &heard).is_err());
+    heard.said.into_inner().expect("one thread")
+}
+
+/// A connection on which these bytes come, some at a time, and nothing after them.
+#[derive(Debug)]
+struct Heard {
+    words: Mutex<(Vec<u8>, usize)>,
+    piece: usize,
+    said: Mutex<Vec<u8>>,
+}
+
+impl Channel for Heard {
+    fn send(&self, data: &[u8]) -> io::Result<usize> {
+        self.said.lock().expect("one thread").extend_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
+        let mut words = self.words.lock().expect("one thread");
+        let (all, at) = &mut *words;
+        let count = (all.len() - *at).min(space.len()).min(self.piece);
+        space[..count].copy_from_slice(&all[*at..*at + count]);
+        *at += count;
+        Ok(count)
+    }
+
+    fn close_sending(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn bound_waits(&self, _longest: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn abort(&self) {}
+
+    fn options(&self) -> SocketOptions {
+        SocketOptions::default()
+    }
+
+    fn tcp_info(&self) -> Option<TcpInfo> {
+        None
+    }
+
+    fn unacknowledged(&self) -> Option<u64> {
+        None
     }
 }
 
