@@ -42,7 +42,15 @@ pub(super) struct Black<'h> {
 
 impl Hosts {
     pub(super) fn new() -> Self {
+        Self::prepared(|_| ())
+    }
+
+    /// Hosts whose networks are prepared before they have a device.
+    pub(super) fn prepared(prepare: impl Fn(usize) + Sync) -> Self {
         let nets = [(), (), ()].map(|()| NetNs::create().unwrap());
+        for (host, net) in nets.iter().enumerate() {
+            net.inside(|| prepare(host)).unwrap();
+        }
         for number in [0, 1] {
             join(&nets[2], &nets[usize::from(number)], number);
         }
