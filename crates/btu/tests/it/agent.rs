@@ -6,14 +6,16 @@ mod between;
 mod blocks;
 mod broken;
 mod confined;
+mod cut;
 mod elsewhere;
 mod ended;
 mod flows;
 mod hosts;
 mod limits;
-mod netem;
+mod nonsense;
 mod packets;
 mod relayed;
+mod shared;
 mod signed;
 mod unit;
 

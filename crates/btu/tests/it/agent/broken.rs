@@ -1,25 +1,15 @@
 //! Faults of network, peers, strangers and disks: nothing hangs, nothing stays, the next run works.
 
 use std::fs::File;
-use std::io;
 use std::io::Read;
 use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
-use btu_control::HostId;
-use btu_control::Identity;
-use btu_control::frame;
-use btu_control::message::MAJOR;
-use btu_control::message::MINOR;
-use btu_control::message::Request;
-use btu_control::tls;
-use rustls::ClientConnection;
 use serde_json::Value;
 
 use super::A_LOT;
@@ -70,7 +60,7 @@ fn wait_long(mut condition: impl FnMut() -> bool) {
 }
 
 /// A run of a few cells, as if nothing had happened: an agent that is lost is not waited for.
-fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
+pub(super) fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
     wait_until(|| agent.workers() == 0);
     let path = hosts.path(&format!("{out}.stderr"));
     let mut run = hosts.run(SOME, out, &["--active", "lab1", "--reconnect", "0"]);
@@ -83,7 +73,7 @@ fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
     assert_eq!(code, Some(0), "{said}\nlog of the agent: {}", log(agent));
 }
 
-fn log(agent: &Black<'_>) -> String {
+pub(super) fn log(agent: &Black<'_>) -> String {
     std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap()
 }
 
@@ -152,7 +142,7 @@ impl Slow {
 }
 
 /// Bytes from the corpus of frames, damaged.
-fn garbage() -> Vec<Vec<u8>> {
+pub(super) fn garbage() -> Vec<Vec<u8>> {
     let files = corpus("frame");
     let damaged = |seed: u64| {
         let bytes = &files[usize::try_from(seed).unwrap() % files.len()].1;
@@ -203,94 +193,6 @@ fn strangers_are_closed_and_change_nothing() {
         assert!(closed.count() >= 1000 - 8, "more than 8 strangers of one address were kept");
         assert!(log(&agent).lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
     });
-}
-
-/// A paired host that says anything at all, whole dialogues twice among it.
-#[test]
-fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
-    let name = "agent::broken::a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody";
-    isolated(name, || {
-        let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
-        let own = Identity::load_or_create(&hosts.state("2")).unwrap();
-        let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
-        let mut dice = Dice::new(1);
-        let (mut said, mut welcomed) = (0, 0);
-        hosts.inside(2, || {
-            for (file, bytes) in corpus("frame") {
-                // As it is, again on the same connection, and damaged.
-                let twice = [&bytes[..], &bytes[..]].concat();
-                let damaged = (0..3).map(|_| mutated(&bytes, &mut dice));
-                for (time, words) in std::iter::once(twice).chain(damaged).enumerate() {
-                    said += 1;
-                    let heard = say(&agent, (&own, id), &words);
-                    welcomed += usize::from(heard.unwrap_or_else(|error| {
-                        let before = format!("{}, {time}, after {said} dialogues", file.display());
-                        panic!("{before}: {error}\nlog of the agent: {}", log(&agent))
-                    }));
-                }
-            }
-        });
-        assert!(welcomed * 2 > said, "{welcomed} of {said} were heard");
-        assert_works(&hosts, &agent, "result");
-    });
-}
-
-/// Of each dialogue the agent hears three faulty messages, and no word after them.
-#[test]
-fn ten_thousand_malformed_frames_of_a_paired_host_change_nothing() {
-    let name = "agent::broken::ten_thousand_malformed_frames_of_a_paired_host_change_nothing";
-    isolated(name, || {
-        let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
-        let own = Identity::load_or_create(&hosts.state("2")).unwrap();
-        let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
-        let mut welcomed = 0;
-        hosts.inside(2, || {
-            for (number, twenty) in garbage().chunks(20).enumerate() {
-                let heard = say(&agent, (&own, id), &twenty.concat());
-                welcomed += usize::from(heard.unwrap_or_else(|error| {
-                    panic!("dialogue {number}: {error}\nlog of the agent: {}", log(&agent))
-                }));
-            }
-        });
-        assert!(welcomed > 450, "{welcomed} of 500 dialogues were begun");
-        assert_works(&hosts, &agent, "result");
-    });
-}
-
-/// How long an agent that lives may take for a step of a dialogue.
-const A_STEP: Duration = Duration::from_secs(5);
-
-/// A greeting, and then these bytes; the agent may close at any moment, but not be silent. True where it
-/// welcomed.
-fn say(agent: &Black<'_>, (own, id): (&Identity, HostId), bytes: &[u8]) -> io::Result<bool> {
-    let config = Arc::new(tls::client_config(own, id).unwrap());
-    let mut tls = ClientConnection::new(config, tls::no_name()).unwrap();
-    let mut stream = TcpStream::connect_timeout(&agent.address().parse().unwrap(), A_STEP)?;
-    stream.set_read_timeout(Some(A_STEP))?;
-    stream.set_write_timeout(Some(A_STEP))?;
-    let mut channel = rustls::Stream::new(&mut tls, &mut stream);
-    let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "0".to_owned() };
-    let mut answer = [0; 4096];
-    let greeted = channel.write_all(&frame::encode(&hello).unwrap());
-    let heard = or_closed(greeted.and_then(|()| channel.read(&mut answer)))?;
-    let answer = String::from_utf8_lossy(&answer[..heard]);
-    assert!(heard == 0 || answer.contains(r#""type":"welcome""#), "{answer}");
-    let talked = channel.write_all(bytes).and_then(|()| channel.flush());
-    or_closed(talked.map(|()| 0))?;
-    Ok(heard > 0)
-}
-
-/// A connection that was closed gave nothing; one that is silent is a failure.
-fn or_closed(step: io::Result<usize>) -> io::Result<usize> {
-    use io::ErrorKind;
-    step.or_else(|error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => Err(error),
-        _ => Ok(0),
-    })
 }
 
 #[test]

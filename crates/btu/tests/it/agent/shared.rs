@@ -1,0 +1,68 @@
+//! An agent that serves several conductors at once, by explicit choice, and the order of those that wait.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::A_LOT;
+use super::LONG;
+use super::SOME;
+use super::hosts::Hosts;
+use super::hosts::said;
+use crate::isolated::isolated;
+use crate::program::ended_within;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+
+#[test]
+fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
+    let name = "agent::shared::two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &["shared = 2\n"]);
+        hosts.pair(&agent, "lab1");
+        hosts.pair_driver(&agent, "lab1");
+        let active = ["--active", "lab1"];
+        let long = |out: &str| hosts.run(LONG, out, &active).stderr(Stdio::null()).spawn().unwrap();
+        let mut first = long("first");
+        wait_until(|| agent.workers() == 1);
+        // Beside the first one, which goes on.
+        let second = hosts.drive(SOME, "second", &active).output().unwrap();
+        assert_eq!(second.status.code(), Some(0), "{}", said(&second));
+        assert!(first.try_wait().unwrap().is_none(), "the first one ended");
+        let result = read_json(&hosts.path("second/result.json"));
+        assert_eq!(result["rankable"], false, "{result:#}");
+        let why = result["not_rankable_reasons"].to_string();
+        assert!(why.contains("served up to 2 conductors at once (--shared)"), "{why}");
+        let disclosed = read_json(&hosts.path("second/hosts.json"));
+        assert_eq!(disclosed["placement"]["shared_active"]["value"], 2);
+        // No more than it allows: the next two wait, in the order in which they came.
+        let mut other = hosts.drive(LONG, "other", &active);
+        let mut other = other.stderr(Stdio::null()).spawn().unwrap();
+        wait_until(|| agent.workers() == 2);
+        let mut third = hosts.run(SOME, "third", &active);
+        let mut third = third.stderr(Stdio::piped()).spawn().unwrap();
+        let waiting = || agent.status()["waiting"].as_array().unwrap().len();
+        wait_until(|| waiting() == 1);
+        let mut fourth = hosts.drive(SOME, "fourth", &active);
+        let mut fourth = fourth.stderr(Stdio::piped()).spawn().unwrap();
+        wait_until(|| waiting() == 2);
+        assert_eq!(agent.workers(), 2);
+        signal(first.id(), "KILL");
+        first.wait().unwrap();
+        for (run, place) in [(&mut third, "place 1"), (&mut fourth, "place 2")] {
+            let ended = ended_within(run, A_LOT).expect("it waits for ever");
+            let told = std::io::read_to_string(run.stderr.take().unwrap()).unwrap();
+            assert_eq!(ended.code(), Some(0), "{told}");
+            assert!(
+                told.contains(&format!("agent lab1 works for others: {place} in its queue")),
+                "{told}"
+            );
+        }
+        signal(other.id(), "KILL");
+        other.wait().unwrap();
+        wait_until(|| agent.workers() == 0);
+        assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
+    });
+}
