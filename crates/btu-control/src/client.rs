@@ -2,8 +2,8 @@
 //! time, a deadline in every state, and no word of the agent believed that does not fit.
 
 mod fit;
+mod pieces;
 
-use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use crate::HostId;
@@ -14,11 +14,12 @@ use crate::message::MAJOR;
 use crate::message::MINOR;
 use crate::message::Request;
 use crate::policy;
-use crate::policy::LEAST_RATE;
 
 use fit::asked;
 use fit::misfit;
 use fit::name;
+use pieces::Pieces;
+use pieces::STALL;
 
 /// What happened to a conductor's connection.
 #[derive(Clone, Debug)]
@@ -58,6 +59,8 @@ pub enum ClientAction {
     Failed(Fault),
     /// The agent works for others; the place in its queue.
     Queued(u32),
+    /// The result of a test grew there: keep this before anything else is done.
+    Kept(Vec<u8>),
     /// A step of a test is done there.
     Progress(String),
     /// Send a message.
@@ -146,11 +149,24 @@ struct Whole {
 
 #[derive(Debug)]
 enum State {
-    Asked { request: Request, patience: Nanos, whole: Option<Whole> },
+    Asked {
+        request: Request,
+        patience: Nanos,
+        whole: Option<Whole>,
+    },
+    /// What was asked is not answered yet: first comes what a step added to the result.
+    Copying {
+        asked: Box<Self>,
+        text: String,
+        pieces: Pieces,
+    },
     Joining,
     Over(Fault),
     Ready,
-    Receiving { answer: Answer, document: Vec<u8>, length: u64, end: Nanos },
+    Receiving {
+        answer: Answer,
+        pieces: Pieces,
+    },
     Securing,
     Welcoming,
 }
@@ -246,8 +262,11 @@ impl Client {
             }
             (
                 State::Asked { request: Request::Test(order), patience, whole },
-                Answer::Progress { seq, text, .. },
+                Answer::Progress { seq, text, kept_bytes, .. },
             ) if seq == order.seq => {
+                if kept_bytes > 0 {
+                    return self.copy(now, text, Pieces::of(seq, kept_bytes, now));
+                }
                 self.deadline = step_end(now, *patience, *whole);
                 vec![ClientAction::Send(Request::Ping {}), ClientAction::Progress(text)]
             }
@@ -290,39 +309,13 @@ impl Client {
 
     fn answered(&mut self, now: Nanos, answer: Answer) -> Vec<ClientAction> {
         match answer {
-            Answer::Document { length, .. } if length > 0 => {
-                // As a whole, however steadily its pieces come.
-                let end = now
-                    .saturating_add(STALL)
-                    .saturating_add(LEAST_RATE.time_for(Bytes::new(length)));
-                let state = State::Receiving { answer, document: Vec::new(), length, end };
-                self.enter(state, now, STALL);
+            Answer::Document { seq, length, .. } if length > 0 => {
+                let pieces = Pieces::of(seq, length, now);
+                self.enter(State::Receiving { answer, pieces }, now, STALL);
                 Vec::new()
             }
             answer => self.done(answer, Vec::new()),
         }
-    }
-
-    /// The next piece of the document, at its place: each in time, and all of them in time.
-    fn piece(&mut self, now: Nanos, chunk: &Chunk) -> Vec<ClientAction> {
-        let State::Receiving { answer, document, length, end } = &mut self.state else {
-            return self.lied("a piece of a document that nobody asked for");
-        };
-        let grown = document.len().saturating_add(chunk.bytes.len()) as u64;
-        let is_next = answer.seq() == Some(chunk.document)
-            && chunk.offset == document.len() as u64
-            && grown <= *length
-            && !chunk.bytes.is_empty();
-        if !is_next {
-            return self.lied("a piece of a document at a wrong place");
-        }
-        document.extend_from_slice(&chunk.bytes);
-        self.deadline = now.saturating_add(STALL).min(*end);
-        if grown < *length {
-            return Vec::new();
-        }
-        let (answer, document) = (answer.clone(), std::mem::take(document));
-        self.done(answer, document)
     }
 
     fn tick(&mut self, now: Nanos) -> Vec<ClientAction> {
@@ -334,7 +327,7 @@ impl Client {
                 return self.fail(Fault::Endless(whole.longest));
             }
             State::Asked { request, patience, .. } => (asked(request), *patience),
-            State::Receiving { .. } => ("the rest of a document", STALL),
+            State::Receiving { .. } | State::Copying { .. } => ("the rest of a document", STALL),
             _ => ("a greeting", GREETING),
         };
         self.fail(Fault::Silent(what, patience))
@@ -370,5 +363,3 @@ fn step_end(now: Nanos, patience: Nanos, whole: Option<Whole>) -> Nanos {
 const GREETING: Nanos = Nanos::from_secs(10);
 /// One that waits is told its place every 5 s.
 const QUEUE_SILENCE: Nanos = Nanos::from_secs(15);
-/// Without progress of a document.
-const STALL: Nanos = Nanos::from_secs(10);

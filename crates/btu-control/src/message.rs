@@ -188,6 +188,9 @@ pub enum Answer {
         /// Payload bytes that were moved since the last step.
         #[serde(default)]
         moved_bytes: u64,
+        /// Length of what the result grew by, which follows in chunks; 0 where nothing does.
+        #[serde(default)]
+        kept_bytes: u64,
     },
     /// The FTP server listens.
     Serving {
@@ -289,18 +292,6 @@ pub enum Offer {
     None(String),
     /// Behind an emulator, at this address.
     At(IpAddr),
-    /// Behind the kernel's own netem, which does not do every element, at this address.
-    ByNetem(IpAddr),
-}
-
-impl Offer {
-    /// Where data sockets are behind an emulator; `None` where none is.
-    pub const fn address(&self) -> Option<IpAddr> {
-        match self {
-            Self::None(_) => None,
-            Self::At(address) | Self::ByNetem(address) => Some(*address),
-        }
-    }
 }
 
 /// How an agent is.

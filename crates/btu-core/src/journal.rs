@@ -48,7 +48,7 @@ pub struct AloneSample {
 pub struct EventRecord {
     /// When, UTC, RFC 3339.
     pub at: String,
-    /// Snake case, stable: `started`, `resumed`, `interrupted`, `finished`, `warning`.
+    /// Snake case, stable: `started`, `resumed`, `interrupted`, `agent_lost`, `finished`, `warning`.
     pub event: String,
     /// A sentence for people.
     pub detail: String,
@@ -65,6 +65,16 @@ pub struct Journal {
     pub records: Vec<Record>,
     /// The lines of `events.jsonl`.
     pub events: Vec<EventRecord>,
+}
+
+impl EventRecord {
+    /// Why what these events tell of did not come to its end, where one of them says so.
+    pub fn cut(events: &[Self]) -> Option<&str> {
+        let of_life = ["agent_lost", "finished", "interrupted", "resumed", "started"];
+        let last = events.iter().rfind(|one| of_life.contains(&one.event.as_str()))?;
+        let is_cut = ["agent_lost", "interrupted"].contains(&last.event.as_str());
+        is_cut.then_some(last.detail.as_str())
+    }
 }
 
 impl Journal {

@@ -51,13 +51,7 @@ impl Closing<'_> {
             Ending::Interrupted => note(journal, "interrupted", "stopped before its end")?,
             Ending::Lost(reason) => note(journal, "agent_lost", reason)?,
         }
-        let files = ResultFiles::read(journal.path()).map_err(Failure::usage)?;
-        let stored = open(&files, OpenMode::Strict).map_err(Failure::usage)?;
-        warn(stored.warnings());
-        for (format, file) in [("json", "result.json"), ("html", "report.html")] {
-            let content = stored.render(format).map_err(Failure::usage)?;
-            journal.write(file, &content).map_err(journal_failure)?;
-        }
+        let stored = render_files(journal, open)?;
         sign::sign_files(journal)?;
         show(journal.path(), &stored, self.json)?;
         Ok(stored)
@@ -85,6 +79,21 @@ impl Closing<'_> {
             }
         }
     }
+}
+
+/// The files of what a journal holds, read back by `open`. Nobody signs them.
+pub(crate) fn render_files<S: Stored>(
+    journal: &JournalDir,
+    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+) -> Result<S, Failure> {
+    let files = ResultFiles::read(journal.path()).map_err(Failure::usage)?;
+    let stored = open(&files, OpenMode::Strict).map_err(Failure::usage)?;
+    warn(stored.warnings());
+    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
+        let content = stored.render(format).map_err(Failure::usage)?;
+        journal.write(file, &content).map_err(journal_failure)?;
+    }
+    Ok(stored)
 }
 
 /// What is said of a result in this directory.

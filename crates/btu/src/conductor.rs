@@ -1,5 +1,6 @@
 //! The conductor's connections to agents: who they are by name, and one that is made and asked.
 
+pub(crate) mod copied;
 mod peer;
 mod reservation;
 mod service;

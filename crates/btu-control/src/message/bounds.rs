@@ -135,7 +135,10 @@ impl Bounded for Answer {
             Self::Refused { reason } | Self::Failed { reason, .. } | Self::Bye { reason } => {
                 text("reason", reason)
             }
-            Self::Progress { text: said, .. } => text("text", said),
+            Self::Progress { text: said, kept_bytes, .. } => {
+                at_most("kept_bytes", *kept_bytes, LONGEST_DOCUMENT)?;
+                text("text", said)
+            }
             Self::Granted { emulation: Offer::None(reason), .. } => text("emulation", reason),
             Self::Prepared { addresses, .. } => {
                 at_most("addresses", addresses.len() as u64, MOST_FLOWS)

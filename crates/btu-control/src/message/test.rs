@@ -59,6 +59,9 @@ pub struct TestOrder {
     /// conductor wrote here is written over.
     #[serde(default)]
     pub limits: Option<Limits>,
+    /// Whether each step is told with what the result grew by, as a small bundle.
+    #[serde(default)]
+    pub copies: bool,
 }
 
 /// What a host under test may do, by the policy of its own agent.

@@ -327,7 +327,7 @@ impl World {
                         request: request.clone(),
                     });
                 }
-                ClientAction::Queued(_) | ClientAction::Progress(_) => {}
+                ClientAction::Kept(_) | ClientAction::Queued(_) | ClientAction::Progress(_) => {}
                 ClientAction::Done(reply) => self.go_on(index, &reply.answer),
                 ClientAction::Failed(_) => self.failed(index),
             }

@@ -9,6 +9,7 @@ use btu_control::agent::ConnId;
 use btu_control::agent::Event;
 use btu_control::agent::Roster;
 use btu_control::client::Fault;
+use btu_control::frame::Chunk;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
 use btu_control::message::Limits;
@@ -96,6 +97,7 @@ pub(crate) fn test_order(seq: u64) -> TestOrder {
         note: None,
         service: Some(text("traffic")),
         limits: None,
+        copies: false,
     }
 }
 
@@ -160,7 +162,8 @@ fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
     scene.ask(at(1), conn, Request::Reserve(Reservation { test: true, ..reservation() }));
     let worker = scene.agent.workers().next().unwrap();
     scene.ask(at(2), conn, of_a_run(1));
-    let progress = || Answer::Progress { seq: 1, text: "1/9".to_owned(), moved_bytes: 0 };
+    let progress =
+        || Answer::Progress { seq: 1, text: "1/9".to_owned(), moved_bytes: 0, kept_bytes: 0 };
     for second in [20, 40, 60] {
         let told = scene.agent.on(at(second), Event::Answered { worker, answer: progress() });
         assert_eq!(answers(told), [progress()]);
@@ -174,6 +177,24 @@ fn a_test_ends_when_its_conductor_is_silent_for_longer_than_the_lease() {
     assert!(!scene.agent.on(at(82), Event::Tick).contains(&Action::Kill { worker }));
     assert!(scene.agent.on(at(83), Event::Tick).contains(&Action::Kill { worker }));
     assert_eq!(scene.agent.workers().count(), 0);
+}
+
+#[test]
+fn what_a_test_adds_to_its_result_makes_no_step_longer() {
+    let (mut scene, conn, _) = tested("", &[]);
+    let worker = scene.agent.workers().next().unwrap();
+    scene.ask(at(2), conn, of_a_run(1));
+    let text = "1/9".to_owned();
+    let step = Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes: 99 };
+    scene.agent.on(at(3), Event::Answered { worker, answer: step });
+    for offset in 0..20 {
+        let chunk = Chunk { document: 1, offset, bytes: vec![7] };
+        let passed = scene.agent.on(at(3 + offset), Event::Piece { worker, chunk: chunk.clone() });
+        assert_eq!(passed, [Action::Pass { conn, chunk }]);
+    }
+    assert!(!scene.agent.on(at(24), Event::Tick).contains(&Action::Kill { worker }));
+    // 20 s and 3 more from the order on: the step was not answered.
+    assert!(scene.agent.on(at(25), Event::Tick).contains(&Action::Kill { worker }));
 }
 
 /// An agent whose policy says so much beside `test = true`, and a reservation of its time for a test that
@@ -227,7 +248,7 @@ fn what_a_test_may_send_is_said_by_its_own_agent_and_counted() {
     };
     assert_eq!(told(&mut scene, 1), Some(limits(0)));
     let over = Answer::Failed { seq: 1, reason: "over".to_owned() };
-    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 600 };
+    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 600, kept_bytes: 0 };
     for answer in [step, over] {
         scene.agent.on(at(2), Event::Answered { worker, answer });
     }
@@ -291,7 +312,7 @@ fn a_test_hears_that_its_conductor_has_heard_of_a_step_and_of_nothing_else() {
         said.iter().filter(|action| **action == go_on).count()
     };
     assert_eq!(ping(&mut scene), 0, "no step was told");
-    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 0 };
+    let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 0, kept_bytes: 0 };
     scene.agent.on(at(3), Event::Answered { worker, answer: step });
     assert_eq!((ping(&mut scene), ping(&mut scene)), (1, 0));
 }

@@ -11,6 +11,7 @@ use btu_control::message::Answer;
 use btu_control::message::MAJOR;
 use btu_control::message::MINOR;
 use btu_control::message::Request;
+use btu_control::message::TestOrder;
 use btu_core::units::Nanos;
 
 use crate::guests::test_order;
@@ -91,7 +92,8 @@ fn a_test_that_tells_steps_for_ever_ends_with_the_time_that_it_may_take() {
     let request = Request::Test(Box::new(test_order(1)));
     let asked = ClientEvent::Ask { request, patience: PATIENCE, longest: Some(longest) };
     client.on(START, asked);
-    let step = || Answer::Progress { seq: 1, text: "again".to_owned(), moved_bytes: 0 };
+    let step =
+        || Answer::Progress { seq: 1, text: "again".to_owned(), moved_bytes: 0, kept_bytes: 0 };
     let told = [ClientAction::Send(Request::Ping {}), ClientAction::Progress("again".to_owned())];
     let at = |second| START.saturating_add(Nanos::from_secs(second));
     for second in (0..600).step_by(10) {
@@ -114,4 +116,56 @@ fn a_test_without_a_step_is_given_up_before_the_time_that_all_of_it_may_take() {
     let given_up = client.on(START.saturating_add(PATIENCE), ClientEvent::Tick);
     let silent = Fault::Silent("the next step of the test", PATIENCE);
     assert_eq!(given_up, [ClientAction::Failed(silent)]);
+}
+
+/// A test is ordered, whose steps bring copies or not, and a step says that so many bytes of one follow.
+fn copied(copies: bool, kept_bytes: u64) -> (Client, Vec<ClientAction>) {
+    let mut client = ready();
+    let order = TestOrder { copies, ..test_order(1) };
+    let request = Request::Test(Box::new(order));
+    let longest = Some(Nanos::from_secs(600));
+    client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest });
+    let text = "1/9".to_owned();
+    let step = Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes };
+    let said = client.on(START, ClientEvent::Heard(step));
+    (client, said)
+}
+
+#[test]
+fn a_step_is_answered_when_its_copy_is_whole_and_the_test_goes_on() {
+    let (mut client, said) = copied(true, 5);
+    assert_eq!(said, []);
+    assert_eq!(client.on(START, piece(0, 3)), []);
+    let told = [
+        ClientAction::Kept(vec![7; 5]),
+        ClientAction::Send(Request::Ping {}),
+        ClientAction::Progress("1/9".to_owned()),
+    ];
+    assert_eq!(client.on(START, piece(3, 2)), told);
+    // The test is still asked for: it has its own patience again, and its own end.
+    assert_eq!(client.wake_at(), Some(START.saturating_add(PATIENCE)));
+    let document = Answer::Document { seq: 1, length: 0, moved_bytes: 0, account: None };
+    let ended = client.on(START, ClientEvent::Heard(document));
+    assert!(matches!(&ended[..], [ClientAction::Done(_)]), "{ended:?}");
+}
+
+#[test]
+fn a_copy_that_nobody_asked_for_or_that_does_not_come_ends_the_connection() {
+    let lied = |said: &[ClientAction]| matches!(said, [ClientAction::Failed(Fault::Lied(_))]);
+    let (_, said) = copied(false, 5);
+    assert!(lied(&said), "{said:?}");
+    for (offset, bytes) in [(1, 3), (0, 6), (0, 0)] {
+        let said = copied(true, 5).0.on(START, piece(offset, bytes));
+        assert!(lied(&said), "{offset}, {bytes}: {said:?}");
+    }
+    let (mut client, _) = copied(true, 5);
+    let answer = Answer::Failed { seq: 1, reason: "over".to_owned() };
+    let said = client.on(START, ClientEvent::Heard(answer));
+    assert!(lied(&said), "the rest of it first: {said:?}");
+    let (mut client, _) = copied(true, 5);
+    let given_up = client.on(START.saturating_add(Nanos::from_secs(10)), ClientEvent::Tick);
+    let [ClientAction::Failed(Fault::Silent(what, _))] = &given_up[..] else {
+        panic!("{given_up:?}")
+    };
+    assert_eq!(*what, "the rest of a document");
 }

@@ -75,7 +75,12 @@ fn dialogue() -> Vec<u8> {
         Answer::Document { seq: 2, length: 77, moved_bytes: 1, account: None },
         Answer::Signed { seq: 8, key: text("00"), signature: text("11") },
         Answer::Vouched {},
-        Answer::Progress { seq: 8, text: text("1/9 SEND/video/cpu"), moved_bytes: 9 },
+        Answer::Progress {
+            seq: 8,
+            text: text("1/9 SEND/video/cpu"),
+            moved_bytes: 9,
+            kept_bytes: 0,
+        },
         Answer::Bye { reason: text("enough") },
     ];
     let requests = requests.iter().map(|request| encode(request).unwrap());

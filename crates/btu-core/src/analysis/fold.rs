@@ -193,7 +193,7 @@ pub(super) fn summaries(
 
 /// The last event about the run's life says that it is over.
 fn came_to_its_end(journal: &Journal) -> bool {
-    let of_life = ["started", "resumed", "interrupted", "finished"];
+    let of_life = ["agent_lost", "finished", "interrupted", "resumed", "started"];
     let mut events = journal.events.iter().map(|record| record.event.as_str());
     events.rfind(|event| of_life.contains(event)) == Some("finished")
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeBounds;
 
 use super::CountedRun;
+use crate::journal::EventRecord;
 use crate::journal::Journal;
 
 /// What the reasons are drawn from.
@@ -66,7 +67,9 @@ impl Grounds<'_> {
     }
 
     fn unfinished(&self) -> Option<String> {
-        (!self.complete).then(|| "the run did not come to its end".to_owned())
+        let why = EventRecord::cut(&self.journal.events).filter(|why| !why.is_empty());
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        (!self.complete).then(|| format!("the run did not come to its end{why}"))
     }
 
     fn too_few_passes(&self) -> Option<String> {

@@ -1,5 +1,6 @@
 //! What did not come to its end, what the generator limited, and what the emulator says of itself.
 
+use btu_core::journal::EventRecord;
 use btu_core::sample::Outcome;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
@@ -24,9 +25,11 @@ pub(crate) fn notices(journal: &Journal) -> Vec<String> {
     of_runs(journal).into_iter().chain(behind(journal)).collect()
 }
 
-/// What did not come to its end in any run, then what was held back.
+/// Why it was cut off, what did not come to its end in any run, then what was held back.
 fn of_runs(journal: &Journal) -> Vec<String> {
-    let mut items = Vec::new();
+    let cut = EventRecord::cut(&journal.events);
+    let cut = cut.map(|why| format!("the measurement did not come to its end: {why}"));
+    let mut items: Vec<String> = cut.into_iter().collect();
     for run in journal.runs() {
         items.extend(broken(run).map(|told| format!("{}: {told}", label(journal, run))));
     }

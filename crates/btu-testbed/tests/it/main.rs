@@ -15,8 +15,6 @@ mod isolated;
 #[cfg(test)]
 mod local;
 #[cfg(test)]
-mod netem;
-#[cfg(test)]
 mod relay;
 #[cfg(test)]
 mod splitter;

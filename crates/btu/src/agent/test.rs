@@ -23,6 +23,7 @@ use btu_sys::process;
 
 use super::StateArgs;
 use super::confine;
+use super::growth::Growth;
 use super::state::StateDir;
 use super::worker::Heard;
 use super::worker::doorway::Output;
@@ -85,11 +86,18 @@ fn run(
 ) -> anyhow::Result<()> {
     let seq = order.seq;
     let (way, driver) = (agent.clone(), Arc::clone(driver));
+    let growth = order.copies.then(|| Mutex::new(Growth::of(site.state.test_folder())));
     let told = Told::new(move |step, moved| {
         let (text, moved_bytes) = (step.map(shortened), moved.count());
         let is_step = text.is_some();
-        let step = |text| Answer::Progress { seq, text, moved_bytes };
-        let said = way.say(&text.map_or(Answer::Moved { moved_bytes }, step), &[]);
+        let grown = growth
+            .as_ref()
+            .filter(|_| is_step)
+            .and_then(|growth| growth.lock().unwrap_or_else(PoisonError::into_inner).taken());
+        let grown = grown.unwrap_or_default();
+        let kept_bytes = grown.len() as u64;
+        let step = |text| Answer::Progress { seq, text, moved_bytes, kept_bytes };
+        let said = way.say(&text.map_or(Answer::Moved { moved_bytes }, step), &grown);
         if is_step {
             // Who drives this may be lost: what goes on ends by itself, and nothing else begins.
             let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);

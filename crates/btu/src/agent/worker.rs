@@ -376,7 +376,7 @@ impl Work {
 /// An answer, and the document that it announces.
 pub(super) fn say(out: &mut dyn Write, answer: &Answer, document: &[u8]) -> anyhow::Result<()> {
     out.write_all(&frame::encode(answer)?)?;
-    if let Answer::Document { seq, .. } = answer {
+    if let Answer::Document { seq, .. } | Answer::Progress { seq, .. } = answer {
         for chunk in Chunk::of_document(*seq, document) {
             out.write_all(&chunk.encode())?;
         }

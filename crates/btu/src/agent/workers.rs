@@ -232,7 +232,8 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let worker = Worker::of_another(ours).unwrap();
         let told = |answer| frame::encode(&answer).unwrap();
-        let step = Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 200 };
+        let step =
+            Answer::Progress { seq: 1, text: "1/2".to_owned(), moved_bytes: 200, kept_bytes: 0 };
         theirs.write_all(&told(Answer::Moved { moved_bytes: 30 })).unwrap();
         theirs.write_all(&told(step)).unwrap();
         // It was killed in the middle of a word.

@@ -37,6 +37,7 @@ use btu_sys::socket::Settings;
 use rustls::ClientConnection;
 
 use super::NamedAgent;
+use super::copied::Copied;
 
 /// A connection to an agent that answers.
 pub(crate) struct PeerLink {
@@ -48,7 +49,14 @@ pub(crate) struct PeerLink {
     /// Set by whoever wants all waiting to end.
     cancel: Arc<AtomicBool>,
     /// Who hears of the steps of a test.
-    told: Option<fn(&str)>,
+    told: Option<Steps>,
+}
+
+/// Who hears of the steps of a test, and keeps what they add to its result.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    pub(super) tell: fn(&str),
+    pub(super) copied: Copied,
 }
 
 /// What happens while an answer is awaited.
@@ -139,12 +147,12 @@ impl PeerLink {
 
     /// Orders a test, each step of which may take so long, and all of it no longer than `longest`. Steps
     /// are told to `told`.
-    pub(crate) fn order_test(
+    pub(super) fn order_test(
         &mut self,
         order: TestOrder,
         patience: Nanos,
         longest: Nanos,
-        told: fn(&str),
+        told: Steps,
     ) -> Result<Reply, Fault> {
         self.told = Some(told);
         let (request, longest) = (Request::Test(Box::new(order)), Some(longest));
@@ -187,8 +195,11 @@ impl PeerLink {
                         ClientAction::Done(reply) => return Ok(reply),
                         ClientAction::Failed(fault) => return Err(fault),
                         ClientAction::Queued(place) => hears(Meanwhile::Queued(place)),
+                        ClientAction::Kept(grown) => {
+                            self.told.iter().for_each(|to| to.copied.keep(&grown, to.tell));
+                        }
                         ClientAction::Progress(text) => {
-                            self.told.iter().for_each(|told| told(&text));
+                            self.told.iter().for_each(|told| (told.tell)(&text));
                         }
                         ClientAction::Send(request) => self.send(&request)?,
                     }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::Identity;
+use btu_control::JournalDir;
 use btu_control::client::Fault;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
@@ -18,13 +20,20 @@ use btu_control::message::TestOrder;
 use btu_core::cell::Role;
 use btu_core::units::Nanos;
 use btu_report::ResultFiles;
+use serde::de::DeserializeOwned;
 
 use super::Asking;
 use super::NamedAgent;
 use super::PeerLink;
-use crate::bundle;
+use super::copied::Copied;
+use super::copied::replace;
+use super::peer::Steps;
+use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
+use crate::run::Interrupt;
+use crate::run::start::journal_failure;
+use crate::run::start::note;
 use crate::sign;
 
 /// A host under test, and who takes part in its test.
@@ -37,6 +46,8 @@ pub(crate) struct Tested<'a> {
     pub(crate) cancel: &'a Arc<AtomicBool>,
     /// Who hears its steps and its place in a queue.
     pub(crate) tell: fn(&str),
+    /// Where the runs that are done are kept meanwhile.
+    pub(crate) copied: Copied,
     /// How long the black boxes take it for a guest, waiting for them included.
     pub(crate) longest: Nanos,
     /// How long it waits for a black box that it lost, in seconds.
@@ -79,6 +90,7 @@ impl Tested<'_> {
             note: None,
             service: None,
             limits: None,
+            copies: true,
         }
     }
 
@@ -100,6 +112,9 @@ impl Tested<'_> {
         let found = btu_report::verify(&files, &sign::signer);
         if let Some(first) = found.violations.first() {
             return Err(self.lied(format!("{}: {}", first.place, first.detail)));
+        }
+        if !self.copied.begins(&files) {
+            return Err(self.lied("a result without runs that it told before"));
         }
         let own = self.host.id.to_string();
         if !found.signers.iter().any(|one| one.covers == "manifest" && one.id == own) {
@@ -152,7 +167,8 @@ impl Tested<'_> {
     ) -> Result<Vec<u8>, Failure> {
         let order = order(link.next_seq());
         let patience = order.lease_ns.saturating_add(ANSWER);
-        let reply = link.order_test(order, patience, self.longest, self.tell);
+        let steps = Steps { tell: self.tell, copied: self.copied.clone() };
+        let reply = link.order_test(order, patience, self.longest, steps);
         let reply = reply.map_err(|fault| super::failure(self.host, fault))?;
         match reply.answer {
             Answer::Document { .. } => Ok(reply.document),
@@ -182,28 +198,62 @@ pub(crate) fn heard(quiet: bool) -> fn(&str) {
     if quiet { |_| () } else { output::message }
 }
 
-/// Writes the files of a result into a directory that is free.
+/// Writes the files of a result in the place of what was kept of it meanwhile.
 pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
     std::fs::create_dir_all(out)
         .with_context(|| format!("create {}", out.display()))
-        .map_err(Failure::environment)?;
-    files.iter().try_for_each(|(name, content)| bundle::write(&out.join(name), content))
+        .and_then(|()| {
+            files.iter().try_for_each(|(name, content)| replace(&out.join(name), content))
+        })
+        .map_err(Failure::environment)
+}
+
+/// The journal of a test that was cut off, with the reason as its last event; `None` where no run of it is
+/// kept. Nobody signed it: a host under test signs what is whole.
+pub(crate) fn cut<R: DeserializeOwned>(
+    tested: &Tested<'_>,
+    failure: &Failure,
+    interrupt: &Interrupt,
+) -> Result<Option<JournalDir>, Failure> {
+    let Some(out) = tested.copied.released() else { return Ok(None) };
+    let (mut journal, _) = JournalDir::resume::<R>(&out).map_err(journal_failure)?;
+    if interrupt.flag().load(Relaxed) {
+        note(&mut journal, "interrupted", "stopped before its end")?;
+    } else {
+        note(&mut journal, "agent_lost", &format!("{:#}", failure.cause))?;
+    }
+    Ok(Some(journal))
+}
+
+/// The end of a test that was cut off; `kept` is where its runs are.
+pub(crate) fn end(
+    kept: Option<&Path>,
+    failure: Failure,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let interrupted = interrupt.flag().load(Relaxed);
+    let what = kept.map_or_else(
+        || "no run of it was done".to_owned(),
+        |out| format!("the runs that were done are kept in {}, unsigned", out.display()),
+    );
+    if interrupted {
+        output::message(&format!("interrupted; the test is ended there; {what}"));
+        return Ok(interrupt.exit());
+    }
+    output::message(&format!("the test was cut off; {what}"));
+    Err(failure)
 }
 
 /// Why a test elsewhere is never gone on with.
 pub(crate) fn no_resume(dir: &Path, name: &str) -> Failure {
     let cause = anyhow!(
-        "--resume {}: --test {} keeps nothing of a test that was cut short: it ends with its \
-         conductor, and its result is handed over when it is whole",
+        "--resume {}: --test {} goes on with no test: one that is cut off has ended there, and its runs so \
+         far are in this directory, unsigned",
         dir.display(),
         super::shown(name)
     );
     Failure::usage(cause).hint("start the test again, without --resume")
 }
-
-/// What became of a test elsewhere that the user ended.
-pub(crate) const INTERRUPTED: &str =
-    "interrupted; the test is ended there, and nothing of it is kept";
 
 /// How long a guest may wait for black boxes.
 pub(crate) const WAITING: Nanos = Nanos::from_secs(3600);

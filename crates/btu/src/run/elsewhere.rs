@@ -2,11 +2,11 @@
 //! take it for a guest of this host.
 
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
+use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::units::Nanos;
 use btu_report::OpenMode;
@@ -21,13 +21,13 @@ use super::place;
 use super::remote::hosts::Hosts;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
+use crate::conductor::copied::Copied;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
 use crate::conductor::tested::Tested;
 use crate::conductor::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::output;
 
 /// A test, and who takes part in it.
 struct Elsewhere<'a> {
@@ -58,20 +58,19 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         own: &own,
         cancel: interrupt.flag(),
         tell: tested::heard(args.quiet || args.json),
+        copied: Copied::into(&out),
         longest: longest(&plan),
         reconnect: args.reconnect,
     };
     let one = Elsewhere { args, plan, given, tested };
-    let bundle = match one.tested.measured(one.reservation(), |seq| one.order(seq)) {
-        Err(_ended) if interrupt.flag().load(Relaxed) => {
-            output::message(tested::INTERRUPTED);
-            return Ok(interrupt.exit());
+    let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
+    match measured.and_then(|bundle| one.believed(&bundle)) {
+        Ok(files) => {
+            tested::write(&out, files.all())?;
+            one.show(&out)
         }
-        measured => measured?,
-    };
-    let files = one.believed(&bundle)?;
-    tested::write(&out, files.all())?;
-    one.show(&out)
+        Err(failure) => one.cut(failure, interrupt),
+    }
 }
 
 impl Elsewhere<'_> {
@@ -96,10 +95,26 @@ impl Elsewhere<'_> {
         let files = self.tested.believed(bundle)?;
         let opened = btu_report::open_files(&files, OpenMode::Strict);
         let plan = opened.map_err(|error| self.tested.lied(error.to_string()))?.journal.plan;
-        if (plan.seed, &plan.edition_hash) != (self.plan.seed, &self.plan.edition_hash) {
-            return Err(self.tested.lied("the result of another plan"));
+        self.is_ordered(&plan).map(|()| files)
+    }
+
+    fn is_ordered(&self, plan: &Plan) -> Result<(), Failure> {
+        if (plan.seed, &plan.edition_hash) == (self.plan.seed, &self.plan.edition_hash) {
+            Ok(())
+        } else {
+            Err(self.tested.lied("the result of another plan"))
         }
-        Ok(files)
+    }
+
+    /// The end of a test that was cut off: the report of the runs that were told before.
+    fn cut(&self, failure: Failure, interrupt: &Interrupt) -> Result<Exit, Failure> {
+        let Some(journal) = tested::cut::<Record>(&self.tested, &failure, interrupt)? else {
+            return tested::end(None, failure, interrupt);
+        };
+        let closed = finish::render_files(&journal)?;
+        self.is_ordered(&closed.journal.plan)?;
+        finish::show(self.args, &closed)?;
+        tested::end(Some(&closed.path), failure, interrupt)
     }
 
     /// The report as after any run, and its exit code by the events of the run.

@@ -62,23 +62,26 @@ pub(super) fn close(done: Done) -> Result<Closed, Failure> {
         Ending::Interrupted => ("interrupted", "stopped before the last pass was done".to_owned()),
     };
     start::note(&mut journal, event, &detail)?;
-    let stored =
-        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
-    let analysis = stored.analyse();
-    write_files(&journal, &stored.journal, &analysis)?;
-    sign::sign_run(&journal, &stored.journal, &signatures)?;
-    Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
+    let closed = render_files(&journal)?;
+    sign::sign_run(&journal, &closed.journal, &signatures)?;
+    Ok(closed)
 }
 
 /// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them.
 pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
+    let closed = render_files(journal)?;
+    if !sign::is_signed(journal) {
+        sign::sign_run(journal, &closed.journal, &[])?;
+    }
+    Ok(closed)
+}
+
+/// The files of what a journal holds. Nobody signs them.
+pub(super) fn render_files(journal: &JournalDir) -> Result<Closed, Failure> {
     let stored =
         btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
     let analysis = stored.analyse();
     write_files(journal, &stored.journal, &analysis)?;
-    if !sign::is_signed(journal) {
-        sign::sign_run(journal, &stored.journal, &[])?;
-    }
     Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
 }
 

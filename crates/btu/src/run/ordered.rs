@@ -182,6 +182,7 @@ mod tests {
             note: None,
             service: None,
             limits: None,
+            copies: false,
         };
         let scratch = Path::new("/var/lib/btu-io");
         for scratch in [Some(scratch), None] {

@@ -2,13 +2,13 @@
 //! others take it for a guest of this host, and this host has no connection of it.
 
 use std::path::Path;
-use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
+use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
 use btu_core::units::Nanos;
 use btu_report::OpenMode;
@@ -25,6 +25,7 @@ use super::words;
 use crate::agent::state::StateDir;
 use crate::closing;
 use crate::conductor::NamedAgent;
+use crate::conductor::copied::Copied;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
 use crate::conductor::tested::Tested;
@@ -71,17 +72,16 @@ pub(super) fn run(
         own: &own,
         cancel: interrupt.flag(),
         tell: tested::heard(output.quiet || output.json),
+        copied: Copied::into(&out),
         longest: longest(plan)?,
         reconnect: args.far().reconnect,
     };
     let one = Elsewhere { output, plan, needs, tested };
     one.fits()?;
-    match one.tested.measured(one.reservation(), |seq| one.order(seq)) {
-        Err(_ended) if interrupt.flag().load(Relaxed) => {
-            output::message(tested::INTERRUPTED);
-            Ok(interrupt.exit())
-        }
-        measured => one.show(&out, &one.believed(&measured.map_err(permitted)?)?),
+    let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
+    match measured.map_err(permitted).and_then(|bundle| one.believed(&bundle)) {
+        Ok(files) => one.show(&out, &files),
+        Err(failure) => one.cut(failure, interrupt),
     }
 }
 
@@ -124,11 +124,26 @@ impl Elsewhere<'_> {
         let files = self.tested.believed(bundle)?;
         let opened = StoredTraffic::open(&files, OpenMode::Strict);
         let stored = opened.map_err(|error| self.tested.lied(error.to_string()))?;
+        self.is_ordered(&stored).map(|()| files)
+    }
+
+    fn is_ordered(&self, stored: &StoredTraffic) -> Result<(), Failure> {
         if stored.journal.plan.asked().to_toml() == self.plan.to_toml() {
-            Ok(files)
+            Ok(())
         } else {
             Err(self.tested.lied("the result of another plan"))
         }
+    }
+
+    /// The end of a measurement that was cut off: the report of the runs that were told before.
+    fn cut(&self, failure: Failure, interrupt: &Interrupt) -> Result<Exit, Failure> {
+        let Some(journal) = tested::cut::<Line>(&self.tested, &failure, interrupt)? else {
+            return tested::end(None, failure, interrupt);
+        };
+        let stored = closing::render_files(&journal, StoredTraffic::open)?;
+        self.is_ordered(&stored)?;
+        closing::show(journal.path(), &stored, self.output.json)?;
+        tested::end(Some(journal.path()), failure, interrupt)
     }
 
     /// The report as after any measurement, and the exit code by its events.

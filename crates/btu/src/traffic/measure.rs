@@ -81,11 +81,11 @@ pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<En
             Regained::Not(reason) => return Ok(ended(started, Ending::Lost(reason))),
         }
         losses = Losses::default();
-        started.progress.done(&cell, &sample, started.hosts.take_untold());
         if decided {
-            keep(started, Line::TrafficCell(Box::new(cell)))?;
+            keep(started, Line::TrafficCell(Box::new(cell.clone())))?;
         }
-        keep(started, Line::TrafficRun(Box::new(sample)))?;
+        keep(started, Line::TrafficRun(Box::new(sample.clone())))?;
+        started.progress.done(&cell, &sample, started.hosts.take_untold());
     }
     Ok(ended(started, Ending::Complete))
 }

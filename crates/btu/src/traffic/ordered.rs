@@ -112,6 +112,7 @@ mod tests {
             note: None,
             service: None,
             limits: None,
+            copies: false,
         }
     }
 

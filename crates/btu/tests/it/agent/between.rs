@@ -23,10 +23,10 @@ use crate::program::signal;
 use crate::program::wait_until;
 
 /// A policy that lets its host send to others.
-const SENDS: &str = "[[class]]\ntest = true\n";
+pub(super) const SENDS: &str = "[[class]]\ntest = true\n";
 
 /// Two agents that reach each other, and that the third host knows as `lab1` and `lab2`.
-fn two<'h>(hosts: &'h Hosts, policies: [&[&str]; 2]) -> [Black<'h>; 2] {
+pub(super) fn two<'h>(hosts: &'h Hosts, policies: [&[&str]; 2]) -> [Black<'h>; 2] {
     hosts.join_black_boxes();
     let agents = [hosts.agent(0, policies[0]), hosts.agent(1, policies[1])];
     for (agent, name) in agents.iter().zip(["lab1", "lab2"]) {
@@ -36,7 +36,7 @@ fn two<'h>(hosts: &'h Hosts, policies: [&[&str]; 2]) -> [Black<'h>; 2] {
 }
 
 /// Nothing of a measurement is left at an agent.
-fn is_free(agent: &Black<'_>) -> bool {
+pub(super) fn is_free(agent: &Black<'_>) -> bool {
     agent.workers() == 0
         && agent.status()["working_for"] == Value::Array(Vec::new())
         && !agent.state().join("test").exists()
@@ -180,7 +180,7 @@ fn the_death_of_any_of_three_hosts_ends_the_traffic_of_both_agents() {
     });
 }
 
-fn ended(run: &mut Child) -> (Option<i32>, String) {
+pub(super) fn ended(run: &mut Child) -> (Option<i32>, String) {
     let ended = ended_within(run, Duration::from_mins(2)).expect("it goes on");
     let told = std::io::read_to_string(run.stderr.take().unwrap()).unwrap();
     (ended.code(), told)
@@ -226,7 +226,7 @@ fn whoever_does_not_let_its_host_send_or_be_sent_to_says_so_before_anything_is_s
         refused(&run(&asked, &by_lab2), 2, &["a model that waits for answers is asked from lab2"]);
         let mut resumed = hosts.btu(2);
         let resumed = resumed.args(["traffic", "--resume", "back"]).output().unwrap();
-        refused(&resumed, 2, &["--resume back: --test lab2 keeps nothing"]);
+        refused(&resumed, 2, &["--resume back: --test lab2 goes on with no test"]);
         wait_until(|| agents.iter().all(is_free));
     });
 }
