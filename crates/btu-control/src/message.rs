@@ -292,6 +292,18 @@ pub enum Offer {
     None(String),
     /// Behind an emulator, at this address.
     At(IpAddr),
+    /// Behind the kernel's own netem, which does not do every element, at this address.
+    ByNetem(IpAddr),
+}
+
+impl Offer {
+    /// Where data sockets are behind an emulator; `None` where none is.
+    pub const fn address(&self) -> Option<IpAddr> {
+        match self {
+            Self::None(_) => None,
+            Self::At(address) | Self::ByNetem(address) => Some(*address),
+        }
+    }
 }
 
 /// How an agent is.

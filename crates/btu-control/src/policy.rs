@@ -1,5 +1,6 @@
 //! What an agent does for whom: a file on the agent's own host, which always wins.
 
+mod front;
 mod hours;
 mod limits;
 
@@ -17,6 +18,9 @@ use crate::message::Preparation;
 use crate::message::Reservation;
 use crate::message::ServiceOrder;
 
+pub use front::Front;
+pub use front::Mechanism;
+use front::RawFront;
 pub use hours::Hours;
 pub(crate) use limits::speaks_in;
 
@@ -33,17 +37,6 @@ pub struct Policy {
     pub scratch: Option<PathBuf>,
     /// What is allowed to whom; the first that fits holds.
     pub classes: Vec<Grant>,
-}
-
-/// Where emulated links begin on this host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Front {
-    /// The device that leads to the test host.
-    pub device: String,
-    /// An address for the data sockets behind the emulator; nobody else on that network has it.
-    pub address: IpAddr,
-    /// Length of that network's prefix.
-    pub prefix: u8,
 }
 
 /// What is allowed to some peers.
@@ -104,13 +97,6 @@ struct RawPolicy {
     scratch: Option<PathBuf>,
     #[serde(default)]
     class: Vec<RawGrant>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFront {
-    device: String,
-    address: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -294,17 +280,6 @@ impl RawPolicy {
 /// One class; what is wrong with it is named with its number.
 fn of_class((class, number): (RawGrant, u32)) -> Result<Grant, String> {
     class.legal().map_err(|cause| format!("class {number}: {cause}"))
-}
-
-impl RawFront {
-    fn legal(self) -> Result<Front, String> {
-        let illegal = || format!("front.address = \"{}\": write 10.0.4.8/24", self.address);
-        let (address, prefix) = network(&self.address).ok_or_else(illegal)?;
-        if self.device.is_empty() || self.device.len() > 15 {
-            return Err(format!("front.device = \"{}\": write a device's name", self.device));
-        }
-        Ok(Front { device: self.device, address, prefix })
-    }
 }
 
 impl RawGrant {

@@ -176,7 +176,11 @@ fn lateness(sample: &DirectionSample, context: &Context<'_>) -> Verdict {
         return Verdict::Valid;
     }
     let Some(late) = sample.lateness_us else {
-        return Verdict::Limited(vec!["no lateness was recorded of a delayed direction".into()]);
+        let cause = match sample.backend.as_str() {
+            "netem" => NETEM_IS_SILENT,
+            _ => "no lateness was recorded of a delayed direction",
+        };
+        return Verdict::Limited(vec![cause.to_owned()]);
     };
     let asked = sample.delay_asked_us.unwrap_or(0.0);
     let above = |what: &str, found: f64, floor: f64, share: f64| {
@@ -261,6 +265,10 @@ fn share(part: Nanos, whole: Nanos) -> Option<f64> {
 fn whole_rate(bit_per_second: f64) -> BitRate {
     BitRate::new(bit_per_second as u64)
 }
+
+/// The checks before the first cell and after the last are all that is known of its delay.
+const NETEM_IS_SILENT: &str =
+    "netem records no lateness: of its delay only the checks before and after tell";
 
 #[cfg(test)]
 mod tests;

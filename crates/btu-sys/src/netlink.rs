@@ -5,6 +5,7 @@
 
 mod exchange;
 mod message;
+mod shaping;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,6 +22,11 @@ use crate::Result;
 use crate::namespace::NetNs;
 
 use exchange::Exchange;
+
+pub use shaping::Netem;
+pub use shaping::NetemLine;
+pub use shaping::RootCounters;
+pub use shaping::USUAL_LIMIT;
 
 /// A hardware address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,6 +187,15 @@ impl Netlink {
         found.ok_or_else(|| {
             Error::new(what(), std::io::Error::new(std::io::ErrorKind::NotFound, "no answer"))
         })
+    }
+
+    /// The link of this number.
+    pub fn link_by_index(&mut self, link: u32) -> Result<Link> {
+        let what = || format!("look up link {link}");
+        let asked = RouteNetlinkMessage::GetLink(message::link_by_index(link));
+        let reply = self.exchange.answer(&what, NLM_F_ACK, asked)?;
+        let nothing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no answer");
+        reply.iter().find_map(message::link_of).ok_or_else(|| Error::new(what(), nothing()))
     }
 
     /// The device by which packets for this address leave now, by the kernel's own choice of a route.

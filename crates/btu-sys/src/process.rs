@@ -32,6 +32,7 @@ pub use sandbox::Calls;
 pub use sandbox::Confinement;
 pub use sandbox::confine;
 pub use sandbox::confine_thread;
+pub use sandbox::confine_to_network;
 pub use signals::Arrived;
 pub use signals::Origin;
 pub use signals::SignalQueue;

@@ -4,12 +4,14 @@
 //! in [`BACKENDS`]. A backend moves packets through `btu_core::link` chains, or makes the kernel
 //! do the same; it never decides what happens to a packet.
 
+pub mod netem;
 pub mod relay;
 
 use std::fmt;
 
 use btu_core::link::ChainSpec;
 use btu_core::link::LinkError;
+use btu_core::link::NotForNetem;
 use btu_core::link::Wire;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
@@ -57,7 +59,7 @@ pub trait Emulator: fmt::Debug + Send + Sync {
 }
 
 /// Every emulator backend of this build, the default first.
-pub static BACKENDS: &[&dyn Backend] = &[&relay::RelayBackend];
+pub static BACKENDS: &[&dyn Backend] = &[&relay::RelayBackend, &netem::NetemBackend];
 
 /// One link: two devices of the emulator's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +125,18 @@ pub enum BackendError {
     /// An element cannot be made.
     #[error(transparent)]
     Link(#[from] LinkError),
+    /// An element is none that the kernel's own emulator has.
+    #[error(transparent)]
+    Netem(#[from] NotForNetem),
+    /// The kernel was built without its own emulator, or cannot load it.
+    #[error("the kernel has no sch_netem, which mechanism netem is")]
+    NoNetem(#[source] btu_sys::Error),
+    /// Packets are recorded by what carries them, and that is the kernel.
+    #[error("{backend} records no packets; the relay does")]
+    NoCapture {
+        /// The backend's name.
+        backend: &'static str,
+    },
     /// The emulator's namespace was refused.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),

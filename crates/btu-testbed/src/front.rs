@@ -17,13 +17,10 @@ use btu_sys::netlink::Route;
 use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
 
-use crate::backend::BACKENDS;
-use crate::backend::Backend;
 use crate::backend::BackendError;
 use crate::backend::Emulator;
 use crate::backend::LinkPorts;
 use crate::backend::Order;
-use crate::backend::Settings;
 use crate::capture::Capture;
 use crate::sysctls;
 
@@ -36,9 +33,10 @@ pub struct Site<'s> {
     pub address: IpAddr,
     /// Length of that network's prefix.
     pub prefix: u8,
-    /// What each thread of the emulator gives up once its sockets are open.
-    pub give_up: fn() -> std::io::Result<()>,
 }
+
+/// Starts what emulates the link between these devices of a namespace.
+pub type Starter<'s> = &'s dyn Fn(&NetNs, LinkPorts) -> Result<Box<dyn Emulator>, BackendError>;
 
 /// A namespace behind an emulator. Gone when it is dropped, or when the process dies.
 #[derive(Debug)]
@@ -67,19 +65,16 @@ pub enum FrontError {
 }
 
 impl Front {
-    /// Makes namespaces and devices and starts the emulator. Needs `btu_sys::namespace::is_privileged`.
-    pub fn make(site: &Site<'_>) -> Result<Self, FrontError> {
+    /// Makes namespaces and devices and has the emulator started. Needs
+    /// `btu_sys::namespace::is_privileged`.
+    pub fn make(site: &Site<'_>, start: Starter<'_>) -> Result<Self, FrontError> {
         let refused = |source| FrontError::Join { device: site.device.to_owned(), source };
         let (net, wire) = (NetNs::create()?, NetNs::create()?);
         for place in [&net, &wire] {
             place.inside(|| sysctls::write_all(sysctls::QUIET))?.map_err(refused)?;
         }
         join(site, &net, &wire).map_err(refused)?;
-        let ports = [LinkPorts { name: LINK.into(), near: OUTER.into(), far: INNER.into() }];
-        let settings =
-            Settings { shared_cpus: true, give_up: Some(site.give_up), ..Settings::default() };
-        let backend: &dyn Backend = BACKENDS[0];
-        let emulator = backend.start(&wire, &ports, &settings)?;
+        let emulator = start(&wire, ports())?;
         Ok(Self { net, emulator })
     }
 
@@ -108,6 +103,11 @@ impl Front {
     pub fn samples(&self) -> Result<Vec<DirectionSample>, FrontError> {
         Ok(self.emulator.samples()?)
     }
+}
+
+/// The link between the network and the sockets, in the emulator's namespace.
+pub fn ports() -> LinkPorts {
+    LinkPorts { name: LINK.into(), near: OUTER.into(), far: INNER.into() }
 }
 
 /// `device` - macvlan - emulator - veth - the front's address.

@@ -7,6 +7,7 @@ mod confine;
 mod front;
 mod growth;
 mod invite;
+mod keeper;
 mod link;
 mod listener;
 mod ordered;
@@ -82,6 +83,9 @@ enum AgentCommand {
     /// Emulate links in front of the agent; started by the agent
     #[command(hide = true)]
     Front(front::FrontArgs),
+    /// Have the kernel emulate the link of a front; started by the front
+    #[command(hide = true)]
+    Keeper(keeper::KeeperArgs),
 }
 
 /// Runs the verb.
@@ -97,6 +101,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit, Failure> {
         Some(AgentCommand::Test(args)) => test::test(args),
         Some(AgentCommand::Listener(args)) => listener::listener(args),
         Some(AgentCommand::Front(args)) => front::front(args),
+        Some(AgentCommand::Keeper(args)) => keeper::keeper(args),
     }
 }
 

@@ -120,7 +120,7 @@ impl Agent {
         self.jobs.insert(worker, Job::new(conn, &wanted, grant, now));
         let test = wanted.test;
         let emulation_wanted = wanted.emulation && !test;
-        let offered = matches!(emulation, Offer::At(_)) && emulation_wanted;
+        let offered = emulation.address().is_some() && emulation_wanted;
         self.actions.push(Action::Start {
             worker,
             peer,

@@ -19,6 +19,7 @@ use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::Which;
+use btu_control::policy::Mechanism;
 use btu_control::policy::Policy;
 use btu_core::sample::CapturePoint;
 use btu_core::units::BitRate;
@@ -120,11 +121,26 @@ fn what_is_not_legal_is_named_with_what_is() {
         ("[[class]]\ndata_ports = [80, 90]", "data_ports = [80, 90]: write [first, last]"),
         ("[[class]]\ndata_ports = [9000, 8000]", "data_ports = [9000, 8000]: write"),
         ("[front]\ndevice = \"eth0\"\naddress = \"x\"", "front.address = \"x\": write 10.0.4.8/24"),
+        (
+            "[front]\ndevice = \"eth0\"\naddress = \"10.0.4.8/24\"\nmechanism = \"tc\"",
+            "front.mechanism = \"tc\": write relay or netem",
+        ),
     ];
     for (text, message) in cases {
         let error = Policy::parse("policy.toml", text).unwrap_err().to_string();
         assert!(error.contains(message), "{text}: {error}");
     }
+}
+
+#[test]
+fn who_owns_an_agent_chooses_what_emulates_its_links() {
+    let front = |more: &str| {
+        let text = format!("[front]\ndevice = \"eth0\"\naddress = \"10.0.4.8/24\"\n{more}");
+        Policy::parse("policy.toml", &text).unwrap().front.unwrap().mechanism
+    };
+    assert_eq!(front(""), Mechanism::Relay);
+    assert_eq!(front("mechanism = \"relay\""), Mechanism::Relay);
+    assert_eq!(front("mechanism = \"netem\""), Mechanism::Netem);
 }
 
 /// One agent, and one peer of it whose turn it is.

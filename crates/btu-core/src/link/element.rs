@@ -21,6 +21,7 @@ use crate::units::Nanos;
 use super::LinkError;
 use super::chance::Stream;
 use super::line::Lines;
+use super::netem::NetemPart;
 use super::packet::Packet;
 use super::packet::Wire;
 use super::port::Port;
@@ -85,6 +86,11 @@ pub trait ElementSpec: fmt::Debug + fmt::Display + Send + Sync {
 
     /// The rate of the line, where the element is one.
     fn rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    /// What the kernel's own emulator does alike; `None` where it does nothing of the kind.
+    fn netem(&self) -> Option<NetemPart> {
         None
     }
 }

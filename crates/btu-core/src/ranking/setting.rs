@@ -1,8 +1,11 @@
 //! What must be equal before two results may stand beside each other.
 
+use std::collections::BTreeSet;
+
 use crate::disclosure::Fact;
 use crate::disclosure::HostFacts;
 use crate::journal::Journal;
+use crate::journal::Record;
 use crate::plan::Amount;
 use crate::plan::Plan;
 
@@ -38,6 +41,7 @@ impl Setting {
             ("preset", plan.preset.clone()),
             ("testbed class", plan.testbed_class.clone()),
             ("link class", link_class(journal)),
+            ("emulator", emulator(journal)),
             ("emulated delay", plan.link.delay.to_string()),
             ("emulated drops", plan.link.drop.clone()),
             ("emulated rate", plan.link.rate.clone().unwrap_or_else(|| "none".to_owned())),
@@ -87,6 +91,17 @@ fn amount(amount: Amount) -> String {
         Amount::Fixed(bytes) => format!("{} B", bytes.count()),
         Amount::Window(window) => format!("a window of {window}"),
     }
+}
+
+/// What emulated the links of the cells; the form in which a relay receives is no matter.
+fn emulator(journal: &Journal) -> String {
+    let cells = journal.records.iter().filter_map(|record| match record {
+        Record::Cell(sample) => Some(&sample.emulation),
+        _ => None,
+    });
+    let names = cells.flatten().filter_map(|direction| direction.backend.split('/').next());
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+    if names.is_empty() { "none".to_owned() } else { Vec::from_iter(names).join(" and ") }
 }
 
 /// Rate and MTU of the devices in use. On the local testbed there is none: the links are veth pairs.

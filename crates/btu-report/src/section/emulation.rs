@@ -41,6 +41,7 @@ impl Section for Emulation {
             return Vec::new();
         }
         let mut blocks = vec![Block::paragraph(asked(run.journal))];
+        blocks.extend(by_netem(run.journal).map(Block::paragraph));
         blocks.extend(mismatches(run.journal));
         let tables = [checks, achieved].into_iter().filter(|table| !table.rows.is_empty());
         blocks.extend(tables.map(Block::Table));
@@ -56,6 +57,21 @@ fn asked(journal: &Journal) -> String {
          the +DR case.{rate} FTP takes the direct path and is never delayed or dropped.",
         link.delay, link.drop
     )
+}
+
+/// What another mechanism than the relay means for the figures.
+fn by_netem(journal: &Journal) -> Option<String> {
+    let links = journal.records.iter().filter_map(|record| match record {
+        Record::Cell(sample) => Some(&sample.emulation),
+        _ => None,
+    });
+    let has_it = links.flatten().any(|direction| direction.backend == "netem");
+    has_it.then(|| {
+        "Links are emulated by netem, the kernel's own emulator, as the owner of an agent chose. It \
+         records no lateness, so what is known of its error are the checks below, and every delayed \
+         cell is a lower bound. Its rate there is how much it carries."
+            .to_owned()
+    })
 }
 
 fn verifications(journal: &Journal) -> impl Iterator<Item = &VerificationSample> {

@@ -34,6 +34,15 @@ pub(super) fn drop_all() -> io::Result<()> {
     Sets::default().apply()
 }
 
+/// Leaves the process with the rights over its network, and those not for what it executes.
+pub(super) fn keep_network_alone() -> io::Result<()> {
+    ambient(libc::PR_CAP_AMBIENT_CLEAR_ALL, 0)?;
+    let (half, bit) = place(CAP_NET_ADMIN);
+    let mut sets = Sets::default();
+    (sets.0[half].effective, sets.0[half].permitted) = (bit, bit);
+    sets.apply()
+}
+
 /// The three sets of a process, as `capget` and `capset` pass them (version 3: 64 bits in two).
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
@@ -108,6 +117,6 @@ fn check(result: libc::c_long) -> io::Result<()> {
 
 /// `_LINUX_CAPABILITY_VERSION_3`
 const VERSION_3: u32 = 0x2008_0522;
-const CAP_NET_ADMIN: u32 = 12;
+pub(super) const CAP_NET_ADMIN: u32 = 12;
 const CAP_NET_RAW: u32 = 13;
 const CAP_SYS_ADMIN: u32 = 21;

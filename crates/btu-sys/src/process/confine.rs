@@ -38,6 +38,12 @@ pub fn give_up_rights() -> io::Result<()> {
     capability::drop_all()
 }
 
+/// The rights over the network where it is, and none to be had by executing anything.
+pub(super) fn keep_network_rights() -> io::Result<()> {
+    number(libc::PR_SET_NO_NEW_PRIVS, 1)?;
+    capability::keep_network_alone()
+}
+
 /// Nobody else's debugger, and no core file: the process holds a key.
 pub fn hide_memory() -> io::Result<()> {
     number(libc::PR_SET_DUMPABLE, 0)

@@ -8,7 +8,9 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use super::capability::CAP_NET_ADMIN;
 use super::confine::give_up_rights;
+use super::confine::keep_network_rights;
 use super::landlock;
 use super::seccomp;
 
@@ -56,8 +58,18 @@ impl Bounds {
 /// Threads that run already must have called [`confine_thread`]: an error says that one did not,
 /// or that the kernel refused a bound that it knows.
 pub fn confine(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
+    give_up_rights()?;
     let confinement = bound(bounds, calls)?;
-    no_thread_has_rights()?;
+    no_thread_has_more_than(NOTHING)?;
+    Ok(confinement)
+}
+
+/// The same for a process that keeps `CAP_NET_ADMIN`: it may change the network namespace that it is
+/// in, and cannot leave it, since that takes a right and a call that it has no more.
+pub fn confine_to_network(bounds: &Bounds) -> io::Result<Confinement> {
+    keep_network_rights()?;
+    let confinement = bound(bounds, Calls::Worker)?;
+    no_thread_has_more_than(NETWORK)?;
     Ok(confinement)
 }
 
@@ -65,6 +77,10 @@ pub fn confine(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
 /// Returns the version of Landlock, or why it bounds nothing.
 pub fn confine_thread(bounds: &Bounds) -> io::Result<io::Result<u32>> {
     give_up_rights()?;
+    bound_files(bounds)
+}
+
+fn bound_files(bounds: &Bounds) -> io::Result<io::Result<u32>> {
     let version = landlock::version();
     if let Ok(version) = version {
         landlock::restrict(bounds, version)?;
@@ -73,7 +89,7 @@ pub fn confine_thread(bounds: &Bounds) -> io::Result<io::Result<u32>> {
 }
 
 fn bound(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
-    let files = confine_thread(bounds)?;
+    let files = bound_files(bounds)?;
     let filter = seccomp::available();
     if filter.is_ok() {
         seccomp::filter(calls)?;
@@ -82,11 +98,14 @@ fn bound(bounds: &Bounds, calls: Calls) -> io::Result<Confinement> {
 }
 
 /// Capabilities are a thread's own: one that keeps them keeps them for the process.
-fn no_thread_has_rights() -> io::Result<()> {
+fn no_thread_has_more_than(allowed: u64) -> io::Result<()> {
     for thread in fs::read_dir("/proc/self/task")? {
         let status = fs::read_to_string(thread?.path().join("status"))?;
-        let has = |line: &str| status.lines().any(|other| other == line);
-        if !has("CapEff:\t0000000000000000") || !has("CapPrm:\t0000000000000000") {
+        let set = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(u64::MAX)
+        };
+        if (set("CapEff:") | set("CapPrm:")) & !allowed != 0 {
             let name = status.lines().next().unwrap_or_default();
             return Err(io::Error::other(format!("the thread {name} keeps capabilities")));
         }
@@ -104,6 +123,9 @@ fn mapped_programs() -> io::Result<Vec<PathBuf>> {
     let own = PathBuf::from("/proc/self/exe");
     Ok(std::iter::once(own).chain(files.into_iter().map(PathBuf::from)).collect())
 }
+
+const NOTHING: u64 = 0;
+const NETWORK: u64 = 1 << CAP_NET_ADMIN;
 
 #[cfg(test)]
 mod tests {
@@ -152,6 +174,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (own, other) = (folder.join("own"), folder.join("other"));
         let bounds = Bounds { writable: vec![own.clone()], ..Bounds::of_this_program().unwrap() };
+        give_up_rights().unwrap();
         let version = match bound(&bounds, Calls::Supervisor).unwrap().files {
             Ok(version) => version,
             Err(error) => skip!("kernel lacks: Landlock ({error})"),
@@ -180,6 +203,7 @@ mod tests {
             let nowhere = std::path::Path::new("/");
             return alone("a_confined_process_is_refused_what_is_not_on_its_list", nowhere);
         }
+        give_up_rights().unwrap();
         let confined = bound(&Bounds::of_this_program().unwrap(), Calls::Worker).unwrap();
         if let Err(error) = confined.calls {
             skip!("kernel lacks: seccomp ({error})");
@@ -227,5 +251,29 @@ mod tests {
         assert!(refused.to_string().contains("keeps capabilities"), "{refused}");
         drop(end);
         assert!(other.join().unwrap().is_err());
+    }
+
+    /// What is kept is of the namespace where it is, and no way leads out of that.
+    #[test]
+    fn who_keeps_its_network_keeps_that_alone() {
+        if std::env::var_os(MARK).is_none() {
+            return alone("who_keeps_its_network_keeps_that_alone", std::path::Path::new("/"));
+        }
+        if !crate::namespace::is_privileged() {
+            skip!("not root: there are no rights to keep");
+        }
+        // In a thread of its own, since the test runner's keeps its rights.
+        let ours = crate::namespace::NetNs::create().unwrap();
+        let elsewhere = crate::namespace::NetNs::create().unwrap();
+        ours.enter().unwrap();
+        let mut netlink = crate::netlink::Netlink::here().unwrap();
+        let refused = confine_to_network(&Bounds::of_this_program().unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("keeps capabilities"), "{refused}");
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        assert!(status.contains("CapEff:\t0000000000001000"), "{status}");
+        assert!(status.contains("CapPrm:\t0000000000001000"), "{status}");
+        let loopback = netlink.link("lo").unwrap().index;
+        netlink.set_up(loopback).unwrap();
+        assert!(elsewhere.enter().is_err());
     }
 }

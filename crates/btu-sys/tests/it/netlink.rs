@@ -6,10 +6,13 @@ use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::net::UdpSocket;
 use std::thread;
+use std::time::Duration;
 
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;
+use btu_sys::netlink::Netem;
 use btu_sys::netlink::Netlink;
 use btu_sys::netlink::Prefix;
 use btu_sys::netlink::Route;
@@ -19,6 +22,8 @@ use btu_sys::sysctl;
 
 use crate::isolated::isolated;
 
+/// What only a packet that never comes takes longer than.
+const PATIENCE: Duration = Duration::from_secs(10);
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 12, 1));
 const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 12, 2));
 pub(crate) const NEAR_MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
@@ -120,6 +125,109 @@ fn a_refusal_names_operation_operand_and_the_kernels_sentence() {
         let refused = near.netlink.set_route(&route).unwrap_err().to_string();
         assert!(refused.starts_with("set route to 198.18.12.2/32"), "{refused}");
         assert!(refused.contains("(kernel: Unknown tcp congestion algorithm)"), "{refused}");
+    });
+}
+
+/// Two pairs of devices, and between their inner ends nothing but redirections.
+fn joined_by_redirections() -> (Host, Host, Host, [u32; 2]) {
+    let (mut near, mut far, mut wire) = (Host::new(), Host::new(), Host::new());
+    let end = |host: &Host, name: &'static str, mac: Mac| {
+        let namespace = host.namespace.try_clone().unwrap();
+        (namespace, name, mac)
+    };
+    let pairs = [
+        (end(&near, "data", NEAR_MAC), end(&wire, "inner-n", Mac([2, 0, 0, 0, 1, 1]))),
+        (end(&far, "data", FAR_MAC), end(&wire, "inner-f", Mac([2, 0, 0, 0, 1, 2]))),
+    ];
+    let mtu = 1400;
+    for ((one, name, mac), (other, inner, inner_mac)) in &pairs {
+        let outer = VethEnd { namespace: one, name, mac: *mac, mtu };
+        let inner = VethEnd { namespace: other, name: inner, mac: *inner_mac, mtu };
+        wire.netlink.add_veth(&outer, &inner).unwrap();
+    }
+    let links = ["inner-n", "inner-f"].map(|name| wire.netlink.link(name).unwrap().index);
+    near.settle("data", NEAR, (FAR, FAR_MAC), "reno");
+    far.settle("data", FAR, (NEAR, NEAR_MAC), "reno");
+    (near, far, wire, links)
+}
+
+#[test]
+fn what_comes_in_by_one_link_leaves_by_the_other_or_is_counted() {
+    isolated("netlink::what_comes_in_by_one_link_leaves_by_the_other_or_is_counted", || {
+        let (near, far, mut wire, [inner_near, inner_far]) = joined_by_redirections();
+        wire.netlink.redirect(inner_near, inner_far).unwrap();
+        wire.netlink.redirect(inner_far, inner_near).unwrap();
+        wire.netlink.set_up(inner_near).unwrap();
+        let [sender, receiver] = [(&near, NEAR), (&far, FAR)]
+            .map(|(host, own)| host.namespace.inside(|| UdpSocket::bind((own, 4711))).unwrap());
+        let (sender, receiver) = (sender.unwrap(), receiver.unwrap());
+        for one in [&sender, &receiver] {
+            one.set_read_timeout(Some(PATIENCE)).unwrap();
+        }
+        // The other link is down: what is handed to it is refused.
+        sender.send_to(b"lost", (FAR, 4711)).unwrap();
+        assert_eq!(wire.netlink.refused(inner_near).unwrap(), 1);
+        assert_eq!(wire.netlink.refused(inner_far).unwrap(), 0);
+        wire.netlink.set_up(inner_far).unwrap();
+        // The device carries packets only when the kernel has seen its carrier.
+        receiver.set_read_timeout(Some(PATIENCE / 100)).unwrap();
+        let mut text = [0; 8];
+        let came = (0..100).find_map(|_| {
+            sender.send_to(b"found", (FAR, 4711)).unwrap();
+            receiver.recv_from(&mut text).ok()
+        });
+        assert_eq!(came, Some((5, (NEAR, 4711).into())));
+        let refused = wire.netlink.refused(inner_near).unwrap();
+        receiver.send_to(b"back", (NEAR, 4711)).unwrap();
+        assert_eq!(sender.recv(&mut text).unwrap(), 4);
+        sender.send_to(b"found", (FAR, 4711)).unwrap();
+        receiver.recv_from(&mut text).unwrap();
+        assert_eq!(wire.netlink.refused(inner_near).unwrap(), refused);
+    });
+}
+
+#[test]
+fn what_left_by_the_root_of_a_link_is_counted() {
+    isolated("netlink::what_left_by_the_root_of_a_link_is_counted", || {
+        let (mut near, far) = connected_hosts();
+        let link = near.netlink.link("data").unwrap().index;
+        near.netlink.set_root_qdisc(link, "pfifo").unwrap();
+        let before = near.netlink.root_counters(link).unwrap();
+        let [sender, receiver] = [(&near, NEAR), (&far, FAR)]
+            .map(|(host, own)| host.namespace.inside(|| UdpSocket::bind((own, 4711))).unwrap());
+        let (sender, receiver) = (sender.unwrap(), receiver.unwrap());
+        for one in [&sender, &receiver] {
+            one.set_read_timeout(Some(PATIENCE)).unwrap();
+        }
+        for _ in 0..3 {
+            sender.send_to(&[0; 100], (FAR, 4711)).unwrap();
+            assert_eq!(receiver.recv(&mut [0; 100]).unwrap(), 100);
+        }
+        let after = near.netlink.root_counters(link).unwrap();
+        assert_eq!(after.packets - before.packets, 3);
+        assert_eq!(after.bytes - before.bytes, 3 * (100 + 8 + 20 + 14));
+        assert_eq!((after.dropped, after.held), (0, 0));
+    });
+}
+
+/// Where the kernel has netem this puts it there; elsewhere the kernel's own sentence is told.
+#[test]
+fn netem_is_put_at_the_root_or_the_kernel_says_why_not() {
+    isolated("netlink::netem_is_put_at_the_root_or_the_kernel_says_why_not", || {
+        let (mut near, _far) = connected_hosts();
+        let link = near.netlink.link("data").unwrap().index;
+        let netem = Netem { delay_ns: 5_000_000, ..Netem::default() };
+        match near.netlink.set_netem(link, &netem) {
+            Ok(()) => {
+                let roots = near.netlink.qdiscs().unwrap();
+                assert!(roots.iter().any(|it| it.link == link && it.kind == "netem"), "{roots:?}");
+            }
+            Err(refused) => {
+                assert_eq!(refused.errno(), Some(2), "ENOENT: {refused}");
+                let told = refused.to_string();
+                assert!(told.starts_with(&format!("set qdisc netem on link {link}")), "{told}");
+            }
+        }
     });
 }
 

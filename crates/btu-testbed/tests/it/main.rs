@@ -15,6 +15,8 @@ mod isolated;
 #[cfg(test)]
 mod local;
 #[cfg(test)]
+mod netem;
+#[cfg(test)]
 mod relay;
 #[cfg(test)]
 mod splitter;

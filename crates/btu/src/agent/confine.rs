@@ -62,6 +62,13 @@ pub(super) fn front_thread() -> io::Result<()> {
     process::confine_thread(&Bounds::of_this_program()?).map(drop)
 }
 
+/// The keeper of a link that the kernel emulates, once its devices are made: it changes that link, in
+/// the namespace that has nothing else, and starts nothing.
+pub(super) fn keeper() -> io::Result<()> {
+    bound_memory()?;
+    process::confine_to_network(&Bounds::of_this_program()?).map(drop)
+}
+
 /// Half of this host's memory.
 fn share_of_memory() -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/meminfo")?;

@@ -24,11 +24,19 @@ use btu_control::message::LinkOrder;
 use btu_control::message::MOST_PACKETS;
 use btu_control::message::Offer;
 use btu_control::policy;
+use btu_control::policy::Mechanism;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
 use btu_core::sample::CapturePoint;
 use btu_core::sample::DirectionSample;
+use btu_sys::namespace::NetNs;
 use btu_sys::process;
+use btu_testbed::backend;
+use btu_testbed::backend::Backend;
+use btu_testbed::backend::BackendError;
+use btu_testbed::backend::LinkPorts;
+use btu_testbed::backend::Settings;
+use btu_testbed::backend::relay::RelayBackend;
 use btu_testbed::capture::End;
 use btu_testbed::front;
 use btu_testbed::front::FrontError;
@@ -38,6 +46,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::confine;
+use super::keeper::Kept;
 use super::listener;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
@@ -65,6 +74,9 @@ pub(super) struct FrontArgs {
     /// Length of that network's prefix
     #[arg(long)]
     prefix: u8,
+    /// Let the kernel's netem emulate the link
+    #[arg(long)]
+    netem: bool,
     /// Where its workers find the agent
     #[arg(long)]
     socket: PathBuf,
@@ -103,8 +115,7 @@ type Made = Result<(), String>;
 /// The agent's side: the front's process, and where its workers connect.
 pub(super) struct Front {
     process: Ordered,
-    address: IpAddr,
-    refused: Option<String>,
+    offer: Offer,
     listener: UnixListener,
 }
 
@@ -123,6 +134,7 @@ impl Front {
         command.args(["agent", "front", "--parent", &std::process::id().to_string()]);
         command.args(["--device", &policy.device, "--address", &policy.address.to_string()]);
         command.args(["--prefix", &policy.prefix.to_string(), "--socket"]).arg(&socket);
+        command.args((policy.mechanism == Mechanism::Netem).then_some("--netem"));
         let process = Ordered::start(command).context("start the front");
         let mut process = process.map_err(Failure::environment)?;
         let refused = match process.hear::<Made>() {
@@ -133,12 +145,17 @@ impl Front {
         if let Some(reason) = &refused {
             output::message(&format!("no emulated links: {reason}"));
         }
-        Ok(Self { process, address: policy.address, refused, listener })
+        let offer = match (refused, policy.mechanism) {
+            (Some(reason), _) => Offer::None(reason),
+            (None, Mechanism::Netem) => Offer::ByNetem(policy.address),
+            (None, Mechanism::Relay) => Offer::At(policy.address),
+        };
+        Ok(Self { process, offer, listener })
     }
 
     /// What conductors are offered.
     pub(super) fn offer(&self) -> Offer {
-        self.refused.clone().map_or(Offer::At(self.address), Offer::None)
+        self.offer.clone()
     }
 
     /// Starts a worker behind the emulator; returns its channel.
@@ -226,16 +243,24 @@ pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
 /// Devices first, then no rights any more, and only then anything from outside.
 fn make(args: &FrontArgs) -> anyhow::Result<Arc<front::Front>> {
     process::die_with_parent(args.parent).context("bind the front to its agent")?;
-    let site = Site {
-        device: &args.device,
-        address: args.address,
-        prefix: args.prefix,
-        give_up: confine::front_thread,
-    };
-    let made = front::Front::make(&site)?;
+    let site = Site { device: &args.device, address: args.address, prefix: args.prefix };
+    let starter = if args.netem { by_netem } else { by_relay };
+    let made = front::Front::make(&site, &starter)?;
     made.enter()?;
     confine::front().context("confine the front")?;
     Ok(Arc::new(made))
+}
+
+/// The emulator's threads are of this process, and need their rights once.
+fn by_relay(wire: &NetNs, link: LinkPorts) -> Result<Box<dyn backend::Emulator>, BackendError> {
+    let give_up: Option<fn() -> io::Result<()>> = Some(confine::front_thread);
+    let settings = Settings { shared_cpus: true, give_up, ..Settings::default() };
+    RelayBackend.start(wire, &[link], &settings)
+}
+
+/// The kernel is the emulator, and a process of its own tells it what to do.
+fn by_netem(wire: &NetNs, _link: LinkPorts) -> Result<Box<dyn backend::Emulator>, BackendError> {
+    Ok(Box::new(Kept::start(wire)?))
 }
 
 /// A worker behind the emulator, and a thread that does what it wishes.

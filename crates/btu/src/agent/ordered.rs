@@ -41,11 +41,24 @@ impl Ordered {
     /// Gives an order; it was carried out when this returns, or could not be within `within`. A process
     /// that does not answer in time is killed: its answer would be taken for that to the next order.
     pub(super) fn order(&mut self, order: &impl Serialize, within: Duration) -> io::Result<()> {
-        let answer = self.ask(order, within).inspect_err(|_| self.kill())?;
+        self.ask(order, within)
+    }
+
+    /// The same for an order with an answer.
+    pub(super) fn ask<T: DeserializeOwned>(
+        &mut self,
+        order: &impl Serialize,
+        within: Duration,
+    ) -> io::Result<T> {
+        let answer = self.tell(order, within).inspect_err(|_| self.kill())?;
         answer.map_err(io::Error::other)
     }
 
-    fn ask(&mut self, order: &impl Serialize, within: Duration) -> io::Result<Result<(), String>> {
+    fn tell<T: DeserializeOwned>(
+        &mut self,
+        order: &impl Serialize,
+        within: Duration,
+    ) -> io::Result<Result<T, String>> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         self.said.get_ref().set_read_timeout(Some(within))?;
         say(self.child.stdin.as_mut().ok_or_else(gone)?, order)?;

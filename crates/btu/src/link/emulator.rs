@@ -51,6 +51,7 @@ impl Emulator {
         around: &Around,
     ) -> Result<Self, Failure> {
         let name = match args.emulator.backend {
+            Backend::Netem => "netem",
             Backend::Relay => "relay",
         };
         let backend = BACKENDS.iter().find(|backend| backend.name() == name);
@@ -141,6 +142,11 @@ fn refused(cause: BackendError) -> Failure {
             Failure::environment(cause).hint("ask for a lower rate or a shorter delay")
         }
         BackendError::Link(_) => Failure::usage(cause),
+        BackendError::Netem(_) | BackendError::NoCapture { .. } => {
+            Failure::usage(cause).hint("leave out --backend netem")
+        }
+        BackendError::NoNetem(_) => Failure::environment(cause)
+            .hint("as root: modprobe sch_netem; or leave out --backend netem"),
         other => Failure::environment(other),
     }
 }

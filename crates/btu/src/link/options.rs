@@ -150,6 +150,8 @@ pub(crate) enum Net {
 pub(crate) enum Backend {
     /// User space: packet sockets on the inner ends of two veth pairs
     Relay,
+    /// The kernel's own netem, where it has one: delay, drops by chance, a rate; no patterns
+    Netem,
 }
 
 /// How the emulator waits.

@@ -12,6 +12,7 @@ mod ended;
 mod flows;
 mod hosts;
 mod limits;
+mod netem;
 mod nonsense;
 mod packets;
 mod relayed;

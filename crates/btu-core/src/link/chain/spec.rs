@@ -7,6 +7,8 @@ use crate::link::LinkError;
 use crate::link::element::ELEMENTS;
 use crate::link::element::ElementKind;
 use crate::link::element::ElementSpec;
+use crate::link::netem::NetemSpec;
+use crate::link::netem::NotForNetem;
 use crate::link::reader::Reader;
 use crate::link::words::Words;
 use crate::units::BitRate;
@@ -61,6 +63,14 @@ impl ChainSpec {
     /// True for a direction without any element.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
+    }
+
+    /// The same for the kernel's own emulator.
+    ///
+    /// # Errors
+    /// What of it that emulator does not do exactly so.
+    pub fn netem(&self) -> Result<NetemSpec, NotForNetem> {
+        NetemSpec::of(self.elements.iter().map(|element| (element.to_string(), element.netem())))
     }
 
     pub(super) fn elements(&self) -> &[Arc<dyn ElementSpec>] {

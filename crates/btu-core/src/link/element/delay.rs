@@ -12,6 +12,7 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::netem::NetemPart;
 use crate::link::queue::Queue;
 
 pub(super) static KIND: ElementKind = ElementKind {
@@ -56,6 +57,10 @@ impl ElementSpec for DelaySpec {
 
     fn timed(&self) -> bool {
         true
+    }
+
+    fn netem(&self) -> Option<NetemPart> {
+        Some(NetemPart::Delay(self.delay))
     }
 }
 

@@ -12,6 +12,7 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::netem::NetemPart;
 use crate::link::queue::Queue;
 use crate::link::select::Part;
 use crate::link::select::Select;
@@ -49,6 +50,13 @@ impl ElementSpec for DropSpec {
         let handles = site.handles;
         let select = self.selection.build(site.stream);
         Ok(Box::new(Loss::new(select, handles)))
+    }
+
+    fn netem(&self) -> Option<NetemPart> {
+        match self.selection {
+            Selection::Share(share) => Some(NetemPart::Loss(share)),
+            Selection::List { .. } | Selection::Pattern { .. } => None,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::link::line::Line;
 use crate::link::line::LineAccess;
 use crate::link::line::LineLimits;
 use crate::link::line::QueueLimit;
+use crate::link::netem::NetemPart;
 use crate::link::words::packets;
 
 pub(super) static KIND: ElementKind = ElementKind {
@@ -52,6 +53,16 @@ impl ElementSpec for RateSpec {
 
     fn rate(&self) -> Option<BitRate> {
         Some(self.limits.rate)
+    }
+
+    /// Its queue counts packets, drops the last, and is one link's own.
+    fn netem(&self) -> Option<NetemPart> {
+        match (self.limits, &self.shared) {
+            (LineLimits { rate, queue: QueueLimit::Packets(packets), codel: None }, None) => {
+                Some(NetemPart::Line { rate, packets })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -12,9 +12,15 @@ use crate::doctor::machine::Machine;
 
 pub(super) static NETEM: Check = Check {
     name: "netem",
-    title: "qdisc netem (not needed: the relay does without)",
+    title: "qdisc netem (for mechanism = \"netem\" of an agent's [front]; the relay does without)",
     needed: false,
-    ask: |machine| qdisc(machine, "netem", "no comparison with the kernel's own emulator"),
+    ask: |machine| {
+        qdisc(
+            machine,
+            "netem",
+            "no links by the kernel's own emulator; the relay emulates all of them",
+        )
+    },
 };
 
 pub(super) static TBF: Check = Check {

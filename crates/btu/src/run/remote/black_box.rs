@@ -145,6 +145,7 @@ impl RemoteBox {
         match &self.offer {
             Offer::None(reason) => Fact::unavailable(reason.clone()),
             Offer::At(address) => Fact::known(address.to_string()),
+            Offer::ByNetem(address) => Fact::known(format!("{address} by netem")),
         }
     }
 
@@ -255,12 +256,9 @@ impl RemoteBox {
     /// Where a connection of the run goes: to the host that was reached, over an emulated link to the
     /// address that it offered for that.
     fn door(&self, told: SocketAddr) -> Result<SocketAddr, String> {
-        match &self.offer {
-            Offer::At(address) if self.run.link_order.is_some() => {
-                let emulator = Some(SocketAddr::new(*address, 0));
-                conductor::door(emulator, told)
-            }
-            _ => conductor::door(self.link.reached(), told),
+        match self.offer.address().filter(|_| self.run.link_order.is_some()) {
+            Some(address) => conductor::door(Some(SocketAddr::new(address, 0)), told),
+            None => conductor::door(self.link.reached(), told),
         }
     }
 

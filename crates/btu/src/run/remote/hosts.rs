@@ -9,8 +9,11 @@ use btu_control::message::BlackBox;
 use btu_control::message::Offer;
 use btu_control::message::Reservation;
 use btu_core::cell::Case;
+use btu_core::cell::Direction;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
+use btu_core::link::ChainSpec;
+use btu_core::link::Reader;
 use btu_core::plan::Plan;
 use btu_core::units::Nanos;
 use btu_engine::file::ftp::Access;
@@ -189,17 +192,16 @@ pub(super) fn without_emulation(
         let cause = anyhow!("the plan wants an emulated rate for every cell, FTP included");
         return Err(Failure::usage(cause).hint("between real hosts btu-26 runs, without a rate"));
     }
-    let missing = boxes.values().find_map(|one| match one.offer() {
-        Offer::None(reason) => Some(format!("agent {}: {reason}", one.agent.name)),
-        Offer::At(_) => None,
-    });
-    let Some(reason) = missing else { return Ok(()) };
-    let (kept, impaired): (Vec<Case>, Vec<Case>) =
-        plan.cases.iter().partition(|case| case.impairment() == Impairment::None);
-    if impaired.is_empty() {
-        return Ok(());
+    let refused = |case: &Case| boxes.values().find_map(|one| no_emulation(plan, *case, one));
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for case in &plan.cases {
+        match refused(case) {
+            None => kept.push(*case),
+            Some(reason) => left_out.push((case.name(), reason)),
+        }
     }
-    let names = impaired.iter().map(|case| case.name()).collect::<Vec<_>>().join(", ");
+    let Some((_, reason)) = left_out.first() else { return Ok(()) };
+    let names = left_out.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     if kept.is_empty() {
         return Err(Failure::environment(anyhow!(
             "no case is left: {names} need emulation; {reason}"
@@ -209,6 +211,28 @@ pub(super) fn without_emulation(
     plan.cases = kept;
     plan.partial = true;
     Ok(())
+}
+
+/// Why the links of a case cannot be emulated in front of an agent; `None` where they can, or need not.
+fn no_emulation(plan: &Plan, case: Case, one: &RemoteBox) -> Option<String> {
+    if case.impairment() == Impairment::None {
+        return None;
+    }
+    let name = &one.agent.name;
+    match one.offer() {
+        Offer::None(reason) => Some(format!("agent {name}: {reason}")),
+        Offer::At(_) => None,
+        Offer::ByNetem(_) => {
+            let ways = [Direction::Send, Direction::Receive];
+            let refused = ways.iter().find_map(|way| not_for_netem(&plan.chain(case, *way)))?;
+            Some(format!("agent {name}: {refused} (there: mechanism = \"relay\" in [front])"))
+        }
+    }
+}
+
+fn not_for_netem(elements: &[String]) -> Option<String> {
+    let chain = ChainSpec::as_given(elements, &Reader::PLAN).map_err(|error| error.to_string());
+    chain.and_then(|chain| chain.netem().map_err(|error| error.to_string())).err()
 }
 
 /// The FTP server that the plan's activities need, on the active black box.
