@@ -10,6 +10,7 @@ mod diagnosis;
 mod emulator;
 mod hosts;
 mod namespace;
+mod netem;
 mod options;
 mod pacing;
 mod paired;
@@ -30,7 +31,7 @@ use options::Options;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "bench",
-    about: "peers, pingpong, pacing, traffic, counts, emulator, hosts, diagnosis, cells, charts, budget: what takes a clock",
+    about: "peers, pingpong, pacing, traffic, counts, emulator, hosts, netem, diagnosis, cells, charts, budget: what takes a clock",
     run,
 };
 
@@ -51,6 +52,7 @@ static BENCHES: &[Bench] = &[
     diagnosis::BENCH,
     emulator::BENCH,
     hosts::BENCH,
+    netem::BENCH,
     pacing::BENCH,
     peers::BENCH,
     pingpong::BENCH,
