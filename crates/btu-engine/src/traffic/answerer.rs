@@ -1,5 +1,7 @@
 //! The answering end of a conversation: reads requests, sends what each asks for.
 
+mod streams;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
@@ -26,6 +28,8 @@ use crate::error::EngineError;
 use crate::pingpong::door;
 use crate::pingpong::door::Hall;
 use crate::pingpong::door::Stranger;
+
+pub(super) use streams::answer_quic;
 
 /// Who may ask, and what was moved for them.
 #[derive(Debug, Default)]

@@ -4,12 +4,15 @@
 //! needs no train of its own. A request shorter than that is sent as that; an answer of no bytes is one
 //! byte, which says that the request was read.
 
+mod ending;
+mod line;
+mod over_quic;
+
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::net::TcpStream;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -21,11 +24,6 @@ use btu_core::sample::Outcome;
 use btu_core::traffic::Action;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Event;
-use btu_core::traffic::burst::BlockRecord;
-use btu_core::traffic::burst::Fate;
-use btu_core::traffic::trace::Read;
-use btu_core::traffic::trace::ReadTime;
-use btu_core::traffic::trace::Trace;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
@@ -34,6 +32,7 @@ use btu_sys::socket::Effective;
 use btu_sys::socket::Settings;
 use btu_sys::wait::Ready;
 
+use self::line::Line;
 use super::answerer::CHUNK;
 use super::answerer::Guests;
 use super::answerer::HEAD;
@@ -43,13 +42,15 @@ use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::answerer::to_length;
 use super::job::FlowEnd;
+use super::job::QuicSettings;
 use super::meeting::Door;
 use super::pacer::now;
+use super::quic::QuicTalk;
 use super::way::within;
 use crate::error::EngineError;
 use crate::place::Place;
 
-/// A conversation over TCP.
+/// A conversation over TCP, or over the streams of one QUIC connection.
 #[derive(Debug)]
 pub struct Dialogue {
     /// Where the asking end works.
@@ -60,6 +61,8 @@ pub struct Dialogue {
     pub address: SocketAddr,
     /// Options of both ends.
     pub settings: Settings,
+    /// Those of QUIC, where it goes over that; then its flows are streams of one connection (RFC 9000, 2.1).
+    pub quic: Option<QuicSettings>,
     /// What is asked and when.
     pub train: Box<dyn Closed>,
     /// From the start of the job to that of the conversation.
@@ -96,6 +99,9 @@ pub fn converse_with(dialogue: Dialogue, door: Door) -> Result<FlowEnd, EngineEr
 /// # Errors
 /// The answering end could not listen, or a thread did not start.
 pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
+    if let Some(settings) = dialogue.quic.clone() {
+        return over_quic::converse(dialogue, &settings);
+    }
     let (far, address) = (dialogue.far.clone(), dialogue.address);
     let settings = dialogue.settings.clone();
     let listener = within(&far, || Ok(socket::listen(address, &settings)?))?;
@@ -125,6 +131,8 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
 struct Asker {
     dialogue: Dialogue,
     far: Respondent,
+    /// Where flows are streams of one connection: that.
+    quic: Option<QuicTalk>,
     begin: Nanos,
     give_up: Nanos,
     flows: BTreeMap<u32, Talk>,
@@ -134,9 +142,9 @@ struct Asker {
     sender: Effective,
 }
 
-/// One connection of it.
+/// A line of it.
 struct Talk {
-    stream: TcpStream,
+    line: Line,
     /// Places of unanswered requests among the exchanges, with the bytes that are still to come.
     waiting: VecDeque<(usize, u64)>,
 }
@@ -156,6 +164,7 @@ impl Asker {
             give_up: end.saturating_add(dialogue.patience),
             dialogue,
             far,
+            quic: None,
             begin,
             flows: BTreeMap::new(),
             exchanges: Vec::new(),
@@ -174,6 +183,7 @@ impl Asker {
             Err(Stop::Capped(reason)) => Outcome::Capped { reason },
             Err(Stop::Failed(error)) => Outcome::Failed { reason: error.sentence() },
         };
+        self.quic.iter_mut().for_each(QuicTalk::close);
         let cpu = Nanos::new(ThreadUse::now().since(&before).cpu_ns);
         Ok(self.end(outcome, cpu))
     }
@@ -182,6 +192,9 @@ impl Asker {
         let end = self.begin.saturating_add(self.dialogue.duration);
         let give_up = self.give_up;
         let mut space = vec![0; CHUNK];
+        if let Some(quic) = &self.quic {
+            ready.add_reader(quic.socket(), 0).map_err(|e| Stop::Failed(e.into()))?;
+        }
         self.tell(Event::Start, ready)?;
         loop {
             let time = now();
@@ -202,17 +215,35 @@ impl Asker {
                 continue;
             }
             let next = if time < end { self.timer.unwrap_or(end).min(end) } else { give_up };
+            let due = self.quic.as_mut().and_then(QuicTalk::due);
+            let next = due.map_or(next, |due| due.min(next));
             let wait = next.since(time).min(LOOK);
             ready.wait(Some(wait.count())).map_err(|cause| Stop::failed("wait", cause))?;
-            for place in 0..ready.len() {
-                let flow = u32::try_from(ready.number(place)).unwrap_or(u32::MAX);
-                for _ in 0..self.hear(flow, &mut space)? {
-                    if now() < end {
-                        self.tell(Event::Answered { flow }, ready)?;
+            for flow in self.heard(ready)? {
+                while let Some(whole) = self.hear(flow, &mut space)? {
+                    for _ in 0..whole {
+                        if now() < end {
+                            self.tell(Event::Answered { flow }, ready)?;
+                        }
+                    }
+                    // A socket of the kernel's would wait for more, and tells of it anyhow.
+                    if self.quic.is_none() {
+                        break;
                     }
                 }
             }
         }
+    }
+
+    /// Flows for which something may have come.
+    fn heard(&mut self, ready: &Ready) -> Result<Vec<u32>, Stop> {
+        if let Some(quic) = &mut self.quic {
+            quic.turn().map_err(|cause| Stop::failed("read an answer", cause))?;
+            let waits = self.flows.iter().filter(|(_, talk)| !talk.waiting.is_empty());
+            return Ok(waits.map(|(flow, _)| *flow).collect());
+        }
+        let number = |place| u32::try_from(ready.number(place)).unwrap_or(u32::MAX);
+        Ok((0..ready.len()).map(number).collect())
     }
 
     /// Does what the train wants after an event.
@@ -222,7 +253,7 @@ impl Asker {
         for action in actions {
             match action {
                 Action::Ask { flow, request, answer } => self.ask(flow, request, answer, ready)?,
-                Action::Close { flow } => drop(self.flows.remove(&flow)),
+                Action::Close { flow } => self.close(flow),
                 Action::Done => self.done = true,
                 Action::Wait { until } => self.timer = Some(self.begin.saturating_add(until)),
             }
@@ -232,9 +263,8 @@ impl Asker {
 
     fn ask(&mut self, flow: u32, request: Bytes, answer: Bytes, ready: &Ready) -> Result<(), Stop> {
         if !self.flows.contains_key(&flow) {
-            let stream = self.open().map_err(Stop::Failed)?;
-            ready.add_reader(&stream, u64::from(flow)).map_err(|e| Stop::Failed(e.into()))?;
-            self.flows.insert(flow, Talk { stream, waiting: VecDeque::new() });
+            let line = self.line(flow, ready)?;
+            self.flows.insert(flow, Talk { line, waiting: VecDeque::new() });
         }
         let length = request.count().max(to_count(HEAD));
         let size = length + answer.count().max(1);
@@ -251,7 +281,8 @@ impl Asker {
             // What follows the head is only filling.
             let from = to_length(length - left);
             let part = data.get(from..).filter(|rest| !rest.is_empty()).unwrap_or(&data);
-            match socket::send(talk.stream.as_fd(), &part[..to_length(left).min(part.len())]) {
+            let part = &part[..to_length(left).min(part.len())];
+            match talk.line.send(&mut self.quic, part) {
                 Ok(sent) => {
                     self.dialogue.moved.fetch_add(to_count(sent), Relaxed);
                     left -= to_count(sent).min(left);
@@ -267,6 +298,22 @@ impl Asker {
         Ok(())
     }
 
+    fn line(&mut self, flow: u32, ready: &Ready) -> Result<Line, Stop> {
+        if let Some(quic) = &mut self.quic {
+            let opened = quic.open().map_err(|cause| Stop::failed("open a stream", cause))?;
+            return Ok(Line::Quic(opened));
+        }
+        let stream = self.open().map_err(Stop::Failed)?;
+        ready.add_reader(&stream, u64::from(flow)).map_err(|e| Stop::Failed(e.into()))?;
+        Ok(Line::Tcp(stream))
+    }
+
+    fn close(&mut self, flow: u32) {
+        if let Some(Talk { line: Line::Quic(stream), .. }) = self.flows.remove(&flow) {
+            self.quic.iter_mut().for_each(|quic| quic.finish(stream));
+        }
+    }
+
     fn open(&mut self) -> Result<TcpStream, EngineError> {
         let patience = Duration::from(self.dialogue.patience.max(Nanos::from_secs(1)));
         let stream = self.far.connect(&self.dialogue.settings, patience)?;
@@ -276,13 +323,13 @@ impl Asker {
         Ok(stream)
     }
 
-    /// Reads once what came for a flow. Gives how many answers are whole now.
-    fn hear(&mut self, flow: u32, space: &mut [u8]) -> Result<usize, Stop> {
-        let Some(talk) = self.flows.get_mut(&flow) else { return Ok(0) };
-        let mut came = match socket::recv(talk.stream.as_fd(), space) {
+    /// Reads once what came for a flow. Gives how many answers are whole now; nothing where none came.
+    fn hear(&mut self, flow: u32, space: &mut [u8]) -> Result<Option<usize>, Stop> {
+        let Some(talk) = self.flows.get_mut(&flow) else { return Ok(None) };
+        let mut came = match talk.line.recv(&mut self.quic, space) {
             Ok(0) => return Err(Stop::Capped("the answering end closed a connection".to_owned())),
             Ok(count) => to_count(count),
-            Err(cause) if may_go_on(&cause) => return Ok(0),
+            Err(cause) if may_go_on(&cause) => return Ok(None),
             Err(cause) => return Err(Stop::failed("read an answer", cause)),
         };
         self.dialogue.moved.fetch_add(came, Relaxed);
@@ -299,53 +346,7 @@ impl Asker {
             talk.waiting.pop_front();
             whole += 1;
         }
-        Ok(whole)
-    }
-
-    /// Each exchange is a block: due when it was asked, read when it was answered.
-    fn end(self, outcome: Outcome, cpu: Nanos) -> FlowEnd {
-        // What was cut short is averaged over the time that it had.
-        let had = now().since(self.begin).min(self.dialogue.duration);
-        let duration = if outcome.is_complete() { self.dialogue.duration } else { had };
-        let block = |exchange: &Exchange| BlockRecord {
-            due: exchange.asked,
-            size: Bytes::new(exchange.size),
-            start: Some(exchange.asked),
-            end: exchange.answered,
-            taken: Bytes::new(exchange.size),
-            held_until: None,
-            fate: if exchange.answered.is_some() { Fate::Sent } else { Fate::Unfinished },
-        };
-        let mut answered: Vec<(Nanos, u64)> =
-            self.exchanges.iter().filter_map(|one| Some((one.answered?, one.size))).collect();
-        answered.sort_unstable();
-        let mut total = Bytes::ZERO;
-        let reads = answered.into_iter().map(|(at, size)| {
-            total += Bytes::new(size);
-            Read { at, total }
-        });
-        let read_time = |one: &Exchange| {
-            one.answered.map(|last| ReadTime { last, mean_ns: last.micros() * 1e3 })
-        };
-        let trace = Trace {
-            duration,
-            blocks: self.exchanges.iter().map(block).collect(),
-            reads: reads.collect(),
-            read_times: self.exchanges.iter().map(read_time).collect(),
-            ..Trace::default()
-        };
-        FlowEnd {
-            trace,
-            glances: Vec::new(),
-            outcome,
-            tcp: None,
-            receiver: self.sender.clone(),
-            sender: self.sender,
-            pace: "answers",
-            refused: 0,
-            cpu: Some([cpu, Nanos::ZERO]),
-            noticed: self.dialogue.train.noticed(),
-        }
+        Ok(Some(whole))
     }
 }
 

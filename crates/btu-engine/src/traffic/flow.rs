@@ -38,6 +38,8 @@ pub(super) struct Shared {
     pub(super) datagrams: AtomicU64,
     /// Nothing more will be sent.
     pub(super) sender_done: AtomicBool,
+    /// The receiving user has read to the end of the stream.
+    pub(super) receiver_done: AtomicBool,
     /// The host of the other end says nothing of it any more.
     pub(super) abandoned: AtomicBool,
 }

@@ -203,6 +203,7 @@ impl<'a> Sink<'a> {
     /// The end of a stream. What acknowledges it the kernel sends for TCP.
     fn read_all(&mut self) {
         (self.is_read, self.last) = (true, now());
+        self.shared.receiver_done.store(true, Relaxed);
         self.is_over = self.quic.as_ref().is_none_or(|quic| quic.is_gone());
     }
 

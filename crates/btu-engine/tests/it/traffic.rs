@@ -248,12 +248,13 @@ impl Closed for Asks {
     }
 }
 
-fn dialogue(left: u32, cancel: bool) -> Dialogue {
+pub(crate) fn dialogue(left: u32, cancel: bool) -> Dialogue {
     Dialogue {
         near: Place::here(Role::Test),
         far: Place::here(Role::Active),
         address: "127.0.0.1:0".parse().unwrap(),
         settings: Settings::default(),
+        quic: None,
         train: Box::new(Asks { left }),
         start: Nanos::ZERO,
         duration: Nanos::from_secs(3600),

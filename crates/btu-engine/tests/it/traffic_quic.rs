@@ -12,15 +12,18 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Party;
 use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Dialogue;
 use btu_engine::traffic::Flow;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::Offer;
 use btu_engine::traffic::QuicSettings;
+use btu_engine::traffic::converse;
 use btu_engine::traffic::run;
 use btu_engine::traffic::run_seen;
 
 use crate::local::party;
 use crate::traffic::carry;
+use crate::traffic::dialogue;
 use crate::traffic::flow;
 use crate::traffic::train;
 
@@ -121,4 +124,30 @@ fn a_wrong_congestion_control_is_named_with_the_right_ones() {
     one.to = 0;
     let said = run(&job(&parties, &[one])).unwrap_err().to_string();
     assert_eq!(said, "congestion control vegas: QUIC has cubic, reno or bbr");
+}
+
+/// Requests and answers are longer than what one call carries, and than what a stream holds at once.
+#[test]
+fn a_conversation_over_quic_asks_again_when_it_was_answered() {
+    for window in [None, Some(Bytes::new(30_000))] {
+        let quic = Some(QuicSettings { window, ..QuicSettings::default() });
+        let asked = Dialogue { quic, ..dialogue(3, false) };
+        let moved = Arc::clone(&asked.moved);
+        let end = converse(asked).unwrap();
+        assert_eq!(end.outcome, Outcome::Complete);
+        assert_eq!(moved.load(Relaxed), 3 * 400_000);
+        let figures = Figures::of(&end.trace);
+        assert_eq!((figures.blocks.due, figures.blocks.sent), (3, 3));
+        assert_eq!(figures.delivered_bytes, Bytes::new(3 * 400_000));
+        let [asking, answering] = end.cpu.unwrap();
+        assert!(asking > Nanos::ZERO && answering > Nanos::ZERO, "{asking:?} {answering:?}");
+        assert_eq!(end.sender.congestion.as_deref(), Some("cubic"));
+    }
+}
+
+#[test]
+fn a_conversation_over_quic_that_nobody_wants_any_more_ends() {
+    let quic = Some(QuicSettings::default());
+    let end = converse(Dialogue { quic, ..dialogue(u32::MAX, true) }).unwrap();
+    assert_eq!(end.outcome, Outcome::Capped { reason: "interrupted".into() });
 }

@@ -68,6 +68,7 @@ pub(crate) struct Said {
     pub(crate) session: u32,
     pub(crate) from: Role,
     pub(crate) to: Role,
+    pub(crate) transport: String,
     pub(crate) traffic: String,
 }
 
@@ -197,10 +198,14 @@ fn conversation(
     until: &Until,
 ) -> Result<Talked, Failure> {
     let (from, to) = roles(test)?;
-    let Carrier::Tcp(settings) = carrier(&test.protocol) else {
-        let cause =
-            anyhow!("{}: {} waits for answers, over tcp only", test.name, test.traffic.name());
-        return Err(Failure::usage(cause));
+    let (settings, quic) = match carrier(&test.protocol) {
+        Carrier::Tcp(settings) => (settings, None),
+        Carrier::Quic(settings) => (Settings::default(), Some(settings)),
+        Carrier::Udp => {
+            let (test, model) = (&test.name, test.traffic.name());
+            let cause = anyhow!("{test}: {model} waits for answers, over tcp or quic");
+            return Err(Failure::usage(cause));
+        }
     };
     let [near, far] = [from, to].map(|role| hosts.place(role));
     let dialogue = Dialogue {
@@ -208,6 +213,7 @@ fn conversation(
         far,
         address: SocketAddr::new(hosts.address(from, to)?, 0),
         settings,
+        quic,
         train,
         start: test.start,
         duration: test.traffic.duration(streams).unwrap_or(DURATION),
@@ -216,8 +222,10 @@ fn conversation(
         moved: Arc::default(),
     };
     let connections = connections(&test.traffic, streams, dialogue.duration);
+    let transport = test.protocol.name.clone();
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
-    Ok(Talked { said: Said { test, session: 1, from, to, traffic }, dialogue, connections })
+    let said = Said { test, session: 1, from, to, transport, traffic };
+    Ok(Talked { said, dialogue, connections })
 }
 
 /// As many as browsers have, or as the conversation has at once if those are more.

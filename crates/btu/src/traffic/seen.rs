@@ -92,7 +92,7 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         session: said.session,
         from: said.from,
         to: said.to,
-        transport: "tcp".to_owned(),
+        transport: said.transport,
         traffic: said.traffic,
         phase_ns: None,
         duration_ns: end.trace.duration,

@@ -81,7 +81,7 @@ impl Meeting {
         let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
         let near = open(flow.from, any_of(listening))?;
         exchange::join(&*near, listening)?;
-        let receiver = QuicEnd::receiver(Arc::clone(&far), keys, settings)?;
+        let receiver = QuicEnd::receiver(Arc::clone(&far), keys, settings, 0)?;
         let sender = QuicEnd::sender(Arc::clone(&near), keys, settings, listening)?;
         let congestion = settings.congestion.clone().unwrap_or_else(|| "cubic".to_owned());
         Ok(Self {

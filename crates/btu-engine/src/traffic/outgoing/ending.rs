@@ -132,7 +132,8 @@ impl Sender<'_> {
 
     /// Whether what it sent is still on its way by the hands of this process.
     pub(in crate::traffic) fn delivers(&self) -> bool {
-        self.quic.as_ref().is_some_and(|quic| quic.delivers())
+        let is_read = self.shared.receiver_done.load(Relaxed);
+        !is_read && self.quic.as_ref().is_some_and(|quic| quic.delivers())
     }
 
     /// Nothing of it moves any more.

@@ -1,0 +1,95 @@
+//! Answers on the streams of a QUIC connection, by one thread.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
+
+use super::CHUNK;
+use super::HEAD;
+use super::lengths;
+use super::to_count;
+use super::to_length;
+use crate::traffic::quic::QuicTalk;
+use crate::traffic::quic::StreamId;
+
+/// How far a stream is with its request and the answer to it.
+#[derive(Debug, Default)]
+struct Exchange {
+    head: [u8; HEAD],
+    filled: usize,
+    unread: u64,
+    unsent: u64,
+    is_over: bool,
+}
+
+/// Answers every request of every stream until it is over, or the asking end is gone. Gives the CPU time.
+pub(in crate::traffic) fn answer_quic(mut talk: QuicTalk, over: &AtomicBool) -> Nanos {
+    let before = ThreadUse::now();
+    let mut streams: BTreeMap<StreamId, Exchange> = BTreeMap::new();
+    let mut space = vec![0; CHUNK];
+    while !over.load(Relaxed) && !talk.is_gone() {
+        // A socket that nobody reads any more refuses: the asking end has what it wanted, or says why not.
+        if talk.pause(LOOK).is_err() {
+            break;
+        }
+        while let Some(stream) = talk.accept() {
+            streams.insert(stream, Exchange::default());
+        }
+        for (stream, exchange) in &mut streams {
+            match exchange.go_on(&mut talk, *stream, &mut space) {
+                Ok(()) => {}
+                Err(cause) if super::may_go_on(&cause) => {}
+                Err(_) => exchange.is_over = true,
+            }
+        }
+        streams.retain(|_, exchange| !exchange.is_over);
+    }
+    talk.close();
+    Nanos::new(ThreadUse::now().since(&before).cpu_ns)
+}
+
+impl Exchange {
+    /// Until nothing has come, or there is no room.
+    fn go_on(&mut self, talk: &mut QuicTalk, stream: StreamId, space: &mut [u8]) -> io::Result<()> {
+        loop {
+            if self.unsent > 0 {
+                let part = to_length(self.unsent).min(CHUNK);
+                self.unsent -= to_count(talk.send(stream, &space[..part])?).min(self.unsent);
+                continue;
+            }
+            let is_head = self.filled < HEAD;
+            let room = if is_head {
+                &mut self.head[self.filled..]
+            } else {
+                &mut space[..to_length(self.unread).min(CHUNK)]
+            };
+            match talk.recv(stream, room)? {
+                0 => {
+                    self.is_over = true;
+                    talk.finish(stream);
+                    return Ok(());
+                }
+                came if is_head => self.heard(came),
+                came => self.unread -= to_count(came).min(self.unread),
+            }
+            if self.filled == HEAD && self.unread == 0 {
+                (self.filled, self.unsent) = (0, lengths(&self.head)[1].max(1));
+            }
+        }
+    }
+
+    /// More of the head came.
+    fn heard(&mut self, came: usize) {
+        self.filled += came;
+        if self.filled == HEAD {
+            self.unread = lengths(&self.head)[0].saturating_sub(to_count(HEAD));
+        }
+    }
+}
+
+/// How long nobody looks whether it is over.
+const LOOK: Nanos = Nanos::from_millis(20);
