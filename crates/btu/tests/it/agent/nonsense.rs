@@ -98,17 +98,24 @@ fn ten_thousand_malformed_frames_of_a_paired_host_change_nothing() {
         let own = Identity::load_or_create(&hosts.state("2")).unwrap();
         let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
         let before = agent.processes();
-        let (mut malformed, mut answered) = (Malformed::new(), 0);
-        hosts.inside(2, || {
-            while answered < 10_000 {
+        // As many dialogues at once as there are seeds: most of one is waiting.
+        let talk = |seed: u64| {
+            let mut malformed = Malformed::new(seed);
+            for dialogue in 0..DIALOGUES {
                 let three: [Vec<u8>; 3] = std::array::from_fn(|_| malformed.frame());
                 let refusals =
                     provoke(&agent, (&own, id), &three.concat()).unwrap_or_else(|error| {
-                        let after = format!("after {answered} frames, in {three:?}");
+                        let after = format!("seed {seed}, dialogue {dialogue}, {three:?}");
                         panic!("{after}: {error}\nlog of the agent: {}", log(&agent))
                     });
                 assert_eq!(refusals, [REFUSED, REFUSED, BYE], "{three:?}");
-                answered += 3;
+            }
+        };
+        std::thread::scope(|scope| {
+            for seed in 0..SEEDS {
+                let talk = &talk;
+                let hosts = &hosts;
+                scope.spawn(move || hosts.inside(2, || talk(seed)));
             }
         });
         assert_eq!(agent.processes(), before, "a process of the agent ended, or one more runs");
@@ -126,7 +133,7 @@ struct Malformed {
 }
 
 impl Malformed {
-    fn new() -> Self {
+    fn new(seed: u64) -> Self {
         let mut messages = Vec::new();
         for (_, bytes) in corpus("frame").into_iter().chain(corpus("join")) {
             let mut frames = FrameReader::new(FrameLimits::ANSWERS);
@@ -136,7 +143,7 @@ impl Malformed {
             }
         }
         assert!(messages.len() > 20, "{} messages", messages.len());
-        Self { messages, dice: Dice::new(2), next: 0 }
+        Self { messages, dice: Dice::new(seed), next: 0 }
     }
 
     fn frame(&mut self) -> Vec<u8> {
@@ -155,6 +162,9 @@ impl Malformed {
     }
 }
 
+const SEEDS: u64 = 6;
+/// Of three frames each: 10,000 of them and some more.
+const DIALOGUES: u64 = 556;
 const REFUSED: &str = "refused";
 const BYE: &str = "bye";
 
