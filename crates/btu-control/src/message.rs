@@ -36,7 +36,7 @@ pub use test::TestOrder;
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 3;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
