@@ -1,7 +1,6 @@
 //! Three hosts, each a network namespace with its own address, state directory and processes: black
 //! boxes are paired and used, and whatever goes wrong with one of them leaves nothing behind.
 
-mod alike;
 mod between;
 mod blocks;
 mod broken;

@@ -14,26 +14,27 @@ use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::read_json;
 
-/// Cases of the direct path: the emulator has another place in front of an agent.
+/// Cases of the direct path: the emulator has another place in front of an agent. Large messages: small ones
+/// run in either of two modes (`docs/anomaly-rules.md`), which chance decides for each connection.
 const DIRECT: &str = r#"
 [matrix]
 cases = ["SEND", "RECV"]
-applications = ["netscape", "video"]
+applications = ["video"]
 activities = ["idle"]
 [time]
-window = "60ms"
+window = "80ms"
 lead_in = "5ms"
 alone = "20ms"
 [passes]
-min = 1
-max = 1
+min = 3
+max = 3
 "#;
 
 /// Pairs of runs, a local one and one between hosts, each kind first in every second pair: what this
 /// machine does meanwhile, and what it did before, comes to both alike. There are more of them where they
 /// say little, while the time lasts; where they never say enough, nothing was compared.
 const LEAST_PAIRS: usize = 11;
-const TIME: Duration = Duration::from_secs(35);
+const TIME: Duration = Duration::from_secs(45);
 
 /// Logs of ratios. A tenth is a difference that no user would see, one of a third is one that this test
 /// has to see: of any other the interval may say what it likes.
@@ -136,7 +137,7 @@ fn congestion(hosts: &Hosts, out: &str) -> Vec<Value> {
 
 #[test]
 fn a_local_run_and_one_between_three_hosts_agree_within_their_intervals() {
-    let name = "agent::alike::a_local_run_and_one_between_three_hosts_agree_within_their_intervals";
+    let name = "alike::a_local_run_and_one_between_three_hosts_agree_within_their_intervals";
     isolated(name, || {
         // As on the local testbed: the host under test has one half of the CPUs, black boxes the other.
         let all = cpu::allowed().unwrap();
