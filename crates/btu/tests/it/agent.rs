@@ -9,6 +9,7 @@ mod cut;
 mod elsewhere;
 mod ended;
 mod flows;
+#[allow(dead_code, reason = "the comparisons of `tests/alone` use the rest")]
 mod hosts;
 mod limits;
 mod netem;
