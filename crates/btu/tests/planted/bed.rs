@@ -189,6 +189,7 @@ impl Bed {
         self.meet(role, to);
         let done = work();
         ip(format!("route change {route}"));
+        ip("tcp_metrics flush".to_owned());
         done
     }
 
