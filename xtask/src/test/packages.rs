@@ -9,6 +9,7 @@ use crate::repo::Repo;
 static PROGRAMS: &[(&str, &str)] = &[
     ("chromium", "chromium"),
     ("curl", "curl"),
+    ("faketime", "faketime"),
     ("iperf3", "iperf3"),
     ("lftp", "lftp"),
     ("ping", "iputils-ping"),

@@ -18,6 +18,7 @@ mod packets;
 mod relayed;
 mod shared;
 mod signed;
+mod stepped;
 mod unit;
 
 use std::io::Read;

@@ -1,0 +1,81 @@
+//! The wall clock of the host under test is stepped while it measures.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use super::A_LOT;
+use super::MANY;
+use super::SOME;
+use super::hosts::Hosts;
+use super::hosts::said;
+use super::measured;
+use crate::isolated::isolated;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::wait_until;
+
+/// Where Debian's package libfaketime has what answers for the system's clock.
+fn other_clock() -> Option<PathBuf> {
+    let folders = fs::read_dir("/usr/lib").ok()?.filter_map(Result::ok);
+    let mut files = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
+    files.find(|file| file.is_file())
+}
+
+/// Cells by the hour in which the host says that they began.
+fn hours(result: &Path) -> Vec<String> {
+    let cells = lines(&result.join("samples.jsonl")).into_iter().filter(|l| l["kind"] == "cell");
+    let mut hours: Vec<String> =
+        cells.filter_map(|cell| Some(cell["started_at"].as_str()?.get(..13)?.to_owned())).collect();
+    hours.dedup();
+    hours
+}
+
+#[test]
+fn a_wall_clock_that_is_stepped_under_a_run_moves_no_deadline_and_no_figure() {
+    let name =
+        "agent::stepped::a_wall_clock_that_is_stepped_under_a_run_moves_no_deadline_and_no_figure";
+    let Some(library) = other_clock() else { skip!("not installed: faketime") };
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let clock = hosts.path("clock");
+        let step = |by: &str| {
+            // Whoever reads the clock meanwhile finds a whole file.
+            fs::write(hosts.path("next"), by).unwrap();
+            fs::rename(hosts.path("next"), &clock).unwrap();
+        };
+        step("+0");
+        let mut run = hosts.run(MANY, "stepped", &["--active", "lab1"]);
+        run.env("LD_PRELOAD", &library).env("FAKETIME_TIMESTAMP_FILE", &clock);
+        run.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+        let dir = hosts.path("stepped");
+        let count = || {
+            let known = dir.join("samples.jsonl").is_file();
+            if known { measured(&dir).len() } else { 0 }
+        };
+        for (by, cells) in [("+5h", 4), ("-5h", 12), ("+0", 20)] {
+            wait_until(|| count() >= cells);
+            step(by);
+        }
+        let ended = ended_within(&mut run, A_LOT).expect("a step of the clock keeps it for ever");
+        let told = std::io::read_to_string(run.stderr.take().unwrap()).unwrap();
+        assert_eq!(ended.code(), Some(0), "{told}");
+        assert!(hours(&dir).len() >= 3, "its clock was not stepped: {:?}", hours(&dir));
+        let result = read_json(&dir.join("result.json"));
+        assert_eq!(result["complete"], true, "{result:#}");
+        for cell in result["cells"].as_array().unwrap() {
+            let seconds = cell["seconds"].as_f64().unwrap();
+            assert!((0.05..5.0).contains(&seconds), "{cell}");
+        }
+        let verified = hosts.btu(2).args(["verify", "stepped"]).output().unwrap();
+        assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
+        // The agent, whose clock was not, serves the next one.
+        let next = hosts.run(SOME, "next-run", &["--active", "lab1"]).output().unwrap();
+        assert_eq!(next.status.code(), Some(0), "{}", said(&next));
+    });
+}
