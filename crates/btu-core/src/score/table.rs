@@ -5,6 +5,7 @@
 //! "slowdown"?, "activity_rate"?}]}`. A `result.json` has these keys too, and is read as it is.
 
 mod distinct;
+mod object;
 mod read;
 
 use std::collections::BTreeMap;

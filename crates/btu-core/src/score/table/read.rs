@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use serde_json::Map;
 use serde_json::Value;
 
 use super::distinct::Distinct;
+use super::object::Object;
+use super::object::as_object;
 use crate::cell::Case;
 use crate::score::Figure;
 
@@ -240,147 +241,6 @@ impl Reader {
         if self.left_out > 0 { vec![left_out] } else { Vec::new() }
     }
 }
-
-/// A JSON object and where it stands.
-#[derive(Debug)]
-struct Object<'v> {
-    place: String,
-    map: &'v Map<String, Value>,
-}
-
-impl Object<'_> {
-    /// The value of a key; `null` is as good as absent.
-    fn value(&self, key: &str) -> Option<&Value> {
-        self.map.get(key).filter(|value| !value.is_null())
-    }
-
-    fn text(&self, key: &str) -> Result<String, TableError> {
-        match self.value(key) {
-            Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
-            Some(other) => Err(self.illegal(key, &other.to_string(), "a name is expected")),
-            None => Err(self.missing(key, "write its name")),
-        }
-    }
-
-    /// A number above zero, where there is one.
-    fn positive(&self, key: &str, unit: &str) -> Result<Option<f64>, TableError> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        let number = value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
-        let legal = format!("a number above 0 is expected ({unit})");
-        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), &legal))
-    }
-
-    /// `bits` or `seconds`, whose names are their units.
-    fn needed(&self, key: &str) -> Result<f64, TableError> {
-        self.positive(key, key)?
-            .ok_or_else(|| self.missing(key, "write bits and seconds, or goodput_mbps alone"))
-    }
-
-    /// A whole number from 1, where there is one.
-    fn whole(&self, key: &str) -> Result<Option<u64>, TableError> {
-        let Some(value) = self.value(key) else { return Ok(None) };
-        let number = value.as_u64().filter(|number| *number > 0);
-        let legal = "a whole number from 1 is expected";
-        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), legal))
-    }
-
-    /// bits / seconds in Mb/s; a goodput that stands beside them must agree, or stands alone.
-    fn goodput(&self) -> Result<f64, TableError> {
-        let given = self.positive("goodput_mbps", "Mb/s")?;
-        if let (Some(given), None, None) = (given, self.value("bits"), self.value("seconds")) {
-            return Ok(given);
-        }
-        let (bits, seconds) = (self.needed("bits")?, self.needed("seconds")?);
-        let computed = self.in_range("bits / seconds", bits / seconds / 1e6)?;
-        match given {
-            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
-                "goodput_mbps = {given}, but bits / seconds = {bits} / {seconds} s = {computed} Mb/s"
-            ))),
-            _ => Ok(computed),
-        }
-    }
-
-    /// A quotient may be more, or less, than a number can hold.
-    fn in_range(&self, what: &str, quotient: f64) -> Result<f64, TableError> {
-        if quotient.is_finite() && quotient > 0.0 {
-            return Ok(quotient);
-        }
-        let legal = "is beyond what a number can hold; check both values and their units";
-        Err(self.contradiction(&format!("{what} = {quotient:e} {legal}")))
-    }
-
-    fn agreed_slowdown(
-        &self,
-        given: Option<f64>,
-        computed: f64,
-        base: f64,
-        rate: f64,
-    ) -> Result<f64, TableError> {
-        let computed = self.in_range("base / activity_rate", computed)?;
-        match given {
-            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
-                "slowdown = {given}, but base / activity_rate = {base} / {rate} = {computed}"
-            ))),
-            _ => Ok(computed),
-        }
-    }
-
-    /// A baseline has no activity that could be slower or have a rate.
-    fn baseline(&self, slowdown: Option<f64>, rate: Option<f64>) -> Result<(), TableError> {
-        if let Some(slowdown) = slowdown.filter(|slowdown| !agree(*slowdown, 1.0)) {
-            let cause = format!("slowdown = {slowdown}, but activity none cannot be slowed");
-            return Err(self.contradiction(&cause));
-        }
-        let cause = |rate| format!("activity_rate = {rate}, but activity none does nothing");
-        rate.map_or(Ok(()), |rate: f64| Err(self.contradiction(&cause(rate))))
-    }
-
-    /// True for a run that its own result leaves out of every composite.
-    fn is_of_incomplete_pass(&self) -> bool {
-        let flags = self.value("flags").and_then(Value::as_array).into_iter().flatten();
-        let mut names = flags.map(|flag| flag.get("name").unwrap_or(flag));
-        names.any(|name| name == crate::analysis::INCOMPLETE_PASS)
-    }
-
-    fn refuse_others(&self, legal: &[&str]) -> Result<(), TableError> {
-        let unknown = self.map.keys().find(|key| !legal.contains(&key.as_str()));
-        unknown.map_or(Ok(()), |key| {
-            let (place, key) = (self.place.clone(), key.clone());
-            Err(TableError::UnknownKey { place, key, legal: legal.join(", ") })
-        })
-    }
-
-    fn illegal(&self, key: &str, value: &str, legal: &str) -> TableError {
-        let (place, value) = (format!("{}.{key}", self.place), value.to_owned());
-        TableError::Value { place, value, legal: legal.to_owned() }
-    }
-
-    fn missing(&self, key: &str, remedy: &str) -> TableError {
-        let (place, key) = (self.place.clone(), key.to_owned());
-        TableError::Missing { place, key, remedy: remedy.to_owned() }
-    }
-
-    fn contradiction(&self, cause: &str) -> TableError {
-        TableError::Contradiction { place: self.place.clone(), cause: cause.to_owned() }
-    }
-}
-
-fn as_object<'v>(place: &str, value: &'v Value) -> Result<&'v Map<String, Value>, TableError> {
-    value.as_object().ok_or_else(|| {
-        let mut text = value.to_string();
-        text.truncate(text.char_indices().nth(40).map_or(text.len(), |(at, _)| at));
-        let legal = "an object {\"key\": value} is expected".to_owned();
-        TableError::Value { place: place.to_owned(), value: text, legal }
-    })
-}
-
-/// True for two figures that are one figure, printed and read back.
-fn agree(a: f64, b: f64) -> bool {
-    (a - b).abs() <= AGREEMENT * b.abs()
-}
-
-/// The largest relative difference of two ways to the same figure.
-const AGREEMENT: f64 = 1e-6;
 
 const TABLE_KEYS: &[&str] = &["activities_base", "activities", "cells", "name", "note", "$schema"];
 

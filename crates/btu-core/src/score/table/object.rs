@@ -1,0 +1,154 @@
+//! An object of a table in JSON: its values by key, each legal or refused with its place.
+
+use serde_json::Map;
+use serde_json::Value;
+
+use super::read::TableError;
+
+/// A JSON object and where it stands.
+#[derive(Debug)]
+pub(super) struct Object<'v> {
+    pub(super) place: String,
+    pub(super) map: &'v Map<String, Value>,
+}
+
+impl Object<'_> {
+    /// The value of a key; `null` is as good as absent.
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<String, TableError> {
+        match self.value(key) {
+            Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+            Some(other) => Err(self.illegal(key, &other.to_string(), "a name is expected")),
+            None => Err(self.missing(key, "write its name")),
+        }
+    }
+
+    /// A number above zero, where there is one.
+    pub(super) fn positive(&self, key: &str, unit: &str) -> Result<Option<f64>, TableError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let number = value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
+        let legal = format!("a number above 0 is expected ({unit})");
+        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), &legal))
+    }
+
+    /// `bits` or `seconds`, whose names are their units.
+    fn needed(&self, key: &str) -> Result<f64, TableError> {
+        self.positive(key, key)?
+            .ok_or_else(|| self.missing(key, "write bits and seconds, or goodput_mbps alone"))
+    }
+
+    /// A whole number from 1, where there is one.
+    pub(super) fn whole(&self, key: &str) -> Result<Option<u64>, TableError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let number = value.as_u64().filter(|number| *number > 0);
+        let legal = "a whole number from 1 is expected";
+        number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), legal))
+    }
+
+    /// bits / seconds in Mb/s; a goodput that stands beside them must agree, or stands alone.
+    pub(super) fn goodput(&self) -> Result<f64, TableError> {
+        let given = self.positive("goodput_mbps", "Mb/s")?;
+        if let (Some(given), None, None) = (given, self.value("bits"), self.value("seconds")) {
+            return Ok(given);
+        }
+        let (bits, seconds) = (self.needed("bits")?, self.needed("seconds")?);
+        let computed = self.in_range("bits / seconds", bits / seconds / 1e6)?;
+        match given {
+            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
+                "goodput_mbps = {given}, but bits / seconds = {bits} / {seconds} s = {computed} Mb/s"
+            ))),
+            _ => Ok(computed),
+        }
+    }
+
+    /// A quotient may be more, or less, than a number can hold.
+    fn in_range(&self, what: &str, quotient: f64) -> Result<f64, TableError> {
+        if quotient.is_finite() && quotient > 0.0 {
+            return Ok(quotient);
+        }
+        let legal = "is beyond what a number can hold; check both values and their units";
+        Err(self.contradiction(&format!("{what} = {quotient:e} {legal}")))
+    }
+
+    pub(super) fn agreed_slowdown(
+        &self,
+        given: Option<f64>,
+        computed: f64,
+        base: f64,
+        rate: f64,
+    ) -> Result<f64, TableError> {
+        let computed = self.in_range("base / activity_rate", computed)?;
+        match given {
+            Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
+                "slowdown = {given}, but base / activity_rate = {base} / {rate} = {computed}"
+            ))),
+            _ => Ok(computed),
+        }
+    }
+
+    /// A baseline has no activity that could be slower or have a rate.
+    pub(super) fn baseline(
+        &self,
+        slowdown: Option<f64>,
+        rate: Option<f64>,
+    ) -> Result<(), TableError> {
+        if let Some(slowdown) = slowdown.filter(|slowdown| !agree(*slowdown, 1.0)) {
+            let cause = format!("slowdown = {slowdown}, but activity none cannot be slowed");
+            return Err(self.contradiction(&cause));
+        }
+        let cause = |rate| format!("activity_rate = {rate}, but activity none does nothing");
+        rate.map_or(Ok(()), |rate: f64| Err(self.contradiction(&cause(rate))))
+    }
+
+    /// True for a run that its own result leaves out of every composite.
+    pub(super) fn is_of_incomplete_pass(&self) -> bool {
+        let flags = self.value("flags").and_then(Value::as_array).into_iter().flatten();
+        let mut names = flags.map(|flag| flag.get("name").unwrap_or(flag));
+        names.any(|name| name == crate::analysis::INCOMPLETE_PASS)
+    }
+
+    pub(super) fn refuse_others(&self, legal: &[&str]) -> Result<(), TableError> {
+        let unknown = self.map.keys().find(|key| !legal.contains(&key.as_str()));
+        unknown.map_or(Ok(()), |key| {
+            let (place, key) = (self.place.clone(), key.clone());
+            Err(TableError::UnknownKey { place, key, legal: legal.join(", ") })
+        })
+    }
+
+    pub(super) fn illegal(&self, key: &str, value: &str, legal: &str) -> TableError {
+        let (place, value) = (format!("{}.{key}", self.place), value.to_owned());
+        TableError::Value { place, value, legal: legal.to_owned() }
+    }
+
+    pub(super) fn missing(&self, key: &str, remedy: &str) -> TableError {
+        let (place, key) = (self.place.clone(), key.to_owned());
+        TableError::Missing { place, key, remedy: remedy.to_owned() }
+    }
+
+    pub(super) fn contradiction(&self, cause: &str) -> TableError {
+        TableError::Contradiction { place: self.place.clone(), cause: cause.to_owned() }
+    }
+}
+
+pub(super) fn as_object<'v>(
+    place: &str,
+    value: &'v Value,
+) -> Result<&'v Map<String, Value>, TableError> {
+    value.as_object().ok_or_else(|| {
+        let mut text = value.to_string();
+        text.truncate(text.char_indices().nth(40).map_or(text.len(), |(at, _)| at));
+        let legal = "an object {\"key\": value} is expected".to_owned();
+        TableError::Value { place: place.to_owned(), value: text, legal }
+    })
+}
+
+/// True for two figures that are one figure, printed and read back.
+fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= AGREEMENT * b.abs()
+}
+
+/// The largest relative difference of two ways to the same figure.
+const AGREEMENT: f64 = 1e-6;

@@ -1,0 +1,165 @@
+//! One run of traffic: what all its flows came to together.
+
+use super::super::analysis::emodel::G711;
+use super::super::analysis::emodel::Rating;
+use super::super::analysis::figures::Delays;
+use super::super::analysis::figures::Loss;
+use super::super::analysis::sessions;
+use super::super::sample::ClusterSample;
+use super::super::sample::FlowSample;
+use super::super::sample::RunSample;
+use super::super::trace::float;
+use crate::sample::Outcome;
+use crate::stats;
+use crate::units::Nanos;
+
+/// All flows of one run together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Number of the pass.
+    pub pass: u32,
+    /// a, bit/s.
+    pub arrival: f64,
+    /// d, bit/s.
+    pub departure: f64,
+    /// Payload acknowledged at T over T, bit/s: what was transmitted; `None` for datagrams.
+    pub transmitted: Option<f64>,
+    /// Little's delay over the duration, seconds, weighted by bytes.
+    pub window_delay: Option<f64>,
+    /// The same until the queues were empty.
+    pub drained_delay: Option<f64>,
+    /// The largest 99th percentile of block delays, seconds.
+    pub delay_p99: Option<f64>,
+    /// The mean of the medians of block delays, seconds.
+    pub delay_p50: Option<f64>,
+    /// The same of the 99.9th percentile.
+    pub delay_p999: Option<f64>,
+    /// The largest PDV of a flow: 99th percentile less the smallest, seconds.
+    pub pdv_p99: Option<f64>,
+    /// The largest ratio of a flow's 99th percentile of delay to its smallest.
+    pub slowdown: Option<f64>,
+    /// The least that a flow got, bit/s.
+    pub least_rate: Option<f64>,
+    /// Share of datagrams that were lost.
+    pub loss: Option<f64>,
+    /// The same of the flow that lost most.
+    pub worst_loss: Option<f64>,
+    /// Share of datagrams that came after a later one (RFC 4737, 3.4).
+    pub reordered: Option<f64>,
+    /// The flow of datagrams that would be worth least as a call over G.711.
+    pub worst_call: Option<Rating>,
+    /// Blocks that were missed or interrupted.
+    pub missed: u64,
+    /// Fairness between the flows.
+    pub fairness: Option<f64>,
+    /// CPU seconds per 10^9 bytes: sender, receiver.
+    pub cpu_s_per_gb: Option<(f64, f64)>,
+    /// Flows whose generator fell behind.
+    pub host_limited: usize,
+    /// All flows.
+    pub flows: usize,
+    /// Flows that did not come to their end, with the reason of the first.
+    pub broken: Option<String>,
+}
+
+impl Totals {
+    /// Rates add up; delays are weighted by what arrived.
+    pub fn of(run: &RunSample) -> Self {
+        let flows: Vec<&FlowSample> = run.flows().collect();
+        let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
+        let rates: Vec<f64> = flows.iter().map(|f| f.figures.departure_rate_bit_s).collect();
+        let delivered = sum(|flow| float(flow.figures.delivered_bytes.count()));
+        let datagrams = |of| datagrams(&flows, of);
+        let (sent, came) = (datagrams(|loss| loss.sent), datagrams(|loss| loss.received));
+        let cpu = |of: fn(&ClusterSample) -> Nanos| {
+            run.clusters.iter().map(|cluster| of(cluster).seconds()).sum::<f64>()
+        };
+        let medians: Vec<f64> =
+            flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p50_s).collect();
+        let tails = flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p99_s);
+        let most = |of: fn(&Delays) -> f64| {
+            let delays = flows.iter().filter_map(|flow| flow.figures.delay);
+            delays.map(|delay| of(&delay)).max_by(f64::total_cmp)
+        };
+        let losses = flows.iter().filter_map(|f| f.figures.loss).map(|loss| loss.lost_share);
+        let transmitted = flows.iter().map(|flow| {
+            let seconds = flow.duration_ns.seconds();
+            flow.acknowledged_bytes.filter(|_| seconds > 0.0).map(|b| float(b.bits()) / seconds)
+        });
+        Self {
+            pass: run.pass,
+            arrival: sum(|flow| flow.figures.arrival_rate_bit_s),
+            departure: sum(|flow| flow.figures.departure_rate_bit_s),
+            transmitted: transmitted.sum(),
+            window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
+            drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
+            delay_p99: tails.max_by(f64::total_cmp),
+            delay_p50: stats::arithmetic_mean(&medians),
+            delay_p999: most(|delay| delay.p999_s),
+            pdv_p99: most(|delay| delay.pdv_p99_s),
+            slowdown: flows.iter().filter_map(|flow| flow.slowdown()).max_by(f64::total_cmp),
+            least_rate: rates.iter().copied().min_by(f64::total_cmp),
+            worst_loss: losses.max_by(f64::total_cmp),
+            loss: (sent > 0).then(|| 1.0 - float(came) / float(sent)),
+            reordered: (came > 0).then(|| float(datagrams(|loss| loss.reordered)) / float(came)),
+            worst_call: worst_call(&flows),
+            missed: flows
+                .iter()
+                .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
+                .sum(),
+            fairness: sessions::jain(&rates),
+            cpu_s_per_gb: (delivered > 0.0 && !flows.iter().any(|flow| flow.is_uncounted())).then(
+                || {
+                    let per_gb = 1e9 / delivered;
+                    (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)
+                },
+            ),
+            host_limited: flows
+                .iter()
+                .filter(|flow| flow.figures.pacing.is_some_and(|pacing| pacing.host_limited))
+                .count(),
+            flows: flows.len(),
+            broken: broken(run, &flows),
+        }
+    }
+}
+
+fn datagrams(flows: &[&FlowSample], of: fn(&Loss) -> u64) -> u64 {
+    flows.iter().filter_map(|flow| flow.figures.loss.as_ref()).map(of).sum()
+}
+
+fn worst_call(flows: &[&FlowSample]) -> Option<Rating> {
+    flows.iter().filter_map(|flow| call(flow)).min_by(|a, b| a.r.total_cmp(&b.r))
+}
+
+/// What a flow of datagrams would be worth as a call whose decoder waits for all but one packet in a thousand.
+fn call(flow: &FlowSample) -> Option<Rating> {
+    let (loss, delay) = (flow.figures.loss?, flow.figures.delay?);
+    let missing = 1.0 - (1.0 - loss.lost_share) * (1.0 - LEFT_OUT);
+    Some(G711.rating(flow.one_way(Some(delay.p999_s))?, missing))
+}
+
+/// Of the packets that come, those that come too late to be played.
+const LEFT_OUT: f64 = 0.001;
+
+/// The mean over flows, weighted by arrived bytes; `None` where a flow has none.
+fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Option<f64> {
+    let (mut sum, mut bytes) = (0.0, 0.0);
+    for flow in flows {
+        let weight = float(flow.figures.arrived_bytes.count());
+        sum += weight * value(flow)?;
+        bytes += weight;
+    }
+    (bytes > 0.0).then(|| sum / bytes)
+}
+
+fn broken(run: &RunSample, flows: &[&FlowSample]) -> Option<String> {
+    let failed = run.clusters.iter().find_map(|cluster| cluster.failed.clone());
+    failed.or_else(|| {
+        let reason = |flow: &&FlowSample| match &flow.outcome {
+            Outcome::Complete => None,
+            Outcome::Capped { reason } | Outcome::Failed { reason } => Some(reason.clone()),
+        };
+        flows.iter().find_map(reason)
+    })
+}
