@@ -3,7 +3,7 @@
 
 use super::axis::Axis;
 use super::frame::LEFT;
-use super::frame::RIGHT;
+use super::frame::right;
 use super::frame::scales;
 use super::svg::Anchor;
 use super::svg::Svg;
@@ -19,11 +19,12 @@ pub(crate) fn bars(chart: &BarChart, caption: &str) -> String {
     legend(&mut svg, chart, &mark);
     let axis = Axis::showing(values(chart), [BOTTOM, TOP]);
     let names = (chart.axis.as_str(), chart.second_axis.as_ref());
-    scales(&mut svg, &axis, names, [TOP, BOTTOM]);
+    let right = right(&axis, names.1);
+    scales(&mut svg, &axis, names, ([TOP, BOTTOM], right));
     for (place, bar) in chart.bars.iter().enumerate() {
-        draw(&mut svg, bar, &axis, middle(place, chart.bars.len()), &mark);
+        draw(&mut svg, bar, &axis, middle(place, chart.bars.len(), right), &mark);
     }
-    svg.line("zero", [LEFT, axis.place(0.0)], [RIGHT, axis.place(0.0)]);
+    svg.line("zero", [LEFT, axis.place(0.0)], [right, axis.place(0.0)]);
     svg.text("caption", [0.0, HEIGHT - 10.0], Anchor::Start, caption);
     svg.finish()
 }
@@ -55,9 +56,9 @@ fn legend(svg: &mut Svg, chart: &BarChart, mark: &str) {
     }
 }
 
-/// The centre of a group.
-fn middle(place: usize, groups: usize) -> f64 {
-    let width = (RIGHT - LEFT) / small(groups.max(1));
+/// The centre of a group, where the plot ends at `right`.
+fn middle(place: usize, groups: usize, right: f64) -> f64 {
+    let width = (right - LEFT) / small(groups.max(1));
     LEFT + width * (small(place) + 0.5)
 }
 

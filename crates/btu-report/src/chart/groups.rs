@@ -3,7 +3,7 @@
 use super::WIDTH;
 use super::axis::Axis;
 use super::frame::LEFT;
-use super::frame::RIGHT;
+use super::frame::right;
 use super::frame::scales;
 use super::svg::Anchor;
 use super::svg::Svg;
@@ -23,8 +23,9 @@ pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
     legend(&mut svg, chart);
     let axis = Axis::showing(values(chart), [bottom, top]);
     let names = (chart.axis.as_str(), chart.second_axis.as_ref());
-    scales(&mut svg, &axis, names, [top, bottom]);
-    let width = (RIGHT - LEFT) / float(chart.groups.len().max(1));
+    let right = right(&axis, names.1);
+    scales(&mut svg, &axis, names, ([top, bottom], right));
+    let width = (right - LEFT) / float(chart.groups.len().max(1));
     for (place, group) in chart.groups.iter().enumerate() {
         let left = LEFT + width * float(place);
         draw(&mut svg, &group.bars, &axis, [left, width]);
@@ -32,7 +33,7 @@ pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
         svg.text("label", [middle, bottom + 22.0], Anchor::Middle, &group.label);
         svg.text("sublabel", [middle, bottom + 39.0], Anchor::Middle, &group.sublabel);
     }
-    svg.line("zero", [LEFT, axis.place(0.0)], [RIGHT, axis.place(0.0)]);
+    svg.line("zero", [LEFT, axis.place(0.0)], [right, axis.place(0.0)]);
     svg.text("caption", [0.0, bottom + 72.0], Anchor::Start, caption);
     svg.finish()
 }
