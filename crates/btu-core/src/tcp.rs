@@ -27,7 +27,7 @@ use crate::capture::Capture;
 use crate::capture::Missing;
 use crate::units::Nanos;
 use connection::Tracker;
-use headers::Content;
+use headers::Unusable;
 
 pub use connection::Connection;
 pub use mark::Mark;
@@ -80,42 +80,67 @@ pub struct Traffic {
 /// Follows every TCP connection of a capture.
 pub fn analyse(capture: &Capture<'_>) -> Analysis {
     let mut trackers: Vec<Tracker> = Vec::new();
-    let mut places: BTreeMap<[Endpoint; 2], usize> = BTreeMap::new();
+    let mut places = Places::default();
     let mut traffic = Traffic::default();
     let begin = capture.packets.first().map_or(Nanos::ZERO, |packet| packet.at);
     for packet in &capture.packets {
         traffic.packets += 1;
         let interface = usize::try_from(packet.interface).unwrap_or(usize::MAX);
         let Some(interface) = capture.interfaces.get(interface) else { continue };
-        let mut segment = match headers::content(interface.link_type, packet) {
-            Content::Damaged => {
-                traffic.damaged += 1;
+        let mut segment = match headers::segment(interface.link_type, packet) {
+            Ok(segment) => segment,
+            Err(what) => {
+                traffic.count(what);
                 continue;
             }
-            Content::Fragment => {
-                traffic.fragments += 1;
-                continue;
-            }
-            Content::Other => {
-                traffic.other += 1;
-                continue;
-            }
-            Content::Tcp(segment) => segment,
         };
         traffic.segments += 1;
         segment.at = begin.saturating_add(packet.at.since(begin).min(LONGEST));
         let key = pair(&segment);
-        let known = places.get(&key).copied().filter(|place| !trackers[*place].is_other(&segment));
+        let known = places.of(key).filter(|place| !trackers[*place].is_other(&segment));
         let place = known.unwrap_or_else(|| {
             trackers.push(Tracker::new(&segment));
-            places.insert(key, trackers.len() - 1);
-            trackers.len() - 1
+            places.insert(key, trackers.len() - 1)
         });
         let is_dropped = packet.comment.is_some_and(|comment| comment.starts_with("dropped"));
         trackers[place].follow(&segment, is_dropped);
     }
     let connections = trackers.into_iter().map(Tracker::finish).collect();
     Analysis { connections, traffic, missing: capture.missing.clone() }
+}
+
+impl Traffic {
+    const fn count(&mut self, unusable: Unusable) {
+        match unusable {
+            Unusable::Damaged => self.damaged += 1,
+            Unusable::Fragment => self.fragments += 1,
+            Unusable::Other => self.other += 1,
+        }
+    }
+}
+
+/// Which connection is between two ends. Packets come in trains: most are of the connection before.
+#[derive(Default)]
+struct Places {
+    all: BTreeMap<[Endpoint; 2], usize>,
+    last: Option<([Endpoint; 2], usize)>,
+}
+
+impl Places {
+    fn of(&mut self, ends: [Endpoint; 2]) -> Option<usize> {
+        if let Some((_, place)) = self.last.filter(|(last, _)| *last == ends) {
+            return Some(place);
+        }
+        let place = *self.all.get(&ends)?;
+        self.last = Some((ends, place));
+        Some(place)
+    }
+
+    fn insert(&mut self, ends: [Endpoint; 2], place: usize) -> usize {
+        self.all.insert(ends, place);
+        self.last = Some((ends, place));
+        place
+    }
 }
 
 /// Sums of times stay within their type, whatever a damaged file says: 208 days.

@@ -92,10 +92,10 @@ impl<'j> RunAgain<'j> {
     }
 
     /// What one of them says. `packets` gives the content of its file, or why there is none.
-    pub fn judge(
+    pub fn judge<P: AsRef<[u8]>>(
         &self,
         sample: &CaptureSample,
-        packets: impl Fn(&CaptureFile) -> Result<Vec<u8>, String>,
+        packets: impl FnOnce(&CaptureFile) -> Result<P, String>,
     ) -> SecondRun {
         let content = match &sample.file {
             Some(file) => packets(file),
@@ -111,11 +111,11 @@ impl<'j> RunAgain<'j> {
 pub fn second_run(
     plan: &Plan,
     sample: &CaptureSample,
-    packets: Result<Vec<u8>, String>,
+    packets: Result<impl AsRef<[u8]>, String>,
     scored: &[&CellSample],
     emulator_rate: Option<BitRate>,
 ) -> SecondRun {
-    let read = packets.and_then(|bytes| Seen::read(&bytes));
+    let read = packets.and_then(|bytes| Seen::read(bytes.as_ref()));
     let comm = sample.run.comm.as_ref();
     let samples = comm.map_or(&[][..], |comm| &comm.connections);
     let (mut seen, no_packets) = match read {

@@ -235,20 +235,20 @@ impl<'p> Reader<'p> {
     }
 
     /// Codes and values from `start` on.
-    fn options(&self, body: &'p [u8], start: usize) -> Vec<(u16, &'p [u8])> {
-        let mut found = Vec::new();
+    fn options(
+        &self,
+        body: &'p [u8],
+        start: usize,
+    ) -> impl Iterator<Item = (u16, &'p [u8])> + use<'p> {
+        let order = self.order;
         let mut rest = body.get(start..).unwrap_or_default();
-        while let (Some(code), Some(length)) = (self.order.word(rest, 0), self.order.word(rest, 2))
-        {
+        std::iter::from_fn(move || {
+            let (code, length) = order.word(rest, 0).zip(order.word(rest, 2))?;
             let end = 4 + usize::from(length);
-            let Some(value) = rest.get(4..end) else { break };
-            if code == OPT_END {
-                break;
-            }
-            found.push((code, value));
+            let value = rest.get(4..end).filter(|_| code != OPT_END)?;
             rest = rest.get(end.next_multiple_of(4)..).unwrap_or_default();
-        }
-        found
+            Some((code, value))
+        })
     }
 
     fn skip(&mut self, why: &str) {

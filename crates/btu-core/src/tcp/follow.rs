@@ -271,6 +271,9 @@ impl Follower {
                 self.unacked.pop_front();
             }
         }
+        if start >= self.next {
+            return;
+        }
         let first = self.unacked.partition_point(|flying| flying.end <= start);
         for flying in self.unacked.range_mut(first..).take_while(|flying| flying.start < end) {
             if flying.at != at {

@@ -14,42 +14,35 @@ use super::segment::Segment;
 use crate::capture::LinkType;
 use crate::capture::Packet;
 
-/// What a packet is to an analyser of TCP.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+/// What a packet is that is no segment to an analyser of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unusable {
     /// Too short or contradictory where its TCP header should be.
     Damaged,
     /// A part of an IP packet that does not begin with a TCP header.
     Fragment,
     /// Something else: ARP, UDP ...
     Other,
-    /// A TCP segment.
-    Tcp(Box<Segment>),
 }
 
+/// What follows the headers of a packet up to TCP; `None` where they are cut off or contradictory.
+type Read = Option<Result<Segment, Unusable>>;
+
 /// Reads the headers of a packet.
-pub(super) fn content(link_type: LinkType, packet: &Packet<'_>) -> Content {
-    match internet(link_type, packet.data) {
-        Some((protocol, start)) => {
-            let kept = packet.data.get(start..).unwrap_or_default();
-            let before = u32::try_from(start).unwrap_or(u32::MAX);
-            let original = packet.original_bytes.saturating_sub(before);
-            let found = match protocol {
-                IPV4 => ipv4(kept, original),
-                IPV6 => ipv6(kept, original),
-                _ => Some(Content::Other),
-            };
-            match found.unwrap_or(Content::Damaged) {
-                Content::Tcp(mut segment) => {
-                    segment.at = packet.at;
-                    Content::Tcp(segment)
-                }
-                other => other,
-            }
-        }
-        None if packet.data.is_empty() => Content::Damaged,
-        None => Content::Other,
-    }
+pub(super) fn segment(link_type: LinkType, packet: &Packet<'_>) -> Result<Segment, Unusable> {
+    let Some((protocol, start)) = internet(link_type, packet.data) else {
+        let is_empty = packet.data.is_empty();
+        return Err(if is_empty { Unusable::Damaged } else { Unusable::Other });
+    };
+    let kept = packet.data.get(start..).unwrap_or_default();
+    let before = u32::try_from(start).unwrap_or(u32::MAX);
+    let original = packet.original_bytes.saturating_sub(before);
+    let read = match protocol {
+        IPV4 => ipv4(kept, original),
+        IPV6 => ipv6(kept, original),
+        _ => Some(Err(Unusable::Other)),
+    };
+    read.unwrap_or(Err(Unusable::Damaged)).map(|found| Segment { at: packet.at, ..found })
 }
 
 /// The protocol behind the link layer's header, and where it begins.
@@ -82,17 +75,17 @@ fn by_version(data: &[u8], start: usize) -> Option<(u16, usize)> {
 }
 
 /// RFC 791. A total length of zero is a super-packet beyond 64 KiB.
-fn ipv4(data: &[u8], original: u32) -> Option<Content> {
+fn ipv4(data: &[u8], original: u32) -> Read {
     let first = *data.first()?;
     let header = usize::from(first & 15) * 4;
     if first >> 4 != 4 || header < 20 {
         return None;
     }
     if *data.get(9)? != TCP {
-        return Some(Content::Other);
+        return Some(Err(Unusable::Other));
     }
     if word(data, 6)? & 0x1fff != 0 {
-        return Some(Content::Fragment);
+        return Some(Err(Unusable::Fragment));
     }
     let total = match u32::from(word(data, 2)?) {
         0 => original,
@@ -106,11 +99,11 @@ fn ipv4(data: &[u8], original: u32) -> Option<Content> {
     let mut segment = tcp(data.get(header..)?, rest, [address(12)?, address(16)?])?;
     segment.identification = word(data, 4);
     segment.is_congestion_marked = data[1] & 3 == 3;
-    Some(Content::Tcp(Box::new(segment)))
+    Some(Ok(segment))
 }
 
 /// RFC 8200. A payload length of zero is a jumbogram, which GSO makes too.
-fn ipv6(data: &[u8], original: u32) -> Option<Content> {
+fn ipv6(data: &[u8], original: u32) -> Read {
     if data.first()? >> 4 != 6 {
         return None;
     }
@@ -131,17 +124,17 @@ fn ipv6(data: &[u8], original: u32) -> Option<Content> {
     if next == FRAGMENT {
         let is_first = word(data, start + 2)? & 0xfff8 == 0;
         if !is_first {
-            return Some(Content::Fragment);
+            return Some(Err(Unusable::Fragment));
         }
         (next, start) = (*data.get(start)?, start + 8);
     }
     if next != TCP {
-        return Some(Content::Other);
+        return Some(Err(Unusable::Other));
     }
     let rest = total.checked_sub(u32::try_from(start).ok()?)?;
     let mut segment = tcp(data.get(start..)?, rest, [address(8)?, address(24)?])?;
     segment.is_congestion_marked = word(data, 0)? >> 4 & 3 == 3;
-    Some(Content::Tcp(Box::new(segment)))
+    Some(Ok(segment))
 }
 
 /// RFC 9293, 3.1; `length` is that of the segment with its header.

@@ -191,12 +191,10 @@ fn headers_are_found_behind_every_link_layer() {
             data: &data,
             comment: None,
         };
-        let Content::Tcp(segment) = headers::content(link_type, &packet) else {
-            panic!("{link_type:?}: {:?}", headers::content(link_type, &packet))
-        };
+        let segment = headers::segment(link_type, &packet).unwrap();
         assert_eq!((segment.payload, segment.sequence, segment.from.port), (5, 9, 0x1234));
         assert_eq!(segment.to.to_string(), "[::2]:80");
         let cut = Packet { data: &data[..data.len() - 10], ..packet };
-        assert_eq!(headers::content(link_type, &cut), Content::Damaged, "{link_type:?}");
+        assert_eq!(headers::segment(link_type, &cut), Err(Unusable::Damaged), "{link_type:?}");
     }
 }
