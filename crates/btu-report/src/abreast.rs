@@ -6,15 +6,26 @@ use std::thread;
 
 /// What `work` makes of each thing, in their order. A panic in it is passed on.
 pub(crate) fn map<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_with(things, || (), |(), thing| work(thing))
+}
+
+/// The same with something that each thread keeps from one thing to the next, as `begin` makes it. What
+/// comes of a thing may not depend on it: who gets which thing is chance.
+pub(crate) fn map_with<T: Sync, R: Send, K>(
+    things: &[T],
+    begin: impl Fn() -> K + Sync,
+    work: impl Fn(&mut K, &T) -> R + Sync,
+) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(things.len());
     if threads < 2 {
-        return things.iter().map(work).collect();
+        let mut kept = begin();
+        return things.iter().map(|thing| work(&mut kept, thing)).collect();
     }
     let next = AtomicUsize::new(0);
     let worker = || {
-        let mut done = Vec::new();
+        let (mut kept, mut done) = (begin(), Vec::new());
         while let Some((place, thing)) = taken(things, &next) {
-            done.push((place, work(thing)));
+            done.push((place, work(&mut kept, thing)));
         }
         done
     };
@@ -49,5 +60,19 @@ mod tests {
         assert_eq!(map(&things, late), things.iter().map(|number| number * 2).collect::<Vec<_>>());
         assert!(map(&[], late).is_empty());
         assert_eq!(map(&[4], late), [8]);
+    }
+
+    #[test]
+    fn each_thread_keeps_its_own() {
+        let things: Vec<usize> = (1..=100).collect();
+        let count = |kept: &mut usize, thing: &usize| {
+            *kept += 1;
+            (*kept, *thing)
+        };
+        let found = map_with(&things, || 0, count);
+        assert!(found.iter().map(|(_, thing)| thing).eq(&things));
+        // Somebody begins and somebody goes on, nobody is further than everything.
+        assert!(found.iter().any(|(kept, _)| *kept == 1));
+        assert!(found.iter().all(|(kept, thing)| kept <= thing), "{found:?}");
     }
 }

@@ -37,6 +37,11 @@ pub trait Format: fmt::Debug + Sync {
     /// One line for lists.
     fn summary(&self) -> &'static str;
 
+    /// True where it shows pictures: for others nobody has to prepare what would be drawn.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// The report as the bytes of a file.
     fn render(&self, report: &Report<'_>) -> Vec<u8>;
 }
@@ -114,9 +119,13 @@ pub fn render_content(
     document: &Document,
     content: Content<'_>,
 ) -> Result<Vec<u8>, UnknownFormat> {
+    Ok(named(format)?.render(&Report { document, content }))
+}
+
+/// The format of this name or file ending.
+pub(crate) fn named(format: &str) -> Result<&'static dyn Format, UnknownFormat> {
     let found = FORMATS.iter().find(|f| f.name() == format || f.extension() == format);
-    let found = found.ok_or_else(|| UnknownFormat { name: format.to_owned() })?;
-    Ok(found.render(&Report { document, content }))
+    found.copied().ok_or_else(|| UnknownFormat { name: format.to_owned() })
 }
 
 fn known() -> String {

@@ -22,6 +22,10 @@ use crate::document::Block;
 use crate::document::Document;
 use crate::document::Level;
 use crate::document::Part;
+use crate::format::Content;
+use crate::format::Report;
+use crate::format::UnknownFormat;
+use crate::format::named;
 use crate::result::host_line;
 use crate::result::moment;
 
@@ -53,6 +57,17 @@ pub struct Run<'a> {
     pub journal: &'a Journal,
     /// What it means.
     pub analysis: &'a Analysis,
+    /// What becomes of pictures.
+    pub pictures: Pictures,
+}
+
+/// What becomes of pictures that take long to prepare. Their words and tables are there in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// They are drawn.
+    Drawn,
+    /// Nobody will see them.
+    LeftOut,
 }
 
 /// Every section, in reading order.
@@ -76,16 +91,40 @@ pub fn compose_second_runs(
     omitted: &[Omitted],
 ) -> Document {
     let mut blocks = diagnosis::omitted::blocks(omitted);
-    blocks.extend(diagnosis::every(runs.iter().copied()));
+    blocks.extend(diagnosis::every(runs, Pictures::Drawn));
     let (name, title, level) = ("diagnosis", "Diagnosis", Level::Headline);
     let part = Part { name, title, level, blocks };
     let (title, caption) = ("BTU explain: second runs".to_owned(), caption(journal));
     Document { title, caption, sections: vec![part] }.cleaned()
 }
 
+/// The report on a run in the format of this name or file ending.
+///
+/// # Errors
+/// There is no such format.
+pub fn render_run(
+    format: &str,
+    journal: &Journal,
+    analysis: &Analysis,
+) -> Result<Vec<u8>, UnknownFormat> {
+    let found = named(format)?;
+    let pictures = if found.draws() { Pictures::Drawn } else { Pictures::LeftOut };
+    let document = &composed(journal, analysis, pictures);
+    Ok(found.render(&Report { document, content: Content::Run { journal, analysis } }))
+}
+
 /// The report on a run, before it has a form.
 pub fn compose(journal: &Journal, analysis: &Analysis) -> Document {
-    let run = Run { journal, analysis };
+    composed(journal, analysis, Pictures::Drawn)
+}
+
+/// The same for a form that shows no pictures.
+pub fn compose_words(journal: &Journal, analysis: &Analysis) -> Document {
+    composed(journal, analysis, Pictures::LeftOut)
+}
+
+fn composed(journal: &Journal, analysis: &Analysis, pictures: Pictures) -> Document {
+    let run = Run { journal, analysis, pictures };
     let sections = SECTIONS.iter().map(|section| part(*section, &run));
     let document = Document {
         title: format!("BTU report: {}", host_line(&journal.hosts)),

@@ -134,6 +134,10 @@ impl Stored for StoredRun {
         crate::section::compose(&self.opened.journal, &self.analysis)
     }
 
+    fn render(&self, format: &str) -> Result<Vec<u8>, UnknownFormat> {
+        crate::section::render_run(format, &self.opened.journal, &self.analysis)
+    }
+
     fn content(&self) -> Content<'_> {
         Content::Run { journal: &self.opened.journal, analysis: &self.analysis }
     }

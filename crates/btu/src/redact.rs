@@ -146,8 +146,7 @@ fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
     // The packets of second runs are full of names and stay behind.
     let journal = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::usage)?.journal;
     let analysis = analyse(&journal);
-    let document = btu_report::compose(&journal, &analysis);
-    btu_report::render(format, &document, &journal, &analysis).map_err(Failure::usage)
+    btu_report::render_run(format, &journal, &analysis).map_err(Failure::usage)
 }
 
 /// The lines of a journal; those without names stay as they are, byte by byte.

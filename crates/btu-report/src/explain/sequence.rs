@@ -118,6 +118,17 @@ pub(crate) fn chart(
     stream: &Stream,
     congestion: &CongestionWindow,
 ) -> SequenceChart {
+    let data = SequenceData::of(stream, congestion);
+    SequenceChart { data, ..words(place, title, stream, congestion) }
+}
+
+/// The chart without what is drawn.
+pub(crate) fn words(
+    place: usize,
+    title: String,
+    stream: &Stream,
+    congestion: &CongestionWindow,
+) -> SequenceChart {
     let pauses = stream.pauses().count();
     SequenceChart {
         name: format!("sequence-{}", place + 1),
@@ -131,7 +142,7 @@ pub(crate) fn chart(
         title,
         reading: READING.to_owned(),
         table: table(stream, congestion),
-        data: SequenceData::of(stream, congestion),
+        data: SequenceData::default(),
         congestion: congestion.missing.to_owned(),
     }
 }

@@ -19,6 +19,7 @@ use minijinja::value::Serde;
 
 use super::Format;
 use super::Report;
+use crate::abreast;
 use crate::chart;
 use crate::document::Block;
 use crate::document::Document;
@@ -40,6 +41,10 @@ impl Format for Html {
 
     fn summary(&self) -> &'static str {
         "one page with charts, readable without scripts, no network"
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn render(&self, report: &Report<'_>) -> Vec<u8> {
@@ -137,18 +142,22 @@ fn section(part: &Part, document: &Document) -> Value {
         name => part.name,
         title => part.title,
         level => part.level.number(),
-        blocks => blocks(&part.blocks, document),
+        // Each may hold a chart of a million points.
+        blocks => abreast::map(&rows(&part.blocks), |blocks| row(blocks, document)),
     }
 }
 
-/// The blocks for the template; narrow tables that follow each other stand beside each other.
-fn blocks(blocks: &[Block], document: &Document) -> Vec<Value> {
-    let runs = blocks.chunk_by(|a, b| matches!((a, b), (Block::Table(_), Block::Table(_))));
-    runs.flat_map(|run| match run {
-        [Block::Table(_), ..] => vec![tables(run)],
-        others => others.iter().map(|other| block(other, document)).collect(),
-    })
-    .collect()
+/// The blocks that stand in one row: narrow tables that follow each other stand beside each other.
+fn rows(blocks: &[Block]) -> Vec<&[Block]> {
+    blocks.chunk_by(|a, b| matches!((a, b), (Block::Table(_), Block::Table(_)))).collect()
+}
+
+/// A row for the template.
+fn row(blocks: &[Block], document: &Document) -> Value {
+    match blocks {
+        [one] if !matches!(one, Block::Table(_)) => block(one, document),
+        several => tables(several),
+    }
 }
 
 fn tables(run: &[Block]) -> Value {
@@ -184,7 +193,7 @@ fn block(block: &Block, document: &Document) -> Value {
         Block::Details { summary, blocks } => context! {
             kind => "details",
             summary,
-            blocks => self::blocks(blocks, document),
+            blocks => rows(blocks).into_iter().map(|one| row(one, document)).collect::<Vec<_>>(),
         },
         other => Value::from(Serde(other)),
     }

@@ -12,8 +12,10 @@ use btu_core::diagnosis::Worked;
 use btu_core::tcp::Stream;
 use btu_core::words::several;
 
+use super::Pictures;
 use super::Run;
 use super::Section;
+use crate::abreast;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
@@ -47,28 +49,31 @@ impl Section for Diagnoses {
             blocks.extend([Block::paragraph(summary(run.analysis)), Block::Table(causes(second))]);
         }
         blocks.extend(omitted::blocks(&run.analysis.omitted));
-        blocks.extend(every(second.iter()));
+        blocks.extend(every(&second.iter().collect::<Vec<_>>(), run.pictures));
         blocks
     }
 }
 
 /// Everything about these second runs, one after the other.
-pub(crate) fn every<'r>(runs: impl Iterator<Item = &'r SecondRun>) -> Vec<Block> {
-    let runs: Vec<&SecondRun> = runs.collect();
+pub(crate) fn every(runs: &[&SecondRun], pictures: Pictures) -> Vec<Block> {
     let points = |one: &Followed| stream(one).map_or(0, SequenceData::points_of);
     let points = runs.iter().flat_map(|run| run.connections.iter().map(points));
-    let mut details = sequence::details(&points.collect::<Vec<_>>(), MOST_POINTS).into_iter();
-    let mut number = 0;
-    let of = |run: &&SecondRun| {
-        let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
-        for (place, one) in run.connections.iter().enumerate() {
-            blocks.extend(connection(run, place, one));
-            blocks.extend(chart(number, run, one, details.next().unwrap_or(Detail::Whole)));
-            number += 1;
-        }
-        Block::details(headline(run), blocks)
-    };
-    runs.iter().map(of).collect()
+    let details = sequence::details(&points.collect::<Vec<_>>(), MOST_POINTS);
+    let mut numbered = details.into_iter().enumerate();
+    let of = |run: &&SecondRun| numbered.by_ref().take(run.connections.len()).collect();
+    let charts: Vec<Vec<(usize, Detail)>> = runs.iter().map(of).collect();
+    let runs: Vec<_> = runs.iter().zip(&charts).collect();
+    abreast::map(&runs, |(run, charts)| second_run(run, charts, pictures))
+}
+
+/// Everything about one; `charts` has the number and the detail of each connection's.
+fn second_run(run: &SecondRun, charts: &[(usize, Detail)], pictures: Pictures) -> Block {
+    let mut blocks = vec![Block::List { items: reasons(run) }, Block::paragraph(recorded(run))];
+    for (place, (one, (number, detail))) in run.connections.iter().zip(charts).enumerate() {
+        blocks.extend(connection(run, place, one));
+        blocks.extend(chart(*number, run, one, *detail, pictures));
+    }
+    Block::details(headline(run), blocks)
 }
 
 /// The direction that carried the data.
@@ -77,10 +82,19 @@ fn stream(one: &Followed) -> Option<&Stream> {
 }
 
 /// The time sequence of the data; `number` tells it from the other charts of the page.
-fn chart(number: usize, run: &SecondRun, one: &Followed, detail: Detail) -> Vec<Block> {
+fn chart(
+    number: usize,
+    run: &SecondRun,
+    one: &Followed,
+    detail: Detail,
+    pictures: Pictures,
+) -> Vec<Block> {
     let Some(stream) = stream(one) else { return Vec::new() };
     let title = format!("{}, {}", run.cell, way(one));
-    let chart = sequence::chart(number, title, stream, &one.congestion).of(detail);
+    let chart = match pictures {
+        Pictures::Drawn => sequence::chart(number, title, stream, &one.congestion).of(detail),
+        Pictures::LeftOut => sequence::words(number, title, stream, &one.congestion),
+    };
     let thinned = sequence::thinned(stream, detail).map(|said| {
         let path = run.file.as_ref().map_or("", |file| &file.path);
         Block::paragraph(format!("{said} btu explain DIR/{path} --html FILE draws every point."))

@@ -13,8 +13,12 @@ use btu_core::journal::Record;
 use btu_core::plan::Captured;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_report::FORMATS;
 use btu_report::compose;
+use btu_report::compose_words;
+use btu_report::headline_text;
 use btu_report::render;
+use btu_report::render_run;
 
 use crate::explain;
 use crate::fixture;
@@ -69,6 +73,21 @@ fn a_second_run_reads_the_same_as_ever() {
     assert_structure(&page, 4 + 1);
     assert_eq!(page.matches("The capture does not hold this connection.").count(), 1);
     assert!(page.contains(">SYN</text>") && page.contains(">R sent again</text>"));
+}
+
+#[test]
+fn who_draws_nothing_says_the_same_without_what_is_drawn() {
+    let journal = journal();
+    let analysis = analysed(&journal, &packets(u64::MAX, |_| {}));
+    for format in FORMATS {
+        let (name, whole) = (format.name(), compose(&journal, &analysis));
+        let of_whole = render(name, &whole, &journal, &analysis).unwrap();
+        assert_eq!(render_run(name, &journal, &analysis).unwrap(), of_whole, "{name}");
+    }
+    let brief = compose_words(&journal, &analysis);
+    assert_eq!(headline_text(&brief), headline_text(&compose(&journal, &analysis)));
+    assert_ne!(brief, compose(&journal, &analysis), "it has nothing to draw");
+    assert!(render_run("pdf", &journal, &analysis).is_err());
 }
 
 fn first(analysis: &Analysis) -> &SecondRun {

@@ -136,14 +136,13 @@ pub(super) fn show(args: &RunArgs, closed: &Closed) -> Result<(), Failure> {
     if args.json {
         return output::bytes(&render("json", journal, analysis)?);
     }
-    let document = btu_report::compose(journal, analysis);
+    let document = btu_report::compose_words(journal, analysis);
     output::result(&btu_report::headline_text(&document))?;
     output::result(&format!("\nreport: {}\n", path.join("report.html").display()))
 }
 
 fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8>, Failure> {
-    let document = btu_report::compose(journal, analysis);
-    btu_report::render(format, &document, journal, analysis).map_err(Failure::usage)
+    btu_report::render_run(format, journal, analysis).map_err(Failure::usage)
 }
 
 /// True where a cell met its cap or failed: its figure is a bound.

@@ -6,6 +6,7 @@ use std::process::Output;
 
 use btu_core::capture;
 use btu_core::tcp;
+use btu_sys::cpu;
 use serde_json::Value;
 
 use crate::program::btu;
@@ -68,9 +69,29 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
         let again = report(&out, format);
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
+    a_report_is_the_same_on_one_cpu(&out);
     a_cell_is_explained_on_request(&out, &second);
     third_parties_read_a_capture(&out, &second);
     deleted_and_changed_captures_are_named(&out, &second);
+}
+
+/// Second runs are judged and drawn on all CPUs; what is read must not tell how many there were.
+fn a_report_is_the_same_on_one_cpu(out: &Path) {
+    let allowed = cpu::allowed().unwrap();
+    if allowed.len() < 2 {
+        skip!("too few CPUs: nothing to compare with");
+    }
+    for format in ["text", "md", "html", "csv", "json"] {
+        let on_all = report(out, format).stdout;
+        let on_one = std::thread::scope(|scope| {
+            let pinned = || {
+                cpu::pin(&allowed.iter().take(1).collect()).unwrap();
+                report(out, format).stdout
+            };
+            scope.spawn(pinned).join().unwrap()
+        });
+        assert!(on_all == on_one && !on_all.is_empty(), "{format}");
+    }
 }
 
 /// Wireshark's parser finds nothing to complain about, neither in the file nor in a packet.
