@@ -39,6 +39,7 @@ impl Pause {
             Self::Hybrid { margin } => longest.since(margin),
             Self::Sleep => longest,
         };
+        let sleep = sleep.since(slack(sleep));
         if sleep > Nanos::ZERO {
             waiter.wait(Some(sleep.count()))?;
         }
@@ -52,6 +53,13 @@ impl Pause {
             Self::Sleep => "sleep",
         }
     }
+}
+
+/// What the kernel may add to a sleep in `epoll_pwait2`, whatever the thread's timer slack is: a thousandth
+/// of it (`select_estimate_accuracy` in Linux' `fs/select.c`). A long sleep ends as much earlier, and what
+/// is left is slept next; of a short one it is less than a wake-up takes.
+fn slack(sleep: Nanos) -> Nanos {
+    if sleep < LONG { Nanos::ZERO } else { Nanos::new(sleep.count() / SLACK_PART) }
 }
 
 /// What all but one of the wake-ups take at most, and never more than [`WIDEST`]. They end sleeps as long as
@@ -72,6 +80,9 @@ fn measured_margin() -> io::Result<Nanos> {
 
 /// The clocks are compared at least this often.
 const IDLE: Nanos = Nanos::from_millis(100);
+/// Sleeps shorter than this are slept at once.
+const LONG: Nanos = Nanos::from_millis(2);
+const SLACK_PART: u64 = 1000;
 const WAKE_UPS: usize = 150;
 const SLEEP: Nanos = Nanos::from_millis(1);
 const WIDEST: Nanos = Nanos::from_micros(200);
@@ -88,10 +99,17 @@ mod tests {
     }
 
     #[test]
+    fn a_long_sleep_leaves_its_slack_to_the_next() {
+        assert_eq!(slack(Nanos::from_millis(100)), Nanos::from_micros(100));
+        assert_eq!(slack(Nanos::from_millis(1)), Nanos::ZERO);
+    }
+
+    #[test]
     fn sleeping_ends_no_earlier_than_due_and_polling_before() {
         let waiter = Waiter::new().unwrap();
         let due = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(2);
         Pause::Hybrid { margin: Nanos::from_secs(1) }.until(Some(due), &waiter).unwrap();
+        Pause::Sleep.until(Some(due), &waiter).unwrap();
         Pause::Sleep.until(Some(due), &waiter).unwrap();
         assert!(Nanos::new(clock::monotonic_ns()) >= due);
         Pause::Sleep.until(Some(due), &waiter).unwrap();
