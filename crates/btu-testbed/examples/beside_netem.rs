@@ -31,8 +31,14 @@ fn main() -> Result<()> {
     let links = ["relay", "netem"].map(Link::over);
     let [relay, netem] = links;
     let links = [relay?, netem?];
-    for (micros, probes) in [(100, 100), (1000, 100), (10_000, 60), (100_000, 20)] {
-        let [relay, netem] = each(&links, |link| link.times(micros, probes))?;
+    for micros in [100, 1000, 10_000, 100_000] {
+        let mut medians = [Vec::new(), Vec::new()];
+        for _ in 0..ROUNDS {
+            for (link, medians) in links.iter().zip(&mut medians) {
+                medians.push(median(link.times(micros)?));
+            }
+        }
+        let [relay, netem] = medians.map(told);
         say(&format!(
             r#"{{"check":"delay","asked_us":{micros},"relay":{relay},"netem":{netem}}}"#
         ))?;
@@ -43,6 +49,20 @@ fn main() -> Result<()> {
     say(&format!(r#"{{"check":"queue","asked":{QUEUE},"relay":{relay},"netem":{netem}}}"#))?;
     let [relay, netem] = each(&links, Link::losses)?;
     say(&format!(r#"{{"check":"losses","sent":{MANY},"relay":{relay},"netem":{netem}}}"#))
+}
+
+/// Of an odd number of times, or the upper of both in the middle.
+fn median(mut times: Vec<u64>) -> u64 {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// The medians of the rounds, and theirs: what disturbs the machine for a moment is in few of them.
+fn told(medians: Vec<u64>) -> String {
+    let micros = |ns: &u64| format!("{:.0}", Duration::from_nanos(*ns).as_secs_f64() * 1e6);
+    let rounds: Vec<String> = medians.iter().map(micros).collect();
+    let p50 = micros(&median(medians));
+    format!(r#"{{"rounds_us":[{}],"p50_us":{p50}}}"#, rounds.join(","))
 }
 
 fn each<T>(links: &[Link; 2], of: impl Fn(&Link) -> Result<T>) -> Result<[T; 2]> {
@@ -83,22 +103,31 @@ impl Link {
         Ok(self.emulator.configure(&[order], 1)?)
     }
 
-    /// Datagrams from near to far, one after the other: microseconds that each took.
-    fn times(&self, micros: u64, probes: u64) -> Result<String> {
+    /// Datagrams from near to far, one every [`GAP`]: nanoseconds that each took.
+    fn times(&self, micros: u64) -> Result<Vec<u64>> {
         self.begin(&[format!("delay {micros}us")])?;
-        let mut times = Vec::new();
-        for number in 0..probes + WARM_UP {
-            let start = monotonic_ns();
-            self.near.send(&number.to_ne_bytes())?;
-            self.far.recv(&mut [0; 8])?;
-            if number >= WARM_UP {
-                times.push(monotonic_ns() - start);
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| self.probe());
+            let mut times = Vec::new();
+            for number in 0..PROBES + WARM_UP {
+                let mut sent = [0; 8];
+                self.far.recv(&mut sent)?;
+                if number >= WARM_UP {
+                    times.push(monotonic_ns() - u64::from_ne_bytes(sent));
+                }
             }
+            sender.join().map_err(|_| "the sender of probes panicked")??;
+            Ok(times)
+        })
+    }
+
+    /// Sends when each datagram was sent.
+    fn probe(&self) -> std::io::Result<()> {
+        for _ in 0..PROBES + WARM_UP {
+            self.near.send(&monotonic_ns().to_ne_bytes())?;
+            std::thread::sleep(GAP);
         }
-        times.sort_unstable();
-        let micros = |ns: u64| Duration::from_nanos(ns).as_secs_f64() * 1e6;
-        let (least, median) = (micros(times[0]), micros(times[times.len() / 2]));
-        Ok(format!(r#"{{"n":{probes},"min_us":{least:.0},"p50_us":{median:.0}}}"#))
+        Ok(())
     }
 
     /// A burst over a delay: how many came after one that was sent later, or not at all.
@@ -165,6 +194,13 @@ impl Link {
 const LINK: &str = "link";
 const FEW: u64 = 200;
 const MANY: u64 = 2000;
+/// Of both links in turn.
+const ROUNDS: usize = 9;
+/// Datagrams of a round that count.
+const PROBES: u64 = 40;
+/// Short, so that no CPU of an emulated machine sleeps deep: it would take a millisecond to wake, and longer
+/// the more programs a packet meets.
+const GAP: Duration = Duration::from_millis(3);
 /// The first packets of a path take longer.
 const WARM_UP: u64 = 5;
 /// Wire packets that may wait before the line.

@@ -1,6 +1,7 @@
 //! E14 (`docs/emulation-checks.md`): the relay beside the kernel's own emulator, and a run between three
 //! hosts under netem, on an emulated machine whose kernel has it. No other time is taken there.
 
+mod awake;
 mod machine;
 
 use anyhow::Context;
