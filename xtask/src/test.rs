@@ -3,6 +3,7 @@
 mod binary;
 mod outcome;
 mod packages;
+mod patient;
 mod scratch;
 mod tally;
 mod user;
@@ -21,6 +22,7 @@ use crate::skips;
 use crate::skips::Who;
 use outcome::Binaries;
 use outcome::Outcome;
+use outcome::Shown;
 use scratch::Scratch;
 use tally::Tally;
 
@@ -70,7 +72,7 @@ fn all(repo: &Repo) -> Result<Verdict> {
     let mut documentation = repo.command("cargo");
     documentation.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet", "--doc"]);
     settle(&mut documentation);
-    tally.add(Outcome::of(&mut documentation, Binaries::Several)?.tally);
+    tally.add(Outcome::of(&mut documentation, Binaries::Several, Shown::AtOnce)?.tally);
     close(repo, tally, &journal, user)
 }
 

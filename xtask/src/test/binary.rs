@@ -3,9 +3,11 @@
 //! Tests of a crate's `it` send real traffic, side by side on all CPUs. What fails there is run once
 //! more, alone: a disturbance passes then and is counted as one, a fault of the product stays red.
 
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -14,6 +16,8 @@ use serde::Deserialize;
 
 use super::outcome::Binaries;
 use super::outcome::Outcome;
+use super::outcome::Shown;
+use super::patient;
 use super::tally::Tally;
 use crate::repo::Repo;
 
@@ -81,14 +85,34 @@ impl Binary {
 
     /// Runs all tests of the binary, and alone those that real traffic may have disturbed.
     pub(super) fn run(&self, command: impl Fn() -> Command) -> Result<Tally> {
-        let all = Outcome::of(&mut command(), Binaries::One)?;
+        let all = self.side_by_side(&command)?;
         if !self.is_real || all.failed.is_empty() || all.failed.len() > MOST_DISTURBED {
             return Ok(all.tally);
         }
         println!("\nonce more, alone: {}", all.failed.join(", "));
         let mut alone = command();
         alone.args(&all.failed).args(["--exact", "--test-threads=1"]);
-        Ok(all.tally.settled(Outcome::of(&mut alone, Binaries::One)?.tally))
+        Ok(all.tally.settled(Outcome::of(&mut alone, Binaries::One, Shown::AtOnce)?.tally))
+    }
+
+    /// All tests, those that mostly wait beside the others: on threads of their own they leave no CPU idle.
+    fn side_by_side(&self, command: &impl Fn() -> Command) -> Result<Outcome> {
+        let waiting = patient::of(&self.title, command)?;
+        let mut others = command();
+        if waiting.is_empty() {
+            return Outcome::of(&mut others, Binaries::One, Shown::AtOnce);
+        }
+        others.arg("--exact").args(waiting.iter().flat_map(|name| ["--skip", name]));
+        let mut patient = command();
+        patient.arg("--exact").args(&waiting).arg(format!("--test-threads={}", patient::AT_ONCE));
+        let (others, patient) = thread::scope(|scope| {
+            let patient = scope.spawn(|| Outcome::of(&mut patient, Binaries::One, Shown::Later));
+            (Outcome::of(&mut others, Binaries::One, Shown::AtOnce), patient.join())
+        });
+        let mut patient = patient.unwrap_or_else(|panic| resume_unwind(panic))?;
+        println!("\nbeside them, {} that mostly wait", waiting.len());
+        patient.show();
+        Ok(others?.with(patient))
     }
 }
 
@@ -136,6 +160,32 @@ mod tests {
         let tally = ran(true, PASSES);
         assert!(tally.is_green());
         assert!(tally.to_string().starts_with("1 passed only alone"), "{tally}");
+    }
+
+    /// A shell stands for a binary with patient tests: it says how many of them it was told to leave out.
+    #[test]
+    fn patient_tests_run_beside_the_others_and_every_test_runs_once() {
+        let list = "case $1 in --list) printf 'agent::%s_: test\n' blocks::a broken::a_silent_cut_b \
+            broken::strangers_c ended::d limits::e f; printf '%s: test\n' faults::g link::h \
+            ending::a_run_in_which_a_cell_met_its_cap_i pingpong::j redact::k run::l;;";
+        let ran = "*) case $2 in --skip) n=1 skipped=$((($# - 1) / 2));; *) n=$(($# - 2)) skipped=0;; esac; \
+            test $skipped = 0 -o $skipped = 11 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
+        let script = format!("{list} {ran}");
+        let binary = Binary {
+            title: "btu: it (test)".into(),
+            executable: PathBuf::new(),
+            folder: PathBuf::new(),
+            is_test: true,
+            is_real: true,
+        };
+        let command = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", &script, "sh"]);
+            command
+        };
+        let tally = binary.run(command).unwrap();
+        assert!(tally.is_green());
+        assert_eq!(tally.to_string(), "12 passed, 0 failed, 0 skipped");
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub(super) struct Outcome {
     in_list: bool,
     /// The closing lines, the last one last.
     closing: Vec<String>,
+    /// What is not shown yet.
+    held_back: Vec<String>,
+}
+
+/// When the lines of a command are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// As they come.
+    AtOnce,
+    /// By [`Outcome::show`]: another command shows its own meanwhile.
+    Later,
 }
 
 /// How many test binaries a command runs, one after the other.
@@ -31,20 +42,35 @@ pub(super) enum Binaries {
 
 impl Outcome {
     /// Runs a command that prints as cargo's test runner does, shows its lines and counts.
-    pub(super) fn of(command: &mut Command, binaries: Binaries) -> Result<Self> {
+    pub(super) fn of(command: &mut Command, binaries: Binaries, shown: Shown) -> Result<Self> {
         let mut child = command.stdout(Stdio::piped()).spawn().context("start the tests")?;
         let stdout = child.stdout.take().context("read the tests' output")?;
         let mut outcome = Self::default();
         for line in BufReader::new(stdout).lines() {
             let line = line.context("read the tests' output")?;
-            println!("{line}");
             outcome.read(&line);
+            match shown {
+                Shown::AtOnce => println!("{line}"),
+                Shown::Later => outcome.held_back.push(line),
+            }
         }
         let status = child.wait().context("wait for the tests")?;
         let count = if binaries == Binaries::One { 1 } else { outcome.closing.len() };
         outcome.closing.iter().rev().take(count).for_each(|line| outcome.tally.read(line));
         outcome.tally.ended(status.success());
         Ok(outcome)
+    }
+
+    /// Shows the lines that were held back.
+    pub(super) fn show(&mut self) {
+        self.held_back.drain(..).for_each(|line| println!("{line}"));
+    }
+
+    /// Together with the rest of the same tests.
+    pub(super) fn with(mut self, rest: Self) -> Self {
+        self.tally.add(rest.tally);
+        self.failed.extend(rest.failed);
+        self
     }
 
     /// The runner prints two blocks under `failures:`, first what was said, then the names.
@@ -79,7 +105,9 @@ mod tests {
     fn of_one_binary_the_last_closing_line_counts_and_of_several_all_do() {
         let said = "echo 'test result: FAILED. 3 passed; 1 failed;' && \
                     echo 'test result: FAILED. 4 passed; 1 failed;' && exit 101";
-        let of = |binaries| Outcome::of(Command::new("sh").args(["-c", said]), binaries).unwrap();
+        let of = |binaries| {
+            Outcome::of(Command::new("sh").args(["-c", said]), binaries, Shown::AtOnce).unwrap()
+        };
         let [one, all] = [Binaries::One, Binaries::Several].map(|binaries| of(binaries).tally);
         assert_eq!(one.to_string(), "4 passed, 1 failed, 0 skipped");
         assert_eq!(all.to_string(), "7 passed, 2 failed, 0 skipped");
@@ -89,7 +117,8 @@ mod tests {
     fn a_command_that_fails_without_a_failed_test_broke_off() {
         let said = "echo 'test result: ok. 3 passed; 0 failed;' && exit 101";
         for binaries in [Binaries::One, Binaries::Several] {
-            let outcome = Outcome::of(Command::new("sh").args(["-c", said]), binaries).unwrap();
+            let mut command = Command::new("sh");
+            let outcome = Outcome::of(command.args(["-c", said]), binaries, Shown::AtOnce).unwrap();
             assert!(!outcome.tally.is_green());
         }
     }
