@@ -8,6 +8,7 @@ use super::Figure;
 use super::Finding;
 use super::Site;
 use super::seen::Seen;
+use crate::units::Nanos;
 
 pub(super) const CAUSE: Cause = Cause {
     name: "starved-sender",
@@ -28,7 +29,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
 /// The scheduler counts how long a thread waited for a CPU. That costs the connection something only
 /// where the path waited too: the thread had work most of the time and so was the limit, or the path
 /// stood still for `idle` of the time. And it is starved where others got much of what it wanted: any
-/// thread waits a little behind interrupts and the packets it is about to read.
+/// thread waits a little behind interrupts and the packets it is about to read, and whoever comes by
+/// on a host that rests has the CPU until the next tick.
 pub(super) fn starved(
     seen: &Seen<'_>,
     end: &EndEvidence,
@@ -49,7 +51,8 @@ pub(super) fn starved(
 
 /// The share of the time that this cost, if it is starved.
 fn lost(seen: &Seen<'_>, end: &EndEvidence, idle: f64) -> Option<f64> {
-    let waited = seen.observed(end.run_delay).filter(|_| !end.is_black_box())?;
+    let delay = end.run_delay.filter(|delay| *delay >= LEAST_WAIT && !end.is_black_box());
+    let waited = seen.observed(delay)?;
     let ran = seen.observed(end.cpu).unwrap_or(0.0);
     let sets_the_pace = waited + ran >= MOST_OF_THE_TIME;
     let lost = if sets_the_pace { waited } else { waited.min(idle) };
@@ -62,6 +65,9 @@ pub(super) fn silenced(seen: &Seen<'_>) -> f64 {
 }
 
 const LEAST_SHARE: f64 = 0.15;
+/// Three turns of others, of a tick each (10 ms at the most): one alone is a sixth of a connection of
+/// 60 ms and says nothing of what a longer one would have got.
+const LEAST_WAIT: Nanos = Nanos::from_millis(30);
 /// Of what it wanted: one rival of its own kind takes half.
 const LEAST_PART: f64 = 0.4;
 const MOST_OF_THE_TIME: f64 = 0.5;

@@ -359,6 +359,32 @@ fn waits_that_cost_nothing_are_no_cause() {
     }
 }
 
+/// A rival's turn of 4 ms is a sixth of a connection of 25 ms: five hundred messages and answers. Ten such
+/// turns in a quarter of a second are starvation.
+#[test]
+fn one_turn_of_somebody_else_starves_nobody() {
+    let evidence = |turns: u64| {
+        let of = |millis: u64| Some(Nanos::from_millis(millis * turns));
+        let end = || EndEvidence {
+            role: Some(Role::Test),
+            run_delay: of(4),
+            cpu: of(5),
+            busy: of(15),
+            ..EndEvidence::default()
+        };
+        let elapsed = Nanos::from_millis(25 * turns);
+        Evidence { elapsed, sender: end(), receiver: end(), ..Evidence::default() }
+    };
+    for seed in 0..TRIALS {
+        let model = healthy(&mut ChaCha12Rng::seed_from_u64(seed));
+        assert_eq!(names(&said(model, &evidence(1))), []);
+    }
+    named("starved-sender", |chance| {
+        let sender = evidence(10).sender;
+        (healthy(chance), Evidence { sender, receiver: EndEvidence::default(), ..evidence(10) })
+    });
+}
+
 /// Whoever sees that the reader is slow must not blame the host under test for it.
 #[test]
 fn a_black_box_that_never_rests_is_the_limit_whatever_the_packets_look_like() {
