@@ -7,6 +7,7 @@
 mod bimodal;
 mod bootstrap;
 mod compare;
+mod dispersion;
 mod interval;
 mod isotonic;
 mod mean;
@@ -54,9 +55,9 @@ pub use spearman::spearman;
 pub use spearman::spearman_interval;
 pub use spearman::spearman_p;
 
+pub(crate) use dispersion::Dispersion;
 pub(crate) use quantile::NORMAL_MAD;
 pub(crate) use quantile::floor;
-pub(crate) use quantile::mad_of_few;
 pub(crate) use spearman::correlation;
 
 /// A number of values as a float.

@@ -7,9 +7,10 @@ use super::Subject;
 use crate::analysis::CountedRun;
 use crate::cell::Cell;
 use crate::plan::Plan;
+use crate::stats::Dispersion;
 use crate::stats::geometric_mean;
-use crate::stats::mad_of_few;
-use crate::stats::median;
+use crate::stats::logs;
+use crate::stats::mean_and_sd;
 use crate::stats::robust_cv;
 use crate::units::Nanos;
 
@@ -39,6 +40,8 @@ pub struct CellRuns<'e> {
     pub slowdown: Option<f64>,
     /// Robust coefficient of variation of the goodputs; `None` of a single run.
     spread: Option<f64>,
+    /// Standard deviation of their logarithms.
+    deviation: Option<f64>,
 }
 
 impl<'e> Evidence<'e> {
@@ -80,11 +83,12 @@ impl<'e> Evidence<'e> {
     }
 
     /// What chance may do to the repeats of a cell: three times what those of the other cells of this
-    /// machine spread (median of their robust coefficients of variation).
+    /// machine vary by, and more where cells differ in that. A cell that varies as some do is not abnormal
+    /// for varying more than most.
     pub(super) fn chance_of_others(&self, cell: &CellRuns<'_>) -> f64 {
         let others = self.cells.iter().filter(|other| other.cell != cell.cell);
-        let others: Vec<f64> = others.filter_map(|other| other.spread).collect();
-        3.0 * mad_of_few(cell.runs.len()) * median(&others).unwrap_or(0.0)
+        let others: Vec<f64> = others.filter_map(|other| other.deviation).collect();
+        Dispersion::of(&others, cell.runs.len()).map_or(0.0, |others| others.bound(3.0))
     }
 }
 
@@ -95,7 +99,8 @@ impl<'e> CellRuns<'e> {
         let slowdowns: Vec<f64> = scored().filter_map(|run| run.slowdown).collect();
         let (goodput_mbps, slowdown) = (geometric_mean(&goodputs)?, geometric_mean(&slowdowns));
         let spread = robust_cv(&goodputs);
-        Some(Self { cell, runs: places, goodputs, goodput_mbps, slowdown, spread })
+        let deviation = logs(&goodputs).and_then(|logs| mean_and_sd(&logs)).map(|(_, sd)| sd);
+        Some(Self { cell, runs: places, goodputs, goodput_mbps, slowdown, spread, deviation })
     }
 
     /// Robust coefficient of variation of the goodputs.

@@ -8,8 +8,7 @@ use super::evidence::CellRuns;
 pub(super) const RULE: Rule = Rule {
     name: "spread",
     about: "robust coefficient of variation of at least 5 repeats of at least 1 s above both 15 % \
-            and 3 times the median of the other cells (3.6 times at 5 repeats, of which it is 1.2 times too \
-            small)",
+            and 3 times the standard deviation of the other cells in the middle, more where these differ",
     weight: Weight::Abnormal,
     find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
 };

@@ -10,8 +10,8 @@ use crate::stats::two_groups;
 pub(super) const RULE: Rule = Rule {
     name: "two-groups",
     about: "at least 5 repeats of at least 1 s that fall into two groups, further apart than 15 % and \
-            3 times (at 5 repeats 3.6) the median spread of the other cells: bimodality coefficient above 5/9, or a gap \
-            three times as wide as either group",
+            3 times the standard deviation of the other cells in the middle, more where these differ: \
+            bimodality coefficient above 5/9, or a gap three times as wide as either group",
     weight: Weight::Abnormal,
     find: |evidence| evidence.each_cell(|cell| judge(evidence, cell)),
 };

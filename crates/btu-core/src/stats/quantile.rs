@@ -45,15 +45,6 @@ pub(crate) fn floor(position: f64) -> usize {
     position as usize
 }
 
-/// What the median absolute deviation of so few normal values is to be multiplied by, so that it is that
-/// of many on average (Croux and Rousseeuw, "Time-efficient algorithms for two highly robust estimators
-/// of scale", Computational Statistics 1, 1992, section 4).
-pub(crate) fn mad_of_few(values: usize) -> f64 {
-    const FEW: [f64; 8] = [1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107];
-    let of_many = || super::count(values) / (super::count(values) - 0.8);
-    values.checked_sub(2).map_or(1.0, |place| FEW.get(place).copied().unwrap_or_else(of_many))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
