@@ -32,7 +32,8 @@ fn planted_causes_are_named() {
             let trial = bed.trial(plant, 1);
             assert_whole(plant, &trial);
             let named = trial.diagnoses();
-            assert!(is_first(plant, &named), "{}: {named:?}", plant.name);
+            let beside = trial.disturbance();
+            assert!(is_first(plant, &named), "{}: {named:?}, {beside:?}", plant.name);
         }
     });
 }

@@ -61,6 +61,7 @@ use btu_testbed::local::Path;
 
 use super::Plant;
 use super::Rivals;
+use super::others::Others;
 
 /// Three hosts for one trial after the other.
 pub(crate) struct Bed {
@@ -87,6 +88,11 @@ impl Trial {
         let found = self.second_run();
         let diagnoses = found.connections.iter().flat_map(|one| &one.diagnoses);
         diagnoses.map(|one| one.cause.to_owned()).collect()
+    }
+
+    /// What else used the machine meanwhile; nothing is wrong on purpose alone then.
+    pub(crate) fn disturbance(&self) -> Option<String> {
+        btu_core::anomaly::disturbance(&self.sample.run.host)
     }
 
     /// The trial as the second run of a cell, with what was found of it.
@@ -119,7 +125,8 @@ impl Bed {
         let recording = self.testbed.record(&[Role::Active], path, MOST_PACKETS);
         let recording = recording.expect("a recording");
         let files = Files::host();
-        let before = BOXES.map(|role| self.inside(role, || observe(&files)));
+        let (before, others) =
+            (BOXES.map(|role| self.inside(role, || observe(&files))), Others::now());
         let rivals = self.rivals(plant.rivals);
         let (writer, reader) = self.talk(plant);
         rivals.end();
@@ -127,7 +134,9 @@ impl Bed {
         let most = plant.most_window.map_or(u64::MAX, u64::from);
         assert!(window <= Some(most), "the kernel keeps to the bound of a route: {window:?}");
         thread::sleep(LAST_PACKETS);
-        let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
+        let others = Others::now().since(&others);
+        let [mut host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
+        host.foreign_cpu_ns = host.foreign_cpu_ns.max(Some(others));
         let captures = recording.finish().expect("the packets");
         let (end, seen_at) = match (path, plant.direction) {
             (Path::Emulated, Direction::Send) => (End::Near, CapturePoint::Test),

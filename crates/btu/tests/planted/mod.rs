@@ -3,6 +3,7 @@
 
 mod bed;
 mod causes;
+mod others;
 mod talk;
 
 pub(crate) use bed::Bed;
