@@ -227,6 +227,11 @@ impl<W: Wire> Machine<W> {
         self.is_delivered
     }
 
+    /// How many acknowledgements of the other end came.
+    pub(crate) fn acknowledgements(&self) -> u64 {
+        self.connection.as_ref().map_or(0, |(_, connection)| connection.stats().frame_rx.acks)
+    }
+
     /// Ends the connection in order.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         let Some((_, connection)) = &mut self.connection else { return Ok(()) };

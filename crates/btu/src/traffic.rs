@@ -1,6 +1,6 @@
 //! The verb `traffic`: scenarios of flows over a path, from plan to report.
 
-mod bounds;
+pub(crate) mod bounds;
 mod casting;
 mod convert;
 mod distant;

@@ -7,7 +7,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -22,7 +24,11 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
+use super::connect::DATAGRAM_BUFFER;
+use super::job::QuicSettings;
 use super::meeting::Reach;
+use super::quic::Keys;
+use super::quic::QuicTalk;
 use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
@@ -149,11 +155,45 @@ impl Answerer {
         let open = |port| socket::listen((reach.address, port).into(), settings);
         let listener = door::on_free_port_of(reach.ports, open)?;
         let port = listener.local_addr().map_err(EngineError::peer("listen"))?.port();
+        let work = move |over: &AtomicBool, guests: &Guests| answer_all(&listener, over, guests);
+        Self::begin(port, guests, work)
+    }
+
+    /// Listens for the one guest of these keys, whose flows are streams of one QUIC connection.
+    ///
+    /// # Errors
+    /// As those of [`Answerer::open`].
+    pub fn open_quic(
+        reach: &Reach,
+        settings: &QuicSettings,
+        keys: &Keys,
+    ) -> Result<Self, EngineError> {
+        let open = |port| socket::bind_udp((reach.address, port).into(), DATAGRAM_BUFFER);
+        let socket = door::on_free_port_of(reach.ports, open)?;
+        let port = socket.local_addr().map_err(EngineError::peer("bind"))?.port();
+        let (seat, settings, keys) = (reach.seat, settings.clone(), keys.clone());
+        let work = move |over: &AtomicBool, guests: &Guests| {
+            let socket = OwnedFd::from(socket);
+            let heard = door::hear(&socket, &seat, Instant::now() + LONGEST_WAIT, over);
+            heard.map_err(EngineError::peer("wait for a conversation"))?;
+            let talk = QuicTalk::answerer(UdpSocket::from(socket), &keys, &settings)?;
+            let cpu = answer_quic(talk, over, &guests.moved);
+            guests.cpu_ns.fetch_add(cpu.count(), Relaxed);
+            Ok(())
+        };
+        Self::begin(port, Guests::of(seat, 1), work)
+    }
+
+    fn begin(
+        port: u16,
+        guests: Guests,
+        work: impl FnOnce(&AtomicBool, &Guests) -> Result<(), EngineError> + Send + 'static,
+    ) -> Result<Self, EngineError> {
         let over = Arc::new(AtomicBool::new(false));
         let guests = Arc::new(guests);
         let (ended, served) = (Arc::clone(&over), Arc::clone(&guests));
-        let work = move || answer_all(&listener, &ended, &served);
         let name = "traffic-answer";
+        let work = move || work(&ended, &served);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
         let thread = thread.map_err(|source| EngineError::Thread { name: name.to_owned(), source });
         Ok(Self { port, over, guests, thread: Some(thread?) })
@@ -304,6 +344,8 @@ pub(super) const HEAD: usize = 16;
 pub(super) const CHUNK: usize = 64 << 10;
 /// How long nobody looks whether it is over, or a place is free.
 const LOOK: Duration = Duration::from_millis(20);
+/// For the one that asks over QUIC: whoever listens for it ends sooner.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 /// Connections of one door, one after the other: what made each of them new is remembered.
 const MOST_GUESTS: usize = 1 << 20;
 

@@ -1,6 +1,6 @@
 //! The connections of a job, all made before anything is sent.
 
-mod meetings;
+pub(super) mod meetings;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -27,6 +28,7 @@ use super::flow::Shared;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::Job;
+use super::job::QuicSettings;
 use super::quic::QuicEnd;
 use super::receipts::Mark;
 use super::way::within;
@@ -62,13 +64,13 @@ impl Ends {
 pub(super) enum Socket {
     Stream(TcpStream),
     Datagram(UdpSocket),
-    Quic(HeldQuic),
+    Quic(Arc<HeldQuic>),
 }
 
 /// An end of a QUIC connection until the thread takes it that carries its flow.
 #[derive(Debug)]
 pub(super) struct HeldQuic {
-    socket: Arc<UdpSocket>,
+    pub(super) socket: Arc<UdpSocket>,
     congestion: String,
     end: Mutex<Option<Box<QuicEnd>>>,
 }
@@ -77,11 +79,21 @@ impl Socket {
     /// Takes the end of a QUIC connection, if it is one.
     pub(super) fn take_quic(&self) -> Option<Box<QuicEnd>> {
         let Self::Quic(held) = self else { return None };
-        held.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+        held.end().take()
     }
 }
 
 impl HeldQuic {
+    pub(super) fn new(socket: Arc<UdpSocket>, settings: &QuicSettings, end: Box<QuicEnd>) -> Self {
+        let congestion = settings.congestion.clone().unwrap_or_else(|| "cubic".to_owned());
+        Self { socket, congestion, end: Mutex::new(Some(end)) }
+    }
+
+    /// The end, as long as no thread took it.
+    pub(super) fn end(&self) -> MutexGuard<'_, Option<Box<QuicEnd>>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Buffers are those of the UDP socket, congestion control is the library's.
     pub(super) fn effective(&self) -> Effective {
         Effective { congestion: Some(self.congestion.clone()), ..Effective::of(&*self.socket) }

@@ -77,16 +77,22 @@ pub struct Dialogue {
     pub moved: Arc<AtomicU64>,
 }
 
-/// Carries a conversation whose answering end is behind a door of another host.
+/// Carries a conversation whose answering end is behind a door of another host, from `begin` on.
 ///
 /// # Errors
 /// A thread did not start.
-pub fn converse_with(dialogue: Dialogue, door: Door) -> Result<FlowEnd, EngineError> {
-    let place = dialogue.near.clone();
-    let far = Respondent { at: door.at, token: Some(door.seat) };
+pub fn converse_with(dialogue: Dialogue, door: Door, begin: Nanos) -> Result<FlowEnd, EngineError> {
+    let (place, quic) = (dialogue.near.clone(), dialogue.quic.clone());
+    let talk = || match &quic {
+        Some(settings) => over_quic::converse_with(dialogue, &door, settings, begin),
+        None => {
+            btu_sys::clock::sleep_until(begin.count());
+            Asker::new(dialogue, Respondent { at: door.at, token: Some(door.seat) }).run()
+        }
+    };
     // The place of the thread is that of the conversation alone.
     let end = thread::scope(|scope| {
-        let asking = scope.spawn(|| place.enter().and_then(|()| Asker::new(dialogue, far).run()));
+        let asking = scope.spawn(|| place.enter().and_then(|()| talk()));
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
         asking.join().unwrap_or_else(|_| Err(panicked()))
     });

@@ -93,6 +93,8 @@ pub struct QuicSettings {
     pub window: Option<Bytes>,
     /// `cubic`, `reno` or `bbr`; `None` for cubic.
     pub congestion: Option<String>,
+    /// What each end may send, headers included, where a policy has a rate: acknowledgements as well.
+    pub held_to: Option<BitRate>,
 }
 
 /// What a flow sends.

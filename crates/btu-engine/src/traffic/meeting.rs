@@ -9,6 +9,7 @@ use std::net::TcpListener;
 use std::net::TcpStream;
 use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -24,8 +25,15 @@ use super::connect::PATIENCE;
 use super::connect::Socket;
 use super::connect::blocks_not;
 use super::connect::mark;
+use super::connect::meetings;
+use super::connect::meetings::Shaking;
 use super::job::Carrier;
 use super::job::Flow;
+use super::job::QuicSettings;
+use super::quic::Half;
+use super::quic::Keys;
+use super::quic::QuicEnd;
+use super::quic::Trust;
 use super::receipts::Mark;
 use super::side::Side;
 use crate::comm::Seat;
@@ -46,12 +54,14 @@ pub struct Reach {
 }
 
 /// Where a flow is received, and what it has to know there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Door {
     /// Address and port.
     pub at: SocketAddr,
     /// What is said first.
     pub seat: Seat,
+    /// Whom QUIC accepts there; nobody where there is none.
+    pub certificate: Option<Arc<[u8]>>,
 }
 
 /// A host that listens for the flows of a job.
@@ -60,18 +70,25 @@ pub struct Reception {
     reach: Reach,
     /// One for all streams with the same options.
     listeners: Vec<(Settings, TcpListener)>,
+    /// Those of datagrams, and those under QUIC.
     datagrams: Vec<(usize, UdpSocket)>,
     ports: Vec<Option<u16>>,
+    keys: Option<Keys>,
 }
 
 impl Reception {
-    /// Listens for those flows that have an end at the party `here`.
+    /// Listens for those flows that have an end at the party `here`; `keys` are for those over QUIC.
     ///
     /// # Errors
     /// No port is free, or an option is refused.
-    pub fn open(flows: &[Flow], here: usize, reach: Reach) -> Result<Self, EngineError> {
-        let mut own =
-            Self { reach, listeners: Vec::new(), datagrams: Vec::new(), ports: Vec::new() };
+    pub fn open(
+        flows: &[Flow],
+        here: usize,
+        reach: Reach,
+        keys: Option<Keys>,
+    ) -> Result<Self, EngineError> {
+        let (listeners, datagrams, ports) = (Vec::new(), Vec::new(), Vec::new());
+        let mut own = Self { reach, listeners, datagrams, ports, keys };
         for (number, flow) in flows.iter().enumerate() {
             let is_here = flow.from == here || flow.to == here;
             let port = if is_here { Some(own.listen(number, flow)?) } else { None };
@@ -99,14 +116,14 @@ impl Reception {
                 self.listeners.push((settings.clone(), listener));
                 port
             }
-            Carrier::Udp => {
+            Carrier::Quic(_) if self.keys.is_none() => Err(no_certificate()),
+            Carrier::Quic(_) | Carrier::Udp => {
                 let open = |port| socket::bind_udp((address, port).into(), DATAGRAM_BUFFER);
                 let socket = door::on_free_port_of(ports, open)?;
                 let port = port_of(socket.local_addr());
                 self.datagrams.push((number, socket));
                 port
             }
-            Carrier::Quic(_) => Err(here_only()),
         }
     }
 
@@ -121,7 +138,7 @@ impl Reception {
         cancel: &AtomicBool,
     ) -> Result<Side, EngineError> {
         let end = Instant::now() + Duration::from(PATIENCE);
-        let Self { reach, listeners, datagrams, .. } = self;
+        let Self { reach, listeners, datagrams, keys, .. } = self;
         let is_stream = |flow: &Flow| matches!(flow.carrier, Carrier::Tcp(_));
         let is_here = |flow: &Flow| flow.from == here || flow.to == here;
         let awaited = flows.iter().enumerate().filter(|(_, flow)| is_stream(flow) && is_here(flow));
@@ -139,7 +156,15 @@ impl Reception {
             let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
             (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
         });
-        let sockets = streams?.into_iter().chain(sockets?);
+        let sockets = over_quic(flows, here, sockets?, cancel, &|_, settings, half, socket| {
+            QuicEnd::awaiting(
+                socket,
+                keys.as_ref().ok_or_else(no_certificate)?,
+                (settings, 0),
+                half,
+            )
+        })?;
+        let sockets = streams?.into_iter().chain(sockets);
         side(flows, here, door::ANSWER, &|_| Some(reach.seat), sockets)
     }
 }
@@ -160,21 +185,58 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
                 door::introduce(&stream, &seat, end).map_err(named())?;
                 Socket::Stream(stream)
             }
-            Carrier::Udp => {
-                let socket = socket::bind_udp(unspecified(door.at), DATAGRAM_BUFFER)?;
-                socket
-                    .connect(door.at)
-                    .map_err(EngineError::peer(format!("connect to {}", door.at)))?;
-                let socket = OwnedFd::from(socket);
-                door::greet(&socket, &seat, end).map_err(named())?;
-                Socket::Datagram(UdpSocket::from(socket))
-            }
-            Carrier::Quic(_) => return Err(here_only()),
+            Carrier::Quic(_) | Carrier::Udp => Socket::Datagram(greeted(door.at, &seat, end)?),
         };
         Ok((number, socket))
     };
+    let sockets = side_by_side(all, &connect)?;
+    let cancel = AtomicBool::new(false);
+    let sockets = over_quic(flows, here, sockets, &cancel, &|number, settings, half, socket| {
+        let door = doors.get(number).ok_or_else(no_certificate)?;
+        let trust = Trust::of(door.certificate.as_deref().ok_or_else(no_certificate)?)?;
+        QuicEnd::calling(socket, &trust, (settings, door.at), half)
+    })?;
     let seat = |number: usize| doors.get(number).map(|door| door.seat);
-    side(flows, here, door::WORDS, &seat, side_by_side(all, &connect)?)
+    side(flows, here, door::WORDS, &seat, sockets)
+}
+
+/// A socket whose far end knows the token, too.
+pub(super) fn greeted(at: SocketAddr, seat: &Seat, end: Instant) -> Result<UdpSocket, EngineError> {
+    let socket = socket::bind_udp(unspecified(at), DATAGRAM_BUFFER)?;
+    socket.connect(at).map_err(EngineError::peer(format!("connect to {at}")))?;
+    let socket = OwnedFd::from(socket);
+    let greeted = door::greet(&socket, seat, end);
+    greeted.map_err(EngineError::peer(format!("show the token to {at}")))?;
+    Ok(UdpSocket::from(socket))
+}
+
+/// An end of a connection over a socket that has its other end.
+type Beginning<'a> =
+    &'a dyn Fn(usize, &QuicSettings, Half, Arc<UdpSocket>) -> Result<QuicEnd, EngineError>;
+
+/// The same sockets; those of flows over QUIC have shaken hands.
+fn over_quic(
+    flows: &[Flow],
+    here: usize,
+    sockets: Vec<(usize, Socket)>,
+    cancel: &AtomicBool,
+    begin: Beginning<'_>,
+) -> Result<Vec<(usize, Socket)>, EngineError> {
+    let (mut own, mut shaking) = (Vec::new(), Vec::new());
+    for (number, socket) in sockets {
+        match (flows.get(number).map(|flow| (flow, &flow.carrier)), socket) {
+            (Some((flow, Carrier::Quic(settings))), Socket::Datagram(socket)) => {
+                let half = if flow.from == here { Half::Sends } else { Half::Reads };
+                let begun = Shaking::begin((number, settings), socket, |socket| {
+                    begin(number, settings, half, socket)
+                });
+                shaking.push(begun?);
+            }
+            (_, socket) => own.push((number, socket)),
+        }
+    }
+    own.extend(meetings::shake_hands(shaking, cancel)?);
+    Ok(own)
 }
 
 /// Puts every socket at the end of its flow that is here; on streams `said` bytes went before it.
@@ -196,6 +258,7 @@ fn side(
         let mark = Mark::of(&Seat { flow: flow_number(number)?, ..seat });
         side.put(number, flow.from == here, socket, (said, mark));
     }
+    side.keep()?;
     Ok(side)
 }
 
@@ -273,9 +336,9 @@ fn flow_number(number: usize) -> Result<u16, EngineError> {
     u16::try_from(number).map_err(many)
 }
 
-/// The certificate of a connection is made by the process that has both of its ends.
-fn here_only() -> EngineError {
-    EngineError::Refused("quic: only where both ends of a flow are on one host".to_owned())
+/// The other host has another version, or a build without QUIC.
+pub(super) fn no_certificate() -> EngineError {
+    EngineError::Refused("quic: the other host shows no certificate".to_owned())
 }
 
 /// Any address and port of the family of another.

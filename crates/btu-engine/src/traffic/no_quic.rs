@@ -23,33 +23,62 @@ pub(super) enum QuicTalk {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StreamId {}
 
-/// Keys that do not exist.
-pub(super) enum Keys {}
+/// What the ends of a job show that are waited at: nothing in this build.
+#[derive(Clone, Debug)]
+pub enum Keys {}
+
+/// Trust that nobody can have.
+pub(super) enum Trust {}
+
+/// Which end of a stream an end of a connection has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    Reads,
+    Sends,
+}
 
 impl Keys {
-    pub(super) fn new() -> Result<Self, EngineError> {
-        let reason = "this build leaves quic out: build with `--features quic`";
-        Err(EngineError::Refused(reason.to_owned()))
+    /// None.
+    ///
+    /// # Errors
+    /// Always: how to get them.
+    pub fn new() -> Result<Self, EngineError> {
+        Err(left_out())
+    }
+
+    /// What the ends that connect have to know.
+    pub fn certificate(&self) -> &[u8] {
+        match *self {}
     }
 }
 
+impl Trust {
+    pub(super) fn of(_: &[u8]) -> Result<Self, EngineError> {
+        Err(left_out())
+    }
+}
+
+fn left_out() -> EngineError {
+    EngineError::Refused("this build leaves quic out: build with `--features quic`".to_owned())
+}
+
 impl QuicEnd {
-    pub(super) fn receiver(
+    pub(super) fn awaiting(
         _: Arc<UdpSocket>,
         keys: &Keys,
-        _: &QuicSettings,
-        _: u32,
+        _: (&QuicSettings, u32),
+        _: Half,
     ) -> Result<Self, EngineError> {
         match *keys {}
     }
 
-    pub(super) fn sender(
+    pub(super) fn calling(
         _: Arc<UdpSocket>,
-        keys: &Keys,
-        _: &QuicSettings,
-        _: SocketAddr,
+        trust: &Trust,
+        _: (&QuicSettings, SocketAddr),
+        _: Half,
     ) -> Result<Self, EngineError> {
-        match *keys {}
+        match *trust {}
     }
 
     pub(super) fn is_met(&mut self) -> io::Result<bool> {
@@ -80,6 +109,10 @@ impl QuicEnd {
         match *self {}
     }
 
+    pub(super) fn acknowledgements(&self) -> u64 {
+        match *self {}
+    }
+
     pub(super) fn is_gone(&self) -> bool {
         match *self {}
     }
@@ -100,11 +133,11 @@ impl QuicTalk {
 
     pub(super) fn asker(
         _: UdpSocket,
-        keys: &Keys,
+        trust: &Trust,
         _: &QuicSettings,
         _: SocketAddr,
     ) -> Result<Self, EngineError> {
-        match *keys {}
+        match *trust {}
     }
 
     pub(super) fn socket(&self) -> &UdpSocket {
@@ -112,6 +145,10 @@ impl QuicTalk {
     }
 
     pub(super) fn meet(&mut self, _: Nanos, _: &AtomicBool) -> io::Result<()> {
+        match *self {}
+    }
+
+    pub(super) fn idle_until(&mut self, _: Nanos) -> io::Result<()> {
         match *self {}
     }
 

@@ -151,10 +151,14 @@ impl<'a> Sender<'a> {
     }
 
     /// What shows that the flow goes on: bytes that were read. Where they are read on another host, bytes
-    /// that the transport took, which it does for a while although nobody reads.
+    /// that the transport took, which it does for a while although nobody reads; where this process is the
+    /// transport, what the other end acknowledged as well.
     pub(super) fn arrived(&self) -> u64 {
-        let counted = if self.is_read_here { &self.shared.read } else { &self.shared.taken };
-        counted.load(Relaxed)
+        if self.is_read_here {
+            return self.shared.read.load(Relaxed);
+        }
+        let told = self.quic.as_ref().map_or(0, |quic| quic.acknowledgements());
+        self.shared.taken.load(Relaxed).saturating_add(told)
     }
 
     /// Ends the flow where nobody tells any more that it arrives; true where it did.

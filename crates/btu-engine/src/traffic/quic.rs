@@ -3,6 +3,7 @@
 //! The threads that carry flows move its two ends on: a call that sends or reads does what the kernel
 //! does for TCP by itself, and so do datagrams that come and times that are due. Nothing here sleeps.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
@@ -13,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::wait::Waiter;
@@ -29,6 +31,7 @@ use quinn_udp::UdpSocketState;
 
 use super::job::QuicSettings;
 use super::pacer::now;
+use super::ration::Ration;
 use crate::error::EngineError;
 use crate::pinned;
 use crate::pinned::refused;
@@ -42,7 +45,7 @@ pub(super) use quinn_proto::StreamId;
 pub(super) struct QuicEnd {
     machine: Machine<Outbox>,
     stream: Option<StreamId>,
-    sends: bool,
+    half: Half,
 }
 
 /// One end of a conversation: a connection whose flows are its bidirectional streams.
@@ -52,10 +55,21 @@ pub(super) struct QuicTalk {
     waiter: Waiter,
 }
 
-/// What both ends of all connections of a job have in common.
-pub(super) struct Keys {
+/// What the ends of a job show that are waited at: the ends that connect accept this certificate alone.
+#[derive(Clone)]
+pub struct Keys {
     server: Arc<QuicServerConfig>,
-    client: Arc<QuicClientConfig>,
+    certificate: Arc<[u8]>,
+}
+
+/// What an end that connects accepts.
+pub(super) struct Trust(Arc<QuicClientConfig>);
+
+/// Which end of a stream an end of a connection has, whoever of both connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Half {
+    Reads,
+    Sends,
 }
 
 /// A socket that is never waited for, and the packets that had no room in it.
@@ -64,53 +78,76 @@ struct Outbox {
     socket: Arc<UdpSocket>,
     state: UdpSocketState,
     left: Option<(Transmit, Vec<u8>)>,
+    /// Where the host has a policy: what keeps to its rate.
+    ration: Option<Ration>,
+    /// When that allows the next packet, if one was asked for before.
+    held_until: Option<Nanos>,
 }
 
 impl Keys {
-    /// A certificate for this job, which the other ends accept alone.
-    pub(super) fn new() -> Result<Self, EngineError> {
+    /// A key that this job alone has.
+    ///
+    /// # Errors
+    /// This build leaves QUIC out, or its library makes no certificate.
+    pub fn new() -> Result<Self, EngineError> {
         let (server, certificate) = pinned::server()?;
-        let client = pinned::client(&certificate)?;
-        Ok(Self {
-            server: Arc::new(QuicServerConfig::try_from(server).map_err(refused(TLS))?),
-            client: Arc::new(QuicClientConfig::try_from(client).map_err(refused(TLS))?),
-        })
+        let server = Arc::new(QuicServerConfig::try_from(server).map_err(refused(TLS))?);
+        Ok(Self { server, certificate: certificate.into() })
+    }
+
+    /// What the ends that connect have to know.
+    pub fn certificate(&self) -> &[u8] {
+        &self.certificate
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Keys")
+    }
+}
+
+impl Trust {
+    /// In whoever has the key of this certificate.
+    pub(super) fn of(certificate: &[u8]) -> Result<Self, EngineError> {
+        let client = QuicClientConfig::try_from(pinned::client(certificate)?);
+        Ok(Self(Arc::new(client.map_err(refused(TLS))?)))
     }
 }
 
 impl QuicEnd {
-    /// The receiving end, which waits for its sender, and lets it open so many bidirectional streams.
-    pub(super) fn receiver(
+    /// The end that waits for the other one, and lets it open so many bidirectional streams.
+    pub(super) fn awaiting(
         socket: Arc<UdpSocket>,
         keys: &Keys,
-        settings: &QuicSettings,
-        streams: u32,
+        (settings, streams): (&QuicSettings, u32),
+        half: Half,
     ) -> Result<Self, EngineError> {
         let mut config = ServerConfig::with_crypto(Arc::clone(&keys.server) as _);
         config.transport_config(transport(settings, streams)?);
-        let machine = Machine::new(Outbox::new(socket)?, Some(config));
-        Ok(Self { machine, stream: None, sends: false })
+        let machine = Machine::new(Outbox::new(socket, settings.held_to)?, Some(config));
+        Ok(Self { machine, stream: None, half })
     }
 
-    /// The sending end, which begins to shake hands.
-    pub(super) fn sender(
+    /// The end that connects, and begins to shake hands.
+    pub(super) fn calling(
         socket: Arc<UdpSocket>,
-        keys: &Keys,
-        settings: &QuicSettings,
-        far: SocketAddr,
+        trust: &Trust,
+        (settings, far): (&QuicSettings, SocketAddr),
+        half: Half,
     ) -> Result<Self, EngineError> {
-        let mut config = ClientConfig::new(Arc::clone(&keys.client) as _);
+        let mut config = ClientConfig::new(Arc::clone(&trust.0) as _);
         config.transport_config(transport(settings, 0)?);
-        let mut machine = Machine::new(Outbox::new(socket)?, None);
+        let mut machine = Machine::new(Outbox::new(socket, settings.held_to)?, None);
         let begun = machine.connect(config, far);
         begun.map_err(EngineError::peer(format!("connect to {far} by QUIC")))?;
-        Ok(Self { machine, stream: None, sends: true })
+        Ok(Self { machine, stream: None, half })
     }
 
-    /// Whether hands have been shaken; the sender then has its stream.
+    /// Whether hands have been shaken; the end that sends then has its stream.
     pub(super) fn is_met(&mut self) -> io::Result<bool> {
         self.machine.check()?;
-        if self.sends && self.stream.is_none() {
+        if self.half == Half::Sends && self.stream.is_none() {
             self.stream = quic::opened(self.machine.streams(), Dir::Uni);
         }
         Ok(self.machine.streams().is_some())
@@ -159,6 +196,11 @@ impl QuicEnd {
         self.stream.is_some() && !self.machine.is_delivered() && self.machine.check().is_ok()
     }
 
+    /// What the other end has said of what came there: it grows while something arrives.
+    pub(super) fn acknowledgements(&self) -> u64 {
+        self.machine.acknowledgements()
+    }
+
     /// Whether the connection is gone.
     pub(super) fn is_gone(&self) -> bool {
         self.machine.check().is_err()
@@ -178,19 +220,19 @@ impl QuicTalk {
         keys: &Keys,
         settings: &QuicSettings,
     ) -> Result<Self, EngineError> {
-        let end = QuicEnd::receiver(quiet(socket)?, keys, settings, MOST_STREAMS)?;
-        Self::of(end)
+        let settings = (settings, MOST_STREAMS);
+        Self::of(QuicEnd::awaiting(quiet(socket)?, keys, settings, Half::Reads)?)
     }
 
     /// The end that asks, which begins to shake hands.
     pub(super) fn asker(
         socket: UdpSocket,
-        keys: &Keys,
+        trust: &Trust,
         settings: &QuicSettings,
         far: SocketAddr,
     ) -> Result<Self, EngineError> {
-        let end = QuicEnd::sender(quiet(socket)?, keys, settings, far)?;
-        Self::of(end)
+        // It opens a stream for each of its flows, when that begins.
+        Self::of(QuicEnd::calling(quiet(socket)?, trust, (settings, far), Half::Reads)?)
     }
 
     fn of(end: QuicEnd) -> Result<Self, EngineError> {
@@ -215,6 +257,17 @@ impl QuicTalk {
             self.pause(PAUSE)?;
         }
         Ok(())
+    }
+
+    /// Moves on until a moment has come.
+    pub(super) fn idle_until(&mut self, moment: Nanos) -> io::Result<()> {
+        loop {
+            let left = moment.since(now());
+            if left == Nanos::ZERO {
+                return Ok(());
+            }
+            self.pause(left)?;
+        }
     }
 
     /// Sleeps until something came or is due, and moves on.
@@ -297,6 +350,7 @@ fn turn(machine: &mut Machine<Outbox>) -> io::Result<()> {
 
 fn due(machine: &mut Machine<Outbox>) -> Option<Nanos> {
     let full = machine.wire.left.is_some().then(|| now().saturating_add(FULL));
+    let full = machine.wire.held_until.or(full);
     let due = machine.due().map(|due| {
         let left = due.saturating_duration_since(Instant::now());
         now().saturating_add(Nanos::from(left))
@@ -305,10 +359,26 @@ fn due(machine: &mut Machine<Outbox>) -> Option<Nanos> {
 }
 
 impl Outbox {
-    fn new(socket: Arc<UdpSocket>) -> Result<Self, EngineError> {
+    fn new(socket: Arc<UdpSocket>, held_to: Option<BitRate>) -> Result<Self, EngineError> {
         let state = UdpSocketState::new((&*socket).into());
         let state = state.map_err(EngineError::peer("prepare a UDP socket for QUIC"))?;
-        Ok(Self { socket, state, left: None })
+        let far = socket.peer_addr().ok();
+        let ration = held_to.map(|rate| Ration::new(rate, LARGEST_PACKET, far));
+        Ok(Self { socket, state, left: None, ration, held_until: None })
+    }
+
+    /// How long the next packet will be nobody knows before it is made, and then it has to leave.
+    fn is_held(&mut self) -> bool {
+        self.held_until = self.ration.as_ref().and_then(|one| one.wait_for(now(), LARGEST_PACKET));
+        self.held_until.is_some()
+    }
+
+    fn try_send(&mut self, transmit: &Transmit, packets: &[u8]) -> io::Result<bool> {
+        let is_sent = quic::try_send(self, transmit, packets)?;
+        if let Some(ration) = self.ration.as_mut().filter(|_| is_sent) {
+            ration.sent(now(), transmit.size);
+        }
+        Ok(is_sent)
     }
 }
 
@@ -321,17 +391,25 @@ impl quic::Wire for Outbox {
         &self.state
     }
 
+    /// One where each has to wait for its time.
+    fn segments(&self) -> usize {
+        if self.ration.is_some() { 1 } else { self.state.max_gso_segments().min(quic::SEGMENTS) }
+    }
+
     fn has_room(&mut self) -> io::Result<bool> {
+        if self.is_held() {
+            return Ok(false);
+        }
         let Some((transmit, packets)) = self.left.take() else { return Ok(true) };
-        if quic::try_send(self, &transmit, &packets)? {
-            return Ok(true);
+        if self.try_send(&transmit, &packets)? {
+            return Ok(!self.is_held());
         }
         self.left = Some((transmit, packets));
         Ok(false)
     }
 
     fn send(&mut self, transmit: &Transmit, packets: &[u8]) -> io::Result<()> {
-        if self.left.is_some() || !quic::try_send(self, transmit, packets)? {
+        if self.left.is_some() || !self.try_send(transmit, packets)? {
             // At most the answer to a stranger finds the place taken: it is lost, as on the way.
             let (transmit, packets) = (clone_of(transmit), packets.to_vec());
             self.left.get_or_insert((transmit, packets));
@@ -376,6 +454,8 @@ fn transport(settings: &QuicSettings, streams: u32) -> Result<Arc<TransportConfi
 const TLS: &str = "use TLS in QUIC";
 /// What a stream may hold where nothing is said: 100 Mb/s for 100 ms, the library's own.
 const WINDOW: Bytes = Bytes::new(1_250_000);
+/// What a packet holds at most: the library looks for no larger MTU (its `MtuDiscoveryConfig`: 1452 B).
+const LARGEST_PACKET: usize = 1472;
 /// Receives in one turn: other connections of the thread have to go on as well.
 const AT_ONCE: usize = 64;
 /// Streams of one conversation at once.

@@ -139,7 +139,7 @@ impl<'a> Sink<'a> {
         let Member { number, flow, socket, shared, receipts, .. } = *member;
         let start = begin.saturating_add(flow.start);
         let room = expected(flow);
-        let is_stream = matches!(flow.carrier, Carrier::Tcp(_));
+        let is_stream = flow.carrier != Carrier::Udp;
         let (reads, arrived) = if is_stream { (room, 0) } else { (0, room) };
         let is_endless = matches!(flow.offer, Offer::Endless(_));
         Self {

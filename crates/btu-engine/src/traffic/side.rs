@@ -27,6 +27,7 @@ use super::job::Flow;
 use super::job::FlowEnd;
 use super::job::Job;
 use super::job::JobEnd;
+use super::keeper::Keeper;
 use super::receipts::Mark;
 use crate::error::EngineError;
 
@@ -36,6 +37,8 @@ pub use report::SideReport;
 #[derive(Debug)]
 pub struct Side {
     ends: Vec<Ends>,
+    /// Until they are carried.
+    keeper: Option<Keeper>,
 }
 
 /// What can be asked of a side while it runs, and what it must be told.
@@ -65,7 +68,13 @@ struct Part {
 impl Side {
     /// No end yet, of a job of so many flows.
     pub(super) fn new(flows: usize) -> Self {
-        Self { ends: (0..flows).map(|_| Ends::default()).collect() }
+        Self { ends: (0..flows).map(|_| Ends::default()).collect(), keeper: None }
+    }
+
+    /// Moves on what nobody else does, until it is carried.
+    pub(super) fn keep(&mut self) -> Result<(), EngineError> {
+        self.keeper = Keeper::of(self.ends.iter().flat_map(Ends::sockets))?;
+        Ok(())
     }
 
     /// Adds an end: the sending one, or the receiving one. `said` is what was sent on it already, `mark`
@@ -111,13 +120,15 @@ impl Side {
     /// # Errors
     /// A thread did not start.
     pub fn carry(self, job: &Job<'_>, begin: Nanos) -> Result<SideEnd, EngineError> {
-        let Carried { sent, received, used, .. } = crew::carry(job, &self.ends, begin)?;
+        let Self { ends, keeper } = self;
+        drop(keeper);
+        let Carried { sent, received, used, .. } = crew::carry(job, &ends, begin)?;
         let part = |ends: &Ends| Part {
             datagrams: ends.shared.datagrams.load(Relaxed),
             options: flow::effective(ends.sockets().next()),
             ..Part::default()
         };
-        let mut flows: Vec<Part> = self.ends.iter().map(part).collect();
+        let mut flows: Vec<Part> = ends.iter().map(part).collect();
         for one in sent {
             let number = one.number;
             flows[number].sent = Some(one);

@@ -66,6 +66,7 @@ fn a_full_quic_stream_ends_with_its_time_and_loses_nothing() {
         let settings = QuicSettings {
             window: window.map(Bytes::new),
             congestion: congestion.map(ToOwned::to_owned),
+            held_to: None,
         };
         let offer = Offer::Endless([Bytes::new(16 << 10)].into());
         let mut one = flow(Carrier::Quic(settings), offer, Nanos::from_millis(200));

@@ -84,20 +84,9 @@ impl Bounds {
         self.rate
     }
 
-    /// Holds what is sent from here to the rate: the kernel paces streams, the sender its datagrams.
+    /// Holds what is sent from here to the rate.
     pub(super) fn hold(&self, flows: &mut [Flow], talks: &mut [Talked]) {
-        if self.rate.is_none() {
-            return;
-        }
-        for flow in flows {
-            if let Carrier::Tcp(settings) = &mut flow.carrier {
-                service::pace_held(settings, self.rate);
-            }
-            flow.held_to = self.rate;
-        }
-        for talk in talks {
-            service::pace(&mut talk.dialogue.settings, self.rate);
-        }
+        hold(flows.iter_mut(), talks, self.rate);
     }
 
     /// Whether a probe may send: nobody holds those to a rate.
@@ -117,6 +106,30 @@ impl Bounds {
     /// Payload that the agent does not know of yet.
     pub(super) fn take_untold(&self) -> Bytes {
         self.meter.take_untold()
+    }
+}
+
+/// Holds connections to a rate: the kernel paces streams of its own, whoever sends all others.
+pub(crate) fn hold<'a>(
+    flows: impl Iterator<Item = &'a mut Flow>,
+    talks: &mut [Talked],
+    rate: Option<BitRate>,
+) {
+    if rate.is_none() {
+        return;
+    }
+    for flow in flows {
+        match &mut flow.carrier {
+            // Streams of the kernel are held open until their job is closed.
+            Carrier::Tcp(settings) => service::pace_held(settings, rate),
+            Carrier::Quic(settings) => settings.held_to = rate,
+            Carrier::Udp => {}
+        }
+        flow.held_to = rate;
+    }
+    for talk in talks {
+        service::pace(&mut talk.dialogue.settings, rate);
+        talk.dialogue.quic.iter_mut().for_each(|settings| settings.held_to = rate);
     }
 }
 

@@ -167,9 +167,6 @@ impl Wishes<'_> {
             let cause = anyhow!("{file}: {}: {from} -> {to}: {why}", test.name);
             Err(Failure::usage(cause).hint(hint))
         };
-        if test.protocol.name == "quic" {
-            return refuse(QUIC_HERE, "write tcp or udp");
-        }
         match (role(from), role(to)) {
             (one, other) if one == other => {
                 refuse("both ends are on one host", "the local testbed joins hosts of its own")
@@ -218,8 +215,6 @@ fn place_of(file: &Path, host: &str) -> String {
     String::new()
 }
 
-/// The certificate of a connection is made where both of its ends are.
-const QUIC_HERE: &str = "flows go over quic on the local testbed only";
 /// This host in a scenario.
 const HERE: &str = "here";
 

@@ -16,6 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use btu_core::cell::Role;
+use btu_core::manifest::unhex;
 use btu_core::traffic;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
@@ -194,7 +195,7 @@ impl Course<'_> {
             let seat = self.peers.seat(*role, self.job)?;
             let word = Word::Prepare(Box::new(self.preparation(*role)));
             let told = self.peers.say(*role, &word)?;
-            let Told::Listening { address, ports, talks, drawn: theirs } = told else {
+            let Told::Listening { address, ports, talks, drawn: theirs, certificate } = told else {
                 return Err(misfit());
             };
             if theirs != drawn {
@@ -202,6 +203,8 @@ impl Course<'_> {
                               version of btu on both hosts";
                 return Err(EngineError::Refused(reason.to_owned()));
             }
+            let shown = certificate.map(|digits| unhex(&digits).ok_or_else(misfit)).transpose()?;
+            let certificate: Option<Arc<[u8]>> = shown.map(Into::into);
             let host = self.peers.door(*role, SocketAddr::new(address, 0))?;
             let open = |doors: &mut Vec<Option<Door>>, ports: Vec<Option<u16>>, first: usize| {
                 for ((number, door), port) in (first..).zip(doors).zip(ports) {
@@ -209,7 +212,8 @@ impl Course<'_> {
                     let flow = u16::try_from(number).unwrap_or(u16::MAX);
                     let mut at = host;
                     at.set_port(port);
-                    *door = Some(Door { at, seat: Seat { flow, ..seat } });
+                    let certificate = certificate.clone();
+                    *door = Some(Door { at, seat: Seat { flow, ..seat }, certificate });
                 }
             };
             open(&mut flow_doors, ports, 0);
@@ -278,10 +282,7 @@ impl Course<'_> {
                 .map(|(talk, door)| {
                     let mut dialogue = talk.dialogue;
                     dialogue.cancel = Arc::clone(&self.over);
-                    scope.spawn(move || {
-                        btu_sys::clock::sleep_until(begin.count());
-                        engine::converse_with(dialogue, door)
-                    })
+                    scope.spawn(move || engine::converse_with(dialogue, door, begin))
                 })
                 .collect();
             let mut care = Care::new(self, watch);

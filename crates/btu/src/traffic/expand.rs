@@ -221,7 +221,11 @@ fn conversation(
         cancel: Arc::clone(&until.cancel),
         moved: Arc::default(),
     };
-    let connections = connections(&test.traffic, streams, dialogue.duration);
+    // Over QUIC its flows are streams of one.
+    let connections = match dialogue.quic {
+        Some(_) => 1,
+        None => connections(&test.traffic, streams, dialogue.duration),
+    };
     let transport = test.protocol.name.clone();
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
     let said = Said { test, session: 1, from, to, transport, traffic };
@@ -352,7 +356,8 @@ fn carrier(protocol: &Protocol) -> Carrier {
     }
     if protocol.name == "quic" {
         let congestion = protocol.congestion.clone();
-        return Carrier::Quic(QuicSettings { window: protocol.window, congestion });
+        let window = protocol.window;
+        return Carrier::Quic(QuicSettings { window, congestion, held_to: None });
     }
     Carrier::Tcp(Settings {
         congestion: protocol.congestion.clone(),

@@ -124,6 +124,9 @@ pub(crate) enum Told {
         talks: Vec<Option<u16>>,
         /// What was drawn, in short: the same on both hosts.
         drawn: String,
+        /// What flows over QUIC are shown there, in DER and in hexadecimal digits; none where none is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        certificate: Option<String>,
     },
     /// All connections are there, or the job has begun.
     Ready {},

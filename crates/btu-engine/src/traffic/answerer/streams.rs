@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
@@ -27,7 +28,12 @@ struct Exchange {
 }
 
 /// Answers every request of every stream until it is over, or the asking end is gone. Gives the CPU time.
-pub(in crate::traffic) fn answer_quic(mut talk: QuicTalk, over: &AtomicBool) -> Nanos {
+/// What counts as moved is what was read and sent.
+pub(in crate::traffic) fn answer_quic(
+    mut talk: QuicTalk,
+    over: &AtomicBool,
+    moved: &AtomicU64,
+) -> Nanos {
     let before = ThreadUse::now();
     let mut streams: BTreeMap<StreamId, Exchange> = BTreeMap::new();
     let mut space = vec![0; CHUNK];
@@ -40,7 +46,7 @@ pub(in crate::traffic) fn answer_quic(mut talk: QuicTalk, over: &AtomicBool) -> 
             streams.insert(stream, Exchange::default());
         }
         for (stream, exchange) in &mut streams {
-            match exchange.go_on(&mut talk, *stream, &mut space) {
+            match exchange.go_on(&mut talk, *stream, &mut space, moved) {
                 Ok(()) => {}
                 Err(cause) if super::may_go_on(&cause) => {}
                 Err(_) => exchange.is_over = true,
@@ -54,11 +60,19 @@ pub(in crate::traffic) fn answer_quic(mut talk: QuicTalk, over: &AtomicBool) -> 
 
 impl Exchange {
     /// Until nothing has come, or there is no room.
-    fn go_on(&mut self, talk: &mut QuicTalk, stream: StreamId, space: &mut [u8]) -> io::Result<()> {
+    fn go_on(
+        &mut self,
+        talk: &mut QuicTalk,
+        stream: StreamId,
+        space: &mut [u8],
+        moved: &AtomicU64,
+    ) -> io::Result<()> {
         loop {
             if self.unsent > 0 {
                 let part = to_length(self.unsent).min(CHUNK);
-                self.unsent -= to_count(talk.send(stream, &space[..part])?).min(self.unsent);
+                let sent = to_count(talk.send(stream, &space[..part])?);
+                moved.fetch_add(sent, Relaxed);
+                self.unsent -= sent.min(self.unsent);
                 continue;
             }
             let is_head = self.filled < HEAD;
@@ -67,7 +81,9 @@ impl Exchange {
             } else {
                 &mut space[..to_length(self.unread).min(CHUNK)]
             };
-            match talk.recv(stream, room)? {
+            let came = talk.recv(stream, room)?;
+            moved.fetch_add(to_count(came), Relaxed);
+            match came {
                 0 => {
                     self.is_over = true;
                     talk.finish(stream);

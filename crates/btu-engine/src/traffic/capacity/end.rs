@@ -125,7 +125,7 @@ mod tests {
         let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
         let reach = Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat };
         let mut end = CapacityEnd::open(&reach, Bytes::new(1000), 0).unwrap();
-        let door = Door { at: (Ipv4Addr::LOCALHOST, end.port()).into(), seat };
+        let door = Door { at: (Ipv4Addr::LOCALHOST, end.port()).into(), seat, certificate: None };
         let cancel = Arc::<AtomicBool>::default();
         let flag = Arc::clone(&cancel);
         let long = Nanos::from_secs(600);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_search_is_no_longer_than_its_reports() {
         let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
-        let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat };
+        let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat, certificate: None };
         let long = Nanos::from_secs(3601);
         let (cancel, moved) = (AtomicBool::new(false), AtomicU64::new(0));
         let refused = capacity_with(nowhere, Bytes::new(1000), long, &cancel, &moved);

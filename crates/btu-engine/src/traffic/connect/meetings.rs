@@ -1,9 +1,9 @@
-//! The handshakes of QUIC connections whose ends are both here.
+//! The handshakes of QUIC connections: of those whose ends are both here, and of those with one.
 
 use std::net::SocketAddr;
 use std::net::UdpSocket;
 use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
@@ -24,16 +24,19 @@ use crate::traffic::job::Carrier;
 use crate::traffic::job::Job;
 use crate::traffic::job::QuicSettings;
 use crate::traffic::pacer::now;
+use crate::traffic::quic::Half;
 use crate::traffic::quic::Keys;
 use crate::traffic::quic::QuicEnd;
+use crate::traffic::quic::Trust;
 use crate::traffic::way::within;
 
-/// Two ends that shake hands.
-struct Meeting {
+/// An end that shakes hands.
+pub(in crate::traffic) struct Shaking {
     number: usize,
-    congestion: String,
-    sockets: [Arc<UdpSocket>; 2],
-    ends: [Box<QuicEnd>; 2],
+    settings: QuicSettings,
+    socket: Arc<UdpSocket>,
+    end: Box<QuicEnd>,
+    has_met: bool,
 }
 
 /// Connects these flows of a job, some at a time.
@@ -46,93 +49,93 @@ pub(super) fn meet_all(
         return Ok(pairs);
     }
     let keys = Keys::new()?;
+    let trust = Trust::of(keys.certificate())?;
     for group in numbers.chunks(AT_ONCE) {
-        let mut meetings = Vec::new();
+        let mut ends = Vec::new();
         for number in group {
             if let Carrier::Quic(settings) = &job.flows[*number].carrier {
-                meetings.push(Meeting::begin(job, *number, &keys, settings)?);
+                ends.extend(both(job, *number, (&keys, &trust), settings)?);
             }
         }
-        shake_hands(job, &mut meetings)?;
-        pairs.extend(meetings.into_iter().map(|one| (one.number, one.ends())));
+        let mut met = shake_hands(ends, &job.cancel)?.into_iter();
+        while let (Some((number, near)), Some((_, far))) = (met.next(), met.next()) {
+            pairs.push((number, Ends::both(near, far)));
+        }
     }
     Ok(pairs)
 }
 
-impl Meeting {
-    fn begin(
-        job: &Job<'_>,
-        number: usize,
-        keys: &Keys,
-        settings: &QuicSettings,
+/// The sending end of a flow, and the receiving one.
+fn both(
+    job: &Job<'_>,
+    number: usize,
+    (keys, trust): (&Keys, &Trust),
+    settings: &QuicSettings,
+) -> Result<[Shaking; 2], EngineError> {
+    let flow = &job.flows[number];
+    let (_, address) = door(job, flow);
+    let open = |party: usize, at: SocketAddr| {
+        within(&job.parties[party].place, || Ok(socket::bind_udp(at, DATAGRAM_BUFFER)?))
+    };
+    let far = open(flow.to, address)?;
+    let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
+    let near = open(flow.from, any_of(listening))?;
+    exchange::join(&near, listening)?;
+    let (number, settings) = (number, settings);
+    let far = Shaking::begin((number, settings), far, |socket| {
+        QuicEnd::awaiting(socket, keys, (settings, 0), Half::Reads)
+    })?;
+    let near = Shaking::begin((number, settings), near, |socket| {
+        QuicEnd::calling(socket, trust, (settings, listening), Half::Sends)
+    })?;
+    Ok([near, far])
+}
+
+impl Shaking {
+    /// Begins over a socket that knows its other end, or will hear of it.
+    pub(in crate::traffic) fn begin(
+        (number, settings): (usize, &QuicSettings),
+        socket: UdpSocket,
+        end: impl FnOnce(Arc<UdpSocket>) -> Result<QuicEnd, EngineError>,
     ) -> Result<Self, EngineError> {
-        let flow = &job.flows[number];
-        let (_, address) = door(job, flow);
-        let open = |party: usize, at: SocketAddr| {
-            let made = within(&job.parties[party].place, || {
-                let socket = socket::bind_udp(at, DATAGRAM_BUFFER)?;
-                let set = socket.set_nonblocking(true);
-                set.map_err(EngineError::peer("set O_NONBLOCK"))?;
-                Ok(socket)
-            });
-            made.map(Arc::new)
-        };
-        let far = open(flow.to, address)?;
-        let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
-        let near = open(flow.from, any_of(listening))?;
-        exchange::join(&*near, listening)?;
-        let receiver = QuicEnd::receiver(Arc::clone(&far), keys, settings, 0)?;
-        let sender = QuicEnd::sender(Arc::clone(&near), keys, settings, listening)?;
-        let congestion = settings.congestion.clone().unwrap_or_else(|| "cubic".to_owned());
-        Ok(Self {
-            number,
-            congestion,
-            sockets: [near, far],
-            ends: [sender, receiver].map(Box::new),
-        })
+        socket.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
+        let (settings, socket) = (settings.clone(), Arc::new(socket));
+        let end = Box::new(end(Arc::clone(&socket))?);
+        Ok(Self { number, settings, socket, end, has_met: false })
     }
 
-    /// Moves both ends on; true once they have met.
-    fn turn(&mut self) -> Result<bool, EngineError> {
-        let mut met = true;
-        for end in &mut self.ends {
-            let is_met = end.turn().and_then(|()| end.is_met());
-            met &= is_met.map_err(EngineError::peer("shake hands by QUIC"))?;
-        }
-        Ok(met)
-    }
-
-    fn due(&mut self) -> Option<Nanos> {
-        self.ends.iter_mut().filter_map(|end| end.due()).min()
-    }
-
-    fn ends(self) -> Ends {
-        let [near, far] = self.sockets;
-        let [sender, receiver] = self.ends;
-        let held = |socket, end| {
-            let congestion = self.congestion.clone();
-            Socket::Quic(HeldQuic { socket, congestion, end: Mutex::new(Some(end)) })
-        };
-        Ends::both(held(near, sender), held(far, receiver))
+    fn turn(&mut self) -> Result<(), EngineError> {
+        let met = self.end.turn().and_then(|()| self.end.is_met());
+        self.has_met = met.map_err(EngineError::peer("shake hands by QUIC"))?;
+        Ok(())
     }
 }
 
-fn shake_hands(job: &Job<'_>, meetings: &mut [Meeting]) -> Result<(), EngineError> {
+/// Moves all on until each has met its other end. Gives them in their order, with the numbers of their flows.
+pub(in crate::traffic) fn shake_hands(
+    mut ends: Vec<Shaking>,
+    cancel: &AtomicBool,
+) -> Result<Vec<(usize, Socket)>, EngineError> {
     let deadline = now().saturating_add(PATIENCE);
-    let mut ready = Ready::new(meetings.len())?;
-    for socket in meetings.iter().flat_map(|one| &one.sockets) {
-        ready.add_reader(&**socket, 0)?;
+    let mut ready = Ready::new(ends.len().max(1))?;
+    for (place, one) in (0..).zip(&ends) {
+        ready.add_reader(&*one.socket, place)?;
     }
     loop {
-        let mut met = true;
-        for meeting in meetings.iter_mut() {
-            met &= meeting.turn()?;
-        }
-        if met {
-            return Ok(());
+        for at in 0..ready.len() {
+            let place = usize::try_from(ready.number(at)).unwrap_or(usize::MAX);
+            ends.get_mut(place).map_or(Ok(()), Shaking::turn)?;
         }
         let time = now();
-        if job.cancel.load(Relaxed) {
+        for one in &mut ends {
+            if one.end.due().is_some_and(|due| due <= time) {
+                one.turn()?;
+            }
+        }
+        if ends.iter().all(|one| one.has_met) {
+            break;
+        }
+        if cancel.load(Relaxed) {
             return Err(EngineError::Refused("connect by QUIC: interrupted".to_owned()));
         }
         if time > deadline {
@@ -140,10 +143,14 @@ fn shake_hands(job: &Job<'_>, meetings: &mut [Meeting]) -> Result<(), EngineErro
             let cause = format!("connect by QUIC: no connection within {seconds} s");
             return Err(EngineError::Refused(cause));
         }
-        let due = meetings.iter_mut().filter_map(Meeting::due).min();
+        let due = ends.iter_mut().filter_map(|one| one.end.due()).min();
         let wait = due.map_or(GLANCE, |due| due.since(time).min(GLANCE));
         ready.wait(Some(wait.count())).map_err(EngineError::peer("wait"))?;
     }
+    let held = |one: Shaking| {
+        (one.number, Socket::Quic(Arc::new(HeldQuic::new(one.socket, &one.settings, one.end))))
+    };
+    Ok(ends.into_iter().map(held).collect())
 }
 
 /// How long nobody looks whether somebody still wants it.

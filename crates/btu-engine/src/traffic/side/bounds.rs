@@ -43,11 +43,14 @@ pub(super) fn blocks(flow: &Flow) -> u64 {
 /// The most reads or datagrams of which its receiver can tell. A read returns what came, and nothing comes
 /// in smaller parts than it was written, read or segmented in; some of these are cut in two.
 fn arrivals(flow: &Flow, bytes: Bytes, datagrams: u64) -> u64 {
-    let Carrier::Tcp(settings) = &flow.carrier else {
+    let most = match &flow.carrier {
         // A network may double datagrams.
-        return datagrams.saturating_mul(2).saturating_add(SOME);
+        Carrier::Udp => return datagrams.saturating_mul(2).saturating_add(SOME),
+        // A packet of it is never smaller for want of room (RFC 9000, 14: 1200 bytes).
+        Carrier::Quic(_) => None,
+        Carrier::Tcp(settings) => settings.max_segment,
     };
-    let segment = settings.max_segment.map_or(SEGMENT, |most| Bytes::new(most.into()).min(SEGMENT));
+    let segment = most.map_or(SEGMENT, |most| Bytes::new(most.into()).min(SEGMENT));
     let (write, grains) = match &flow.offer {
         // Reads of the same millisecond are told as one.
         Offer::Endless(_) => (SEGMENT, flow.duration.count() / Nanos::from_millis(1).count()),

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
+use btu_core::manifest::hex;
 use btu_core::traffic::Block;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
@@ -16,7 +17,9 @@ use btu_engine::comm::Seat;
 use btu_engine::traffic::Answerer;
 use btu_engine::traffic::CapacityEnd;
 use btu_engine::traffic::Carrier;
+use btu_engine::traffic::Flow;
 use btu_engine::traffic::Guests;
+use btu_engine::traffic::Keys;
 use btu_engine::traffic::Reach;
 use btu_engine::traffic::Reception;
 use btu_sys::clock;
@@ -30,11 +33,10 @@ use super::Kind;
 use super::Service;
 use super::Terms;
 use super::held_to;
-use super::pace;
-use super::pace_held;
 use super::paced;
 use super::part;
 use crate::exit::Failure;
+use crate::traffic::bounds::hold;
 use crate::traffic::expand;
 use crate::traffic::expand::Cast;
 use crate::traffic::expand::Talked;
@@ -68,23 +70,6 @@ fn begin(terms: &Terms, _order: &Value) -> Result<Begun, String> {
     let rate = part(terms, FEWER_FLOWS)?;
     let traffic = Traffic { terms: *terms, rate, jobs: BTreeMap::new(), moved: 0 };
     Ok((Box::new(traffic), held_to(rate)))
-}
-
-/// Holds the connections of a cluster to a rate: the kernel paces streams, the sender its datagrams.
-fn hold(cast: &mut Cast, rate: Option<BitRate>) {
-    if rate.is_none() {
-        return;
-    }
-    for one in &mut cast.flows {
-        // Streams that are sent from here are held open until their job is closed.
-        if let Carrier::Tcp(settings) = &mut one.flow.carrier {
-            pace_held(settings, rate);
-        }
-        one.flow.held_to = rate;
-    }
-    for talk in &mut cast.talks {
-        pace(&mut talk.dialogue.settings, rate);
-    }
 }
 
 impl Service for Traffic {
@@ -159,7 +144,8 @@ impl Traffic {
         let most = words::MOST_BLOCKS.saturating_sub(kept);
         let mut cast = draw(wanted, most).map_err(|cause| format!("{:#}", cause.cause))?;
         let drawn = words::drawn(&cast, &cast.talks);
-        hold(&mut cast, self.rate);
+        let flows = cast.flows.iter_mut().map(|named| &mut named.flow);
+        hold(flows, &mut cast.talks, self.rate);
         let blocks = cast.blocks();
         let flows: Vec<_> = cast.flows.into_iter().map(|named| named.flow).collect();
         let own = flows.iter().filter(|flow| flow.from == here || flow.to == here).count();
@@ -169,11 +155,15 @@ impl Traffic {
             return Err(format!("{needed} connections asked for, {room} were reserved"));
         }
         let reach = self.reach(wanted.job);
-        let reception = Reception::open(&flows, here, reach).map_err(|cause| cause.sentence())?;
+        let keys = needs_keys(&flows, &cast.talks).then(Keys::new).transpose();
+        let keys = keys.map_err(|cause| cause.sentence())?;
+        let certificate = keys.as_ref().map(|keys| hex(keys.certificate()));
+        let reception = Reception::open(&flows, here, reach, keys.clone());
+        let reception = reception.map_err(|cause| cause.sentence())?;
         let ports = reception.ports().to_vec();
         let answerers: Vec<Option<Answerer>> = (flows.len()..)
             .zip(&cast.talks)
-            .map(|(number, talk)| opened(talk, number, wanted.role, reach))
+            .map(|(number, talk)| opened(talk, number, wanted.role, (reach, keys.as_ref())))
             .collect::<Result<_, _>>()?;
         let doors = answerers.iter().map(|one| one.as_ref().map(Answerer::port)).collect();
         let answerers = answerers.into_iter().flatten().collect();
@@ -182,7 +172,7 @@ impl Traffic {
         let meeting = Meeting { reception, flows, here, linger, stall, held };
         let duty = Duty::new(meeting, answerers, [needed, blocks])?;
         self.jobs.insert(wanted.job, duty);
-        Ok(Told::Listening { address: reach.address, ports, talks: doors, drawn })
+        Ok(Told::Listening { address: reach.address, ports, talks: doors, drawn, certificate })
     }
 
     /// Answers requests of round trips under load.
@@ -197,8 +187,8 @@ impl Traffic {
         let answerer = opened.map_err(|cause| cause.sentence())?;
         let talks = vec![Some(answerer.port())];
         self.jobs.insert(job, Duty::responding(answerer, room));
-        let address = reach.address;
-        Ok(Told::Listening { address, ports: Vec::new(), talks, drawn: String::new() })
+        let (address, ports, drawn) = (reach.address, Vec::new(), String::new());
+        Ok(Told::Listening { address, ports, talks, drawn, certificate: None })
     }
 
     fn capacity(&mut self, job: u32, datagram: Bytes, ahead_ns: i64) -> Result<Told, String> {
@@ -211,7 +201,7 @@ impl Traffic {
         let ports = vec![Some(end.port())];
         self.jobs.insert(job, Duty::searching(end));
         let (address, drawn) = (reach.address, String::new());
-        Ok(Told::Listening { address, ports, talks: Vec::new(), drawn })
+        Ok(Told::Listening { address, ports, talks: Vec::new(), drawn, certificate: None })
     }
 }
 
@@ -220,16 +210,28 @@ fn opened(
     talk: &Talked,
     number: usize,
     role: Role,
-    reach: Reach,
+    (reach, keys): (Reach, Option<&Keys>),
 ) -> Result<Option<Answerer>, String> {
     if talk.said.to != role {
         return Ok(None);
     }
     let flow = u16::try_from(number).unwrap_or(u16::MAX);
     let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
-    let guests = Guests::of(reach.seat, talk.connections);
-    let answerer = Answerer::open(&reach, &talk.dialogue.settings, guests);
+    let answerer = match talk.dialogue.quic.as_ref().zip(keys) {
+        Some((settings, keys)) => Answerer::open_quic(&reach, settings, keys),
+        None => {
+            let guests = Guests::of(reach.seat, talk.connections);
+            Answerer::open(&reach, &talk.dialogue.settings, guests)
+        }
+    };
     answerer.map(Some).map_err(|cause| cause.sentence())
+}
+
+/// Whether anything goes over QUIC.
+fn needs_keys(flows: &[Flow], talks: &[Talked]) -> bool {
+    let mut carriers = flows.iter().map(|flow| &flow.carrier);
+    carriers.any(|carrier| matches!(carrier, Carrier::Quic(_)))
+        || talks.iter().any(|talk| talk.dialogue.quic.is_some())
 }
 
 /// The flows of a cluster as the conductor draws them, too.
@@ -303,7 +305,8 @@ mod tests {
         let Word::Prepare(wanted) = wanted else { panic!("{wanted:?}") };
         let mut cast = draw(&wanted, 1000).map_err(|cause| cause.cause).unwrap();
         let rate = BitRate::new(8_000_000);
-        hold(&mut cast, Some(rate));
+        let flows = cast.flows.iter_mut().map(|named| &mut named.flow);
+        hold(flows, &mut cast.talks, Some(rate));
         assert_eq!(cast.flows.len(), 2);
         for one in &cast.flows {
             assert_eq!(one.flow.held_to, Some(rate));

@@ -96,7 +96,7 @@ fn with_door<T>(
         let Told::Listening { address, ports, talks, .. } = told else { return Err(misfit()) };
         let port = ports.into_iter().chain(talks).flatten().next().ok_or_else(misfit)?;
         let at = peers.door(FAR, SocketAddr::new(address, port))?;
-        Ok(Door { at, seat: peers.seat(FAR, job)? })
+        Ok(Door { at, seat: peers.seat(FAR, job)?, certificate: None })
     };
     let done = open().and_then(through);
     peers.close(job, &[FAR]);

@@ -337,6 +337,47 @@ fn datagrams_end_when_no_receipt_of_them_comes() {
     });
 }
 
+/// How long nothing may move before a flow is given up.
+const STALL: Duration = Duration::from_secs(3);
+
+/// What carries it lives in the process that sends: with that it ends, and what nobody acknowledges is not
+/// repeated for longer than anything else.
+#[test]
+fn traffic_over_quic_ends_by_the_same_rules() {
+    isolated("agent::ended::traffic_over_quic_ends_by_the_same_rules", || {
+        let stream = "type = \"full(blocksize=64 KiB, duration=300 s)\"\ntransport = \"quic\"";
+        let back = one("lab1", "here", stream);
+        let hosts = Hosts::new();
+        let agent = hosts.agent(0, &[]);
+        hosts.pair(&agent, "lab1");
+        let wire = Wire::of(&hosts, 0, &["lan"]);
+        let mut run = begun(&hosts, "reset", &back, &[]);
+        wait_until(|| in_full_flow(&wire, 0));
+        let loss = Loss::now();
+        signal(run.id(), "KILL");
+        let freed = loss.until(|| agent.workers() == 0);
+        let last = wire.last_after(&loss, RESET + LATE);
+        run.wait().unwrap();
+        assert!(freed <= RESET + LATE, "a worker was there for {freed:?}");
+        assert!(last <= RESET + LATE, "the last packet left after {last:?}");
+        let forth = one("here", "lab1", stream);
+        for (text, host, device) in [(&forth, 2, "black0"), (&back, 0, "lan")] {
+            let wire = Wire::of(&hosts, host, &[device, "lo"]);
+            let mut run = begun(&hosts, &format!("cut{host}"), text, &["--stall", "3s"]);
+            wait_until(|| in_full_flow(&wire, 0));
+            let loss = Loss::now();
+            hosts.cut(0);
+            let bound = STALL + LATE;
+            let last = wire.last_after(&loss, bound);
+            assert!(last <= bound, "host {host}: the last packet left after {last:?}");
+            signal(run.id(), "KILL");
+            run.wait().unwrap();
+            hosts.mend(0);
+            wait_until(|| agent.workers() == 0);
+        }
+    });
+}
+
 /// Who was invited as an admin stops an agent on another host; who was not does not.
 #[test]
 fn an_admin_elsewhere_stops_all_work_within_a_second() {

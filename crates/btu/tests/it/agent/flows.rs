@@ -18,7 +18,7 @@ use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
 
-/// Both directions, both transports, all three disciplines, a full stream, several parts, and a
+/// Both directions, all transports, all three disciplines, a full stream, several parts, and a
 /// conversation, to two hosts, side by side and one after the other.
 const ALL: &str = r#"
 run = { serial = ["full", { parallel = ["bursts", "back"] }, "asked"] }
@@ -48,6 +48,12 @@ name = "voice"
 path = "OWN -> SECOND"
 type = "voice-cbr(duration=300 ms)"
 transport = "udp"
+[[cluster.test]]
+name = "packets"
+path = "OWN -> FIRST"
+type = "burstq(blocksize=5 kB, period=10 ms, duration=300 ms)"
+transport = "quic"
+drain = "yes"
 
 [[cluster]]
 name = "back"
@@ -61,6 +67,12 @@ name = "game"
 path = "FIRST -> OWN"
 type = "mobile-game(duration=300 ms)"
 transport = "udp"
+[[cluster.test]]
+name = "returned"
+path = "FIRST -> OWN"
+type = "burstq(blocksize=5 kB, period=10 ms, duration=300 ms)"
+transport = "quic(congestion=reno)"
+drain = "yes"
 
 [[cluster]]
 name = "asked"
@@ -68,6 +80,11 @@ name = "asked"
 name = "keys"
 path = "OWN -> FIRST"
 type = "telnet(duration=300 ms)"
+[[cluster.test]]
+name = "pages"
+path = "OWN -> FIRST"
+type = "web-h3(duration=300 ms)"
+transport = "quic"
 "#;
 
 /// Traffic of every kind between `own` and two others, the second of which may be named in two ways.
@@ -106,6 +123,11 @@ pub(super) fn one(from: &str, to: &str, rest: &str) -> String {
     format!("[[cluster]]\n[[cluster.test]]\npath = \"{from} -> {to}\"\n{rest}\n")
 }
 
+/// Whether one host times it.
+pub(super) fn is_asked(flow: &Value) -> bool {
+    flow["test"] == "keys" || flow["test"] == "pages"
+}
+
 fn seconds(value: &Value) -> Option<f64> {
     value.as_f64()
 }
@@ -132,8 +154,11 @@ fn flows_of_every_kind_run_between_paired_hosts() {
             ("queued", 1, ["test", "active"]),
             ("other", 1, ["test", "passive"]),
             ("voice", 1, ["test", "passive"]),
+            ("packets", 1, ["test", "active"]),
             ("unqueued", 1, ["active", "test"]),
+            ("returned", 1, ["active", "test"]),
             ("keys", 1, ["test", "active"]),
+            ("pages", 1, ["test", "active"]),
         ] {
             assert_eq!(of(name).count(), count, "{name}: {flows:#?}");
             let flow = of(name).next().unwrap();
@@ -146,7 +171,7 @@ fn flows_of_every_kind_run_between_paired_hosts() {
             let may_miss = ["stream", "unqueued", "keys"].iter().any(|name| flow["test"] == *name);
             assert!(may_miss || flow["arrived_bytes"].as_u64().unwrap() > 0, "{flow}");
         }
-        for name in ["queued", "other"] {
+        for name in ["queued", "other", "packets", "returned"] {
             let flow = of(name).next().unwrap();
             assert_eq!(flow["arrived_bytes"], flow["delivered_bytes"], "{flow}");
             assert_eq!(flow["blocks_due"], flow["blocks_sent"], "{flow}");
@@ -183,7 +208,7 @@ fn known_clocks(result: &Value) {
         assert!(ahead <= bound && bound <= seconds(&clock["least_round_trip_s"]).unwrap() * 64.0);
     }
     for flow in result["flows"].as_array().unwrap() {
-        if flow["test"] == "keys" {
+        if is_asked(flow) {
             // One clock asks and hears the answer.
             assert!(flow["delay_bound_s"].is_null() && flow["delay_p50_s"].is_f64(), "{flow}");
             continue;
@@ -211,7 +236,7 @@ fn again(hosts: &Hosts, first: &Value) {
     }
     let drawn = |result: &Value| -> Vec<(String, u64)> {
         let flows = result["flows"].as_array().unwrap().iter();
-        let scheduled = flows.filter(|flow| flow["test"] != "stream" && flow["test"] != "keys");
+        let scheduled = flows.filter(|flow| flow["test"] != "stream" && !is_asked(flow));
         let mut drawn: Vec<(String, u64)> = scheduled
             .map(|flow| (flow["test"].to_string(), flow["blocks_due"].as_u64().unwrap()))
             .collect();

@@ -110,6 +110,17 @@ fn flows_of_an_agent_are_held_to_its_rate_whatever_carries_them() {
         let most_sent = (RATE * 0.52 + BURST) / 10_000.0;
         assert!(sent <= most_sent, "{sent} datagrams of 1000, not {most_sent}");
         assert!(is_flagged(&sample), "{}", sample["flags"]);
+        // No kernel paces what a library sends: packets, and their headers, wait in the agent.
+        let packets = format!("{stream}transport = \"quic\"");
+        let begun = Instant::now();
+        let (ended, sample, result) = run(&one("lab1", "here", &packets), "packets");
+        let most = RATE * begun.elapsed().as_secs_f64() + BURST;
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let bytes = result["flows"][0]["departed_bytes"].as_f64().unwrap();
+        assert!(bytes > 0.0 && bytes <= most, "{bytes} of {most}");
+        // It has no more than a part of what the path takes, and most of that.
+        assert!(bytes <= RATE * 1.1 + BURST, "{bytes} in a second");
+        assert!(is_flagged(&sample), "{}", sample["flags"]);
         let (ended, sample, _) = run(&one("here", "lab1", datagrams), "forth");
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
         assert!(!is_flagged(&sample), "{}", sample["flags"]);
