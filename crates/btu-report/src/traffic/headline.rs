@@ -108,6 +108,11 @@ fn megabits(name: &'static str, value: Estimate, meaning: &'static str) -> Figur
     Figure { name, value, unit: "Mb/s", interval: interval(bounds), meaning }
 }
 
+/// A chance; of a tiny one nobody knows more than that.
+fn chance(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 fn interval(bounds: Option<[f64; 2]>) -> String {
     bounds.map_or_else(
         || "no interval below three passes".to_owned(),
@@ -138,8 +143,8 @@ fn sentence(analysis: &Analysis) -> String {
         let shape = match knee.shape {
             Shape::Hinge => String::new(),
             Shape::NotAHinge { p } => format!(
-                " The points do not lie on a hinge (p = {}): the rate of this path depends on its load.",
-                number::figure(p)
+                " The points do not lie on a hinge ({}): the rate of this path depends on its load.",
+                chance(p)
             ),
             Shape::Unknown => {
                 " Without repeats nobody can tell whether that is a sharp knee.".to_owned()
