@@ -115,7 +115,47 @@ pub fn by_name(name: &str) -> Option<&'static Class> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
+/// What runs with one number of sessions say together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// Runs that met the limits.
+    pub met: u32,
+    /// Why they are not met.
+    pub missed: Option<String>,
+}
+
 impl ClassLimits {
+    /// Whether runs meet the limits: the first that does not decides, unless its generator fell behind. Such a
+    /// run says more of the host than of the path, and only [`TRIES`] of them make a number of sessions
+    /// one that cannot be had here.
+    pub fn tried<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a Totals>,
+        sessions: u32,
+        mu: Option<f64>,
+    ) -> Tried {
+        let (mut tried, mut behind) = (Tried::default(), 0);
+        for run in runs {
+            match self.missed(run, sessions, mu) {
+                None => tried.met += 1,
+                Some(why) if run.host_limited > 0 => {
+                    behind += 1;
+                    if behind == TRIES {
+                        let told = || format!("{why}; the generator fell behind in {TRIES} runs");
+                        tried.missed.get_or_insert_with(told);
+                    }
+                }
+                Some(why) => drop(tried.missed.get_or_insert(why)),
+            }
+        }
+        tried
+    }
+
+    /// Whether a run is one that tells nothing of the limits, since its generator fell behind.
+    pub fn is_void(&self, run: &Totals, sessions: u32, mu: Option<f64>) -> bool {
+        run.host_limited > 0 && self.missed(run, sessions, mu).is_some()
+    }
+
     /// The first limit that a run with so many sessions does not meet, in words.
     pub fn missed(&self, run: &Totals, sessions: u32, mu: Option<f64>) -> Option<String> {
         if let Some(broken) = &run.broken {
@@ -123,7 +163,8 @@ impl ClassLimits {
         }
         let over = |what: &str, found: Option<f64>, most: Option<f64>, unit: f64, name: &str| {
             let (found, most) = (found?, most?);
-            let told = || format!("{what} {:.3} {name}, limit {:.3}", found * unit, most * unit);
+            let told =
+                || format!("{what} {} {name}, limit {}", short(found * unit), round(most * unit));
             (found > most).then(told)
         };
         let share = run.least_rate.zip(mu).map(|(rate, mu)| rate * f64::from(sessions) / mu);
@@ -138,9 +179,40 @@ impl ClassLimits {
     }
 }
 
+/// Runs in which the generator fell behind before the host is believed to be too slow for so many sessions.
+const TRIES: u32 = 3;
+
+/// Four digits: what is just beyond its limit must not look like it.
+fn short(value: f64) -> String {
+    let decimals = [1000.0, 100.0, 10.0].iter().filter(|from| value.abs() < **from).count();
+    format!("{value:.decimals$}")
+}
+
+/// A limit as it was written.
+fn round(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_whose_generator_fell_behind_is_no_fault_of_the_path() {
+        let voice = by_name("voice").unwrap().limits;
+        let good = Totals { delay_p99: Some(0.1), ..Totals::default() };
+        let late = Totals { delay_p99: Some(0.2), host_limited: 1, ..Totals::default() };
+        let slow = Totals { host_limited: 0, ..late.clone() };
+        let tried = |runs: &[&Totals]| voice.tried(runs.iter().copied(), 3, None);
+        assert_eq!(tried(&[&late, &good, &late]), Tried { met: 1, missed: None });
+        assert_eq!(tried(&[&late, &slow]).missed.unwrap(), "p99 of delay 200.0 ms, limit 150");
+        let why = tried(&[&late, &late, &late]).missed.unwrap();
+        assert_eq!(why, "p99 of delay 200.0 ms, limit 150; the generator fell behind in 3 runs");
+        // Whoever keeps the limits although it fell behind keeps them all the more when it does not.
+        let fine = Totals { host_limited: 1, ..good };
+        assert_eq!(tried(&[&fine]), Tried { met: 1, missed: None });
+    }
 
     #[test]
     fn the_worst_flow_decides_and_the_first_limit_is_named() {
@@ -153,9 +225,9 @@ mod tests {
         };
         assert_eq!(voice.missed(&good, 3, None), None);
         let slow = Totals { delay_p99: Some(0.16), ..good.clone() };
-        assert_eq!(voice.missed(&slow, 3, None).unwrap(), "p99 of delay 160.000 ms, limit 150.000");
+        assert_eq!(voice.missed(&slow, 3, None).unwrap(), "p99 of delay 160.0 ms, limit 150");
         let lossy = Totals { worst_loss: Some(0.02), ..good };
-        assert_eq!(voice.missed(&lossy, 3, None).unwrap(), "loss 2.000 %, limit 1.000");
+        assert_eq!(voice.missed(&lossy, 3, None).unwrap(), "loss 2.000 %, limit 1");
         let bulk = by_name("bulk").unwrap().limits;
         let starved = Totals { least_rate: Some(0.4e6), ..Totals::default() };
         assert!(bulk.missed(&starved, 2, Some(1e6)).unwrap().starts_with("0.80 of an even share"));

@@ -84,6 +84,9 @@ pub struct ClusterSample {
     pub receiver_cpu_ns: Nanos,
     /// Sending threads.
     pub sender_threads: u32,
+    /// From the beginning of the run to its own; zero in results that are older than this key.
+    #[serde(default)]
+    pub began_ns: Nanos,
     /// From the start to the last byte read.
     pub elapsed_ns: Nanos,
     /// The clocks of the other hosts; empty where all flows are on one.

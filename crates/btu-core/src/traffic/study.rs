@@ -1,5 +1,6 @@
 //! What a journal of traffic says: each cell over its passes, and what the cells of a curve say together.
 
+mod rates;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -161,15 +162,17 @@ fn carried(cells: &[Measured], name: &str, mu: Option<f64>) -> Option<Carried> {
     let mut own: Vec<&Measured> =
         cells.iter().filter(|c| c.cell.class.as_deref() == Some(name)).collect();
     own.sort_by_key(|measured| measured.cell.sessions);
-    let missed = |measured: &Measured| {
-        let sessions = measured.cell.sessions;
-        measured.runs.iter().find_map(|run| limits.missed(run, sessions, mu))
-    };
-    let failing = own.iter().position(|measured| missed(measured).is_some());
-    let met = &own[..failing.unwrap_or(own.len())];
-    let fails_at = failing.and_then(|at| Some((own[at].cell.sessions, missed(own[at])?)));
-    let at = met.last().or(own.first()).copied()?.clone();
-    let most = met.last().map(|measured| measured.cell.sessions);
+    let tried =
+        |measured: &Measured| limits.tried(measured.runs.iter(), measured.cell.sessions, mu);
+    let failing = own.iter().position(|measured| tried(measured).missed.is_some());
+    let fails_at = failing.and_then(|at| Some((own[at].cell.sessions, tried(own[at]).missed?)));
+    let below = &own[..failing.unwrap_or(own.len())];
+    let met = below.iter().rfind(|measured| tried(measured).met > 0);
+    let mut at = (*met.or(own.first())?).clone();
+    if met.is_some() {
+        at.runs.retain(|run| !limits.is_void(run, at.cell.sessions, mu));
+    }
+    let most = met.map(|measured| measured.cell.sessions);
     Some(Carried { class: name.to_owned(), most, fails_at, at })
 }
 

@@ -102,6 +102,7 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
             sender_cpu_ns: Nanos::from_millis(5),
             receiver_cpu_ns: Nanos::from_millis(9),
             sender_threads: 1,
+            began_ns: Nanos::ZERO,
             elapsed_ns: Nanos::from_secs(6),
             clocks: vec![],
         };

@@ -44,6 +44,7 @@ use super::path::Regained;
 use super::path::Testbed;
 use super::peers::Apart;
 use super::peers::Peers;
+use super::peers::now;
 use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::conversation;
@@ -117,7 +118,8 @@ fn run(
         probed(hosts, probe, interrupt)?
     } else {
         let scenario = scenario::stored(&cell.scenario)?;
-        let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, done: Mutex::default() };
+        let (begin, done) = (now(), Mutex::default());
+        let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, begin, done };
         stage.block(&scenario.run)?;
         (stage.done.into_inner().unwrap_or_else(PoisonError::into_inner), None)
     };
@@ -193,6 +195,7 @@ struct Stage<'a> {
     seed: u64,
     interrupt: &'a Interrupt,
     gauge: &'a Gauge,
+    begin: Nanos,
     done: Mutex<Vec<ClusterSample>>,
 }
 
@@ -308,10 +311,12 @@ impl Stage<'_> {
         let draw = |layout: &dyn Layout| {
             expand::flows(cluster, self.cell.sessions, self.seed, layout, &until)
         };
+        let began_ns = now().since(self.begin);
         let sample = match self.hosts {
             Hosts::Apart(peers) => self.carried_apart(cluster, peers, draw(&Apart)?),
             Hosts::Here(testbed) => self.carried(cluster, testbed, draw(&**testbed)?),
         };
+        let sample = ClusterSample { began_ns, ..sample };
         let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
         Ok(if well { Went::Well } else { Went::Badly })

@@ -52,6 +52,7 @@ pub(super) fn sample(
         sender_threads: u32::try_from(threads).unwrap_or(u32::MAX),
         flows: flows.chain(talked).collect(),
         failed,
+        began_ns: Nanos::ZERO,
         elapsed_ns: end.elapsed,
         clocks: Vec::new(),
     }

@@ -152,7 +152,8 @@ enum Verdict {
     Open,
 }
 
-/// A number is carried where every pass met the limits, and missed with the first that did not.
+/// A number is carried where as many runs as there are passes met the limits, and missed with the first that
+/// did not and whose generator kept its time.
 fn tried(seen: &SoFar<'_>, class: &Class, mu: f64) -> Vec<(u32, Verdict)> {
     let own = |made: &&Made<'_>| made.cell.class.as_deref() == Some(class.name);
     let mut numbers: Vec<u32> = seen.made().filter(own).map(|made| made.cell.sessions).collect();
@@ -160,15 +161,11 @@ fn tried(seen: &SoFar<'_>, class: &Class, mu: f64) -> Vec<(u32, Verdict)> {
     numbers.dedup();
     let verdict = |sessions: u32| {
         let runs = seen.made().filter(own).filter(|made| made.cell.sessions == sessions);
-        let (mut passes, mut missed) = (0, false);
-        for made in runs {
-            passes += 1;
-            missed |= class.limits.missed(&made.totals, sessions, Some(mu)).is_some();
-        }
-        match (missed, passes >= seen.plan.passes) {
-            (true, _) => Verdict::Missed,
-            (false, true) => Verdict::Carried,
-            (false, false) => Verdict::Open,
+        let tried = class.limits.tried(runs.map(|made| &made.totals), sessions, Some(mu));
+        match (tried.missed, tried.met >= seen.plan.passes) {
+            (Some(_), _) => Verdict::Missed,
+            (None, true) => Verdict::Carried,
+            (None, false) => Verdict::Open,
         }
     };
     numbers.into_iter().map(|sessions| (sessions, verdict(sessions))).collect()

@@ -154,6 +154,7 @@ fn run(next: &Next, line: f64) -> RunSample {
         sender_cpu_ns: Nanos::ZERO,
         receiver_cpu_ns: Nanos::ZERO,
         sender_threads: 1,
+        began_ns: Nanos::ZERO,
         elapsed_ns: Nanos::from_secs(1),
         clocks: Vec::new(),
     };
@@ -333,4 +334,25 @@ fn t14_two_sheets_of_a_line_agree_and_a_slower_line_is_named_by_every_rate() {
     }
     // Two 95 % intervals of one value miss each other far less often than in one case of twenty.
     assert!(apart <= 4, "{apart} of 40 intervals do not overlap");
+}
+
+/// Two full streams of a line one after the other have the rate of the line, and side by side what both had.
+#[test]
+fn rates_of_clusters_add_up_where_they_ran_at_once() {
+    let next = Next {
+        pass: 1,
+        cell: Cell { group: Group::Capacity, sessions: 1, ..Cell::default() },
+        decided: true,
+    };
+    let one = run(&next, LINE);
+    let alone = Totals::of(&one).departure;
+    let with = |began_ns: Nanos| {
+        let other = ClusterSample { began_ns, ..one.clusters[0].clone() };
+        Totals::of(&RunSample { clusters: vec![one.clusters[0].clone(), other], ..one.clone() })
+    };
+    assert!(alone > 0.0);
+    for (began, times) in [(0, 2.0), (1, 2.0), (1100, 1.0)] {
+        let both = with(Nanos::from_millis(began)).departure;
+        assert!((both / alone - times).abs() < 1e-9, "{began} ms: {both} of {alone}");
+    }
 }

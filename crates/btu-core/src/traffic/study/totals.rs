@@ -9,6 +9,8 @@ use super::super::sample::ClusterSample;
 use super::super::sample::FlowSample;
 use super::super::sample::RunSample;
 use super::super::trace::float;
+use super::rates::rate_of;
+use super::rates::transmitted;
 use crate::sample::Outcome;
 use crate::stats;
 use crate::units::Nanos;
@@ -63,7 +65,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Rates add up; delays are weighted by what arrived.
+    /// Rates of what ran at once add up; delays are weighted by what arrived.
     pub fn of(run: &RunSample) -> Self {
         let flows: Vec<&FlowSample> = run.flows().collect();
         let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
@@ -82,15 +84,11 @@ impl Totals {
             delays.map(|delay| of(&delay)).max_by(f64::total_cmp)
         };
         let losses = flows.iter().filter_map(|f| f.figures.loss).map(|loss| loss.lost_share);
-        let transmitted = flows.iter().map(|flow| {
-            let seconds = flow.duration_ns.seconds();
-            flow.acknowledged_bytes.filter(|_| seconds > 0.0).map(|b| float(b.bits()) / seconds)
-        });
         Self {
             pass: run.pass,
-            arrival: sum(|flow| flow.figures.arrival_rate_bit_s),
-            departure: sum(|flow| flow.figures.departure_rate_bit_s),
-            transmitted: transmitted.sum(),
+            arrival: rate_of(run, |flow| flow.figures.arrival_rate_bit_s),
+            departure: rate_of(run, |flow| flow.figures.departure_rate_bit_s),
+            transmitted: transmitted(run),
             window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
             drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
             delay_p99: tails.max_by(f64::total_cmp),
