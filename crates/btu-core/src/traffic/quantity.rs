@@ -106,11 +106,6 @@ impl Quantity {
     }
 }
 
-/// True for a name that is the unit of some quantity.
-pub(super) fn is_unit(name: &str) -> bool {
-    [BYTES, RATES, TIMES, SHARES].iter().any(|units| units.iter().any(|(unit, _)| *unit == name))
-}
-
 /// Sizes are written in B, KiB, MiB; times never in minutes.
 fn exact(name: &str) -> bool {
     !matches!(name, "kB" | "MB" | "GB" | "min" | "h")

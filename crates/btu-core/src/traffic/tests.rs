@@ -210,6 +210,19 @@ fn t1_all_errors_are_told_with_line_and_column() {
 }
 
 #[test]
+fn a_unit_that_is_none_is_told_with_those_that_are() {
+    for (size, unit) in [("10 KB", "KB"), ("10KB", "KB"), ("10 EB", "EB")] {
+        let text = format!(
+            "[[cluster]]\n[[cluster.test]]\npath = \"a -> b\"\ntype = \"burstq(blocksize={size}, \
+             period=20 ms, duration=1 s)\"\n"
+        );
+        let said = read_toml("x.toml", &text, &WORDS).unwrap_err().to_string();
+        let wanted = format!("unknown unit \"{unit}\"; write one of B, kB, KiB");
+        assert!(said.starts_with("x.toml:4:") && said.contains(&wanted), "{size}: {said}");
+    }
+}
+
+#[test]
 fn a_name_that_another_one_has_is_told_where_it_is_given_again() {
     let one =
         |at: u16| format!("test a {{ name = x; type = full(); own = a:{at}; peer = b:{at}; }}\n");

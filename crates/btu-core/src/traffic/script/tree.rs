@@ -5,7 +5,6 @@ use super::token::Place;
 use super::token::Placed;
 use super::token::Token;
 use super::token::tokens;
-use crate::traffic::quantity::is_unit;
 
 /// A value as it is written.
 #[derive(Clone, Debug)]
@@ -135,8 +134,9 @@ impl Reader {
     fn number(&mut self, value: f64, unit: &str) -> Form {
         self.skip();
         let Token::Word(next) = self.peek() else { return Form::Number(value, unit.to_owned()) };
-        // A unit may stand apart; `s = 1` after a number is the next setting instead.
-        if unit.is_empty() && is_unit(next) && *self.ahead(1) != Token::Mark('=') {
+        // A unit may stand apart; `s = 1` after a number is the next setting instead. What stands there and is
+        // none is told as an unknown one, with those that are legal.
+        if unit.is_empty() && *self.ahead(1) != Token::Mark('=') {
             let unit = next.clone();
             self.skip();
             return Form::Number(value, unit);
