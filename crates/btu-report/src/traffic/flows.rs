@@ -251,7 +251,8 @@ fn unread(run: &RunSample) -> Option<Block> {
 /// A(t) and D(t) of the first flows; a full stream has no A(t) of its own.
 fn curves(flows: &[Named<'_>]) -> Option<Block> {
     let flows = &flows[..flows.len().min(MOST_CURVES)];
-    let curves: Vec<CurveLine> = flows.iter().flat_map(curves_of).collect();
+    let (unit, per_byte) = unit_of(flows);
+    let curves: Vec<CurveLine> = flows.iter().flat_map(|flow| curves_of(flow, per_byte)).collect();
     (!curves.is_empty()).then(|| {
         Block::Lines(LineChart {
             name: "arrival-departure",
@@ -259,7 +260,7 @@ fn curves(flows: &[Named<'_>]) -> Option<Block> {
             description: "Bytes that had arrived and bytes that had been read, over time."
                 .to_owned(),
             x: Scale { title: "s".to_owned(), kind: ScaleKind::Linear },
-            y: Scale { title: "bytes".to_owned(), kind: ScaleKind::Linear },
+            y: Scale { title: unit.to_owned(), kind: ScaleKind::Linear },
             curves,
             ranges: Vec::new(),
             reading: "The distance upwards between the two curves of a flow is its queue, the \
@@ -270,12 +271,26 @@ fn curves(flows: &[Named<'_>]) -> Option<Block> {
     })
 }
 
-fn curves_of(Named { name, flow }: &Named<'_>) -> Vec<CurveLine> {
+/// What the axis counts in, so that its numbers are short.
+fn unit_of(flows: &[Named<'_>]) -> (&'static str, f64) {
+    let last = |named: &Named<'_>| {
+        named.flow.curves.points().last().map(|(_, arrived, read)| (*arrived).max(*read))
+    };
+    let most = flows.iter().filter_map(last).max().unwrap_or_default();
+    match most.count() {
+        0..10_000 => ("bytes", 1.0),
+        10_000..10_000_000 => ("kB", 1e-3),
+        10_000_000..10_000_000_000 => ("MB", 1e-6),
+        _ => ("GB", 1e-9),
+    }
+}
+
+fn curves_of(Named { name, flow }: &Named<'_>, per_byte: f64) -> Vec<CurveLine> {
     let points = flow.curves.points();
     let line = |label: &str, origin, bytes: fn(&Moment) -> Bytes| CurveLine {
         label: format!("{name} {label}"),
         origin,
-        points: points.iter().map(|moment| place(moment.0, bytes(moment))).collect(),
+        points: points.iter().map(|moment| place(moment.0, bytes(moment), per_byte)).collect(),
     };
     let departures = line("D(t)", Origin::Own, |moment| moment.2);
     if flow.curves.arrived_bytes.iter().all(|bytes| *bytes == 0) {
@@ -288,8 +303,8 @@ fn curves_of(Named { name, flow }: &Named<'_>) -> Vec<CurveLine> {
 type Moment = (Nanos, Bytes, Bytes);
 
 #[expect(clippy::cast_precision_loss, reason = "coordinates of a picture")]
-fn place(at: Nanos, bytes: Bytes) -> CurvePlace {
-    CurvePlace { at: [at.seconds(), bytes.count() as f64], interval: None }
+fn place(at: Nanos, bytes: Bytes, per_byte: f64) -> CurvePlace {
+    CurvePlace { at: [at.seconds(), bytes.count() as f64 * per_byte], interval: None }
 }
 
 fn rates_of_curves(flows: &[Named<'_>]) -> Table {

@@ -87,9 +87,10 @@ fn text(shown: &Shown) -> String {
             let _ = writeln!(out, "{}", sample::name(way));
             let _ = writeln!(
                 out,
-                "  mean      {} by definition, {} over {seconds:.4} s of this train",
+                "  mean      {} by definition, {} over {} s of this train",
                 super::rate(mean),
-                super::rate(summary.mean)
+                super::rate(summary.mean),
+                four_digits(seconds)
             );
             let _ = writeln!(out, "  peak      {} within 10 ms", super::rate(summary.peak));
             let _ = writeln!(out, "  size, B   {}", quantiles(summary.sizes, 1.0));
@@ -125,10 +126,18 @@ fn parameter_text(parameter: &Parameter) -> String {
 }
 
 fn quantiles(values: [f64; 4], unit: f64) -> String {
-    let [p5, p50, p95, p99] = values.map(|value| format!("{:.4}", value / unit));
-    let short = |text: String| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    let [p5, p50, p95, p99] = [p5, p50, p95, p99].map(short);
+    let [p5, p50, p95, p99] = values.map(|value| four_digits(value / unit));
     format!("p5 {p5}, p50 {p50}, p95 {p95}, p99 {p99}")
+}
+
+/// Of a train that was drawn once nobody knows more.
+fn four_digits(value: f64) -> String {
+    let decimals = [1000.0, 100.0, 10.0, 1.0].iter().filter(|from| value.abs() < **from).count();
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
 }
 
 fn document(shown: &Shown) -> Value {
