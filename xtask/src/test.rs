@@ -90,7 +90,7 @@ fn close(repo: &Repo, mut tally: Tally, journal: &Path, user: Who) -> Result<Ver
     Ok(Verdict::of(tally.is_green() && unlisted == 0))
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }

@@ -158,13 +158,31 @@ pub fn set_timer_slack(slack_ns: u64) -> Result<()> {
 /// Asks the scheduler to run the calling thread soon after it wakes up, beside others on its CPU.
 ///
 /// Sets the shortest slice (0.1 ms: with EEVDF a short slice means an early deadline, Linux 6.12),
-/// which needs no right, and the best nice value, which needs `CAP_SYS_NICE`. Never a real-time
-/// policy: its throttle would stop a busy thread for 50 ms in each second. Tells what was granted.
+/// which needs no right, and the best nice value, which needs `CAP_SYS_NICE`. No real-time policy: its
+/// throttle would stop a busy thread for 50 ms in each second ([`go_first`] is for others). Tells what was
+/// granted.
 pub fn prefer_latency() -> Latency {
     Latency {
         short_slice: set_slice(SHORTEST_SLICE_NS).is_ok(),
         high_weight: set_nice(-20).is_ok(),
     }
+}
+
+/// Lets the calling thread run as soon as it wakes up, before all ordinary ones: the lowest rank of `SCHED_FIFO`.
+///
+/// Needs `CAP_SYS_NICE`, or `RLIMIT_RTPRIO`. For a thread that sleeps most of the time: one that does not keeps
+/// all others from its CPU, and the kernel then stops it for 50 ms in each second. [`prefer_latency`] takes
+/// it back.
+///
+/// # Errors
+/// It was not granted.
+pub fn go_first() -> Result<()> {
+    set_scheduler(&SchedAttributes {
+        policy: libc::SCHED_FIFO.unsigned_abs(),
+        priority: 1,
+        ..SchedAttributes::default()
+    })
+    .map_err(|cause| Error::new("run before ordinary threads", cause))
 }
 
 /// What [`prefer_latency`] was granted.
@@ -178,14 +196,17 @@ pub struct Latency {
 
 /// Sets the slice of the calling thread under the ordinary policy.
 fn set_slice(slice_ns: u64) -> Result<()> {
-    let attributes = SchedAttributes {
-        size: u32::try_from(size_of::<SchedAttributes>()).unwrap_or(0),
-        slice_ns,
-        ..SchedAttributes::default()
-    };
+    set_scheduler(&SchedAttributes { slice_ns, ..SchedAttributes::default() })
+        .map_err(|cause| Error::new(format!("set a slice of {slice_ns} ns"), cause))
+}
+
+/// Of the calling thread.
+fn set_scheduler(wanted: &SchedAttributes) -> io::Result<()> {
+    let size = u32::try_from(size_of::<SchedAttributes>()).unwrap_or(0);
+    let attributes = SchedAttributes { size, ..*wanted };
     // SAFETY: the kernel reads `size` bytes of a record that lives until the call returns.
     let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    if answer == 0 { Ok(()) } else { Err(Error::last(format!("set a slice of {slice_ns} ns"))) }
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Sets the nice value of the calling thread; on Linux it is a thread's, not a process's.
@@ -280,6 +301,24 @@ mod tests {
     fn a_short_slice_needs_no_right() {
         let granted = std::thread::spawn(prefer_latency).join().unwrap();
         assert!(granted.short_slice, "{granted:?}");
+    }
+
+    /// In a thread of its own, where that may do it at all.
+    #[test]
+    fn a_thread_goes_first_and_steps_back() {
+        let policy = || {
+            // SAFETY: takes a number only.
+            unsafe { libc::sched_getscheduler(0) }
+        };
+        let seen = std::thread::spawn(move || {
+            let granted = go_first().is_ok();
+            let first = policy();
+            prefer_latency();
+            (granted, first, policy())
+        });
+        let (granted, first, after) = seen.join().unwrap();
+        let expected = if granted { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
+        assert_eq!((first, after), (expected, libc::SCHED_OTHER));
     }
 
     #[test]

@@ -9,15 +9,20 @@ use anyhow::bail;
 use super::options::Options;
 use crate::chore::Verdict;
 use crate::repo::Repo;
+use crate::test::is_root;
 
 /// The same for every contender, whatever the machine's default is.
 pub(super) const CONGESTION: &str = "cubic";
 
-/// Starts this program again inside a fresh namespace. An ordinary user gets a user namespace too.
+/// Starts this program again inside a fresh namespace. An ordinary user gets a user namespace too; root keeps
+/// the rights that its programs have elsewhere.
 pub(super) fn enter(repo: &Repo, bench: &str, options: &Options) -> Result<Verdict> {
     let own = std::env::current_exe().context("find this program")?;
     let mut command = repo.command("unshare");
-    command.args(["--map-root-user", "--net", "--"]).arg(own).args(["bench", bench]);
+    if !is_root() {
+        command.arg("--map-root-user");
+    }
+    command.args(["--net", "--"]).arg(own).args(["bench", bench]);
     command.args(Options { inside: true, ..options.clone() }.to_args());
     let status = command.status().context("run unshare (package util-linux)")?;
     Ok(Verdict::of(status.success()))

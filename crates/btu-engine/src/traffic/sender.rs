@@ -18,7 +18,6 @@ use super::outgoing::Progress;
 use super::outgoing::Sender;
 use super::pacer::Pacer;
 use super::pacer::now;
-use super::pacer::pace_for_all;
 use crate::error::EngineError;
 
 /// What a sending thread leaves behind.
@@ -32,8 +31,7 @@ pub(super) struct Done {
 /// Serves the sending ends of some flows until all have ended.
 pub(super) fn run(job: &Job<'_>, crew: &Crew<'_>, begin: Nanos) -> Result<Done, EngineError> {
     let mut ready = Ready::new(64)?;
-    let pace = pace_for_all(crew.members.iter().map(|member| member.flow));
-    let mut pacer = Pacer::new(pace, &mut ready)?;
+    let mut pacer = Pacer::new(crew.members.iter().map(|member| member.flow), &mut ready)?;
     let mut thread = Thread::new(job, crew, begin, &ready)?;
     thread.set_alarms();
     let before = ThreadUse::now();

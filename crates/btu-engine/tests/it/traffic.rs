@@ -106,7 +106,9 @@ fn no_block_is_sent_before_it_is_due() {
         one.pace = Some(pace);
         let ends = carry(&[one]);
         assert!(ends[0].trace.blocks.iter().all(|b| b.start.is_some_and(|at| at >= b.due)));
-        assert_eq!(ends[0].pace, pace.name());
+        // With the right to it, one that rests goes first as well.
+        let names = [pace.name().to_owned(), format!("{} first", pace.name())];
+        assert!(names.iter().any(|name| *name == ends[0].pace), "{}", ends[0].pace);
     }
 }
 

@@ -123,7 +123,7 @@ impl Sender<'_> {
             number: self.number,
             blocks,
             tcp: self.tcp,
-            pace: pacer.pace.name(),
+            pace: pacer.name(),
             refused: self.refused,
             fault: self.fault,
             ended: self.cut_short,

@@ -1,7 +1,6 @@
 //! What a side saw, in a form that another host reads: rows of differences, because most are small.
 
 use btu_core::sample::Outcome;
-use btu_core::traffic::Pace;
 use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Fate;
 use btu_core::traffic::trace::Arrived;
@@ -17,6 +16,7 @@ use super::super::flow::Sent;
 use super::super::job::Flow;
 use super::super::job::JobEnd;
 use super::super::job::TcpEnd;
+use super::super::pacer;
 use super::Part;
 use super::SideEnd;
 use super::bounds;
@@ -208,7 +208,7 @@ fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Imp
             fate: *fate.ok_or(Impossible)?,
         });
     }
-    let pace = PACES.iter().copied().find(|pace| *pace == told.pace).ok_or(Impossible)?;
+    let pace = pacer::NAMES.iter().copied().find(|pace| *pace == told.pace).ok_or(Impossible)?;
     if told.refused > MOST_DATAGRAMS {
         return Err(Impossible);
     }
@@ -305,7 +305,6 @@ fn to_options(told: Options) -> Result<Effective, Impossible> {
 
 const FATES: [Fate; 5] =
     [Fate::Sent, Fate::Missed, Fate::Interrupted, Fate::Unfinished, Fate::Waiting];
-const PACES: [&str; 3] = [Pace::Hybrid.name(), Pace::Sleep.name(), Pace::Spin.name()];
 /// No run moves a quarter of an exabyte.
 const MOST: u64 = 1 << 58;
 /// More than a host sends in 13 days.
