@@ -166,12 +166,12 @@ impl Answerer {
     pub fn open_quic(
         reach: &Reach,
         settings: &QuicSettings,
-        keys: &Keys,
+        keys: Keys,
     ) -> Result<Self, EngineError> {
         let open = |port| socket::bind_udp((reach.address, port).into(), DATAGRAM_BUFFER);
         let socket = door::on_free_port_of(reach.ports, open)?;
         let port = socket.local_addr().map_err(EngineError::peer("bind"))?.port();
-        let (seat, settings, keys) = (reach.seat, settings.clone(), keys.clone());
+        let (seat, settings) = (reach.seat, settings.clone());
         let work = move |over: &AtomicBool, guests: &Guests| {
             let socket = OwnedFd::from(socket);
             let heard = door::hear(&socket, &seat, Instant::now() + LONGEST_WAIT, over);

@@ -86,7 +86,7 @@ pub fn capacity(
 /// # Errors
 /// That is too long, or the other end was not reached.
 pub fn capacity_with(
-    door: Door,
+    door: &Door,
     datagram: Bytes,
     time: Nanos,
     cancel: &AtomicBool,

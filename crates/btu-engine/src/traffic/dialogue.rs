@@ -81,14 +81,18 @@ pub struct Dialogue {
 ///
 /// # Errors
 /// A thread did not start.
-pub fn converse_with(dialogue: Dialogue, door: Door, begin: Nanos) -> Result<FlowEnd, EngineError> {
+pub fn converse_with(
+    dialogue: Dialogue,
+    door: &Door,
+    begin: Nanos,
+) -> Result<FlowEnd, EngineError> {
     let (place, quic) = (dialogue.near.clone(), dialogue.quic.clone());
-    let talk = || match &quic {
-        Some(settings) => over_quic::converse_with(dialogue, &door, settings, begin),
-        None => {
-            btu_sys::clock::sleep_until(begin.count());
-            Asker::new(dialogue, Respondent { at: door.at, token: Some(door.seat) }).run()
+    let talk = || {
+        if let Some(settings) = &quic {
+            return over_quic::converse_with(dialogue, door, settings, begin);
         }
+        btu_sys::clock::sleep_until(begin.count());
+        Asker::new(dialogue, Respondent { at: door.at, token: Some(door.seat) }).run()
     };
     // The place of the thread is that of the conversation alone.
     let end = thread::scope(|scope| {

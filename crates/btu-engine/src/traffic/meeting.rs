@@ -227,10 +227,9 @@ fn over_quic(
         match (flows.get(number).map(|flow| (flow, &flow.carrier)), socket) {
             (Some((flow, Carrier::Quic(settings))), Socket::Datagram(socket)) => {
                 let half = if flow.from == here { Half::Sends } else { Half::Reads };
-                let begun = Shaking::begin((number, settings), socket, |socket| {
+                shaking.push(Shaking::begin((number, settings), socket, |socket| {
                     begin(number, settings, half, socket)
-                });
-                shaking.push(begun?);
+                })?);
             }
             (_, socket) => own.push((number, socket)),
         }

@@ -3,35 +3,32 @@
 //! The threads that carry flows move its two ends on: a call that sends or reads does what the kernel
 //! does for TCP by itself, and so do datagrams that come and times that are due. Nothing here sleeps.
 
+mod outbox;
+
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::wait::Waiter;
 use quinn_proto::ClientConfig;
 use quinn_proto::Dir;
 use quinn_proto::ServerConfig;
-use quinn_proto::Transmit;
 use quinn_proto::TransportConfig;
 use quinn_proto::VarInt;
 use quinn_proto::congestion;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_udp::UdpSocketState;
 
+use self::outbox::Outbox;
 use super::job::QuicSettings;
 use super::pacer::now;
-use super::ration::Ration;
 use crate::error::EngineError;
 use crate::pinned;
 use crate::pinned::refused;
@@ -70,18 +67,6 @@ pub(super) struct Trust(Arc<QuicClientConfig>);
 pub(super) enum Half {
     Reads,
     Sends,
-}
-
-/// A socket that is never waited for, and the packets that had no room in it.
-#[derive(Debug)]
-struct Outbox {
-    socket: Arc<UdpSocket>,
-    state: UdpSocketState,
-    left: Option<(Transmit, Vec<u8>)>,
-    /// Where the host has a policy: what keeps to its rate.
-    ration: Option<Ration>,
-    /// When that allows the next packet, if one was asked for before.
-    held_until: Option<Nanos>,
 }
 
 impl Keys {
@@ -358,71 +343,6 @@ fn due(machine: &mut Machine<Outbox>) -> Option<Nanos> {
     due.into_iter().chain(full).min()
 }
 
-impl Outbox {
-    fn new(socket: Arc<UdpSocket>, held_to: Option<BitRate>) -> Result<Self, EngineError> {
-        let state = UdpSocketState::new((&*socket).into());
-        let state = state.map_err(EngineError::peer("prepare a UDP socket for QUIC"))?;
-        let far = socket.peer_addr().ok();
-        let ration = held_to.map(|rate| Ration::new(rate, LARGEST_PACKET, far));
-        Ok(Self { socket, state, left: None, ration, held_until: None })
-    }
-
-    /// How long the next packet will be nobody knows before it is made, and then it has to leave.
-    fn is_held(&mut self) -> bool {
-        self.held_until = self.ration.as_ref().and_then(|one| one.wait_for(now(), LARGEST_PACKET));
-        self.held_until.is_some()
-    }
-
-    fn try_send(&mut self, transmit: &Transmit, packets: &[u8]) -> io::Result<bool> {
-        let is_sent = quic::try_send(self, transmit, packets)?;
-        if let Some(ration) = self.ration.as_mut().filter(|_| is_sent) {
-            ration.sent(now(), transmit.size);
-        }
-        Ok(is_sent)
-    }
-}
-
-impl quic::Wire for Outbox {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-
-    fn state(&self) -> &UdpSocketState {
-        &self.state
-    }
-
-    /// One where each has to wait for its time.
-    fn segments(&self) -> usize {
-        if self.ration.is_some() { 1 } else { self.state.max_gso_segments().min(quic::SEGMENTS) }
-    }
-
-    fn has_room(&mut self) -> io::Result<bool> {
-        if self.is_held() {
-            return Ok(false);
-        }
-        let Some((transmit, packets)) = self.left.take() else { return Ok(true) };
-        if self.try_send(&transmit, &packets)? {
-            return Ok(!self.is_held());
-        }
-        self.left = Some((transmit, packets));
-        Ok(false)
-    }
-
-    fn send(&mut self, transmit: &Transmit, packets: &[u8]) -> io::Result<()> {
-        if self.left.is_some() || !self.try_send(transmit, packets)? {
-            // At most the answer to a stranger finds the place taken: it is lost, as on the way.
-            let (transmit, packets) = (clone_of(transmit), packets.to_vec());
-            self.left.get_or_insert((transmit, packets));
-        }
-        Ok(())
-    }
-}
-
-fn clone_of(transmit: &Transmit) -> Transmit {
-    let Transmit { destination, ecn, size, segment_size, src_ip } = *transmit;
-    Transmit { destination, ecn, size, segment_size, src_ip }
-}
-
 /// The defaults of the library, but a connection may be silent, and holds as many bytes at each end as
 /// the settings say.
 fn transport(settings: &QuicSettings, streams: u32) -> Result<Arc<TransportConfig>, EngineError> {
@@ -454,8 +374,6 @@ fn transport(settings: &QuicSettings, streams: u32) -> Result<Arc<TransportConfi
 const TLS: &str = "use TLS in QUIC";
 /// What a stream may hold where nothing is said: 100 Mb/s for 100 ms, the library's own.
 const WINDOW: Bytes = Bytes::new(1_250_000);
-/// What a packet holds at most: the library looks for no larger MTU (its `MtuDiscoveryConfig`: 1452 B).
-const LARGEST_PACKET: usize = 1472;
 /// Receives in one turn: other connections of the thread have to go on as well.
 const AT_ONCE: usize = 64;
 /// Streams of one conversation at once.

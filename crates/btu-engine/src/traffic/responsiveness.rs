@@ -77,7 +77,7 @@ pub fn responsiveness(
 /// # Errors
 /// No connection came up, or a thread did not start.
 pub fn responsiveness_with(
-    door: Door,
+    door: &Door,
     interval: Nanos,
     most: u32,
     cancel: &AtomicBool,

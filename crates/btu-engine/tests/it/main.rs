@@ -29,6 +29,8 @@ mod pingpong;
 mod pingpong_hosts;
 mod prober;
 mod sides;
+#[cfg(feature = "quic")]
+mod sides_quic;
 mod traffic;
 #[cfg(feature = "quic")]
 mod traffic_quic;

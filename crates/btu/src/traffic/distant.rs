@@ -282,7 +282,7 @@ impl Course<'_> {
                 .map(|(talk, door)| {
                     let mut dialogue = talk.dialogue;
                     dialogue.cancel = Arc::clone(&self.over);
-                    scope.spawn(move || engine::converse_with(dialogue, door, begin))
+                    scope.spawn(move || engine::converse_with(dialogue, &door, begin))
                 })
                 .collect();
             let mut care = Care::new(self, watch);

@@ -131,7 +131,7 @@ mod tests {
         let long = Nanos::from_secs(600);
         let counted = Arc::<AtomicU64>::default();
         let moved = Arc::clone(&counted);
-        let search = move || capacity_with(door, Bytes::new(1000), long, &flag, &moved);
+        let search = move || capacity_with(&door, Bytes::new(1000), long, &flag, &moved);
         let searching = thread::spawn(search);
         wait_until("datagrams came", || end.moved() >= 10_000);
         end.sender_has_ended();
@@ -149,7 +149,7 @@ mod tests {
         let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat, certificate: None };
         let long = Nanos::from_secs(3601);
         let (cancel, moved) = (AtomicBool::new(false), AtomicU64::new(0));
-        let refused = capacity_with(nowhere, Bytes::new(1000), long, &cancel, &moved);
+        let refused = capacity_with(&nowhere, Bytes::new(1000), long, &cancel, &moved);
         let refused = refused.unwrap_err().sentence();
         assert_eq!(refused, "a capacity search of 3601s: at most 3600s");
     }

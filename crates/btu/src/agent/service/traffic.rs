@@ -217,12 +217,11 @@ fn opened(
     }
     let flow = u16::try_from(number).unwrap_or(u16::MAX);
     let reach = Reach { seat: Seat { flow, ..reach.seat }, ..reach };
-    let answerer = match talk.dialogue.quic.as_ref().zip(keys) {
-        Some((settings, keys)) => Answerer::open_quic(&reach, settings, keys),
-        None => {
-            let guests = Guests::of(reach.seat, talk.connections);
-            Answerer::open(&reach, &talk.dialogue.settings, guests)
-        }
+    let answerer = if let Some((settings, keys)) = talk.dialogue.quic.as_ref().zip(keys.cloned()) {
+        Answerer::open_quic(&reach, settings, keys)
+    } else {
+        let guests = Guests::of(reach.seat, talk.connections);
+        Answerer::open(&reach, &talk.dialogue.settings, guests)
     };
     answerer.map(Some).map_err(|cause| cause.sentence())
 }

@@ -88,7 +88,7 @@ fn with_door<T>(
     job: u32,
     word: &Word,
     time: Nanos,
-    through: impl FnOnce(Door) -> Result<T, EngineError>,
+    through: impl FnOnce(&Door) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
     peers.promise(job, now().saturating_add(time).saturating_add(LEASE));
     let open = || {
@@ -98,7 +98,7 @@ fn with_door<T>(
         let at = peers.door(FAR, SocketAddr::new(address, port))?;
         Ok(Door { at, seat: peers.seat(FAR, job)?, certificate: None })
     };
-    let done = open().and_then(through);
+    let done = open().and_then(|door| through(&door));
     peers.close(job, &[FAR]);
     done
 }
