@@ -4,13 +4,12 @@
 mod bounds;
 mod run;
 mod service;
+mod status;
 mod test;
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 
-use btu_core::disclosure::Fact;
 use btu_core::sample::CapturePoint;
 use btu_core::units::Nanos;
 use serde::Deserialize;
@@ -27,6 +26,7 @@ pub use run::Preparation;
 pub use run::Which;
 pub use service::ServiceOrder;
 pub use service::ServiceWord;
+pub use status::Status;
 pub use test::BlackBox;
 pub use test::Limits;
 pub use test::RunOf;
@@ -36,7 +36,7 @@ pub use test::TestOrder;
 /// The protocol's version: peers of another major version do not talk.
 pub const MAJOR: u16 = 3;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 2;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,16 @@ pub enum Request {
     },
     /// Asks the agent to be the host under test.
     Test(Box<TestOrder>),
+    /// A piece of the result that the next test goes on with; the first has all others before it
+    /// forgotten.
+    Given {
+        /// Number of the request.
+        seq: u64,
+        /// Where the piece belongs in the bundle.
+        offset: u64,
+        /// The piece, hexadecimal.
+        piece: String,
+    },
     /// Asks for an FTP server until the end of the reservation.
     Serve {
         /// Number of the request.
@@ -179,6 +189,11 @@ pub enum Answer {
     },
     /// To [`Request::Vouch`].
     Vouched {},
+    /// To [`Request::Given`].
+    Taken {
+        /// Number of the request.
+        seq: u64,
+    },
     /// A step of a test is done; the conductor answers with [`Request::Ping`].
     Progress {
         /// Number of the request.
@@ -306,37 +321,14 @@ impl Offer {
     }
 }
 
-/// How an agent is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// The agent's identity.
-    pub agent: String,
-    /// Its version.
-    pub build: String,
-    /// True after [`Request::StopAll`].
-    pub stopped: bool,
-    /// Names of the peers it works for.
-    pub working_for: Vec<String>,
-    /// Names of the peers that wait, in order.
-    pub waiting: Vec<String>,
-    /// Connections, whatever they do.
-    pub connections: u32,
-    /// How many may share the agent's time.
-    pub shared: u32,
-    /// Payload bytes of the last 24 hours.
-    pub bytes_today: u64,
-    /// What was refused last, the newest last.
-    pub last_refusals: Vec<String>,
-    /// What bounds the agent's process, whatever it is told.
-    #[serde(default)]
-    pub confinement: BTreeMap<String, Fact>,
-}
-
 impl Request {
     /// The number of the request, where it has one.
     pub fn seq(&self) -> Option<u64> {
         match self {
-            Self::Facts { seq } | Self::Release { seq } | Self::Serve { seq, .. } => Some(*seq),
+            Self::Facts { seq }
+            | Self::Given { seq, .. }
+            | Self::Release { seq }
+            | Self::Serve { seq, .. } => Some(*seq),
             Self::Prepare(order) => Some(order.which.seq),
             Self::Sign(wanted) => Some(wanted.seq),
             Self::Service(order) => Some(order.which.seq),
@@ -384,6 +376,7 @@ impl Answer {
             | Self::Signed { seq, .. }
             | Self::Progress { seq, .. }
             | Self::Released { seq }
+            | Self::Taken { seq }
             | Self::Failed { seq, .. }
             | Self::Stale { seq } => Some(*seq),
             Self::Prepared { which, .. } | Self::Said { which, .. } => Some(which.seq),

@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod confine;
 mod front;
+mod given;
 mod growth;
 mod invite;
 mod keeper;

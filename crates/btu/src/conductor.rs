@@ -2,6 +2,7 @@
 
 pub(crate) mod copied;
 mod peer;
+pub(crate) mod proof;
 mod reservation;
 mod service;
 pub(crate) mod tested;

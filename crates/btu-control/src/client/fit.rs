@@ -29,6 +29,7 @@ pub(super) fn misfit(request: &Request, answer: &Answer) -> Option<String> {
             | Request::Test(_),
             Answer::Document { .. },
         )
+        | (Request::Given { .. }, Answer::Taken { .. })
         | (Request::Serve { .. }, Answer::Serving { .. })
         | (Request::Sign(_), Answer::Signed { .. })
         | (Request::Cancel(_), Answer::Cancelled { .. })
@@ -56,6 +57,7 @@ pub(super) const fn asked(request: &Request) -> &'static str {
         Request::Packets { .. } => "the request for the packets of a run",
         Request::Vouch { .. } => "the word for another host",
         Request::Test(_) => "the next step of the test",
+        Request::Given { .. } => "a piece of a result",
         Request::Sign(_) => "the request for a signature",
         Request::Release { .. } => "the end of the reservation",
         Request::Status {} | Request::StopAll {} | Request::Resume {} => "a question",
@@ -79,6 +81,7 @@ pub(super) const fn name(answer: &Answer) -> &'static str {
         Answer::Document { .. } => "a document",
         Answer::Signed { .. } => "signed",
         Answer::Vouched {} => "vouched",
+        Answer::Taken { .. } => "taken",
         Answer::Progress { .. } => "progress",
         Answer::Released { .. } => "released",
         Answer::Failed { .. } => "failed",

@@ -64,6 +64,7 @@ impl Bounded for Request {
                 at_most("for_ns", for_ns.count(), LONGEST.count())
             }
             Self::Test(order) => order.check(),
+            Self::Given { piece, .. } => at_most("piece", piece.len() as u64, LONGEST_PIECE),
             Self::Sign(wanted) => at_most("runs", wanted.runs.len() as u64, MOST_SIGNED),
             Self::Service(order) => order.check(),
             Self::Word(word) => at_most("lease_ns", word.lease_ns.count(), LONGEST.count()),
@@ -168,6 +169,8 @@ const LONGEST_NAME: u64 = 64;
 const LONGEST_CELL: u64 = 256;
 const MOST_FLOWS: u64 = 1024;
 const MOST_ITEMS: u64 = 64;
+/// Of a piece of a result, in hexadecimal digits: it fits into a frame.
+const LONGEST_PIECE: u64 = 60 << 10;
 /// Runs under one signature: as many as fit into a frame.
 const MOST_SIGNED: u64 = 4096;
 const LARGEST_MESSAGE: u64 = 64 << 20;

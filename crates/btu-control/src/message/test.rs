@@ -62,6 +62,9 @@ pub struct TestOrder {
     /// Whether each step is told with what the result grew by, as a small bundle.
     #[serde(default)]
     pub copies: bool,
+    /// Whether it goes on with what [`super::Request::Given`] brought.
+    #[serde(default)]
+    pub goes_on: bool,
 }
 
 /// What a host under test may do, by the policy of its own agent.

@@ -98,6 +98,7 @@ pub(crate) fn test_order(seq: u64) -> TestOrder {
         service: Some(text("traffic")),
         limits: None,
         copies: false,
+        goes_on: false,
     }
 }
 
@@ -434,4 +435,26 @@ fn every_limit_of_a_test_refuses_the_step_that_goes_beyond_it() {
     ] {
         assert!(step.as_ref().is_some_and(|why| why.contains(word)), "{word}: {step:?}");
     }
+}
+
+/// A conductor brings back what it was told, and the agent passes each piece on, once.
+#[test]
+fn pieces_of_a_result_are_for_the_test_and_for_nobody_without_a_reservation() {
+    let (mut scene, conn, _) = tested("", &[]);
+    let given = |seq| Request::Given { seq, offset: 0, piece: "00".to_owned() };
+    let worker = scene.agent.workers().next().unwrap();
+    let mut passed = |seq| {
+        let told = scene.agent.on(at(2), Event::Heard { conn, request: given(seq) });
+        told.contains(&Action::Order { worker, request: given(seq) })
+    };
+    assert!(passed(1));
+    assert!(!passed(1), "it is passed on already");
+    let answer = Answer::Taken { seq: 1 };
+    let told = scene.agent.on(at(2), Event::Answered { worker, answer });
+    assert!(matches!(answers(told)[..], [Answer::Taken { seq: 1 }]));
+    let again = scene.ask(at(2), conn, given(1));
+    assert!(matches!(again[..], [Answer::Taken { seq: 1 }]), "it is answered again");
+    let (idle, _) = scene.connect(at(3), scene.peer);
+    let refused = scene.agent.on(at(3), Event::Heard { conn: idle, request: given(1) });
+    assert!(!refused.iter().any(|action| matches!(action, Action::Order { .. })), "{refused:?}");
 }

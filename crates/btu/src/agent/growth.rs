@@ -1,7 +1,6 @@
-//! What a result grew by since it was told last: so that whoever ordered a test has the runs that are
-//! done, whatever becomes of this host.
+//! What a result grew by since it was told last, signed by this host: so that whoever ordered a test has
+//! the runs that are done, whatever becomes of this host, and this host knows them again.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::io::Read;
@@ -9,41 +8,52 @@ use std::io::Seek;
 use std::io::SeekFrom;
 use std::path::PathBuf;
 
+use btu_control::Identity;
+
+use crate::conductor::proof::APPENDED;
+use crate::conductor::proof::Files;
+use crate::conductor::proof::Proof;
+use crate::conductor::proof::WHOLE;
+
 /// A result that is being made, and what of it was told.
 pub(super) struct Growth {
     folder: PathBuf,
-    /// Whole files, as they were told.
-    whole: BTreeMap<&'static str, Vec<u8>>,
-    /// How much of each file that is appended to was told.
-    lines: BTreeMap<&'static str, u64>,
+    /// Who signs what was told.
+    own: Identity,
+    told: Files,
 }
 
 impl Growth {
-    /// Of the result in this directory, of which nothing was told yet.
-    pub(super) const fn of(folder: PathBuf) -> Self {
-        Self { folder, whole: BTreeMap::new(), lines: BTreeMap::new() }
+    /// Of the result in this directory, of which this much was told before.
+    pub(super) const fn of(folder: PathBuf, own: Identity, told: Files) -> Self {
+        Self { folder, own, told }
     }
 
     /// What it grew by, as a bundle; `None` where it did not, or could not be read: what is missing
     /// now is told the next time, and the whole result at the end.
     pub(super) fn taken(&mut self) -> Option<Vec<u8>> {
-        let mut grown = BTreeMap::new();
+        let mut grown = Files::new();
         for name in WHOLE {
             let Ok(content) = std::fs::read(self.folder.join(name)) else { continue };
-            if self.whole.get(name) != Some(&content) {
-                self.whole.insert(name, content.clone());
+            if self.told.get(name) != Some(&content) {
+                self.told.insert(name.to_owned(), content.clone());
                 grown.insert(name.to_owned(), content);
             }
         }
         for name in APPENDED {
-            let told = self.lines.entry(name).or_default();
-            let Ok(lines) = whole_lines(&self.folder.join(name), *told) else { continue };
+            let told = self.told.entry(name.to_owned()).or_default();
+            let from = told.len() as u64;
+            let Ok(lines) = whole_lines(&self.folder.join(name), from) else { continue };
             if !lines.is_empty() {
-                *told += lines.len() as u64;
+                told.extend_from_slice(&lines);
                 grown.insert(name.to_owned(), lines);
             }
         }
-        (!grown.is_empty()).then(|| btu_report::pack(&grown))
+        if grown.is_empty() {
+            return None;
+        }
+        Proof::of(&self.told, &self.own).join(&mut grown);
+        Some(btu_report::pack(&grown))
     }
 }
 
@@ -58,11 +68,6 @@ fn whole_lines(path: &std::path::Path, from: u64) -> io::Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// Files that are written as a whole.
-const WHOLE: [&str; 3] = ["hosts.json", "plan.given.toml", "plan.toml"];
-/// Files that grow line by line.
-const APPENDED: [&str; 2] = ["events.jsonl", "samples.jsonl"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,16 +75,33 @@ mod tests {
     #[test]
     fn each_line_is_told_once_when_it_is_whole_and_a_file_when_it_changed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut growth = Growth::of(folder.path().to_owned());
+        let (at, own) = (folder.path().to_owned(), Identity::ephemeral().unwrap());
+        let id = own.id();
+        let mut growth = Growth::of(at, own, Files::new());
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        let mut taken = || growth.taken().map(|bundle| btu_report::unpack(&bundle).unwrap());
+        let mut all = Files::new();
+        // What came, after its proof was held against all that came so far.
+        let mut taken = || {
+            let mut grown = btu_report::unpack(&growth.taken()?).unwrap();
+            let proof = Proof::part(&mut grown).unwrap();
+            for (name, content) in &grown {
+                let file = all.entry(name.clone()).or_default();
+                if WHOLE.contains(&name.as_str()) {
+                    file.clear();
+                }
+                file.extend_from_slice(content);
+            }
+            let proved = proof.proved(&all, id).unwrap();
+            assert!(all.iter().all(|(name, content)| proved.get(name) == Some(content)));
+            Some(grown)
+        };
         assert_eq!(taken(), None);
         write("plan.toml", "seed = 7\n");
         write("samples.jsonl", "{\"n\":1}\n{\"n\"");
         let grown = |files: &[(&str, &str)]| {
             let file = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
-            Some(files.iter().map(file).collect::<BTreeMap<_, _>>())
+            Some(files.iter().map(file).collect::<Files>())
         };
         let first = [("plan.toml", "seed = 7\n"), ("samples.jsonl", "{\"n\":1}\n")];
         assert_eq!(taken(), grown(&first));
@@ -89,5 +111,16 @@ mod tests {
         let next = [("hosts.json", "{}"), ("samples.jsonl", "{\"n\":2}\n{\"n\":3}\n")];
         assert_eq!(taken(), grown(&next));
         assert_eq!(taken(), None);
+    }
+
+    #[test]
+    fn of_a_result_that_is_gone_on_with_only_the_rest_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("samples.jsonl"), "1\n2\n").unwrap();
+        let told = Files::from([("samples.jsonl".to_owned(), b"1\n".to_vec())]);
+        let own = Identity::ephemeral().unwrap();
+        let mut growth = Growth::of(folder.path().to_owned(), own, told);
+        let grown = btu_report::unpack(&growth.taken().unwrap()).unwrap();
+        assert_eq!(grown["samples.jsonl"], b"2\n");
     }
 }

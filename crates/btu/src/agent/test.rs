@@ -23,14 +23,17 @@ use btu_sys::process;
 
 use super::StateArgs;
 use super::confine;
+use super::given::Given;
 use super::growth::Growth;
 use super::state::StateDir;
 use super::worker::Heard;
 use super::worker::doorway::Output;
 use super::worker::each_request;
+use crate::conductor::proof::Files;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::ordered;
+use crate::run::ordered::Measured;
 use crate::run::ordered::Site;
 use crate::run::ordered::Told;
 use crate::traffic;
@@ -66,10 +69,15 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let words = agent.try_clone().map_err(Failure::environment)?;
     let driver = Arc::new(Mutex::new(Driver::heard_on(words)));
     let agent = Output::new(agent);
+    let mut given = Given::default();
     each_request(&mut said, &mut |heard| match heard {
         Heard::Nothing => Ok(()),
         Heard::Order(Request::Test(order)) => {
-            run(&Site { state: &state, scratch }, &order, &agent, &driver)
+            let told = given.told(&state, &order);
+            run(&Site { state: &state, scratch }, &order, told, &agent, &driver)
+        }
+        Heard::Order(Request::Given { seq, offset, piece }) => {
+            agent.say(&given.take(seq, offset, &piece), &[])
         }
         Heard::Order(other) => {
             let (seq, reason) = (other.seq().unwrap_or_default(), NO_WORK.to_owned());
@@ -81,13 +89,46 @@ pub(super) fn test(args: &TestArgs) -> Result<Exit, Failure> {
 fn run(
     site: &Site<'_>,
     order: &TestOrder,
+    before: Result<Files, Failure>,
     agent: &Output,
     driver: &Arc<Mutex<Driver>>,
 ) -> anyhow::Result<()> {
+    let measured = before.and_then(|before| {
+        let own = site.state.identity()?;
+        let growth = Growth::of(site.state.test_folder(), own, before);
+        measured(site, order, &telling(order, growth, agent, driver))
+    });
+    site.state.clear_test();
+    let seq = order.seq;
+    let (answer, document) = match measured {
+        Ok(result) => {
+            let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
+            (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)
+        }
+        Err(failure) => {
+            let reason = shortened(&format!("{:#}", failure.cause));
+            (Answer::Failed { seq, reason }, Vec::new())
+        }
+    };
+    agent.say(&answer, &document)
+}
+
+fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
+    match order.service.as_deref() {
+        None => ordered::run(site, order, told),
+        Some(words::SERVICE) => confine::bound_memory()
+            .map_err(Failure::environment)
+            .and_then(|()| traffic::ordered::run(site.state, order, told)),
+        Some(other) => Err(Failure::usage(anyhow!("no test here uses the service {other}"))),
+    }
+}
+
+/// Tells each step, with what the result grew by where that is wanted, and waits until it was heard.
+fn telling(order: &TestOrder, growth: Growth, agent: &Output, driver: &Arc<Mutex<Driver>>) -> Told {
     let seq = order.seq;
     let (way, driver) = (agent.clone(), Arc::clone(driver));
-    let growth = order.copies.then(|| Mutex::new(Growth::of(site.state.test_folder())));
-    let told = Told::new(move |step, moved| {
+    let growth = order.copies.then(|| Mutex::new(growth));
+    Told::new(move |step, moved| {
         let (text, moved_bytes) = (step.map(shortened), moved.count());
         let is_step = text.is_some();
         let grown = growth
@@ -103,25 +144,7 @@ fn run(
             let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
             driver.await_word(said.is_ok());
         }
-    });
-    let measured = match order.service.as_deref() {
-        None => ordered::run(site, order, &told),
-        Some(words::SERVICE) => confine::bound_memory()
-            .map_err(Failure::environment)
-            .and_then(|()| traffic::ordered::run(site.state, order, &told)),
-        Some(other) => Err(Failure::usage(anyhow!("no test here uses the service {other}"))),
-    };
-    let (answer, document) = match measured {
-        Ok(result) => {
-            let (length, moved_bytes) = (result.bundle.len() as u64, result.moved.count());
-            (Answer::Document { seq, length, moved_bytes, account: None }, result.bundle)
-        }
-        Err(failure) => {
-            let reason = shortened(&format!("{:#}", failure.cause));
-            (Answer::Failed { seq, reason }, Vec::new())
-        }
-    };
-    agent.say(&answer, &document)
+    })
 }
 
 /// Whoever drives the test, by way of the agent.

@@ -1,7 +1,6 @@
 //! What another host measured so far, kept here as it comes: whatever becomes of that host, the runs that
 //! are done are in the result directory.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -14,7 +13,14 @@ use std::sync::PoisonError;
 
 use anyhow::Context;
 use anyhow::bail;
+use btu_control::HostId;
+use btu_report::MANIFEST;
 use btu_report::ResultFiles;
+use btu_report::SIGNATURES;
+
+use super::proof;
+use super::proof::Files;
+use super::proof::Proof;
 
 /// A result directory that another host fills, piece by piece.
 #[derive(Clone, Debug)]
@@ -24,7 +30,9 @@ pub(crate) struct Copied(Arc<Mutex<Inner>>);
 struct Inner {
     out: PathBuf,
     /// What came before the first run: without one there is nothing to keep, and no directory.
-    before: BTreeMap<String, Vec<u8>>,
+    before: Files,
+    /// What the other host stands for of that.
+    proof: Option<Proof>,
     /// The file of samples, held so that nobody else goes on with it.
     held: Option<File>,
     bytes: u64,
@@ -37,11 +45,41 @@ impl Copied {
     pub(crate) fn into(out: &Path) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             out: out.to_owned(),
-            before: BTreeMap::new(),
+            before: Files::new(),
+            proof: None,
             held: None,
             bytes: 0,
             failed: None,
         })))
+    }
+
+    /// Into the directory of a test that was cut off, with what `host` told of it and what it needs to
+    /// know that again, as a bundle. What came without its proof is taken away: it was not acknowledged,
+    /// and is made again.
+    pub(crate) fn going_on(out: &Path, host: HostId) -> anyhow::Result<(Self, Vec<u8>)> {
+        let held = append(&out.join(SAMPLES), b"")?;
+        held.try_lock().context(TAKEN)?;
+        let (proof, mut part) = stored(out, host)?;
+        held.set_len(part.get(SAMPLES).map_or(0, |samples| samples.len() as u64))?;
+        for (name, content) in part.iter().filter(|(name, _)| *name != SAMPLES) {
+            replace(&out.join(name), content)?;
+        }
+        announce(out, &proof).and_then(|()| settle(out))?;
+        // They are of a result that was whole, or looked so.
+        for name in [MANIFEST, SIGNATURES] {
+            drop(std::fs::remove_file(out.join(name)));
+        }
+        let bytes = part.values().map(|content| content.len() as u64).sum();
+        proof.join(&mut part);
+        let inner = Inner {
+            out: out.to_owned(),
+            before: Files::new(),
+            proof: None,
+            held: Some(held),
+            bytes,
+            failed: None,
+        };
+        Ok((Self(Arc::new(Mutex::new(inner))), btu_report::pack(&part)))
     }
 
     /// Keeps what the result grew by. What cannot be kept is told once: the whole comes at the end, unless
@@ -69,7 +107,7 @@ impl Copied {
     /// True where a whole result begins with what was told of it before.
     pub(crate) fn begins(&self, files: &ResultFiles) -> bool {
         let inner = self.locked();
-        JOURNAL.iter().all(|name| {
+        proof::APPENDED.iter().all(|name| {
             let kept = match inner.held {
                 None => inner.before.get(*name).cloned(),
                 Some(_) => std::fs::read(inner.out.join(name)).ok(),
@@ -86,9 +124,13 @@ impl Copied {
 
 impl Inner {
     fn keep(&mut self, packed: &[u8]) -> anyhow::Result<()> {
-        let grown = btu_report::unpack(packed).context("what came is no part of a result")?;
+        let mut grown = btu_report::unpack(packed).context("what came is no part of a result")?;
+        let proof = Proof::part(&mut grown);
+        if let (Some(_), Some(proof)) = (&self.held, &proof) {
+            announce(&self.out, proof)?;
+        }
         for (name, content) in grown {
-            if !WHOLE.contains(&name.as_str()) && !JOURNAL.contains(&name.as_str()) {
+            if !proof::is_kept(&name) {
                 bail!("{name} is no file of a result that is being made");
             }
             self.bytes = self.bytes.saturating_add(content.len() as u64);
@@ -97,14 +139,15 @@ impl Inner {
             }
             self.add(&name, &content)?;
         }
-        if self.held.is_none() && self.before.contains_key(SAMPLES) {
-            self.begin()?;
+        if self.held.is_some() {
+            return proof.map_or(Ok(()), |_| settle(&self.out));
         }
-        Ok(())
+        self.proof = proof;
+        if self.before.contains_key(SAMPLES) { self.begin() } else { Ok(()) }
     }
 
     fn add(&mut self, name: &str, content: &[u8]) -> anyhow::Result<()> {
-        let is_whole = WHOLE.contains(&name);
+        let is_whole = proof::WHOLE.contains(&name);
         if self.held.is_none() {
             let file = self.before.entry(name.to_owned()).or_default();
             if is_whole {
@@ -126,12 +169,55 @@ impl Inner {
             .with_context(|| format!("create {}", self.out.display()))?;
         let files = std::mem::take(&mut self.before);
         let samples = append(&self.out.join(SAMPLES), &files[SAMPLES])?;
-        samples.try_lock().context("another process writes to this result")?;
+        samples.try_lock().context(TAKEN)?;
         self.held = Some(samples);
         for (name, content) in files.iter().filter(|(name, _)| *name != SAMPLES) {
             replace(&self.out.join(name), content)?;
         }
-        Ok(())
+        match self.proof.take() {
+            Some(proof) => announce(&self.out, &proof).and_then(|()| settle(&self.out)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What `host` told of the test in this directory, and its proof: the last one, whole or announced, or
+/// that of a result that it handed over before its end.
+fn stored(out: &Path, host: HostId) -> anyhow::Result<(Proof, Files)> {
+    let files = ResultFiles::read(out)?.all().clone();
+    let read = |name: &str| std::fs::read(out.join(name)).ok();
+    let told = [read(ANNOUNCED), read(TOLD)].into_iter().flatten();
+    let told = told.filter_map(|text| serde_json::from_slice::<Proof>(&text).ok());
+    let mut why = "no host under test told what it stands for of it".to_owned();
+    for proof in told.chain(Proof::part(&mut files.clone())) {
+        match proof.proved(&files, host) {
+            Ok(part) => return Ok((proof, part)),
+            Err(reason) => why = reason,
+        }
+    }
+    bail!("{}: {why}", out.display())
+}
+
+/// A proof is there before the lines that it is of, and in its place when they are, too: whenever this
+/// process is killed, one of the two holds.
+fn announce(out: &Path, proof: &Proof) -> anyhow::Result<()> {
+    let path = out.join(ANNOUNCED);
+    let written = File::create(&path).and_then(|mut file| {
+        file.write_all(&serde_json::to_vec(proof)?)?;
+        file.sync_data()
+    });
+    written.with_context(|| format!("write {}", path.display()))
+}
+
+fn settle(out: &Path) -> anyhow::Result<()> {
+    let path = out.join(TOLD);
+    std::fs::rename(out.join(ANNOUNCED), &path).with_context(|| format!("write {}", path.display()))
+}
+
+/// Takes away what only a test that is not at its end needs.
+pub(super) fn forget_proofs(out: &Path) {
+    for name in [ANNOUNCED, TOLD] {
+        drop(std::fs::remove_file(out.join(name)));
     }
 }
 
@@ -153,15 +239,18 @@ fn append(path: &Path, content: &[u8]) -> anyhow::Result<File> {
 }
 
 const SAMPLES: &str = "samples.jsonl";
-/// Files that come line by line.
-const JOURNAL: [&str; 2] = ["events.jsonl", SAMPLES];
-/// Files that come as a whole.
-const WHOLE: [&str; 3] = ["hosts.json", "plan.given.toml", "plan.toml"];
+const TAKEN: &str = "another process writes to this result";
+/// The last proof of which all is here.
+const TOLD: &str = "told.json";
+/// One of which something may be missing.
+const ANNOUNCED: &str = "told.json.new";
 /// No result is longer, all files together.
 const MOST: u64 = 256 << 20;
 
 #[cfg(test)]
 mod tests {
+    use btu_control::Identity;
+
     use super::*;
 
     fn packed(files: &[(&str, &str)]) -> Vec<u8> {
@@ -208,5 +297,54 @@ mod tests {
             copied.keep(&packed(&[("samples.jsonl", "1\n")]), silent);
             assert!(!out.exists(), "after a fault nothing more is believed");
         }
+    }
+
+    /// What a host tells with one step: these lines, signed over all of them so far.
+    fn step(own: &Identity, all: &mut Files, lines: &[(&str, &str)]) -> Vec<u8> {
+        let mut grown = Files::new();
+        for (name, text) in lines {
+            all.entry((*name).to_owned()).or_default().extend_from_slice(text.as_bytes());
+            grown.insert((*name).to_owned(), text.as_bytes().to_vec());
+        }
+        Proof::of(all, own).join(&mut grown);
+        btu_report::pack(&grown)
+    }
+
+    #[test]
+    fn a_test_that_was_cut_off_is_gone_on_with_as_its_host_told_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("result");
+        let (own, mut all) = (Identity::ephemeral().unwrap(), Files::new());
+        let copied = Copied::into(&out);
+        let first =
+            [("plan.toml", "seed = 7\n"), ("samples.jsonl", "1\n"), ("events.jsonl", "a\n")];
+        copied.keep(&step(&own, &mut all, &first), silent);
+        copied.keep(&step(&own, &mut all, &[("samples.jsonl", "2\n")]), silent);
+        let taken = Copied::going_on(&out, own.id()).unwrap_err();
+        assert!(taken.to_string().contains(TAKEN), "{taken}");
+        assert!(copied.released().is_some());
+        // Killed between a proof and the lines that it is of: the proof before it holds.
+        let later = [("samples.jsonl".to_owned(), b"1\n2\n3\n".to_vec())].into();
+        announce(&out, &Proof::of(&later, &own)).unwrap();
+        std::fs::write(out.join("samples.jsonl"), "1\n2\n3").unwrap();
+        let (copied, bundle) = Copied::going_on(&out, own.id()).unwrap();
+        let mut given = btu_report::unpack(&bundle).unwrap();
+        let proof = Proof::part(&mut given).unwrap();
+        assert_eq!(proof.proved(&given, own.id()).unwrap(), all);
+        copied.keep(&step(&own, &mut all, &[("samples.jsonl", "3\n")]), silent);
+        let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+        assert_eq!(
+            (read("samples.jsonl"), read("events.jsonl")),
+            ("1\n2\n3\n".into(), "a\n".into())
+        );
+        assert!(copied.released().is_some());
+        // A run that was changed by hand, and another host.
+        std::fs::write(out.join("samples.jsonl"), "1\n9\n3\n").unwrap();
+        let why = Copied::going_on(&out, own.id()).unwrap_err().to_string();
+        assert!(why.contains("samples.jsonl:2: changed"), "{why}");
+        let other = Identity::ephemeral().unwrap().id();
+        let why = Copied::going_on(&out, other).unwrap_err().to_string();
+        assert!(why.contains("not signed by the host under test"), "{why}");
+        assert_eq!(read("samples.jsonl"), "1\n9\n3\n", "nothing is taken away then");
     }
 }

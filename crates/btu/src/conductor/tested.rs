@@ -18,6 +18,7 @@ use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
+use btu_core::manifest::hex;
 use btu_core::units::Nanos;
 use btu_report::ResultFiles;
 use serde::de::DeserializeOwned;
@@ -26,6 +27,7 @@ use super::Asking;
 use super::NamedAgent;
 use super::PeerLink;
 use super::copied::Copied;
+use super::copied::forget_proofs;
 use super::copied::replace;
 use super::peer::Steps;
 use crate::exit::Exit;
@@ -48,6 +50,8 @@ pub(crate) struct Tested<'a> {
     pub(crate) tell: fn(&str),
     /// Where the runs that are done are kept meanwhile.
     pub(crate) copied: Copied,
+    /// What it told before of the test that it shall go on with, as a bundle.
+    pub(crate) given: Option<Vec<u8>>,
     /// How long the black boxes take it for a guest, waiting for them included.
     pub(crate) longest: Nanos,
     /// How long it waits for a black box that it lost, in seconds.
@@ -91,6 +95,7 @@ impl Tested<'_> {
             service: None,
             limits: None,
             copies: true,
+            goes_on: self.given.is_some(),
         }
     }
 
@@ -160,11 +165,31 @@ impl Tested<'_> {
         Ok(())
     }
 
+    /// Hands over what the host under test told before, piece by piece.
+    fn give(&self, link: &mut PeerLink, bundle: &[u8]) -> Result<(), Failure> {
+        let mut offset = 0;
+        for piece in bundle.chunks(PIECE) {
+            let seq = link.next_seq();
+            let request = Request::Given { seq, offset, piece: hex(piece) };
+            offset += piece.len() as u64;
+            let reply = link.ask(request, ANSWER, &mut |_| ());
+            match reply.map_err(|fault| super::failure(self.host, fault))?.answer {
+                Answer::Taken { .. } => {}
+                Answer::Failed { reason, .. } => return Err(self.refused(&reason)),
+                _ => return Err(self.refused("a piece of the result was not taken")),
+            }
+        }
+        Ok(())
+    }
+
     fn test(
         &self,
         link: &mut PeerLink,
         order: impl FnOnce(u64) -> TestOrder,
     ) -> Result<Vec<u8>, Failure> {
+        if let Some(bundle) = &self.given {
+            self.give(link, bundle)?;
+        }
         let order = order(link.next_seq());
         let patience = order.lease_ns.saturating_add(ANSWER);
         let steps = Steps { tell: self.tell, copied: self.copied.clone() };
@@ -205,6 +230,7 @@ pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(),
         .and_then(|()| {
             files.iter().try_for_each(|(name, content)| replace(&out.join(name), content))
         })
+        .map(|()| forget_proofs(out))
         .map_err(Failure::environment)
 }
 
@@ -228,14 +254,16 @@ pub(crate) fn cut<R: DeserializeOwned>(
 /// The end of a test that was cut off; `kept` is where its runs are.
 pub(crate) fn end(
     kept: Option<&Path>,
+    again: Option<&str>,
     failure: Failure,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let interrupted = interrupt.flag().load(Relaxed);
-    let what = kept.map_or_else(
+    let kept = kept.map_or_else(
         || "no run of it was done".to_owned(),
         |out| format!("the runs that were done are kept in {}, unsigned", out.display()),
     );
+    let what = again.map_or_else(|| kept.clone(), |again| format!("{kept}; go on with: {again}"));
     if interrupted {
         output::message(&format!("interrupted; the test is ended there; {what}"));
         return Ok(interrupt.exit());
@@ -259,5 +287,7 @@ pub(crate) fn no_resume(dir: &Path, name: &str) -> Failure {
 pub(crate) const WAITING: Nanos = Nanos::from_secs(3600);
 /// No test takes longer.
 pub(crate) const DAY: Nanos = Nanos::from_secs(86_400);
+/// Bytes of a result that are handed over at once.
+const PIECE: usize = 30 << 10;
 /// For an answer that needs no measuring.
 const ANSWER: Nanos = Nanos::from_secs(15);

@@ -2,8 +2,10 @@
 //! take it for a guest of this host.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
+use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::journal::Record;
@@ -19,6 +21,7 @@ use super::finish::Closed;
 use super::options::Planned;
 use super::place;
 use super::remote::hosts::Hosts;
+use super::start;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::conductor::copied::Copied;
@@ -39,12 +42,10 @@ struct Elsewhere<'a> {
 
 /// Runs the verb with `--test`.
 pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<Exit, Failure> {
-    if let Some(dir) = &args.resume {
-        return Err(tested::no_resume(dir, name));
+    if let Some(journal) = finished(args)? {
+        return super::shown_again(args, &journal);
     }
-    let Planned { plan, given } = args.plan()?;
-    let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
-    place::free(&out)?;
+    let Planned { plan, given } = planned(args)?;
     let state = StateDir::open(&args.state)?;
     let (own, test) = (state.identity()?, NamedAgent::find(&state, "--test", name)?);
     let boxes = Hosts::named(args, &plan, interrupt)?;
@@ -52,13 +53,15 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         let cause = anyhow!("--test and a black box are the same agent");
         return Err(Failure::usage(cause).hint("name three hosts"));
     }
+    let (out, copied, told) = directory(args, &plan, &test)?;
     let tested = Tested {
         host: &test,
         boxes: boxes.agents(),
         own: &own,
         cancel: interrupt.flag(),
         tell: tested::heard(args.quiet || args.json),
-        copied: Copied::into(&out),
+        copied,
+        given: told,
         longest: longest(&plan),
         reconnect: args.reconnect,
     };
@@ -71,6 +74,43 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         }
         Err(failure) => one.cut(failure, interrupt),
     }
+}
+
+/// The journal to go on with, where it is at its end already.
+fn finished(args: &RunArgs) -> Result<Option<JournalDir>, Failure> {
+    let Some(dir) = &args.resume else { return Ok(None) };
+    start::stored_plan(dir)?;
+    let (journal, stored) = JournalDir::resume::<Record>(dir).map_err(start::journal_failure)?;
+    Ok(stored.is_finished().then_some(journal))
+}
+
+/// The plan of a new test, or of the one to go on with.
+fn planned(args: &RunArgs) -> Result<Planned, Failure> {
+    let Some(dir) = &args.resume else { return args.plan() };
+    let plan = start::stored_plan(dir)?;
+    args.fits(&plan)?;
+    Ok(Planned { plan, given: None })
+}
+
+/// Where the result goes, who keeps it, and what the host under test told of it before.
+fn directory(
+    args: &RunArgs,
+    plan: &Plan,
+    test: &NamedAgent,
+) -> Result<(PathBuf, Copied, Option<Vec<u8>>), Failure> {
+    let Some(dir) = &args.resume else {
+        let default = || place::default_out(plan, jiff::Timestamp::now());
+        let out = args.out.clone().unwrap_or_else(default);
+        place::free(&out)?;
+        let copied = Copied::into(&out);
+        return Ok((out, copied, None));
+    };
+    let (copied, told) = Copied::going_on(dir, test.id).map_err(|cause| {
+        let name = crate::conductor::shown(&test.name);
+        let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
+        Failure::usage(cause).hint("name the host of the first part with --test, or start anew")
+    })?;
+    Ok((dir.clone(), copied, Some(told)))
 }
 
 impl Elsewhere<'_> {
@@ -109,12 +149,13 @@ impl Elsewhere<'_> {
     /// The end of a test that was cut off: the report of the runs that were told before.
     fn cut(&self, failure: Failure, interrupt: &Interrupt) -> Result<Exit, Failure> {
         let Some(journal) = tested::cut::<Record>(&self.tested, &failure, interrupt)? else {
-            return tested::end(None, failure, interrupt);
+            return tested::end(None, None, failure, interrupt);
         };
         let closed = finish::render_files(&journal)?;
         self.is_ordered(&closed.journal.plan)?;
         finish::show(self.args, &closed)?;
-        tested::end(Some(&closed.path), failure, interrupt)
+        let again = finish::again(self.args, &closed);
+        tested::end(Some(&closed.path), Some(&again), failure, interrupt)
     }
 
     /// The report as after any run, and its exit code by the events of the run.
@@ -124,10 +165,13 @@ impl Elsewhere<'_> {
         let events = stored.journal.events.clone();
         let closed = Closed { path: out.to_owned(), journal: stored.journal, analysis };
         finish::show(self.args, &closed)?;
-        let event = |name: &str| events.iter().rev().find(|one| one.event == name);
+        // What ended an earlier part is over.
+        let begun = events.iter().rposition(|one| one.event == "resumed").unwrap_or_default();
+        let event = |name: &str| events[begun..].iter().rev().find(|one| one.event == name);
         if let Some(lost) = event("agent_lost") {
             let cause = anyhow!("the host under test lost an agent: {}", lost.detail);
-            return Err(Failure::agent(cause).hint("start the test again"));
+            let again = finish::again(self.args, &closed);
+            return Err(Failure::agent(cause).hint(format!("go on with: {again}")));
         }
         if let Some(wrong) = event("emulation_mismatch") {
             return Err(finish::mismatch(&wrong.detail));

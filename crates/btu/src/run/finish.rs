@@ -104,7 +104,7 @@ pub(super) fn told(
 
 /// What goes on with a run that is not at its end.
 pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
-    let agents = [("active", &args.active), ("passive", &args.passive)];
+    let agents = [("test", &args.test), ("active", &args.active), ("passive", &args.passive)];
     let agents = agents.map(|(role, agent)| {
         agent.as_ref().map_or_else(String::new, |agent| format!(" --{role} {}", shown(agent)))
     });

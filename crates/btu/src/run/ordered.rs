@@ -21,6 +21,7 @@ use super::Interrupt;
 use super::RunArgs;
 use super::finish;
 use super::start;
+use super::start::Start;
 use super::watch;
 use crate::agent::state::StateDir;
 use crate::cli::Cli;
@@ -85,9 +86,8 @@ impl fmt::Debug for Told {
     }
 }
 
-/// Runs the order. Of its directory nothing is left.
+/// Runs the order; what it shall go on with is in its directory then. Of that nothing is left.
 pub(crate) fn run(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
-    site.state.clear_test();
     let measured = measured(site, order, told);
     site.state.clear_test();
     measured
@@ -96,7 +96,12 @@ pub(crate) fn run(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Mea
 fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let args = arguments(site, order, told)?;
-    let started = start::fresh(&args, &interrupt)?;
+    let started = match start::start(&args, &interrupt)? {
+        Start::Ready(started) => *started,
+        Start::Finished(_) => {
+            return Err(Failure::usage(anyhow::anyhow!("the test to go on with is at its end")));
+        }
+    };
     let mut watcher = Telling(told.clone());
     let done = super::carry_out(&args, started, &mut watcher)?;
     let directory = done.journal.path().to_owned();
@@ -112,7 +117,8 @@ fn arguments(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<RunArgs,
     let mut say = |option: &str, value: &str| words.push(format!("--{option}={value}"));
     let path = |path: &Path| path.display().to_string();
     say("state", &path(site.state.path()));
-    say("out", &path(&site.state.test_folder()));
+    let out = if order.goes_on { "resume" } else { "out" };
+    say(out, &path(&site.state.test_folder()));
     site.scratch.iter().for_each(|scratch| say("io-dir", &path(scratch)));
     say("reconnect", &order.reconnect_s.to_string());
     for one in &order.boxes {
@@ -183,6 +189,7 @@ mod tests {
             service: None,
             limits: None,
             copies: false,
+            goes_on: false,
         };
         let scratch = Path::new("/var/lib/btu-io");
         for scratch in [Some(scratch), None] {

@@ -59,7 +59,7 @@ pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Start, Fail
 }
 
 /// Prepares a new run.
-pub(super) fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
+fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { mut plan, given } = args.plan()?;
     let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
     place::free(&out)?;

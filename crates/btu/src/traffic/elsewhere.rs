@@ -73,6 +73,7 @@ pub(super) fn run(
         cancel: interrupt.flag(),
         tell: tested::heard(output.quiet || output.json),
         copied: Copied::into(&out),
+        given: None,
         longest: longest(plan)?,
         reconnect: args.far().reconnect,
     };
@@ -138,12 +139,12 @@ impl Elsewhere<'_> {
     /// The end of a measurement that was cut off: the report of the runs that were told before.
     fn cut(&self, failure: Failure, interrupt: &Interrupt) -> Result<Exit, Failure> {
         let Some(journal) = tested::cut::<Line>(&self.tested, &failure, interrupt)? else {
-            return tested::end(None, failure, interrupt);
+            return tested::end(None, None, failure, interrupt);
         };
         let stored = closing::render_files(&journal, StoredTraffic::open)?;
         self.is_ordered(&stored)?;
         closing::show(journal.path(), &stored, self.output.json)?;
-        tested::end(Some(journal.path()), failure, interrupt)
+        tested::end(Some(journal.path()), None, failure, interrupt)
     }
 
     /// The report as after any measurement, and the exit code by its events.

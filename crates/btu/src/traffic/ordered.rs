@@ -113,6 +113,7 @@ mod tests {
             service: None,
             limits: None,
             copies: false,
+            goes_on: false,
         }
     }
 

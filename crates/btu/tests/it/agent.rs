@@ -16,6 +16,7 @@ mod netem;
 mod nonsense;
 mod packets;
 mod relayed;
+mod resumed;
 mod shared;
 mod signed;
 mod stepped;

@@ -130,11 +130,6 @@ fn policies_decide_who_is_put_under_test_and_who_may_be_a_guest() {
                 assert!(said(&run).contains(why), "{}", said(&run));
                 assert!(!hosts.path("refused").exists());
             }
-            let mut resumed = hosts.btu(2);
-            let resumed = resumed.args(["run", "--resume", "half"]).args(TWO).output().unwrap();
-            assert_eq!(resumed.status.code(), Some(2), "{}", said(&resumed));
-            let why = "--resume half: --test bench goes on with no test";
-            assert!(said(&resumed).contains(why), "{}", said(&resumed));
         },
     );
 }

@@ -229,10 +229,10 @@ fn a_silent_cut_ends_all_traffic_with_the_time_that_was_announced() {
 }
 
 /// A test of the first black box against the second, ordered from the third host.
-const BENCH: [&str; 4] = ["--test", "bench", "--active", "lab1"];
+pub(super) const BENCH: [&str; 4] = ["--test", "bench", "--active", "lab1"];
 
 /// The bench, and its black box: both are paired with whoever drives.
-fn bench_and_box(hosts: &Hosts) -> [Black<'_>; 2] {
+pub(super) fn bench_and_box(hosts: &Hosts) -> [Black<'_>; 2] {
     hosts.join_black_boxes();
     let bench = hosts.agent(0, &["[[class]]\ntest = true\n"]);
     let active = hosts.agent(1, &[]);

@@ -1,0 +1,174 @@
+//! A test on another host that was cut off, and that is gone on with: each cell is measured once, whoever
+//! was killed, and the host under test stands for its own runs alone.
+
+use std::path::Path;
+use std::process::Child;
+use std::process::Stdio;
+
+use super::A_LOT;
+use super::MANY;
+use super::ended::BENCH;
+use super::ended::bench_and_box;
+use super::has_records;
+use super::hosts::Hosts;
+use super::hosts::Placed;
+use super::hosts::said;
+use super::measured;
+use crate::isolated::isolated;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::signal;
+use crate::program::wait_until;
+use crate::trust::copied;
+use crate::trust::verified;
+
+/// Of `MANY`: passes, cases, applications, and the activity with its baseline.
+const CELLS: usize = 8 * 2 * 2 * 2;
+
+/// The rest of the test in a directory, by the same driver.
+fn rest<'h>(hosts: &'h Hosts, out: &str) -> Placed<'h> {
+    let mut command = hosts.btu(2);
+    command.env("BTU_STATE_DIR", hosts.state("driver"));
+    command.args(["run", "--json", "--resume", out]).args(BENCH).stdout(Stdio::null());
+    command
+}
+
+fn begun(mut run: Placed<'_>) -> Child {
+    run.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What it ended with, and what it said.
+fn ended(run: &mut Child) -> (Option<i32>, String) {
+    let code = ended_within(run, A_LOT).expect("the test hangs").code();
+    let mut told = String::new();
+    std::io::Read::read_to_string(run.stderr.as_mut().unwrap(), &mut told).unwrap();
+    (code, told)
+}
+
+/// Waits for some runs more than there are.
+fn grows(result: &Path) {
+    let samples = result.join("samples.jsonl");
+    let before = std::fs::read_to_string(&samples).map_or(0, |text| text.lines().count());
+    wait_until(|| has_records(result, before + 2));
+}
+
+#[test]
+fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured_once() {
+    let name = "agent::resumed::\
+        a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured_once";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let [mut bench, mut active] = bench_and_box(&hosts);
+        let result = hosts.path("result");
+        // The conductor.
+        let mut run = begun(hosts.drive(MANY, "result", &BENCH));
+        grows(&result);
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        let kept = lines(&result.join("samples.jsonl"));
+        // The agent of the host under test.
+        let mut run = begun(rest(&hosts, "result"));
+        grows(&result);
+        bench.kill();
+        let (code, told) = ended(&mut run);
+        assert_eq!(code, Some(4), "{told}");
+        let again = "go on with: btu run --resume result --test bench --active lab1";
+        assert!(told.contains(again), "{told}");
+        bench.restart();
+        // The network between whoever drives and the host under test.
+        let mut run = begun(rest(&hosts, "result"));
+        grows(&result);
+        hosts.cut(0);
+        signal(run.id(), "INT");
+        let (code, told) = ended(&mut run);
+        assert_eq!(code, Some(130), "{told}");
+        assert!(told.contains(again), "{told}");
+        hosts.mend(0);
+        // The black box, for good: the host under test hands over what it has, signed.
+        let mut run = rest(&hosts, "result");
+        run.args(["--reconnect", "1"]);
+        let mut run = begun(run);
+        grows(&result);
+        active.kill();
+        let (code, told) = ended(&mut run);
+        assert_eq!(code, Some(4), "{told}");
+        assert!(told.contains(again), "{told}");
+        active.restart();
+        let last = rest(&hosts, "result").output().unwrap();
+        assert_eq!(last.status.code(), Some(0), "{}", said(&last));
+        is_whole(&result, 4);
+        assert!(lines(&result.join("samples.jsonl")).starts_with(&kept));
+        let shown = rest(&hosts, "result").output().unwrap();
+        assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
+        assert!(said(&shown).contains("the run is finished"), "{}", said(&shown));
+        assert!(!bench.state().join("test").exists(), "nothing of it is left there");
+    });
+}
+
+/// Each cell was measured once, in so many parts more than one, and all hosts stand for it.
+fn is_whole(result: &Path, resumed: usize) {
+    let mut cells = measured(result);
+    assert_eq!(cells.len(), CELLS);
+    cells.dedup();
+    assert_eq!(cells.len(), CELLS, "a cell was measured twice");
+    let events = lines(&result.join("events.jsonl"));
+    let count = |name: &str| events.iter().filter(|one| one["event"] == name).count();
+    assert_eq!((count("resumed"), count("finished")), (resumed, 1), "{events:?}");
+    // The host under test that loses its black box for good tells both.
+    assert_eq!((count("agent_lost"), count("interrupted")), (2, 2), "{events:?}");
+    assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+    let (code, found) = verified(result, &[]);
+    assert_eq!((code, &found["tier"]), (Some(0), &"all_roles_signed".into()), "{found:#}");
+    for left in ["told.json", "told.json.new"] {
+        assert!(!result.join(left).exists(), "{left}");
+    }
+}
+
+#[test]
+fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
+    let name = "agent::resumed::a_host_under_test_goes_on_with_its_own_runs_and_with_no_others";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let [_bench, _active] = bench_and_box(&hosts);
+        let result = hosts.path("result");
+        let mut run = begun(hosts.drive(MANY, "result", &BENCH));
+        grows(&result);
+        let twice = rest(&hosts, "result").output().unwrap();
+        assert_eq!(twice.status.code(), Some(2), "{}", said(&twice));
+        assert!(said(&twice).contains("another process writes"), "{}", said(&twice));
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        // A run that was changed by hand.
+        let changed = copied(&result, &hosts.path("changed"));
+        let samples = changed.join("samples.jsonl");
+        let text = std::fs::read_to_string(&samples).unwrap();
+        std::fs::write(&samples, text.replacen("\"position\":1", "\"position\":2", 1)).unwrap();
+        // One of this host, which was never told by another.
+        let own = copied(&result, &hosts.path("own"));
+        std::fs::remove_file(own.join("told.json")).unwrap();
+        // A proof that somebody else made.
+        let other = copied(&result, &hosts.path("other"));
+        let told = std::fs::read_to_string(other.join("told.json")).unwrap();
+        let digit = told.rfind("\"}]").unwrap() - 1;
+        let forged = if told.as_bytes()[digit] == b'0' { "1" } else { "0" };
+        let told = [&told[..digit], forged, &told[digit + 1..]].concat();
+        std::fs::write(other.join("told.json"), told).unwrap();
+        for (out, why) in [
+            ("changed", "samples.jsonl:"),
+            ("own", "no host under test told what it stands for"),
+            ("other", "not signed by the host under test"),
+        ] {
+            let refused = rest(&hosts, out).output().unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{out}: {}", said(&refused));
+            assert!(said(&refused).contains(why), "{out}: {}", said(&refused));
+        }
+        let mut elsewhere = hosts.btu(2);
+        elsewhere.env("BTU_STATE_DIR", hosts.state("driver"));
+        elsewhere.args(["run", "--resume", "result", "--test", "lab1", "--active", "bench"]);
+        let refused = elsewhere.output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let why = "agent lab1 cannot go on with this test";
+        assert!(said(&refused).contains(why), "{}", said(&refused));
+    });
+}
