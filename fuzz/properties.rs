@@ -22,9 +22,13 @@ use btu_control::invite::Invite;
 use btu_control::invite::OpenInvite;
 use btu_control::invite::Rights;
 use btu_control::invite::Secret;
+use btu_control::line;
+use btu_control::line::LONGEST_LINE;
+use btu_control::line::LineError;
 use btu_control::message::Answer;
 use btu_control::message::Bounded;
 use btu_control::message::LinkOrder;
+use btu_control::message::LinkWish;
 use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::policy::Policy;
@@ -38,6 +42,7 @@ use btu_core::link::Reader;
 use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::sample::DirectionSample;
 use btu_core::sample::SocketOptions;
 use btu_core::traffic;
 use btu_core::traffic::Dialect;
@@ -45,6 +50,7 @@ use btu_core::traffic::Scenario;
 use btu_core::traffic::Timeline;
 use btu_core::traffic::Train;
 use btu_core::traffic::plan::Plan as TrafficPlan;
+use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::comm::FarToken;
 use btu_engine::comm::NearToken;
@@ -62,13 +68,14 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 11] = [
+pub(crate) static PROPERTIES: [Property; 12] = [
     Property { name: "bundle", holds: bundle },
     Property { name: "capture", holds: capture },
     Property { name: "frame", holds: frame },
     Property { name: "invite", holds: invite },
     Property { name: "join", holds: join },
     Property { name: "journal", holds: journal },
+    Property { name: "keeper", holds: keeper },
     Property { name: "link_order", holds: link_order },
     Property { name: "plan", holds: plan },
     Property { name: "policy", holds: policy },
@@ -286,6 +293,55 @@ pub(crate) fn link_order(bytes: &[u8]) {
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
+    }
+}
+
+/// What the keeper of a link hears, and what its front hears of it, are words of their own kind, however
+/// the channel cuts them, and none is longer than a line may be; what netem is then told are numbers that
+/// the kernel has, or the elements are refused by name.
+pub(crate) fn keeper(bytes: &[u8]) {
+    let wishes = heard::<LinkWish>(bytes, bytes.len().max(1));
+    assert_eq!(wishes, heard::<LinkWish>(bytes, 7), "wishes differ by where they were cut");
+    for wish in wishes.iter().flatten() {
+        let mut told = Vec::new();
+        line::say(&mut told, wish).expect("what was a line is a line again");
+        assert!(told.len() <= LONGEST_LINE + 1);
+        assert_eq!(&line::hear::<LinkWish>(&mut &told[..]).expect("its own word"), wish);
+        if let LinkWish::Configure { link } = wish {
+            told_to_netem(&link.up);
+            told_to_netem(&link.down);
+        }
+    }
+    let answers = |piece| heard::<Result<Vec<DirectionSample>, String>>(bytes, piece);
+    assert_eq!(answers(1), answers(64), "answers differ by where they were cut");
+}
+
+/// The words of a channel that hands over so many bytes at once; `None` for a line that is none.
+fn heard<T: serde::de::DeserializeOwned>(bytes: &[u8], piece: usize) -> Vec<Option<T>> {
+    let mut from = io::BufReader::with_capacity(piece, bytes);
+    let mut words = Vec::new();
+    loop {
+        match line::hear::<T>(&mut from) {
+            Ok(word) => words.push(Some(word)),
+            Err(LineError::NoWord { length, .. }) => {
+                assert!(length <= LONGEST_LINE);
+                words.push(None);
+            }
+            Err(_) => return words,
+        }
+    }
+}
+
+fn told_to_netem(texts: &[String]) {
+    let Ok(chain) = ChainSpec::as_given(texts, &Reader::PLAN) else { return };
+    match chain.netem() {
+        Ok(spec) => {
+            assert!(spec.delay <= LONGEST_DELAY);
+            assert!(spec.limit(BitRate::new(u64::MAX)) >= spec.limit(BitRate::new(128_000)));
+            assert_eq!(spec.loss_of_u32() > 0 || spec.line.is_some(), spec.wants_wire_packets());
+            drop(spec.line(btu_core::link::Wire::Ethernet));
+        }
+        Err(refused) => assert!(refused.to_string().contains("netem does not do exactly")),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod frame;
 mod identity;
 pub mod invite;
 mod journal;
+pub mod line;
 pub mod message;
 pub mod policy;
 pub mod secret;

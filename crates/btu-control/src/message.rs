@@ -21,6 +21,7 @@ pub use bounds::Bounded;
 pub use bounds::MessageError;
 pub use run::Carried;
 pub use run::LinkOrder;
+pub use run::LinkWish;
 pub use run::MOST_PACKETS;
 pub use run::Preparation;
 pub use run::Which;

@@ -59,6 +59,19 @@ pub struct LinkOrder {
     pub seed: u64,
 }
 
+/// The whole list of what the keeper of a link can be asked, a line each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum LinkWish {
+    /// Give the link these elements, and count anew.
+    Configure {
+        /// The elements.
+        link: LinkOrder,
+    },
+    /// Say what the link did since then.
+    Samples {},
+}
+
 /// How much a connection carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

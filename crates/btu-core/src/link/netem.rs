@@ -81,6 +81,9 @@ impl NetemSpec {
             return refused(texts(is_line), TOO_FAST);
         }
         let spec = parts.into_iter().fold(Self::PASSING, Self::with);
+        if spec.loss.share() > 0.0 && spec.loss_of_u32() == 0 {
+            return refused(texts(is_loss), TOO_RARE);
+        }
         if spec.line.is_some() && spec.delay > Nanos::ZERO {
             return refused(texts(|part| place_of(part) > 0), ONE_QUEUE);
         }
@@ -169,6 +172,10 @@ fn is_line(part: Option<NetemPart>) -> bool {
     place_of(part) == 1
 }
 
+fn is_loss(part: Option<NetemPart>) -> bool {
+    matches!(part, Some(NetemPart::Loss(_)))
+}
+
 /// The kernel's unit of a rate; `None` beyond its 32 bits.
 fn bytes(rate: BitRate) -> Option<u32> {
     u32::try_from(rate.bit_per_second() / 8).ok().filter(|bytes| *bytes > 0)
@@ -180,6 +187,7 @@ const IN_ORDER: &str = "it loses first, then sends by the line, then delays, eac
 const ONE_QUEUE: &str = "its one limit would bound what waits for the line and what is on its way \
                          together";
 const TOO_FAST: &str = "its rate is one from 8 bit/s to 34 Gbit/s";
+const TOO_RARE: &str = "the least that it loses is one packet of 4294967296";
 /// What netem holds at the least: its own default.
 const FEWEST: u64 = 1000;
 /// The smallest packet on an Ethernet wire.
@@ -229,7 +237,8 @@ mod tests {
 
     #[test]
     fn what_netem_cannot_do_exactly_is_named_with_the_remedy() {
-        let cases: [(&[&str], &str); 6] = [
+        let cases: [(&[&str], &str); 7] = [
+            (&["drop 0.00000000001%"], "the least that it loses is one packet"),
             (&["drop 1@200,3@400/400", "delay 10ms"], "exactly \"drop 1@200,3@400/400\": it knows"),
             (&["hold 3@100/100 10ms"], "\"hold 3@100/100 10ms\""),
             (&["rate 10Mbit/s"], "a queue of packets"),

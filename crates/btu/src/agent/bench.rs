@@ -3,7 +3,6 @@
 //! orders.
 
 use std::io;
-use std::io::BufRead;
 use std::os::unix::net::UnixListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -13,6 +12,8 @@ use std::process::Command;
 use std::process::Stdio;
 
 use anyhow::Context;
+use btu_control::line::hear_next;
+use btu_control::line::say;
 use btu_sys::process;
 use serde::Deserialize;
 use serde::Serialize;
@@ -21,7 +22,6 @@ use super::front::accept;
 use super::front::listen;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
-use super::ordered::say;
 use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -60,7 +60,7 @@ impl Bench {
     /// Starts it.
     pub(super) fn start(state: &StateDir, scratch: Option<&Path>) -> Result<Self, Failure> {
         let listener = listen(&socket(state.path()))?;
-        let process = Ordered::start(own("bench", state.path(), scratch));
+        let process = Ordered::start("the bench", own("bench", state.path(), scratch));
         let process = process.context("start the bench").map_err(Failure::environment)?;
         Ok(Self { process, listener })
     }
@@ -85,9 +85,10 @@ pub(super) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         .context("confine the bench")
         .map_err(Failure::environment)?;
     let mut test: Option<Child> = None;
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(Failure::environment)?;
-        let order: Order = serde_json::from_str(&line).map_err(Failure::environment)?;
+    let mut input = io::stdin().lock();
+    while let Some(order) =
+        hear_next::<Order>(&mut input).context("hear the agent").map_err(Failure::environment)?
+    {
         // The last test ends in any case.
         if let Some(mut last) = test.take() {
             let _ = last.kill();

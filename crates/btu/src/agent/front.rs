@@ -20,6 +20,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_control::line::hear;
+use btu_control::line::hear_next;
+use btu_control::line::say;
 use btu_control::message::LinkOrder;
 use btu_control::message::MOST_PACKETS;
 use btu_control::message::Offer;
@@ -50,8 +53,6 @@ use super::keeper::Kept;
 use super::listener;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
-use super::ordered::hear;
-use super::ordered::say;
 use super::state::StateDir;
 use super::worker::doorway::Ends;
 use super::workers::Allowed;
@@ -135,12 +136,12 @@ impl Front {
         command.args(["--device", &policy.device, "--address", &policy.address.to_string()]);
         command.args(["--prefix", &policy.prefix.to_string(), "--socket"]).arg(&socket);
         command.args((policy.mechanism == Mechanism::Netem).then_some("--netem"));
-        let process = Ordered::start(command).context("start the front");
+        let process = Ordered::start("the front", command).context("start the front");
         let mut process = process.map_err(Failure::environment)?;
         let refused = match process.hear::<Made>() {
             Ok(Ok(())) => None,
             Ok(Err(reason)) => Some(reason),
-            Err(error) => Some(format!("the front ended: {error}")),
+            Err(error) => Some(error.to_string()),
         };
         if let Some(reason) = &refused {
             output::message(&format!("no emulated links: {reason}"));
@@ -207,9 +208,10 @@ impl Emulator {
     }
 
     fn ask<T: DeserializeOwned>(&mut self, wish: &Wish) -> Result<T, String> {
-        let asked = say(&mut self.output, wish)
-            .and_then(|()| hear::<Result<T, String>>(&mut self.input.lock()));
-        asked.unwrap_or_else(|error| Err(format!("the emulator is gone: {error}")))
+        let gone = |error: &dyn std::fmt::Display| format!("the emulator is gone: {error}");
+        say(&mut self.output, wish).map_err(|error| gone(&error))?;
+        let said = hear::<Result<T, String>>(&mut self.input.lock());
+        said.unwrap_or_else(|error| Err(gone(&error)))
     }
 }
 
@@ -220,9 +222,10 @@ pub(super) fn front(args: &FrontArgs) -> Result<Exit, Failure> {
     say(&mut io::stdout(), &told).map_err(Failure::environment)?;
     let Ok(front) = made else { return Ok(Exit::Done) };
     let mut worker: Option<Child> = None;
-    for line in io::stdin().lines() {
-        let line = line.map_err(Failure::environment)?;
-        let order: Order = serde_json::from_str(&line).map_err(Failure::environment)?;
+    let mut input = io::stdin().lock();
+    while let Some(order) =
+        hear_next::<Order>(&mut input).context("hear the agent").map_err(Failure::environment)?
+    {
         // The last worker ends in any case.
         if let Some(mut last) = worker.take() {
             let _ = last.kill();

@@ -12,7 +12,10 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use anyhow::Context;
+use btu_control::line::hear_next;
+use btu_control::line::say;
 use btu_control::message::LinkOrder;
+use btu_control::message::LinkWish;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
 use btu_core::sample::DirectionSample;
@@ -24,13 +27,9 @@ use btu_testbed::backend::BackendError;
 use btu_testbed::backend::netem::NetemBackend;
 use btu_testbed::capture::Capture;
 use btu_testbed::front;
-use serde::Deserialize;
-use serde::Serialize;
 
 use super::confine;
 use super::ordered::Ordered;
-use super::ordered::hear;
-use super::ordered::say;
 use crate::exit::Exit;
 use crate::exit::Failure;
 
@@ -40,16 +39,6 @@ pub(super) struct KeeperArgs {
     /// The process that started it
     #[arg(long)]
     parent: u32,
-}
-
-/// The whole list of what a front can ask of its keeper.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case")]
-enum Wish {
-    /// Give the link these elements, and count anew.
-    Configure { link: LinkOrder },
-    /// Say what the link did since then.
-    Samples {},
 }
 
 /// What a keeper says of itself, once.
@@ -66,7 +55,7 @@ impl Kept {
         wire.enter()?;
         let mut command = Command::new("/proc/self/exe");
         command.args(["agent", "keeper", "--parent", &std::process::id().to_string()]);
-        let started = Ordered::start(command).and_then(|mut keeper| {
+        let started = Ordered::start("the keeper of the link", command).and_then(|mut keeper| {
             let made = keeper.hear::<Made>()?;
             made.map(|()| keeper).map_err(io::Error::other)
         });
@@ -74,7 +63,7 @@ impl Kept {
         Ok(Self { keeper: Mutex::new(keeper) })
     }
 
-    fn ask<T: serde::de::DeserializeOwned>(&self, wish: &Wish) -> Result<T, BackendError> {
+    fn ask<T: serde::de::DeserializeOwned>(&self, wish: &LinkWish) -> Result<T, BackendError> {
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         keeper.ask(wish, PATIENCE).map_err(|cause| stopped(&cause))
     }
@@ -94,7 +83,7 @@ impl backend::Emulator for Kept {
         };
         let link =
             LinkOrder { up: texts(|order| &order.up), down: texts(|order| &order.down), seed };
-        self.ask(&Wish::Configure { link })
+        self.ask(&LinkWish::Configure { link })
     }
 
     fn start_capture(&self, _limit: usize) -> Result<(), BackendError> {
@@ -106,7 +95,7 @@ impl backend::Emulator for Kept {
     }
 
     fn samples(&self) -> Result<Vec<DirectionSample>, BackendError> {
-        self.ask(&Wish::Samples {})
+        self.ask(&LinkWish::Samples {})
     }
 }
 
@@ -117,12 +106,15 @@ pub(super) fn keeper(args: &KeeperArgs) -> Result<Exit, Failure> {
     say(&mut io::stdout(), &told).map_err(Failure::environment)?;
     let Ok(emulator) = made else { return Ok(Exit::Done) };
     let mut input = BufReader::new(io::stdin());
-    while let Ok(wish) = hear::<Wish>(&mut input) {
+    // What a front says that is no wish is heard by nobody again: both are of one program.
+    while let Some(wish) =
+        hear_next(&mut input).context("hear the front").map_err(Failure::environment)?
+    {
         let said = match wish {
-            Wish::Configure { link } => {
+            LinkWish::Configure { link } => {
                 say(&mut io::stdout(), &configure(emulator.as_ref(), &link))
             }
-            Wish::Samples {} => say(&mut io::stdout(), &emulator.samples().map_err(told_of)),
+            LinkWish::Samples {} => say(&mut io::stdout(), &emulator.samples().map_err(told_of)),
         };
         if said.is_err() {
             break;

@@ -57,7 +57,7 @@ enum Order {
 pub(super) fn listener(args: &ListenerArgs) -> Result<Exit, Failure> {
     let made = make(args);
     let told = made.as_ref().map(|_| ()).map_err(|error| format!("{error:#}"));
-    super::ordered::say(&mut io::stdout(), &told).map_err(Failure::environment)?;
+    btu_control::line::say(&mut io::stdout(), &told).map_err(Failure::environment)?;
     let Ok(mut ear) = made else { return Ok(Exit::Done) };
     serve(&mut ear).context("listen for the agent").map_err(Failure::environment)
 }

@@ -1,16 +1,18 @@
 //! Processes of an agent that are given orders, one after the other, and say when each was carried out.
 
 use std::io;
-use std::io::BufRead;
 use std::io::BufReader;
-use std::io::Write;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
 use std::time::Duration;
+use std::time::Instant;
 
+use btu_control::line;
+use btu_control::line::LineError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,24 +20,42 @@ use crate::output;
 
 /// The agent's side. Dropped, the process is killed, and what it started with it.
 pub(super) struct Ordered {
+    /// Which process it is, for people.
+    name: &'static str,
     child: Child,
-    said: BufReader<UnixStream>,
+    said: BufReader<Patient>,
+}
+
+/// A channel on which no word is waited for beyond its time, however slowly its bytes come.
+struct Patient {
+    channel: UnixStream,
+    until: Option<Instant>,
 }
 
 impl Ordered {
-    /// Starts it.
-    pub(super) fn start(mut command: Command) -> io::Result<Self> {
+    /// Starts it; `name` is how people call the process.
+    pub(super) fn start(name: &'static str, mut command: Command) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         command.stdin(Stdio::piped()).stdout(Stdio::from(OwnedFd::from(theirs)));
         let child = command.spawn()?;
         // The command holds the other end of the channel: one that ends without a word must be heard.
         drop(command);
-        Ok(Self { child, said: BufReader::new(ours) })
+        Ok(Self { name, child, said: BufReader::new(Patient { channel: ours, until: None }) })
     }
 
     /// What it says of itself before its first order, however long that takes.
     pub(super) fn hear<T: DeserializeOwned>(&mut self) -> io::Result<T> {
-        hear(&mut self.said)
+        line::hear(&mut self.said).map_err(|error| self.misheard(&error))
+    }
+
+    /// Which process said what is no word, or nothing.
+    fn misheard(&self, error: &LineError) -> io::Error {
+        let kind = match error {
+            LineError::Io(cause) => cause.kind(),
+            LineError::Ended => io::ErrorKind::UnexpectedEof,
+            LineError::NoWord { .. } | LineError::TooLong => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, format!("{}: {error}", self.name))
     }
 
     /// Gives an order; it was carried out when this returns, or could not be within `within`. A process
@@ -60,9 +80,9 @@ impl Ordered {
         within: Duration,
     ) -> io::Result<Result<T, String>> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        self.said.get_ref().set_read_timeout(Some(within))?;
-        say(self.child.stdin.as_mut().ok_or_else(gone)?, order)?;
-        hear(&mut self.said)
+        self.said.get_mut().until = Some(Instant::now() + within);
+        line::say(self.child.stdin.as_mut().ok_or_else(gone)?, order)?;
+        self.hear()
     }
 
     /// The order to end something, which is over when this returns: a process that does not do it is
@@ -90,17 +110,15 @@ impl Drop for Ordered {
     }
 }
 
-/// One line of JSON.
-pub(super) fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
-    let line = serde_json::to_string(what)? + "\n";
-    to.write_all(line.as_bytes())?;
-    to.flush()
-}
-
-pub(super) fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T> {
-    let mut line = String::new();
-    from.read_line(&mut line)?;
-    Ok(serde_json::from_str(&line)?)
+impl Read for Patient {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.channel.set_read_timeout(left)?;
+        self.channel.read(space)
+    }
 }
 
 /// For the start of a process.
@@ -117,7 +135,7 @@ mod tests {
     fn shell(script: &str, mark: &Path) -> Ordered {
         let mut command = Command::new("sh");
         command.args(["-c", script]).arg(mark);
-        Ordered::start(command).unwrap()
+        Ordered::start("the shell", command).unwrap()
     }
 
     #[test]
@@ -148,5 +166,23 @@ mod tests {
         let mut ordered = shell("sleep 600", Path::new("-"));
         ordered.end_within(&"end", "the front", Duration::from_millis(20));
         assert!(ordered.child.try_wait().unwrap().is_some(), "it goes on");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_given_up_at_its_bound_and_told_with_who_said_it() {
+        let mut ordered = shell("read order; exec yes '[[[[[[[[' | tr -d '\\n'", Path::new("-"));
+        let refused = ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
+        assert_eq!(refused.to_string(), "the shell: a line of more than 1048576 bytes");
+        assert!(ordered.child.try_wait().unwrap().is_some(), "it goes on");
+    }
+
+    #[test]
+    fn an_answer_that_comes_byte_by_byte_is_not_waited_for_beyond_its_time() {
+        let slow = "read order; while :; do printf '['; sleep 0.05; done";
+        let mut ordered = shell(slow, Path::new("-"));
+        let begun = Instant::now();
+        let refused = ordered.order(&"start", Duration::from_millis(300)).unwrap_err();
+        assert!(refused.to_string().starts_with("the shell: "), "{refused}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 }

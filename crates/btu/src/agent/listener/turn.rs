@@ -14,13 +14,13 @@ use anyhow::Context;
 use btu_control::agent::Event;
 use btu_control::agent::WorkerId;
 use btu_control::frame::Chunk;
+use btu_control::line;
 use btu_control::message::Answer;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_sys::wait::Waiter;
 
 use super::Order;
-use crate::agent::ordered::hear;
 use crate::agent::worker::doorway::Ends;
 use crate::agent::workers::Word;
 use crate::agent::workers::Worker;
@@ -279,7 +279,7 @@ fn launch() -> std::io::Result<Result<Worker, String>> {
     let child = command.spawn()?;
     // The command holds the other end until it is dropped.
     drop(command);
-    let made: Result<(), String> = hear(&mut BufReader::new(&ours))
+    let made: Result<(), String> = line::hear(&mut BufReader::new(&ours))
         .unwrap_or_else(|error| Err(format!("the listener ended: {error}")));
     let worker = Worker::of_process(child, ours)?;
     Ok(made.map(|()| worker))
