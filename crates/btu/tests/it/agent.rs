@@ -4,6 +4,7 @@
 mod between;
 mod blocks;
 mod broken;
+mod capped;
 mod confined;
 mod cut;
 mod elsewhere;
