@@ -197,6 +197,7 @@ fn the_unit_serves_under_systemd_as_its_page_says() {
         assert_eq!(log.lines().filter(|told| *told == line).count(), 3, "{line} in\n{log}");
     }
     emulates_links_without_root(&machine, &hosts);
+    lets_the_kernel_emulate(&machine, &hosts);
     refuses_without_an_invitation(&machine);
 }
 
@@ -223,6 +224,27 @@ fn emulates_links_without_root(machine: &Machine<'_>, hosts: &Hosts) {
     let samples = lines(&hosts.path("delayed/samples.jsonl"));
     let cell = samples.iter().find(|line| line["kind"] == "cell").unwrap();
     assert_eq!(cell["emulation"][0]["delay_asked_us"], 5000.0, "{cell}");
+    machine.done(&["systemctl", "stop", "btu-agent"]);
+}
+
+/// The same where the policy asks for netem: its rights reach the keeper, which is told by the kernel and by
+/// nobody before it that there is no netem, if there is none.
+fn lets_the_kernel_emulate(machine: &Machine<'_>, hosts: &Hosts) {
+    let mechanism = "printf '%s\\n' 'mechanism = \"netem\"' >>/var/lib/btu/policy.toml";
+    machine.done(&["sh", "-c", mechanism]);
+    machine.done(&["systemctl", "start", "btu-agent"]);
+    is_confined(machine, &machine.answers(), "0000000000203000");
+    let plan = short_plan("\"SEND+DL\"", "video", 1);
+    let run = hosts.run(&plan, "netem", &["--active", "lab1"]).output().unwrap();
+    let log = machine.done(&["journalctl", "--no-pager", "--output=cat", "--unit=btu-agent"]);
+    if let Some(refused) = log.lines().rfind(|line| line.starts_with("no emulated links")) {
+        assert!(refused.contains("the kernel has no sch_netem"), "{refused}");
+    } else {
+        assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
+        let samples = lines(&hosts.path("netem/samples.jsonl"));
+        let cell = samples.iter().find(|line| line["kind"] == "cell").unwrap();
+        assert_eq!(cell["emulation"][0]["backend"], "netem", "{cell}");
+    }
     machine.done(&["systemctl", "stop", "btu-agent"]);
 }
 
