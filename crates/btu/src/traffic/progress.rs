@@ -158,7 +158,7 @@ impl Moving {
         let left = self.left.map_or_else(String::new, |left| {
             format!(", {} left", span(left.since(Nanos::from(elapsed))))
         });
-        format!("{}, {rate:.3} Mb/s now{left}", self.label)
+        format!("{}, {} Mb/s now{left}", self.label, four_digits(rate))
     }
 }
 
@@ -172,16 +172,23 @@ const TICK: Duration = Duration::from_millis(500);
 fn figures(run: &RunSample) -> String {
     match &run.probe {
         Some(ProbeSample::Capacity(sample)) => sample.figures().map_or_else(String::new, |found| {
-            format!(": {:.3} Mb/s at the IP layer", found.capacity_bit_s / 1e6)
+            format!(": {} Mb/s at the IP layer", four_digits(found.capacity_bit_s / 1e6))
         }),
         Some(ProbeSample::Responsiveness(sample)) => sample
             .figures()
             .map_or_else(String::new, |found| format!(": {:.0} round trips a minute", found.rpm)),
         None => {
             let totals = Totals::of(run);
-            format!(": a {:.3}, d {:.3} Mb/s", totals.arrival / 1e6, totals.departure / 1e6)
+            let [a, d] = [totals.arrival, totals.departure].map(|rate| four_digits(rate / 1e6));
+            format!(": a {a}, d {d} Mb/s")
         }
     }
+}
+
+/// More would change with every look; below one, thousandths.
+fn four_digits(value: f64) -> String {
+    let decimals = [1000.0, 100.0, 10.0].iter().filter(|from| value < **from).count();
+    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]
@@ -201,6 +208,8 @@ mod tests {
         let text = moving(Some(Nanos::from_secs(45))).text(moved, second, 4 * second);
         assert_eq!(text, "80 ms, 1.250 Mb/s now, 41 s left");
         assert_eq!(moving(None).text(moved, second, second), "80 ms, 1.250 Mb/s now");
+        let shown = [0.0634, 9.4, 95.25, 1554.87].map(four_digits);
+        assert_eq!(shown, ["0.063", "9.400", "95.25", "1555"]);
         gauge.add(|| 7);
         gauge.add(|| 5);
         assert_eq!(gauge.bytes(), 12);
