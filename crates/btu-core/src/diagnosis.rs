@@ -12,6 +12,7 @@
 
 mod application;
 mod blackbox_limited;
+mod blackbox_path;
 mod bloated_queue;
 mod congestion_window;
 mod delayed_ack;
@@ -79,6 +80,7 @@ pub static CAUSES: &[Cause] = &[
     starved_sender::CAUSE,
     stolen_time::CAUSE,
     blackbox_limited::CAUSE,
+    blackbox_path::CAUSE,
     congestion_window::CAUSE,
     application::CAUSE,
     disturbed_passes::CAUSE,

@@ -11,7 +11,6 @@ use super::Worked;
 use super::seen::Seen;
 use super::stolen_time::taken;
 use super::worked::LEAST;
-use crate::tcp::float;
 use crate::units::Ratio;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -38,7 +37,7 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
         (&evidence.receiver, [worked.receiver, worked.sender], seen.window_limited()),
     ];
     let never_rested = |(end, worked, still)| without_rest(seen, end, worked, still);
-    ends.into_iter().find_map(never_rested).or_else(|| stolen(seen)).or_else(|| told(seen))
+    ends.into_iter().find_map(never_rested).or_else(|| stolen(seen))
 }
 
 /// A data thread that never rests is the limit, whatever the packets look like: at a receiver its
@@ -117,18 +116,5 @@ fn stolen(seen: &Seen<'_>) -> Option<Finding> {
         confidence: Confidence::Medium,
         sentence: format!("the hypervisor took {percent:.0} % of a CPU from {role}"),
         figures: vec![Figure::new("steal at the black box", percent, "%")],
-    })
-}
-
-/// What the rule of that name says, threads aside.
-fn told(seen: &Seen<'_>) -> Option<Finding> {
-    let reasons = &seen.evidence.blackbox;
-    let first = reasons.first()?;
-    let share = seen.worked.spare(Site::Path, Basis::Waits).min(0.5);
-    (share > 0.0).then(|| Finding {
-        share,
-        confidence: Confidence::Medium,
-        sentence: format!("a black box was the limit: {first}"),
-        figures: vec![Figure::new("reasons", float(reasons.len() as u64), "")],
     })
 }

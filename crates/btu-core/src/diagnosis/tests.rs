@@ -187,11 +187,13 @@ fn a_tiny_send_buffer() {
 
 #[test]
 fn an_application_that_pauses() {
-    named("application", |chance| {
-        let pause = millis(chance, 300, 1200);
-        let writes = (0..chance.random_range(3..8)).map(|n| (pause * n, 50_000));
-        alone(Model { writes: writes.collect(), delay: millis(chance, 1, 5), ..Model::default() })
-    });
+    named("application", |chance| alone(pausing(chance)));
+}
+
+fn pausing(chance: &mut ChaCha12Rng) -> Model {
+    let pause = millis(chance, 300, 1200);
+    let writes = (0..chance.random_range(3..8)).map(|n| (pause * n, 50_000));
+    Model { writes: writes.collect(), delay: millis(chance, 1, 5), ..Model::default() }
 }
 
 /// All that follows is lost too, also the probe for the tail.
@@ -467,7 +469,7 @@ fn drops_that_were_asked_for_and_a_busy_black_box() {
         let model = healthy(chance);
         (Model { lost, writes: vec![(Nanos::ZERO, 3_000_000)], ..model }, evidence)
     });
-    named("blackbox-limited", |chance| {
+    named("blackbox-path", |chance| {
         let blackbox = vec!["active sent 50 segments again, 0 drops were asked for".to_owned()];
         (healthy(chance), Evidence { blackbox, ..Evidence::default() })
     });

@@ -197,7 +197,16 @@ fn time_that_was_stolen_from_a_black_box_counts_where_the_ends_rest() {
 fn what_is_said_of_a_black_box_counts_where_the_ends_rest() {
     let late = || vec!["test-active up: p99 lateness 300 us > 250 us".to_owned()];
     let evidence = |worked| Evidence { blackbox: late(), ..ends(WAYS[0], worked) };
-    named("blackbox-limited", |chance| (healthy(chance), evidence([40, 30])));
+    named("blackbox-path", |chance| (healthy(chance), evidence([40, 30])));
     let model = healthy(&mut ChaCha12Rng::seed_from_u64(1));
     assert_eq!(names(&said(model, &evidence([97, 90]))), []);
+}
+
+/// Some hundred microseconds in front of a black box are no reason for pauses of half a second.
+#[test]
+fn an_application_that_pauses_is_the_first_cause_however_late_the_emulator_was() {
+    named("application", |chance| {
+        let blackbox = vec!["test-active up: p99 lateness 300 us > 250 us".to_owned()];
+        (pausing(chance), Evidence { blackbox, ..Evidence::default() })
+    });
 }
