@@ -3,6 +3,7 @@
 
 mod cpu;
 mod drift;
+mod others;
 mod protocol;
 
 use std::collections::BTreeMap;
@@ -39,7 +40,8 @@ pub enum Figure {
 }
 
 /// Every probe.
-pub static PROBES: &[&dyn Probe] = &[&cpu::CpuTime, &drift::Drift, &protocol::Protocol];
+pub static PROBES: &[&dyn Probe] =
+    &[&cpu::CpuTime, &drift::Drift, &others::OtherProcesses, &protocol::Protocol];
 
 /// A reading of every probe.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ pub struct Observation {
     readings: Vec<Reading>,
 }
 
-/// Reads every probe. Cheap: a handful of small files.
+/// Reads every probe. Cheap: a handful of small files, and two system calls for each process.
 pub fn observe(files: &Files) -> Observation {
     let readings = PROBES.iter().map(|probe| probe.read(files)).collect();
     Observation { started: Nanos::new(clock::monotonic_ns()), readings }

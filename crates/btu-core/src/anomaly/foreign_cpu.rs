@@ -4,17 +4,21 @@ use super::Rule;
 use super::Weight;
 use super::evidence::percent;
 use crate::sample::HostSample;
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule {
     name: "foreign-cpu",
-    about: "other programs used more than 2 % of a CPU during the run",
+    about: "other programs used 5 ms and more than 2 % of a CPU during the run",
     weight: Weight::Remark,
     find: |evidence| evidence.each_run(|run| judge(&run.sample.host)),
 };
 
 pub(super) fn judge(host: &HostSample) -> Option<String> {
-    let used = percent(host.foreign_cpu_ns?, host.elapsed_ns).filter(|used| *used > MOST)?;
+    let foreign = host.foreign_cpu_ns.filter(|foreign| *foreign >= A_FEW_TURNS)?;
+    let used = percent(foreign, host.elapsed_ns).filter(|used| *used > MOST)?;
     Some(format!("other programs used {used:.1} % > 2 % of a CPU"))
 }
 
 const MOST: f64 = 2.0;
+/// Less is what wakes up on every host, however short the run.
+const A_FEW_TURNS: Nanos = Nanos::from_millis(5);

@@ -284,6 +284,14 @@ fn remarks_on_the_host_have_their_limits() {
     assert_said(&host(11, 0), "steal", "the hypervisor stole 1.1 % > 1 % of the window");
     assert_said(&host(0, 21), "foreign-cpu", "other programs used 2.1 % > 2 % of a CPU");
     assert_eq!((said(&host(10, 20), "steal"), said(&host(10, 20), "foreign-cpu")), (None, None));
+    let short = |foreign: u64| {
+        after(|sample| {
+            sample.host.elapsed_ns = Nanos::from_millis(100);
+            sample.host.foreign_cpu_ns = Some(Nanos::from_millis(foreign));
+        })
+    };
+    assert_eq!(said(&short(4), "foreign-cpu"), None, "so much wakes up on every host");
+    assert_said(&short(5), "foreign-cpu", "other programs used 5.0 % > 2 % of a CPU");
     let moved = after(|sample| {
         sample.comm.as_mut().unwrap().connections[0].sender.cpus = vec![0, 3];
     });

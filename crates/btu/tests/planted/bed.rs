@@ -61,7 +61,6 @@ use btu_testbed::local::Path;
 
 use super::Plant;
 use super::Rivals;
-use super::others::Others;
 
 /// Three hosts for one trial after the other.
 pub(crate) struct Bed {
@@ -125,8 +124,7 @@ impl Bed {
         let recording = self.testbed.record(&[Role::Active], path, MOST_PACKETS);
         let recording = recording.expect("a recording");
         let files = Files::host();
-        let (before, others) =
-            (BOXES.map(|role| self.inside(role, || observe(&files))), Others::now());
+        let before = BOXES.map(|role| self.inside(role, || observe(&files)));
         let rivals = self.rivals(plant.rivals);
         let (writer, reader) = self.talk(plant);
         rivals.end();
@@ -134,9 +132,7 @@ impl Bed {
         let most = plant.most_window.map_or(u64::MAX, u64::from);
         assert!(window <= Some(most), "the kernel keeps to the bound of a route: {window:?}");
         thread::sleep(LAST_PACKETS);
-        let others = Others::now().since(&others);
-        let [mut host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
-        host.foreign_cpu_ns = host.foreign_cpu_ns.max(Some(others));
+        let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
         let captures = recording.finish().expect("the packets");
         let (end, seen_at) = match (path, plant.direction) {
             (Path::Emulated, Direction::Send) => (End::Near, CapturePoint::Test),

@@ -3,7 +3,6 @@
 
 mod bed;
 mod causes;
-mod others;
 mod talk;
 
 pub(crate) use bed::Bed;
