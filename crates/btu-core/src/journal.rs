@@ -75,6 +75,12 @@ impl EventRecord {
         let is_cut = ["agent_lost", "interrupted"].contains(&last.event.as_str());
         is_cut.then_some(last.detail.as_str())
     }
+
+    /// The events since the measurement was gone on with last: what ended an earlier part is over.
+    pub fn last_part(events: &[Self]) -> &[Self] {
+        let begun = events.iter().rposition(|one| one.event == "resumed").unwrap_or_default();
+        &events[begun..]
+    }
 }
 
 impl Journal {

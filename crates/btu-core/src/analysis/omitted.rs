@@ -4,6 +4,7 @@ use super::AbnormalCell;
 use super::CellSummary;
 use super::abnormal::abnormal_of;
 use crate::cell::Cell;
+use crate::journal::EventRecord;
 use crate::journal::Journal;
 use crate::plan::CaptureLimits;
 use crate::plan::Captured;
@@ -119,8 +120,7 @@ struct Known<'j> {
 impl<'j> Known<'j> {
     fn of(journal: &'j Journal, complete: bool) -> Self {
         // Who resumes a run has its time for second runs anew.
-        let resumed = journal.events.iter().rposition(|one| one.event == "resumed");
-        let events = &journal.events[resumed.unwrap_or(0)..];
+        let events = EventRecord::last_part(&journal.events);
         let late = events.iter().filter(|one| one.event == Journal::NOT_RUN_AGAIN);
         Self {
             choice: journal.plan.captured,

@@ -55,9 +55,6 @@ impl Given {
 
 /// The files of a bundle as this host told them, of the test that is ordered.
 fn believed(bundle: &[u8], order: &TestOrder, own: &Identity) -> Result<Files, String> {
-    if order.service.is_some() {
-        return Err("only the cells of a run are gone on with".to_owned());
-    }
     let mut files = btu_report::unpack(bundle).map_err(|error| error.to_string())?;
     let proof = Proof::part(&mut files).ok_or("nobody stands for what was brought")?;
     let part = proof.proved(&files, own.id())?;
@@ -81,10 +78,10 @@ mod tests {
         all.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
     }
 
-    fn order(service: Option<&str>) -> TestOrder {
+    fn order() -> TestOrder {
         let order = serde_json::json!({
             "seq": 1, "lease_ns": 1, "plan": "seed = 7\n", "boxes": [], "reconnect_s": 5, "marks": [],
-            "service": service, "goes_on": true,
+            "goes_on": true,
         });
         serde_json::from_value(order).unwrap()
     }
@@ -112,16 +109,15 @@ mod tests {
             btu_report::pack(&all)
         };
         let good = packed(&own, "seed = 7\n");
-        assert_eq!(believed(&good, &order(None), &own), Ok(files("seed = 7\n")));
+        assert_eq!(believed(&good, &order(), &own), Ok(files("seed = 7\n")));
         let other = Identity::ephemeral().unwrap();
-        for (bundle, order, why) in [
-            (packed(&other, "seed = 7\n"), order(None), "not signed by the host under test"),
-            (packed(&own, "seed = 8\n"), order(None), "of another plan"),
-            (btu_report::pack(&files("seed = 7\n")), order(None), "nobody stands for"),
-            (b"none".to_vec(), order(None), "not a bundle"),
-            (good, order(Some("traffic")), "only the cells of a run"),
+        for (bundle, why) in [
+            (packed(&other, "seed = 7\n"), "not signed by the host under test"),
+            (packed(&own, "seed = 8\n"), "of another plan"),
+            (btu_report::pack(&files("seed = 7\n")), "nobody stands for"),
+            (b"none".to_vec(), "not a bundle"),
         ] {
-            let refused = believed(&bundle, &order, &own).unwrap_err();
+            let refused = believed(&bundle, &order(), &own).unwrap_err();
             assert!(refused.contains(why), "{refused}");
         }
     }
@@ -137,10 +133,10 @@ mod tests {
         Proof::of(&all, &state.identity().unwrap()).join(&mut all);
         let mut given = Given::default();
         given.take(1, 0, &hex(&btu_report::pack(&all)));
-        assert_eq!(given.told(&state, &order(None)).unwrap(), files("seed = 7\n"));
+        assert_eq!(given.told(&state, &order()).unwrap(), files("seed = 7\n"));
         let names = std::fs::read_dir(state.test_folder()).unwrap().count();
         assert_eq!(names, 2);
-        let again = given.told(&state, &order(None)).unwrap_err();
+        let again = given.told(&state, &order()).unwrap_err();
         assert!(again.cause.to_string().starts_with("resume: "), "{:#}", again.cause);
         assert!(!state.test_folder().exists());
     }

@@ -272,15 +272,14 @@ pub(crate) fn end(
     Err(failure)
 }
 
-/// Why a test elsewhere is never gone on with.
-pub(crate) fn no_resume(dir: &Path, name: &str) -> Failure {
-    let cause = anyhow!(
-        "--resume {}: --test {} goes on with no test: one that is cut off has ended there, and its runs so \
-         far are in this directory, unsigned",
-        dir.display(),
-        super::shown(name)
-    );
-    Failure::usage(cause).hint("start the test again, without --resume")
+/// Who keeps the rest of a test that was cut off, and what `host` told of it before, as a bundle.
+pub(crate) fn going_on(dir: &Path, host: &NamedAgent) -> Result<(Copied, Vec<u8>), Failure> {
+    Copied::going_on(dir, host.id).map_err(|cause| {
+        let name = super::shown(&host.name);
+        let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
+        Failure::usage(cause)
+            .hint("the host of its first part can; or start anew, without --resume")
+    })
 }
 
 /// How long a guest may wait for black boxes.

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::units::Nanos;
@@ -105,11 +106,7 @@ fn directory(
         let copied = Copied::into(&out);
         return Ok((out, copied, None));
     };
-    let (copied, told) = Copied::going_on(dir, test.id).map_err(|cause| {
-        let name = crate::conductor::shown(&test.name);
-        let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
-        Failure::usage(cause).hint("name the host of the first part with --test, or start anew")
-    })?;
+    let (copied, told) = tested::going_on(dir, test)?;
     Ok((dir.clone(), copied, Some(told)))
 }
 
@@ -165,9 +162,8 @@ impl Elsewhere<'_> {
         let events = stored.journal.events.clone();
         let closed = Closed { path: out.to_owned(), journal: stored.journal, analysis };
         finish::show(self.args, &closed)?;
-        // What ended an earlier part is over.
-        let begun = events.iter().rposition(|one| one.event == "resumed").unwrap_or_default();
-        let event = |name: &str| events[begun..].iter().rev().find(|one| one.event == name);
+        let last = EventRecord::last_part(&events);
+        let event = |name: &str| last.iter().rfind(|one| one.event == name);
         if let Some(lost) = event("agent_lost") {
             let cause = anyhow!("the host under test lost an agent: {}", lost.detail);
             let again = finish::again(self.args, &closed);

@@ -2,11 +2,14 @@
 //! others take it for a guest of this host, and this host has no connection of it.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
+use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
+use btu_core::journal::EventRecord;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
@@ -35,6 +38,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
 use crate::run::place;
+use crate::run::start::journal_failure;
 
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {
@@ -51,12 +55,10 @@ pub(super) fn run(
     output: &OutputArgs,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
-    if let Some(dir) = args.resumed() {
-        return Err(tested::no_resume(dir, name));
+    if let Some(journal) = finished(args)? {
+        return shown_again(&journal, output);
     }
-    let out = output.out.clone().unwrap_or_else(|| start::default_out(plan));
-    place::free(&out)?;
+    let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
     let needs = needs::of(plan, interrupt)?;
     let own = StateDir::open(&args.far().state)?.identity()?;
     let agents: Vec<(Role, NamedAgent)> = args.agents(plan)?.into_iter().collect();
@@ -66,14 +68,15 @@ pub(super) fn run(
     if boxes.iter().any(|(_, agent)| agent.id == host.id) {
         return Err(super::casting::one_host(name));
     }
+    let (out, copied, given) = directory(args, plan, output, host)?;
     let tested = Tested {
         host,
         boxes: &boxes,
         own: &own,
         cancel: interrupt.flag(),
         tell: tested::heard(output.quiet || output.json),
-        copied: Copied::into(&out),
-        given: None,
+        copied,
+        given,
         longest: longest(plan)?,
         reconnect: args.far().reconnect,
     };
@@ -84,6 +87,40 @@ pub(super) fn run(
         Ok(files) => one.show(&out, &files),
         Err(failure) => one.cut(failure, interrupt),
     }
+}
+
+/// The journal to go on with, where it is at its end already.
+fn finished(args: &TrafficArgs) -> Result<Option<JournalDir>, Failure> {
+    let Some(dir) = args.resumed() else { return Ok(None) };
+    let (journal, stored) = JournalDir::resume::<Line>(dir).map_err(journal_failure)?;
+    Ok(stored.is_finished().then_some(journal))
+}
+
+/// A measurement that is at its end already: its files, rendered again. Its signatures stay.
+fn shown_again(journal: &JournalDir, output: &OutputArgs) -> Result<Exit, Failure> {
+    let dir = journal.path();
+    let told = "the measurement is finished; only its files are rendered again";
+    output::message(&format!("{}: {told}", dir.display()));
+    let stored = closing::render_files(journal, StoredTraffic::open)?;
+    closing::show(dir, &stored, output.json)?;
+    Ok(exit(dir, &stored))
+}
+
+/// Where the result goes, who keeps it, and what the host that measures told of it before.
+fn directory(
+    args: &TrafficArgs,
+    plan: &Plan,
+    output: &OutputArgs,
+    host: &NamedAgent,
+) -> Result<(PathBuf, Copied, Option<Vec<u8>>), Failure> {
+    if let Some(dir) = args.resumed() {
+        let (copied, told) = tested::going_on(dir, host)?;
+        return Ok((dir.to_owned(), copied, Some(told)));
+    }
+    let out = output.out.clone().unwrap_or_else(|| start::default_out(plan));
+    place::free(&out)?;
+    let copied = Copied::into(&out);
+    Ok((out, copied, None))
 }
 
 impl Elsewhere<'_> {
@@ -144,7 +181,8 @@ impl Elsewhere<'_> {
         let stored = closing::render_files(&journal, StoredTraffic::open)?;
         self.is_ordered(&stored)?;
         closing::show(journal.path(), &stored, self.output.json)?;
-        tested::end(Some(journal.path()), None, failure, interrupt)
+        let again = again(journal.path());
+        tested::end(Some(journal.path()), Some(&again), failure, interrupt)
     }
 
     /// The report as after any measurement, and the exit code by its events.
@@ -152,23 +190,30 @@ impl Elsewhere<'_> {
         tested::write(out, files.all())?;
         let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::usage)?;
         closing::show(out, &stored, self.output.json)?;
-        let journal = &stored.journal;
-        let event = |name: &str| journal.events.iter().rfind(|one| one.event == name);
+        let last = EventRecord::last_part(&stored.journal.events);
+        let event = |name: &str| last.iter().rfind(|one| one.event == name);
         if let Some(lost) = event("agent_lost") {
-            output::message(&format!("{}; what was measured before is kept", lost.detail));
+            let again = again(out);
+            output::message(&format!("{}; go on with: {again}", lost.detail));
             return Ok(Exit::Agent);
         }
         if event("finished").is_none() {
             return Err(self.tested.refused("the measurement was ended there before its last run"));
         }
-        if journal.runs().all(RunSample::is_complete) {
-            return Ok(Exit::Done);
-        }
-        Ok(incomplete(out))
+        Ok(exit(out, &stored))
     }
 }
 
-fn incomplete(out: &Path) -> Exit {
+/// What goes on with a measurement that is not at its end: its plan names the hosts.
+fn again(out: &Path) -> String {
+    format!("btu traffic --resume {}", out.display())
+}
+
+/// The exit code of a measurement that came to its end.
+fn exit(out: &Path, stored: &StoredTraffic) -> Exit {
+    if stored.journal.runs().all(RunSample::is_complete) {
+        return Exit::Done;
+    }
     let report = out.join("report.html");
     output::message(&format!("incomplete: what went wrong is in {}", report.display()));
     Exit::Incomplete

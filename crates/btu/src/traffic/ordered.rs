@@ -25,9 +25,8 @@ use crate::run::Interrupt;
 use crate::run::ordered::Measured;
 use crate::run::ordered::Told;
 
-/// Carries the order out. Of its directory nothing is left.
+/// Carries the order out; what it shall go on with is in its directory then. Of that nothing is left.
 pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
-    state.clear_test();
     let measured = measured(state, order, told);
     state.clear_test();
     measured
@@ -38,8 +37,9 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     let plan = plan_of(order)?;
     let unbounded = || Failure::usage(anyhow!("an order without the bounds of this host"));
     let limits = order.limits.clone().ok_or_else(unbounded)?;
+    let folder = state.test_folder();
     let output = OutputArgs {
-        out: Some(state.test_folder()),
+        out: (!order.goes_on).then(|| folder.clone()),
         note: order.note.clone(),
         dry_run: false,
         quiet: true,
@@ -48,7 +48,7 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     let wanted = Wanted {
         plan,
         output: &output,
-        resumed: None,
+        resumed: order.goes_on.then_some(&folder),
         agents: agents(&order.boxes)?,
         state: &StateArgs { state: Some(state.path().to_owned()) },
         reconnect: order.reconnect_s,

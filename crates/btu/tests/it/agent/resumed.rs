@@ -7,8 +7,11 @@ use std::process::Stdio;
 
 use super::A_LOT;
 use super::MANY;
+use super::between::SENDS;
+use super::between::two;
 use super::ended::BENCH;
 use super::ended::bench_and_box;
+use super::flows::one;
 use super::has_records;
 use super::hosts::Hosts;
 use super::hosts::Placed;
@@ -34,7 +37,7 @@ fn rest<'h>(hosts: &'h Hosts, out: &str) -> Placed<'h> {
     command
 }
 
-fn begun(mut run: Placed<'_>) -> Child {
+fn begun(run: &mut Placed<'_>) -> Child {
     run.stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -62,13 +65,13 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         let [mut bench, mut active] = bench_and_box(&hosts);
         let result = hosts.path("result");
         // The conductor.
-        let mut run = begun(hosts.drive(MANY, "result", &BENCH));
+        let mut run = begun(&mut hosts.drive(MANY, "result", &BENCH));
         grows(&result);
         signal(run.id(), "KILL");
         run.wait().unwrap();
         let kept = lines(&result.join("samples.jsonl"));
         // The agent of the host under test.
-        let mut run = begun(rest(&hosts, "result"));
+        let mut run = begun(&mut rest(&hosts, "result"));
         grows(&result);
         bench.kill();
         let (code, told) = ended(&mut run);
@@ -77,7 +80,7 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         assert!(told.contains(again), "{told}");
         bench.restart();
         // The network between whoever drives and the host under test.
-        let mut run = begun(rest(&hosts, "result"));
+        let mut run = begun(&mut rest(&hosts, "result"));
         grows(&result);
         hosts.cut(0);
         signal(run.id(), "INT");
@@ -88,7 +91,7 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         // The black box, for good: the host under test hands over what it has, signed.
         let mut run = rest(&hosts, "result");
         run.args(["--reconnect", "1"]);
-        let mut run = begun(run);
+        let mut run = begun(&mut run);
         grows(&result);
         active.kill();
         let (code, told) = ended(&mut run);
@@ -132,7 +135,7 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
         let hosts = Hosts::new();
         let [_bench, _active] = bench_and_box(&hosts);
         let result = hosts.path("result");
-        let mut run = begun(hosts.drive(MANY, "result", &BENCH));
+        let mut run = begun(&mut hosts.drive(MANY, "result", &BENCH));
         grows(&result);
         let twice = rest(&hosts, "result").output().unwrap();
         assert_eq!(twice.status.code(), Some(2), "{}", said(&twice));
@@ -170,5 +173,55 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
         assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
         let why = "agent lab1 cannot go on with this test";
         assert!(said(&refused).contains(why), "{}", said(&refused));
+    });
+}
+
+/// Twelve short runs between the two agents, or the rest of them.
+fn between(hosts: &Hosts, args: &[&str]) -> Child {
+    let mut command = hosts.btu(2);
+    begun(command.args(["traffic", "--quiet"]).args(args).stdout(Stdio::null()))
+}
+
+#[test]
+fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is_made_once() {
+    let name = "agent::resumed::\
+        traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is_made_once";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let mut agents = two(&hosts, [&[SENDS], &[]]);
+        let result = hosts.path("result");
+        let stream = "type = \"full(blocksize=64 KiB, duration=400 ms)\"";
+        std::fs::write(hosts.path("many.toml"), one("lab1", "lab2", stream)).unwrap();
+        let rest = ["--resume", "result", "--reconnect", "1"];
+        let again = "go on with: btu traffic --resume result";
+        // Whoever drives.
+        let mut run = between(&hosts, &["many.toml", "--passes", "12", "--out", "result"]);
+        grows(&result);
+        signal(run.id(), "KILL");
+        run.wait().unwrap();
+        let kept = lines(&result.join("samples.jsonl"));
+        // The agent that measures, and then the one that is sent to, for good.
+        for agent in &mut agents {
+            let mut run = between(&hosts, &rest);
+            grows(&result);
+            agent.kill();
+            let (code, told) = ended(&mut run);
+            assert_eq!(code, Some(4), "{told}");
+            assert!(told.contains(again), "{told}");
+            agent.restart();
+        }
+        let (code, told) = ended(&mut between(&hosts, &rest));
+        assert_eq!(code, Some(0), "{told}");
+        let all = lines(&result.join("samples.jsonl"));
+        assert!(all.starts_with(&kept));
+        let mut passes: Vec<_> = all.iter().filter_map(|line| line["pass"].as_u64()).collect();
+        passes.sort_unstable();
+        assert_eq!(passes, (1..=12).collect::<Vec<_>>());
+        let (code, found) = verified(&result, &[]);
+        assert_eq!(code, Some(0), "{found:#}");
+        assert!(!result.join("told.json").exists());
+        let (code, told) = ended(&mut between(&hosts, &rest));
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("the measurement is finished"), "{told}");
     });
 }
