@@ -165,11 +165,11 @@ mod tests {
     /// A shell stands for a binary with patient tests: it says how many of them it was told to leave out.
     #[test]
     fn patient_tests_run_beside_the_others_and_every_test_runs_once() {
-        let list = "case $1 in --list) printf 'agent::%s_: test\n' blocks::a broken::a_silent_cut_b \
-            broken::strangers_c ended::d limits::e f; printf '%s: test\n' faults::g link::h \
+        let list = "case $1 in --list) printf 'agent::%s_: test\n' between::m blocks::a broken::a_silent_cut_b \
+            broken::strangers_c elsewhere::n ended::d limits::e f; printf '%s: test\n' faults::g link::h \
             ending::a_run_in_which_a_cell_met_its_cap_i pingpong::j redact::k run::l;;";
         let ran = "*) case $2 in --skip) n=1 skipped=$((($# - 1) / 2));; *) n=$(($# - 2)) skipped=0;; esac; \
-            test $skipped = 0 -o $skipped = 11 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
+            test $skipped = 0 -o $skipped = 13 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
         let script = format!("{list} {ran}");
         let binary = Binary {
             title: "btu: it (test)".into(),
@@ -185,7 +185,7 @@ mod tests {
         };
         let tally = binary.run(command).unwrap();
         assert!(tally.is_green());
-        assert_eq!(tally.to_string(), "12 passed, 0 failed, 0 skipped");
+        assert_eq!(tally.to_string(), "14 passed, 0 failed, 0 skipped");
     }
 
     #[test]

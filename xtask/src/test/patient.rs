@@ -16,9 +16,11 @@ pub(super) const AT_ONCE: usize = 2;
 static PATIENT: &[(&str, &[&str])] = &[(
     "btu: it (test)",
     &[
+        "agent::between::",
         "agent::blocks::",
         "agent::broken::a_silent_cut_",
         "agent::broken::strangers_",
+        "agent::elsewhere::",
         "agent::ended::",
         "agent::limits::",
         "ending::a_run_in_which_a_cell_met_its_cap_",
