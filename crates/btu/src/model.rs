@@ -130,6 +130,7 @@ fn rate(rate: BitRate) -> String {
     let rate = rate.bit_per_second() as f64;
     match rate {
         0.0 => "-".to_owned(),
+        rate if rate >= 1e9 => format!("{:.3} Gb/s", rate / 1e9),
         rate if rate >= 1e6 => format!("{:.3} Mb/s", rate / 1e6),
         rate if rate >= 1e3 => format!("{:.3} kb/s", rate / 1e3),
         rate => format!("{rate:.1} b/s"),

@@ -119,7 +119,7 @@ fn throughput_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::BlockSize)?;
     let form = Form {
         name: "block-size",
-        title: "Throughput over block size (figure 4)",
+        title: "Throughput over block size (napier, figure 4)",
         x: ("block, bytes", ScaleKind::LogBytes),
         y: ("Mb/s", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. A level curve means that the path and not \
@@ -139,7 +139,7 @@ fn cpu_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::BlockSize)?;
     let form = Form {
         name: "cpu",
-        title: "CPU time per gigabyte over block size (figure 5)",
+        title: "CPU time per gigabyte over block size (napier, figure 5)",
         x: ("block, bytes", ScaleKind::LogBytes),
         y: ("s/GB", ScaleKind::Log),
         reading: "CPU time of the threads at both ends, with 95 % intervals over passes: many small blocks \
@@ -161,7 +161,7 @@ fn rate_per_session(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::Sessions)?;
     let form = Form {
         name: "sessions",
-        title: "Throughput over sessions (figure 6)",
+        title: "Throughput over sessions (napier, figure 6)",
         x: ("sessions", ScaleKind::Linear),
         y: ("Mb/s", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. The total stays level on a shared link; what one \
@@ -192,7 +192,7 @@ fn rates_over_period(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::Period)?;
     let form = Form {
         name: "period",
-        title: "Throughput and arrival rate over burst period (figure 7)",
+        title: "Throughput and arrival rate over burst period (napier, figure 7)",
         x: ("burst period, ms", ScaleKind::Linear),
         y: ("Mb/s", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. Above the knee both are one line; below it the arrival rate goes on rising and the \
@@ -212,7 +212,7 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, group)?;
     let form = Form {
         name: "delay",
-        title: "Average delay over utilisation (figure 8)",
+        title: "Average delay over utilisation (napier, figure 8)",
         x: ("utilisation a/d", ScaleKind::Linear),
         y: ("s", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. Little's formula over the duration, and until the queue was empty. The dotted line is \
@@ -247,7 +247,7 @@ fn utilisation_over_time(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::Time)?;
     let form = Form {
         name: "utilisation",
-        title: "Utilisation over transmission time (figure 9)",
+        title: "Utilisation over transmission time (napier, figure 9)",
         x: ("transmission time, s", ScaleKind::Linear),
         y: ("a/d", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. Random bursts: short runs scatter, long ones settle. The dotted line is rho of the \
@@ -267,7 +267,7 @@ fn delay_over_time(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::Time)?;
     let form = Form {
         name: "delay-time",
-        title: "Delay over transmission time (figure 10)",
+        title: "Delay over transmission time (napier, figure 10)",
         x: ("transmission time, s", ScaleKind::Linear),
         y: ("s", ScaleKind::Linear),
         reading: "Strokes are 95 % intervals over passes. Overload makes the delay grow with time, at (1 - 1/rho)/2 seconds in each second.",

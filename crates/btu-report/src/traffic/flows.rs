@@ -233,7 +233,7 @@ fn cpu(run: &RunSample) -> Block {
             if asked == 0 { number::NONE.to_owned() } else { asked.to_string() },
         ]
     });
-    let columns = ["threads", "sender", "receiver", "sender s/GB", "receiver s/GB", "without"];
+    let columns = ["threads", "sender", "receiver", "sender s/GB", "receiver s/GB", "not counted"];
     let Block::Table(mut made) = table("CPU time of both ends", &columns, rows.collect()) else {
         unreachable!("a table is a table")
     };
@@ -243,8 +243,8 @@ fn cpu(run: &RunSample) -> Block {
 
 /// Why some CPU times are missing.
 fn unread(run: &RunSample) -> Option<Block> {
-    let said = "Flows of conversations, which wait for answers from another host, are counted as \"without\": the \
-                CPU time of the threads that answer is not told.";
+    let said = "Flows of conversations, which wait for answers from another host, are not counted: the CPU time of \
+                the threads that answer is not told.";
     run.flows().any(FlowSample::is_uncounted).then(|| Block::paragraph(said.to_owned()))
 }
 
