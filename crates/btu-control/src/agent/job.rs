@@ -14,6 +14,7 @@ use super::looks::Looks;
 use super::measured;
 use crate::frame::Chunk;
 use crate::message::Answer;
+use crate::message::Preparation;
 use crate::message::Request;
 use crate::message::Reservation;
 use crate::message::RunOf;
@@ -36,8 +37,11 @@ pub(super) struct Job {
     lease: Option<Nanos>,
     /// Whether a step of it was told that its conductor has not yet answered.
     stepped: bool,
-    /// How long the run that is prepared may go on from each data connection on.
-    cell: Option<Nanos>,
+    /// The run that is prepared.
+    cell: Option<Cell>,
+    /// Whether something was begun that goes on by itself: its lease holds until it is over, and no other
+    /// command makes it longer.
+    begun: bool,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -46,6 +50,15 @@ pub(super) struct Job {
     last: Option<(Request, Option<Answer>)>,
     /// What its worker told between two accounts.
     looks: Looks,
+}
+
+/// How long a run that is prepared may go on.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    /// From each of its data connections on.
+    lease: Nanos,
+    /// Whenever they come.
+    end: Nanos,
 }
 
 /// What a command is, beside the last one.
@@ -76,6 +89,7 @@ impl Job {
             lease: None,
             stepped: false,
             cell: None,
+            begun: false,
             which: Which::default(),
             of: None,
             last: None,
@@ -101,11 +115,16 @@ impl Job {
     pub(super) fn connected(&mut self, now: Nanos, which: Which) {
         let is_of_run = (which.run, which.attempt) == (self.which.run, self.which.attempt);
         if let Some(cell) = self.cell.filter(|_| is_of_run) {
-            self.deadline = now.saturating_add(cell).saturating_add(LEASE_MARGIN);
+            let end = now.saturating_add(cell.lease).min(cell.end);
+            self.deadline = end.saturating_add(LEASE_MARGIN);
         }
     }
 
+    /// The conductor said something, or was told something: it may think about that.
     fn renew(&mut self, now: Nanos) {
+        if self.begun {
+            return;
+        }
         self.deadline = now.saturating_add(self.silence).saturating_add(IDLE);
     }
 
@@ -113,8 +132,7 @@ impl Job {
     fn refuses(&self, request: &Request, spent: Bytes, wall_clock_s: u64) -> Option<String> {
         match request {
             Request::Prepare(order) => {
-                let lasting = order.connect_ns.unwrap_or_default().saturating_add(order.lease_ns);
-                let closed = || self.grant.refuses_time(wall_clock_s, lasting);
+                let closed = || self.grant.refuses_time(wall_clock_s, lasting(order));
                 self.grant.refuses_run(order, spent).or_else(closed)
             }
             Request::Packets { .. } => self.grant.refuses_packets(),
@@ -149,11 +167,13 @@ impl Job {
         if let (Some(which), Some(lease)) = (request.which(), lease(request)) {
             self.which = which;
             self.of = measured::run_of(request);
+            (self.begun, self.cell) = (true, None);
             self.deadline = now.saturating_add(lease).saturating_add(LEASE_MARGIN);
         }
         match request {
             Request::Prepare(order) => {
-                self.cell = Some(order.lease_ns);
+                let end = now.saturating_add(lasting(order));
+                self.cell = Some(Cell { lease: order.lease_ns, end });
                 order.record &= self.grant.capture;
             }
             Request::Test(order) => {
@@ -161,8 +181,25 @@ impl Job {
                 (self.lease, self.stepped) = (Some(order.lease_ns.min(self.grant.max_run)), true);
                 self.heard(now);
             }
+            // What ends it may take its time; what connects meanwhile has no more than that.
+            Request::Cancel(_) | Request::Collect(_) => {
+                self.cell = None;
+                self.deadline = self.deadline.max(now.saturating_add(IDLE));
+            }
             _ => {}
         }
+    }
+
+    /// What was begun is over with some answers; the next command finds as much time as the first.
+    fn told(&mut self, now: Nanos, answer: &Answer) {
+        let request = self.last.as_ref().map(|(request, _)| request);
+        let failed = matches!(answer, Answer::Failed { .. });
+        self.begun &= match request {
+            Some(Request::Cancel(_) | Request::Collect(_)) => false,
+            Some(Request::Prepare(_) | Request::Service(_)) => !failed,
+            _ => true,
+        };
+        self.renew(now);
     }
 
     fn standing(&self, request: &Request) -> Standing {
@@ -235,7 +272,6 @@ impl Agent {
         let (spent, wall_clock_s) = (self.spent_of_day(now), self.wall_clock_s);
         let Some(job) = self.jobs.get_mut(&worker) else { return };
         job.last = Some((request.clone(), None));
-        job.cell = None;
         job.renew(now);
         if let Some(reason) = job.refuses(&request, spent, wall_clock_s) {
             let seq = request.seq().unwrap_or_default();
@@ -297,10 +333,7 @@ impl Agent {
             job.looks = Looks::default();
         }
         *kept = Some(answer.clone());
-        // Between the preparation and the account of a run its lease holds, and nothing else.
-        if !matches!(answer, Answer::Prepared { .. } | Answer::Said { .. }) {
-            job.renew(now);
-        }
+        job.told(now, &answer);
         let conn = job.conn;
         match &answer {
             Answer::Said { moved_bytes, .. } if !is_repeat => self.spend(now, *moved_bytes),
@@ -390,6 +423,13 @@ fn lease(request: &Request) -> Option<Nanos> {
         Request::Word(word) => Some(word.lease_ns),
         _ => None,
     }
+}
+
+/// How long a run may go on at the most: its connections are made, then the far ends themselves end it
+/// with its cap, whatever words make its lease longer.
+fn lasting(order: &Preparation) -> Nanos {
+    let run = order.lease_ns.max(order.cap_ns);
+    order.connect_ns.unwrap_or_default().saturating_add(run)
 }
 
 /// What a lease is longer than the conductor's own account of the run.

@@ -213,6 +213,33 @@ fn outside_of_its_hours_an_agent_does_nothing() {
     assert_eq!(refusal(&turn.prepare(2, Nanos::from_secs(20))), None);
 }
 
+/// The far ends go on until their cap, whatever the lease says, and connections come one after the other.
+#[test]
+fn a_run_leaves_the_hours_neither_by_its_cap_nor_by_its_connections() {
+    let night = policy("[[class]]\nhours = \"22:00-06:00\"\n");
+    let (mut turn, _) = Turn::begin(night, LATE, &[]);
+    turn.agent.set_wall_clock(LATE + 7 * 3600 - 20);
+    let order = |run, cap| Preparation {
+        lease_ns: Nanos::from_secs(1),
+        cap_ns: Nanos::from_secs(cap),
+        connect_ns: Some(Nanos::from_secs(2)),
+        ..preparation(Which { run, attempt: 1, seq: run })
+    };
+    let prepare = |order| Request::Prepare(Box::new(order));
+    assert!(refusal(&turn.ask(prepare(order(1, 19)))).unwrap().contains("hours"));
+    assert_eq!(refusal(&turn.ask(prepare(order(2, 18)))), None);
+    let last = turn.now.saturating_add(Nanos::from_secs(20 + 3));
+    let [local, remote] = [7420, 999].map(|port| ([10, 0, 0, 1], port).into());
+    for _connection in 0..30 {
+        turn.now = turn.now.saturating_add(Nanos::from_millis(900));
+        let which = Which { run: 2, attempt: 1, seq: 2 };
+        let answer = Answer::Connected { which, local, remote };
+        turn.on(Event::Answered { worker: WorkerId(1), answer });
+        assert!(turn.agent.wake_at().unwrap_or_default() <= last, "{}", turn.now);
+    }
+    assert_eq!(turn.agent.connections(), 0, "it has ended");
+}
+
 /// Leases are times on the monotonic clock: the wall clock may go where it wants.
 #[test]
 fn a_step_of_the_wall_clock_moves_no_deadline() {

@@ -11,6 +11,7 @@ use btu_control::agent::Peer;
 use btu_control::agent::Roster;
 use btu_control::agent::Setup;
 use btu_control::agent::WorkerId;
+use btu_control::frame::Chunk;
 use btu_control::invite::Rights;
 use btu_control::message::Answer;
 use btu_control::message::MAJOR;
@@ -154,6 +155,36 @@ fn no_service_outlives_the_lease_of_its_last_word() {
     assert!(!killed(scene.on(Event::Tick)));
     scene.now = Nanos::from_secs(1 + 100 + 3);
     assert!(killed(scene.on(Event::Tick)));
+}
+
+/// What asks for facts, or is refused, is a word of the conductor, too: but none that the policy was asked
+/// for, and none that the service ends with.
+#[test]
+fn no_other_command_makes_the_lease_of_a_service_longer() {
+    let mut scene = Scene::new("[[class]]\nmax_run = \"100s\"\n");
+    scene.reserve();
+    scene.says(begin(1));
+    let which = |seq| Which { run: 1, attempt: 1, seq };
+    scene.answers(which(1), 0, 0);
+    scene.says(word(1, 2, 60));
+    scene.answers(which(2), 0, 0);
+    let end = Nanos::from_secs(1 + 60 + 3);
+    assert_eq!(scene.agent.wake_at(), Some(end));
+    scene.now = Nanos::from_secs(30);
+    assert!(failed(&scene.says(word(1, 3, 101))).unwrap().contains("max_run"));
+    assert_eq!(scene.agent.wake_at(), Some(end), "a word that is refused");
+    assert_eq!(ordered(&scene.says(Request::Facts { seq: 4 })), 1);
+    let facts = Answer::Document { seq: 4, length: 1, moved_bytes: 0, account: None };
+    scene.on(Event::Answered { worker: WORKER, answer: facts });
+    let chunk = Chunk { document: 4, offset: 0, bytes: vec![b'0'] };
+    scene.on(Event::Piece { worker: WORKER, chunk });
+    assert_eq!(scene.agent.wake_at(), Some(end), "a question for something else");
+    // What ends the service may take its time; then there is time to think as before.
+    scene.now = Nanos::from_secs(60);
+    scene.says(Request::Cancel(which(5)));
+    assert_eq!(scene.agent.wake_at(), Some(Nanos::from_secs(60 + 60)));
+    scene.on(Event::Answered { worker: WORKER, answer: Answer::Cancelled { seq: 5 } });
+    assert!(scene.agent.wake_at() > Some(Nanos::from_secs(60 + 60)));
 }
 
 #[test]
