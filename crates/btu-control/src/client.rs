@@ -171,6 +171,17 @@ enum State {
     Welcoming,
 }
 
+impl State {
+    /// What bounds the answer that is waited for, with all steps before it.
+    fn whole(&self) -> Option<Whole> {
+        match self {
+            Self::Asked { whole, .. } => *whole,
+            Self::Copying { asked, .. } => asked.whole(),
+            _ => None,
+        }
+    }
+}
+
 impl Client {
     /// A connection that was begun: to this agent, with an invitation and a name where this host is
     /// not known there.
@@ -249,6 +260,9 @@ impl Client {
         if let Answer::Bye { reason } = answer {
             return self.fail(Fault::Bye(reason));
         }
+        if let Some(endless) = self.endless(now).filter(|_| is_step(&answer)) {
+            return self.fail(endless);
+        }
         match (&self.state, answer) {
             // Answers to pings may come at any time.
             (_, Answer::Pong {}) if !self.asks_ping() => Vec::new(),
@@ -322,15 +336,21 @@ impl Client {
         if self.wake_at().is_none_or(|at| now < at) {
             return Vec::new();
         }
+        if let Some(endless) = self.endless(now) {
+            return self.fail(endless);
+        }
         let (what, patience) = match &self.state {
-            State::Asked { whole: Some(whole), .. } if now >= whole.end => {
-                return self.fail(Fault::Endless(whole.longest));
-            }
             State::Asked { request, patience, .. } => (asked(request), *patience),
             State::Receiving { .. } | State::Copying { .. } => ("the rest of a document", STALL),
             _ => ("a greeting", GREETING),
         };
         self.fail(Fault::Silent(what, patience))
+    }
+
+    /// Why no further step of a test is heard: it does not come to its end.
+    fn endless(&self, now: Nanos) -> Option<Fault> {
+        let whole = self.state.whole().filter(|whole| now >= whole.end)?;
+        Some(Fault::Endless(whole.longest))
     }
 
     fn enter(&mut self, state: State, now: Nanos, patience: Nanos) {
@@ -351,6 +371,10 @@ impl Client {
         self.state = State::Over(fault.clone());
         vec![ClientAction::Failed(fault)]
     }
+}
+
+const fn is_step(answer: &Answer) -> bool {
+    matches!(answer, Answer::Progress { .. })
 }
 
 /// When a step has to be told, or the answer be there.

@@ -64,12 +64,17 @@ impl Client {
             return self.lied("a copy of a result that nobody asked for");
         }
         let asked = Box::new(std::mem::replace(&mut self.state, State::Ready));
-        self.enter(State::Copying { asked, text, pieces }, now, STALL);
+        self.state = State::Copying { asked, text, pieces };
+        self.deadline = step_end(now, STALL, self.state.whole());
         Vec::new()
     }
 
     /// The next piece of a document, at its place.
     pub(super) fn piece(&mut self, now: Nanos, chunk: &Chunk) -> Vec<ClientAction> {
+        if let Some(endless) = self.endless(now) {
+            return self.fail(endless);
+        }
+        let whole = self.state.whole();
         let (State::Receiving { pieces, .. } | State::Copying { pieces, .. }) = &mut self.state
         else {
             return self.lied("a piece of a document that nobody asked for");
@@ -77,7 +82,7 @@ impl Client {
         if !pieces.take(chunk) {
             return self.lied("a piece of a document at a wrong place");
         }
-        self.deadline = now.saturating_add(STALL).min(pieces.end());
+        self.deadline = step_end(now, STALL, whole).min(pieces.end());
         if !pieces.are_all() {
             return Vec::new();
         }

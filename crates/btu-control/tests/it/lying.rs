@@ -107,6 +107,34 @@ fn a_test_that_tells_steps_for_ever_ends_with_the_time_that_it_may_take() {
     assert_eq!(client.on(at(601), ClientEvent::Heard(step())), [], "it is over");
 }
 
+/// The last piece of a copy and the next step may come as one: nobody looks at the time between them.
+#[test]
+fn a_test_that_brings_copies_for_ever_ends_with_the_time_that_it_may_take() {
+    let step = || {
+        let text = "again".to_owned();
+        ClientEvent::Heard(Answer::Progress { seq: 1, text, moved_bytes: 0, kept_bytes: 1 })
+    };
+    let at = |second| START.saturating_add(Nanos::from_secs(second));
+    let endless = [ClientAction::Failed(Fault::Endless(Nanos::from_secs(600)))];
+    let told_until = |second| {
+        let (mut client, _) = copied(true, 1);
+        for second in (5..second).step_by(5) {
+            assert_eq!(client.on(at(second), piece(0, 1)).len(), 3, "{second}");
+            assert_eq!(client.on(at(second), step()), [], "{second}");
+            assert_eq!(client.on(at(second), ClientEvent::Tick), [], "{second}");
+        }
+        client
+    };
+    let mut client = told_until(600);
+    assert_eq!(client.wake_at(), Some(at(600)));
+    assert_eq!(client.on(at(600), ClientEvent::Tick), endless);
+    // And where the clock is looked at too late for that.
+    assert_eq!(told_until(600).on(at(601), piece(0, 1)), endless);
+    let mut client = told_until(595);
+    assert_eq!(client.on(at(599), piece(0, 1)).len(), 3);
+    assert_eq!(client.on(at(600), step()), endless);
+}
+
 #[test]
 fn a_test_without_a_step_is_given_up_before_the_time_that_all_of_it_may_take() {
     let mut client = ready();
