@@ -1,5 +1,6 @@
 //! The conductor's connections to agents: who they are by name, and one that is made and asked.
 
+mod claim;
 pub(crate) mod copied;
 mod peer;
 pub(crate) mod proof;

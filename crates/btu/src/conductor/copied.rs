@@ -18,9 +18,13 @@ use btu_report::MANIFEST;
 use btu_report::ResultFiles;
 use btu_report::SIGNATURES;
 
+use super::claim::Claim;
+use super::claim::SAMPLES;
 use super::proof;
 use super::proof::Files;
 use super::proof::Proof;
+use crate::exit::Exit;
+use crate::exit::Failure;
 
 /// A result directory that another host fills, piece by piece.
 #[derive(Clone, Debug)]
@@ -29,38 +33,62 @@ pub(crate) struct Copied(Arc<Mutex<Inner>>);
 #[derive(Debug)]
 struct Inner {
     out: PathBuf,
-    /// What came before the first run: without one there is nothing to keep, and no directory.
+    /// What came before the first run: without one there is nothing to keep, and no directory that stays.
     before: Files,
     /// What the other host stands for of that.
     proof: Option<Proof>,
-    /// The file of samples, held so that nobody else goes on with it.
-    held: Option<File>,
+    /// The directory, until the end is told: nobody else writes to it.
+    claim: Option<Claim>,
+    /// Whether a run is in it.
+    begun: bool,
     bytes: u64,
     /// Why nothing more is kept, once something could not be.
     failed: Option<String>,
 }
 
 impl Copied {
-    /// Into a directory that is free.
-    pub(crate) fn into(out: &Path) -> Self {
-        Self(Arc::new(Mutex::new(Inner {
+    /// Into a new directory: the one that is named, or the first default one that nobody else takes meanwhile.
+    pub(crate) fn anew(
+        named: Option<&Path>,
+        default: impl Fn() -> PathBuf,
+    ) -> Result<(PathBuf, Self), Failure> {
+        let mut tries = 1;
+        loop {
+            let out = named.map_or_else(&default, Path::to_owned);
+            match Self::into(&out) {
+                Err(failure) if named.is_none() && failure.exit == Exit::Usage && tries < TRIES => {
+                    tries += 1;
+                }
+                taken => return taken.map(|copied| (out, copied)),
+            }
+        }
+    }
+
+    /// Into a directory that is free, and from now on taken.
+    fn into(out: &Path) -> Result<Self, Failure> {
+        let claim = Some(Claim::free(out)?);
+        Ok(Self::of(Inner {
             out: out.to_owned(),
             before: Files::new(),
             proof: None,
-            held: None,
+            claim,
+            begun: false,
             bytes: 0,
             failed: None,
-        })))
+        }))
+    }
+
+    fn of(inner: Inner) -> Self {
+        Self(Arc::new(Mutex::new(inner)))
     }
 
     /// Into the directory of a test that was cut off, with what `host` told of it and what it needs to
     /// know that again, as a bundle. What came without its proof is taken away: it was not acknowledged,
     /// and is made again.
     pub(crate) fn going_on(out: &Path, host: HostId) -> anyhow::Result<(Self, Vec<u8>)> {
-        let held = append(&out.join(SAMPLES), b"")?;
-        held.try_lock().context(TAKEN)?;
+        let claim = Claim::held(out)?;
         let (proof, mut part) = stored(out, host)?;
-        held.set_len(part.get(SAMPLES).map_or(0, |samples| samples.len() as u64))?;
+        claim.cut(part.get(SAMPLES).map_or(0, Vec::len))?;
         for (name, content) in part.iter().filter(|(name, _)| *name != SAMPLES) {
             replace(&out.join(name), content)?;
         }
@@ -75,11 +103,12 @@ impl Copied {
             out: out.to_owned(),
             before: Files::new(),
             proof: None,
-            held: Some(held),
+            claim: Some(claim),
+            begun: true,
             bytes,
             failed: None,
         };
-        Ok((Self(Arc::new(Mutex::new(inner))), btu_report::pack(&part)))
+        Ok((Self::of(inner), btu_report::pack(&part)))
     }
 
     /// Keeps what the result grew by. What cannot be kept is told once: the whole comes at the end, unless
@@ -101,16 +130,19 @@ impl Copied {
     pub(super) fn released(&self) -> Option<PathBuf> {
         let mut inner = self.locked();
         inner.failed.get_or_insert_with(|| "the end was told".to_owned());
-        inner.held.take().map(|_| inner.out.clone())
+        let claim = inner.claim.take()?;
+        drop(claim);
+        inner.begun.then(|| inner.out.clone())
     }
 
     /// True where a whole result begins with what was told of it before.
     pub(crate) fn begins(&self, files: &ResultFiles) -> bool {
         let inner = self.locked();
         proof::APPENDED.iter().all(|name| {
-            let kept = match inner.held {
-                None => inner.before.get(*name).cloned(),
-                Some(_) => std::fs::read(inner.out.join(name)).ok(),
+            let kept = if inner.begun {
+                std::fs::read(inner.out.join(name)).ok()
+            } else {
+                inner.before.get(*name).cloned()
             };
             let whole = files.all().get(*name).map_or(&[][..], Vec::as_slice);
             kept.is_none_or(|kept| whole.starts_with(&kept))
@@ -126,7 +158,7 @@ impl Inner {
     fn keep(&mut self, packed: &[u8]) -> anyhow::Result<()> {
         let mut grown = btu_report::unpack(packed).context("what came is no part of a result")?;
         let proof = Proof::part(&mut grown);
-        if let (Some(_), Some(proof)) = (&self.held, &proof) {
+        if let Some(proof) = proof.as_ref().filter(|_| self.begun) {
             announce(&self.out, proof)?;
         }
         for (name, content) in grown {
@@ -139,7 +171,7 @@ impl Inner {
             }
             self.add(&name, &content)?;
         }
-        if self.held.is_some() {
+        if self.begun {
             return proof.map_or(Ok(()), |_| settle(&self.out));
         }
         self.proof = proof;
@@ -148,7 +180,7 @@ impl Inner {
 
     fn add(&mut self, name: &str, content: &[u8]) -> anyhow::Result<()> {
         let is_whole = proof::WHOLE.contains(&name);
-        if self.held.is_none() {
+        if !self.begun {
             let file = self.before.entry(name.to_owned()).or_default();
             if is_whole {
                 file.clear();
@@ -160,17 +192,15 @@ impl Inner {
         if is_whole {
             return replace(&path, content);
         }
-        append(&path, content).map(drop)
+        append(&path, content)
     }
 
     /// The plan comes last, as in every result: a directory that has one has all that was told with it.
     fn begin(&mut self) -> anyhow::Result<()> {
-        std::fs::create_dir_all(&self.out)
-            .with_context(|| format!("create {}", self.out.display()))?;
+        let claim = self.claim.as_mut().context("the end was told")?;
         let files = std::mem::take(&mut self.before);
-        let samples = append(&self.out.join(SAMPLES), &files[SAMPLES])?;
-        samples.try_lock().context(TAKEN)?;
-        self.held = Some(samples);
+        claim.begin(&files[SAMPLES])?;
+        self.begun = true;
         for (name, content) in files.iter().filter(|(name, _)| *name != SAMPLES) {
             replace(&self.out.join(name), content)?;
         }
@@ -228,18 +258,17 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     written.with_context(|| format!("write {}", path.display()))
 }
 
-fn append(path: &Path, content: &[u8]) -> anyhow::Result<File> {
-    let opened = OpenOptions::new().create(true).append(true).read(true).open(path);
+fn append(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let opened = OpenOptions::new().create(true).append(true).open(path);
     let written = opened.and_then(|mut file| {
         file.write_all(content)?;
-        file.sync_data()?;
-        Ok(file)
+        file.sync_data()
     });
     written.with_context(|| format!("write {}", path.display()))
 }
 
-const SAMPLES: &str = "samples.jsonl";
-const TAKEN: &str = "another process writes to this result";
+/// Default directories that others may take first.
+const TRIES: u32 = 8;
 /// The last proof of which all is here.
 const TOLD: &str = "told.json";
 /// One of which something may be missing.
@@ -264,9 +293,13 @@ mod tests {
     fn runs_are_on_the_disk_when_they_were_told_and_nothing_is_there_before_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("result");
-        let copied = Copied::into(&out);
-        copied.keep(&packed(&[("plan.toml", "seed = 7\n"), ("hosts.json", "{}")]), silent);
+        let before = [("plan.toml", "seed = 7\n"), ("hosts.json", "{}")];
+        let copied = Copied::into(&out).unwrap();
+        copied.keep(&packed(&before), silent);
+        assert_eq!(copied.released(), None);
         assert!(!out.exists());
+        let copied = Copied::into(&out).unwrap();
+        copied.keep(&packed(&before), silent);
         copied.keep(&packed(&[("samples.jsonl", "1\n"), ("events.jsonl", "a\n")]), silent);
         copied.keep(&packed(&[("samples.jsonl", "2\n"), ("hosts.json", "{\"a\":1}")]), silent);
         let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
@@ -292,11 +325,34 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("result");
         for bad in [packed(&[("result.json", "{}"), ("samples.jsonl", "1\n")]), b"none".to_vec()] {
-            let copied = Copied::into(&out);
+            let copied = Copied::into(&out).unwrap();
             copied.keep(&bad, silent);
             copied.keep(&packed(&[("samples.jsonl", "1\n")]), silent);
+            drop(copied);
             assert!(!out.exists(), "after a fault nothing more is believed");
         }
+    }
+
+    /// Two tests begin in the same second: both would have one default directory.
+    #[test]
+    fn a_test_writes_to_no_directory_that_another_one_took() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["result", "result-2"].map(|name| folder.path().join(name));
+        let (_, first) = Copied::anew(Some(&one), || unreachable!("it is named")).unwrap();
+        let found = std::cell::Cell::new(0);
+        let default = || {
+            // The first look was before the other one took it.
+            if found.replace(found.get() + 1) == 0 { one.clone() } else { two.clone() }
+        };
+        let (out, second) = Copied::anew(None, default).unwrap();
+        assert_eq!(out, two);
+        let taken = Copied::anew(Some(&one), || unreachable!("it is named")).unwrap_err();
+        assert!(taken.exit == Exit::Usage && taken.hint.is_some(), "{:#}", taken.cause);
+        for (copied, samples) in [(&first, "a1\n"), (&second, "b1\n"), (&first, "a2\n")] {
+            copied.keep(&packed(&[("samples.jsonl", samples)]), silent);
+        }
+        let read = |out: &Path| std::fs::read_to_string(out.join("samples.jsonl")).unwrap();
+        assert_eq!((read(&one), read(&two)), ("a1\na2\n".into(), "b1\n".into()));
     }
 
     /// What a host tells with one step: these lines, signed over all of them so far.
@@ -315,13 +371,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("result");
         let (own, mut all) = (Identity::ephemeral().unwrap(), Files::new());
-        let copied = Copied::into(&out);
+        let copied = Copied::into(&out).unwrap();
         let first =
             [("plan.toml", "seed = 7\n"), ("samples.jsonl", "1\n"), ("events.jsonl", "a\n")];
         copied.keep(&step(&own, &mut all, &first), silent);
         copied.keep(&step(&own, &mut all, &[("samples.jsonl", "2\n")]), silent);
         let taken = Copied::going_on(&out, own.id()).unwrap_err();
-        assert!(taken.to_string().contains(TAKEN), "{taken}");
+        assert!(taken.to_string().contains("another process writes"), "{taken}");
         assert!(copied.released().is_some());
         // Killed between a proof and the lines that it is of: the proof before it holds.
         let later = [("samples.jsonl".to_owned(), b"1\n2\n3\n".to_vec())].into();

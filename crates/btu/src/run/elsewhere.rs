@@ -101,9 +101,7 @@ fn directory(
 ) -> Result<(PathBuf, Copied, Option<Vec<u8>>), Failure> {
     let Some(dir) = &args.resume else {
         let default = || place::default_out(plan, jiff::Timestamp::now());
-        let out = args.out.clone().unwrap_or_else(default);
-        place::free(&out)?;
-        let copied = Copied::into(&out);
+        let (out, copied) = Copied::anew(args.out.as_deref(), default)?;
         return Ok((out, copied, None));
     };
     let (copied, told) = tested::going_on(dir, test)?;

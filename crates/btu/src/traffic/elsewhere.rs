@@ -37,7 +37,6 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
-use crate::run::place;
 use crate::run::start::journal_failure;
 
 /// A measurement, and who takes part in it.
@@ -117,9 +116,7 @@ fn directory(
         let (copied, told) = tested::going_on(dir, host)?;
         return Ok((dir.to_owned(), copied, Some(told)));
     }
-    let out = output.out.clone().unwrap_or_else(|| start::default_out(plan));
-    place::free(&out)?;
-    let copied = Copied::into(&out);
+    let (out, copied) = Copied::anew(output.out.as_deref(), || start::default_out(plan))?;
     Ok((out, copied, None))
 }
 
