@@ -208,12 +208,15 @@ impl Conductor {
     }
 
     /// The repeat of a run, if it is due: once where it was invalid, failed or disturbed, while the
-    /// allowance lasts.
+    /// allowance lasts. Half of it is kept for runs that do not count: one that was disturbed does.
     fn repeat(&mut self, sample: &CellSample) -> Option<CellRun> {
         let void = !sample.invalid.is_empty() || matches!(sample.outcome, Outcome::Failed { .. });
         let disturbed = btu_core::anomaly::disturbance(&sample.host).is_some();
         let cost = sample.host.elapsed_ns;
-        if sample.attempt > 1 || !(void || disturbed) || cost > self.allowance {
+        let half = Nanos::new(self.plan.repeat_allowance.count() / 2);
+        let kept = if void { Nanos::ZERO } else { half };
+        let is_due = sample.attempt == 1 && (void || disturbed);
+        if !is_due || cost.saturating_add(kept) > self.allowance {
             return None;
         }
         self.allowance = self.allowance - cost;

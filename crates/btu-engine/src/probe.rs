@@ -50,7 +50,7 @@ pub struct Observation {
     readings: Vec<Reading>,
 }
 
-/// Reads every probe. Cheap: a handful of small files, and two system calls for each process.
+/// Reads every probe. Cheap: a handful of small files, and three system calls for each process.
 pub fn observe(files: &Files) -> Observation {
     let readings = PROBES.iter().map(|probe| probe.read(files)).collect();
     Observation { started: Nanos::new(clock::monotonic_ns()), readings }

@@ -109,12 +109,22 @@ fn a_cell_that_cannot_come_up_is_tried_twice() {
 }
 
 #[test]
-fn disturbed_cells_are_repeated_while_the_allowance_lasts() {
+fn disturbed_cells_are_repeated_while_half_of_the_allowance_lasts_and_invalid_ones_to_its_end() {
     let mut testbed = Simulated::new();
     testbed.spoil = Box::new(|_, sample| disturb(sample));
     let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
     let repeats = measured(&records).values().filter(|count| **count == 2).count();
-    assert_eq!(repeats, 25, "5 s of repeats of 200 ms each");
+    assert_eq!(repeats, 12, "2.5 of 5 s in repeats of 200 ms each");
+    testbed.spoil = Box::new(|run, sample| {
+        disturb(sample);
+        if run.pass == 2 {
+            sample.invalid.push("lateness p99 900 us, limit 500 us".into());
+        }
+    });
+    let (_, records) = run(&plan("btu-26"), &mut testbed, Vec::new());
+    let counts = measured(&records);
+    let twice = |pass| counts.iter().filter(|((_, of), n)| *of == pass && **n == 2).count();
+    assert_eq!([1, 2, 3].map(twice), [12, 13, 0]);
 }
 
 #[test]
