@@ -123,9 +123,7 @@ impl Bursts {
 
     /// What is left of the block to be written now, the first of those that wait. Begins it.
     pub fn offer(&mut self, now: Nanos) -> Option<Bytes> {
-        while self.records.get(self.at).is_some_and(|record| record.fate == Fate::Missed) {
-            self.at += 1;
-        }
+        self.pass_missed();
         let last_end = self.last_end;
         let record = self.records.get_mut(self.at)?;
         if record.start.is_none() {
@@ -196,7 +194,7 @@ impl Bursts {
 
     fn fall_due(&mut self, block: Block) {
         let mut record = BlockRecord { due: block.due, size: block.size, ..BlockRecord::default() };
-        if self.is_overrun(block) {
+        if self.discipline != Discipline::Queue && self.is_overrun(block) {
             match self.discipline {
                 Discipline::Interrupt => self.abandon(),
                 Discipline::Miss => record.fate = Fate::Missed,
@@ -209,10 +207,18 @@ impl Bursts {
         self.records.push(record);
     }
 
-    /// Blocks of one instant are one burst: they follow each other and overrun nothing.
-    fn is_overrun(&self, block: Block) -> bool {
-        let unfinished = self.records.get(self.at..).unwrap_or_default();
-        unfinished.iter().any(|r| r.fate != Fate::Missed && r.due != block.due)
+    /// Blocks of one instant are one burst: they follow each other and overrun nothing. Due times ascend, so
+    /// the first that is unfinished tells for all: a burst may have a million blocks.
+    fn is_overrun(&mut self, block: Block) -> bool {
+        self.pass_missed();
+        self.records.get(self.at).is_some_and(|oldest| oldest.due != block.due)
+    }
+
+    /// Leaves behind what will never be written.
+    fn pass_missed(&mut self) {
+        while self.records.get(self.at).is_some_and(|record| record.fate == Fate::Missed) {
+            self.at += 1;
+        }
     }
 
     /// Gives up what is unfinished: the rest of the block that was begun, and those that follow it.

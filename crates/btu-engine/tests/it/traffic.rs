@@ -29,6 +29,7 @@ use btu_engine::traffic::run;
 use btu_sys::socket::Settings;
 
 use crate::local::party;
+use crate::wait::wait_until;
 
 /// Blocks of one size at a period, the first after `phase`.
 pub(crate) fn train(size: u64, period: Nanos, blocks: u64, phase: Nanos) -> Offer {
@@ -230,6 +231,22 @@ fn a_queue_that_is_not_drained_is_left_and_said() {
     assert_eq!((ends[0].outcome.clone(), figures.blocks.due), (Outcome::Complete, 100));
     assert!(figures.blocks.waiting > 0 && figures.drained_delay_s.is_none(), "{figures:?}");
     assert!(figures.window_delay_s.is_some_and(|delay| delay > 0.0));
+}
+
+/// Looking at each block that waits for each that falls due would take hours, and nobody could end it.
+#[test]
+fn a_burst_of_many_blocks_ends_with_its_time() {
+    const BLOCKS: usize = 300_000;
+    for discipline in [Discipline::Miss, Discipline::Interrupt, Discipline::Queue] {
+        let blocks = vec![Block { due: Nanos::ZERO, size: Bytes::new(1000) }; BLOCKS].into();
+        let offer = Offer::Train { blocks, discipline, limits: Limits::default() };
+        let one = Flow { drain: Drain::No, ..flow(tcp(), offer, Nanos::from_millis(100)) };
+        let carried = std::thread::spawn(move || carry(&[one]));
+        wait_until("the burst ends", || carried.is_finished());
+        let ends = carried.join().unwrap();
+        assert_eq!(ends[0].outcome, Outcome::Complete, "{discipline:?}");
+        assert_eq!(ends[0].trace.blocks.len(), BLOCKS, "{discipline:?}");
+    }
 }
 
 /// Asks three times, each question after the answer to the last.
