@@ -67,9 +67,9 @@ pub struct BlockRecord {
     pub end: Option<Nanos>,
     /// What the transport took of it.
     pub taken: Bytes,
-    /// When the previous block was finished, where that was after this one was due: such a block
-    /// started late because of the transport and not because of the generator.
-    pub held_until: Option<Nanos>,
+    /// When the transport first refused something of what waited, where this block was among that or came
+    /// to it: from then on it is late because of the transport, and not because of the generator.
+    pub held_from: Option<Nanos>,
     /// What became of it.
     pub fate: Fate,
 }
@@ -94,7 +94,8 @@ pub struct Bursts {
     at: usize,
     /// What waits: due, not missed, and not yet taken by the transport.
     waiting: Bytes,
-    last_end: Option<Nanos>,
+    /// Since when the transport does not take what is due as fast as it is written to it.
+    refused: Option<Nanos>,
     stopped: bool,
 }
 
@@ -103,7 +104,7 @@ impl Bursts {
     pub fn new(train: Arc<[Block]>, discipline: Discipline, limits: Limits) -> Self {
         let records = Vec::with_capacity(train.len());
         let waiting = Bytes::ZERO;
-        Self { train, discipline, limits, records, at: 0, waiting, last_end: None, stopped: false }
+        Self { train, discipline, limits, records, at: 0, waiting, refused: None, stopped: false }
     }
 
     /// When the next block is due; `None` once all were, or nothing more is wanted.
@@ -124,12 +125,12 @@ impl Bursts {
     /// What is left of the block to be written now, the first of those that wait. Begins it.
     pub fn offer(&mut self, now: Nanos) -> Option<Bytes> {
         self.pass_missed();
-        let last_end = self.last_end;
+        let refused = self.refused;
         let record = self.records.get_mut(self.at)?;
         if record.start.is_none() {
             record.start = Some(now);
             record.fate = Fate::Unfinished;
-            record.held_until = last_end.filter(|end| *end > record.due);
+            record.held_from = refused;
         }
         Some(record.size.saturating_sub(record.taken))
     }
@@ -142,9 +143,18 @@ impl Bursts {
         if record.taken >= record.size {
             record.end = Some(now);
             record.fate = Fate::Sent;
-            self.last_end = Some(now);
             self.at += 1;
         }
+        if self.waiting.is_empty() {
+            self.refused = None;
+        }
+    }
+
+    /// The transport has no room for what was offered, or a rate does not allow it yet: until nothing waits
+    /// any more it is the transport that blocks wait for. A backlog alone says nothing of that: a generator that
+    /// was held up has one as well.
+    pub fn refused(&mut self, now: Nanos) {
+        self.refused.get_or_insert(now);
     }
 
     /// Nothing more falls due; what is due stays to be written.
@@ -229,6 +239,7 @@ impl Bursts {
         }
         self.at = self.records.len();
         self.waiting = Bytes::ZERO;
+        self.refused = None;
     }
 }
 
@@ -262,6 +273,7 @@ mod tests {
             if let Some(due) = bursts.next_due().filter(|due| *due < done) {
                 let part = due.since(now).count() / ns_per_byte;
                 bursts.took(due, Bytes::new(part));
+                bursts.refused(now);
                 now = due;
             } else {
                 now = done;
@@ -302,7 +314,34 @@ mod tests {
             .map(|r| (r.start.unwrap().count() / MS, r.end.unwrap().count() / MS))
             .collect();
         assert_eq!(times, [(0, 10), (10, 20), (20, 30)]);
-        assert_eq!(records[2].held_until, Some(Nanos::from_millis(20)));
+        let held: Vec<Option<Nanos>> = records.iter().map(|record| record.held_from).collect();
+        assert_eq!(held, [None, Some(Nanos::ZERO), Some(Nanos::ZERO)]);
+    }
+
+    #[test]
+    fn nobody_is_held_before_the_transport_refuses_nor_after_the_queue_was_empty() {
+        let mut bursts = Bursts::new(every(5, 1000, 6), Discipline::Queue, Limits::default());
+        let mut send = |ms, taken: u64| {
+            let now = Nanos::from_millis(ms);
+            bursts.advance(now);
+            assert!(bursts.offer(now).is_some());
+            match taken {
+                0 => bursts.refused(now),
+                bytes => bursts.took(now, Bytes::new(bytes)),
+            }
+        };
+        // The generator was held up until 12 ms: three wait, and the transport takes two of them.
+        send(12, 1000);
+        send(12, 1000);
+        send(13, 0);
+        send(16, 1000);
+        send(16, 1000);
+        // Nothing waited at 17 ms.
+        send(20, 1000);
+        send(31, 1000);
+        let held: Vec<Option<u64>> =
+            bursts.records().iter().map(|r| r.held_from.map(|at| at.count() / MS)).collect();
+        assert_eq!(held, [None, None, None, Some(13), None, None]);
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Line {
             let room = self.buffer.count().saturating_sub(backlog).min(left.count());
             let part = if room > 0 { room } else { left.count().min(self.segment.count()) };
             if room == 0 {
+                bursts.refused(now);
                 let wait = now + self.time_of(part);
                 if let Some(due) = bursts.next_due().filter(|due| *due < wait && *due > now) {
                     now = due;

@@ -266,7 +266,7 @@ mod tests {
             start: Some(ms(due)),
             end: Some(ms(due)),
             taken: Bytes::new(size),
-            held_until: None,
+            held_from: None,
             fate: Fate::Sent,
         }
     }

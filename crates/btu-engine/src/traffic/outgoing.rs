@@ -251,7 +251,16 @@ impl<'a> Sender<'a> {
             self.end();
             return Progress::Over;
         }
+        self.refuse();
         Progress::Held(until)
+    }
+
+    /// What waits from now on does not wait for this thread.
+    fn refuse(&mut self) {
+        let since = now().since(self.start);
+        if let Load::Blocks(bursts) = &mut self.load {
+            bursts.refused(since);
+        }
     }
 
     fn took(&mut self, began: Nanos, bytes: usize) {
@@ -295,11 +304,13 @@ impl<'a> Sender<'a> {
                 Progress::Over
             }
             (io::ErrorKind::WouldBlock, _) => {
+                self.refuse();
                 self.blocked = true;
                 Progress::Blocked
             }
             // A full device or a port where nobody listens any more: this datagram is lost.
             (_, Carrier::Udp) => {
+                self.refuse();
                 self.refused += 1;
                 if self.refused > MOST_REFUSED {
                     return self.fail(format!("send: {cause}"));

@@ -26,7 +26,7 @@ impl Asker {
             start: Some(exchange.asked),
             end: exchange.answered,
             taken: Bytes::new(exchange.size),
-            held_until: None,
+            held_from: None,
             fate: if exchange.answered.is_some() { Fate::Sent } else { Fate::Unfinished },
         };
         let mut answered: Vec<(Nanos, u64)> =

@@ -44,7 +44,7 @@ struct PartReport {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct SentReport {
     datagrams: u64,
-    /// Due, size, start, end, taken, held until, fate; see [`of_block`].
+    /// Due, size, start, end, taken, held from, fate; see [`of_block`].
     blocks: Vec<[u64; 7]>,
     /// Acknowledged, sent, retransmitted, round trip, the least.
     tcp: Option<[u64; 5]>,
@@ -181,7 +181,7 @@ fn of_block(block: &BlockRecord, due: u64) -> [u64; 7] {
     let since = |at: Option<Nanos>| at.map_or(0, |at| at.since(block.due).count() + 1);
     let fate = FATES.iter().position(|fate| *fate == block.fate).unwrap_or(0);
     let fate = u64::try_from(fate).unwrap_or(0);
-    let [start, end, held] = [block.start, block.end, block.held_until].map(since);
+    let [start, end, held] = [block.start, block.end, block.held_from].map(since);
     [due, block.size.count(), start, end, block.taken.count(), held, fate]
 }
 
@@ -204,7 +204,7 @@ fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Imp
             start: at(start)?,
             end: at(end)?,
             taken: Bytes::new(taken),
-            held_until: at(held)?,
+            held_from: at(held)?,
             fate: *fate.ok_or(Impossible)?,
         });
     }

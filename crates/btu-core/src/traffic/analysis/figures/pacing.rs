@@ -5,13 +5,15 @@ use serde::Serialize;
 
 use super::sorted::Sorted;
 use crate::stats;
+use crate::traffic::burst::BlockRecord;
 use crate::traffic::trace::Trace;
 use crate::units::Nanos;
 
 /// How far the sender was from its schedule, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pacing {
-    /// Blocks that nothing but the generator could delay.
+    /// Blocks that nothing but the generator could delay, of those due at one instant the first: the others
+    /// follow it as fast as they can be written.
     pub blocks: u64,
     /// Their mean period.
     pub period_us: f64,
@@ -33,12 +35,7 @@ impl Pacing {
         if trace.endless {
             return None;
         }
-        let free: Vec<(Nanos, Nanos)> = trace
-            .blocks
-            .iter()
-            .filter(|block| block.held_until.is_none())
-            .filter_map(|block| Some((block.due, block.start?)))
-            .collect();
+        let free = free(trace);
         let micros = |span: Nanos| span.micros();
         let late =
             Sorted::new(free.iter().map(|(due, start)| micros(start.since(*due))).collect())?;
@@ -63,6 +60,19 @@ impl Pacing {
     }
 }
 
+/// When each burst was due that the generator could delay, and when it was done with that: it began, or had to
+/// wait for the transport from then on.
+fn free(trace: &Trace) -> Vec<(Nanos, Nanos)> {
+    let mut firsts: Vec<&BlockRecord> = trace.blocks.iter().collect();
+    firsts.dedup_by_key(|block| block.due);
+    let ready = |block: &BlockRecord| {
+        let start = block.start?;
+        let ready = block.held_from.map_or(start, |held| held.min(start));
+        (block.held_from.is_none() || ready > block.due).then_some((block.due, ready))
+    };
+    firsts.into_iter().filter_map(ready).collect()
+}
+
 /// The mean gap between bursts, microseconds.
 fn period(trace: &Trace) -> f64 {
     let mut dues: Vec<Nanos> = trace.blocks.iter().map(|block| block.due).collect();
@@ -78,8 +88,11 @@ const HOST_LIMITED_US: f64 = 100.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::burst::BlockRecord;
+    use crate::traffic::burst::Block;
+    use crate::traffic::burst::Bursts;
+    use crate::traffic::burst::Discipline;
     use crate::traffic::burst::Fate;
+    use crate::traffic::burst::Limits;
     use crate::units::Bytes;
 
     fn close(got: f64, want: f64, within: f64) {
@@ -113,12 +126,63 @@ mod tests {
         let block = |k: u64| BlockRecord {
             due: Nanos::from_millis(k),
             start: Some(Nanos::from_millis(10 * k)),
-            held_until: (k > 0).then(|| Nanos::from_millis(10 * k)),
+            held_from: (k > 0).then_some(Nanos::ZERO),
             size: Bytes::new(10),
             ..BlockRecord::default()
         };
         let blocks: Vec<BlockRecord> = (0..100).map(block).collect();
         let pacing = Pacing::of(&Trace { blocks, ..Trace::default() }).unwrap();
         assert_eq!((pacing.blocks, pacing.host_limited), (1, false));
+    }
+    /// Two blocks each millisecond for 2 s, of a thread that is held up from 1 s on. The path takes a block each
+    /// 0.3 ms, and the transport keeps so many.
+    fn stalled(stall_ms: u64, room: u64) -> Pacing {
+        let slot = Nanos::from_micros(300);
+        let due = |k: u64| Block { due: Nanos::from_millis(k / 2), size: Bytes::new(1000) };
+        let mut bursts =
+            Bursts::new((0..4000).map(due).collect(), Discipline::Queue, Limits::default());
+        let stall = [1000, 1000 + stall_ms].map(Nanos::from_millis);
+        let (mut now, mut free) = (Nanos::ZERO, Nanos::ZERO);
+        loop {
+            if (stall[0]..stall[1]).contains(&now) {
+                now = stall[1];
+            }
+            bursts.advance(now);
+            let Some(left) = bursts.offer(now) else {
+                let Some(due) = bursts.next_due() else { break };
+                now = now.max(due);
+                continue;
+            };
+            let full = free.since(now + slot * (room - 1));
+            if full > Nanos::ZERO {
+                bursts.refused(now);
+                now += full;
+                continue;
+            }
+            free = free.max(now) + slot;
+            bursts.took(now, left);
+        }
+        let (duration, blocks) = (Nanos::from_secs(2), bursts.into_records());
+        Pacing::of(&Trace { duration, blocks, ..Trace::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_backlog_of_a_generator_that_was_held_up_is_its_own() {
+        let calm = stalled(0, 1000);
+        assert_eq!((calm.blocks, calm.host_limited), (2000, false));
+        // 30 of 2000 bursts are late by up to 30 ms, and the transport takes them as they come.
+        let held_up = stalled(30, 1000);
+        assert_eq!((held_up.blocks, held_up.host_limited), (2000, true));
+        assert!(held_up.late_p99_us > 5000.0, "{held_up:?}");
+    }
+
+    #[test]
+    fn what_was_late_before_the_transport_refused_was_late_by_the_generator() {
+        // Of each two blocks the second waits for the first; nothing is late by that.
+        assert!(!stalled(0, 1).host_limited);
+        // Four of the backlog fit, 100 were due before the fifth was refused.
+        let held_up = stalled(100, 4);
+        assert!(held_up.host_limited && held_up.late_p99_us > 50_000.0, "{held_up:?}");
+        assert!((1700..2000).contains(&held_up.blocks), "{held_up:?}");
     }
 }

@@ -16,7 +16,7 @@ fn block(due: u64, start: Option<u64>, fate: Fate) -> BlockRecord {
         start: start.map(Nanos::new),
         end: start.map(|start| Nanos::new(start + 7)),
         taken: Bytes::new(if start.is_some() { 1000 + due } else { 0 }),
-        held_until: start.filter(|start| *start > due + 100).map(Nanos::new),
+        held_from: start.filter(|start| *start > due + 100).map(Nanos::new),
         fate,
     }
 }
