@@ -1,5 +1,7 @@
 //! A receiving thread: reads whatever came for any of its flows, and notes when.
 
+mod numbers;
+
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,6 +15,7 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::wait::Ready;
 
+use self::numbers::Numbers;
 use super::alarms::Alarms;
 use super::connect::Socket;
 use super::crew::Crew;
@@ -117,6 +120,7 @@ struct Sink<'a> {
     start: Nanos,
     reads: Vec<Read>,
     arrived: Vec<Arrived>,
+    numbers: Numbers,
     total: u64,
     highest: u64,
     /// Reads closer together than this are noted as one.
@@ -150,6 +154,7 @@ impl<'a> Sink<'a> {
             start,
             reads: Vec::with_capacity(reads),
             arrived: Vec::with_capacity(arrived),
+            numbers: Numbers::with_room(arrived),
             total: 0,
             highest: 0,
             grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
@@ -236,6 +241,7 @@ impl<'a> Sink<'a> {
             Carrier::Udp => {
                 let number = unwrapped(data, self.highest);
                 self.highest = self.highest.max(number);
+                self.numbers.see(number);
                 self.arrived.push(Arrived { at, number, size: Bytes::new(count) });
             }
         }
@@ -266,8 +272,8 @@ impl<'a> Sink<'a> {
         let quiet = time.since(self.last);
         match self.flow.carrier {
             Carrier::Udp => {
-                let came = u64::try_from(self.arrived.len()).unwrap_or(u64::MAX);
-                self.is_over = came >= shared.datagrams.load(Relaxed) || quiet > job.linger;
+                let all = self.numbers.different() >= shared.datagrams.load(Relaxed);
+                self.is_over = all || quiet > job.linger;
             }
             // Its sender heard of everything, or will not.
             Carrier::Quic(_) if self.is_read => self.is_over = quiet > job.linger,

@@ -1,9 +1,10 @@
-//! Abandoned flows, and numbers of datagrams that were cut short.
+//! Abandoned flows, datagrams that come again, and numbers of datagrams that were cut short.
 
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,28 +31,29 @@ fn endless() -> Flow {
     }
 }
 
+fn member<'a>(flow: &'a Flow, socket: &'a Socket, shared: &'a Shared) -> Member<'a> {
+    let (said, receipts) = (Bytes::ZERO, None);
+    Member { number: 0, flow, socket, shared, is_read_here: true, said, receipts }
+}
+
+fn job() -> Job<'static> {
+    Job {
+        parties: &[],
+        flows: &[],
+        linger: Nanos::from_secs(60),
+        stall: Nanos::from_secs(60),
+        cancel: Arc::new(AtomicBool::new(false)),
+    }
+}
+
 #[test]
 fn what_comes_for_an_abandoned_flow_wakes_nobody() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let far = Socket::Stream(listener.accept().unwrap().0);
     let (flow, shared) = (endless(), Shared::default());
-    let member = Member {
-        number: 0,
-        flow: &flow,
-        socket: &far,
-        shared: &shared,
-        is_read_here: true,
-        said: Bytes::ZERO,
-        receipts: None,
-    };
-    let job = Job {
-        parties: &[],
-        flows: &[],
-        linger: Nanos::from_secs(1),
-        stall: Nanos::from_secs(1),
-        cancel: Arc::new(AtomicBool::new(false)),
-    };
+    let member = member(&flow, &far, &shared);
+    let job = job();
     let mut ready = Ready::new(1).unwrap();
     ready.add_reader(&far, 0).unwrap();
     near.write_all(b"late").unwrap();
@@ -64,6 +66,33 @@ fn what_comes_for_an_abandoned_flow_wakes_nobody() {
     look_at(&mut sinks, &ready, &job, now()).unwrap();
     ready.wait(Some(0)).unwrap();
     assert!(sinks[0].is_over && ready.is_empty());
+}
+
+/// One that came twice does not stand for one that is still under way.
+#[test]
+fn datagrams_that_come_again_do_not_end_a_flow() {
+    let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    near.connect(far.local_addr().unwrap()).unwrap();
+    far.set_nonblocking(true).unwrap();
+    let far = Socket::Datagram(far);
+    let (flow, shared) = (Flow { carrier: Carrier::Udp, ..endless() }, Shared::default());
+    let mut sink = Sink::new(&member(&flow, &far, &shared), now());
+    let job = job();
+    let mut come = |numbers: &[u64]| {
+        for number in numbers {
+            near.send(&number.to_le_bytes()).unwrap();
+        }
+        // Over loopback a datagram is there when it has been sent.
+        sink.read(&mut [0; 64]);
+        sink.look(&job, now());
+        sink.is_over
+    };
+    assert!(!come(&[0, 1]));
+    shared.datagrams.store(4, Relaxed);
+    shared.sender_done.store(true, Relaxed);
+    assert!(!come(&[1, 2, 2]), "the last is under way");
+    assert!(come(&[3]));
 }
 
 #[test]
