@@ -7,6 +7,7 @@ use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::StoreError;
 use btu_report::Stored;
+use serde::de::DeserializeOwned;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -71,14 +72,19 @@ impl Closing<'_> {
                 output::message(&format!("{reason}; {again}"));
                 Exit::Agent
             }
-            Ending::Complete if is_whole => Exit::Done,
-            Ending::Complete => {
-                let report = journal.path().join("report.html");
-                output::message(&format!("incomplete: what went wrong is in {}", report.display()));
-                Exit::Incomplete
-            }
+            Ending::Complete => exit(journal.path(), is_whole),
         }
     }
+}
+
+/// The exit code of a measurement that came to its end; `is_whole` where nothing in it has a fault.
+pub(crate) fn exit(directory: &Path, is_whole: bool) -> Exit {
+    if is_whole {
+        return Exit::Done;
+    }
+    let report = directory.join("report.html");
+    output::message(&format!("incomplete: what went wrong is in {}", report.display()));
+    Exit::Incomplete
 }
 
 /// The files of what a journal holds, read back by `open`. Nobody signs them.
@@ -93,6 +99,25 @@ pub(crate) fn render_files<S: Stored>(
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
+    Ok(stored)
+}
+
+/// The journal in this directory, where its measurement came to its end and was signed: nothing is left to do.
+pub(crate) fn done<L: DeserializeOwned>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
+    let (journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    Ok((stored.is_finished() && sign::is_signed(&journal)).then_some(journal))
+}
+
+/// Its files, rendered again by `open`. What was measured stays, and who signed it.
+pub(crate) fn show_again<S: Stored>(
+    journal: &JournalDir,
+    json: bool,
+    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+) -> Result<S, Failure> {
+    let told = "the measurement is finished; only its files are rendered again";
+    output::message(&format!("{}: {told}", journal.path().display()));
+    let stored = render_files(journal, open)?;
+    show(journal.path(), &stored, json)?;
     Ok(stored)
 }
 

@@ -13,8 +13,10 @@ mod progress;
 mod search;
 mod start;
 
+use btu_core::pingpong::sample::Line;
 use btu_core::words::several;
 
+use crate::closing;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -27,6 +29,12 @@ pub(crate) use options::PingPongArgs;
 pub(crate) fn pingpong(args: &PingPongArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         return dry_run(args);
+    }
+    if let Some(directory) = &args.resume {
+        args.plan()?;
+        if let Some(journal) = closing::done::<Line>(directory)? {
+            return finish::shown_again(args, &journal);
+        }
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     let mut started = start::start(args, &interrupt).map_err(|failure| interrupt.or(failure))?;

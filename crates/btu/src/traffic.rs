@@ -30,9 +30,11 @@ pub(crate) mod words;
 
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
+use btu_core::traffic::sample::Line;
 use btu_core::words::several;
 
 use self::start::Wanted;
+use crate::closing;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -48,6 +50,9 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     let (plan, output) = args.plan()?;
     if output.dry_run {
         return dry_run(&plan, output.json);
+    }
+    if let Some(journal) = args.resumed().map(closing::done::<Line>).transpose()?.flatten() {
+        return finish::shown_again(output, &journal);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     if plan.agents.contains_key(&Role::Test) {

@@ -5,6 +5,7 @@ use btu_report::StoredPingPong;
 
 use super::export;
 use super::options::PingPongArgs;
+use crate::closing;
 use crate::closing::Closing;
 use crate::closing::Ending;
 use crate::conductor::shown;
@@ -24,8 +25,17 @@ pub(super) fn finish(
     let (verb, all, json) = ("pingpong", "every round", args.json);
     let closing = Closing { verb, all, ending, options, json, interrupt };
     let stored = closing.close(journal, StoredPingPong::open)?;
-    if let Some(file) = &args.export {
-        export::export(&stored.analysis, file)?;
-    }
+    exported(args, &stored)?;
     Ok(closing.exit(journal, !stored.analysis.has_faults()))
+}
+
+/// Shows a measurement again that came to its end.
+pub(super) fn shown_again(args: &PingPongArgs, journal: &JournalDir) -> Result<Exit, Failure> {
+    let stored = closing::show_again(journal, args.json, StoredPingPong::open)?;
+    exported(args, &stored)?;
+    Ok(closing::exit(journal.path(), !stored.analysis.has_faults()))
+}
+
+fn exported(args: &PingPongArgs, stored: &StoredPingPong) -> Result<(), Failure> {
+    args.export.as_ref().map_or(Ok(()), |file| export::export(&stored.analysis, file))
 }

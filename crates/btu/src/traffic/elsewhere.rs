@@ -5,7 +5,6 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
@@ -37,7 +36,6 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
-use crate::run::start::journal_failure;
 
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {
@@ -54,9 +52,6 @@ pub(super) fn run(
     output: &OutputArgs,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    if let Some(journal) = finished(args)? {
-        return shown_again(&journal, output);
-    }
     let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
     let needs = needs::of(plan, interrupt)?;
     let own = StateDir::open(&args.far().state)?.identity()?;
@@ -86,23 +81,6 @@ pub(super) fn run(
         Ok(files) => one.show(&out, &files),
         Err(failure) => one.cut(failure, interrupt),
     }
-}
-
-/// The journal to go on with, where it is at its end already.
-fn finished(args: &TrafficArgs) -> Result<Option<JournalDir>, Failure> {
-    let Some(dir) = args.resumed() else { return Ok(None) };
-    let (journal, stored) = JournalDir::resume::<Line>(dir).map_err(journal_failure)?;
-    Ok(stored.is_finished().then_some(journal))
-}
-
-/// A measurement that is at its end already: its files, rendered again. Its signatures stay.
-fn shown_again(journal: &JournalDir, output: &OutputArgs) -> Result<Exit, Failure> {
-    let dir = journal.path();
-    let told = "the measurement is finished; only its files are rendered again";
-    output::message(&format!("{}: {told}", dir.display()));
-    let stored = closing::render_files(journal, StoredTraffic::open)?;
-    closing::show(dir, &stored, output.json)?;
-    Ok(exit(dir, &stored))
 }
 
 /// Where the result goes, who keeps it, and what the host that measures told of it before.
@@ -197,23 +175,13 @@ impl Elsewhere<'_> {
         if event("finished").is_none() {
             return Err(self.tested.refused("the measurement was ended there before its last run"));
         }
-        Ok(exit(out, &stored))
+        Ok(closing::exit(out, stored.journal.runs().all(RunSample::is_complete)))
     }
 }
 
 /// What goes on with a measurement that is not at its end: its plan names the hosts.
 fn again(out: &Path) -> String {
     format!("btu traffic --resume {}", out.display())
-}
-
-/// The exit code of a measurement that came to its end.
-fn exit(out: &Path, stored: &StoredTraffic) -> Exit {
-    if stored.journal.runs().all(RunSample::is_complete) {
-        return Exit::Done;
-    }
-    let report = out.join("report.html");
-    output::message(&format!("incomplete: what went wrong is in {}", report.display()));
-    Exit::Incomplete
 }
 
 /// How long the other hosts take the one that measures for a guest, waiting for them included.

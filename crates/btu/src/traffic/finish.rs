@@ -1,10 +1,12 @@
 //! What happens after the last run: the journal read back, files, the summary in the terminal.
 
+use btu_control::JournalDir;
 use btu_core::traffic::sample::RunSample;
 use btu_report::StoredTraffic;
 
 use super::options::OutputArgs;
 use super::start::Started;
+use crate::closing;
 use crate::closing::Closing;
 use crate::closing::Ending;
 use crate::exit::Exit;
@@ -22,6 +24,12 @@ pub(super) fn finish(
     let stored = closing.close(&mut started.journal, StoredTraffic::open)?;
     let is_whole = stored.journal.runs().all(RunSample::is_complete);
     Ok(closing.exit(&started.journal, is_whole))
+}
+
+/// Shows a measurement again that came to its end.
+pub(super) fn shown_again(args: &OutputArgs, journal: &JournalDir) -> Result<Exit, Failure> {
+    let stored = closing::show_again(journal, args.json, StoredTraffic::open)?;
+    Ok(closing::exit(journal.path(), stored.journal.runs().all(RunSample::is_complete)))
 }
 
 /// Closes a measurement of which another host hears by its events.

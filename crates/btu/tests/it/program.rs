@@ -140,3 +140,15 @@ pub(crate) fn ended_within(child: &mut Child, time: Duration) -> Option<ExitStat
 pub(crate) fn wait_until(condition: impl FnMut() -> bool) {
     crate::wait::wait_until("what this test waits for", condition);
 }
+
+/// Whoever goes on with a result that is finished sees it again, and changes nothing of it.
+pub(crate) fn is_left_alone(result: &Path, verb: &str) {
+    let kept = ["samples.jsonl", "events.jsonl", "result.json", "signatures.json"];
+    let content = || kept.map(|name| std::fs::read(result.join(name)).unwrap());
+    let before = content();
+    let again = btu().args([verb, "--resume"]).arg(result).output().unwrap();
+    assert_eq!(again.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(said.contains("the measurement is finished"), "{said}");
+    assert!(content() == before, "it was changed");
+}

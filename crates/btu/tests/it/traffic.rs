@@ -18,6 +18,7 @@ use crate::commands::run;
 use crate::program::assert_reported_again;
 use crate::program::btu;
 use crate::program::ended_within;
+use crate::program::is_left_alone;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -185,6 +186,7 @@ fn an_interrupted_sweep_goes_on_where_it_stopped() {
     let result = read_json(&folder.path().join("out/result.json"));
     assert_eq!(result["complete"], true);
     assert_eq!(result["cells"].as_array().unwrap().len(), 3);
+    is_left_alone(&folder.path().join("out"), "traffic");
 }
 
 /// T15: every model but the one that wants a recording, all at once; those that wait for no answer

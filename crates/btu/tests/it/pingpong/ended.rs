@@ -12,6 +12,7 @@ use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
 use crate::program::ended_within;
+use crate::program::is_left_alone;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -256,4 +257,5 @@ fn resume(folder: &TempDir) {
             ["configuration", "size_bytes", "round", "attempt"].map(|key| line[key].to_string());
         assert!(seen.insert(key), "measured twice: {line}");
     }
+    is_left_alone(&folder.path().join("out"), "pingpong");
 }
