@@ -3,7 +3,9 @@
 //! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is.
 //! Both ends share one clock, so delays are those of one way.
 
+mod account;
 mod end;
+mod numbers;
 
 use std::io;
 use std::net::SocketAddr;
@@ -39,6 +41,9 @@ use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
 use crate::pingpong::door;
+
+use account::Account;
+use account::Use;
 
 pub use end::CapacityEnd;
 
@@ -223,48 +228,34 @@ struct Receiver<'a> {
     clock: Clock,
 }
 
-/// What came within an interval.
-#[derive(Default)]
-struct Interval {
-    report: CapacityReport,
-    delays: u128,
-}
-
 impl Receiver<'_> {
     /// Reads until the sender has ended and nothing comes any more, or nobody wants it.
     fn run(&self) -> Result<CapacitySample, EngineError> {
         socket::bound_waits(self.socket, Duration::from_millis(5))?;
-        let mut sample = CapacitySample {
-            datagram_bytes: self.datagram,
-            least_delay_ns: Nanos::MAX,
-            ..CapacitySample::default()
-        };
+        let mut account = Account::new(self.datagram);
         let mut space = vec![0; 1 << 16];
-        let (mut began, mut interval, mut expected) = (now(), Interval::default(), 0);
+        let mut began = now();
         let mut sender: Option<SocketAddr> = None;
         while !self.cancel.load(Relaxed) {
             let moment = now();
             if moment.since(began) >= FEEDBACK {
-                let is_silent = interval.report.received == 0;
-                if self.over.load(Relaxed) && is_silent
-                    || to_count(sample.reports.len()) >= MOST_REPORTS
-                {
+                let is_over = self.over.load(Relaxed);
+                if is_over && account.is_silent() || to_count(account.reports()) >= MOST_REPORTS {
                     break;
                 }
-                let done = std::mem::take(&mut interval);
-                let report = closed(&done, moment.since(began), sample.least_delay_ns);
-                self.tell(sender, &report);
-                // After the sender's end the queue of the path runs empty: that is no rate.
-                if !self.over.load(Relaxed) {
-                    sample.reports.push(report);
-                }
+                let used = if is_over { Use::Told } else { Use::Kept };
+                self.tell(sender, &account.close(moment.since(began), used));
                 began = moment;
             }
             match self.socket.recv_from(&mut space) {
                 Ok((count, from)) => {
                     sender = Some(from);
                     self.moved.fetch_add(to_count(count), Relaxed);
-                    self.note(&space[..count], &mut interval, &mut expected, &mut sample);
+                    // Numbers that no sender reaches are none of this search.
+                    let head = Head::read(&space[..count]).filter(|head| head.number < MOST);
+                    if let Some(head) = head {
+                        account.note(&head, self.clock.delay(head.sent_ns));
+                    }
                 }
                 // A report that found nobody any more: the sender has ended.
                 Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -272,36 +263,9 @@ impl Receiver<'_> {
                 Err(cause) => return Err(EngineError::peer("receive")(cause)),
             }
         }
-        if sample.least_delay_ns == Nanos::MAX {
-            sample.least_delay_ns = Nanos::ZERO;
-        }
+        let mut sample = account.finish();
         sample.least_delay_ns = sample.least_delay_ns.since(self.clock.guard);
         Ok(sample)
-    }
-
-    fn note(
-        &self,
-        data: &[u8],
-        interval: &mut Interval,
-        expected: &mut u64,
-        sample: &mut CapacitySample,
-    ) {
-        // Numbers that no sender reaches are none of this search.
-        let Some(head) = Head::read(data).filter(|head| head.number < MOST) else { return };
-        let delay = self.clock.delay(head.sent_ns);
-        sample.least_delay_ns = sample.least_delay_ns.min(delay);
-        interval.delays += u128::from(delay.count());
-        let report = &mut interval.report;
-        report.received += 1;
-        report.asked_bit_s = BitRate::new(head.asked_bit_s);
-        if head.number >= *expected {
-            report.lost += head.number - *expected;
-            *expected = head.number + 1;
-        } else {
-            // What was thought lost came late, or came again.
-            report.disordered += 1;
-            report.lost = report.lost.saturating_sub(1);
-        }
     }
 
     fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport) {
@@ -321,14 +285,6 @@ impl Receiver<'_> {
         let told = self.socket.send_to(&data, sender).unwrap_or(0);
         self.moved.fetch_add(to_count(told), Relaxed);
     }
-}
-
-fn closed(interval: &Interval, elapsed: Nanos, least: Nanos) -> CapacityReport {
-    let mean = interval.delays / u128::from(interval.report.received.max(1));
-    let mean = Nanos::new(u64::try_from(mean).unwrap_or(u64::MAX));
-    let silent = interval.report.received == 0;
-    let delay_variation_ns = if silent { Nanos::ZERO } else { mean.since(least) };
-    CapacityReport { elapsed_ns: elapsed, delay_variation_ns, ..interval.report }
 }
 
 /// IPv4 and UDP.
