@@ -52,6 +52,13 @@ pub struct CapacityReport {
     pub disordered: u64,
     /// Mean delay less the smallest of all.
     pub delay_variation_ns: Nanos,
+    /// What the sender took, by its own clock, to send what came or was lost; zero in results that are older than
+    /// this key.
+    #[serde(default)]
+    pub sent_in_ns: Nanos,
+    /// What that takes at the rate asked for.
+    #[serde(default)]
+    pub due_in_ns: Nanos,
 }
 
 /// What a capacity search found.
@@ -61,6 +68,12 @@ pub struct CapacityFigures {
     pub capacity_bit_s: f64,
     /// How long a sub-interval was, seconds.
     pub sub_interval_s: f64,
+    /// What the search asked its sender for in that sub-interval, bit/s; `None` in results whose samples do not say.
+    pub asked_bit_s: Option<f64>,
+    /// What the sender sent of it.
+    pub sent_bit_s: Option<f64>,
+    /// True where the sender did not keep the rate asked for and what it sent came: the path carries at least that.
+    pub is_lower_bound: bool,
     /// What came over the whole search, bit/s.
     pub mean_bit_s: f64,
     /// Of all datagrams.
@@ -95,16 +108,53 @@ impl CapacitySample {
         let (capacity_bit_s, sub_interval_s) = rate(best)?;
         let lost: u64 = self.reports.iter().map(|report| report.lost).sum();
         let received: u64 = self.reports.iter().map(|report| report.received).sum();
+        let offered = Offered::of(best, self.packet_bits());
+        let is_lower_bound = offered.is_some_and(|offered| offered.is_short(capacity_bit_s));
         let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
         Some(CapacityFigures {
             capacity_bit_s,
             sub_interval_s,
+            asked_bit_s: offered.map(|offered| offered.asked_bit_s),
+            sent_bit_s: offered.map(|offered| offered.sent_bit_s),
+            is_lower_bound,
             mean_bit_s: rate(&self.reports)?.0,
             lost_share: float(lost) / float((lost + received).max(1)),
             delay_variation_s: stats::arithmetic_mean(&variations)?,
             least_delay_s: self.least_delay_ns.seconds(),
             reports: self.reports.len(),
         })
+    }
+}
+
+impl CapacityFigures {
+    /// What was sent in the best sub-interval and what was asked for, bit/s.
+    pub fn offered(&self) -> Option<(f64, f64)> {
+        self.sent_bit_s.zip(self.asked_bit_s)
+    }
+}
+
+/// What a sender was asked for, and what it sent.
+#[derive(Clone, Copy, Debug)]
+struct Offered {
+    asked_bit_s: f64,
+    sent_bit_s: f64,
+}
+
+impl Offered {
+    fn of(part: &[CapacityReport], packet_bits: f64) -> Option<Self> {
+        let seconds = |of: fn(&CapacityReport) -> Nanos| -> f64 {
+            part.iter().map(|report| of(report).seconds()).sum()
+        };
+        let (sent_in, due_in) = (seconds(|report| report.sent_in_ns), seconds(|r| r.due_in_ns));
+        let datagrams: u64 = part.iter().map(|report| report.received + report.lost).sum();
+        let bits = float(datagrams) * packet_bits;
+        (sent_in > 0.0 && due_in > 0.0)
+            .then(|| Self { asked_bit_s: bits / due_in, sent_bit_s: bits / sent_in })
+    }
+
+    /// True where less was sent than asked for, and that came: not the path is what stood in the way.
+    fn is_short(self, came_bit_s: f64) -> bool {
+        self.sent_bit_s < KEPT * self.asked_bit_s && came_bit_s > KEPT * self.sent_bit_s
     }
 }
 
@@ -230,6 +280,8 @@ fn foreign_rpm(probes: &[ForeignProbe]) -> Option<f64> {
 }
 
 const SUB_INTERVALS: usize = 10;
+/// A capacity is known within so much (check T13).
+const KEPT: f64 = 0.98;
 
 #[cfg(test)]
 mod tests {
@@ -255,6 +307,48 @@ mod tests {
             (figures.mean_bit_s - 5.5e6).abs() < 1.0 && (figures.sub_interval_s - 1.0).abs() < 1e-9
         );
         assert_eq!(CapacitySample::default().figures(), None);
+    }
+
+    /// The row of 10 Gb/s, of which the sender sent 1.5 and all of it came: the path carries at least that. Where
+    /// less came than was sent, or all was sent that was asked for, the path is what stood in the way.
+    #[test]
+    fn a_sender_that_did_not_keep_its_rate_gives_a_lower_bound() {
+        let found = |asked_mbit_s: u64, sent_mbit_s: u64, came_mbit_s: u64| {
+            let datagrams = |mbit_s: u64| mbit_s * 5; // of 1250 bytes in 50 ms
+            let report = CapacityReport {
+                asked_bit_s: BitRate::new(asked_mbit_s * 1_000_000),
+                elapsed_ns: Nanos::from_millis(50),
+                received: datagrams(came_mbit_s),
+                lost: datagrams(sent_mbit_s - came_mbit_s),
+                sent_in_ns: Nanos::from_millis(50),
+                due_in_ns: Nanos::new(50_000_000 * sent_mbit_s / asked_mbit_s),
+                ..CapacityReport::default()
+            };
+            let datagram_bytes = Bytes::new(1222);
+            let reports = vec![report; 20];
+            let sample = CapacitySample { datagram_bytes, reports, ..CapacitySample::default() };
+            sample.figures().unwrap()
+        };
+        for (asked, sent, came, want) in [
+            (10_000, 1_500, 1_500, true),
+            (10_000, 1_500, 1_000, false),
+            (1_500, 1_500, 1_000, false),
+            (1_500, 1_490, 1_490, false),
+        ] {
+            let figures = found(asked, sent, came);
+            assert_eq!(figures.is_lower_bound, want, "{figures:?}");
+            for (got, want) in [(figures.asked_bit_s, asked), (figures.sent_bit_s, sent)] {
+                assert!((got.unwrap() / (float(want) * 1e6) - 1.0).abs() < 1e-6, "{figures:?}");
+            }
+        }
+        let old = CapacityReport {
+            received: 5,
+            elapsed_ns: Nanos::from_millis(50),
+            ..CapacityReport::default()
+        };
+        let old = CapacitySample { reports: vec![old], ..CapacitySample::default() };
+        let old = old.figures().unwrap();
+        assert_eq!((old.asked_bit_s, old.sent_bit_s, old.is_lower_bound), (None, None, false));
     }
 
     /// 20 ms to connect and 40 ms to ask are 2000 a minute, 60 ms beside the load 1000: 1500.

@@ -298,6 +298,7 @@ const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
+const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
 const NO_LOAD: &str = "no load without loss was found";
 
 const NO_ASKER: &str =
@@ -367,6 +368,8 @@ const REASONS: &Reasons = &[
     ("latency_p50_s", NO_LOAD),
     ("latency_p99_s", NO_LOAD),
     ("back_to_back", "the method sends no bursts back to back"),
+    ("asked_bit_s", NO_STAMPS),
+    ("sent_bit_s", NO_STAMPS),
     ("idle_rpm", "no probe came back on the idle path"),
 ];
 

@@ -2,11 +2,14 @@
 
 use btu_core::journal::EventRecord;
 use btu_core::sample::Outcome;
+use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
 use btu_core::words::several;
+use btu_core::words::times;
 
 use super::Seen;
+use super::rate;
 use crate::document::Block;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
@@ -36,8 +39,22 @@ fn of_runs(journal: &Journal) -> Vec<String> {
     for run in journal.runs() {
         let flags = run.flags.iter();
         items.extend(flags.map(|flag| format!("{}: {}", label(journal, run), flag.detail)));
+        items.extend(short(run).map(|told| format!("{}: {told}", label(journal, run))));
     }
     items
+}
+
+/// A search whose sender was slower than it was asked to be.
+fn short(run: &RunSample) -> Option<String> {
+    let Some(ProbeSample::Capacity(sample)) = &run.probe else { return None };
+    let found = sample.figures().filter(|found| found.is_lower_bound)?;
+    let (sent, asked) = found.offered()?;
+    Some(format!(
+        "the sender sent {} where it was asked for {}, and was late {}: the path carries at least what came",
+        rate(sent),
+        rate(asked),
+        times(sample.late),
+    ))
 }
 
 fn label(journal: &Journal, run: &RunSample) -> String {

@@ -88,8 +88,12 @@ fn found(findings: &Findings) -> Vec<Figure> {
         of("Throughput", megabits(one.wire_bit_s(fps)), "Mb/s", meaning)
     }));
     figures.extend(findings.capacities.first().map(|one| {
-        let meaning = "the most that came, at the IP layer (RFC 9097)";
-        of("Capacity", megabits(one.capacity_bit_s), "Mb/s", meaning)
+        let (at_least, meaning) = if one.is_lower_bound {
+            (">= ", "the most that came, at the IP layer (RFC 9097); the sender could not send what was asked for")
+        } else {
+            ("", "the most that came, at the IP layer (RFC 9097)")
+        };
+        of("Capacity", format!("{at_least}{}", megabits(one.capacity_bit_s)), "Mb/s", meaning)
     }));
     figures.extend(findings.transfers.last().map(|one| {
         let meaning = "time taken over the ideal time with the largest window (RFC 6349)";
@@ -126,10 +130,13 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
     let is_debug = seen.journal.hosts.tool.get("profile").is_some_and(|profile| {
         profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
     });
+    let searches = &seen.analysis.findings.capacities;
+    let is_host_limited =
+        runs().any(|run| run.host_limited > 0) || searches.iter().any(|one| one.is_lower_bound);
     let complete = seen.analysis.complete;
     [
         (!complete).then(|| watch("INCOMPLETE")),
-        runs().any(|run| run.host_limited > 0).then(|| watch("HOST LIMITED")),
+        is_host_limited.then(|| watch("HOST LIMITED")),
         is_debug.then(|| watch("DEBUG BUILD")),
         complete.then_some(Badge { word: "COMPLETE", tone: Tone::Good }),
     ]

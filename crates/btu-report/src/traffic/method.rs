@@ -162,22 +162,30 @@ fn beyond_ideal(found: &[TransferFinding]) -> Option<Block> {
 }
 
 fn capacity(found: &CapacityFigures) -> Block {
-    Block::Facts {
-        rows: vec![
-            Pair::new(
-                "maximum IP-layer capacity (RFC 9097)",
-                format!(
-                    "{} in the best {} of the search",
-                    rate(found.capacity_bit_s),
-                    span(Some(found.sub_interval_s))
-                ),
+    let at_least = if found.is_lower_bound { "at least " } else { "" };
+    let mut rows = vec![
+        Pair::new(
+            "maximum IP-layer capacity (RFC 9097)",
+            format!(
+                "{at_least}{} in the best {} of the search",
+                rate(found.capacity_bit_s),
+                span(Some(found.sub_interval_s))
             ),
-            Pair::new("over the whole search", rate(found.mean_bit_s)),
-            Pair::new("lost meanwhile", format!("{} %", number::figure(found.lost_share * 100.0))),
-            Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
-            Pair::new("smallest delay of one way", span(Some(found.least_delay_s))),
-        ],
+        ),
+        Pair::new("over the whole search", rate(found.mean_bit_s)),
+        Pair::new("lost meanwhile", format!("{} %", number::figure(found.lost_share * 100.0))),
+        Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
+        Pair::new("smallest delay of one way", span(Some(found.least_delay_s))),
+    ];
+    if let (true, Some((sent, asked))) = (found.is_lower_bound, found.offered()) {
+        let told = format!(
+            "the sender sent {} where it was asked for {}, and that came: the host was the limit, not the path",
+            rate(sent),
+            rate(asked)
+        );
+        rows.insert(1, Pair::new("host limited", told));
     }
+    Block::Facts { rows }
 }
 
 fn responsiveness(found: &ResponsivenessFigures) -> Block {
@@ -213,6 +221,28 @@ mod tests {
     use btu_core::units::Bytes;
 
     use super::*;
+
+    #[test]
+    fn a_capacity_that_the_host_limited_is_a_lower_bound() {
+        let found = |is_lower_bound: bool| CapacityFigures {
+            capacity_bit_s: 1.5e9,
+            sub_interval_s: 1.0,
+            asked_bit_s: Some(10e9),
+            sent_bit_s: Some(1.5e9),
+            is_lower_bound,
+            mean_bit_s: 1e9,
+            lost_share: 0.0,
+            delay_variation_s: 0.0,
+            least_delay_s: 0.001,
+            reports: 200,
+        };
+        let said = |found: CapacityFigures| format!("{:?}", capacity(&found));
+        let limited = said(found(true));
+        assert!(limited.contains("at least 1.50 Gb/s in the best"), "{limited}");
+        assert!(limited.contains("sent 1.50 Gb/s where it was asked for 10.0 Gb/s"), "{limited}");
+        let free = said(found(false));
+        assert!(!free.contains("at least") && !free.contains("limit"), "{free}");
+    }
 
     #[test]
     fn more_than_the_ideal_rate_is_said_to_be_no_feat_of_tcp() {

@@ -172,7 +172,8 @@ const TICK: Duration = Duration::from_millis(500);
 fn figures(run: &RunSample) -> String {
     match &run.probe {
         Some(ProbeSample::Capacity(sample)) => sample.figures().map_or_else(String::new, |found| {
-            format!(": {} Mb/s at the IP layer", four_digits(found.capacity_bit_s / 1e6))
+            let at_least = if found.is_lower_bound { "at least " } else { "" };
+            format!(": {at_least}{} Mb/s at the IP layer", four_digits(found.capacity_bit_s / 1e6))
         }),
         Some(ProbeSample::Responsiveness(sample)) => sample
             .figures()

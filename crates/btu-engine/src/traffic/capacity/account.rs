@@ -6,6 +6,7 @@ use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
+use super::HEADERS;
 use super::Head;
 use super::numbers::Arrival;
 use super::numbers::Numbers;
@@ -18,6 +19,8 @@ pub(super) struct Account {
     report: CapacityReport,
     /// Of what came in this interval, all together.
     delays: u128,
+    /// When the newest one was sent, by the sender's clock.
+    newest_sent_ns: Option<Nanos>,
     /// For each report that is kept, the number after the newest one that had come: whose loss it counts.
     ends: Vec<u64>,
 }
@@ -42,6 +45,7 @@ impl Account {
             numbers: Numbers::default(),
             report: CapacityReport::default(),
             delays: 0,
+            newest_sent_ns: None,
             ends: Vec::new(),
         }
     }
@@ -68,12 +72,25 @@ impl Account {
                 self.report.disordered += 1;
                 self.found(head.number);
             }
-            Arrival::Newest { missing } => self.report.lost += missing,
+            Arrival::Newest { missing } => {
+                self.report.lost += missing;
+                self.keep_time(head, missing + 1);
+            }
         }
         self.sample.least_delay_ns = self.sample.least_delay_ns.min(delay);
         self.delays += u128::from(delay.count());
         self.report.received += 1;
         self.report.asked_bit_s = BitRate::new(head.asked_bit_s);
+    }
+
+    /// Whether the sender keeps its rate is what its own stamps say: they know of no queue and no loss.
+    fn keep_time(&mut self, head: &Head, datagrams: u64) {
+        let sent = Nanos::new(head.sent_ns);
+        let Some(before) = self.newest_sent_ns.replace(sent) else { return };
+        let gap = BitRate::new(head.asked_bit_s).time_for(self.sample.datagram_bytes + HEADERS);
+        let due = gap.saturating_mul(datagrams);
+        self.report.sent_in_ns = self.report.sent_in_ns.saturating_add(sent.since(before));
+        self.report.due_in_ns = self.report.due_in_ns.saturating_add(due);
     }
 
     /// It is not lost after all: the interval that missed it has one less, and no other.
@@ -136,6 +153,19 @@ mod tests {
             came(&mut account, sent.flat_map(|n| vec![n; if n % 50 == 8 { 2 } else { 1 }]));
             assert_eq!(close(&mut account), [98, 2, 2]);
         }
+    }
+
+    /// 1028 bytes at 1 Mb/s are due every 8.224 ms: who sends one every 10 ms keeps 82 % of that, whatever is lost.
+    #[test]
+    fn how_fast_datagrams_leave_is_told_by_their_sender() {
+        let mut account = Account::new(Bytes::new(1000));
+        for number in (0..100).filter(|number| number % 10 != 3) {
+            let sent_ns = Nanos::from_secs(5).count() + number * 10_000_000;
+            account.note(&Head { number, sent_ns, asked_bit_s: 1_000_000 }, DELAY);
+        }
+        let report = account.close(Nanos::from_millis(50), Use::Kept);
+        assert_eq!(report.sent_in_ns, Nanos::from_millis(990));
+        assert_eq!(report.due_in_ns, Nanos::from_micros(8224 * 99));
     }
 
     /// What comes after the end of its interval takes its own loss away, and no other one's.

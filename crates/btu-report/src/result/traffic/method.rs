@@ -112,6 +112,12 @@ pub struct CapacityResult {
     pub capacity_bit_s: f64,
     /// Length of a sub-interval, seconds.
     pub sub_interval_s: f64,
+    /// What the search asked its sender for in that sub-interval, IP layer, bit/s.
+    pub asked_bit_s: Option<f64>,
+    /// What the sender sent then, bit/s.
+    pub sent_bit_s: Option<f64>,
+    /// True where the sender did not keep the rate asked for and what it sent came: the path carries at least that.
+    pub lower_bound: bool,
     /// What came over the whole search, bit/s.
     pub mean_bit_s: f64,
     /// Of all datagrams.
@@ -208,6 +214,9 @@ fn capacity(found: &CapacityFigures) -> CapacityResult {
     CapacityResult {
         capacity_bit_s: found.capacity_bit_s,
         sub_interval_s: found.sub_interval_s,
+        asked_bit_s: found.asked_bit_s,
+        sent_bit_s: found.sent_bit_s,
+        lower_bound: found.is_lower_bound,
         mean_bit_s: found.mean_bit_s,
         lost_share: found.lost_share,
         delay_variation_s: found.delay_variation_s,
