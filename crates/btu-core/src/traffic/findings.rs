@@ -46,8 +46,12 @@ pub struct FrameFinding {
     pub trials: usize,
     /// How long each was.
     pub trial_s: f64,
-    /// At the throughput, seconds.
-    pub latency: Option<Delays>,
+    /// Median delay at the throughput, seconds; `None` where two clocks hide it.
+    pub latency_p50_s: Option<f64>,
+    /// The 99th percentile, seconds.
+    pub latency_p99_s: Option<f64>,
+    /// How far the clocks of two hosts may put that off, seconds; `None` where one clock measured both ends.
+    pub latency_bound_s: Option<f64>,
     /// Loads in frames per second with the share that was lost, in falling order.
     pub losses: Vec<(f64, f64)>,
     /// Bursts.
@@ -163,15 +167,19 @@ impl<'a> Runs<'a> {
             .map(|(cell, run)| (fps(cell.x), lost(run)))
             .collect();
         losses.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let latency = self.sized(Group::Latency, frame).find_map(|(_, run)| run.flows().next());
+        let delay = |of: fn(&Delays) -> f64| {
+            latency.and_then(|flow| flow.one_way(flow.figures.delay.as_ref().map(of)))
+        };
         Some(FrameFinding {
             frame_bytes: frame.0,
             throughput_fps: lower.map(fps),
             lossy_fps: upper.map(fps),
             trials,
             trial_s: first.flows().next().map_or(0.0, |flow| flow.duration_ns.seconds()),
-            latency: self
-                .sized(Group::Latency, frame)
-                .find_map(|(_, run)| run.flows().next()?.figures.delay),
+            latency_p50_s: delay(|delay| delay.p50_s),
+            latency_p99_s: delay(|delay| delay.p99_s),
+            latency_bound_s: latency.and_then(FlowSample::delay_bound_s),
             losses,
             burst: self.burst(frame, lower.map(fps)),
         })

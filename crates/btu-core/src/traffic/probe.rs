@@ -27,8 +27,11 @@ pub enum ProbeSample {
 pub struct CapacitySample {
     /// Payload of a datagram.
     pub datagram_bytes: Bytes,
-    /// The smallest delay of one way.
-    pub least_delay_ns: Nanos,
+    /// The smallest delay of one way, as it was read: between two clocks it may be negative.
+    pub least_delay_ns: i64,
+    /// How far that may be from the truth; `None` where one clock measured both ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_bound_ns: Option<Nanos>,
     /// Datagrams sent.
     pub sent: u64,
     /// Times at which the sender was too late for its rate and let it go.
@@ -80,8 +83,10 @@ pub struct CapacityFigures {
     pub lost_share: f64,
     /// Delay variation of the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
-    /// The smallest delay of one way, seconds.
-    pub least_delay_s: f64,
+    /// The smallest delay of one way, seconds; `None` where two clocks hide it.
+    pub least_delay_s: Option<f64>,
+    /// How far that may be from the truth, seconds; `None` where one clock measured both ends.
+    pub delay_bound_s: Option<f64>,
     /// Reports.
     pub reports: usize,
 }
@@ -90,6 +95,12 @@ impl CapacitySample {
     /// Bits of a datagram at the IP layer: its payload, UDP (8) and IPv4 (20).
     fn packet_bits(&self) -> f64 {
         float(self.datagram_bytes.bits()) + 28.0 * 8.0
+    }
+
+    /// The smallest delay of one way, where the clocks of both ends are known well enough to say it.
+    fn least_delay_s(&self) -> Option<f64> {
+        let least = Nanos::new(u64::try_from(self.least_delay_ns).ok()?);
+        self.delay_bound_ns.is_none_or(|bound| least >= bound).then(|| least.seconds())
     }
 
     /// What it found: a tenth of the search is a sub-interval (RFC 9097, 5.3: 1 s of 10 s).
@@ -120,7 +131,8 @@ impl CapacitySample {
             mean_bit_s: rate(&self.reports)?.0,
             lost_share: float(lost) / float((lost + received).max(1)),
             delay_variation_s: stats::arithmetic_mean(&variations)?,
-            least_delay_s: self.least_delay_ns.seconds(),
+            least_delay_s: self.least_delay_s(),
+            delay_bound_s: self.delay_bound_ns.map(Nanos::seconds),
             reports: self.reports.len(),
         })
     }
@@ -349,6 +361,29 @@ mod tests {
         let old = CapacitySample { reports: vec![old], ..CapacitySample::default() };
         let old = old.figures().unwrap();
         assert_eq!((old.asked_bit_s, old.sent_bit_s, old.is_lower_bound), (None, None, false));
+    }
+
+    /// 50 us that two clocks read as -200 or as 300 us are not known; 21 ms that they read as 11 are, within 10.
+    #[test]
+    fn a_delay_below_the_bound_of_the_clocks_is_not_said() {
+        let report =
+            CapacityReport { elapsed_ns: Nanos::from_millis(50), ..CapacityReport::default() };
+        for (least_delay_ns, bound, want) in [
+            (50_000, None, Some(0.000_05)),
+            (-200_000, Some(350), None),
+            (300_000, Some(350), None),
+            (11_000_000, Some(10_000), Some(0.011)),
+        ] {
+            let sample = CapacitySample {
+                least_delay_ns,
+                delay_bound_ns: bound.map(Nanos::from_micros),
+                reports: vec![report],
+                ..CapacitySample::default()
+            };
+            let figures = sample.figures().unwrap();
+            assert_eq!(figures.least_delay_s, want);
+            assert_eq!(figures.delay_bound_s, sample.delay_bound_ns.map(Nanos::seconds));
+        }
     }
 
     /// 20 ms to connect and 40 ms to ask are 2000 a minute, 60 ms beside the load 1000: 1500.

@@ -1,7 +1,7 @@
 //! A capacity search (RFC 9097): datagrams at a rate that follows what their receiver reports.
 //!
 //! Reports come back over the path as datagrams of their own; one that is lost leaves the rate as it is.
-//! Both ends share one clock, so delays are those of one way.
+//! Delays are those of one way: of one clock, or of two whose offset is known within a bound.
 
 mod account;
 mod end;
@@ -115,19 +115,22 @@ fn bounded(time: Nanos) -> Result<(), EngineError> {
     (time <= LONGEST_TRIAL).then_some(()).ok_or_else(refused)
 }
 
-/// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known
-/// with an error, the guard keeps small delays from vanishing below zero.
+/// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known with an
+/// error, a small delay may be read as a negative one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     ahead_ns: i64,
-    guard: Nanos,
 }
 
 impl Clock {
-    /// The delay of a datagram, and the guard.
-    fn delay(self, sent_ns: u64) -> Nanos {
-        let sent = Nanos::new(sent_ns.saturating_add_signed(self.ahead_ns));
-        now().saturating_add(self.guard).since(sent)
+    /// The delay of a datagram that comes now.
+    fn delay(self, sent_ns: u64) -> i64 {
+        self.between(sent_ns, now())
+    }
+
+    fn between(self, sent_ns: u64, came: Nanos) -> i64 {
+        let wide = i128::from(came.count()) - i128::from(sent_ns) - i128::from(self.ahead_ns);
+        i64::try_from(wide).unwrap_or(if wide < 0 { i64::MIN } else { i64::MAX })
     }
 }
 
@@ -263,9 +266,7 @@ impl Receiver<'_> {
                 Err(cause) => return Err(EngineError::peer("receive")(cause)),
             }
         }
-        let mut sample = account.finish();
-        sample.least_delay_ns = sample.least_delay_ns.since(self.clock.guard);
-        Ok(sample)
+        Ok(account.finish())
     }
 
     fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport) {
@@ -296,8 +297,21 @@ const MARGIN: Nanos = Nanos::from_micros(60);
 /// A sender that is later than this does not catch up: the rate is what it is asked for, not a burst.
 const MOST_LATE: Nanos = Nanos::from_millis(5);
 const BUFFER: usize = 4 << 20;
-/// Above every error of an offset between clocks.
-const GUARD: Nanos = Nanos::from_secs(3600);
 const MOST: u64 = 1 << 40;
 /// Of one search: those of the longest.
 const MOST_REPORTS: u64 = LONGEST_TRIAL.count() / FEEDBACK.count();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 50 us of a way, and an offset of which 250 us are wrong: nobody makes zero of that.
+    #[test]
+    fn a_delay_below_the_error_of_the_clocks_is_read_as_a_negative_one() {
+        let clock = Clock { ahead_ns: 7_000_250_000 };
+        let came = Nanos::new(1_000_000_000 + 7_000_000_000 + 50_000);
+        assert_eq!(clock.between(1_000_000_000, came), -200_000);
+        assert_eq!(Clock { ahead_ns: -5_000 }.between(9_000, Nanos::new(4_300)), 300);
+        assert_eq!(clock.between(u64::MAX, Nanos::ZERO), i64::MIN);
+    }
+}

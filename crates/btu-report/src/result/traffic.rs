@@ -299,6 +299,7 @@ const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
+const NO_LATENCY: &str = "no load without loss was found, or two clocks hide it (delay_hidden)";
 const NO_LOAD: &str = "no load without loss was found";
 
 const NO_ASKER: &str =
@@ -365,11 +366,16 @@ const REASONS: &Reasons = &[
     ("throughput_frames_s", NO_LOAD),
     ("throughput_wire_bit_s", NO_LOAD),
     ("lossy_frames_s", "no load lost any frame"),
-    ("latency_p50_s", NO_LOAD),
-    ("latency_p99_s", NO_LOAD),
+    ("latency_p50_s", NO_LATENCY),
+    ("latency_p99_s", NO_LATENCY),
     ("back_to_back", "the method sends no bursts back to back"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
+    (
+        "least_delay_s",
+        "smaller than the clocks of both hosts are known to agree (least_delay_bound_s)",
+    ),
+    ("least_delay_bound_s", "one clock measured both ends"),
     ("idle_rpm", "no probe came back on the idle path"),
 ];
 

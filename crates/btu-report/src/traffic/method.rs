@@ -20,6 +20,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = standard(seen).into_iter().collect();
     let bursts = findings.frames.iter().any(|found| found.burst.is_some());
     blocks.extend((!findings.frames.is_empty()).then(|| throughput(&findings.frames)));
+    blocks.extend(two_clocks(&findings.frames));
     blocks.extend(findings.frames.iter().filter_map(losses));
     blocks.extend(bursts.then(|| back_to_back(&findings.frames)));
     blocks.extend((!findings.transfers.is_empty()).then(|| transfers(&findings.transfers)));
@@ -73,13 +74,22 @@ fn throughput(found: &[FrameFinding]) -> Block {
             one.throughput_fps
                 .map_or_else(|| number::NONE.to_owned(), |fps| rate(one.wire_bit_s(fps))),
             lossy,
-            span(one.latency.map(|delays| delays.p50_s)),
-            span(one.latency.map(|delays| delays.p99_s)),
+            span(one.latency_p50_s),
+            span(one.latency_p99_s),
             format!("{} of {}", one.trials, span(Some(one.trial_s))),
         ]
     };
     let title = "Throughput: the highest load without loss (RFC 2544, 26.1)".to_owned();
     table(title, columns, found.iter().map(row).collect())
+}
+
+/// Between two hosts a latency is as well known as their clocks.
+fn two_clocks(found: &[FrameFinding]) -> Option<Block> {
+    let bound = found.iter().filter_map(|one| one.latency_bound_s).max_by(f64::total_cmp)?;
+    Some(Block::paragraph(format!(
+        "Latencies are known within {}, as well as the clocks of both hosts; smaller ones are not available.",
+        span(Some(bound))
+    )))
 }
 
 fn losses(found: &FrameFinding) -> Option<Block> {
@@ -175,7 +185,7 @@ fn capacity(found: &CapacityFigures) -> Block {
         Pair::new("over the whole search", rate(found.mean_bit_s)),
         Pair::new("lost meanwhile", format!("{} %", number::figure(found.lost_share * 100.0))),
         Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
-        Pair::new("smallest delay of one way", span(Some(found.least_delay_s))),
+        Pair::new("smallest delay of one way", least_delay(found)),
     ];
     if let (true, Some((sent, asked))) = (found.is_lower_bound, found.offered()) {
         let told = format!(
@@ -186,6 +196,19 @@ fn capacity(found: &CapacityFigures) -> Block {
         rows.insert(1, Pair::new("host limited", told));
     }
     Block::Facts { rows }
+}
+
+fn least_delay(found: &CapacityFigures) -> String {
+    match (found.least_delay_s, found.delay_bound_s) {
+        (Some(least), Some(bound)) => {
+            format!("{}, known within {}", span(Some(least)), span(Some(bound)))
+        }
+        (None, Some(bound)) => format!(
+            "not available: smaller than the clocks of both hosts are known to agree ({})",
+            span(Some(bound))
+        ),
+        (least, None) => span(least),
+    }
 }
 
 fn responsiveness(found: &ResponsivenessFigures) -> Block {
@@ -233,7 +256,8 @@ mod tests {
             mean_bit_s: 1e9,
             lost_share: 0.0,
             delay_variation_s: 0.0,
-            least_delay_s: 0.001,
+            least_delay_s: Some(0.001),
+            delay_bound_s: None,
             reports: 200,
         };
         let said = |found: CapacityFigures| format!("{:?}", capacity(&found));
@@ -242,6 +266,15 @@ mod tests {
         assert!(limited.contains("sent 1.50 Gb/s where it was asked for 10.0 Gb/s"), "{limited}");
         let free = said(found(false));
         assert!(!free.contains("at least") && !free.contains("limit"), "{free}");
+        let apart = |least_delay_s| CapacityFigures {
+            least_delay_s,
+            delay_bound_s: Some(0.01),
+            ..found(false)
+        };
+        let known = said(apart(Some(0.011)));
+        assert!(known.contains("11.0 ms, known within 10.0 ms"), "{known}");
+        let hidden = said(apart(None));
+        assert!(hidden.contains("known to agree (10.0 ms)"), "{hidden}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::traffic::probe::ForeignProbe;
 use crate::traffic::probe::ProbeSample;
 use crate::traffic::probe::ResponsivenessSample;
 use crate::traffic::probe::WorkingInterval;
+use crate::traffic::sample::Agreement;
 use crate::traffic::sample::ClusterSample;
 use crate::traffic::sample::Curves;
 use crate::traffic::sample::FlowSample;
@@ -106,6 +107,11 @@ fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
         Group::Transfer => Figures {
             departed_bytes: Bytes::new(1_000_000),
             departure_rate_bit_s: mu * cell.x.min(1.0),
+            ..Figures::default()
+        },
+        Group::Latency => Figures {
+            loss: loss(0.0),
+            delay: Some(Delays { p50_s: 0.002, p99_s: 0.005, ..Delays::default() }),
             ..Figures::default()
         },
         _ => Figures { loss: loss((1.0 - line / cell.x).max(0.0)), ..Figures::default() },
@@ -216,6 +222,32 @@ fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
         let clean: Vec<f64> = one.losses.iter().rev().take(2).map(|(_, lost)| *lost).collect();
         assert_eq!(clean, [0.0, 0.0], "{:?}", one.losses);
     }
+}
+
+/// A latency between two hosts is none of their path below what their clocks are known to agree to.
+#[test]
+fn a_latency_that_two_clocks_hide_is_not_said() {
+    let mut journal = journal(plan("rfc2544", Study::Method));
+    let latency = |journal: &Journal| {
+        let found = Findings::of(journal).frames.remove(0);
+        (found.latency_p50_s, found.latency_p99_s, found.latency_bound_s)
+    };
+    assert_eq!(latency(&journal), (Some(0.002), Some(0.005), None));
+    let cells: Vec<u32> = journal
+        .lines
+        .iter()
+        .filter_map(Line::cell)
+        .filter(|cell| cell.group == Group::Latency)
+        .map(|cell| cell.id)
+        .collect();
+    for line in &mut journal.lines {
+        if let Line::TrafficRun(run) = line
+            && cells.contains(&run.cell)
+        {
+            run.clusters[0].flows[0].clocks = Some(Agreement::Within(Nanos::from_millis(3)));
+        }
+    }
+    assert_eq!(latency(&journal), (None, Some(0.005), Some(0.003)));
 }
 
 #[test]

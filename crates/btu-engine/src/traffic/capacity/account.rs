@@ -18,7 +18,7 @@ pub(super) struct Account {
     numbers: Numbers,
     report: CapacityReport,
     /// Of what came in this interval, all together.
-    delays: u128,
+    delays: i128,
     /// When the newest one was sent, by the sender's clock.
     newest_sent_ns: Option<Nanos>,
     /// For each report that is kept, the number after the newest one that had come: whose loss it counts.
@@ -39,7 +39,7 @@ impl Account {
         Self {
             sample: CapacitySample {
                 datagram_bytes: datagram,
-                least_delay_ns: Nanos::MAX,
+                least_delay_ns: i64::MAX,
                 ..CapacitySample::default()
             },
             numbers: Numbers::default(),
@@ -61,7 +61,7 @@ impl Account {
     }
 
     /// One more datagram.
-    pub(super) fn note(&mut self, head: &Head, delay: Nanos) {
+    pub(super) fn note(&mut self, head: &Head, delay_ns: i64) {
         match self.numbers.record(head.number) {
             // What nobody sent twice is not carried twice.
             Arrival::Again => {
@@ -77,8 +77,8 @@ impl Account {
                 self.keep_time(head, missing + 1);
             }
         }
-        self.sample.least_delay_ns = self.sample.least_delay_ns.min(delay);
-        self.delays += u128::from(delay.count());
+        self.sample.least_delay_ns = self.sample.least_delay_ns.min(delay_ns);
+        self.delays += i128::from(delay_ns);
         self.report.received += 1;
         self.report.asked_bit_s = BitRate::new(head.asked_bit_s);
     }
@@ -103,11 +103,15 @@ impl Account {
     /// The report of an interval that took so long; the next one begins.
     pub(super) fn close(&mut self, elapsed: Nanos, used: Use) -> CapacityReport {
         let report = std::mem::take(&mut self.report);
-        let mean = std::mem::take(&mut self.delays) / u128::from(report.received.max(1));
-        let mean = Nanos::new(u64::try_from(mean).unwrap_or(u64::MAX));
+        let came = i128::from(report.received.max(1));
+        let mean = std::mem::take(&mut self.delays) / came;
+        let beyond = (mean - i128::from(self.sample.least_delay_ns)).max(0);
         let is_silent = report.received == 0;
-        let delay_variation_ns =
-            if is_silent { Nanos::ZERO } else { mean.since(self.sample.least_delay_ns) };
+        let delay_variation_ns = if is_silent {
+            Nanos::ZERO
+        } else {
+            Nanos::new(u64::try_from(beyond).unwrap_or(u64::MAX))
+        };
         let report = CapacityReport { elapsed_ns: elapsed, delay_variation_ns, ..report };
         if used == Use::Kept {
             self.sample.reports.push(report);
@@ -119,8 +123,8 @@ impl Account {
     /// All of it.
     pub(super) fn finish(self) -> CapacitySample {
         let mut sample = self.sample;
-        if sample.least_delay_ns == Nanos::MAX {
-            sample.least_delay_ns = Nanos::ZERO;
+        if sample.least_delay_ns == i64::MAX {
+            sample.least_delay_ns = 0;
         }
         sample
     }
@@ -130,7 +134,7 @@ impl Account {
 mod tests {
     use super::*;
 
-    const DELAY: Nanos = Nanos::from_millis(7);
+    const DELAY: i64 = 7_000_000;
 
     fn came(account: &mut Account, numbers: impl IntoIterator<Item = u64>) {
         for number in numbers {
@@ -166,6 +170,20 @@ mod tests {
         let report = account.close(Nanos::from_millis(50), Use::Kept);
         assert_eq!(report.sent_in_ns, Nanos::from_millis(990));
         assert_eq!(report.due_in_ns, Nanos::from_micros(8224 * 99));
+    }
+
+    /// Differences of delays are what they are, however wrong the offset of two clocks.
+    #[test]
+    fn delay_variation_does_not_depend_on_the_offset() {
+        for wrong in [0, -250_000, 3_600_000_000_000] {
+            let mut account = Account::new(Bytes::new(1000));
+            for (number, delay) in [(0, 50_000), (1, 90_000), (2, 70_000)] {
+                account.note(&Head { number, sent_ns: 0, asked_bit_s: 1_000_000 }, delay + wrong);
+            }
+            let report = account.close(Nanos::from_millis(50), Use::Kept);
+            assert_eq!(report.delay_variation_ns, Nanos::from_micros(20));
+            assert_eq!(account.finish().least_delay_ns, 50_000 + wrong);
+        }
     }
 
     /// What comes after the end of its interval takes its own loss away, and no other one's.

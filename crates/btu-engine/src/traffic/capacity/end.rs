@@ -18,7 +18,6 @@ use super::super::connect::PATIENCE;
 use super::super::meeting::Reach;
 use super::BUFFER;
 use super::Clock;
-use super::GUARD;
 use super::Receiver;
 use crate::error::EngineError;
 use crate::pingpong::door;
@@ -52,7 +51,7 @@ impl CapacityEnd {
             let heard = door::hear(&far, &token, end, &unwanted);
             heard.map_err(EngineError::peer("wait for the sender of a search"))?;
             let far = UdpSocket::from(far);
-            let clock = Clock { ahead_ns, guard: GUARD };
+            let clock = Clock { ahead_ns };
             let (over, cancel, moved) = (&over, &unwanted, &counted);
             Receiver { socket: &far, datagram, over, cancel, moved, clock }.run()
         };

@@ -124,8 +124,10 @@ pub struct CapacityResult {
     pub lost_share: f64,
     /// Delay variation in the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
-    /// The smallest delay of one way, seconds.
-    pub least_delay_s: f64,
+    /// The smallest delay of one way, seconds; null where two clocks hide it.
+    pub least_delay_s: Option<f64>,
+    /// How far the clocks of two hosts may put it off, seconds; null where one clock measured both ends.
+    pub least_delay_bound_s: Option<f64>,
     /// Reports of the receiver.
     pub reports: u64,
 }
@@ -173,8 +175,8 @@ fn frame(found: &FrameFinding) -> FrameResult {
         lossy_frames_s: found.lossy_fps,
         trials: count(found.trials),
         trial_s: found.trial_s,
-        latency_p50_s: found.latency.map(|delays| delays.p50_s),
-        latency_p99_s: found.latency.map(|delays| delays.p99_s),
+        latency_p50_s: found.latency_p50_s,
+        latency_p99_s: found.latency_p99_s,
         losses: found
             .losses
             .iter()
@@ -221,6 +223,7 @@ fn capacity(found: &CapacityFigures) -> CapacityResult {
         lost_share: found.lost_share,
         delay_variation_s: found.delay_variation_s,
         least_delay_s: found.least_delay_s,
+        least_delay_bound_s: found.delay_bound_s,
         reports: count(found.reports),
     }
 }

@@ -55,7 +55,9 @@ pub(in super::super) fn capacity(
         if sample.reports.iter().flat_map(counts).any(|count| count > MOST) {
             return Err(misfit());
         }
-        Ok(CapacitySample { datagram_bytes: datagram, sent, late, ..sample })
+        let after = Offset::of(&peers.read_clock(FAR)?).map_err(refused)?;
+        let delay_bound_ns = Some(offset.bound_until(&after));
+        Ok(CapacitySample { datagram_bytes: datagram, delay_bound_ns, sent, late, ..sample })
     })
 }
 
