@@ -4,11 +4,14 @@ use super::analysis::figures::Delays;
 use super::analysis::search::corrected_buffer;
 use super::analysis::transfer::Transfer;
 use super::analysis::transfer::TransferFigures;
+use super::method;
+use super::method::FRAMES_OF_A_TRIAL;
 use super::method::FULL_FRAME;
 use super::method::Frame;
 use super::method::MOST_FRAMES;
 use super::method::lost;
 use super::plan::Cell;
+use super::plan::Course;
 use super::plan::Group;
 use super::probe::CapacityFigures;
 use super::probe::ProbeSample;
@@ -25,6 +28,8 @@ use crate::units::Nanos;
 pub struct Findings {
     /// By frame size, in the order of the plan.
     pub frames: Vec<FrameFinding>,
+    /// Frame sizes of which a trial was shorter than the course asks for, with the shortest one, seconds.
+    pub shortened: Vec<(u32, f64)>,
     /// TCP over its window, in rising order.
     pub transfers: Vec<TransferFinding>,
     /// Each capacity search.
@@ -73,10 +78,10 @@ pub struct BurstFinding {
     pub open_end: bool,
     /// How fast bursts came, frames per second.
     pub rate_fps: f64,
-    /// The buffer that they show, less what left meanwhile, frames.
-    pub buffer_frames: f64,
+    /// The buffer that they show, less what left meanwhile, frames; `None` where no throughput was found.
+    pub buffer_frames: Option<f64>,
     /// The time of that buffer at the throughput, seconds.
-    pub buffer_s: f64,
+    pub buffer_s: Option<f64>,
 }
 
 /// TCP with a window (RFC 6349).
@@ -111,6 +116,12 @@ impl Findings {
         let frames = journal.plan.course.iter().flat_map(|course| &course.frames);
         Self {
             frames: frames.filter_map(|size| runs.frame(Frame(*size))).collect(),
+            shortened: journal
+                .plan
+                .course
+                .iter()
+                .flat_map(|course| runs.shortened(course))
+                .collect(),
             transfers: runs.transfers(),
             capacities: probes()
                 .filter_map(|probe| match probe {
@@ -125,6 +136,22 @@ impl Findings {
                 })
                 .collect(),
         }
+    }
+
+    /// In which respects a course was not what the text of its method asks for, and what was made of it neither.
+    pub fn deviations(&self, course: &Course) -> Vec<String> {
+        let known = method::find(&course.name);
+        let mut found = known.map(|method| method.deviations(course)).unwrap_or_default();
+        let of = |(frame, seconds): &(u32, f64)| format!("{seconds:.2} s with {frame} B");
+        let shortened: Vec<String> = self.shortened.iter().map(of).collect();
+        if !shortened.is_empty() {
+            found.push(format!(
+                "trials of {FRAMES_OF_A_TRIAL} frames at the most: down to {} instead of {} s",
+                shortened.join(", "),
+                course.time_ns.seconds()
+            ));
+        }
+        found
     }
 
     /// True where no standard method was run.
@@ -149,6 +176,21 @@ impl<'a> Runs<'a> {
     fn sized(&self, group: Group, frame: Frame) -> impl Iterator<Item = (&'a Cell, &'a RunSample)> {
         let series = frame.series();
         self.group(group).filter(move |(cell, _)| cell.series.as_ref() == Some(&series))
+    }
+
+    /// Trials that ended before the time of the course because they had all the frames that one may have.
+    fn shortened(&self, course: &Course) -> Vec<(u32, f64)> {
+        let shortest = |frame: Frame| {
+            let trials = [Group::Throughput, Group::Latency, Group::FrameLoss];
+            let runs = trials.into_iter().flat_map(|group| self.sized(group, frame));
+            let whole = runs.map(|(_, run)| run).filter(|run| run.is_complete());
+            whole.flat_map(RunSample::flows).map(|flow| flow.duration_ns).min()
+        };
+        let full = Some(FULL_FRAME.0).filter(|size| !course.frames.contains(size));
+        let sizes = course.frames.iter().copied().chain(full);
+        let times = sizes.filter_map(|size| Some((size, shortest(Frame(size))?)));
+        let short = times.filter(|(_, time)| *time < course.time_ns);
+        short.map(|(size, time)| (size, time.seconds())).collect()
     }
 
     fn frame(&self, frame: Frame) -> Option<FrameFinding> {
@@ -202,8 +244,10 @@ impl<'a> Runs<'a> {
         }
         let frames = stats::arithmetic_mean(&longest)?;
         let rate_fps = stats::median(&rates)?;
-        let throughput = throughput_fps.unwrap_or(0.0);
-        let buffer_frames = corrected_buffer(frames, throughput, rate_fps);
+        let buffer = throughput_fps.filter(|throughput| *throughput > 0.0).map(|throughput| {
+            let frames = corrected_buffer(frames, throughput, rate_fps);
+            (frames, frames / throughput)
+        });
         Some(BurstFinding {
             frames,
             least: longest.iter().copied().min_by(f64::total_cmp)?,
@@ -211,8 +255,8 @@ impl<'a> Runs<'a> {
             searches: longest.len(),
             open_end: longest.iter().any(|frames| *frames >= float(MOST_FRAMES)),
             rate_fps,
-            buffer_frames,
-            buffer_s: if throughput > 0.0 { buffer_frames / throughput } else { 0.0 },
+            buffer_frames: buffer.map(|(frames, _)| frames),
+            buffer_s: buffer.map(|(_, seconds)| seconds),
         })
     }
 

@@ -7,6 +7,7 @@ mod rfc6349;
 mod rfc9004;
 mod rfc9097;
 
+pub(super) use frames::FRAMES_OF_A_TRIAL;
 pub(super) use frames::Frame;
 pub(super) use frames::lost;
 pub(super) use rfc6349::FULL_FRAME;

@@ -368,6 +368,8 @@ const REASONS: &Reasons = &[
     ("lossy_frames_s", "no load lost any frame"),
     ("latency_p50_s", NO_LATENCY),
     ("latency_p99_s", NO_LATENCY),
+    ("buffer_frames", NO_LOAD),
+    ("buffer_s", NO_LOAD),
     ("back_to_back", "the method sends no bursts back to back"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),

@@ -34,7 +34,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 fn standard(seen: &Seen<'_>) -> Option<Block> {
     let course = seen.journal.plan.course.as_ref()?;
     let method = method::find(&course.name)?;
-    let deviations = method.deviations(course);
+    let deviations = seen.analysis.findings.deviations(course);
     let told = if deviations.is_empty() {
         "as the text asks".to_owned()
     } else {
@@ -117,6 +117,9 @@ fn back_to_back(found: &[FrameFinding]) -> Block {
     let row = |one: &FrameFinding| {
         let burst = one.burst?;
         let at_least = if burst.open_end { ">= " } else { "" };
+        let limit = |value: Option<String>| {
+            value.map_or_else(|| number::NONE.to_owned(), |value| format!("{at_least}{value}"))
+        };
         Some(vec![
             format!("{} B", one.frame_bytes),
             format!("{at_least}{}", number::figure(burst.frames)),
@@ -124,8 +127,8 @@ fn back_to_back(found: &[FrameFinding]) -> Block {
             number::fixed(burst.most, 0),
             burst.searches.to_string(),
             number::fixed(burst.rate_fps, 0),
-            number::figure(burst.buffer_frames),
-            span(Some(burst.buffer_s)),
+            limit(burst.buffer_frames.map(number::figure)),
+            limit(burst.buffer_s.map(|seconds| span(Some(seconds)))),
         ])
     };
     let title = "Bursts back to back, and the buffer that they show (RFC 9004)".to_owned();

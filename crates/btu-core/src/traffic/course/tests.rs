@@ -156,7 +156,7 @@ fn run(next: &Next, line: f64) -> RunSample {
     let cluster = |cell: &Cell| ClusterSample {
         name: "sweep".into(),
         failed: None,
-        flows: vec![flow(figures(cell, bits, line), Nanos::from_secs(1))],
+        flows: vec![flow(figures(cell, bits, line), duration(cell))],
         sender_cpu_ns: Nanos::ZERO,
         receiver_cpu_ns: Nanos::ZERO,
         sender_threads: 1,
@@ -175,6 +175,12 @@ fn run(next: &Next, line: f64) -> RunSample {
         host: HostSample::default(),
         flags: Vec::new(),
     }
+}
+
+/// As its scenario says.
+fn duration(cell: &Cell) -> Nanos {
+    let said = cell.scenario.split_once("duration=").and_then(|(_, rest)| rest.split_once(" ns"));
+    said.map_or(Nanos::from_secs(1), |(count, _)| Nanos::new(count.parse().unwrap()))
 }
 
 fn journal(plan: Plan) -> Journal {
@@ -258,8 +264,37 @@ fn t13_rfc_9004_finds_the_queue_and_corrects_it_for_what_left_meanwhile() {
         assert_eq!((burst.searches, burst.open_end), (3, false));
         close(burst.frames, QUEUE_FRAMES, 1e-9);
         // A tenth of a burst left while it came.
-        close(burst.buffer_frames, QUEUE_FRAMES * 0.9, 0.01);
+        close(burst.buffer_frames.unwrap(), QUEUE_FRAMES * 0.9, 0.01);
     }
+}
+
+/// What left while a burst came is not known where no load came whole: neither is the buffer.
+#[test]
+fn without_a_throughput_there_is_no_buffer() {
+    let course = Course { frames: vec![512], ..method::find("rfc9004").unwrap().short() };
+    let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+    let mut lines = [LINE].into_iter();
+    let journal = journal_over(plan, &mut || lines.next().unwrap_or(1.0));
+    let found = Findings::of(&journal).frames.remove(0);
+    let burst = found.burst.unwrap();
+    assert_eq!((found.throughput_fps, burst.buffer_frames, burst.buffer_s), (None, None, None));
+    close(burst.frames, QUEUE_FRAMES, 1e-9);
+}
+
+/// 60 s of a gigabit of 64 B have 89 million frames: a trial has 3.5 of them, and the report says so. At 10 Mb/s
+/// nothing is cut.
+#[test]
+fn trials_that_were_cut_are_deviations() {
+    let said = |line: f64| {
+        let course =
+            Course { frames: vec![64, 1518], ..method::find("rfc2544").unwrap().standard() };
+        let plan = Plan { course: Some(course.clone()), ..Plan::new(Study::Method, Vec::new(), 1) };
+        Findings::of(&journal_over(plan, &mut || line)).deviations(&course)
+    };
+    let left = "without frames of 128, 256, 512, 1024, 1280 B";
+    assert_eq!(said(LINE), [left]);
+    let cut = "trials of 3500000 frames at the most: down to 1.57 s with 64 B, 28.71 s with 1518 B instead of 60 s";
+    assert_eq!(said(1e9), [left, cut]);
 }
 
 #[test]

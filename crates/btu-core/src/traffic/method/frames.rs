@@ -38,7 +38,7 @@ impl Frame {
     /// Frames at a load on the wire for some time.
     pub(super) fn at(self, group: Group, load: f64, time: Nanos) -> Cell {
         let period = recipe::period(Bytes::new(1), 8.0 * load / self.wire_bits());
-        let most = period * MOST_FRAMES;
+        let most = period * FRAMES_OF_A_TRIAL;
         Cell {
             group,
             label: format!("{} B at {:.3} Mbit/s", self.0, load / 1e6),
@@ -136,7 +136,7 @@ fn load(bit_s: f64) -> BitRate {
 const TRIAL: Nanos = Nanos::from_secs(1);
 const MOST_TRIALS: usize = 40;
 /// Frames of one trial at most: a record is kept of each.
-const MOST_FRAMES: u64 = 3_500_000;
+pub(in crate::traffic) const FRAMES_OF_A_TRIAL: u64 = 3_500_000;
 /// How long frames go as fast as they go.
 const CEILING: (Nanos, Nanos) = (Nanos::from_millis(300), Nanos::from_secs(1));
 /// How often that is tried on a host that carries nothing meanwhile.

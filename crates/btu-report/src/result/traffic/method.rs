@@ -4,7 +4,6 @@ use btu_core::traffic::findings::BurstFinding;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::findings::FrameFinding;
 use btu_core::traffic::findings::TransferFinding;
-use btu_core::traffic::method;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::probe::CapacityFigures;
 use btu_core::traffic::probe::ResponsivenessFigures;
@@ -78,10 +77,10 @@ pub struct BackToBackResult {
     pub open_end: bool,
     /// How fast frames came within a burst, per second.
     pub burst_frames_s: f64,
-    /// The buffer, corrected for what left meanwhile (RFC 9004, 6.4), frames.
-    pub buffer_frames: f64,
+    /// The buffer, corrected for what left meanwhile (RFC 9004, 6.4), frames; null without a throughput.
+    pub buffer_frames: Option<f64>,
     /// Its time at the throughput, seconds.
-    pub buffer_s: f64,
+    pub buffer_s: Option<f64>,
 }
 
 /// TCP with one window.
@@ -156,10 +155,9 @@ pub struct ResponsivenessResult {
 /// What was found; `None` where no method was run.
 pub(super) fn method(plan: &Plan, findings: &Findings) -> Option<MethodResult> {
     let course = plan.course.as_ref()?;
-    let known = method::find(&course.name);
     Some(MethodResult {
         name: course.name.clone(),
-        deviations: known.map(|method| method.deviations(course)).unwrap_or_default(),
+        deviations: findings.deviations(course),
         frames: findings.frames.iter().map(frame).collect(),
         transfers: findings.transfers.iter().map(transfer).collect(),
         capacities: findings.capacities.iter().map(capacity).collect(),
