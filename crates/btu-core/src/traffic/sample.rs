@@ -10,6 +10,7 @@ use super::plan::Cell;
 use super::plan::Plan;
 use super::probe::ProbeSample;
 use super::trace::Trace;
+use super::trace::float;
 use crate::cell::Role;
 use crate::sample::DirectionSample;
 use crate::sample::Flag;
@@ -295,6 +296,37 @@ impl Curves {
         .collect()
     }
 
+    /// What was read from the first bytes to the last, bit/s: what a path carries of a stream that fills it, however
+    /// long its way is. `None` where all came at once.
+    pub fn read_rate(&self) -> Option<f64> {
+        let points = self.points();
+        let (_, _, all) = *points.last()?;
+        let (from, _, before) = *points.iter().find(|(_, _, read)| !read.is_empty())?;
+        let (to, _, _) = *points.iter().find(|(_, _, read)| *read == all)?;
+        let seconds = to.since(from).seconds();
+        (seconds > 0.0).then(|| float(all.saturating_sub(before).bits()) / seconds)
+    }
+
     /// Points of a picture.
     const POINTS: u64 = 160;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1 s over a way of 400 ms only 600 ms deliver, and the rest comes afterwards: 10 Mb/s all the time.
+    #[test]
+    fn the_rate_of_a_stream_does_not_depend_on_the_length_of_its_way() {
+        let read = |at: u64| (at.clamp(3, 13) - 3) * 125_000;
+        let curves = |until: u64| Curves {
+            t_ns: (0..=until).map(|at| if at == 0 { 0 } else { 100_000_000 }).collect(),
+            arrived_bytes: vec![0; 20],
+            read_bytes: (0..=until).map(|at| read(at) - read(at.saturating_sub(1))).collect(),
+        };
+        for until in [10, 14, 16] {
+            assert!((curves(until).read_rate().unwrap() - 10e6).abs() < 1.0, "{until}");
+        }
+        assert_eq!([0, 3, 4].map(|until| curves(until).read_rate()), [None; 3]);
+    }
 }

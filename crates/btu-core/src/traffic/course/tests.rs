@@ -268,6 +268,21 @@ fn t13_rfc_9004_finds_the_queue_and_corrects_it_for_what_left_meanwhile() {
     }
 }
 
+/// Whatever made too little of what came first: the search goes on above it, and so does the series of losses.
+#[test]
+fn a_search_that_begins_too_low_ends_at_the_rate_of_the_line() {
+    for share in [0.6, 0.1, 0.01] {
+        let course = Course { frames: vec![512], ..method::find("rfc2544").unwrap().short() };
+        let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+        let mut first = [share * LINE].into_iter();
+        let journal = journal_over(plan, &mut || first.next().unwrap_or(LINE));
+        let found = Findings::of(&journal).frames.remove(0);
+        close(found.wire_bit_s(found.throughput_fps.unwrap()), LINE, 0.01);
+        assert!(found.lossy_fps.is_some() && found.trials < 20, "{} trials", found.trials);
+        close(found.losses[0].1, 1.0 / 3.0, 0.02);
+    }
+}
+
 /// What left while a burst came is not known where no load came whole: neither is the buffer.
 #[test]
 fn without_a_throughput_there_is_no_buffer() {

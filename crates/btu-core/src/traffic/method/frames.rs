@@ -76,9 +76,15 @@ impl<'a> SoFar<'a> {
     /// What came of frames that were sent as fast as they go, bit/s on the wire.
     pub(super) fn ceiling(&self, frame: Frame) -> Option<f64> {
         let payload = float(frame.payload().bits());
-        let rates = self.sized(Group::Ceiling, frame).map(Made::carried);
+        let rates = self.sized(Group::Ceiling, frame).map(filled);
         let got = rates.filter(|rate| *rate > 0.0).max_by(f64::total_cmp)?;
         Some(got / payload * frame.wire_bits())
+    }
+
+    /// The most that came of frames of a size, as fast as they go or without loss, bit/s on the wire.
+    pub(super) fn most(&self, frame: Frame) -> Option<f64> {
+        let whole = self.bounds(frame)?.lower.map_or(0.0, |load| float(load.bit_per_second()));
+        Some(self.ceiling(frame)?.max(whole))
     }
 
     /// The bounds that the trials of a frame size have shown.
@@ -88,14 +94,35 @@ impl<'a> SoFar<'a> {
 
     fn search(&self, frame: Frame) -> Option<MultipleLossRatioSearch> {
         let ceiling = self.ceiling(frame)?;
-        let range = (load(ceiling * 0.01), load(ceiling * 1.5));
+        let trial =
+            |made: &Made<'_>| Trial { load: load(made.cell.x), time: TRIAL, loss: lost(made.run) };
+        let trials: Vec<Trial> = self.sized(Group::Throughput, frame).map(trial).collect();
+        let range = (load(ceiling * 0.01), top(load(ceiling * 1.5), &trials));
         let mut search = search::rfc2544(range, TRIAL, self.course.width, MOST_TRIALS);
-        for made in self.sized(Group::Throughput, frame) {
-            let load = load(made.cell.x);
-            search.record(Trial { load, time: TRIAL, loss: lost(made.run) });
+        for trial in trials {
+            search.record(trial);
         }
         Some(search)
     }
+}
+
+/// What came of frames that filled the path, bit/s of payload: from the first to the last, since the length of a way
+/// is no part of its rate.
+fn filled(made: &Made<'_>) -> f64 {
+    let rates: Option<f64> = made.run.flows().map(|flow| flow.curves.read_rate()).sum();
+    rates.unwrap_or_else(|| made.carried())
+}
+
+/// The upper end of a search: the first guess, doubled for as long as all of it comes.
+fn top(guess: BitRate, trials: &[Trial]) -> BitRate {
+    let lossy = trials.iter().filter(|trial| trial.loss > 0.0).map(|trial| trial.load).min();
+    let whole = trials.iter().filter(|trial| trial.loss <= 0.0).map(|trial| trial.load);
+    let most = whole.filter(|load| lossy.is_none_or(|lossy| *load < lossy)).max();
+    let mut top = guess.bit_per_second().max(1);
+    while most.is_some_and(|most| most.bit_per_second() >= top) {
+        top = top.saturating_mul(2);
+    }
+    BitRate::new(top)
 }
 
 /// The next step to the throughput of a frame size (RFC 2544, 26.1): frames as fast as they go, loads a

@@ -38,7 +38,7 @@ fn latency(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
 
 /// From half above what came at the most, in tenths, until nothing is lost twice (26.3).
 fn losses(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
-    let most = seen.ceiling(frame)? * 1.5;
+    let most = seen.most(frame)? * 1.5;
     let done: Vec<f64> = seen.sized(Group::FrameLoss, frame).map(|made| lost(made.run)).collect();
     let clean = done.iter().rev().take_while(|loss| **loss <= 0.0).count();
     let steps = u32::try_from(done.len()).ok().filter(|steps| *steps < 10 && clean < 2)?;
