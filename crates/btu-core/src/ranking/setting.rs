@@ -6,6 +6,7 @@ use crate::disclosure::Fact;
 use crate::disclosure::HostFacts;
 use crate::journal::Journal;
 use crate::journal::Record;
+use crate::plan::ActivityPlan;
 use crate::plan::Amount;
 use crate::plan::Plan;
 
@@ -53,6 +54,9 @@ impl Setting {
             ("black box windows", size(sockets.black_box_window_clamp)),
             ("amount per cell", amount(plan.amount)),
             ("work of activities", format!("{:?}", plan.work).to_lowercase()),
+            ("sizes of activities", sizes(plan.activity)),
+            ("lead-in of activities", plan.lead_in.to_string()),
+            ("activities alone", format!("a window of {}", plan.alone_window)),
         ];
         Self { fields }
     }
@@ -91,6 +95,13 @@ fn amount(amount: Amount) -> String {
         Amount::Fixed(bytes) => format!("{} B", bytes.count()),
         Amount::Window(window) => format!("a window of {window}"),
     }
+}
+
+/// How much an activity does at a time: with another size the host does something else.
+fn sizes(activity: ActivityPlan) -> String {
+    let ActivityPlan { cpu_threads, io_file, ftp_transfer } = activity;
+    let threads = cpu_threads.map_or_else(|| "one per CPU".to_owned(), |n| n.to_string());
+    format!("cpu threads {threads}, io {} B, ftp {} B", io_file.count(), ftp_transfer.count())
 }
 
 /// What emulated the links of the cells; the form in which a relay receives is no matter.
@@ -167,6 +178,27 @@ mod tests {
             found[1].values,
             [("local".to_owned(), vec![0, 2]), ("lab".to_owned(), vec![1])]
         );
+    }
+
+    #[test]
+    fn own_plans_that_make_the_host_do_something_else_are_told_apart() {
+        let journal = synthetic::journal(synthetic::plan(3));
+        let second = crate::units::Nanos::from_secs(1);
+        let differing = |change: &dyn Fn(&mut Plan)| {
+            let mut other = journal.clone();
+            change(&mut other.plan);
+            let found = differences(&[Setting::of(&journal), Setting::of(&other)]);
+            found.iter().map(|one| one.field).collect::<Vec<_>>()
+        };
+        assert_eq!(differing(&|plan| plan.lead_in = second * 7), ["lead-in of activities"]);
+        assert_eq!(differing(&|plan| plan.alone_window = second * 7), ["activities alone"]);
+        for change in [
+            |plan: &mut Plan| plan.activity.cpu_threads = Some(1),
+            |plan: &mut Plan| plan.activity.io_file = crate::units::Bytes::new(7),
+            |plan: &mut Plan| plan.activity.ftp_transfer = crate::units::Bytes::new(7),
+        ] {
+            assert_eq!(differing(&change), ["sizes of activities"]);
+        }
     }
 
     #[test]
