@@ -134,7 +134,8 @@ fn indented(text: &str) -> String {
 /// The text with everything escaped that Markdown or HTML would take for its own.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for (place, character) in text.char_indices() {
+        let rest = &text[place + character.len_utf8()..];
         match character {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
@@ -144,13 +145,29 @@ fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(character);
             }
-            // A colon or an at sign would make a bare address a link.
-            ':' if out.ends_with("http") || out.ends_with("https") => out += "&#58;",
+            // What GitHub takes for a link without brackets: an address with or without a scheme ...
+            ':' if rest.starts_with("//") => out += "&#58;",
+            '.' if ends_with_www(&text[..place]) => out += "&#46;",
+            // ... and one of mail or of a person, even where the sign is escaped, but not in code.
+            '@' if names_somebody(rest) => out += "`@`",
             '@' => out += "&#64;",
             other => out.push(other),
         }
     }
     out
+}
+
+/// `www` as a word of its own.
+fn ends_with_www(text: &str) -> bool {
+    let mut last = text.chars().rev();
+    let is_www = last.by_ref().take(3).filter(|c| c.eq_ignore_ascii_case(&'w')).count() == 3;
+    is_www && !last.next().is_some_and(char::is_alphanumeric)
+}
+
+/// True where an at sign stands before a name or a domain, and not before a figure: `1@200/400`.
+fn names_somebody(rest: &str) -> bool {
+    let word = rest.split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c)).next();
+    word.is_some_and(|word| word.contains(|c: char| c.is_alphabetic() || c == '.'))
 }
 
 #[cfg(test)]
@@ -161,5 +178,23 @@ mod tests {
     fn no_text_becomes_markup() {
         assert_eq!(escaped("a|b <i>*x*</i>"), "a\\|b &lt;i&gt;\\*x\\*&lt;/i&gt;");
         assert_eq!(escaped("[x](https://e.org)"), "\\[x\\](https&#58;//e.org)");
+    }
+
+    /// What the autolinks of GitHub Flavored Markdown (6.9) look like, in any case.
+    #[test]
+    fn no_bare_address_becomes_a_link() {
+        for (text, kept) in [
+            ("HTTPS://e.org", "HTTPS&#58;//e.org"),
+            ("ftp://e.org, Http://e.org", "ftp&#58;//e.org, Http&#58;//e.org"),
+            ("www.e.org/login", "www&#46;e.org/login"),
+            ("(WwW.e.org)", "(WwW&#46;e.org)"),
+            ("a@e.org, mailto:a@e.org", "a`@`e.org, mailto:a`@`e.org"),
+            ("@anna: drop 1@200/400", "`@`anna: drop 1&#64;200/400"),
+            ("`@anna`", "\\``@`anna\\`"),
+            ("xwww.e.org, www", "xwww.e.org, www"),
+            ("test-active: 7.5 ms, 0:01", "test-active: 7.5 ms, 0:01"),
+        ] {
+            assert_eq!(escaped(text), kept);
+        }
     }
 }
