@@ -454,7 +454,8 @@ pub(crate) fn journal(bytes: &[u8]) {
 /// A bundle that unpacks has one form only.
 pub(crate) fn bundle(bytes: &[u8]) {
     if let Ok(files) = btu_report::unpack(bytes) {
-        assert_eq!(btu_report::unpack(&btu_report::pack(&files)).ok(), Some(files));
+        let again = btu_report::pack(&files).and_then(|bundle| btu_report::unpack(&bundle));
+        assert_eq!(again, Ok(files));
     }
 }
 

@@ -53,13 +53,31 @@ pub enum BundleError {
 }
 
 /// The bundle of these files.
-pub fn pack(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+///
+/// # Errors
+/// It would be longer than [`unpack`] reads.
+pub fn pack(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, BundleError> {
+    pack_within(files, LONGEST_RESULT, LONGEST_BUNDLE)
+}
+
+/// The same, where the archive has at most `longest` bytes and its bundle at most `longest_packed`.
+fn pack_within(
+    files: &BTreeMap<String, Vec<u8>>,
+    longest: usize,
+    longest_packed: usize,
+) -> Result<Vec<u8>, BundleError> {
     let archive = tar::archive(files);
+    bounded(archive.len(), longest)?;
     let mut bundle = HEAD.to_vec();
     bundle.extend(compress_to_vec(&archive, LEVEL));
     bundle.extend(crc32(&archive).to_le_bytes());
     bundle.extend(length_mod_32(&archive).to_le_bytes());
-    bundle
+    bounded(bundle.len(), longest_packed)?;
+    Ok(bundle)
+}
+
+const fn bounded(length: usize, longest: usize) -> Result<(), BundleError> {
+    if length > longest { Err(BundleError::TooLarge(longest >> 20)) } else { Ok(()) }
 }
 
 /// The files of a bundle, by name.
@@ -72,9 +90,7 @@ pub fn unpack(bundle: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, BundleError> {
 
 /// The same, where all files together have at most `longest` bytes.
 fn unpack_within(bundle: &[u8], longest: usize) -> Result<BTreeMap<String, Vec<u8>>, BundleError> {
-    if bundle.len() > LONGEST_BUNDLE {
-        return Err(BundleError::TooLarge(LONGEST_BUNDLE >> 20));
-    }
+    bounded(bundle.len(), LONGEST_BUNDLE)?;
     let body = bundle.strip_prefix(&HEAD).ok_or(BundleError::Head)?;
     let cut = body.len().checked_sub(8).ok_or(BundleError::Packing("cut off".to_owned()))?;
     let (packed, trailer) = body.split_at(cut);
@@ -152,14 +168,14 @@ mod tests {
 
     #[test]
     fn a_bundle_reads_back_and_is_the_same_each_time() {
-        let bundle = pack(&files());
+        let bundle = pack(&files()).unwrap();
         assert_eq!(unpack(&bundle), Ok(files()));
-        assert_eq!(pack(&files()), bundle);
+        assert_eq!(pack(&files()), Ok(bundle));
     }
 
     #[test]
     fn every_cut_is_an_error() {
-        let bundle = pack(&files());
+        let bundle = pack(&files()).unwrap();
         for cut in 0..bundle.len() {
             assert!(unpack(&bundle[..cut]).is_err(), "{cut}");
         }
@@ -175,7 +191,7 @@ mod tests {
 
     #[test]
     fn ten_thousand_changed_bundles_are_errors_or_the_same_files() {
-        let bundle = pack(&files());
+        let bundle = pack(&files()).unwrap();
         let mut state = 7;
         for _ in 0..10_000 {
             let mut changed = bundle.clone();
@@ -185,6 +201,18 @@ mod tests {
             }
             let found = unpack(&changed);
             assert!(found.is_err() || found == Ok(files()));
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        let archive = tar::archive(&files()).len();
+        let bundle = pack(&files()).unwrap();
+        let exactly = pack_within(&files(), archive, bundle.len());
+        assert_eq!(exactly.as_ref(), Ok(&bundle));
+        assert_eq!(unpack_within(&bundle, archive), Ok(files()));
+        for (longest, packed) in [(archive - 1, bundle.len()), (archive, bundle.len() - 1)] {
+            assert_eq!(pack_within(&files(), longest, packed), Err(BundleError::TooLarge(0)));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The verb `bundle`: a result as one file that can be sent, read and verified anywhere.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::io::Write;
@@ -33,7 +34,7 @@ pub(crate) struct BundleArgs {
 /// Runs the verb.
 pub(crate) fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
     let files = ResultFiles::read(&args.directory).map_err(Failure::usage)?;
-    let bundle = btu_report::pack(files.all());
+    let bundle = packed(files.origin(), files.all())?;
     let path = args.path()?;
     write(&path, &bundle)?;
     let manifest = files.get(MANIFEST).map(hash);
@@ -68,6 +69,15 @@ impl BundleArgs {
         name.push(".btu");
         Ok(self.directory.with_file_name(name))
     }
+}
+
+/// The bundle of these files, unless nobody could read it.
+pub(crate) fn packed(origin: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Failure> {
+    let named =
+        |error| anyhow::Error::new(error).context(format!("bundle of {}", origin.display()));
+    let bundle = btu_report::pack(files).map_err(|error| Failure::usage(named(error)));
+    bundle
+        .map_err(|failure| failure.hint("every verb that reads a bundle takes the directory, too"))
 }
 
 /// Writes a new file; never over another one, and all of it or nothing.

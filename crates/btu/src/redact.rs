@@ -163,7 +163,7 @@ fn lines(content: &[u8], redactor: &mut Redactor) -> Vec<u8> {
 /// A new directory, or a new bundle.
 fn write(path: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
     if path.extension().is_some_and(|ending| ending == "btu") {
-        return bundle::write(path, &btu_report::pack(files));
+        return bundle::write(path, &bundle::packed(path, files)?);
     }
     let made = std::fs::create_dir(path).with_context(|| format!("create {}", path.display()));
     made.map_err(Failure::usage)?;

@@ -106,7 +106,7 @@ mod tests {
         let packed = |by: &Identity, plan: &str| {
             let mut all = files(plan);
             Proof::of(&all, by).join(&mut all);
-            btu_report::pack(&all)
+            btu_report::pack(&all).unwrap()
         };
         let good = packed(&own, "seed = 7\n");
         assert_eq!(believed(&good, &order(), &own), Ok(files("seed = 7\n")));
@@ -114,7 +114,7 @@ mod tests {
         for (bundle, why) in [
             (packed(&other, "seed = 7\n"), "not signed by the host under test"),
             (packed(&own, "seed = 8\n"), "of another plan"),
-            (btu_report::pack(&files("seed = 7\n")), "nobody stands for"),
+            (btu_report::pack(&files("seed = 7\n")).unwrap(), "nobody stands for"),
             (b"none".to_vec(), "not a bundle"),
         ] {
             let refused = believed(&bundle, &order(), &own).unwrap_err();
@@ -132,7 +132,7 @@ mod tests {
         let mut all = files("seed = 7\n");
         Proof::of(&all, &state.identity().unwrap()).join(&mut all);
         let mut given = Given::default();
-        given.take(1, 0, &hex(&btu_report::pack(&all)));
+        given.take(1, 0, &hex(&btu_report::pack(&all).unwrap()));
         assert_eq!(given.told(&state, &order()).unwrap(), files("seed = 7\n"));
         let names = std::fs::read_dir(state.test_folder()).unwrap().count();
         assert_eq!(names, 2);

@@ -108,7 +108,7 @@ impl Copied {
             bytes,
             failed: None,
         };
-        Ok((Self::of(inner), btu_report::pack(&part)))
+        Ok((Self::of(inner), btu_report::pack(&part)?))
     }
 
     /// Keeps what the result grew by. What cannot be kept is told once: the whole comes at the end, unless
@@ -284,7 +284,7 @@ mod tests {
 
     fn packed(files: &[(&str, &str)]) -> Vec<u8> {
         let file = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
-        btu_report::pack(&files.iter().map(file).collect())
+        btu_report::pack(&files.iter().map(file).collect()).unwrap()
     }
 
     fn silent(_: &str) {}
@@ -363,7 +363,7 @@ mod tests {
             grown.insert((*name).to_owned(), text.as_bytes().to_vec());
         }
         Proof::of(all, own).join(&mut grown);
-        btu_report::pack(&grown)
+        btu_report::pack(&grown).unwrap()
     }
 
     #[test]

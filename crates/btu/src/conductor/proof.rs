@@ -140,7 +140,7 @@ mod tests {
         let mut all = files("1\n", "a\n");
         let proof = Proof::of(&all, &own);
         proof.join(&mut all);
-        let mut came = btu_report::unpack(&btu_report::pack(&all)).unwrap();
+        let mut came = btu_report::unpack(&btu_report::pack(&all).unwrap()).unwrap();
         assert_eq!(Proof::part(&mut came), Some(proof));
         assert_eq!(came, files("1\n", "a\n"));
         assert_eq!(Proof::part(&mut came), None);

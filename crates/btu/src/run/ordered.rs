@@ -108,7 +108,8 @@ fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured,
     // What became of it stands in its events: whoever ordered it reads them there.
     let closed = finish::close(done)?;
     let files = ResultFiles::read(&directory).map_err(Failure::environment)?;
-    Ok(Measured { bundle: btu_report::pack(files.all()), moved: moved(&closed.journal) })
+    let bundle = btu_report::pack(files.all()).map_err(Failure::environment)?;
+    Ok(Measured { bundle, moved: moved(&closed.journal) })
 }
 
 /// The options with which a user of this host would have asked for the same.

@@ -60,7 +60,8 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     finish::close(&output, &mut started, ending, &interrupt)?;
     let files = ResultFiles::read(started.journal.path()).map_err(Failure::environment)?;
     let moved = started.hosts.take_untold();
-    Ok(Measured { bundle: btu_report::pack(files.all()), moved })
+    let bundle = btu_report::pack(files.all()).map_err(Failure::environment)?;
+    Ok(Measured { bundle, moved })
 }
 
 /// The plan of an order. Whoever ordered it reads no file of this host with it, not even by an error.
