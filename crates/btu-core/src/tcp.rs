@@ -30,6 +30,7 @@ use connection::Tracker;
 use headers::Unusable;
 
 pub use connection::Connection;
+pub use headers::headers_end;
 pub use mark::Mark;
 pub use segment::Endpoint;
 pub use segment::Flags;

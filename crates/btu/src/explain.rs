@@ -120,15 +120,17 @@ fn write_files(
     Ok(())
 }
 
-/// The packets without their payload, as far as a link, IP and TCP header reach.
+/// The packets without their payload: each ends where its headers do.
 fn headers(capture: &Capture<'_>) -> Vec<u8> {
     let mut file = PcapNg::new("headers only");
     for interface in &capture.interfaces {
         file.interface(interface);
     }
     for packet in &capture.packets {
-        let data = packet.data.get(..LONGEST_HEADERS).unwrap_or(packet.data);
-        file.packet(&capture::Packet { data, ..*packet });
+        let seen = usize::try_from(packet.interface).ok();
+        let interface = seen.and_then(|place| capture.interfaces.get(place));
+        let end = interface.map_or(0, |one| tcp::headers_end(one.link_type, packet.data));
+        file.packet(&capture::Packet { data: &packet.data[..end], ..*packet });
     }
     let missing = &capture.missing;
     match (missing.full_since, capture.packets.last()) {
@@ -138,9 +140,6 @@ fn headers(capture: &Capture<'_>) -> Vec<u8> {
     }
     file.finish()
 }
-
-/// Ethernet with a tag, IPv6, and the longest TCP header.
-const LONGEST_HEADERS: usize = 18 + 40 + 60;
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(file, bytes)

@@ -31,8 +31,9 @@ type Read = Option<Result<Segment, Unusable>>;
 /// Reads the headers of a packet.
 pub(super) fn segment(link_type: LinkType, packet: &Packet<'_>) -> Result<Segment, Unusable> {
     let Some((protocol, start)) = internet(link_type, packet.data) else {
-        let is_empty = packet.data.is_empty();
-        return Err(if is_empty { Unusable::Damaged } else { Unusable::Other });
+        // Of a link layer that is not known nothing may have been kept.
+        let is_cut = packet.data.is_empty() && !matches!(link_type, LinkType::Other(_));
+        return Err(if is_cut { Unusable::Damaged } else { Unusable::Other });
     };
     let kept = packet.data.get(start..).unwrap_or_default();
     let before = u32::try_from(start).unwrap_or(u32::MAX);
@@ -43,6 +44,52 @@ pub(super) fn segment(link_type: LinkType, packet: &Packet<'_>) -> Result<Segmen
         _ => Some(Err(Unusable::Other)),
     };
     read.unwrap_or(Err(Unusable::Damaged)).map(|found| Segment { at: packet.at, ..found })
+}
+
+/// How many bytes of a packet are headers: of its link, of IP, and of what IP carries. Payload begins there.
+///
+/// Where a header is not understood the packet ends for us: what follows may be payload.
+pub fn headers_end(link_type: LinkType, data: &[u8]) -> usize {
+    let Some((protocol, start)) = internet(link_type, data) else {
+        // A header that is cut off has nothing behind it.
+        let known = match link_type {
+            LinkType::Ethernet | LinkType::LinuxCooked | LinkType::LinuxCooked2 => data.len(),
+            LinkType::Loopback => 4,
+            LinkType::Other(_) | LinkType::Raw => 0,
+        };
+        return known.min(data.len());
+    };
+    let packet = data.get(start..).unwrap_or_default();
+    let carried = match protocol {
+        IPV4 => carried_by_ipv4(packet),
+        IPV6 => carried_by_ipv6(packet),
+        _ => None,
+    };
+    let behind_link = carried.map_or(0, |carried| carried.start + carried.header(packet));
+    (start + behind_link).min(data.len())
+}
+
+/// What an IP packet carries.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    protocol: u8,
+    /// Where it begins in the packet.
+    start: usize,
+    /// Whether it begins in this packet at all: later fragments have no header of it.
+    is_first: bool,
+}
+
+impl Carried {
+    /// How long its own header is: 0 where there is none, or none that is understood.
+    fn header(self, packet: &[u8]) -> usize {
+        let own = packet.get(self.start..).unwrap_or_default();
+        match self.protocol {
+            _ if !self.is_first => 0,
+            ICMP | ICMPV6 | UDP => 8,
+            TCP => tcp_header(own).unwrap_or(0),
+            _ => 0,
+        }
+    }
 }
 
 /// The protocol behind the link layer's header, and where it begins.
@@ -76,15 +123,11 @@ fn by_version(data: &[u8], start: usize) -> Option<(u16, usize)> {
 
 /// RFC 791. A total length of zero is a super-packet beyond 64 KiB.
 fn ipv4(data: &[u8], original: u32) -> Read {
-    let first = *data.first()?;
-    let header = usize::from(first & 15) * 4;
-    if first >> 4 != 4 || header < 20 {
-        return None;
-    }
-    if *data.get(9)? != TCP {
+    let carried = carried_by_ipv4(data)?;
+    if carried.protocol != TCP {
         return Some(Err(Unusable::Other));
     }
-    if word(data, 6)? & 0x1fff != 0 {
+    if !carried.is_first {
         return Some(Err(Unusable::Fragment));
     }
     let total = match u32::from(word(data, 2)?) {
@@ -95,17 +138,31 @@ fn ipv4(data: &[u8], original: u32) -> Read {
         let four: [u8; 4] = data.get(at..at + 4)?.try_into().ok()?;
         Some(Ipv4Addr::from(four).into())
     };
-    let rest = total.checked_sub(u32::try_from(header).ok()?)?;
-    let mut segment = tcp(data.get(header..)?, rest, [address(12)?, address(16)?])?;
+    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
+    let mut segment = tcp(data.get(carried.start..)?, rest, [address(12)?, address(16)?])?;
     segment.identification = word(data, 4);
     segment.is_congestion_marked = data[1] & 3 == 3;
     Some(Ok(segment))
 }
 
+fn carried_by_ipv4(data: &[u8]) -> Option<Carried> {
+    let first = *data.first()?;
+    let start = usize::from(first & 15) * 4;
+    if first >> 4 != 4 || start < 20 {
+        return None;
+    }
+    let (protocol, offset) = (*data.get(9)?, word(data, 6)? & 0x1fff);
+    Some(Carried { protocol, start, is_first: offset == 0 })
+}
+
 /// RFC 8200. A payload length of zero is a jumbogram, which GSO makes too.
 fn ipv6(data: &[u8], original: u32) -> Read {
-    if data.first()? >> 4 != 6 {
-        return None;
+    let carried = carried_by_ipv6(data)?;
+    if !carried.is_first {
+        return Some(Err(Unusable::Fragment));
+    }
+    if carried.protocol != TCP {
+        return Some(Err(Unusable::Other));
     }
     let total = match u32::from(word(data, 4)?) {
         0 => original,
@@ -115,34 +172,33 @@ fn ipv6(data: &[u8], original: u32) -> Read {
         let bytes: [u8; 16] = data.get(at..at + 16)?.try_into().ok()?;
         Some(Ipv6Addr::from(bytes).into())
     };
-    let (mut next, mut start) = (*data.get(6)?, 40_usize);
-    // Hop-by-hop options, routing, destination options: each begins with the next and its length.
-    while matches!(next, 0 | 43 | 60) {
-        let length = 8 + usize::from(*data.get(start + 1)?) * 8;
-        (next, start) = (*data.get(start)?, start + length);
-    }
-    if next == FRAGMENT {
-        let is_first = word(data, start + 2)? & 0xfff8 == 0;
-        if !is_first {
-            return Some(Err(Unusable::Fragment));
-        }
-        (next, start) = (*data.get(start)?, start + 8);
-    }
-    if next != TCP {
-        return Some(Err(Unusable::Other));
-    }
-    let rest = total.checked_sub(u32::try_from(start).ok()?)?;
-    let mut segment = tcp(data.get(start..)?, rest, [address(8)?, address(24)?])?;
+    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
+    let mut segment = tcp(data.get(carried.start..)?, rest, [address(8)?, address(24)?])?;
     segment.is_congestion_marked = word(data, 0)? >> 4 & 3 == 3;
     Some(Ok(segment))
 }
 
-/// RFC 9293, 3.1; `length` is that of the segment with its header.
-fn tcp(data: &[u8], length: u32, [from, to]: [IpAddr; 2]) -> Option<Segment> {
-    let header = usize::from(*data.get(12)? >> 4) * 4;
-    if header < 20 {
+fn carried_by_ipv6(data: &[u8]) -> Option<Carried> {
+    if data.first()? >> 4 != 6 {
         return None;
     }
+    let (mut protocol, mut start) = (*data.get(6)?, 40_usize);
+    // Hop-by-hop options, routing, destination options: each begins with the next and its length.
+    while matches!(protocol, 0 | 43 | 60) {
+        let length = 8 + usize::from(*data.get(start + 1)?) * 8;
+        (protocol, start) = (*data.get(start)?, start + length);
+    }
+    let mut is_first = true;
+    if protocol == FRAGMENT {
+        is_first = word(data, start + 2)? & 0xfff8 == 0;
+        (protocol, start) = (*data.get(start)?, start + 8);
+    }
+    Some(Carried { protocol, start, is_first })
+}
+
+/// RFC 9293, 3.1; `length` is that of the segment with its header.
+fn tcp(data: &[u8], length: u32, [from, to]: [IpAddr; 2]) -> Option<Segment> {
+    let header = tcp_header(data)?;
     let payload = length.checked_sub(u32::try_from(header).ok()?)?;
     let options = data.get(20..header.min(data.len())).unwrap_or_default();
     Some(Segment {
@@ -156,6 +212,12 @@ fn tcp(data: &[u8], length: u32, [from, to]: [IpAddr; 2]) -> Option<Segment> {
         options: self::options(options),
         ..Segment::default()
     })
+}
+
+/// How long a TCP header is, with its options.
+fn tcp_header(data: &[u8]) -> Option<usize> {
+    let header = usize::from(*data.get(12)? >> 4) * 4;
+    (header >= 20).then_some(header)
 }
 
 /// RFC 9293, 3.2; RFC 7323; RFC 2018. What is cut off or wrong ends the list.
@@ -205,5 +267,8 @@ fn long(data: &[u8], at: usize) -> Option<u32> {
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
+const ICMP: u8 = 1;
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 const FRAGMENT: u8 = 44;
+const ICMPV6: u8 = 58;

@@ -198,3 +198,72 @@ fn headers_are_found_behind_every_link_layer() {
         assert_eq!(headers::segment(link_type, &cut), Err(Unusable::Damaged), "{link_type:?}");
     }
 }
+
+/// An IPv4 packet of a protocol behind an Ethernet header.
+fn ethernet(protocol: u8, fragment: u8, carried: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0; 12];
+    frame.extend([8, 0, 0x46, 0, 0, 60, 0, 0, 0, fragment, 64, protocol]);
+    frame.extend([0, 0, 192, 0, 2, 7, 192, 0, 2, 9, 1, 1, 1, 0]);
+    frame.extend(carried);
+    frame
+}
+
+#[test]
+fn headers_end_where_payload_begins() {
+    let tcp = |offset: u8| [&[0; 12][..], &[offset << 4], &[0; 47]].concat();
+    let arp = [&[0; 12][..], &[8, 6], &[9; 28]].concat();
+    let short = [&[0; 12][..], &[8]].concat();
+    let link = 14 + 24;
+    for (data, end, what) in [
+        (ethernet(6, 0, &tcp(5)), link + 20, "TCP"),
+        (ethernet(6, 0, &tcp(8)), link + 32, "TCP with time stamps"),
+        (ethernet(6, 0, &tcp(15)[..30]), link + 30, "TCP, cut off in its options"),
+        (ethernet(6, 0, &tcp(4)), link, "no TCP"),
+        (ethernet(6, 9, &tcp(5)), link, "a later fragment"),
+        (ethernet(17, 0, &[7; 40]), link + 8, "UDP"),
+        (ethernet(1, 0, &[7; 40]), link + 8, "ICMP"),
+        (ethernet(50, 0, &[7; 40]), link, "what is not understood"),
+        (ethernet(17, 0, &[]), link, "nothing behind IP"),
+        (tagged(), 18 + 40 + 20, "IPv6 behind a VLAN tag"),
+        (arp, 14, "ARP"),
+        (short, 13, "cut off in the link layer"),
+    ] {
+        assert_eq!(headers_end(LinkType::Ethernet, &data), end, "{what}");
+    }
+    let bare = &ethernet(17, 0, &[7; 40])[14..];
+    assert_eq!(headers_end(LinkType::Raw, bare), 24 + 8);
+    assert_eq!(headers_end(LinkType::Raw, &[0xff; 99]), 0);
+    assert_eq!(headers_end(LinkType::Loopback, &[0xff; 99]), 4);
+    assert_eq!(headers_end(LinkType::Other(147), bare), 0);
+}
+
+proptest::proptest! {
+    /// What is left says the same of a packet as all of it.
+    #[test]
+    fn a_packet_without_payload_is_the_same_segment(
+        data in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..140),
+        protocol in 0_u8..80,
+        offset in 0_u8..16,
+    ) {
+        let mut carried = data;
+        if let Some(byte) = carried.get_mut(12) {
+            *byte = offset << 4;
+        }
+        let frame = ethernet(protocol, 0, &carried);
+        let at = Nanos::new(5);
+        let whole = Packet {
+            at,
+            interface: 0,
+            heading: None,
+            original_bytes: 200,
+            data: &frame,
+            comment: None,
+        };
+        let end = headers_end(LinkType::Ethernet, &frame);
+        let cut = Packet { data: &frame[..end], ..whole };
+        proptest::prop_assert_eq!(
+            headers::segment(LinkType::Ethernet, &cut),
+            headers::segment(LinkType::Ethernet, &whole)
+        );
+    }
+}

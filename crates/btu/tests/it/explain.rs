@@ -123,6 +123,47 @@ fn headers_that_were_written_tell_the_same() {
     assert!(page.contains("application/octet-stream") && !page.contains("https://"));
 }
 
+/// A pcap of a typed line, a name that was asked for, and an ARP question, all on Ethernet.
+fn with_secrets() -> Vec<u8> {
+    let ethernet = |protocol: [u8; 2], rest: &[u8]| [&[2; 12], &protocol[..], rest].concat();
+    let ip = |protocol: u8, carried: &[u8]| {
+        let length = u8::try_from(20 + carried.len()).unwrap();
+        let mut packet = vec![0x45, 0, 0, length, 0, 0, 0, 0, 64, protocol, 0, 0];
+        packet.extend([192, 0, 2, 7, 192, 0, 2, 9]);
+        packet.extend(carried);
+        ethernet([8, 0], &packet)
+    };
+    let mut tcp = vec![0x12, 0x34, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0x80, 0x18, 1, 0, 0, 0, 0, 0];
+    tcp.extend([1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 9]);
+    tcp.extend(b"password: open sesame at once\n");
+    let udp = [&[0x12, 0x34, 0, 53, 0, 29, 0, 0][..], b"who is secret.example"].concat();
+    let mut file = [&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0][..], &[0; 8], &[0, 0, 4, 0]].concat();
+    file.extend([1, 0, 0, 0]);
+    for frame in [ip(6, &tcp), ip(17, &udp), ethernet([8, 6], b"sesame: who has it?")] {
+        let length = u32::try_from(frame.len()).unwrap().to_le_bytes();
+        file.extend([&[0; 8][..], &length, &length, &frame].concat());
+    }
+    file
+}
+
+#[test]
+fn headers_that_were_written_hold_nothing_that_was_sent() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("whole.pcap"), with_secrets()).unwrap();
+    let mut command = btu();
+    command.arg("explain").arg(path("whole.pcap")).arg("--pcapng").arg(path("heads.pcapng"));
+    run(&mut command).unwrap();
+    let heads = std::fs::read(path("heads.pcapng")).unwrap();
+    for secret in [&b"password"[..], b"sesame", b"secret", b"who"] {
+        assert!(!heads.windows(secret.len()).any(|found| found == secret), "{heads:02x?}");
+    }
+    let (whole, heads) = (explained(&path("whole.pcap")), explained(&path("heads.pcapng")));
+    assert_eq!(counted(&heads, "payload_bytes"), 30);
+    assert_eq!(whole["connections"], heads["connections"]);
+    assert_eq!(whole["traffic"], heads["traffic"]);
+}
+
 /// One line that names the place and the value, and exit code 2.
 fn refused(arguments: &[&str]) -> String {
     let ended = btu().arg("explain").args(arguments).output().unwrap();
