@@ -280,7 +280,6 @@ impl<'a> Runs<'a> {
 fn transfer(cell: &Cell, flow: &FlowSample, idle: Nanos, full_fps: f64) -> Option<TransferFinding> {
     let segment = float(flow.sender_options.mss_bytes?);
     let ideal = full_fps * segment * 8.0;
-    let places = flow.places?;
     let (acknowledged, again) = (flow.acknowledged_bytes?, flow.retransmitted_bytes?);
     let transfer = Transfer {
         delivered: flow.figures.departed_bytes,
@@ -288,7 +287,7 @@ fn transfer(cell: &Cell, flow: &FlowSample, idle: Nanos, full_fps: f64) -> Optio
         retransmitted: again,
         time: flow.duration_ns,
         base_rtt: idle,
-        mean_rtt: nanos(places.least_rtt_s + places.queueing_s),
+        mean_rtt: flow.places.map(|places| nanos(places.least_rtt_s + places.queueing_s)),
         ideal: crate::units::BitRate::new(super::analysis::figures::rounded(ideal)),
     };
     Some(TransferFinding {

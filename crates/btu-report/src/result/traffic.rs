@@ -370,6 +370,7 @@ const REASONS: &Reasons = &[
     ("latency_p99_s", NO_LATENCY),
     ("buffer_frames", NO_LOAD),
     ("buffer_s", NO_LOAD),
+    ("buffer_delay_percent", "round trips under load are sampled where both ends are on one host"),
     ("back_to_back", "the method sends no bursts back to back"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),

@@ -152,7 +152,7 @@ fn transfers(found: &[TransferFinding]) -> Block {
             rate(one.ideal_bit_s),
             number::ratio(one.figures.time_ratio),
             number::figure(one.figures.efficiency_percent),
-            number::figure(one.figures.buffer_delay_percent),
+            number::figure_or_none(one.figures.buffer_delay_percent),
             span(Some(one.idle_rtt_s)),
         ]
     };
@@ -291,7 +291,7 @@ mod tests {
             figures: TransferFigures {
                 time_ratio: 1e6 / goodput_bit_s,
                 efficiency_percent: 100.0,
-                buffer_delay_percent: 0.0,
+                buffer_delay_percent: Some(0.0),
                 bdp: Bytes::new(2500),
             },
         };

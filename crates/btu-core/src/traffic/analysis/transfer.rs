@@ -19,8 +19,8 @@ pub struct Transfer {
     pub time: Nanos,
     /// Round trip of the idle path.
     pub base_rtt: Nanos,
-    /// Mean round trip during the transfer.
-    pub mean_rtt: Nanos,
+    /// Mean round trip during the transfer; `None` where nobody sampled it.
+    pub mean_rtt: Option<Nanos>,
     /// What the path carries of TCP payload: the bottleneck less headers.
     pub ideal: BitRate,
 }
@@ -32,8 +32,8 @@ pub struct TransferFigures {
     pub time_ratio: f64,
     /// Payload sent less retransmitted, over sent, percent (4.2).
     pub efficiency_percent: f64,
-    /// Mean round trip less the idle one, over the idle one, percent (4.3).
-    pub buffer_delay_percent: f64,
+    /// Mean round trip less the idle one, over the idle one, percent (4.3); `None` without the former.
+    pub buffer_delay_percent: Option<f64>,
     /// Bandwidth-delay product of the idle path (3.3.1).
     pub bdp: Bytes,
 }
@@ -50,7 +50,9 @@ impl Transfer {
             TransferFigures {
                 time_ratio: self.time.seconds() / self.ideal.time_for(self.delivered).seconds(),
                 efficiency_percent: 100.0 * (sent - float(self.retransmitted.count())) / sent,
-                buffer_delay_percent: 100.0 * (self.mean_rtt.seconds() - base) / base,
+                buffer_delay_percent: self
+                    .mean_rtt
+                    .map(|mean| 100.0 * (mean.seconds() - base) / base),
                 bdp: self.ideal.amount_in(self.base_rtt),
             }
         })
@@ -71,13 +73,13 @@ mod tests {
             retransmitted: Bytes::new(2_000),
             time: Nanos::from_secs(12),
             base_rtt: Nanos::from_millis(25),
-            mean_rtt: Nanos::from_millis(32),
+            mean_rtt: Some(Nanos::from_millis(32)),
             ideal: BitRate::new(100_000_000),
         };
         let figures = transfer.figures().unwrap();
         assert!((figures.time_ratio - 1.5).abs() < 1e-9);
         assert!((figures.efficiency_percent - 98.04).abs() < 0.01);
-        assert!((figures.buffer_delay_percent - 28.0).abs() < 1e-9);
+        assert!((figures.buffer_delay_percent.unwrap() - 28.0).abs() < 1e-9);
         assert_eq!(figures.bdp, Bytes::new(312_500));
         assert_eq!(Transfer::default().figures(), None);
     }

@@ -13,6 +13,7 @@ use crate::traffic::analysis::figures::Delays;
 use crate::traffic::analysis::figures::Figures;
 use crate::traffic::analysis::figures::Loss;
 use crate::traffic::analysis::places::Places;
+use crate::traffic::analysis::transfer::TransferFigures;
 use crate::traffic::class;
 use crate::traffic::findings::Findings;
 use crate::traffic::method::METHODS;
@@ -319,7 +320,25 @@ fn t13_rfc_6349_knows_the_ideal_from_what_was_measured_before() {
     for one in &found {
         close(one.ideal_bit_s, LINE * 1448.0 / 1538.0, 0.01);
         close(one.figures.efficiency_percent, 99.0, 1e-9);
-        close(one.figures.buffer_delay_percent, 25.0, 1e-6);
+        close(one.figures.buffer_delay_percent.unwrap(), 25.0, 1e-6);
+    }
+}
+
+/// Between two hosts nobody samples where the queue stands: what a window carries is known all the same.
+#[test]
+fn t13_rfc_6349_without_samples_of_the_round_trip_lacks_the_buffer_delay_alone() {
+    let mut journal = journal(plan("rfc6349", Study::Method));
+    let here = Findings::of(&journal).transfers;
+    for line in &mut journal.lines {
+        if let Line::TrafficRun(run) = line {
+            run.clusters[0].flows[0].places = None;
+        }
+    }
+    let apart = Findings::of(&journal).transfers;
+    assert_eq!((here.len(), apart.len()), (5, 5));
+    for (here, apart) in here.iter().zip(&apart) {
+        let want = TransferFigures { buffer_delay_percent: None, ..here.figures };
+        assert_eq!(apart.figures, want);
     }
 }
 

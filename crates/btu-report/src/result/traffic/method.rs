@@ -100,8 +100,8 @@ pub struct TransferResult {
     pub time_ratio: f64,
     /// Payload not sent again, percent.
     pub efficiency_percent: f64,
-    /// Mean round trip beyond the idle one, percent of it.
-    pub buffer_delay_percent: f64,
+    /// Mean round trip beyond the idle one, percent of it; null where nobody sampled it.
+    pub buffer_delay_percent: Option<f64>,
 }
 
 /// One capacity search.
