@@ -96,7 +96,11 @@ fn losses(found: &FrameFinding) -> Option<Block> {
     let columns =
         vec![Column::right("frames/s"), Column::right("on the wire"), Column::right("lost %")];
     let row = |(fps, lost): &(f64, f64)| {
-        vec![number::fixed(*fps, 0), rate(found.wire_bit_s(*fps)), number::figure(lost * 100.0)]
+        vec![
+            number::fixed(*fps, 0),
+            rate(found.wire_bit_s(*fps)),
+            number::measured(lost * 100.0, ""),
+        ]
     };
     let rows: Vec<Vec<String>> = found.losses.iter().map(row).collect();
     let title = format!("Frame loss rate of {} B (RFC 2544, 26.3)", found.frame_bytes);
@@ -186,7 +190,7 @@ fn capacity(found: &CapacityFigures) -> Block {
             ),
         ),
         Pair::new("over the whole search", rate(found.mean_bit_s)),
-        Pair::new("lost meanwhile", format!("{} %", number::figure(found.lost_share * 100.0))),
+        Pair::new("lost meanwhile", number::measured(found.lost_share * 100.0, "%")),
         Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
         Pair::new("smallest delay of one way", least_delay(found)),
     ];
@@ -269,6 +273,7 @@ mod tests {
         assert!(limited.contains("sent 1.50 Gb/s where it was asked for 10.0 Gb/s"), "{limited}");
         let free = said(found(false));
         assert!(!free.contains("at least") && !free.contains("limit"), "{free}");
+        assert!(free.contains("\"0 %\""), "{free}");
         let apart = |least_delay_s| CapacityFigures {
             least_delay_s,
             delay_bound_s: Some(0.01),
