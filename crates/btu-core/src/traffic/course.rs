@@ -73,14 +73,14 @@ impl Plan {
 }
 
 impl Made<'_> {
-    /// What departed, bit/s; where nothing did within the duration, what came after it.
+    /// What the path carried, bit/s; where nothing came in its time, what came after it.
     pub(super) fn carried(&self) -> f64 {
         let late = |flow: &FlowSample| {
             let seconds = flow.duration_ns.seconds();
             if seconds > 0.0 { float(flow.figures.delivered_bytes.bits()) / seconds } else { 0.0 }
         };
-        if self.totals.departure > 0.0 {
-            self.totals.departure
+        if self.totals.carried > 0.0 {
+            self.totals.carried
         } else {
             self.run.flows().map(late).sum()
         }

@@ -25,12 +25,20 @@ pub struct Line {
     buffer: Bytes,
     /// The bytes that are read together.
     segment: Bytes,
+    /// From the end of the line to the user.
+    length: Nanos,
 }
 
 impl Line {
     /// A line of `rate` bit/s with a send buffer of one segment.
     pub fn new(rate: f64) -> Self {
-        Self { rate, buffer: Bytes::new(1448), segment: Bytes::new(1448) }
+        Self { rate, buffer: Bytes::new(1448), segment: Bytes::new(1448), length: Nanos::ZERO }
+    }
+
+    /// The same over a path that takes so long.
+    #[must_use]
+    pub fn with_length(self, length: Nanos) -> Self {
+        Self { length, ..self }
     }
 
     /// The same with a send buffer.
@@ -89,7 +97,7 @@ impl Line {
             *free = (*free).max(now) + self.time_of(segment);
             *total += segment;
             left -= segment;
-            reads.push(Read { at: *free, total: Bytes::new(*total) });
+            reads.push(Read { at: *free + self.length, total: Bytes::new(*total) });
         }
     }
 

@@ -85,6 +85,8 @@ pub struct Measured {
     pub arrival: Option<Estimate>,
     /// d, bit/s.
     pub departure: Option<Estimate>,
+    /// d without what was only under way at the end, bit/s.
+    pub carried: Option<Estimate>,
     /// a / d.
     pub offered_ratio: Option<Estimate>,
     /// Little's delay over the duration, seconds.
@@ -120,7 +122,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let of = |group| cells.iter().filter(move |measured| measured.cell.group == group);
-    let full = of(Group::Capacity).flat_map(|measured| &measured.runs).map(|run| run.departure);
+    let full = of(Group::Capacity).flat_map(|measured| &measured.runs).map(|run| run.carried);
     let mu = Estimate::of(&full.collect::<Vec<_>>());
     let knee = knee::hinge(&loads(of(Group::Period).chain(of(Group::Load))));
     let sessions: Vec<(u32, f64)> = of(Group::Sessions)
@@ -203,7 +205,7 @@ fn loads<'a>(cells: impl Iterator<Item = &'a Measured>) -> Vec<Loaded> {
             pass: run.pass,
             cell: measured.cell.id,
             offered: run.arrival,
-            departed: run.departure,
+            departed: run.carried,
         })
     });
     points.collect()
@@ -231,6 +233,7 @@ impl Measured {
             cell: cell.clone(),
             arrival: estimate(|run| Some(run.arrival)),
             departure: estimate(|run| Some(run.departure)),
+            carried: estimate(|run| Some(run.carried)),
             offered_ratio: estimate(|run| {
                 (run.departure > 0.0).then(|| run.arrival / run.departure)
             }),

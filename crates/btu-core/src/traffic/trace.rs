@@ -47,6 +47,8 @@ pub struct Trace {
 /// When a block was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadTime {
+    /// The first byte.
+    pub first: Nanos,
     /// The last byte.
     pub last: Nanos,
     /// The mean of all bytes, in nanoseconds.
@@ -132,6 +134,18 @@ impl Trace {
         after.checked_sub(1).map_or(Bytes::ZERO, |last| self.reads[last].total)
     }
 
+    /// The least that a byte took from its arrival to its read: what the path takes when nothing waits.
+    /// Zero where nothing was read.
+    pub fn least_delay(&self) -> Nanos {
+        if self.endless {
+            return self.reads.first().map_or(Nanos::ZERO, |read| read.at);
+        }
+        let blocks = self.blocks.iter().zip(&self.read_times);
+        let delays =
+            blocks.filter_map(|(block, read)| Some((*read)?.first.since(self.arrival(block)?)));
+        delays.min().unwrap_or_default()
+    }
+
     /// All that had arrived by `at`.
     pub fn arrived_by(&self, at: Nanos) -> Bytes {
         self.arrivals().by(at)
@@ -177,17 +191,21 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// The next `bytes` of the stream; `None` where they were not all read.
     fn take(&mut self, bytes: u64) -> Option<ReadTime> {
-        let (end, mut weighted) = (self.total + bytes, 0.0);
+        let (end, mut weighted, mut first) = (self.total + bytes, 0.0, None);
         while self.total < end {
             let read = self.reads.get(self.place)?;
             let upto = read.total.count().min(end);
+            if upto > self.total {
+                first.get_or_insert(read.at);
+            }
             weighted += float(upto.saturating_sub(self.total)) * float(read.at.count());
             self.total = self.total.max(upto);
             if read.total.count() <= end {
                 self.place += 1;
             }
             if self.total == end {
-                return Some(ReadTime { last: read.at, mean_ns: weighted / float(bytes) });
+                let (first, last) = (first.unwrap_or(read.at), read.at);
+                return Some(ReadTime { first, last, mean_ns: weighted / float(bytes) });
             }
         }
         None
@@ -228,8 +246,9 @@ fn together(parts: &[&Arrived]) -> ReadTime {
     let bytes: f64 = parts.iter().map(|part| float(part.size.count())).sum();
     let weighted: f64 =
         parts.iter().map(|part| float(part.size.count()) * float(part.at.count())).sum();
-    let last = parts.iter().map(|part| part.at).max().unwrap_or(Nanos::ZERO);
-    ReadTime { last, mean_ns: weighted / bytes.max(1.0) }
+    let ats = || parts.iter().map(|part| part.at);
+    let [first, last] = [ats().min(), ats().max()].map(Option::unwrap_or_default);
+    ReadTime { first, last, mean_ns: weighted / bytes.max(1.0) }
 }
 
 /// `D(i, j) = (Rj - Ri) - (Sj - Si)` of each block and the next that came (RFC 3550, 6.4.1).
@@ -287,6 +306,10 @@ mod tests {
         let last: Vec<Option<Nanos>> =
             trace.read_times.iter().map(|read| read.map(|read| read.last)).collect();
         assert_eq!(last, [Some(ms(7)), Some(ms(9)), Some(ms(12)), None]);
+        let first: Vec<Option<Nanos>> =
+            trace.read_times.iter().map(|read| read.map(|read| read.first)).collect();
+        assert_eq!(first, [Some(ms(5)), Some(ms(9)), Some(ms(9)), None]);
+        assert_eq!(trace.least_delay(), ms(5));
         let mean = trace.read_times[0].unwrap().mean_ns;
         assert!((mean - (6.0 * 5.0 + 4.0 * 7.0) / 10.0 * 1e6).abs() < 1.0, "{mean}");
         assert_eq!(trace.read_by(ms(8)), Bytes::new(10));
@@ -332,7 +355,7 @@ mod tests {
         let counts = trace.datagrams.unwrap();
         assert_eq!((counts.sent, counts.received), (1 << 44, 2));
         assert_eq!(trace.read_times, [None; 4]);
-        let late = |at: u64| ReadTime { last: Nanos::new(at), mean_ns: 0.0 };
+        let late = |at: u64| ReadTime { first: Nanos::new(at), last: Nanos::new(at), mean_ns: 0.0 };
         let read: Vec<Option<ReadTime>> = (0..5).map(|k| Some(late((k % 2) << 62))).collect();
         let blocks = vec![block(0, 10); 5];
         assert_eq!(jitter(&blocks, &read), (Nanos::MAX, 4));

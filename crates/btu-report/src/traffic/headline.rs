@@ -190,9 +190,9 @@ fn shown(analysis: &Analysis) -> Option<&Measured> {
 fn carried(analysis: &Analysis) -> Option<f64> {
     let loads = analysis.group(Group::Period).chain(analysis.group(Group::Load));
     let rates: Vec<(f64, f64)> =
-        loads.filter_map(|cell| Some((cell.arrival?.value, cell.departure?.value))).collect();
-    let (arrival, departure) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (rates.len() > 1 && departure * 1.02 >= arrival).then_some(arrival)
+        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried?.value))).collect();
+    let (arrival, carried) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (rates.len() > 1 && carried * 1.02 >= arrival).then_some(arrival)
 }
 
 fn one_cell(cell: &Measured, analysis: &Analysis) -> String {

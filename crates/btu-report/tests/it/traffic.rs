@@ -280,7 +280,9 @@ fn a_knee_of_few_passes_says_of_how_many() {
     let mut journal = journal(Study::Sweep, &[100, 40]);
     let carried = |run: &mut RunSample| {
         for flow in run.clusters.iter_mut().flat_map(|cluster| &mut cluster.flows) {
-            flow.figures.departure_rate_bit_s = flow.figures.arrival_rate_bit_s;
+            let figures = &mut flow.figures;
+            figures.departure_rate_bit_s = figures.arrival_rate_bit_s;
+            figures.carried_rate_bit_s = Some(figures.arrival_rate_bit_s);
         }
     };
     let last = |line: &mut Line| match line {

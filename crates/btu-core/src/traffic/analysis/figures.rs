@@ -32,6 +32,11 @@ pub struct Figures {
     pub arrival_rate_bit_s: f64,
     /// d = D(T) / T, bit/s.
     pub departure_rate_bit_s: f64,
+    /// D(T + w) / T, bit/s, with the least w that a byte took: what the path carries of a, without what was
+    /// under way at T for no other reason than the length of the path. `None` in results that are older
+    /// than this key.
+    #[serde(default)]
+    pub carried_rate_bit_s: Option<f64>,
     /// a / d, the utilisation of the paper; can exceed 1.
     pub offered_ratio: Option<f64>,
     /// The mean of A(t) - D(t) over the duration, bytes; `None` for a full stream, whose queue is as
@@ -103,6 +108,7 @@ impl Figures {
             delivered_bytes: trace.reads.last().map_or(Bytes::ZERO, |read| read.total),
             arrival_rate_bit_s: rate(arrived),
             departure_rate_bit_s: rate(departed),
+            carried_rate_bit_s: Some(rate(trace.read_by(time.saturating_add(trace.least_delay())))),
             offered_ratio: ratio(float(arrived.count()), departed),
             mean_queue_bytes: (seconds > 0.0 && !trace.endless).then(|| area / seconds),
             window_delay_s: ratio(area, arrived).filter(|_| !trace.endless),
@@ -120,6 +126,13 @@ impl Figures {
             pacing: Pacing::of(trace),
             spread_s: spread(&trace.blocks),
         }
+    }
+}
+
+impl Figures {
+    /// What the path carried, bit/s: of an arrival rate below its own all, however long it is.
+    pub fn carried(&self) -> f64 {
+        self.carried_rate_bit_s.unwrap_or(self.departure_rate_bit_s)
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Loaded {
     pub cell: u32,
     /// a, as drawn.
     pub offered: f64,
-    /// d.
+    /// d, without what was under way at the end for no other reason than the length of the path: below the
+    /// knee it is a.
     pub departed: f64,
 }
 
@@ -219,9 +220,17 @@ mod tests {
     use chacha20::ChaCha12Rng;
     use rand::SeedableRng;
     use rand_distr::Distribution;
+    use rand_distr::Exp;
     use rand_distr::Normal;
 
     use super::*;
+    use crate::traffic::analysis::figures::Figures;
+    use crate::traffic::analysis::figures::rounded;
+    use crate::traffic::burst::Block;
+    use crate::traffic::burst::Discipline;
+    use crate::traffic::simulated::Line;
+    use crate::units::Bytes;
+    use crate::units::Nanos;
 
     const MU: f64 = 1.7e6;
     const LOADS: [f64; 10] = [0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1, 1.4, 2.0, 4.0];
@@ -315,6 +324,48 @@ mod tests {
         // With 2 % a dip at the last load is now and then one of most passes.
         let rough = (0..200).filter_map(|seed| hinge(&measured(seed, |offered| offered)));
         assert!(rough.count() <= 10);
+    }
+
+    /// Three passes of random arrivals for 2 s over a path of some length, with what `departed` makes of each.
+    fn over(line: Line, loads: &[f64], seed: u64, departed: fn(&Figures) -> f64) -> Vec<Loaded> {
+        let (mut chance, time) = (ChaCha12Rng::seed_from_u64(seed), Nanos::from_secs(2));
+        let mut points = Vec::new();
+        for pass in 1..=3 {
+            for (cell, load) in (1..).zip(loads) {
+                let gap = Exp::new(load / (1448.0 * 8.0)).unwrap();
+                let mut at = 0.0;
+                let blocks = std::iter::repeat_with(|| {
+                    at += gap.sample(&mut chance);
+                    Block { due: Nanos::new(rounded(at * 1e9)), size: Bytes::new(1448) }
+                });
+                let train: Vec<Block> = blocks.take_while(|block| block.due < time).collect();
+                let figures = Figures::of(&line.carry(&train, time, Discipline::Queue));
+                let offered = figures.arrival_rate_bit_s;
+                points.push(Loaded { pass, cell, offered, departed: departed(&figures) });
+            }
+        }
+        points
+    }
+
+    /// What is under way at T was carried, too.
+    #[test]
+    fn t11_a_long_path_has_the_same_knee_and_none_where_it_never_saturates() {
+        let long = |rate| {
+            Line::new(rate).with_buffer(Bytes::new(65_536)).with_length(Nanos::from_millis(50))
+        };
+        let around = [0.25, 0.7, 0.9, 1.1, 1.5, 2.0].map(|share| share * 5e6);
+        let (mut refused, mut by_departure) = (0, 0);
+        for seed in 0..20 {
+            let found = hinge(&over(long(5e6), &around, seed, Figures::carried)).unwrap();
+            assert!((found.knee / 5e6 - 1.0).abs() < 0.01, "seed {seed}: {found:?}");
+            refused += usize::from(found.shape != Shape::Hinge);
+            let departed = over(long(5e6), &around, seed, |figures| figures.departure_rate_bit_s);
+            by_departure += usize::from(hinge(&departed).is_some_and(|h| h.shape != Shape::Hinge));
+        }
+        assert!(refused <= 1 && by_departure >= 18, "{refused} {by_departure}");
+        let below = [0.1, 0.2, 0.3, 0.4].map(|share| share * 10e6);
+        assert_eq!(hinge(&over(long(10e6), &below, 7, Figures::carried)), None);
+        assert!(hinge(&over(long(10e6), &below, 7, |f| f.departure_rate_bit_s)).is_some());
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Totals {
     pub arrival: f64,
     /// d, bit/s.
     pub departure: f64,
+    /// What the path carried of a, bit/s: d without what was only under way at the end.
+    pub carried: f64,
     /// Payload acknowledged at T over T, bit/s: what was transmitted; `None` for datagrams.
     pub transmitted: Option<f64>,
     /// Little's delay over the duration, seconds, weighted by bytes.
@@ -69,7 +71,7 @@ impl Totals {
     pub fn of(run: &RunSample) -> Self {
         let flows: Vec<&FlowSample> = run.flows().collect();
         let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
-        let rates: Vec<f64> = flows.iter().map(|f| f.figures.departure_rate_bit_s).collect();
+        let rates: Vec<f64> = flows.iter().map(|flow| flow.figures.carried()).collect();
         let delivered = sum(|flow| float(flow.figures.delivered_bytes.count()));
         let datagrams = |of| datagrams(&flows, of);
         let (sent, came) = (datagrams(|loss| loss.sent), datagrams(|loss| loss.received));
@@ -88,6 +90,7 @@ impl Totals {
             pass: run.pass,
             arrival: rate_of(run, |flow| flow.figures.arrival_rate_bit_s),
             departure: rate_of(run, |flow| flow.figures.departure_rate_bit_s),
+            carried: rate_of(run, |flow| flow.figures.carried()),
             transmitted: transmitted(run),
             window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
             drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),

@@ -38,7 +38,7 @@ impl Asker {
             Read { at, total }
         });
         let read_time = |one: &Exchange| {
-            one.answered.map(|last| ReadTime { last, mean_ns: last.micros() * 1e3 })
+            one.answered.map(|at| ReadTime { first: at, last: at, mean_ns: at.micros() * 1e3 })
         };
         let trace = Trace {
             duration,
