@@ -7,8 +7,7 @@ use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::recipe;
 use btu_core::traffic::recipe::STREAM;
-use btu_core::traffic::recipe::TCP;
-use btu_core::traffic::recipe::full;
+use btu_core::traffic::recipe::full_over;
 use btu_core::traffic::recipe::one_test;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -32,45 +31,41 @@ pub(crate) enum Axis {
 /// The plan of a sweep.
 pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
     let mut cells = Cells::default();
+    let link = args.path.link()?;
+    let path = match &args.peer.peer {
+        Some(_) => recipe::Path::Network,
+        None => recipe::Path::Local(link.as_ref()),
+    };
+    let tcp = path.tcp();
+    let full = |block| full_over(tcp, block, args.time);
     match args.axis {
         Axis::BlockSize => {
             for size in given(&args.values, &BLOCK_SIZES, ABOVE_ZERO)? {
-                cells.add(
-                    Group::BlockSize,
-                    size.to_string(),
-                    float(size.count()),
-                    &full(size, args.time),
-                );
+                cells.add(Group::BlockSize, size.to_string(), float(size.count()), &full(size));
             }
         }
         Axis::Period => {
-            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
+            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM));
             for period in given(&args.values, &PERIODS, ABOVE_ZERO)? {
-                let script = burstq(BURST, period, args.time);
+                let script = recipe::bursts("burstq", tcp, BURST, period, args.time);
                 cells.add(Group::Period, period.to_string(), period.millis(), &script);
             }
         }
         Axis::Sessions => {
             for count in sessions(args)? {
-                cells.add(
-                    Group::Sessions,
-                    count.to_string(),
-                    f64::from(count),
-                    &full(STREAM, args.time),
-                );
+                cells.add(Group::Sessions, count.to_string(), f64::from(count), &full(STREAM));
                 if let Some(cell) = cells.0.last_mut() {
                     cell.sessions = count;
                 }
             }
         }
         Axis::Time => {
-            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM, args.time));
+            cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM));
             for time in given(&args.values, &TIMES, ABOVE_ZERO)? {
-                cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(time, 1));
+                cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(tcp, time, 1));
             }
         }
     }
-    let link = args.path.link()?;
     let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
     let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Sweep, cells.0, seed) };
     Ok(Plan { stall_ns: args.path.stall, ..plan })
@@ -127,14 +122,9 @@ impl Cells {
     }
 }
 
-/// Queued bursts at a constant period.
-fn burstq(block: Bytes, period: Nanos, time: Nanos) -> String {
-    recipe::bursts("burstq", TCP, block, period, time)
-}
-
 /// The variable bit rate of the paper: clamped exponential sizes, uniform periods; `scale` divides
 /// the periods.
-pub(super) fn vbr(time: Nanos, scale: u32) -> String {
+pub(super) fn vbr(tcp: &str, time: Nanos, scale: u32) -> String {
     let scale = u64::from(scale);
     let traffic = format!(
         "burstq(blocksize=clamp(exp(256258 B), 8 B, 1048586 B), period=uniform({} us, {} us), \
@@ -143,7 +133,7 @@ pub(super) fn vbr(time: Nanos, scale: u32) -> String {
         200_000 / scale,
         time.count()
     );
-    one_test(&traffic, TCP, "")
+    one_test(&traffic, tcp, "")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sizes of a plan are far below 2^53")]

@@ -136,8 +136,12 @@ impl Extent {
         }
         for time in self.times_s {
             let time = self.seconds(*time);
-            let cell =
-                cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(time, self.scale));
+            let cell = cells.add(
+                Group::Time,
+                time.to_string(),
+                time.seconds(),
+                &vbr(TCP, time, self.scale),
+            );
             cell.passes = Some(self.vbr_passes);
         }
         self.others(&mut cells, stream);

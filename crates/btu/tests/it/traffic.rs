@@ -329,6 +329,21 @@ fn json_is_one_document_and_convert_gives_the_other_form() {
     assert_eq!(plan("a.ns"), plan("a.toml"));
 }
 
+/// No stream is faster than its window per round trip: on a long path it is left to the kernel.
+#[test]
+fn a_sweep_fixes_the_window_of_its_streams_where_the_path_is_known_to_need_less() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let window = |axis: &str, delay: &str| {
+        let args = ["sweep", axis, "--rate", "10Mbit/s", "--delay", delay, "--dry-run", "--json"];
+        let said = run(&mut traffic(folder.path(), &args)).unwrap();
+        said.contains("window=65536 B")
+    };
+    for axis in ["block-size", "period", "sessions", "time"] {
+        assert!(window(axis, "5ms") && !window(axis, "50ms"), "{axis}");
+    }
+}
+
 #[test]
 fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     let folder = TempDir::new().unwrap();

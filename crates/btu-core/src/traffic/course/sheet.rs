@@ -30,16 +30,21 @@ pub(super) fn next(seen: &SoFar<'_>) -> Option<Cell> {
 
 /// Full streams until as many as there are passes got something: a host may carry nothing for a while.
 fn stream(seen: &SoFar<'_>) -> Option<Cell> {
+    let time = seen.course.time_ns.max(LEAST_STREAM);
     let cell = Cell {
         group: Group::Capacity,
         label: "full stream".to_owned(),
         x: 1.0,
         sessions: 1,
-        scenario: recipe::full(recipe::STREAM, seen.course.time_ns.max(LEAST_STREAM)),
+        scenario: recipe::full_over(tcp(seen), recipe::STREAM, time),
         ..Cell::default()
     };
     let open = rates(seen).len() < usize::try_from(seen.plan.passes).unwrap_or(usize::MAX);
     seen.until(cell, seen.plan.passes + MORE_STREAMS).filter(|_| open)
+}
+
+fn tcp(seen: &SoFar<'_>) -> &'static str {
+    recipe::Path::of(seen.plan).tcp()
 }
 
 /// What full streams got, bit/s.
@@ -95,7 +100,7 @@ fn loads(seen: &SoFar<'_>, mu: f64, shares: &[f64]) -> Vec<Cell> {
         label: format!("{share} mu"),
         x: *share,
         sessions: 1,
-        scenario: recipe::poisson(share * mu, seen.course.time_ns),
+        scenario: recipe::poisson(tcp(seen), share * mu, seen.course.time_ns),
         ..Cell::default()
     };
     shares.iter().map(cell).collect()
@@ -117,7 +122,7 @@ fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
         x: share * knee / mu,
         sessions: 1,
         series: Some(KNEE.to_owned()),
-        scenario: recipe::poisson(share * knee, seen.course.time_ns),
+        scenario: recipe::poisson(tcp(seen), share * knee, seen.course.time_ns),
         ..Cell::default()
     };
     KNEE_SHARES.iter().map(cell).collect()
@@ -131,7 +136,7 @@ fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
         let most = most(class).min(seen.course.most_sessions.unwrap_or(MOST));
         let sessions = next_number(&tried, first_number(class, mu).min(most), most)?;
         let traffic = format!("{}, duration={} ns)", class.traffic, seen.course.time_ns.count());
-        let transport = if class.transport == "tcp" { recipe::TCP } else { class.transport };
+        let transport = if class.transport == "tcp" { tcp(seen) } else { class.transport };
         Some(Cell {
             group: Group::Class,
             label: format!("{} {sessions}", class.name),
