@@ -129,8 +129,13 @@ fn same(cell: &Cell, draft: &Cell) -> bool {
 }
 
 impl Course {
-    /// The longest time in which nothing is said: that of a search, or of round trips under load.
+    /// The longest time in which nothing is said: that of a search, of round trips under load, or of sessions of
+    /// a class.
     pub fn longest_run(&self) -> Nanos {
+        let of_class = match self.name.as_str() {
+            QOS => sheet::longest_class(self),
+            _ => Nanos::ZERO,
+        };
         let all = match self.name.as_str() {
             QOS => sheet::probes(self),
             name if name == method::responsiveness::METHOD.name => {
@@ -138,7 +143,7 @@ impl Course {
             }
             _ => Vec::new(),
         };
-        all.iter().map(Probe::longest).max().unwrap_or(self.time_ns)
+        all.iter().map(Probe::longest).max().unwrap_or(self.time_ns).max(of_class)
     }
 }
 

@@ -200,6 +200,7 @@ fn limits(seen: &Seen<'_>) -> Block {
             limits.pdv_p99_s.map(|most| format!("PDV <= {}", span(Some(most)))),
             limits.loss.map(|most| format!("loss <= {} %", number::tick(most * 100.0))),
             limits.slowdown.map(|most| format!("p99 <= {} times the least", number::tick(most))),
+            limits.carried.map(|least| format!("carried >= {} %", number::tick(least * 100.0))),
             limits.share.map(|least| format!(">= {} of mu/N", number::tick(least))),
         ];
         let texts: Vec<String> = texts.into_iter().flatten().collect();

@@ -75,7 +75,7 @@ pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Betw
     if let Some(Agreement::Unknown(_)) = flow.clocks {
         let figures = &mut flow.figures;
         (figures.delay, figures.window_delay_s, figures.drained_delay_s) = (None, None, None);
-        figures.mean_queue_bytes = None;
+        (figures.mean_queue_bytes, figures.delay_p99_at_least_s) = (None, None);
     }
 }
 

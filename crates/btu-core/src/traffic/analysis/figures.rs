@@ -48,6 +48,10 @@ pub struct Figures {
     pub drained_delay_s: Option<f64>,
     /// Of whole blocks, from due (queued) or start (unqueued) to the read of the last byte.
     pub delay: Option<Delays>,
+    /// The 99th percentile of delays, where a block that nobody has read counts with the time for which it had waited
+    /// at T: no less than this, seconds. What was lost on the way is not among them.
+    #[serde(default)]
+    pub delay_p99_at_least_s: Option<f64>,
     /// Of datagrams; `None` for a stream.
     pub loss: Option<Loss>,
     /// How well the sender kept to its schedule; `None` without one.
@@ -114,6 +118,7 @@ impl Figures {
             window_delay_s: ratio(area, arrived).filter(|_| !trace.endless),
             drained_delay_s: drained(trace).filter(|_| !trace.endless),
             delay: Delays::of(trace),
+            delay_p99_at_least_s: delays::p99_at_least(trace),
             loss: trace.datagrams.map(|counts| Loss {
                 sent: counts.sent,
                 received: counts.received,
@@ -264,6 +269,25 @@ mod tests {
             let figures = Figures::of(&trace);
             close(figures.drained_delay_s.unwrap(), figures.delay.unwrap().byte_mean_s, 0.001);
         }
+    }
+
+    /// Two of 34 blocks are read soon, the third and those behind it never.
+    #[test]
+    fn what_nobody_has_read_counts_with_the_time_that_it_waited() {
+        let period = Nanos::new(29_411_765);
+        let whole = Line::new(1.7e6).carry(
+            &train(period, 12_500, 34),
+            Nanos::from_secs(1),
+            Discipline::Queue,
+        );
+        let mut left = whole.clone();
+        for (block, read) in left.blocks.iter_mut().zip(&mut left.read_times).skip(2) {
+            (block.fate, *read) = (Fate::Waiting, None);
+        }
+        let [whole, left] = [whole, left].map(|trace| Figures::of(&trace));
+        assert_eq!(whole.delay_p99_at_least_s, whole.delay.map(|delay| delay.p99_s));
+        let (read, all) = (left.delay.unwrap().p99_s, left.delay_p99_at_least_s.unwrap());
+        assert!(read < 0.1 && all > 0.9, "{read} {all}");
     }
 
     #[test]

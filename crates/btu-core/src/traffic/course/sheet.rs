@@ -128,6 +128,12 @@ fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
     KNEE_SHARES.iter().map(cell).collect()
 }
 
+/// The longest run of a class.
+pub(super) fn longest_class(course: &Course) -> Nanos {
+    let classes = course.classes.iter().filter_map(|name| class::by_name(name));
+    classes.map(|class| class.time(course.time_ns)).max().unwrap_or_default()
+}
+
 /// The first class whose number of sessions is still open.
 fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
     let all = seen.course.classes.iter().filter_map(|name| class::by_name(name));
@@ -135,7 +141,8 @@ fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
         let tried = tried(seen, class, mu);
         let most = most(class).min(seen.course.most_sessions.unwrap_or(MOST));
         let sessions = next_number(&tried, first_number(class, mu).min(most), most)?;
-        let traffic = format!("{}, duration={} ns)", class.traffic, seen.course.time_ns.count());
+        let time = class.time(seen.course.time_ns);
+        let traffic = format!("{}, duration={} ns)", class.traffic, time.count());
         let transport = if class.transport == "tcp" { tcp(seen) } else { class.transport };
         Some(Cell {
             group: Group::Class,

@@ -32,7 +32,8 @@ pub struct Totals {
     pub window_delay: Option<f64>,
     /// The same until the queues were empty.
     pub drained_delay: Option<f64>,
-    /// The largest 99th percentile of block delays, seconds.
+    /// The largest 99th percentile of block delays, seconds; blocks that nobody had read count with the time for which
+    /// they had waited.
     pub delay_p99: Option<f64>,
     /// The mean of the medians of block delays, seconds.
     pub delay_p50: Option<f64>,
@@ -80,7 +81,11 @@ impl Totals {
         };
         let medians: Vec<f64> =
             flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p50_s).collect();
-        let tails = flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p99_s);
+        let tail = |flow: &&FlowSample| {
+            let read = flow.figures.delay.map(|delay| delay.p99_s);
+            flow.figures.delay_p99_at_least_s.or(read)
+        };
+        let tails = flows.iter().filter_map(tail);
         let most = |of: fn(&Delays) -> f64| {
             let delays = flows.iter().filter_map(|flow| flow.figures.delay);
             delays.map(|delay| of(&delay)).max_by(f64::total_cmp)

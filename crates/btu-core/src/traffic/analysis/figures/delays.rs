@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::sorted::Sorted;
+use crate::traffic::burst::BlockRecord;
 use crate::traffic::burst::Fate;
+use crate::traffic::trace::ReadTime;
 use crate::traffic::trace::Trace;
 use crate::traffic::trace::float;
 
@@ -31,6 +33,29 @@ pub struct Delays {
     pub max_s: f64,
     /// PDV: 99th percentile less the smallest (RFC 5481, 4.2).
     pub pdv_p99_s: f64,
+}
+
+/// The 99th percentile, whatever became of the blocks that are still to be read.
+pub(super) fn p99_at_least(trace: &Trace) -> Option<f64> {
+    if trace.endless {
+        return None;
+    }
+    let is_given_up = |block: &BlockRecord| match block.fate {
+        Fate::Interrupted | Fate::Missed => true,
+        // A datagram that was sent and not read was lost.
+        Fate::Sent => trace.datagrams.is_some(),
+        Fate::Unfinished | Fate::Waiting => false,
+    };
+    let delay = |(block, read): (&BlockRecord, &Option<ReadTime>)| {
+        let from = trace.arrival(block)?;
+        match read {
+            Some(read) if block.fate == Fate::Sent => Some(read.last.since(from).seconds()),
+            _ if is_given_up(block) => None,
+            _ => Some(trace.duration.since(from).seconds()),
+        }
+    };
+    let blocks = trace.blocks.iter().zip(&trace.read_times);
+    Some(Sorted::new(blocks.filter_map(delay).collect())?.at(0.99))
 }
 
 impl Delays {
