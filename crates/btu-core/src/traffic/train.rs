@@ -10,6 +10,7 @@ mod sessions;
 
 use std::collections::BTreeMap;
 
+use crate::stats;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -58,8 +59,9 @@ pub trait Closed: std::fmt::Debug + Send {
     /// What to do now that `event` has happened; actions are carried out in their order.
     fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>);
 
-    /// What the user of the application noticed until now, such as `page load p95` in seconds.
-    fn noticed(&self) -> Vec<Noticed> {
+    /// What the user of the application noticed until now, such as `page load p95` in seconds. What is not
+    /// finished by `now` is noticed as well: whoever waits for the slowest page has not seen it.
+    fn noticed(&self, _now: Nanos) -> Vec<Noticed> {
         Vec::new()
     }
 }
@@ -71,6 +73,27 @@ pub struct Noticed {
     pub name: &'static str,
     /// The figure.
     pub value: f64,
+}
+
+impl Noticed {
+    /// A percentile of times, in seconds. One that is not over yet counts where it has lasted longer than the
+    /// percentile of the others; then it is told by the second name, as a lower bound.
+    pub(super) fn percentile(
+        [name, at_least]: [&'static str; 2],
+        share: f64,
+        over: &[f64],
+        lasts: Option<f64>,
+    ) -> Option<Self> {
+        let known = stats::quantile(over, share);
+        let longer = lasts.filter(|lasts| known.is_none_or(|known| *lasts > known));
+        match longer {
+            None => Some(Self { name, value: known? }),
+            Some(lasts) => {
+                let all: Vec<f64> = over.iter().copied().chain([lasts]).collect();
+                Some(Self { name: at_least, value: stats::quantile(&all, share)? })
+            }
+        }
+    }
 }
 
 /// What happened to a closed-loop train.

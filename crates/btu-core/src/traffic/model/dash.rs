@@ -53,9 +53,11 @@ struct Player {
     asked: Option<f64>,
     throughputs: VecDeque<f64>,
     rung: usize,
-    /// For the outcome: rungs that were played, stalls.
+    /// For the outcome: rungs that were played, stalls, the time until now and until it played.
     rungs: Vec<usize>,
     stalled: f64,
+    watched: f64,
+    started: Option<f64>,
 }
 
 impl Player {
@@ -72,20 +74,31 @@ impl Player {
             rung: 0,
             rungs: Vec::new(),
             stalled: 0.0,
+            watched: 0.0,
+            started: None,
         }
     }
 
     /// Time passes; a player whose buffer runs empty stalls.
     fn pass(&mut self, seconds: f64) {
+        self.stalled = self.stalled_after(seconds);
+        self.watched += seconds;
         if self.plays {
-            self.stalled += (seconds - self.buffer).max(0.0);
             self.buffer = (self.buffer - seconds).max(0.0);
         }
     }
 
+    /// For how long it will have stalled if nothing comes for so long.
+    fn stalled_after(&self, seconds: f64) -> f64 {
+        let more = if self.plays { (seconds - self.buffer).max(0.0) } else { 0.0 };
+        self.stalled + more
+    }
+
     fn arrived(&mut self, bits: f64, seconds: f64) {
         self.buffer += self.segment;
-        self.plays |= self.buffer >= START * self.segment;
+        if !self.plays && self.buffer >= START * self.segment {
+            (self.plays, self.started) = (true, Some(self.watched));
+        }
         self.throughputs.push_back(bits / seconds.max(1e-6));
         if self.throughputs.len() > 3 {
             self.throughputs.pop_front();
@@ -138,12 +151,18 @@ impl Script for Player {
         }
     }
 
-    fn noticed(&self) -> Vec<Noticed> {
+    fn noticed(&self, elapsed: Nanos) -> Vec<Noticed> {
+        let since = elapsed.seconds();
         let segments = crate::stats::count(self.rungs.len()).max(1.0);
         let rate: f64 = self.rungs.iter().map(|rung| LADDER[*rung]).sum::<f64>() / segments;
         let switches = self.rungs.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let start = match self.started {
+            Some(after) => Noticed { name: "began to play after, s", value: after },
+            None => Noticed { name: "did not play for, s", value: self.watched + since },
+        };
         vec![
-            Noticed { name: "stalled, s", value: self.stalled },
+            start,
+            Noticed { name: "stalled, s", value: self.stalled_after(since) },
             Noticed { name: "mean quality, Mb/s", value: rate / 1e6 },
             Noticed { name: "switches of quality", value: crate::stats::count(switches) },
         ]
@@ -158,3 +177,31 @@ fn spread() -> Law {
 const LADDER: [f64; 9] = [0.4e6, 0.8e6, 1.5e6, 2.5e6, 4e6, 6e6, 8e6, 12e6, 16e6];
 /// Segments in the buffer before it plays.
 const START: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A player of segments of 4 s that takes `times` for its first ones; what its user noticed after so long.
+    fn noticed(times: &[u64], last: u64) -> Vec<(&'static str, f64)> {
+        let call = Call::plain(&MODEL.shape);
+        let mut player = Player::new(&call, &Streams::new(1, "dash"));
+        let mut steps = VecDeque::new();
+        player.more(Nanos::ZERO, &mut steps);
+        for time in times {
+            player.more(Nanos::from_secs(*time), &mut steps);
+        }
+        let noticed = player.noticed(Nanos::from_secs(last));
+        noticed.into_iter().take(2).map(|one| (one.name, one.value)).collect()
+    }
+
+    #[test]
+    fn what_has_not_come_yet_stalls_a_player() {
+        // 12 s came within 6 s, of which 4 were played.
+        let fails = noticed(&[1, 1, 4], 30);
+        assert_eq!(fails, [("began to play after, s", 2.0), ("stalled, s", 22.0)]);
+        assert_eq!(noticed(&[1, 1, 4], 5)[1], ("stalled, s", 0.0));
+        let never = noticed(&[32], 28);
+        assert_eq!(never, [("did not play for, s", 60.0), ("stalled, s", 0.0)]);
+    }
+}

@@ -77,9 +77,15 @@ impl Script for Aggregator {
         }
     }
 
-    fn noticed(&self) -> Vec<Noticed> {
-        let at = |share| crate::stats::quantile(&self.queries, share);
-        let figure = |name, share| Some(Noticed { name, value: at(share)? });
-        [figure("query p50, s", 0.5), figure("query p99, s", 0.99)].into_iter().flatten().collect()
+    fn noticed(&self, elapsed: Nanos) -> Vec<Noticed> {
+        let lasts = self.asking.then(|| elapsed.seconds());
+        let at = |names, share| Noticed::percentile(names, share, &self.queries, lasts);
+        [
+            at(["query p50, s", "query p50, at least, s"], 0.5),
+            at(["query p99, s", "query p99, at least, s"], 0.99),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }

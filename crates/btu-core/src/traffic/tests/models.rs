@@ -224,5 +224,35 @@ fn a_conversation_waits_for_its_answers() {
         .map(|(at, _)| at.count() / 1_000_000_000)
         .collect();
     assert!(asks.chunk_by(|a, b| a == b).all(|query| query.len() == 40), "{asks:?}");
-    assert!(train.noticed().iter().all(|o| (o.value - 1.0).abs() < 1e-9));
+    let noticed = |at| -> Vec<(&str, f64)> {
+        let all = train.noticed(crate::units::Nanos::from_millis(at));
+        all.into_iter().map(|one| (one.name, one.value)).collect()
+    };
+    let last = done.last().unwrap().0.count() / 1_000_000;
+    assert!(
+        noticed(last)
+            .iter()
+            .all(|(name, value)| { !name.contains("at least") && (value - 1.0).abs() < 1e-9 })
+    );
+}
+
+/// The slower a path, the more of what its user waited for is not over at the end.
+#[test]
+fn what_a_user_still_waits_for_is_noticed() {
+    for (model, name) in [("web-h2", "page load p95"), ("partition", "query p99")] {
+        let call = Call::plain(&find(model).unwrap().shape);
+        let Some(Train::Closed(mut train)) = call.train(&Streams::new(1, "t")) else { panic!() };
+        train.on(crate::units::Nanos::ZERO, Event::Start, &mut Vec::new());
+        let noticed = train.noticed(crate::units::Nanos::from_secs(20));
+        let told: Vec<(&str, f64)> = noticed.iter().map(|one| (one.name, one.value)).collect();
+        assert_eq!(told[1], (format!("{name}, at least, s").as_str(), 20.0));
+    }
+    let of = |over: &[f64], lasts| {
+        let told = Noticed::percentile(["p", "at least p"], 0.5, over, lasts)?;
+        Some((told.name, told.value))
+    };
+    assert_eq!(of(&[1.0, 2.0, 3.0], Some(0.5)), Some(("p", 2.0)));
+    assert_eq!(of(&[1.0, 2.0, 3.0], Some(9.0)), Some(("at least p", 2.5)));
+    assert_eq!(of(&[], Some(9.0)), Some(("at least p", 9.0)));
+    assert_eq!(of(&[], None), None);
 }

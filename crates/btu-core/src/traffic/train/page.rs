@@ -27,8 +27,8 @@ pub(in crate::traffic) trait Script: std::fmt::Debug + Send {
     /// The next steps; none ends the conversation. `elapsed` is how long the last ones took.
     fn more(&mut self, elapsed: Nanos, steps: &mut VecDeque<Step>);
 
-    /// What the user of the application noticed.
-    fn noticed(&self) -> Vec<Noticed> {
+    /// What the user of the application noticed, when the last steps have taken so long.
+    fn noticed(&self, _elapsed: Nanos) -> Vec<Noticed> {
         Vec::new()
     }
 }
@@ -101,7 +101,7 @@ impl Closed for Conversation {
         self.advance(now, actions);
     }
 
-    fn noticed(&self) -> Vec<Noticed> {
-        self.script.noticed()
+    fn noticed(&self, now: Nanos) -> Vec<Noticed> {
+        self.script.noticed(now.since(self.since))
     }
 }

@@ -57,7 +57,7 @@ impl Asker {
             pace: "answers",
             refused: 0,
             cpu: Some([cpu, Nanos::ZERO]),
-            noticed: self.dialogue.train.noticed(),
+            noticed: self.dialogue.train.noticed(had),
         }
     }
 }
