@@ -131,7 +131,7 @@ fn the_paper_is_measured_again_figure_by_figure() {
     assert!(said.contains("text and its arithmetic disagree"), "{said}");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     for figure in 4..=10 {
-        assert!(page.contains(&format!("(figure {figure})")), "no figure {figure}");
+        assert!(page.contains(&format!("(napier, figure {figure})")), "no figure {figure}");
     }
     let result = read_json(&folder.path().join("out/result.json"));
     let cells = result["cells"].as_array().unwrap();
