@@ -81,6 +81,8 @@ pub struct CapacityFigures {
     pub mean_bit_s: f64,
     /// Of all datagrams.
     pub lost_share: f64,
+    /// Of those of the sub-interval with the most.
+    pub best_lost_share: f64,
     /// Delay variation of the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
     /// The smallest delay of one way, seconds; `None` where two clocks hide it.
@@ -117,8 +119,6 @@ impl CapacitySample {
             of(a).total_cmp(&of(b))
         })?;
         let (capacity_bit_s, sub_interval_s) = rate(best)?;
-        let lost: u64 = self.reports.iter().map(|report| report.lost).sum();
-        let received: u64 = self.reports.iter().map(|report| report.received).sum();
         let offered = Offered::of(best, self.packet_bits());
         let is_lower_bound = offered.is_some_and(|offered| offered.is_short(capacity_bit_s));
         let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
@@ -129,7 +129,8 @@ impl CapacitySample {
             sent_bit_s: offered.map(|offered| offered.sent_bit_s),
             is_lower_bound,
             mean_bit_s: rate(&self.reports)?.0,
-            lost_share: float(lost) / float((lost + received).max(1)),
+            lost_share: lost_share(&self.reports),
+            best_lost_share: lost_share(best),
             delay_variation_s: stats::arithmetic_mean(&variations)?,
             least_delay_s: self.least_delay_s(),
             delay_bound_s: self.delay_bound_ns.map(Nanos::seconds),
@@ -143,6 +144,12 @@ impl CapacityFigures {
     pub fn offered(&self) -> Option<(f64, f64)> {
         self.sent_bit_s.zip(self.asked_bit_s)
     }
+}
+
+fn lost_share(part: &[CapacityReport]) -> f64 {
+    let lost: u64 = part.iter().map(|report| report.lost).sum();
+    let received: u64 = part.iter().map(|report| report.received).sum();
+    float(lost) / float((lost + received).max(1))
 }
 
 /// What a sender was asked for, and what it sent.
@@ -303,6 +310,7 @@ mod tests {
     fn t13_the_capacity_is_that_of_the_best_tenth() {
         let report = |received| CapacityReport {
             received,
+            lost: if received > 25 { 2 } else { 0 },
             elapsed_ns: Nanos::from_millis(50),
             ..CapacityReport::default()
         };
@@ -318,6 +326,8 @@ mod tests {
         assert!(
             (figures.mean_bit_s - 5.5e6).abs() < 1.0 && (figures.sub_interval_s - 1.0).abs() < 1e-9
         );
+        let lost = [(figures.best_lost_share, 2.0 / 52.0), (figures.lost_share, 40.0 / 5540.0)];
+        assert!(lost.iter().all(|(got, want)| (got - want).abs() < 1e-12), "{figures:?}");
         assert_eq!(CapacitySample::default().figures(), None);
     }
 

@@ -44,6 +44,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (4, "noticed"),
     (4, "unverified_models"),
     (6, "asked_bit_s"),
+    (6, "best_lost_share"),
     (6, "least_delay_bound_s"),
     (6, "lower_bound"),
     (6, "sent_bit_s"),

@@ -54,30 +54,37 @@ fn table(title: String, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Block {
 }
 
 fn throughput(found: &[FrameFinding]) -> Block {
-    let columns = vec![
+    // Not every method asks for it.
+    let timed =
+        |one: &FrameFinding| one.latency_p50_s.or(one.latency_p99_s).or(one.latency_bound_s);
+    let is_timed = found.iter().any(|one| timed(one).is_some());
+    let mut columns = vec![
         Column::left("frame"),
         Column::right("throughput, frames/s"),
         Column::right("on the wire"),
         Column::right("lost some at"),
-        Column::right("latency p50"),
-        Column::right("p99"),
         Column::right("trials"),
     ];
+    if is_timed {
+        columns.extend([Column::right("latency p50"), Column::right("p99")]);
+    }
     let row = |one: &FrameFinding| {
         let whole = |fps: Option<f64>| {
             fps.map_or_else(|| number::NONE.to_owned(), |fps| number::fixed(fps, 0))
         };
         let lossy = one.lossy_fps.map_or_else(|| "none".to_owned(), |fps| number::fixed(fps, 0));
-        vec![
+        let mut cells = vec![
             format!("{} B", one.frame_bytes),
             whole(one.throughput_fps),
             one.throughput_fps
                 .map_or_else(|| number::NONE.to_owned(), |fps| rate(one.wire_bit_s(fps))),
             lossy,
-            span(one.latency_p50_s),
-            span(one.latency_p99_s),
             format!("{} of {}", one.trials, span(Some(one.trial_s))),
-        ]
+        ];
+        if is_timed {
+            cells.extend([span(one.latency_p50_s), span(one.latency_p99_s)]);
+        }
+        cells
     };
     let title = "Throughput: the highest load without loss (RFC 2544, 26.1)".to_owned();
     table(title, columns, found.iter().map(row).collect())
@@ -189,9 +196,22 @@ fn capacity(found: &CapacityFigures) -> Block {
                 span(Some(found.sub_interval_s))
             ),
         ),
-        Pair::new("over the whole search", rate(found.mean_bit_s)),
-        Pair::new("lost meanwhile", number::measured(found.lost_share * 100.0, "%")),
-        Pair::new("delay variation at the most", span(Some(found.delay_variation_s))),
+        Pair::new(
+            "in that time",
+            format!(
+                "{} lost, delay variation {}",
+                number::measured(found.best_lost_share * 100.0, "%"),
+                span(Some(found.delay_variation_s))
+            ),
+        ),
+        Pair::new(
+            "over the whole search",
+            format!(
+                "{}, {} lost; the rate goes up until datagrams wait or are lost",
+                rate(found.mean_bit_s),
+                number::measured(found.lost_share * 100.0, "%")
+            ),
+        ),
         Pair::new("smallest delay of one way", least_delay(found)),
     ];
     if let (true, Some((sent, asked))) = (found.is_lower_bound, found.offered()) {
@@ -261,7 +281,8 @@ mod tests {
             sent_bit_s: Some(1.5e9),
             is_lower_bound,
             mean_bit_s: 1e9,
-            lost_share: 0.0,
+            lost_share: 0.2,
+            best_lost_share: 0.0,
             delay_variation_s: 0.0,
             least_delay_s: Some(0.001),
             delay_bound_s: None,
@@ -273,7 +294,7 @@ mod tests {
         assert!(limited.contains("sent 1.50 Gb/s where it was asked for 10.0 Gb/s"), "{limited}");
         let free = said(found(false));
         assert!(!free.contains("at least") && !free.contains("limit"), "{free}");
-        assert!(free.contains("\"0 %\""), "{free}");
+        assert!(free.contains("\"0 % lost, ") && free.contains(", 20.0 % lost; "), "{free}");
         let apart = |least_delay_s| CapacityFigures {
             least_delay_s,
             delay_bound_s: Some(0.01),
@@ -283,6 +304,17 @@ mod tests {
         assert!(known.contains("11.0 ms, known within 10.0 ms"), "{known}");
         let hidden = said(apart(None));
         assert!(hidden.contains("known to agree (10.0 ms)"), "{hidden}");
+    }
+
+    #[test]
+    fn latencies_that_no_run_measured_have_no_columns() {
+        let found = |latency_p50_s| FrameFinding { latency_p50_s, ..FrameFinding::default() };
+        let of = |found: FrameFinding| {
+            let Block::Table(table) = throughput(&[found]) else { panic!("no table") };
+            assert_eq!(table.columns.len(), table.rows[0].len());
+            table.columns.len()
+        };
+        assert_eq!((of(found(None)), of(found(Some(0.1)))), (5, 7));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::traffic::plan::Group;
 use crate::traffic::recipe;
 use crate::traffic::trace::float;
 use crate::units::Nanos;
+use crate::words::several;
 
 pub(super) static METHOD: Method = Method {
     name: "rfc9004",
@@ -47,7 +48,7 @@ fn burst(seen: &SoFar<'_>, frame: Frame) -> Option<Cell> {
     let frames = search.next_burst().filter(|_| searches < seen.course.repeats)?;
     Some(Cell {
         group: Group::BackToBack,
-        label: format!("{frames} frames of {} B", frame.0),
+        label: format!("{} of {} B", several(frames, "frame"), frame.0),
         x: float(frames),
         sessions: 1,
         series: Some(frame.series()),

@@ -121,6 +121,8 @@ pub struct CapacityResult {
     pub mean_bit_s: f64,
     /// Of all datagrams.
     pub lost_share: f64,
+    /// Of those of the sub-interval with the most.
+    pub best_lost_share: f64,
     /// Delay variation in the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
     /// The smallest delay of one way, seconds; null where two clocks hide it.
@@ -219,6 +221,7 @@ fn capacity(found: &CapacityFigures) -> CapacityResult {
         lower_bound: found.is_lower_bound,
         mean_bit_s: found.mean_bit_s,
         lost_share: found.lost_share,
+        best_lost_share: found.best_lost_share,
         delay_variation_s: found.delay_variation_s,
         least_delay_s: found.least_delay_s,
         least_delay_bound_s: found.delay_bound_s,
