@@ -3,6 +3,7 @@
 //! The same thing has the same alias wherever the same key is used, so that results of one host can
 //! still be joined, and nobody without the key can try names out.
 
+mod names;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -12,14 +13,28 @@ use serde_json::Value;
 
 use crate::disclosure::Disclosure;
 use crate::disclosure::Fact;
+use names::Names;
+use names::host_of;
+use names::is_nobody;
+use names::is_of_agent;
 
 /// Replaces what identifies a host, and remembers what it replaced.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     key: [u8; 32],
-    /// Names of hosts, which are words like any other and therefore have to be known.
-    names: BTreeSet<String>,
+    names: Names,
     replaced: BTreeMap<Kind, BTreeSet<String>>,
+}
+
+/// Where names of hosts are looked for; what has a form of its own is found everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    /// In the facts of hosts and their placement.
+    Everywhere,
+    /// In journals: a word alone may be a role or a transport that happens to be called so.
+    Sentences,
+    /// In the names of facts.
+    Nowhere,
 }
 
 /// What was replaced.
@@ -44,30 +59,50 @@ pub enum Kind {
 impl Redactor {
     /// A redactor for results with this disclosure.
     pub fn new(key: [u8; 32], disclosure: &Disclosure) -> Self {
-        let facts = disclosure.hosts.values().filter_map(|host| host.get("system"));
-        let names = facts.filter_map(|facts| facts.get("host_name")?.value.as_ref()?.as_str());
-        let names = names.filter(|name| !name.is_empty() && !is_alias(name));
-        let names = names.map(ToOwned::to_owned).collect();
-        Self { key, names, replaced: BTreeMap::new() }
+        Self { key, names: Names::of(disclosure), replaced: BTreeMap::new() }
+    }
+
+    /// The same where a host is also called so, as an agent in a plan.
+    #[must_use]
+    pub fn knowing<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        names.into_iter().for_each(|name| self.names.learn(name));
+        self
     }
 
     /// The disclosure without names. Price and marks stay: they are the user's own words for others.
     pub fn disclosure(&mut self, mut disclosure: Disclosure) -> Disclosure {
-        let hosts = disclosure.hosts.values_mut().flat_map(BTreeMap::values_mut);
-        for facts in hosts.chain([&mut disclosure.tool, &mut disclosure.placement]) {
-            for (name, fact) in facts.iter_mut() {
-                self.fact(name, fact);
-            }
+        for (group, facts) in disclosure.hosts.values_mut().flatten() {
+            // Of the program, not of the host.
+            let search = if group == "tool" { Search::Sentences } else { Search::Everywhere };
+            self.facts(facts, search);
         }
-        disclosure.note = disclosure.note.map(|note| self.text(&note));
+        self.facts(&mut disclosure.tool, Search::Sentences);
+        self.facts(&mut disclosure.placement, Search::Everywhere);
+        disclosure.note = disclosure.note.map(|note| self.text(&note, Search::Everywhere));
         disclosure
+    }
+
+    /// An agent's name, or where it listens. A name that tells of no host stays, such as `active`.
+    pub fn agent(&mut self, name: &str) -> String {
+        let text = self.text(name, Search::Everywhere);
+        let host = host_of(name);
+        if text != name || is_nobody(host) {
+            return text;
+        }
+        let alias = self.alias(Kind::Host, host);
+        name.replacen(host, &alias, 1)
+    }
+
+    /// A user's words, such as the label of a cell.
+    pub fn words(&mut self, words: &str) -> String {
+        self.text(words, Search::Everywhere)
     }
 
     /// One line of a journal; `None` where nothing in it had to change.
     pub fn line(&mut self, line: &str) -> Option<String> {
         let before: Value = serde_json::from_str(line).ok()?;
         let mut after = before.clone();
-        self.value(&mut after);
+        self.value(&mut after, Search::Sentences);
         (after != before).then(|| after.to_string())
     }
 
@@ -80,7 +115,14 @@ impl Redactor {
         self.replaced.iter().map(counted).collect()
     }
 
-    fn fact(&mut self, name: &str, fact: &mut Fact) {
+    fn facts(&mut self, facts: &mut BTreeMap<String, Fact>, search: Search) {
+        for (name, mut fact) in std::mem::take(facts) {
+            self.fact(&name, &mut fact, search);
+            facts.insert(self.text(&name, Search::Nowhere), fact);
+        }
+    }
+
+    fn fact(&mut self, name: &str, fact: &mut Fact, search: Search) {
         let whole = match name {
             "host_name" => Some(Kind::Host),
             name if name.contains("serial") || name.contains("asset") => Some(Kind::Serial),
@@ -88,42 +130,54 @@ impl Redactor {
             _ => None,
         };
         match (&mut fact.value, whole) {
+            // By its id a host stands for what it measured.
+            _ if name == "identity" => {}
             (Some(Value::String(text)), Some(kind)) if !text.is_empty() => {
                 *text = self.alias(kind, text);
             }
-            (Some(value), _) => self.value(value),
+            (Some(Value::String(text)), _) if name == "address" || is_of_agent(name) => {
+                *text = self.agent(text);
+            }
+            (Some(value), _) => self.value(value, search),
             (None, _) => {}
         }
-        fact.reason = fact.reason.take().map(|reason| self.text(&reason));
+        fact.reason = fact.reason.take().map(|reason| self.text(&reason, search));
     }
 
-    fn value(&mut self, value: &mut Value) {
+    fn value(&mut self, value: &mut Value, search: Search) {
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.value(field)),
-            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, search)),
+            Value::Object(fields) => {
+                for (name, mut field) in std::mem::take(fields) {
+                    self.value(&mut field, search);
+                    fields.insert(self.text(&name, Search::Nowhere), field);
+                }
+            }
+            Value::String(text) => *text = self.text(text, search),
             Value::Bool(_) | Value::Null | Value::Number(_) => {}
         }
     }
 
-    /// A text without what has a form of its own, and, in sentences, without the names of hosts: a
-    /// word alone may be a role or a transport that happens to be called so.
-    fn text(&mut self, text: &str) -> String {
-        let sentence = text.contains(' ');
-        scan::words(text)
-            .into_iter()
-            .map(|word| match scan::kind(word) {
-                Some(kind) => self.alias(kind, word),
-                None if sentence && self.names.contains(word) => self.alias(Kind::Host, word),
-                None => word.to_owned(),
-            })
-            .collect()
+    fn text(&mut self, text: &str, search: Search) -> String {
+        let names = match search {
+            Search::Everywhere => Some(&self.names),
+            Search::Nowhere => None,
+            Search::Sentences => text.contains(' ').then_some(&self.names),
+        };
+        let pieces = scan::pieces(text, names).into_iter();
+        let replaced = pieces.map(|piece| match piece.found {
+            Some((kind, name)) => self.alias(kind, &name),
+            None => piece.text.to_owned(),
+        });
+        replaced.collect()
     }
 
     fn alias(&mut self, kind: Kind, text: &str) -> String {
         if is_alias(text) {
             return text.to_owned();
         }
+        // Names of hosts know no capitals (RFC 4343).
+        let text = if kind == Kind::Host { text.to_lowercase() } else { text.to_owned() };
         let hash = blake3::keyed_hash(&self.key, format!("{kind:?} {text}").as_bytes());
         let alias = format!("{}-{}", kind.prefix(), &hash.to_hex()[..8]);
         self.replaced.entry(kind).or_default().insert(alias.clone());
@@ -163,9 +217,18 @@ impl Kind {
 
 /// True for what an earlier redaction left: it is replaced once.
 fn is_alias(text: &str) -> bool {
-    let hex = |rest: &str| rest.len() == 8 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let of = |kind: &Kind| text.strip_prefix(kind.prefix()).and_then(|rest| rest.strip_prefix('-'));
-    Kind::ALL.iter().filter_map(of).any(hex)
+    alias_length(text) == Some(text.len())
+}
+
+/// How long the alias is that a text begins with.
+fn alias_length(text: &str) -> Option<usize> {
+    let end = |kind: &Kind| {
+        let digits = text.strip_prefix(kind.prefix())?.strip_prefix('-')?.get(..8)?;
+        let is_hash = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let end = kind.prefix().len() + 1 + digits.len();
+        (is_hash && scan::is_end(text, end)).then_some(end)
+    };
+    Kind::ALL.iter().find_map(end)
 }
 
 #[cfg(test)]
@@ -229,5 +292,137 @@ mod tests {
         let changed = redactor.line(told).unwrap();
         assert!(changed.contains(r#""bytes":12"#) && !changed.contains("192.0.2.7"), "{changed}");
         assert!(changed.contains("host-") && changed.contains(":80"), "{changed}");
+    }
+
+    /// What everyday hosts disclose: LVM and LUKS volumes, USB adapters, agents by name.
+    fn lab() -> Disclosure {
+        let mut disclosure = disclosure();
+        let facts = |facts: &[(&str, &str)]| {
+            facts.iter().map(|(name, value)| ((*name).to_owned(), Fact::known(*value))).collect()
+        };
+        let active = disclosure.hosts.entry("active".to_owned()).or_default();
+        active.insert("system".to_owned(), facts(&[("host_name", "box9.example.org")]));
+        active.insert(
+            "agent".to_owned(),
+            facts(&[("address", "lab1.example.org:7411"), ("identity", "abcd-lab7-2345")]),
+        );
+        active.insert("tool".to_owned(), facts(&[("target", "x86_64-lab7-linux")]));
+        active.insert(
+            "disk".to_owned(),
+            facts(&[
+                ("mounts", "/dev/mapper/lab7--vg-root / ext4 rw"),
+                ("boot", "root=/dev/mapper/luks-0a1b2c3d-0001-0002-0003-0a1b2c3d4e5f"),
+            ]),
+        );
+        active.insert(
+            "nic".to_owned(),
+            facts(&[
+                ("enx001b44113ab7.mtu", "1500"),
+                ("devices", "enx001b44113ab7"),
+                ("boot", "BOOTIF=01-00-1b-44-11-3a-b7 ifname=eth0:00:1b:44:11:3a:b7"),
+            ]),
+        );
+        disclosure.placement = facts(&[
+            ("agent_active", "LAB1"),
+            ("agent_test", "active"),
+            ("policy_active", "max_rate in the policy of agent lab1: 1 Mbit/s per connection"),
+            ("volume", "vg_box9-swap"),
+        ]);
+        disclosure
+    }
+
+    #[test]
+    fn no_name_stays_within_a_word_a_key_or_another_form_of_it() {
+        let mut redactor = Redactor::new([7; 32], &lab()).knowing(["bench-2"]);
+        let mut found = serde_json::to_string(&redactor.disclosure(lab())).unwrap();
+        for told in [
+            "agent lab1.example.org wants data at 2001:db8::7: nothing is sent, see 2001:db8::/64",
+            "the last time it was 192.0.2.7. Then box9 and lab8.example.org and bench-2 were lost",
+        ] {
+            let line = serde_json::json!({ "detail": told }).to_string();
+            found += &redactor.line(&line).unwrap();
+        }
+        for secret in [
+            "lab1",
+            "LAB1",
+            "box9",
+            "lab8",
+            "bench-2",
+            "example.org",
+            "lab7--vg",
+            "001b44",
+            "00-1b",
+            "00:1b",
+            "2001:db8",
+            "192.0.2",
+            "0a1b2c3d-0001",
+        ] {
+            assert!(!found.contains(secret), "{secret}: {found}");
+        }
+        for kept in [
+            "--vg-root / ext4",
+            "/dev/mapper/luks-uuid-",
+            "BOOTIF=01-mac-",
+            "/64",
+            ":7411",
+            r#""agent_test":{"value":"active"}"#,
+            "x86_64-lab7-linux",
+            "abcd-lab7-2345",
+        ] {
+            assert!(found.contains(kept), "{kept}: {found}");
+        }
+        // The hardware address stands there in three forms.
+        assert!(
+            redactor.told().contains(&"1 hardware address".to_owned()),
+            "{:?}",
+            redactor.told()
+        );
+    }
+
+    #[test]
+    fn a_name_has_its_alias_in_facts_sentences_and_plans() {
+        let mut redactor = Redactor::new([7; 32], &lab());
+        let alias = redactor.agent("lab1");
+        let disclosed = redactor.disclosure(lab());
+        assert_eq!(disclosed.placement["agent_active"], Fact::known(alias.as_str()));
+        let told = redactor.line(r#"{"detail":"agent lab1: gone"}"#).unwrap();
+        assert!(told.contains(&format!("agent {alias}: gone")), "{told}");
+        let address = disclosed.hosts["active"]["agent"]["address"].clone();
+        let full = redactor.agent("lab1.example.org");
+        assert_eq!(address, Fact::known(format!("{full}:7411")));
+        // Where nothing but the option says that it is a name.
+        let short = redactor.agent("x:7411");
+        assert!(short.starts_with("host-") && short.ends_with(":7411"), "{short}");
+        for nobody in ["passive", "localhost:7411", "127.0.0.1:7411", &alias, &short] {
+            assert_eq!(redactor.agent(nobody), nobody);
+        }
+    }
+
+    #[test]
+    fn what_was_redacted_within_words_is_not_redacted_again() {
+        let once = Redactor::new([7; 32], &lab()).disclosure(lab());
+        let mut again = Redactor::new([8; 32], &once);
+        assert_eq!(again.disclosure(once.clone()), once);
+        assert!(again.told().is_empty(), "{:?}", again.told());
+    }
+
+    proptest::proptest! {
+        /// Whatever stands beside what: pieces of one alias and its surroundings make nothing new.
+        #[test]
+        fn a_text_is_redacted_once(
+            parts in proptest::collection::vec(0_usize..20, 0..12),
+            between in proptest::sample::select(vec!["", " ", "-", ":", "/", "=", ".", "--"]),
+        ) {
+            let known = [
+                "lab7", "box9.example.org", "lab8.example.org", "192.0.2.7", "2001:db8::7", "luks", "by-id",
+                "uuid", "uuid=1234-ABCD", "00:1b:44:11:3a:b7", "01", "enx001b44113ab7", "/home/anna",
+                "anna@forge", "0a1b2c3d-0001-0002-0003-0a1b2c3d4e5f", "3600508b400105e2100009000004900f",
+                "7411", "ab", "@", "::",
+            ];
+            let text: Vec<&str> = parts.iter().map(|part| known[*part]).collect();
+            let mut redactor = Redactor::new([7; 32], &lab());
+            let once = redactor.words(&text.join(between));
+            proptest::prop_assert_eq!(redactor.words(&once), once);
+        }
     }
 }
