@@ -14,6 +14,7 @@ use btu_core::manifest::Signature;
 use btu_core::manifest::hash;
 use btu_core::manifest::signatures_json;
 use btu_core::redaction::Redactor;
+use btu_core::traffic::plan as traffic;
 use btu_report::MANIFEST;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -66,6 +67,49 @@ pub(crate) fn redact(args: &RedactArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The plan of a result.
+enum Plan<'f> {
+    /// It names the hosts of agents.
+    OfAgents(Box<traffic::Plan>),
+    /// It holds no names.
+    Plain(&'f [u8]),
+}
+
+impl<'f> Plan<'f> {
+    fn of(files: &'f ResultFiles) -> Result<Self, Failure> {
+        let content = files.get("plan.toml").unwrap_or_default();
+        let text = std::str::from_utf8(content).unwrap_or_default();
+        if !traffic::Plan::is_in(text) {
+            return Ok(Self::Plain(content));
+        }
+        let plan = traffic::Plan::stored("plan.toml", text).map_err(Failure::usage)?;
+        let is_plain = plan.agents.is_empty();
+        Ok(if is_plain { Self::Plain(content) } else { Self::OfAgents(Box::new(plan)) })
+    }
+
+    fn agents(&self) -> Vec<&str> {
+        match self {
+            Self::OfAgents(plan) => plan.agents.values().map(String::as_str).collect(),
+            Self::Plain(_) => Vec::new(),
+        }
+    }
+
+    /// What is sent is drawn by the names of its tests: those stay.
+    fn redacted(self, redactor: &mut Redactor) -> Vec<u8> {
+        let mut plan = match self {
+            Self::OfAgents(plan) => plan,
+            Self::Plain(content) => return content.to_vec(),
+        };
+        for name in plan.agents.values_mut() {
+            *name = redactor.agent(name);
+        }
+        for cell in &mut plan.cells {
+            cell.label = redactor.words(&cell.label);
+        }
+        plan.to_toml().into_bytes()
+    }
+}
+
 /// Whoever redacts signs anew, and must not sign what somebody else changed.
 fn untouched(files: &ResultFiles) -> Result<(), Failure> {
     let found = btu_report::verify(files, &sign::signer).accepting_unsigned();
@@ -84,12 +128,13 @@ impl Redacted {
     fn of(files: &ResultFiles, identity: &Identity, keep_notes: bool) -> Result<Self, Failure> {
         let mut disclosure = files.disclosure().map_err(Failure::usage)?;
         let key = blake3::derive_key(KEY, identity.pkcs8());
-        let mut redactor = Redactor::new(key, &disclosure);
+        let plan = Plan::of(files)?;
+        let mut redactor = Redactor::new(key, &disclosure).knowing(plan.agents());
         let note = if keep_notes { None } else { disclosure.note.take() };
         let hosts = serde_json::to_vec_pretty(&redactor.disclosure(disclosure));
         let mut own = BTreeMap::from([
             ("hosts.json".to_owned(), hosts.map_err(Failure::environment)?),
-            ("plan.toml".to_owned(), files.get("plan.toml").unwrap_or_default().to_vec()),
+            ("plan.toml".to_owned(), plan.redacted(&mut redactor)),
         ]);
         for name in ["samples.jsonl", "events.jsonl"] {
             own.insert(name.to_owned(), lines(files.get(name).unwrap_or_default(), &mut redactor));

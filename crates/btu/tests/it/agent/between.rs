@@ -80,6 +80,7 @@ fn agents_send_to_each_other_and_a_third_host_has_the_figures_of_both() {
         assert!(crossed > sum("delivered_bytes"), "{crossed} of {}", sum("delivered_bytes"));
         one_machine_has_one_clock(&result);
         signed_by(&hosts, &agents[0]);
+        redacted(&hosts);
         wait_until(|| agents.iter().all(is_free));
         let peers = read_json(&agents[1].state().join("peers.json"));
         assert_eq!(peers.as_array().unwrap().len(), 1, "a guest is no peer: {peers}");
@@ -111,6 +112,25 @@ fn one_machine_has_one_clock(result: &Value) {
         let bound = flow["delay_bound_s"].as_f64().unwrap();
         assert!(flow["delay_p50_s"].as_f64().is_none_or(|delay| delay >= bound), "{flow}");
     }
+}
+
+/// Who gets the result sees nobody's name in it, and that it was not changed.
+fn redacted(hosts: &Hosts) {
+    let done = hosts.btu(2).args(["redact", "result", "-o", "public"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    for file in std::fs::read_dir(hosts.path("public")).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for name in ["lab1", "lab2"] {
+            assert!(!text.contains(name), "{name}: {}: {text}", path.display());
+        }
+    }
+    let placed = &read_json(&hosts.path("public/hosts.json"))["placement"];
+    let alias = placed["agent_test"]["value"].as_str().unwrap();
+    let plan = std::fs::read_to_string(hosts.path("public/plan.toml")).unwrap();
+    assert!(alias.starts_with("host-") && plan.contains(&format!("test = \"{alias}\"")), "{plan}");
+    let verified = hosts.btu(2).args(["verify", "public"]).output().unwrap();
+    assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
 }
 
 /// The agent that measured stands for the result, and says who the other one is.
