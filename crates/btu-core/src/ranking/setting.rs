@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::cell::ActivityName;
 use crate::disclosure::Fact;
 use crate::disclosure::HostFacts;
 use crate::journal::Journal;
@@ -9,6 +10,7 @@ use crate::journal::Record;
 use crate::plan::ActivityPlan;
 use crate::plan::Amount;
 use crate::plan::Plan;
+use crate::words::several;
 
 /// Under what rules a result was measured: names and values, in the order in which they are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ impl Setting {
     pub fn of(journal: &Journal) -> Self {
         let plan = &journal.plan;
         let names = |names: Vec<&str>| names.join(" ");
-        let activities = plan.activities.iter().map(crate::cell::ActivityName::as_str);
+        let activities = plan.activities.iter().map(ActivityName::as_str);
         let sockets = &plan.sockets;
         let own = "the system's own".to_owned();
         let size = |bytes: Option<crate::units::Bytes>| {
@@ -54,7 +56,7 @@ impl Setting {
             ("black box windows", size(sockets.black_box_window_clamp)),
             ("amount per cell", amount(plan.amount)),
             ("work of activities", format!("{:?}", plan.work).to_lowercase()),
-            ("sizes of activities", sizes(plan.activity)),
+            ("sizes of activities", sizes(plan)),
             ("lead-in of activities", plan.lead_in.to_string()),
             ("activities alone", format!("a window of {}", plan.alone_window)),
         ];
@@ -97,11 +99,17 @@ fn amount(amount: Amount) -> String {
     }
 }
 
-/// How much an activity does at a time: with another size the host does something else.
-fn sizes(activity: ActivityPlan) -> String {
-    let ActivityPlan { cpu_threads, io_file, ftp_transfer } = activity;
-    let threads = cpu_threads.map_or_else(|| "one per CPU".to_owned(), |n| n.to_string());
-    format!("cpu threads {threads}, io {} B, ftp {} B", io_file.count(), ftp_transfer.count())
+/// How much each activity does at a time: with another size the host does something else.
+fn sizes(plan: &Plan) -> String {
+    let ActivityPlan { cpu_threads, io_file, ftp_transfer } = plan.activity;
+    let size = |name: &str| match name {
+        "cpu" => Some(cpu_threads.map_or_else(|| PER_CPU.to_owned(), |n| several(n, "thread"))),
+        "ftp" => Some(format!("{} B", ftp_transfer.count())),
+        "io" => Some(format!("{} B", io_file.count())),
+        _ => None,
+    };
+    let of = |name: &ActivityName| Some(format!("{name} {}", size(name.as_str())?));
+    plan.activities.iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// What emulated the links of the cells; the form in which a relay receives is no matter.
@@ -153,6 +161,8 @@ fn text(fact: &Fact) -> Option<String> {
 
 /// The fact of a placement that says by what links black boxes were reached.
 pub const LINK_CLASS: &str = "link_class";
+/// Without a number of its own.
+const PER_CPU: &str = "a thread per CPU";
 /// Two of these are no sign that the links were alike.
 const UNDISCLOSED: &str = "not disclosed, so not compared";
 
@@ -182,7 +192,8 @@ mod tests {
 
     #[test]
     fn own_plans_that_make_the_host_do_something_else_are_told_apart() {
-        let journal = synthetic::journal(synthetic::plan(3));
+        let mut journal = synthetic::journal(synthetic::plan(3));
+        journal.plan.activities = ["cpu", "ftp", "io"].map(ActivityName::new).into();
         let second = crate::units::Nanos::from_secs(1);
         let differing = |change: &dyn Fn(&mut Plan)| {
             let mut other = journal.clone();
@@ -199,6 +210,11 @@ mod tests {
         ] {
             assert_eq!(differing(&change), ["sizes of activities"]);
         }
+        // What nobody runs has any size.
+        journal.plan.activities.pop();
+        let mut other = journal.clone();
+        other.plan.activity.io_file = crate::units::Bytes::new(7);
+        assert!(differences(&[Setting::of(&journal), Setting::of(&other)]).is_empty());
     }
 
     #[test]
