@@ -131,8 +131,10 @@ pub struct AloneRun {
     pub units: f64,
     /// Window.
     pub elapsed: Nanos,
-    /// Units per second.
+    /// Units per second: the base of the slowdowns of its pass.
     pub rate_per_s: Option<f64>,
+    /// Why it did not work as asked; empty when it did.
+    pub failures: Vec<String>,
 }
 
 /// A cell over its passes: goodput and time by geometric mean.

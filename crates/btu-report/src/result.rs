@@ -288,7 +288,7 @@ pub struct ActivityResult {
     pub units: f64,
     /// Length of the window.
     pub seconds: f64,
-    /// Work units per second; null for no time.
+    /// Work units per second; null for no time, and where it failed.
     pub rate_per_s: Option<f64>,
     /// Why there is no rate.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -22,7 +22,7 @@ pub struct AbnormalCell {
 /// The abnormal cells of what was measured so far: those with most findings first, else in the
 /// order of the plan.
 pub fn abnormal_cells(plan: &Plan, records: &[Record]) -> Vec<AbnormalCell> {
-    let bases = count::alone_runs(records);
+    let bases = count::alone_runs(plan, records);
     let mut runs = count::counted_runs(plan, records, &bases);
     let of_cells = flag_anomalies(plan, &mut runs);
     let cells = summaries(plan, &runs, &of_cells);

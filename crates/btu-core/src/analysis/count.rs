@@ -6,8 +6,10 @@ use super::AloneRun;
 use super::ScoredRun;
 use crate::cell::ActivityName;
 use crate::cell::Cell;
+use crate::journal::AloneSample;
 use crate::journal::Record;
 use crate::plan::Plan;
+use crate::plan::Work;
 use crate::sample::ActivitySample;
 use crate::sample::CellSample;
 use crate::sample::Flag;
@@ -34,21 +36,35 @@ pub struct CountedRun<'j> {
 }
 
 /// Each activity alone, one entry per pass; runs of one pass are summed.
-pub(super) fn alone_runs(records: &[Record]) -> Vec<AloneRun> {
-    let mut sums: BTreeMap<(u32, &ActivityName), (f64, Nanos)> = BTreeMap::new();
+pub(super) fn alone_runs(plan: &Plan, records: &[Record]) -> Vec<AloneRun> {
+    let mut runs: BTreeMap<(u32, &ActivityName), AloneRun> = BTreeMap::new();
     for record in records {
-        if let Record::Alone(alone) = record {
-            let sum = sums.entry((alone.pass, &alone.activity)).or_default();
-            *sum = (sum.0 + alone.sample.units, sum.1 + alone.sample.elapsed_ns);
+        if let Record::Alone(AloneSample { pass, activity, sample, .. }) = record {
+            let nothing = || AloneRun::nothing(activity, *pass);
+            let run = runs.entry((*pass, activity)).or_insert_with(nothing);
+            run.units += sample.units;
+            run.elapsed += sample.elapsed_ns;
+            run.failures.extend(sample.failures.iter().cloned());
         }
     }
-    sums.into_iter().map(|((pass, activity), sum)| alone_run(pass, activity, sum)).collect()
+    let rated = |run: AloneRun| AloneRun { rate_per_s: base_rate(plan, &run), ..run };
+    runs.into_values().map(rated).collect()
 }
 
-fn alone_run(pass: u32, activity: &ActivityName, (units, elapsed): (f64, Nanos)) -> AloneRun {
-    let measured = elapsed > Nanos::ZERO && units > 0.0;
-    let rate_per_s = measured.then(|| units / elapsed.seconds());
-    AloneRun { activity: activity.clone(), pass, units, elapsed, rate_per_s }
+/// An activity that fails stops working while its window goes on: that is a rate below the true one,
+/// and every slowdown by it would flatter. Fixed work is timed to its own end, whatever cut it.
+fn base_rate(plan: &Plan, run: &AloneRun) -> Option<f64> {
+    let counts = plan.work == Work::Calibrated || run.failures.is_empty();
+    let measured = run.elapsed > Nanos::ZERO && run.units > 0.0;
+    (counts && measured).then(|| run.units / run.elapsed.seconds())
+}
+
+impl AloneRun {
+    fn nothing(activity: &ActivityName, pass: u32) -> Self {
+        let activity = activity.clone();
+        let (units, elapsed) = (0.0, Nanos::ZERO);
+        Self { activity, pass, units, elapsed, rate_per_s: None, failures: Vec::new() }
+    }
 }
 
 /// The runs that count, one per cell and pass, in order of pass and position.

@@ -35,7 +35,7 @@ use crate::stats::detectable_change;
 /// Everything that a report shows of a journal. The same journal gives the same analysis, for ever.
 pub fn analyse(journal: &Journal) -> Analysis {
     let plan = &journal.plan;
-    let activity_runs = count::alone_runs(&journal.records);
+    let activity_runs = count::alone_runs(plan, &journal.records);
     let mut runs = count::counted_runs(plan, &journal.records, &activity_runs);
     let passes = complete_passes(plan, &runs);
     flag_incomplete_passes(&mut runs, &passes);
@@ -45,7 +45,8 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let complete = came_to_its_end(journal);
     let complete_passes = u32::try_from(passes.len()).unwrap_or(u32::MAX);
     let missing_cells = plan.cells().len() - cells.len();
-    let grounds = Grounds { journal, runs: &runs, complete, complete_passes, missing_cells };
+    let bases = activity_runs.as_slice();
+    let grounds = Grounds { journal, runs: &runs, bases, complete, complete_passes, missing_cells };
     let not_rankable_reasons = grounds.reasons();
     let seed = plan.seed;
     let btu = scores.btu();

@@ -2,6 +2,7 @@
 
 use std::ops::RangeBounds;
 
+use super::AloneRun;
 use super::CountedRun;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
@@ -11,6 +12,7 @@ use crate::journal::Journal;
 pub(super) struct Grounds<'g> {
     pub(super) journal: &'g Journal,
     pub(super) runs: &'g [CountedRun<'g>],
+    pub(super) bases: &'g [AloneRun],
     pub(super) complete: bool,
     pub(super) complete_passes: u32,
     pub(super) missing_cells: usize,
@@ -24,6 +26,7 @@ impl Grounds<'_> {
             self.partial(),
             self.unfinished(),
             self.too_few_passes(),
+            self.failed_base(),
             self.missing_base(),
             self.build(),
             self.verification(),
@@ -77,6 +80,17 @@ impl Grounds<'_> {
         (made < wanted).then(|| format!("{made} of {wanted} passes are complete"))
     }
 
+    /// An activity that did not do alone what it was asked for is no base to compare with.
+    fn failed_base(&self) -> Option<String> {
+        let failed = || self.bases.iter().filter(|base| !base.failures.is_empty());
+        let AloneRun { activity, pass, failures, .. } = failed().next()?;
+        let (n, all, cause) = (failed().count(), self.bases.len(), failures.join("; "));
+        Some(format!(
+            "{n} of {all} runs of an activity alone did not work as asked; the first is {activity}, \
+             pass {pass}: {cause}"
+        ))
+    }
+
     /// Without its base in the same pass an activity has no slowdown there.
     fn missing_base(&self) -> Option<String> {
         let lacks = |run: &&CountedRun<'_>| {
@@ -85,7 +99,10 @@ impl Grounds<'_> {
         let first = self.runs.iter().find(lacks)?;
         let (activity, pass) = (&first.scored.cell.activity, first.scored.pass);
         let n = self.runs.iter().filter(lacks).count();
-        Some(format!("{n} runs have no slowdown: {activity} alone was not measured in pass {pass}"))
+        let base = self.bases.iter().find(|base| base.pass == pass && base.activity == *activity);
+        let failed = base.is_some_and(|base| !base.failures.is_empty());
+        let what = if failed { "failed" } else { "was not measured" };
+        Some(format!("{n} runs have no slowdown: {activity} alone {what} in pass {pass}"))
     }
 
     /// Other runs on the same black box are a load that nobody measured.

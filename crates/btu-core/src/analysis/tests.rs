@@ -146,6 +146,41 @@ fn without_bases_there_is_a_score_and_no_penalty() {
     assert_reason(&found, "4 runs have no slowdown: cpu alone was not measured in pass 1");
 }
 
+/// The connection of ftp is reset after an eighth of the window: its units so far stand over all of it.
+#[test]
+fn an_activity_that_failed_alone_is_no_base_and_says_why() {
+    let mut journal = passes(&[1, 1]);
+    journal.records.retain(|record| !matches!(record, Record::Alone(one) if one.pass == 2));
+    let Record::Alone(mut failed) = alone("cpu", 2, 12.5) else { unreachable!() };
+    failed.sample.failures.push("read 10.9.0.2:21: connection reset".into());
+    journal.records.push(Record::Alone(failed));
+    let found = analyse(&journal);
+    assert_eq!(found.activity_runs.iter().map(|run| run.rate_per_s).next_back(), Some(None));
+    let slowdown = |pass| found.runs.iter().find(|run| run.pass == pass).unwrap().slowdown;
+    assert_eq!((slowdown(1), slowdown(2)), (Some(1.25), None));
+    assert_close(found.penalty_percent.value, 25.0);
+    assert_reason(&found, "4 runs have no slowdown: cpu alone failed in pass 2");
+    assert_reason(
+        &found,
+        "1 of 2 runs of an activity alone did not work as asked; the first is cpu, pass 2: read \
+         10.9.0.2:21: connection reset",
+    );
+}
+
+/// Work that met its cap was timed to there: its rate is one, and the result says what happened.
+#[test]
+fn fixed_work_that_met_its_cap_keeps_its_rate_and_is_not_rankable() {
+    let mut journal = passes(&[1]);
+    journal.plan.work = crate::plan::Work::Calibrated;
+    let Some(Record::Alone(capped)) = journal.records.first_mut() else { unreachable!() };
+    capped.sample.failures.push("200.0 of 400.0 units done at the cap".into());
+    let found = analyse(&journal);
+    assert_close(found.activity_runs[0].rate_per_s, 100.0);
+    assert_close(found.penalty_percent.value, 25.0);
+    assert_reason(&found, "the first is cpu, pass 1: 200.0 of 400.0 units done at the cap");
+    assert!(!found.not_rankable_reasons.iter().any(|why| why.contains("no slowdown")));
+}
+
 #[test]
 fn the_last_valid_attempt_counts() {
     let mut journal = passes(&[1]);

@@ -67,7 +67,7 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         ),
         detectable_change,
         applications: analysis.applications.iter().map(application).collect(),
-        cells: analysis.runs.iter().map(cells::cell).collect(),
+        cells: cells::cells(analysis),
         cell_summaries: analysis.cells.iter().map(cells::summary).collect(),
         activities: analysis.activity_runs.iter().map(cells::activity).collect(),
         activities_base: cells::bases(&analysis.activity_runs),

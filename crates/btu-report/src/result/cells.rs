@@ -18,7 +18,11 @@ use super::Remark;
 use super::build::finite_pair;
 use super::build::why_no;
 
-pub(super) fn cell(run: &ScoredRun) -> CellResult {
+pub(super) fn cells(analysis: &Analysis) -> Vec<CellResult> {
+    analysis.runs.iter().map(|run| cell(run, &analysis.activity_runs)).collect()
+}
+
+fn cell(run: &ScoredRun, bases: &[AloneRun]) -> CellResult {
     CellResult {
         case: run.cell.case.name().to_owned(),
         application: run.cell.application.name.clone(),
@@ -28,7 +32,7 @@ pub(super) fn cell(run: &ScoredRun) -> CellResult {
         seconds: run.elapsed.seconds(),
         goodput_mbps: run.goodput_mbps,
         slowdown: run.slowdown,
-        slowdown_reason: why_no(run.slowdown, no_slowdown(run)),
+        slowdown_reason: why_no(run.slowdown, no_slowdown(run, bases)),
         activity_rate_per_s: run.activity_rate_per_s,
         activity_rate_per_s_reason: why_no(run.activity_rate_per_s, no_rate(&run.cell)),
         attempts: run.attempts,
@@ -67,8 +71,14 @@ pub(super) fn summary(cell: &CellSummary) -> CellSummaryResult {
     }
 }
 
-fn no_slowdown(run: &ScoredRun) -> &'static str {
-    if run.activity_rate_per_s.is_none() { no_rate(&run.cell) } else { NO_BASE }
+fn no_slowdown(run: &ScoredRun, bases: &[AloneRun]) -> &'static str {
+    let is_base = |base: &&AloneRun| base.pass == run.pass && base.activity == run.cell.activity;
+    let base = bases.iter().find(is_base);
+    match base.map(|base| base.failures.is_empty()) {
+        _ if run.activity_rate_per_s.is_none() => no_rate(&run.cell),
+        Some(false) => FAILED_BASE,
+        _ => NO_BASE,
+    }
 }
 
 fn no_slowdown_of_cell(cell: &Cell) -> &'static str {
@@ -87,6 +97,8 @@ const BASELINE: &str = "a baseline has no activity";
 
 const NO_BASE: &str = "the activity alone was not measured in this pass";
 
+const FAILED_BASE: &str = "the activity alone failed in this pass";
+
 const NO_TCP_INFO: &str = "no kernel told the segments of this cell";
 
 const NO_CPU_TIME: &str = "no run told the CPU time of these threads and carried anything";
@@ -98,7 +110,14 @@ pub(super) fn activity(run: &AloneRun) -> ActivityResult {
         units: run.units,
         seconds: run.elapsed.seconds(),
         rate_per_s: run.rate_per_s,
-        rate_per_s_reason: why_no(run.rate_per_s, "it did nothing in its window"),
+        rate_per_s_reason: why_no(run.rate_per_s, &no_base_rate(run)),
+    }
+}
+
+fn no_base_rate(run: &AloneRun) -> String {
+    match run.failures.as_slice() {
+        [] => "it did nothing in its window".to_owned(),
+        failures => format!("it failed: {}", failures.join("; ")),
     }
 }
 
