@@ -70,8 +70,7 @@ pub struct Journal {
 impl EventRecord {
     /// Why what these events tell of did not come to its end, where one of them says so.
     pub fn cut(events: &[Self]) -> Option<&str> {
-        let of_life = ["agent_lost", "finished", "interrupted", "resumed", "started"];
-        let last = events.iter().rfind(|one| of_life.contains(&one.event.as_str()))?;
+        let last = Self::last_of_life(events)?;
         let is_cut = ["agent_lost", "interrupted"].contains(&last.event.as_str());
         is_cut.then_some(last.detail.as_str())
     }
@@ -80,6 +79,12 @@ impl EventRecord {
     pub fn last_part(events: &[Self]) -> &[Self] {
         let begun = events.iter().rposition(|one| one.event == "resumed").unwrap_or_default();
         &events[begun..]
+    }
+
+    /// The last of these events that begins or ends what they tell of.
+    fn last_of_life(events: &[Self]) -> Option<&Self> {
+        let of_life = ["agent_lost", Journal::FINISHED, "interrupted", "resumed", "started"];
+        events.iter().rfind(|one| of_life.contains(&one.event.as_str()))
     }
 }
 
@@ -93,6 +98,12 @@ impl Journal {
     /// The event of a cell whose second run was due when the time for second runs was over; its detail
     /// begins with the cell.
     pub const NOT_RUN_AGAIN: &str = "not_run_again";
+
+    /// True where the last event about the run's life says that it is over.
+    pub fn came_to_its_end(&self) -> bool {
+        let last = EventRecord::last_of_life(&self.events);
+        last.is_some_and(|last| last.event == Self::FINISHED)
+    }
 
     /// The second runs with capture, one for each cell that has one: the last, where there are more.
     pub fn captures(&self) -> Vec<&CaptureSample> {

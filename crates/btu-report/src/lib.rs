@@ -95,5 +95,6 @@ pub use verify::Finding;
 pub use verify::Signer;
 pub use verify::Tier;
 pub use verify::Verification;
+pub use verify::check_runs;
 pub use verify::verification_text;
 pub use verify::verify;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::files::MANIFEST;
 use crate::files::ResultFiles;
 
+pub use journal::check_runs;
 pub use signatures::Claim;
 pub use signatures::Signer;
 pub use text::verification_text;

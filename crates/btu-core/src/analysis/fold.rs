@@ -42,7 +42,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let of_cells = flag_anomalies(plan, &mut runs);
     let scores = Scores::of(&runs, &passes);
     let cells = summaries(plan, &runs, &of_cells);
-    let complete = came_to_its_end(journal);
+    let complete = journal.came_to_its_end();
     let complete_passes = u32::try_from(passes.len()).unwrap_or(u32::MAX);
     let missing_cells = plan.cells().len() - cells.len();
     let bases = activity_runs.as_slice();
@@ -190,13 +190,6 @@ pub(super) fn summaries(
         Some(summary)
     };
     plan.cells().iter().filter_map(of).collect()
-}
-
-/// The last event about the run's life says that it is over.
-fn came_to_its_end(journal: &Journal) -> bool {
-    let of_life = ["agent_lost", "finished", "interrupted", "resumed", "started"];
-    let mut events = journal.events.iter().map(|record| record.event.as_str());
-    events.rfind(|event| of_life.contains(event)) == Some("finished")
 }
 
 fn warnings(journal: &Journal, missing_cells: usize) -> Vec<Flag> {

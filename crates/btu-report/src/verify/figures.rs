@@ -37,7 +37,7 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     let computed = result(&opened.journal, &analyse(&opened.journal));
     let document = serde_json::to_value(computed).map_err(|cause| not_json(&cause))?;
     let mut findings = against_stored(files, &document);
-    findings.extend(journal::check(&opened.journal));
+    findings.extend(journal::check_runs(&opened.journal));
     let (changed, missing) = journal::check_captures(files, &opened.journal);
     findings.extend(changed);
     let warned = opened.warnings.into_iter().map(|flag| flag.detail);

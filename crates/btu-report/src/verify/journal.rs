@@ -1,11 +1,12 @@
-//! What a journal cannot hold if it was measured: another order than the seed's, more bits than the
-//! kernel counted.
+//! What a journal cannot hold if it was measured: another order than the seed's, passes with holes, more
+//! bits than the kernel counted.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::Plan;
 use btu_core::sample::CellSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::schedule::Slot;
@@ -15,29 +16,84 @@ use btu_core::words::several;
 use super::Finding;
 use crate::files::ResultFiles;
 
-/// Every finding, line by line.
-pub(super) fn check(journal: &Journal) -> Vec<Finding> {
+/// What a conductor of this plan would not have written, line by line, and what it would have.
+pub fn check_runs(journal: &Journal) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut orders: BTreeMap<u32, Vec<Slot>> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
+    let mut passes = Passes::default();
     for (record, line) in journal.records.iter().zip(1..) {
         let place = format!("samples.jsonl:{line}");
-        let Some((pass, position, step)) = slot(record) else { continue };
-        let order = orders.entry(pass).or_insert_with(|| journal.plan.pass_order(pass));
-        if !order.iter().any(|slot| slot.position == position && slot.step == step) {
-            let detail = format!("{step} is not step {position} of pass {pass} by the plan's seed");
-            found.push(Finding::new("order", place.clone(), detail));
+        if let Some((slot, attempt)) = slot(record) {
+            let faults = passes.add(&journal.plan, &slot, attempt).into_iter();
+            found.extend(faults.map(|it| Finding::new("order", place.clone(), it)));
         }
         if let Record::Cell(sample) = record {
-            if !seen.insert((pass, position, sample.attempt)) {
-                let detail = format!("{step}, attempt {}: a second time", sample.attempt);
-                found.push(Finding::new("order", place.clone(), detail));
-            }
             let impossible = impossible(sample).map(|it| Finding::new("plausibility", place, it));
             found.extend(impossible);
         }
     }
+    let missing = passes.missing(&journal.plan, journal.came_to_its_end()).into_iter();
+    found.extend(missing.map(|it| Finding::new("order", "samples.jsonl", it)));
     found
+}
+
+/// The runs of a journal by their place. A conductor makes one step after the other and one pass after
+/// the other, also after a resume: whatever is out of order, twice or not there was not measured so.
+#[derive(Default)]
+struct Passes {
+    orders: BTreeMap<u32, Vec<Slot>>,
+    /// Pass, place in it, attempt.
+    seen: BTreeSet<(u32, u32, u32)>,
+}
+
+impl Passes {
+    /// What is wrong with the run that comes next.
+    fn add(&mut self, plan: &Plan, run: &Slot, attempt: u32) -> Vec<String> {
+        let Slot { pass, position, step } = run;
+        let order = self.orders.entry(*pass).or_insert_with(|| plan.pass_order(*pass));
+        let misplaced = (!order.contains(run))
+            .then(|| format!("{step} is not step {position} of pass {pass} by the plan's seed"));
+        let key = (*pass, *position, attempt);
+        let last = self.seen.last().copied().unwrap_or_default();
+        let out_of_turn = if !self.seen.insert(key) {
+            Some(format!("{step}, attempt {attempt}: a second time"))
+        } else if key < last {
+            let (later, at, _) = last;
+            Some(format!("step {position} of pass {pass} after step {at} of pass {later}"))
+        } else {
+            None
+        };
+        let before = (*pass, *position, attempt.saturating_sub(1));
+        let repeats = attempt > 1 && self.seen.contains(&before);
+        let unasked = (attempt != 1 && !repeats)
+            .then(|| format!("{step}: attempt {attempt} without the one before"));
+        misplaced.into_iter().chain(out_of_turn).chain(unasked).collect()
+    }
+
+    /// What is not there. Only the last pass of a run that was cut short may have holes.
+    fn missing(&self, plan: &Plan, finished: bool) -> Vec<String> {
+        let mut missing = Vec::new();
+        let numbers: Vec<u32> = self.orders.keys().copied().collect();
+        if let Some((found, wanted)) = numbers.iter().zip(1..).find(|(found, at)| *found != at) {
+            missing.push(format!("pass {wanted} is missing: the next one is pass {found}"));
+        }
+        let whole = numbers.len() - usize::from(!finished && !numbers.is_empty());
+        missing.extend(numbers[..whole].iter().filter_map(|pass| self.hole(*pass)));
+        let (made, least) = (numbers.len(), plan.passes.min);
+        if finished && u32::try_from(made).is_ok_and(|made| made < least) {
+            missing.push(format!("finished with {made} of at least {}", several(least, "pass")));
+        }
+        missing
+    }
+
+    /// The steps of a pass that no run stands for.
+    fn hole(&self, pass: u32) -> Option<String> {
+        let order = self.orders.get(&pass)?;
+        let made: BTreeSet<u32> =
+            self.seen.range((pass, 0, 0)..=(pass, u32::MAX, u32::MAX)).map(|key| key.1).collect();
+        let gone = || order.iter().filter(|slot| !made.contains(&slot.position));
+        let (first, n, all) = (&gone().next()?.step, gone().count(), order.len());
+        Some(format!("{n} of {all} runs of pass {pass} are missing, the first is {first}"))
+    }
 }
 
 /// Files of captured packets that are not as the journal says, and those that are not there.
@@ -62,13 +118,17 @@ pub(super) fn check_captures(
     (found, (missing > 0).then_some(note))
 }
 
-fn slot(record: &Record) -> Option<(u32, u32, Step)> {
+/// The place of a run that is scored, and its attempt.
+fn slot(record: &Record) -> Option<(Slot, u32)> {
     match record {
         Record::Alone(alone) => {
-            Some((alone.pass, alone.position, Step::Alone(alone.activity.clone())))
+            let (pass, position) = (alone.pass, alone.position);
+            Some((Slot { pass, position, step: Step::Alone(alone.activity.clone()) }, 1))
         }
         Record::Cell(sample) => {
-            Some((sample.pass, sample.position, Step::Cell(sample.cell.clone())))
+            let (pass, position) = (sample.pass, sample.position);
+            let step = Step::Cell(sample.cell.clone());
+            Some((Slot { pass, position, step }, sample.attempt))
         }
         // Second runs have their own order, and nothing of them is scored.
         Record::Capture(_) | Record::Verification(_) => None,

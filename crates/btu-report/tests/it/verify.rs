@@ -52,6 +52,12 @@ fn journal() -> Journal {
             Record::Capture(_) | Record::Verification(_) => {}
         }
     }
+    let checks = journal.records.len() - 1;
+    journal.records[1..checks].sort_by_key(|record| match record {
+        Record::Alone(alone) => (alone.pass, alone.position),
+        Record::Cell(sample) => (sample.pass, sample.position),
+        Record::Capture(_) | Record::Verification(_) => (0, 0),
+    });
     journal
 }
 
@@ -218,6 +224,63 @@ fn another_order_than_the_seed_s_and_impossible_sums_are_found_behind_new_hashes
         "{said}"
     );
     assert!(said.contains("plausibility: samples.jsonl:"), "{said}");
+}
+
+/// Three passes of three runs each, changed by hand and signed anew.
+#[test]
+fn runs_that_are_missing_twice_or_out_of_turn_are_found_behind_new_hashes() {
+    let is_of = |record: &Record, which: u32| match record {
+        Record::Alone(alone) => alone.pass == which,
+        Record::Cell(sample) => sample.pass == which,
+        Record::Capture(_) | Record::Verification(_) => false,
+    };
+    let found = |change: &dyn Fn(&mut Vec<Record>)| {
+        let mut journal = journal();
+        change(&mut journal.records);
+        let found = verified(signed(&journal, ONE));
+        assert!(!found.valid && found.violations.iter().all(|one| one.rule == "order"));
+        said(&found)
+    };
+    let cut = |pass: u32| found(&|records| records.retain(|record| !is_of(record, pass)));
+    assert!(cut(2).contains("samples.jsonl: pass 2 is missing: the next one is pass 3"));
+    assert!(cut(3).contains("samples.jsonl: finished with 2 of at least 3 passes"), "{}", cut(3));
+    let nothing = found(&|records| records.clear());
+    assert!(nothing.contains("finished with 0 of at least 3 passes"), "{nothing}");
+    let hole = found(&|records| drop(records.remove(4)));
+    assert!(hole.contains("1 of 3 runs of pass 2 are missing, the first is "), "{hole}");
+    let last = found(&|records| drop(records.remove(9)));
+    assert!(last.contains("1 of 3 runs of pass 3 are missing, the first is "), "{last}");
+    let twice = found(&|records| {
+        let slow = records.iter().find_map(|record| match record {
+            Record::Alone(alone) => Some(alone.clone()),
+            _ => None,
+        });
+        let mut slow = slow.unwrap();
+        slow.sample.units /= 10.0;
+        records.push(Record::Alone(slow));
+    });
+    assert!(twice.contains("samples.jsonl:12: io alone, attempt 1: a second time"), "{twice}");
+    let again = found(&|records| {
+        let at = records.iter().position(|record| matches!(record, Record::Cell(_))).unwrap();
+        let Record::Cell(sample) = &mut records[at] else { unreachable!() };
+        sample.attempt = 2;
+    });
+    assert!(again.contains("attempt 2 without the one before"), "{again}");
+    let swapped = found(&|records| records.swap(2, 5));
+    assert!(swapped.contains("samples.jsonl:6: step 2 of pass 1 after step "), "{swapped}");
+}
+
+/// A run that was cut short has a last pass with holes, and no other.
+#[test]
+fn a_run_that_was_interrupted_lacks_what_it_did_not_reach_and_nothing_else() {
+    let mut journal = journal();
+    journal.events.last_mut().unwrap().event = "interrupted".to_owned();
+    journal.records.truncate(6);
+    let found = verified(signed(&journal, ONE));
+    assert!(found.valid, "{}", said(&found));
+    journal.records.remove(2);
+    let found = said(&verified(signed(&journal, ONE)));
+    assert!(found.contains("1 of 3 runs of pass 1 are missing, the first is "), "{found}");
 }
 
 #[test]

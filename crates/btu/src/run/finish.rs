@@ -67,8 +67,16 @@ pub(super) fn close(done: Done) -> Result<Closed, Failure> {
     Ok(closed)
 }
 
-/// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them.
+/// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them;
+/// whatever a run of this plan cannot have left behind is signed by nobody.
 pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
+    let stored =
+        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    if let Some(first) = btu_report::check_runs(&stored.journal).first() {
+        let (dir, place, detail) = (journal.path().display(), &first.place, &first.detail);
+        let cause = anyhow!("{dir}: not what was measured: {place}: {detail}");
+        return Err(Failure::usage(cause).hint("btu verify names every violation"));
+    }
     let closed = render_files(journal)?;
     if !sign::is_signed(journal) {
         sign::sign_run(journal, &closed.journal, &[])?;

@@ -22,6 +22,7 @@ use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::tiny_plan;
+use crate::program::tiny_run;
 
 /// How often each cell was measured, by cell and pass.
 fn measured(dir: &Path) -> BTreeMap<(String, u64), usize> {
@@ -206,6 +207,30 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     assert_eq!(again.status.code(), Some(0), "{said}");
     assert!(said.contains("the run is finished; only its files are rendered again"), "{said}");
     assert!(files() == before, "a file changed");
+}
+
+/// Whoever takes the passes out that he does not like gets no signature for the rest.
+#[test]
+fn a_finished_run_that_was_cut_by_hand_is_not_signed_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = tiny_run(dir.path());
+    let samples = out.join("samples.jsonl");
+    let text = std::fs::read_to_string(&samples).unwrap();
+    let of_pass_1 = |line: &&str| !line.contains("\"pass\":1,");
+    let left: String = text.lines().filter(of_pass_1).flat_map(|line| [line, "\n"]).collect();
+    assert!(left.len() < text.len());
+    std::fs::write(&samples, left).unwrap();
+    for name in ["manifest.json", "signatures.json"] {
+        std::fs::remove_file(out.join(name)).unwrap();
+    }
+    let before = std::fs::read(out.join("result.json")).unwrap();
+    let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(again.status.code(), Some(2), "{said}");
+    let place = "not what was measured: samples.jsonl: pass 1 is missing: the next one is pass 2";
+    assert!(said.contains(place), "{said}");
+    assert!(!out.join("signatures.json").exists());
+    assert!(std::fs::read(out.join("result.json")).unwrap() == before, "it was rendered again");
 }
 
 /// Killed before its plan was there: nothing was begun, so the same command begins it.
