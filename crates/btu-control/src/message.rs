@@ -35,9 +35,9 @@ pub use test::Signing;
 pub use test::TestOrder;
 
 /// The protocol's version: peers of another major version do not talk.
-pub const MAJOR: u16 = 3;
+pub const MAJOR: u16 = 4;
 /// Raised where messages gain fields.
-pub const MINOR: u16 = 2;
+pub const MINOR: u16 = 0;
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

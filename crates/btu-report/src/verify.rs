@@ -74,7 +74,7 @@ pub fn verify(files: &ResultFiles, holds: &dyn Fn(&Claim<'_>) -> Option<String>)
         Recomputed::default()
     });
     violations.extend(recomputed.findings);
-    let signed = signatures::check(files, recomputed.journal.as_ref(), holds);
+    let signed = signatures::check(files, manifest.as_ref(), recomputed.journal.as_ref(), holds);
     violations.extend(signed.findings);
     let others = files.others().iter();
     let mut notes: Vec<String> =

@@ -1,8 +1,9 @@
 //! What one role measured, as the text that its host signs.
 //!
 //! A black box signs its own ends of the connections and its own emulator, so that the test host, which
-//! keeps the journal, cannot make the black boxes' times up. Names and addresses are no part of it: the
-//! signature outlives their removal.
+//! keeps the journal, cannot make the black boxes' times up. The test host signs besides what it alone
+//! sees: its clock, its activities beside COMM and alone, and how each run ended. Names, addresses and
+//! sentences are no part of it: the signature outlives their removal.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +11,35 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::cell::Role;
+use crate::journal::AloneSample;
 use crate::journal::Record;
+use crate::sample::ActivitySample;
 use crate::sample::CellSample;
 use crate::sample::DirectionSample;
 use crate::sample::EndSample;
+use crate::sample::Flag;
+use crate::sample::Outcome;
 
 /// What a role measured, by hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     role: Role,
+    extent: Extent,
     seed: u64,
     runs: usize,
     hash: [u8; 32],
 }
 
-/// Which run of a cell an account is of.
+/// How much a statement of the test host covers; those of the black boxes never changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// As the first programs stated it: nothing of the activities alone, nor of how runs ended.
+    Earlier,
+    /// Everything.
+    Whole,
+}
+
+/// Which run an account is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunLabel {
     /// Number of the pass, from 1.
@@ -33,7 +48,7 @@ pub struct RunLabel {
     pub position: u32,
     /// 1 for the first try.
     pub attempt: u32,
-    /// The point of the matrix: `SEND/video/cpu`.
+    /// The point of the matrix: `SEND/video/cpu`; of an activity without COMM `cpu alone`.
     pub cell: String,
 }
 
@@ -47,35 +62,60 @@ impl Statement {
         Self::over(role, seed, &accounts(role, records))
     }
 
+    /// What the test host stated in results of earlier programs: to tell those from forgeries.
+    pub fn earlier(seed: u64, records: &[Record]) -> Self {
+        let accounts = accounts_of(Role::Test, Extent::Earlier, records);
+        Self { extent: Extent::Earlier, ..Self::over(Role::Test, seed, &accounts) }
+    }
+
     /// The statement over accounts that the role kept itself.
     pub fn over(role: Role, seed: u64, accounts: &Accounts) -> Self {
         let mut hasher = blake3::Hasher::new();
         for account in accounts {
             add(&mut hasher, &account);
         }
-        Self { role, seed, runs: accounts.len(), hash: *hasher.finalize().as_bytes() }
+        let (runs, hash) = (accounts.len(), *hasher.finalize().as_bytes());
+        Self { role, extent: Extent::Whole, seed, runs, hash }
     }
 
     /// The bytes that are signed.
     pub fn text(&self) -> String {
         let hash = super::hex(&self.hash);
-        format!("role {}\nseed {}\nruns {}\nblake3 {hash}\n", self.role, self.seed, self.runs)
+        let version = match (self.role, self.extent) {
+            (Role::Test, Extent::Whole) => "statement 2\n",
+            (Role::Active | Role::Passive | Role::Test, _) => "",
+        };
+        let Self { role, seed, runs, .. } = self;
+        format!("{version}role {role}\nseed {seed}\nruns {runs}\nblake3 {hash}\n")
     }
 }
 
 /// What a journal holds of a role's own accounts.
 pub fn accounts(role: Role, records: &[Record]) -> Accounts {
-    let cell = |record: &'_ Record| match record {
-        Record::Cell(sample) => Some((RunLabel::of(sample), account_of(role, sample)?)),
-        _ => None,
+    accounts_of(role, Extent::Whole, records)
+}
+
+fn accounts_of(role: Role, extent: Extent, records: &[Record]) -> Accounts {
+    let of_run = |record: &'_ Record| match record {
+        Record::Cell(sample) => Some((RunLabel::of(sample), account_of(role, extent, sample)?)),
+        Record::Alone(sample) => match (role, extent) {
+            (Role::Test, Extent::Whole) => Some((RunLabel::alone(sample), account_alone(sample))),
+            _ => None,
+        },
+        Record::Capture(_) | Record::Verification(_) => None,
     };
-    records.iter().filter_map(cell).collect()
+    records.iter().filter_map(of_run).collect()
 }
 
 impl RunLabel {
     fn of(sample: &CellSample) -> Self {
         let CellSample { pass, position, attempt, .. } = *sample;
         Self { pass, position, attempt, cell: sample.cell.id() }
+    }
+
+    fn alone(sample: &AloneSample) -> Self {
+        let AloneSample { pass, position, activity, .. } = sample;
+        Self { pass: *pass, position: *position, attempt: 1, cell: format!("{activity} alone") }
     }
 }
 
@@ -91,9 +131,9 @@ pub fn account<'s>(
     *hasher.finalize().as_bytes()
 }
 
-/// One run as this role saw it: its ends and emulator; of the test host also its clock and work.
-/// `None` for a black box without a part in it.
-fn account_of(role: Role, sample: &CellSample) -> Option<[u8; 32]> {
+/// One run as this role saw it: its ends and emulator; of the test host also its clock and work, and
+/// how the run ended. `None` for a black box without a part in it.
+fn account_of(role: Role, extent: Extent, sample: &CellSample) -> Option<[u8; 32]> {
     let connections = sample.comm.iter().flat_map(|comm| &comm.connections);
     let ends = connections.flat_map(|connection| [&connection.sender, &connection.receiver]);
     let ends: Vec<&EndSample> = ends.filter(|end| end.role == role).collect();
@@ -107,7 +147,32 @@ fn account_of(role: Role, sample: &CellSample) -> Option<[u8; 32]> {
     let clock = sample.comm.as_ref().map(|comm| (comm.elapsed_ns, comm.bytes));
     let mut hasher = blake3::Hasher::new();
     add(&mut hasher, &(clock, work, seen));
+    if extent == Extent::Whole {
+        let failures = sample.activity_sample.as_ref().map(|work| work.failures.len());
+        let causes = sample.invalid.len();
+        add(&mut hasher, &(ended(&sample.outcome), failures, causes, names(&sample.flags)));
+    }
     Some(*hasher.finalize().as_bytes())
+}
+
+/// An activity without COMM: the base of every slowdown of its pass.
+fn account_alone(alone: &AloneSample) -> [u8; 32] {
+    let ActivitySample { elapsed_ns, units, failures, .. } = &alone.sample;
+    let mut hasher = blake3::Hasher::new();
+    add(&mut hasher, &(elapsed_ns, units, failures.len(), names(&alone.flags)));
+    *hasher.finalize().as_bytes()
+}
+
+const fn ended(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Capped { .. } => "capped",
+        Outcome::Complete => "complete",
+        Outcome::Failed { .. } => "failed",
+    }
+}
+
+fn names(flags: &[Flag]) -> Vec<&str> {
+    flags.iter().map(|flag| flag.name.as_str()).collect()
 }
 
 /// As JSON with the length before it: no two lists of parts have the same text.
@@ -153,6 +218,57 @@ mod tests {
         sample.activity_sample.as_mut().unwrap().units += 1.0;
         assert_eq!(text(Role::Active, 7, &changed), text(Role::Active, 7, &records(100)));
         assert_ne!(text(Role::Test, 7, &changed), text(Role::Test, 7, &records(100)));
+    }
+
+    /// The base of every slowdown and what keeps a result from its rank are signed, not their sentences.
+    #[test]
+    fn activities_alone_and_how_runs_ended_are_the_test_host_s_to_sign() {
+        let journal = || {
+            let mut journal = records(100);
+            journal.insert(0, synthetic::alone("cpu", 1, 100.0));
+            let Record::Cell(sample) = &mut journal[1] else { unreachable!() };
+            sample.outcome = Outcome::Failed { reason: "connect: refused by lab7".into() };
+            sample.invalid.push("MTU of lab7 changed".into());
+            sample.flags.push(Flag::new("policy-limited", "by lab7"));
+            journal
+        };
+        let whole = text(Role::Test, 7, &journal());
+        assert!(whole.starts_with("statement 2\nrole test\nseed 7\nruns 2\nblake3 "), "{whole}");
+        let signed = |change: fn(&mut AloneSample, &mut CellSample)| {
+            let mut changed = journal();
+            let [Record::Alone(alone), Record::Cell(sample)] = &mut changed[..] else {
+                unreachable!()
+            };
+            change(alone, sample);
+            let black_box = text(Role::Active, 7, &changed) == text(Role::Active, 7, &journal());
+            assert!(black_box, "a black box sees nothing of it");
+            text(Role::Test, 7, &changed) == whole
+        };
+        assert!(!signed(|alone, _| alone.sample.units /= 2.0));
+        assert!(!signed(|alone, _| alone.sample.failures.push("reset".into())));
+        assert!(!signed(|_, sample| sample.outcome = Outcome::Complete));
+        assert!(!signed(|_, sample| sample.invalid.clear()));
+        assert!(!signed(|_, sample| sample.flags.clear()));
+        assert!(!signed(|_, sample| {
+            sample.activity_sample.as_mut().unwrap().failures.push("reset".into());
+        }));
+        assert!(signed(|_, sample| {
+            sample.outcome = Outcome::Failed { reason: "connect: refused by host-3f9a01c2".into() };
+            sample.invalid = vec!["MTU of host-3f9a01c2 changed".into()];
+            sample.flags[0].detail = "by host-3f9a01c2".into();
+        }));
+    }
+
+    #[test]
+    fn the_earlier_statement_of_the_test_host_is_the_one_that_was_signed_then() {
+        let mut journal = records(100);
+        let earlier = Statement::earlier(7, &journal).text();
+        let hash = "21c780bbed22d9e40e3b1eebf85df115c517d785df8ee4593b7a2e0ffba22e48";
+        assert_eq!(earlier, format!("role test\nseed 7\nruns 1\nblake3 {hash}\n"));
+        journal.push(synthetic::alone("cpu", 1, 100.0));
+        let Record::Cell(sample) = &mut journal[0] else { unreachable!() };
+        sample.outcome = Outcome::Failed { reason: "reset".into() };
+        assert_eq!(Statement::earlier(7, &journal).text(), earlier);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::manifest::Covers;
+use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
 use btu_core::manifest::Statement;
 use btu_core::manifest::unhex;
@@ -35,7 +36,8 @@ pub struct Claim<'a> {
 pub struct Signer {
     /// `test`, `active`, `passive`, or `redactor`.
     pub role: String,
-    /// `manifest` (everything) or `measurements` (what the role measured).
+    /// `manifest` (everything), `measurements` (what the role measured), or `earlier measurements` (what
+    /// an earlier program stated of that).
     pub covers: &'static str,
     /// The host's id.
     pub id: String,
@@ -62,6 +64,7 @@ struct Party {
 /// Checks every signature of a result.
 pub(super) fn check(
     files: &ResultFiles,
+    manifest: Option<&Manifest>,
     journal: Option<&Journal>,
     holds: &dyn Fn(&Claim<'_>) -> Option<String>,
 ) -> Signed {
@@ -75,25 +78,40 @@ pub(super) fn check(
     let mut signers = Vec::new();
     let mut findings = Vec::new();
     for entry in &entries {
-        let claim = message(files, journal, entry).and_then(|text| verdict(entry, &text, holds));
-        let fault = claim.err();
-        signers.push(Signer {
-            role: entry.role.clone(),
-            covers: words(entry.covers),
-            id: entry.id.clone(),
-            holds: fault.is_none(),
-        });
-        let place = format!("{SIGNATURES}: {} of {}", words(entry.covers), entry.role);
-        findings.extend(fault.map(|detail| Finding::new("signatures", place, detail)));
+        let (signer, finding) = signer(files, journal, entry, holds);
+        signers.push(signer);
+        findings.extend(finding);
     }
     let parties = parties(files);
-    let tier = tier(&signers, &parties);
+    let whole = Whole::of(&signers, manifest);
+    let tier = tier(&signers, whole.as_ref(), &parties);
     if tier == Tier::Unsigned && findings.is_empty() && files.get(MANIFEST).is_some() {
         findings.push(Finding::new(UNSIGNED, SIGNATURES, "nobody signed this result"));
     }
     findings.extend(parties.iter().filter_map(|party| party.impostor(&signers)));
-    let notes = parties.iter().filter_map(|party| party.silence(&signers)).collect();
+    let silent = parties.iter().filter_map(|party| party.silence(&signers));
+    let doubt = whole.and_then(|whole| whole.doubt);
+    let notes = silent.chain(doubt).chain(earlier_note(&signers)).collect();
     Signed { signers, findings, notes, tier }
+}
+
+/// Who an entry is of, and what is wrong with it, if anything.
+fn signer(
+    files: &ResultFiles,
+    journal: Option<&Journal>,
+    entry: &Signature,
+    holds: &dyn Fn(&Claim<'_>) -> Option<String>,
+) -> (Signer, Option<Finding>) {
+    let whole = message(files, journal, entry).and_then(|text| verdict(entry, &text, holds));
+    let earlier = || earlier(journal, entry).map(|text| verdict(entry, &text, holds));
+    let (covers, fault) = match whole {
+        Err(_) if earlier() == Some(Ok(())) => (EARLIER, None),
+        whole => (words(entry.covers), whole.err()),
+    };
+    let (role, id) = (entry.role.clone(), entry.id.clone());
+    let place = format!("{SIGNATURES}: {covers} of {role}");
+    let signer = Signer { role, covers, id, holds: fault.is_none() };
+    (signer, fault.map(|detail| Finding::new("signatures", place, detail)))
 }
 
 /// Whose agents took part, where the disclosure still says so.
@@ -110,9 +128,8 @@ fn parties(files: &ResultFiles) -> Vec<Party> {
 impl Party {
     /// Who signed what this host measured, and really did.
     fn signed<'s>(&self, signers: &'s [Signer]) -> impl Iterator<Item = &'s str> {
-        let (covers, role) = (words(Covers::Measurements), self.role.name());
-        let of = move |one: &&Signer| one.holds && one.covers == covers && one.role == role;
-        signers.iter().filter(of).map(|one| one.id.as_str())
+        let now = valid(signers, words(Covers::Measurements), self.role.name());
+        now.chain(valid(signers, EARLIER, self.role.name()))
     }
 
     /// A signature of this role by another host than the one that measured.
@@ -163,6 +180,23 @@ fn message(
     }
 }
 
+/// The bytes that the test host signed with an earlier program.
+fn earlier(journal: Option<&Journal>, entry: &Signature) -> Option<Vec<u8>> {
+    let is_test = entry.covers == Covers::Measurements && entry.role == Role::Test.name();
+    let journal = journal.filter(|_| is_test)?;
+    Some(Statement::earlier(journal.plan.seed, &journal.records).text().into_bytes())
+}
+
+/// An honest result of then says less than one of today, and is no forgery.
+fn earlier_note(signers: &[Signer]) -> Option<String> {
+    let role = Role::Test.name();
+    let id = valid(signers, EARLIER, role).next()?;
+    Some(format!(
+        "{role} ({id}) signed its measurements with an earlier program: the activities alone and how \
+         runs ended are no part of that, so it counts as self-signed"
+    ))
+}
+
 /// What is wrong with an entry, if anything.
 fn verdict(
     entry: &Signature,
@@ -179,26 +213,63 @@ fn verdict(
     }
 }
 
-/// Everything must be signed by somebody; hosts of which each stands for itself are worth more. Where the
-/// disclosure names no agent, those are all three.
-fn tier(signers: &[Signer], parties: &[Party]) -> Tier {
-    let valid = |covers: &str, role: &str| {
-        let of = |one: &&Signer| one.holds && one.covers == covers && one.role == role;
-        signers.iter().find(of).map(|one| one.id.as_str())
+/// Who really signed this, in this role.
+fn valid<'s>(signers: &'s [Signer], covers: &str, role: &str) -> impl Iterator<Item = &'s str> {
+    let of = move |one: &&Signer| one.holds && one.covers == covers && one.role == role;
+    signers.iter().filter(of).map(|one| one.id.as_str())
+}
+
+/// Who stands for the whole of a result.
+struct Whole {
+    /// Why that is worth less than what the roles signed.
+    doubt: Option<String>,
+}
+
+impl Whole {
+    /// The first without a doubt, else the first; `None` where nobody does.
+    fn of(signers: &[Signer], manifest: Option<&Manifest>) -> Option<Self> {
+        let redacted = manifest.is_some_and(|manifest| manifest.redacted_from.is_some());
+        let covers = words(Covers::Manifest);
+        let tests = valid(signers, covers, Role::Test.name());
+        let tests = tests.map(|id| Self { doubt: another_measured(signers, id) });
+        let redactors = valid(signers, covers, REDACTOR);
+        let redactors = redactors.map(|id| Self { doubt: nothing_redacted(redacted, id) });
+        tests.chain(redactors).min_by_key(|whole| whole.doubt.is_some())
+    }
+}
+
+/// The host under test keeps the journal: who stands for all of it is who measured.
+fn another_measured(signers: &[Signer], id: &str) -> Option<String> {
+    let role = Role::Test.name();
+    let measured = || {
+        let now = valid(signers, words(Covers::Measurements), role);
+        now.chain(valid(signers, EARLIER, role))
     };
-    let manifest = words(Covers::Manifest);
-    let whole = valid(manifest, Role::Test.name()).or_else(|| valid(manifest, REDACTOR));
-    let of_role = |role: Role| valid(words(Covers::Measurements), role.name());
+    let other = measured().next().filter(|_| !measured().any(|own| own == id))?;
+    Some(format!("{id} signed everything as {role}, but what {role} measured is signed by {other}"))
+}
+
+fn nothing_redacted(redacted: bool, id: &str) -> Option<String> {
+    let told =
+        || format!("{id} signed everything as {REDACTOR}, but nothing says what was redacted");
+    (!redacted).then(told)
+}
+
+/// Everything must be signed by somebody; hosts of which each stands for itself are worth more, where the
+/// whole is signed by the one that measured. Where the disclosure names no agent, those are all three.
+fn tier(signers: &[Signer], whole: Option<&Whole>, parties: &[Party]) -> Tier {
+    let of_role = |role: Role| valid(signers, words(Covers::Measurements), role.name()).next();
     let others: Vec<Role> = match parties {
         [] => vec![Role::Active, Role::Passive],
         parties => parties.iter().map(|one| one.role).filter(|role| *role != Role::Test).collect(),
     };
     let test = of_role(Role::Test);
     let stands = |role: &Role| of_role(*role).is_some_and(|id| Some(id) != test);
-    match (whole, test) {
-        (None, _) => Tier::Unsigned,
-        (_, Some(_)) if !others.is_empty() && others.iter().all(stands) => Tier::AllRolesSigned,
-        _ => Tier::SelfSigned,
+    let all = test.is_some() && !others.is_empty() && others.iter().all(stands);
+    match whole {
+        None => Tier::Unsigned,
+        Some(Whole { doubt: None }) if all => Tier::AllRolesSigned,
+        Some(_) => Tier::SelfSigned,
     }
 }
 
@@ -211,5 +282,7 @@ const fn words(covers: Covers) -> &'static str {
 
 /// Who signs a result after something was taken out of its disclosure.
 const REDACTOR: &str = "redactor";
+/// What a role measured, as an earlier program stated it.
+const EARLIER: &str = "earlier measurements";
 /// Three roles, each twice, and a redactor.
 const MOST_SIGNATURES: usize = 16;

@@ -15,6 +15,7 @@ use btu_core::manifest::Statement;
 use btu_core::manifest::hash;
 use btu_core::manifest::hex;
 use btu_core::manifest::signatures_json;
+use btu_core::sample::Outcome;
 use btu_core::schedule::Step;
 use btu_core::units::Bytes;
 use btu_report::Claim;
@@ -301,6 +302,99 @@ fn the_test_host_cannot_make_up_what_a_black_box_measured() {
     let found = verified(files);
     assert!(said(&found).contains("measurements of active: the signature does not hold"));
     assert_eq!(found.tier, Tier::SelfSigned);
+}
+
+/// The signatures of a result, changed.
+fn resigned(files: &mut Files, change: impl FnOnce(&mut Vec<Signature>)) {
+    let mut entries: Vec<Signature> = serde_json::from_slice(&files[SIGNATURES]).unwrap();
+    change(&mut entries);
+    files.insert(SIGNATURES.to_owned(), signatures_json(&entries).into_bytes());
+}
+
+/// Whoever halves the bases, or calls a failed run complete, has no key of the host under test.
+#[test]
+fn nobody_but_the_test_host_can_say_what_an_activity_did_alone_or_how_a_run_ended() {
+    let halved = |journal: &mut Journal| {
+        for record in &mut journal.records {
+            if let Record::Alone(alone) = record {
+                alone.sample.units /= 2.0;
+            }
+        }
+    };
+    let ended = |journal: &mut Journal| {
+        let cells = journal.records.iter_mut().filter_map(|record| match record {
+            Record::Cell(sample) => Some(sample),
+            _ => None,
+        });
+        let reason = "a tale".to_owned();
+        cells.for_each(|sample| sample.outcome = Outcome::Failed { reason: reason.clone() });
+    };
+    let honest: Vec<Signature> =
+        serde_json::from_slice(&signed(&journal(), ["A", "B", "C"])[SIGNATURES]).unwrap();
+    for change in [&halved as &dyn Fn(&mut Journal), &ended] {
+        let mut forged = journal();
+        change(&mut forged);
+        let mut files = signed(&forged, ["X", "X", "X"]);
+        resigned(&mut files, |ours| ours[1..].clone_from_slice(&honest[1..]));
+        let found = verified(files);
+        let said = said(&found);
+        assert_eq!(
+            said,
+            "signatures: signatures.json: measurements of test: the signature does \
+                          not hold: what it covers was changed"
+        );
+        assert_eq!(found.tier, Tier::SelfSigned);
+    }
+}
+
+#[test]
+fn all_roles_signed_takes_the_test_host_s_own_word_for_the_whole() {
+    let honest = signed(&journal(), ["A", "B", "C"]);
+    let manifest = honest[MANIFEST].clone();
+    let by = |role: &str, id: &str| {
+        let mut files = honest.clone();
+        let whole = signature(role, Covers::Manifest, id, &manifest);
+        resigned(&mut files, |entries| entries[0] = whole);
+        let found = verified(files);
+        assert!(found.valid, "{}", said(&found));
+        (found.tier, found.notes.join("\n"))
+    };
+    assert_eq!(by("test", "A"), (Tier::AllRolesSigned, String::new()));
+    let another = "X signed everything as test, but what test measured is signed by A".to_owned();
+    assert_eq!(by("test", "X"), (Tier::SelfSigned, another));
+    let nothing = "A signed everything as redactor, but nothing says what was redacted".to_owned();
+    assert_eq!(by("redactor", "A"), (Tier::SelfSigned, nothing));
+
+    let mut files = honest.clone();
+    let mut redacted = Manifest::parse(&manifest).unwrap();
+    redacted.redacted_from = Some(hash(&manifest));
+    let redacted = redacted.to_json();
+    let whole = signature("redactor", Covers::Manifest, "D", redacted.as_bytes());
+    resigned(&mut files, |entries| entries[0] = whole);
+    files.insert(MANIFEST.to_owned(), redacted.into_bytes());
+    let found = verified(files);
+    assert_eq!((found.valid, found.tier), (true, Tier::AllRolesSigned), "{}", said(&found));
+}
+
+/// It says less than one of today, and is no forgery.
+#[test]
+fn a_result_that_an_earlier_program_signed_says_so_and_counts_as_self_signed() {
+    let mut files = signed(&journal(), ["A", "B", "C"]);
+    let statement = Statement::earlier(journal().plan.seed, &journal().records).text();
+    let earlier = signature("test", Covers::Measurements, "A", statement.as_bytes());
+    resigned(&mut files, |entries| entries[1] = earlier.clone());
+    let found = verified(files.clone());
+    assert_eq!((found.valid, found.tier), (true, Tier::SelfSigned), "{}", said(&found));
+    let signer = &found.signers[1];
+    assert_eq!((signer.covers, signer.holds), ("earlier measurements", true));
+    let note = "test (A) signed its measurements with an earlier program: the activities alone and \
+                how runs ended are no part of that, so it counts as self-signed";
+    assert_eq!(found.notes, [note]);
+    // Of a black box there is no earlier one.
+    resigned(&mut files, |entries| {
+        entries[2] = Signature { role: "active".to_owned(), ..earlier };
+    });
+    assert!(!verified(files).valid);
 }
 
 #[test]
