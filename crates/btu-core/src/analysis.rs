@@ -116,6 +116,8 @@ pub struct ScoredRun {
     pub activity_rate_per_s: Option<f64>,
     /// Remarks.
     pub flags: Vec<Flag>,
+    /// The attempt that counts: the last valid one, else the last one.
+    pub attempt: u32,
     /// Attempts made, invalid ones included.
     pub attempts: u32,
 }

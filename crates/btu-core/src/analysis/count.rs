@@ -152,6 +152,7 @@ fn figures(
         slowdown: base.zip(rate).map(|(base, rate)| base / rate),
         activity_rate_per_s: rate,
         flags: sample.flags.clone(),
+        attempt: sample.attempt,
         attempts,
     };
     (scored, capped.or(idle))

@@ -128,6 +128,9 @@ fn alone_row(sample: &AloneSample) -> [String; COLUMNS.len()] {
     row[5] = sample.pass.to_string();
     row[6] = sample.position.to_string();
     row[8] = text(&sample.started_at);
+    if !sample.sample.failures.is_empty() {
+        row[9] = text(&format!("failed: {}", sample.sample.failures.join("; ")));
+    }
     [row[15], row[16], row[17]] = [units, window, rate];
     row[19] = text(&flags(&sample.flags));
     row
@@ -138,10 +141,10 @@ fn activity_fields(sample: Option<&ActivitySample>) -> [String; 3] {
     [of(|s| Some(s.units)), of(|s| Some(s.elapsed_ns.seconds())), of(ActivitySample::rate_per_s)]
 }
 
-/// The run of the analysis that this attempt became: the last attempt of its cell and pass.
+/// The run of the analysis that this attempt became, where it is the one that counts.
 fn counted<'a>(sample: &CellSample, analysis: &'a Analysis) -> Option<&'a ScoredRun> {
     analysis.runs.iter().find(|run| {
-        run.pass == sample.pass && run.attempts == sample.attempt && run.cell == sample.cell
+        run.pass == sample.pass && run.attempt == sample.attempt && run.cell == sample.cell
     })
 }
 

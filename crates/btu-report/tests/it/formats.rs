@@ -2,6 +2,7 @@
 
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
+use btu_core::journal::Record;
 use btu_report::FORMATS;
 use btu_report::compose;
 use btu_report::headline_text;
@@ -83,6 +84,41 @@ fn a_long_reason_why_a_result_is_not_rankable_is_told_to_its_end() {
         let words: Vec<String> = text.unwrap().split_whitespace().map(str::to_owned).collect();
         assert!(words.join(" ").contains(&reason), "{format}");
     }
+}
+
+/// The first attempt was only disturbed and counts; the second, which is to replace it, is invalid.
+#[test]
+fn a_slowdown_stands_in_the_row_of_the_attempt_that_counts() {
+    let mut journal = fixture::tiny_journal();
+    let mut cells = journal.records.iter().filter_map(|record| match record {
+        Record::Cell(sample) if !sample.cell.activity.is_none() => Some((**sample).clone()),
+        _ => None,
+    });
+    let mut again = cells.next().unwrap();
+    (again.attempt, again.invalid) = (2, vec!["the emulator was late".to_owned()]);
+    journal.records.push(Record::Cell(Box::new(again)));
+    let csv = rendered("csv", &journal);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let [kind, activity, repeat, attempt, slowdown] =
+        ["kind", "activity", "repeat", "attempt", "slowdown"].map(column);
+    let of_cell = |row: &&Vec<&str>| (row[kind], row[activity], row[repeat]) == ("cell", "io", "1");
+    let told = rows.iter().filter(of_cell).map(|row| (row[attempt], !row[slowdown].is_empty()));
+    assert_eq!(told.collect::<Vec<_>>(), [("1", true), ("2", false)], "{csv}");
+}
+
+/// What it did is raw and stays; that it is no base is told beside it.
+#[test]
+fn the_row_of_an_activity_that_failed_alone_says_why() {
+    let mut journal = fixture::tiny_journal();
+    for record in &mut journal.records {
+        if let Record::Alone(alone) = record {
+            alone.sample.failures = vec!["read: connection reset".to_owned()];
+        }
+    }
+    let csv = rendered("csv", &journal);
+    let failed = csv.lines().filter(|line| line.contains(",failed: read: connection reset,"));
+    assert_eq!(failed.count(), 3, "{csv}");
 }
 
 #[test]
