@@ -49,17 +49,22 @@ pub(crate) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     Ok(Exit::Incomparable)
 }
 
-/// Each result once, whatever copies of it were named: a host is no rival of its own.
+/// Each result once, whatever copies of it were named: a host is no rival of its own. The copy that is
+/// worth most counts; of equals the one that was named first.
 fn once_each(runs: Vec<StoredRun>) -> Vec<StoredRun> {
     let mut kept: Vec<StoredRun> = Vec::new();
-    for run in runs {
-        match kept.iter().find(|other| other.is_measured_as(&run)) {
-            Some(other) => output::message(&format!(
-                "{} is the same measurement as {}: it counts once",
-                run.name, other.name
-            )),
-            None => kept.push(run),
+    for mut run in runs {
+        let Some(other) = kept.iter_mut().find(|other| other.is_measured_as(&run)) else {
+            kept.push(run);
+            continue;
+        };
+        if run.worth() > other.worth() {
+            std::mem::swap(&mut run, other);
         }
+        let (left_out, counts) = (&run.name, &other.name);
+        output::message(&format!(
+            "{left_out} is the same measurement as {counts}: it counts once, as {counts}"
+        ));
     }
     kept
 }

@@ -15,6 +15,7 @@ use btu_core::ranking::differences;
 use btu_report::Finding;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
+use btu_report::Tier;
 use btu_report::Verification;
 
 use crate::exit::Exit;
@@ -53,6 +54,11 @@ impl StoredRun {
         let measured = |journal: &Journal, role| accounts(role, &journal.records);
         own.plan.seed == others.plan.seed
             && BLACK_BOXES.into_iter().all(|role| measured(own, role) == measured(others, role))
+    }
+
+    /// By what a copy is preferred to another one: that it is what was measured, then who stands for it.
+    pub(crate) fn worth(&self) -> (bool, Tier) {
+        (self.verification.valid, self.verification.tier)
     }
 
     /// Why the result is not what was measured; empty for a valid one.

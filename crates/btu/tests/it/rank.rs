@@ -45,6 +45,40 @@ fn copies_of_one_measurement_count_once() {
     assert_eq!(found["hosts"].as_array().unwrap().len(), 1, "{found:#}");
 }
 
+/// Whoever finds copies of a result, one of them altered and one unsigned, need not know in which order.
+#[test]
+fn of_copies_the_valid_and_best_signed_one_counts() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let copy = |name: &str| copied(&quick.folder, &folder.path().join(name));
+    let (altered, unsigned) = (copy("altered"), copy("unsigned"));
+    let hosts = altered.join("hosts.json");
+    let text = std::fs::read_to_string(&hosts).unwrap();
+    std::fs::write(&hosts, text.replacen("\"price\": null", "\"price\": \"1USD\"", 1)).unwrap();
+    for name in ["manifest.json", "signatures.json"] {
+        std::fs::remove_file(unsigned.join(name)).unwrap();
+    }
+    let mine = format!("mine={}", quick.folder.display());
+    let mut command = btu();
+    command.args(["rank", "--unranked", "--json"]).args([&altered, &unsigned]).arg(mine);
+    let ended = command.output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    for line in
+        ["altered is the same measurement as unsigned", "unsigned is the same measurement as mine"]
+    {
+        assert!(told.contains(line), "{told}");
+    }
+    let found: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(found["hosts"].as_array().unwrap().len(), 1, "{found:#}");
+    let host = &found["hosts"][0];
+    assert_eq!(
+        (&host["name"], &host["trust"]),
+        (&"mine".into(), &"self-signed".into()),
+        "{found:#}"
+    );
+}
+
 #[test]
 fn every_format_of_a_ranking_names_every_host() {
     needs!();
