@@ -321,6 +321,18 @@ mod tests {
                 "night.toml:2:18: matrix.cases = \"SND\": unknown case \"SND\"; write SEND, RECV, SEND+DL, SEND_RECV, 2RECV+DL or 2SEND+DR",
             ),
             (
+                "[matrix]\ncases = [\"SEND\", \"RECV\", \"SEND\"]",
+                "night.toml:2:26: matrix.cases = \"SEND\": named twice; leave one out",
+            ),
+            (
+                "[matrix]\nactivities = [\"cpu\", \"ftp\", \"io\", \"cpu\"]",
+                "night.toml:2:35: matrix.activities = \"cpu\": named twice; leave one out",
+            ),
+            (
+                "[matrix]\napplications = [\"telnet\", { name = \"telnet\", message = \"300B\" }]",
+                "night.toml:2:27: matrix.applications = \"telnet\": named twice; leave one out",
+            ),
+            (
                 "[matrix]\nactivities = [\"gpu\"]",
                 "night.toml:2:15: matrix.activities = \"gpu\": unknown activity; write cpu, ftp, idle, io",
             ),

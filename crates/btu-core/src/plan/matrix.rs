@@ -47,14 +47,17 @@ impl Reader<'_> {
     ) -> Result<(Vec<Case>, Vec<ActivityName>), PlanError> {
         let mut cases = Vec::new();
         for text in own.cases.as_ref().or(base.cases.as_ref()).into_iter().flatten() {
-            cases.push(self.value::<Case>("matrix.cases", text)?);
+            let case = self.value::<Case>("matrix.cases", text)?;
+            self.once("matrix.cases", text, cases.contains(&case))?;
+            cases.push(case);
         }
         let mut activities = Vec::new();
         for text in own.activities.as_ref().or(base.activities.as_ref()).into_iter().flatten() {
-            activities.push(self.activity(text)?);
+            let activity = self.activity(text)?;
+            self.once("matrix.activities", text, activities.contains(&activity))?;
+            activities.push(activity);
         }
         cases.sort();
-        cases.dedup();
         self.not_empty("matrix.cases", cases.is_empty())?;
         self.not_empty("matrix.activities", activities.is_empty())?;
         Ok((cases, activities))
@@ -81,7 +84,20 @@ impl Reader<'_> {
         listed: &[Spanned<RawApplication>],
         known: &[Application],
     ) -> Result<Vec<Application>, PlanError> {
-        listed.iter().map(|entry| self.application(entry, known)).collect()
+        let mut classes: Vec<Application> = Vec::new();
+        for entry in listed {
+            let class = self.application(entry, known)?;
+            let name = Spanned::new(entry.span(), class.name.clone());
+            let is_known = classes.iter().any(|other| other.name == class.name);
+            self.once("matrix.applications", &name, is_known)?;
+            classes.push(class);
+        }
+        Ok(classes)
+    }
+
+    /// What stands twice would be measured twice in each pass, and one of both would count.
+    fn once(&self, key: &str, name: &Spanned<String>, is_known: bool) -> Result<(), PlanError> {
+        if is_known { Err(self.illegal(key, name, "named twice; leave one out")) } else { Ok(()) }
     }
 
     fn application(
