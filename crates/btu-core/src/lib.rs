@@ -12,6 +12,7 @@ pub mod comparison;
 pub mod diagnosis;
 pub mod disclosure;
 pub mod journal;
+pub mod json;
 pub mod link;
 pub mod manifest;
 pub mod pingpong;

@@ -4,7 +4,6 @@
 //! "cells": [{"case", "application", "activity", "repeat", "bits", "seconds", "goodput_mbps"?,
 //! "slowdown"?, "activity_rate"?}]}`. A `result.json` has these keys too, and is read as it is.
 
-mod distinct;
 mod object;
 mod read;
 

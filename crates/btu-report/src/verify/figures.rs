@@ -2,6 +2,7 @@
 
 use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
+use btu_core::json;
 use serde_json::Value;
 
 use super::Finding;
@@ -89,7 +90,7 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
     let Some(text) = files.get(RESULT) else {
         return vec![Finding::new("figures", RESULT, "missing: the run did not come to its end")];
     };
-    let stored: Value = match serde_json::from_slice(text) {
+    let stored = match json::read(text) {
         Ok(stored) => stored,
         Err(cause) => return vec![Finding::new("figures", RESULT, cause.to_string())],
     };
@@ -181,11 +182,13 @@ fn differences(
     }
 }
 
-/// Equal, or numbers that differ by rounding alone.
-fn is_same(a: &Value, b: &Value) -> bool {
-    match (a.as_f64(), b.as_f64()) {
+/// Equal, or numbers that differ by rounding alone: what is counted is whole and exact.
+fn is_same(stored: &Value, computed: &Value) -> bool {
+    let is_whole = computed.is_u64() || computed.is_i64();
+    match (stored.as_f64(), computed.as_f64()) {
+        _ if is_whole => stored == computed,
         (Some(a), Some(b)) => (a - b).abs() <= ROUNDING * a.abs().max(b.abs()),
-        _ => a == b,
+        _ => stored == computed,
     }
 }
 
@@ -224,6 +227,28 @@ mod tests {
         let stored = BTreeMap::from([(RESULT.to_owned(), stored.to_string().into_bytes())]);
         let files = ResultFiles::new(Path::new("result"), stored);
         against_stored(&files, computed).into_iter().map(|finding| finding.place).collect()
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_and_others_may_be_rounded() {
+        let computed = json!({"seed": 1_800_000_000_000_000_000_u64, "btu_mbps": 0.3});
+        let with =
+            |seed: Value, mbps: f64| differing(&json!({"seed": seed, "btu_mbps": mbps}), &computed);
+        assert!(with(json!(1_800_000_000_000_000_000_u64), 0.1 + 0.2).is_empty());
+        assert_eq!(with(json!(1_800_000_000_000_000_001_u64), 0.3), ["result.json: seed"]);
+        assert_eq!(with(json!(1.8e18), 0.3), ["result.json: seed"]);
+        assert_eq!(with(json!(1_800_000_000_000_000_000_u64), 0.3001), ["result.json: btu_mbps"]);
+    }
+
+    /// Of two values of one key some readers take the first, others the last.
+    #[test]
+    fn a_key_that_stands_twice_is_a_finding() {
+        let text = br#"{"btu_mbps": 9999, "btu_mbps": 10.5}"#;
+        let stored = BTreeMap::from([(RESULT.to_owned(), text.to_vec())]);
+        let files = ResultFiles::new(Path::new("result"), stored);
+        let found = against_stored(&files, &json!({"btu_mbps": 10.5}));
+        let said: Vec<&str> = found.iter().map(|one| one.detail.as_str()).collect();
+        assert!(said[0].contains("the key \"btu_mbps\" stands here twice"), "{said:?}");
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::distinct::Distinct;
 use super::object::Object;
 use super::object::as_object;
 use crate::cell::Case;
+use crate::json;
 use crate::score::Figure;
 
 /// A table that cannot be scored.
@@ -75,7 +75,7 @@ pub(super) struct Table {
 
 /// Reads a table, or a whole `result.json`.
 pub(super) fn table(text: &str) -> Result<Table, TableError> {
-    let Distinct(document) = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+    let document = json::read(text.as_bytes()).map_err(|error| syntax(&error))?;
     let object =
         Object { place: "the document".into(), map: as_object("the document", &document)? };
     let is_result = object.map.contains_key("schema_version");

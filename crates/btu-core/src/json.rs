@@ -11,8 +11,16 @@ use serde::de::Visitor;
 use serde_json::Map;
 use serde_json::Value;
 
+/// Reads a document.
+///
+/// # Errors
+/// It is no JSON, or an object in it has two values of one key.
+pub fn read(text: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(text).map(|Distinct(value)| value)
+}
+
 /// A value in which no object has two values of one key.
-pub(super) struct Distinct(pub(super) Value);
+struct Distinct(Value);
 
 impl<'de> Deserialize<'de> for Distinct {
     fn deserialize<D: Deserializer<'de>>(text: D) -> Result<Self, D::Error> {
