@@ -60,8 +60,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(cause));
     }
     let bytes = read(&args.file)?;
-    let capture =
-        capture::read(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+    let capture = captured(&bytes, &name)?;
     let analysis = tcp::analyse(&capture);
     let chosen = chosen(args, &analysis)?;
     let file = args.file.file_name().map_or(name, |file| file.to_string_lossy().into_owned());
@@ -78,6 +77,17 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         output::result(&btu_report::explained_text(&document))?;
     }
     Ok(Exit::Done)
+}
+
+/// A bundle of a result has no packets in it: what explains them is its directory.
+fn captured<'f>(bytes: &'f [u8], name: &str) -> Result<Capture<'f>, Failure> {
+    let read = capture::read(bytes).with_context(|| format!("read {name}"));
+    let is_bundle = read.is_err() && btu_report::unpack(bytes).is_ok();
+    let failure = |cause| match Failure::usage(cause) {
+        failure if is_bundle => failure.hint(OF_BUNDLE),
+        failure => failure,
+    };
+    read.map_err(failure)
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
@@ -146,3 +156,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .with_context(|| format!("write {}", file.display()))
         .map_err(Failure::environment)
 }
+
+/// Where a bundle was named.
+const OF_BUNDLE: &str = "it is the bundle of a result: name the directory that it was made of, or one that tar xzf \
+                         unpacks it into; packets are in no bundle";

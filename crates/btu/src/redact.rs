@@ -211,7 +211,7 @@ fn write(path: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> 
         return bundle::write(path, &bundle::packed(path, files)?);
     }
     let made = std::fs::create_dir(path).with_context(|| format!("create {}", path.display()));
-    made.map_err(Failure::usage)?;
+    made.map_err(|cause| Failure::usage(cause).hint("name a new directory in one that is there"))?;
     files.iter().try_for_each(|(name, content)| bundle::write(&path.join(name), content))
 }
 

@@ -36,11 +36,18 @@ impl CaptureError {
         let begins = match bytes {
             [0x1f, 0x8b, ..] => "a gzip header (unpack it first)".to_owned(),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd header (unpack it first)".to_owned(),
-            [b'{' | b'[', ..] => "JSON".to_owned(),
+            [b'{', ..] => "JSON".to_owned(),
+            _ if is_text(bytes) => "text".to_owned(),
             _ => hexadecimal(bytes),
         };
         Self::OtherFormat { begins }
     }
+}
+
+/// A plan, a table, a log.
+fn is_text(bytes: &[u8]) -> bool {
+    let of_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    bytes.iter().take(16).all(of_text)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -180,7 +180,12 @@ fn what_is_no_capture_is_refused_by_name() {
     assert!(refused(&[&path("none.pcap")]).contains("none.pcap: No such file"));
     assert!(refused(&[&path("")]).contains("not a result: it has no plan.toml"));
     std::fs::write(path("text"), "hello, world").unwrap();
-    assert!(refused(&[&path("text")]).contains("neither pcap"));
+    assert!(refused(&[&path("text")]).contains("begins with text: neither pcap"));
+    std::fs::write(path("plan.toml"), "[matrix]\ncases = [\"SEND\"]\n").unwrap();
+    assert!(refused(&[&path("plan.toml")]).contains("begins with text: neither pcap"));
+    let files = [("plan.toml".to_owned(), b"seed = 7\n".to_vec())].into();
+    std::fs::write(path("own.btu"), btu_report::pack(&files).unwrap()).unwrap();
+    assert!(refused(&[&path("own.btu")]).contains("hint: it is the bundle of a result"));
     let empty = [&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0][..], &[0; 12], &[1, 0, 0, 0]].concat();
     std::fs::write(path("empty.pcap"), empty).unwrap();
     let said = run(btu().args(["explain", &path("empty.pcap")])).unwrap();
