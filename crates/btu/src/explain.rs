@@ -32,8 +32,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     connection: Option<u32>,
     /// How many connections to show in full: those with most payload
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    most: usize,
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    most: u32,
     /// Write one page with time-sequence charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -59,13 +59,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
             anyhow::anyhow!("{cell}: a cell is of the directory of a result; {name} is a file");
         return Err(Failure::usage(cause));
     }
+    args.spares_capture()?;
     let bytes = read(&args.file)?;
     let capture = captured(&bytes, &name)?;
     let analysis = tcp::analyse(&capture);
     let chosen = chosen(args, &analysis)?;
     let file = args.file.file_name().map_or(name, |file| file.to_string_lossy().into_owned());
     let evidence = Evidence::default();
-    let mut explained = btu_report::explain(file, &analysis, &evidence, args.most);
+    let most = usize::try_from(args.most).unwrap_or(usize::MAX);
+    let mut explained = btu_report::explain(file, &analysis, &evidence, most);
     if let Some(place) = chosen {
         explained = explained.only(place);
     }
@@ -77,6 +79,24 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         output::result(&btu_report::explained_text(&document))?;
     }
     Ok(Exit::Done)
+}
+
+impl ExplainArgs {
+    /// What is written must not take the place of what is read: its payload would be gone.
+    fn spares_capture(&self) -> Result<(), Failure> {
+        let real = |file: &Path| std::fs::canonicalize(file).ok();
+        let capture = real(&self.file);
+        let outputs =
+            [("--html", &self.html), ("--xplot", &self.xplot), ("--pcapng", &self.pcapng)];
+        for (option, file) in outputs {
+            let Some(file) = file.as_deref() else { continue };
+            if capture.is_some() && real(file) == capture {
+                let cause = anyhow::anyhow!("{option} {}: is the capture itself", file.display());
+                return Err(Failure::usage(cause).hint("name another file"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A bundle of a result has no packets in it: what explains them is its directory.

@@ -190,6 +190,9 @@ fn what_is_no_capture_is_refused_by_name() {
     std::fs::write(path("empty.pcap"), empty).unwrap();
     let said = run(btu().args(["explain", &path("empty.pcap")])).unwrap();
     assert!(said.contains("no TCP connection"), "{said}");
+    let said = refused(&[&path("empty.pcap"), "--pcapng", &path("./empty.pcap")]);
+    assert!(said.contains("is the capture itself"), "{said}");
+    assert!(refused(&[&path("empty.pcap"), "--most", "0"]).contains("'--most <N>'"));
     let said = refused(&[&path("empty.pcap"), "--connection", "3"]);
     assert!(said.contains("--connection 3") && said.contains("has 0 TCP connections"), "{said}");
     let said = refused(&[&path("empty.pcap"), "--xplot", &path("plot")]);
