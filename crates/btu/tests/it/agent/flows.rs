@@ -362,6 +362,13 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
         let bound = seconds(&found["least_delay_bound_s"]).unwrap();
         let least = seconds(&found["least_delay_s"]);
         assert!(bound > 0.0 && least.is_none_or(|least| least >= bound), "{found:#?}");
+        let windows = study(&["method", "rfc6349", "--quick", "--time", "100ms", "--out", "w"]);
+        let transfers = windows["method"]["transfers"].as_array().unwrap();
+        assert!(!transfers.is_empty(), "{windows:#?}");
+        for transfer in transfers {
+            assert!(seconds(&transfer["time_ratio"]).unwrap() > 0.0, "{transfer}");
+            assert!(transfer["buffer_delay_percent_reason"].is_string(), "{transfer}");
+        }
         let trips = study(&["method", "responsiveness", "--quick", "--time", "60ms", "--out", "r"]);
         assert!(trips["method"]["responsiveness"].is_array(), "{trips:#?}");
         let sweep = study(&[
