@@ -251,10 +251,12 @@ pub(super) fn forget_proofs(out: &Path) {
     }
 }
 
-/// Writes a file beside the old one, then in its place.
+/// Writes a file beside the old one, to the disk, then in its place.
 pub(super) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let fresh = path.with_added_extension("new");
-    let written = std::fs::write(&fresh, content).and_then(|()| std::fs::rename(&fresh, path));
+    let written = File::create(&fresh)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
+        .and_then(|()| std::fs::rename(&fresh, path));
     written.with_context(|| format!("write {}", path.display()))
 }
 

@@ -101,7 +101,7 @@ fn is_end(line: &[u8]) -> bool {
     line.ends_with(b"\n") && event.is_ok_and(|one| ENDS.contains(&one.event.as_str()))
 }
 
-const EVENTS: &str = "events.jsonl";
+pub(super) const EVENTS: &str = "events.jsonl";
 /// The events with which a conductor ends a test.
 pub(crate) const ENDS: [&str; 2] = ["agent_lost", "interrupted"];
 

@@ -30,6 +30,7 @@ use super::copied::Copied;
 use super::copied::forget_proofs;
 use super::copied::replace;
 use super::peer::Steps;
+use super::proof::EVENTS;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
@@ -223,12 +224,16 @@ pub(crate) fn heard(quiet: bool) -> fn(&str) {
     if quiet { |_| () } else { output::message }
 }
 
-/// Writes the files of a result in the place of what was kept of it meanwhile.
+/// Writes the files of a result in the place of what was kept of it meanwhile. The events come last, of
+/// which the last one says that the test is finished: whoever is killed before that has a test to go on with,
+/// and what it needs for that.
 pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+    let (last, first): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| *name == EVENTS);
     std::fs::create_dir_all(out)
         .with_context(|| format!("create {}", out.display()))
         .and_then(|()| {
-            files.iter().try_for_each(|(name, content)| replace(&out.join(name), content))
+            let mut ordered = first.into_iter().chain(last);
+            ordered.try_for_each(|(name, content)| replace(&out.join(name), content))
         })
         .map(|()| forget_proofs(out))
         .map_err(Failure::environment)
@@ -290,3 +295,28 @@ pub(crate) const DAY: Nanos = Nanos::from_secs(86_400);
 const PIECE: usize = 30 << 10;
 /// For an answer that needs no measuring.
 const ANSWER: Nanos = Nanos::from_secs(15);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_not_written_whole_is_not_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join("events.jsonl"), "begun\n").unwrap();
+        std::fs::write(folder.path().join("told.json"), "{}").unwrap();
+        // Who is killed has written some of the files.
+        let in_the_way = folder.path().join("signatures.json.new");
+        std::fs::create_dir(&in_the_way).unwrap();
+        let names = ["events.jsonl", "samples.jsonl", "signatures.json"];
+        let files = names.map(|name| (name.to_owned(), b"finished\n".to_vec())).into();
+        assert!(write(folder.path(), &files).is_err());
+        assert_eq!([read("samples.jsonl"), read("events.jsonl")], ["finished\n", "begun\n"]);
+        assert_eq!(read("told.json"), "{}", "the proof of what was told");
+        std::fs::remove_dir(&in_the_way).unwrap();
+        write(folder.path(), &files).unwrap();
+        assert_eq!(read("events.jsonl"), "finished\n");
+        assert!(!folder.path().join("told.json").exists());
+    }
+}

@@ -106,6 +106,12 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
         assert!(said(&shown).contains("the run is finished"), "{}", said(&shown));
         assert!(!bench.state().join("test").exists(), "nothing of it is left there");
+        // Nobody signs for the host under test.
+        let signatures = result.join("signatures.json");
+        std::fs::remove_file(&signatures).unwrap();
+        let shown = rest(&hosts, "result").output().unwrap();
+        assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
+        assert!(!signatures.exists());
     });
 }
 
