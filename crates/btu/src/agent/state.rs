@@ -6,6 +6,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::FileExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -152,24 +153,22 @@ impl StateDir {
         })
     }
 
-    /// What the agent measured in earlier tests; a line that a crash cut off is none. A file that has
-    /// grown long loses its older half.
+    /// What the agent measured in earlier tests; a line that a crash cut off is none, wherever that was. A
+    /// file that has grown long loses its older half.
     pub(crate) fn measured(&self) -> Result<Measured, Failure> {
         let path = self.file(MEASURED);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Measured::default()),
             Err(error) => return Err(refused("read", &path, error)),
         };
-        let lines: Vec<&str> = text.lines().collect();
+        let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         let kept = &lines[lines.len().saturating_sub(MOST_ACCOUNTS)..];
         let mut measured = Measured::default();
-        let accounts = kept.iter().filter_map(|line| serde_json::from_str::<Account>(line).ok());
+        let accounts = kept.iter().filter_map(|line| serde_json::from_slice::<Account>(line).ok());
         accounts.for_each(|account| measured.keep(&account));
-        if kept.len() < lines.len() || !text.ends_with('\n') {
-            let text: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
-            let written = private(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-            written.map_err(|error| refused("write", &path, error))?;
+        if kept.len() < lines.len() {
+            self.put(MEASURED, &kept.concat())?;
         }
         Ok(measured)
     }
@@ -178,11 +177,12 @@ impl StateDir {
     /// months keeps no more than one that starts.
     pub(crate) fn keep_account(&self, account: &Account) -> Result<(), Failure> {
         let path = self.file(MEASURED);
-        let mut line = serde_json::to_string(account).map_err(Failure::environment)?;
-        line.push('\n');
-        let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let line = serde_json::to_string(account).map_err(Failure::environment)?;
+        let mut options = OpenOptions::new();
+        let opened = options.create(true).append(true).read(true).mode(0o600).open(&path);
         let written = opened.and_then(|mut file| {
-            file.write_all(line.as_bytes())?;
+            let end = if ends_with_a_line(&file)? { "" } else { "\n" };
+            file.write_all(format!("{end}{line}\n").as_bytes())?;
             file.metadata().map(|known| known.len())
         });
         let length = written.map_err(|error| refused("append to", &path, error))?;
@@ -213,16 +213,20 @@ impl StateDir {
         read.with_context(|| format!("read {}", path.display())).map_err(Failure::usage)
     }
 
-    /// Writes a whole file, which its owner alone may read: a new one beside it, then a rename.
+    /// Writes a whole file, which its owner alone may read.
     pub(crate) fn write<T: Serialize>(&self, name: &str, content: &T) -> Result<(), Failure> {
+        self.put(name, &serde_json::to_vec_pretty(content).map_err(Failure::environment)?)
+    }
+
+    /// A new file beside the old one, then a rename.
+    fn put(&self, name: &str, text: &[u8]) -> Result<(), Failure> {
         let (path, fresh) =
             (self.file(name), self.file(&format!(".{name}.{}", std::process::id())));
-        let text = serde_json::to_vec_pretty(content).map_err(Failure::environment)?;
         // One of a process that was killed, with the same number.
         drop(std::fs::remove_file(&fresh));
         let written = self
             .made(&fresh)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_data()))
+            .and_then(|mut file| file.write_all(text).and_then(|()| file.sync_data()))
             .and_then(|()| std::fs::rename(&fresh, &path));
         written.map_err(|error| refused("write", &path, error))
     }
@@ -258,8 +262,14 @@ fn no_directory(path: &Path, what: &str) -> Failure {
     Failure::usage(cause).hint("name the directory that btu agent was started with")
 }
 
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+/// False where the last line is torn: the next one would be joined to it.
+pub(super) fn ends_with_a_line(file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    Ok(last == [b'\n'])
 }
 
 fn refused(operation: &str, path: &Path, error: io::Error) -> Failure {
@@ -282,3 +292,60 @@ const MOST_ACCOUNTS: usize = 40_000;
 /// Of the file: more than so many accounts with the longest names.
 const LONGEST_MEASURED: u64 = 128 << 20;
 const LOCK: &str = ".lock";
+
+#[cfg(test)]
+mod tests {
+    use btu_control::secret::Hex32;
+    use btu_core::cell::Role;
+    use btu_core::manifest::RunLabel;
+
+    use super::*;
+
+    fn account(peer: HostId, position: u32) -> Account {
+        let run = RunLabel { pass: 1, position, attempt: 1, cell: "SEND/video/ä".to_owned() };
+        let (peer, hash) = (peer.to_string(), Hex32::new([7; 32]));
+        Account { peer, role: Role::Active, seed: 7, run, hash }
+    }
+
+    fn expected(accounts: &[Account]) -> Measured {
+        let mut all = Measured::default();
+        for account in accounts {
+            all.keep(account);
+        }
+        all
+    }
+
+    #[test]
+    fn an_account_that_is_torn_within_a_letter_costs_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateDir { path: folder.path().to_owned() };
+        let peer = Identity::ephemeral().unwrap().id();
+        let [first, second, third] = [1, 2, 3].map(|position| account(peer, position));
+        state.keep_account(&first).unwrap();
+        state.keep_account(&second).unwrap();
+        let path = state.file(MEASURED);
+        let whole = std::fs::read(&path).unwrap();
+        let letter = whole.iter().rposition(|byte| *byte == 0xc3).unwrap();
+        std::fs::write(&path, &whole[..=letter]).unwrap();
+        assert_eq!(state.measured().unwrap(), expected(std::slice::from_ref(&first)));
+        state.keep_account(&third).unwrap();
+        assert_eq!(state.measured().unwrap(), expected(&[first, third]));
+    }
+
+    #[test]
+    fn accounts_that_are_too_many_make_room_without_a_moment_in_which_none_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateDir { path: folder.path().to_owned() };
+        let peer = Identity::ephemeral().unwrap().id();
+        let line = format!("{}\n", serde_json::to_string(&account(peer, 1)).unwrap());
+        let path = state.file(MEASURED);
+        std::fs::write(&path, line.repeat(MOST_ACCOUNTS + 1)).unwrap();
+        // What reads it meanwhile has the old file, whole.
+        let old = File::open(&path).unwrap();
+        state.measured().unwrap();
+        let length = |file: &File| file.metadata().unwrap().len();
+        let each = line.len() as u64;
+        assert_eq!(length(&old), each * (MOST_ACCOUNTS as u64 + 1));
+        assert_eq!(length(&File::open(&path).unwrap()), each * MOST_ACCOUNTS as u64);
+    }
+}
