@@ -4,18 +4,21 @@ use std::fs::File;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 use std::time::Instant;
 
 use btu_control::agent::Entry;
+use serde::Deserialize;
 use serde::Serialize;
 
+use super::state::ends_with_a_line;
 use crate::output;
 use crate::run::place::timestamp;
 
-/// The log. Each line holds a hash over the one before and itself: a line that is changed or taken
-/// out afterwards shows.
+/// The log. Each line holds a hash over the one before and itself, also over a restart: a line that is changed
+/// or taken out afterwards shows.
 #[derive(Debug)]
 pub(super) struct Audit {
     path: PathBuf,
@@ -40,11 +43,13 @@ struct Line<'a> {
 }
 
 impl Audit {
-    /// Goes on with the log of earlier starts.
+    /// Goes on with the log of earlier starts, where its last line left off.
     pub(super) fn open(path: PathBuf) -> Self {
         let second = (Instant::now(), 0);
-        let (file, chain, failing) = (None, String::new(), false);
-        let mut log = Self { path, file, number: 0, chain, second, suppressed: 0, failing };
+        let (file, failing) = (None, false);
+        let last = last(&path).or_else(|| last(&older(&path, 1)));
+        let (number, chain) = last.map_or((0, String::new()), |last| (last.n, last.h));
+        let mut log = Self { path, file, number, chain, second, suppressed: 0, failing };
         log.reopen();
         log
     }
@@ -103,7 +108,7 @@ impl Audit {
     }
 
     fn rotate(&mut self) {
-        let old = |n: u32| self.path.with_extension(format!("ndjson.{n}"));
+        let old = |n: u32| older(&self.path, n);
         for n in (1..KEPT).rev() {
             drop(std::fs::rename(old(n), old(n + 1)));
         }
@@ -112,12 +117,40 @@ impl Audit {
     }
 
     fn reopen(&mut self) {
-        let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path);
+        let mut options = OpenOptions::new();
+        let opened = options.create(true).append(true).read(true).mode(0o600).open(&self.path);
         if let Err(error) = &opened {
             output::message(&format!("btu agent: open {}: {error}", self.path.display()));
         }
         self.file = opened.ok();
+        // What a full disk or a kill left of a line is none, and nothing is joined to it.
+        if let Some(file) =
+            self.file.as_mut().filter(|file| !ends_with_a_line(file).unwrap_or(true))
+        {
+            drop(file.write_all(b"\n"));
+        }
     }
+}
+
+/// What the next line goes on from.
+#[derive(Deserialize)]
+struct Last {
+    n: u64,
+    h: String,
+}
+
+/// Of a file of the log; `None` where there is no whole line.
+fn last(path: &Path) -> Option<Last> {
+    let text = std::fs::read(path).ok()?;
+    text.split_inclusive(|byte| *byte == b'\n')
+        .rev()
+        .filter(|line| line.ends_with(b"\n"))
+        .find_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// A file of the log that was full.
+fn older(path: &Path, n: u32) -> PathBuf {
+    path.with_extension(format!("ndjson.{n}"))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
@@ -128,3 +161,53 @@ const fn is_zero(count: &u64) -> bool {
 const MOST_PER_SECOND: u32 = 100;
 const LONGEST: u64 = 10 << 20;
 const KEPT: u32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn said(log: &mut Audit, detail: &str) {
+        let detail = detail.to_owned();
+        log.append(&Entry { event: "refused", peer: None, from: None, detail });
+    }
+
+    /// The details of all lines, each of which has to follow from the one before.
+    fn chained(text: &str) -> Vec<String> {
+        let mut before = String::new();
+        let mut details = Vec::new();
+        for (line, n) in text.lines().filter_map(|line| serde_json::from_str(line).ok()).zip(1..) {
+            let mut line: Value = line;
+            let told = line.as_object_mut().unwrap().remove("h").unwrap();
+            let hash = blake3::hash(format!("{before}{line}").as_bytes()).to_hex();
+            before = hash.chars().take(16).collect();
+            assert_eq!((line["n"].as_u64(), &told), (Some(n), &before.clone().into()), "{line}");
+            details.push(line["detail"].as_str().unwrap().to_owned());
+        }
+        details
+    }
+
+    #[test]
+    fn the_chain_goes_on_when_the_agent_starts_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.ndjson");
+        for start in ["a", "b"] {
+            let mut log = Audit::open(path.clone());
+            said(&mut log, start);
+            said(&mut log, start);
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(chained(&text), ["a", "a", "b", "b"]);
+        // A line that was torn is none, and takes no other along.
+        std::fs::write(&path, &text[..text.len() - 9]).unwrap();
+        said(&mut Audit::open(path.clone()), "c");
+        assert_eq!(chained(&std::fs::read_to_string(&path).unwrap()), ["a", "a", "b", "c"]);
+        // The file was full just before.
+        std::fs::rename(&path, folder.path().join("audit.ndjson.1")).unwrap();
+        said(&mut Audit::open(path.clone()), "d");
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+        let whole = read(&folder.path().join("audit.ndjson.1")) + &read(&path);
+        assert_eq!(chained(&whole), ["a", "a", "b", "c", "d"]);
+    }
+}
