@@ -154,6 +154,14 @@ impl Front {
         Ok(Self { process, offer, listener })
     }
 
+    /// One whose process is this command, and makes nothing.
+    #[cfg(test)]
+    pub(super) fn scripted(command: Command, socket: &Path) -> Self {
+        let process = Ordered::start("the front", command).unwrap();
+        let offer = Offer::At([10, 0, 0, 9].into());
+        Self { process, offer, listener: listen(socket).unwrap() }
+    }
+
     /// What conductors are offered.
     pub(super) fn offer(&self) -> Offer {
         self.offer.clone()

@@ -302,8 +302,7 @@ impl Server {
             } => {
                 let longest_cut = longest_run.saturating_add(LEASE_MARGIN);
                 let allowed = Allowed { ports, rate, longest_cut, metered };
-                self.start(worker, allowed, test);
-                if emulation {
+                if self.start(worker, allowed, test) && emulation {
                     self.start_behind(worker, allowed);
                 }
             }

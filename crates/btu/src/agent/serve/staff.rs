@@ -141,8 +141,9 @@ impl Server {
         }
     }
 
-    /// Starts a worker whose data connections come in where its conductor's did.
-    pub(super) fn start(&mut self, id: WorkerId, allowed: Allowed, test: bool) {
+    /// Starts a worker whose data connections come in where its conductor's did. False where there is none:
+    /// its reservation has ended then.
+    pub(super) fn start(&mut self, id: WorkerId, allowed: Allowed, test: bool) -> bool {
         self.served += 1;
         let address = self.agent.conductor(id).and_then(|conn| self.links.get(&conn));
         let address = address.map_or(Ipv4Addr::LOCALHOST.into(), |held| held.address);
@@ -160,6 +161,7 @@ impl Server {
             Ok(worker) => drop(self.workers.insert(id, worker)),
             Err(error) => self.happens(Event::Ended { worker: id, how: error.to_string() }),
         }
+        self.workers.contains_key(&id)
     }
 }
 
@@ -196,24 +198,41 @@ const NO_EMULATOR: &str = "no emulator is in front of this agent";
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::os::unix::net::UnixListener;
     use std::os::unix::net::UnixStream;
+    use std::path::Path;
+    use std::process::Command;
 
+    use btu_control::agent::Action;
+    use btu_control::agent::Agent;
+    use btu_control::agent::Measured;
+    use btu_control::agent::Roster;
+    use btu_control::agent::Setup;
     use btu_control::frame::Frame;
     use btu_control::frame::FrameLimits;
     use btu_control::frame::FrameReader;
     use btu_control::message::Bounded;
     use btu_control::message::Carried;
     use btu_control::message::LinkOrder;
+    use btu_control::message::Offer;
     use btu_control::message::Preparation;
     use btu_control::message::ServiceOrder;
     use btu_control::message::Which;
+    use btu_control::policy::Policy;
     use btu_control::secret::Hex32;
+    use btu_control::tls;
     use btu_core::cell::Direction;
     use btu_core::cell::Role;
     use btu_core::units::Bytes;
     use btu_core::units::Nanos;
 
     use super::*;
+    use crate::agent::StateArgs;
+    use crate::agent::audit::Audit;
+    use crate::agent::front::Front;
+    use crate::agent::listener::Listener;
+    use crate::agent::serve::Parts;
+    use crate::agent::state::StateDir;
 
     const ID: WorkerId = WorkerId(7);
     const LEASE: Nanos = Nanos::from_secs(20);
@@ -279,5 +298,53 @@ mod tests {
         assert_eq!(say(&Request::Collect(which(1))), [None, None], "nothing begins");
         assert_eq!(say(&service(which(2))), [None, cancel(2)]);
         assert_eq!(say(&prepare(which(3), None)), [None, cancel(3)]);
+    }
+
+    /// An agent that nobody reaches, whose front is this script.
+    fn server(folder: &Path, script: &str) -> Server {
+        let state = StateDir::open(&StateArgs { state: Some(folder.to_owned()) }).unwrap();
+        let identity = state.identity().unwrap();
+        let policy = Policy::parse("policy.toml", "[[class]]\ncapture = false\n").unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(folder.join("orders"));
+        let front = Some(Front::scripted(command, &folder.join("front.sock")));
+        let listener = Listener::start(&policy).unwrap();
+        let setup = Setup {
+            id: identity.id(),
+            build: String::new(),
+            policy,
+            emulation: Offer::At([10, 0, 0, 9].into()),
+            stopped: false,
+            measured: Measured::default(),
+        };
+        let local = UnixListener::bind(folder.join("agent.sock")).unwrap();
+        local.set_nonblocking(true).unwrap();
+        let config = tls::server_config(&identity).unwrap();
+        let audit = Audit::open(folder.join("audit.ndjson"));
+        let agent = Agent::new(setup, Roster::default());
+        let parts = Parts { front, bench: None, listener };
+        Server::new(agent, (Vec::new(), local), parts, config, state, audit).unwrap()
+    }
+
+    /// What a front does that carries out whatever it is told.
+    const WILLING: &str = r#"while read order; do echo "$order" >> "$0"; echo '{"Ok":null}'; done"#;
+
+    #[test]
+    fn no_worker_is_started_behind_the_emulator_for_one_that_did_not_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = server(folder.path(), WILLING);
+        server.perform(Action::Start {
+            worker: ID,
+            peer: [10, 0, 0, 1].into(),
+            ports: None,
+            rate: None,
+            longest_run: LEASE,
+            metered: false,
+            emulation: true,
+            // Nothing here can be put under test.
+            test: true,
+        });
+        assert!(server.workers.is_empty() && server.behind.is_empty());
+        assert!(!folder.path().join("orders").exists(), "the front was told to start one");
     }
 }
