@@ -94,8 +94,8 @@ pub struct Agent {
     /// Those that wait, the first to be served first.
     queue: VecDeque<ConnId>,
     jobs: BTreeMap<WorkerId, Job>,
-    /// Hosts that peers vouch for.
-    guests: BTreeMap<HostId, Guest>,
+    /// Hosts that peers vouch for, the oldest word first.
+    guests: Vec<Guest>,
     last_worker: u64,
     /// When payload was moved, and how much.
     spent: VecDeque<(Nanos, u64)>,
@@ -115,7 +115,7 @@ impl Agent {
             connections: BTreeMap::new(),
             queue: VecDeque::new(),
             jobs: BTreeMap::new(),
-            guests: BTreeMap::new(),
+            guests: Vec::new(),
             last_worker: 0,
             spent: VecDeque::new(),
             refusals: VecDeque::new(),
@@ -143,7 +143,7 @@ impl Agent {
 
     /// Takes what happened and says what to do.
     pub fn on(&mut self, now: Nanos, event: Event) -> Vec<Action> {
-        self.guests.retain(|_, guest| guest.until > now);
+        self.guests.retain(|guest| guest.until > now);
         match event {
             Event::Accepted { conn, from } => self.accepted(now, conn, from),
             Event::Local { conn } => self.local(now, conn),

@@ -15,6 +15,8 @@ use crate::message::Request;
 /// A host that a peer vouches for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guest {
+    /// Who it is.
+    id: HostId,
     /// The peer.
     host: HostId,
     /// When it is forgotten.
@@ -50,25 +52,26 @@ impl Agent {
         if !self.grant_of(conn).is_some_and(|grant| grant.guests) {
             return Err("policy: guests = false".to_owned());
         }
-        if self.guests.get(&guest).is_some_and(|known| known.host != host) {
-            return Err("another peer vouches for this host".to_owned());
-        }
-        self.guests.remove(&guest);
-        if time == Nanos::ZERO {
-            return Ok(());
-        }
-        if self.guests.values().filter(|known| known.host == host).count() >= MOST_GUESTS {
-            return Err(format!("{MOST_GUESTS} guests of yours are known already"));
-        }
         let until = now.saturating_add(time.min(LONGEST));
-        self.guests.insert(guest, Guest { host, until });
+        let word = |known: &Guest| (known.id, known.host) == (guest, host);
+        if time == Nanos::ZERO {
+            self.guests.retain(|known| !word(known));
+        } else if let Some(known) = self.guests.iter_mut().find(|known| word(known)) {
+            known.until = until;
+        } else if self.guests.iter().filter(|known| known.host == host).count() >= MOST_GUESTS {
+            return Err(format!("{MOST_GUESTS} guests of yours are known already"));
+        } else {
+            self.guests.push(Guest { id: guest, host, until });
+        }
         Ok(())
     }
 
-    /// The guest with this identity, while its host is welcome itself.
+    /// The guest with this identity, while its host is welcome itself. Several may vouch for one: the first of
+    /// them answers for it, and the others when that word is over. So a word that nobody takes back, because
+    /// its conductor was killed, keeps no other from the same host.
     pub(super) fn guest(&self, id: HostId) -> Option<&Guest> {
         let known = |guest: &&Guest| self.roster.peers.contains_key(&guest.host);
-        self.guests.get(&id).filter(known)
+        self.guests.iter().filter(|guest| guest.id == id).find(known)
     }
 
     /// Whose rights a peer has: its own, or those of the one that vouches for it.

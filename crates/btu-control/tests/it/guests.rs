@@ -140,6 +140,29 @@ fn a_guest_has_no_guests_and_goes_with_its_host() {
     assert!(!scene.is_known(at(4), guest), "nobody vouches for it any more");
 }
 
+/// A conductor that was killed takes no word back: the host that it drove is not locked for others by that.
+#[test]
+fn two_peers_may_vouch_for_one_host_and_the_word_of_one_does_not_end_that_of_the_other() {
+    let mut scene = Scene::new(&Policy::default());
+    let other = Identity::ephemeral().unwrap().id();
+    let [first, guest] = [scene.peer, scene.stranger];
+    let peers = |all: &[HostId]| Roster {
+        peers: all.iter().map(|id| (*id, peer(*id))).collect(),
+        invites: Vec::new(),
+    };
+    scene.agent.set_roster(peers(&[first, other]));
+    assert_eq!(scene.vouch(at(1), first, guest, 1000), [Answer::Vouched {}]);
+    assert_eq!(scene.vouch(at(2), other, guest, 100), [Answer::Vouched {}]);
+    // Each takes back its own word alone.
+    assert_eq!(scene.vouch(at(3), other, guest, 0), [Answer::Vouched {}]);
+    assert!(scene.is_known(at(4), guest));
+    assert_eq!(scene.vouch(at(5), other, guest, 100), [Answer::Vouched {}]);
+    // The first goes, and its word with it.
+    scene.agent.set_roster(peers(&[other]));
+    assert!(scene.is_known(at(6), guest) && scene.is_known(at(104), guest));
+    assert!(!scene.is_known(at(105), guest));
+}
+
 #[test]
 fn the_policy_decides_on_guests_and_on_tests() {
     let policy = |text: &str| Policy::parse("p", &format!("[[class]]\n{text}\n")).unwrap();
