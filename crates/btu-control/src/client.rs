@@ -93,7 +93,8 @@ pub enum Fault {
     /// The agent said what does not fit.
     #[error("the agent does not keep to the protocol: {0}")]
     Lied(String),
-    /// Its policy forbids what was asked, and will the next time.
+    /// It does not do what was asked, because of its policy or because that is beyond its bounds, and will not
+    /// the next time.
     #[error("{0}")]
     Refused(String),
     /// The agent said nothing in time.
@@ -284,9 +285,11 @@ impl Client {
                 self.deadline = step_end(now, *patience, *whole);
                 vec![ClientAction::Send(Request::Ping {}), ClientAction::Progress(text)]
             }
-            (State::Asked { request, .. }, answer) => match misfit(request, &answer) {
-                Some(reason) => self.lied(&reason),
-                None => self.answered(now, answer),
+            (State::Asked { request, .. }, answer) => match (misfit(request, &answer), answer) {
+                (None, answer) => self.answered(now, answer),
+                // What was asked is no message there: it says why.
+                (Some(_), Answer::Refused { reason }) => self.fail(Fault::Refused(reason)),
+                (Some(misfit), _) => self.lied(&misfit),
             },
             (_, answer) => {
                 self.lied(&format!("an answer that nobody asked for ({})", name(&answer)))

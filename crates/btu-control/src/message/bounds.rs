@@ -101,9 +101,11 @@ impl TestOrder {
         at_most("marks", self.marks.len() as u64, MOST_ITEMS)?;
         let service = self.service.as_ref().map_or(0, String::len);
         at_most("service", service as u64, LONGEST_NAME)?;
-        let boxes = self.boxes.iter().flat_map(|one| [&one.id, &one.address, &one.name]);
-        let said = self.price.iter().chain(&self.note).chain(&self.marks);
-        boxes.chain(said).try_for_each(|one| text("test", one))
+        let mut boxes = self.boxes.iter().flat_map(|one| [&one.id, &one.address, &one.name]);
+        boxes.try_for_each(|one| text("boxes", one))?;
+        self.price.iter().try_for_each(|one| text("price", one))?;
+        self.note.iter().try_for_each(|one| text("note", one))?;
+        self.marks.iter().try_for_each(|one| text("marks", one))
     }
 }
 

@@ -107,6 +107,16 @@ fn a_test_that_tells_steps_for_ever_ends_with_the_time_that_it_may_take() {
     assert_eq!(client.on(at(601), ClientEvent::Heard(step())), [], "it is over");
 }
 
+#[test]
+fn what_an_agent_refuses_is_told_with_its_reason() {
+    let mut client = ready();
+    let request = Request::Test(Box::new(test_order(1)));
+    client.on(START, ClientEvent::Ask { request, patience: PATIENCE, longest: None });
+    let reason = "note is 5000, at most 4096 is allowed".to_owned();
+    let told = client.on(START, ClientEvent::Heard(Answer::Refused { reason: reason.clone() }));
+    assert_eq!(told, [ClientAction::Failed(Fault::Refused(reason))]);
+}
+
 /// The last piece of a copy and the next step may come as one: nobody looks at the time between them.
 #[test]
 fn a_test_that_brings_copies_for_ever_ends_with_the_time_that_it_may_take() {

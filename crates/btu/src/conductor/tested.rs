@@ -14,6 +14,7 @@ use btu_control::JournalDir;
 use btu_control::client::Fault;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
+use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
@@ -219,6 +220,21 @@ pub(crate) fn reservation(plan: String, longest_run: Nanos, lease: Nanos) -> Res
     }
 }
 
+/// An order is one message, and each of its values has its bound: better said before anybody's time is asked
+/// for. `shorter` is what makes it fit.
+pub(crate) fn fits(order: TestOrder, shorter: &str) -> Result<(), Failure> {
+    let length = serde_json::to_vec(&order).map_or(usize::MAX, |text| text.len());
+    let said = Request::Test(Box::new(order)).check();
+    let said = said.map_err(|error| anyhow!("no agent takes this test: {error}"));
+    said.map_err(|cause| Failure::usage(cause).hint(BOUNDS))?;
+    if length <= LONGEST_ORDER {
+        return Ok(());
+    }
+    let cause =
+        anyhow!("the plan takes {length} bytes: at most {LONGEST_ORDER} are told to an agent");
+    Err(Failure::usage(cause).hint(shorter))
+}
+
 /// Who hears of steps where the user wants to.
 pub(crate) fn heard(quiet: bool) -> fn(&str) {
     if quiet { |_| () } else { output::message }
@@ -291,6 +307,10 @@ pub(crate) fn going_on(dir: &Path, host: &NamedAgent) -> Result<(Copied, Vec<u8>
 pub(crate) const WAITING: Nanos = Nanos::from_secs(3600);
 /// No test takes longer.
 pub(crate) const DAY: Nanos = Nanos::from_secs(86_400);
+/// Of a message, less what the agent adds.
+const LONGEST_ORDER: usize = 63 << 10;
+const BOUNDS: &str =
+    "a note, a price and a mark have at most 4096 bytes each, and there are at most 64 marks";
 /// Bytes of a result that are handed over at once.
 const PIECE: usize = 30 << 10;
 /// For an answer that needs no measuring.
@@ -299,6 +319,36 @@ const ANSWER: Nanos = Nanos::from_secs(15);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn order() -> TestOrder {
+        let order = serde_json::json!({
+            "seq": 1, "lease_ns": 1, "plan": "seed = 7\n", "boxes": [], "reconnect_s": 5, "marks": [],
+        });
+        serde_json::from_value(order).unwrap()
+    }
+
+    #[test]
+    fn an_order_that_no_agent_takes_is_refused_before_it_is_told() {
+        let text = |length: usize| "x".repeat(length);
+        let fitting = TestOrder {
+            note: Some(text(4096)),
+            marks: vec![text(100); 64],
+            given: Some(text(50_000)),
+            ..order()
+        };
+        assert!(fits(fitting, "").is_ok());
+        for (order, why, hint) in [
+            (TestOrder { note: Some(text(4097)), ..order() }, "note is 4097", BOUNDS),
+            (TestOrder { price: Some(text(4097)), ..order() }, "price is 4097", BOUNDS),
+            (TestOrder { marks: vec![text(4097)], ..order() }, "marks is 4097", BOUNDS),
+            (TestOrder { marks: vec![text(1); 65], ..order() }, "marks is 65", BOUNDS),
+            (TestOrder { given: Some(text(64 << 10)), ..order() }, "the plan takes 65", "short"),
+        ] {
+            let refused = fits(order, "short").unwrap_err();
+            assert!(refused.cause.to_string().contains(why), "{:#}", refused.cause);
+            assert_eq!((refused.exit, refused.hint.as_deref()), (Exit::Usage, Some(hint)));
+        }
+    }
 
     #[test]
     fn a_result_that_is_not_written_whole_is_not_finished() {

@@ -67,6 +67,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         reconnect: args.reconnect,
     };
     let one = Elsewhere { args, plan, given, tested };
+    tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
     match measured.and_then(|bundle| one.believed(&bundle)) {
         Ok(files) => {
@@ -191,3 +192,5 @@ fn longest(plan: &Plan) -> Nanos {
 
 /// For answers of the black boxes around a step, and for an account that comes late.
 const MARGIN: Nanos = Nanos::from_secs(120);
+/// What makes a plan fit into one message.
+const SHORTER: &str = "make the plan file shorter: its comments travel, too";

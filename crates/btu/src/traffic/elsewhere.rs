@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
@@ -75,7 +74,7 @@ pub(super) fn run(
         reconnect: args.far().reconnect,
     };
     let one = Elsewhere { output, plan, needs, tested };
-    one.fits()?;
+    tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
     match measured.map_err(permitted).and_then(|bundle| one.believed(&bundle)) {
         Ok(files) => one.show(&out, &files),
@@ -114,17 +113,6 @@ impl Elsewhere<'_> {
             service: Some(words::SERVICE.to_owned()),
             ..self.tested.order(seq, self.lease(), self.plan.to_toml())
         }
-    }
-
-    /// An order is one message.
-    fn fits(&self) -> Result<(), Failure> {
-        let length = serde_json::to_vec(&self.order(0)).map_or(usize::MAX, |text| text.len());
-        if length <= LONGEST_ORDER {
-            return Ok(());
-        }
-        let cause =
-            anyhow!("the plan takes {length} bytes: at most {LONGEST_ORDER} are told to an agent");
-        Err(Failure::usage(cause).hint("ask for fewer values, or run btu traffic on that host"))
     }
 
     /// The longest step: a run, or waiting for an agent that was lost in it.
@@ -203,5 +191,5 @@ fn permitted(failure: Failure) -> Failure {
 const TEST: &str = "an agent connects to other hosts only where its policy says so: write test = true \
                     into the [[class]] of this host in policy.toml there and start the agent anew, or \
                     let another host of the connection do it with --test AGENT";
-/// Of a message, less what the agent adds.
-const LONGEST_ORDER: usize = 63 << 10;
+/// What makes a plan fit into one message.
+const SHORTER: &str = "ask for fewer values, or run btu traffic on that host";
