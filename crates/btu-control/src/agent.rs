@@ -157,6 +157,7 @@ impl Agent {
             Event::Ended { worker, how } => self.worker_ended(now, worker, &how),
             Event::Tick => {}
         }
+        self.close_servers(now);
         self.expire(now);
         self.remind(now);
         std::mem::take(&mut self.actions)

@@ -46,6 +46,8 @@ pub(super) struct Job {
     /// Whether something was begun that goes on by itself: its lease holds until it is over, and no other
     /// command makes it longer.
     begun: bool,
+    /// Whether it has an FTP server, which sends without a run.
+    serving: bool,
     /// The run that was prepared last.
     which: Which,
     /// What its account will be signed as, and this host's part in it.
@@ -85,6 +87,7 @@ impl Job {
             stepped: false,
             cell: None,
             begun: false,
+            serving: false,
             which: Which::default(),
             of: None,
             last: None,
@@ -104,6 +107,10 @@ impl Job {
             Request::Packets { .. } => self.grant.refuses_packets(),
             Request::Serve { .. } if !self.activities.iter().any(|name| name == "ftp") => {
                 Some("policy: the activity ftp was not reserved".to_owned())
+            }
+            Request::Serve { .. } => {
+                let closed = || self.grant.refuses_time(wall_clock_s, Nanos::ZERO);
+                self.grant.is_spent(spent).or_else(closed)
             }
             Request::Service(order) if !self.services.contains(&order.service) => {
                 Some(format!("policy: the service {} was not reserved", order.service))
@@ -281,6 +288,19 @@ impl Agent {
         let Some(job) = self.jobs.get(&worker) else { return };
         if let Some(reason) = job.grant.is_spent(spent) {
             let conn = job.conn;
+            self.note_refusal(&reason);
+            self.bye(now, conn, &reason);
+        }
+    }
+
+    /// A server sends between runs, too: it ends with the hours of its policy, and does not wait for a command.
+    pub(super) fn close_servers(&mut self, now: Nanos) {
+        let closed = |job: &Job| {
+            let reason = job.grant.refuses_time(self.wall_clock_s, Nanos::ZERO)?;
+            job.serving.then_some((job.conn, reason))
+        };
+        let closed: Vec<_> = self.jobs.values().filter_map(closed).collect();
+        for (conn, reason) in closed {
             self.note_refusal(&reason);
             self.bye(now, conn, &reason);
         }

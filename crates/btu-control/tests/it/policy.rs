@@ -325,6 +325,35 @@ fn what_was_not_reserved_is_not_done() {
     assert!(matches!(done[..], [Action::Order { .. }]), "{done:?}");
 }
 
+/// It sends without a run that anybody asks for.
+#[test]
+fn an_ftp_server_ends_with_the_hours_and_does_not_begin_when_the_bytes_are_spent() {
+    let serve = |seq| Request::Serve { seq, user: "btu".to_owned(), password: "secret".to_owned() };
+    let text = "[[class]]\nhours = \"22:00-06:00\"\nmax_bytes_per_day = \"1kB\"\n";
+    let (mut turn, _) = Turn::begin(policy(text), LATE, &["ftp"]);
+    let done = turn.ask(serve(1));
+    assert!(matches!(done[..], [Action::Order { .. }]), "{done:?}");
+    turn.agent.set_wall_clock(LATE + 7 * 3600 - 1);
+    assert_eq!(turn.on(Event::Tick), []);
+    turn.agent.set_wall_clock(LATE + 7 * 3600);
+    let ended = turn.on(Event::Tick);
+    let is_bye = |action: &Action| matches!(action, Action::Send { answer: Answer::Bye { reason }, .. } if reason.contains("hours"));
+    assert!(ended.iter().any(is_bye), "{ended:?}");
+    assert!(ended.contains(&Action::Kill { worker: WorkerId(1) }), "{ended:?}");
+    // Without a server the reservation stays; none begins.
+    let (mut turn, _) = Turn::begin(policy(text), LATE, &["ftp"]);
+    turn.agent.set_wall_clock(LATE + 7 * 3600);
+    assert_eq!(turn.on(Event::Tick), []);
+    assert!(refusal(&turn.ask(serve(1))).unwrap().contains("hours"));
+    let (mut turn, _) = Turn::begin(policy(text), LATE, &["ftp"]);
+    let which = Which { run: 1, attempt: 1, seq: 1 };
+    turn.ask(Request::Prepare(Box::new(preparation(which))));
+    let document = Answer::Failed { seq: 1, reason: String::new() };
+    turn.on(Event::Answered { worker: WorkerId(1), answer: document });
+    turn.on(Event::Settled { moved_bytes: 1000 });
+    assert!(refusal(&turn.ask(serve(2))).unwrap().contains("max_bytes_per_day"));
+}
+
 #[test]
 fn a_service_is_served_where_a_rate_is_set_too() {
     let wanted = Reservation { services: vec!["pingpong".to_owned()], ..reservation(1, 1, &[]) };

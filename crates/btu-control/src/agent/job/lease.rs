@@ -70,6 +70,7 @@ impl Job {
                 (self.lease, self.stepped) = (Some(order.lease_ns.min(self.grant.max_run)), true);
                 self.heard(now);
             }
+            Request::Serve { .. } => self.serving = true,
             // What ends it may take its time; what connects meanwhile has no more than that.
             Request::Cancel(_) | Request::Collect(_) => {
                 self.cell = None;
