@@ -56,7 +56,14 @@ fn headline(found: &ComparisonDocument) -> Vec<Block> {
     blocks.extend(conditions(found));
     blocks.push(Block::Facts { rows: [&found.before, &found.after].map(side).into() });
     blocks.push(Block::paragraph(READING));
+    blocks.extend(unjudged(&whole).map(Block::paragraph));
     blocks
+}
+
+/// Why figures have no interval, and so no verdict.
+fn unjudged(whole: &[&ChangeResult]) -> Option<String> {
+    let reason = whole.iter().find_map(|one| one.ratio_ci95_reason.as_deref())?;
+    Some(format!("Without an interval nothing is called different or the same: {reason}."))
 }
 
 const READING: &str = "btu and idle are in Mb/s, busy and idle host; penalty is how many times \
@@ -168,4 +175,27 @@ fn disclosure(found: &ComparisonDocument) -> Vec<Block> {
     }
     let item = |one: &super::FactResult| format!("{}: {} -> {}", one.name, one.before, one.after);
     vec![Block::List { items: found.disclosure.iter().map(item).collect() }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_without_an_interval_have_their_reason() {
+        let figure = |reason: Option<&str>| ChangeResult {
+            figure: "btu".to_owned(),
+            before: 60.8,
+            after: 24.0,
+            ratio: 0.395,
+            change_percent: -60.5,
+            ratio_ci95: reason.map_or(Some([0.3, 0.5]), |_| None),
+            ratio_ci95_reason: reason.map(ToOwned::to_owned),
+            different: None,
+        };
+        let [sure, unsure] = [figure(None), figure(Some("2 and 5 passes"))];
+        assert_eq!(unjudged(&[&sure]), None);
+        let said = unjudged(&[&sure, &unsure]).unwrap();
+        assert!(said.ends_with("different or the same: 2 and 5 passes."), "{said}");
+    }
 }
