@@ -35,7 +35,7 @@ pub(crate) struct RedactArgs {
     /// Where the redacted result goes: a new directory, or a bundle where it ends in .btu
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Keep the user's note (names in it that have a known form are replaced all the same)
+    /// Keep the user's note (what is replaced elsewhere is replaced in it, too)
     #[arg(long)]
     keep_notes: bool,
     /// Write exactly one JSON document to stdout
