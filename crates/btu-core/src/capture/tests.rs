@@ -117,7 +117,8 @@ fn what_is_no_capture_is_named() {
     assert!(said(b"").contains("empty"));
     assert!(said(b"{\"a\": 1}").contains("JSON"));
     assert!(said(&[0x1f, 0x8b, 8, 0]).contains("gzip"));
-    assert!(said(b"abcdefgh").contains("61 62 63 64"));
+    assert!(said(b"abcdefgh").contains("text"));
+    assert!(said(b"\x01bcdefgh").contains("01 62 63 64"));
     assert!(said(&classic(0xa1b2_c3d4, true, &[])[..5]).contains("5 bytes"));
     let mut other = file();
     other[12] = 9;

@@ -167,12 +167,16 @@ fn four(before: &str, rest: &str) -> Option<(usize, IpAddr)> {
     Some((run.len(), read?.into()))
 }
 
-/// `user@host`: letters on both sides, and no other sign of a price or a version.
+/// `user@host`: letters on both sides, and no other sign of a price or a version. Before what was taken out
+/// stands nothing that was an account.
 fn account(rest: &str) -> Option<Hit> {
     let of_name = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let user = run(rest, of_name);
-    let host =
-        run(rest[user.len()..].strip_prefix('@')?, of_name).trim_end_matches(['.', '_', '-']);
+    let behind = rest[user.len()..].strip_prefix('@')?;
+    if alias_length(behind).is_some() {
+        return None;
+    }
+    let host = run(behind, of_name).trim_end_matches(['.', '_', '-']);
     let is_account = [user, host].iter().all(|name| name.starts_with(char::is_alphabetic));
     let end = user.len() + 1 + host.len();
     is_account.then(|| Hit::of(Kind::Account, end, rest[..end].to_owned()))

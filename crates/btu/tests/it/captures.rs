@@ -155,6 +155,7 @@ fn an_abnormal_cell_gets_its_cause_and_its_chart() {
 
     let cell = "SEND/video/none";
     let said = btu().arg("explain").arg(&out).args([cell, "--json"]).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
     let causes = said["second_runs"][0]["connections"][0]["diagnoses"].as_array().unwrap();
     let names: Vec<&Value> = causes.iter().map(|found| &found["cause"]).collect();
