@@ -100,6 +100,8 @@ pub struct Agent {
     /// When payload was moved, and how much.
     spent: VecDeque<(Nanos, u64)>,
     refusals: VecDeque<String>,
+    /// Why this host is not put under test, whatever its policy says.
+    no_tests: Option<String>,
     confinement: BTreeMap<String, Fact>,
     /// Seconds since 1970, for the hours of the policy alone.
     wall_clock_s: u64,
@@ -119,6 +121,7 @@ impl Agent {
             last_worker: 0,
             spent: VecDeque::new(),
             refusals: VecDeque::new(),
+            no_tests: None,
             confinement: BTreeMap::new(),
             wall_clock_s: 0,
             actions: Vec::new(),
@@ -128,6 +131,21 @@ impl Agent {
     /// From now on these are known and invited.
     pub fn set_roster(&mut self, roster: Roster) {
         self.roster = roster;
+    }
+
+    /// Whether links are emulated from now on.
+    pub fn set_emulation(&mut self, offer: Offer) {
+        self.setup.emulation = offer;
+    }
+
+    /// Whether links are emulated.
+    pub const fn emulation(&self) -> &Offer {
+        &self.setup.emulation
+    }
+
+    /// From now on this host is not put under test, for this reason.
+    pub fn refuse_tests(&mut self, reason: String) {
+        self.no_tests = Some(reason);
     }
 
     /// What bounds the process that drives this, for whoever asks.

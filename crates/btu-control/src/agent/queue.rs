@@ -48,7 +48,11 @@ impl Agent {
         if wanted.test && self.setup.policy.shared > 1 {
             return Some("policy: shared; a host under test works for one at a time".to_owned());
         }
-        grant.refuses(wanted).or_else(|| grant.refuses_time(self.wall_clock_s, Nanos::ZERO))
+        let no_tests = || self.no_tests.clone().filter(|_| wanted.test);
+        grant
+            .refuses(wanted)
+            .or_else(no_tests)
+            .or_else(|| grant.refuses_time(self.wall_clock_s, Nanos::ZERO))
     }
 
     /// Why a peer may not use the agent's time at all. Who was welcome when it began to wait, or to work,

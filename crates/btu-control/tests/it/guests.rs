@@ -15,6 +15,7 @@ use btu_control::message::BlackBox;
 use btu_control::message::Limits;
 use btu_control::message::MAJOR;
 use btu_control::message::MINOR;
+use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
@@ -177,6 +178,21 @@ fn the_policy_decides_on_guests_and_on_tests() {
         let (conn, _) = scene.connect(at(1), scene.peer);
         assert!(refused(&scene.ask(at(1), conn, test()), why), "{why}");
     }
+}
+
+/// Its process was killed, and nothing brings it back while the agent runs.
+#[test]
+fn what_an_agent_lost_it_offers_to_nobody() {
+    let mut scene = Scene::new(&Policy::parse("p", "[[class]]\ntest = true\n").unwrap());
+    let why = "the bench of this agent has ended";
+    scene.agent.refuse_tests(why.to_owned());
+    let (conn, _) = scene.connect(at(1), scene.peer);
+    let test = Request::Reserve(Reservation { test: true, ..reservation() });
+    assert!(refused(&scene.ask(at(1), conn, test), why));
+    let gone = Offer::None("the front of this agent has ended".to_owned());
+    scene.agent.set_emulation(gone.clone());
+    let granted = scene.ask(at(1), conn, Request::Reserve(reservation()));
+    assert_eq!(granted, [Answer::Granted { shared: 1, emulation: gone }]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::Context;
 use btu_control::line::hear_next;
@@ -20,11 +22,13 @@ use serde::Serialize;
 
 use super::front::accept;
 use super::front::listen;
+use super::ordered::ENDING;
 use super::ordered::Ordered;
 use super::ordered::STARTING;
 use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::output;
 
 /// What the agent tells its bench when it starts it.
 #[derive(Debug, clap::Args)]
@@ -71,11 +75,35 @@ impl Bench {
         accept(&self.listener)
     }
 
+    /// Why it is not there any more, if it is not.
+    pub(super) fn ended(&self) -> Option<String> {
+        self.process.ended()
+    }
+
     /// Ends the test; nothing of it runs any more when this returns.
     pub(super) fn end_test(&mut self) {
-        self.process.end(&Order::End, "the bench");
+        // One that says why it cannot yet is there for the next one; else it is killed.
+        if let Err(error) = self.process.order(&Order::End, ENDING) {
+            output::message(&format!("the bench: {error}"));
+        }
         while self.listener.accept().is_ok() {}
     }
+}
+
+/// Ends a test, if there is one. One that waits for a disk is over when that has answered: until then nothing
+/// else begins, and who asks hears of it.
+fn end(test: &mut Option<Child>, within: Duration) -> io::Result<()> {
+    let Some(last) = test else { return Ok(()) };
+    let _ = last.kill();
+    let until = Instant::now() + within;
+    while last.try_wait()?.is_none() {
+        if Instant::now() >= until {
+            return Err(io::Error::other("the last test is killed and waits for a disk"));
+        }
+        std::thread::park_timeout(SLICE);
+    }
+    *test = None;
+    Ok(())
 }
 
 /// Does what it is told, until the agent is gone.
@@ -90,14 +118,10 @@ pub(super) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         hear_next::<Order>(&mut input).context("hear the agent").map_err(Failure::environment)?
     {
         // The last test ends in any case.
-        if let Some(mut last) = test.take() {
-            let _ = last.kill();
-            let _ = last.wait();
-        }
-        let started = match order {
+        let started = end(&mut test, WAITING).and_then(|()| match order {
             Order::End => Ok(()),
             Order::Start => under_test(args).map(|child| test = Some(child)),
-        };
+        });
         let told = started.map_err(|error| error.to_string());
         say(&mut io::stdout(), &told).map_err(Failure::environment)?;
     }
@@ -124,4 +148,25 @@ fn own(part: &str, state: &Path, scratch: Option<&Path>) -> Command {
 
 fn socket(state: &Path) -> PathBuf {
     state.join("test.sock")
+}
+
+/// For the end of a test: less than its agent waits for that.
+const WAITING: Duration = Duration::from_secs(2);
+const SLICE: Duration = Duration::from_millis(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_does_not_end_yet_is_kept_until_it_has() {
+        let sleeper = Command::new("sleep").arg("600").spawn().unwrap();
+        let mut test = Some(sleeper);
+        // No time at all: a process that was just killed has not ended.
+        while end(&mut test, Duration::ZERO).is_err() {
+            assert!(test.is_some(), "nobody waits for it any more");
+        }
+        assert!(test.is_none());
+        end(&mut test, Duration::ZERO).unwrap();
+    }
 }

@@ -164,7 +164,7 @@ impl Front {
 
     /// What conductors are offered.
     pub(super) fn offer(&self) -> Offer {
-        self.offer.clone()
+        self.process.ended().map_or_else(|| self.offer.clone(), Offer::None)
     }
 
     /// Starts a worker behind the emulator; returns its channel.

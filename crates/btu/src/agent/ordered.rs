@@ -24,6 +24,8 @@ pub(super) struct Ordered {
     name: &'static str,
     child: Child,
     said: BufReader<Patient>,
+    /// Why it was killed, once it was: nothing can start it again where the agent is confined.
+    ended: Option<String>,
 }
 
 /// A channel on which no word is waited for beyond its time, however slowly its bytes come.
@@ -40,7 +42,14 @@ impl Ordered {
         let child = command.spawn()?;
         // The command holds the other end of the channel: one that ends without a word must be heard.
         drop(command);
-        Ok(Self { name, child, said: BufReader::new(Patient { channel: ours, until: None }) })
+        let said = BufReader::new(Patient { channel: ours, until: None });
+        Ok(Self { name, child, said, ended: None })
+    }
+
+    /// Why it is not there any more, and what brings it back; `None` where it is.
+    pub(super) fn ended(&self) -> Option<String> {
+        let why = self.ended.as_ref()?;
+        Some(format!("{} of this agent has ended ({why}): start the agent there anew", self.name))
     }
 
     /// What it says of itself before its first order, however long that takes.
@@ -70,7 +79,7 @@ impl Ordered {
         order: &impl Serialize,
         within: Duration,
     ) -> io::Result<T> {
-        let answer = self.tell(order, within).inspect_err(|_| self.kill())?;
+        let answer = self.tell(order, within).inspect_err(|why| self.give_up(why))?;
         answer.map_err(io::Error::other)
     }
 
@@ -94,8 +103,13 @@ impl Ordered {
     fn end_within(&mut self, order: &impl Serialize, what: &str, within: Duration) {
         if let Err(error) = self.order(order, within) {
             output::message(&format!("{what} did not end its work ({error}): it is killed"));
-            self.kill();
+            self.give_up(&error);
         }
+    }
+
+    fn give_up(&mut self, why: &io::Error) {
+        self.ended.get_or_insert_with(|| why.to_string());
+        self.kill();
     }
 
     fn kill(&mut self) {
@@ -124,7 +138,7 @@ impl Read for Patient {
 /// For the start of a process.
 pub(super) const STARTING: Duration = Duration::from_secs(10);
 /// For the end of one, which is killed: much longer than the kernel takes.
-const ENDING: Duration = Duration::from_secs(3);
+pub(super) const ENDING: Duration = Duration::from_secs(3);
 
 #[cfg(test)]
 mod tests {
@@ -149,8 +163,11 @@ mod tests {
         assert!(mark.exists());
         let refused = ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
         assert_eq!(refused.to_string(), "no");
+        assert_eq!(ordered.ended(), None, "what cannot be done now may be later");
         // It has ended: nobody waits for it.
         ordered.order(&"start", Duration::from_mins(1)).unwrap_err();
+        let ended = ordered.ended().unwrap();
+        assert!(ended.starts_with("the shell of this agent has ended ("), "{ended}");
     }
 
     #[test]
@@ -163,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_end_its_work_is_killed() {
-        let mut ordered = shell("sleep 600", Path::new("-"));
+        let mut ordered = shell("exec sleep 600", Path::new("-"));
         ordered.end_within(&"end", "the front", Duration::from_millis(20));
         assert!(ordered.child.try_wait().unwrap().is_some(), "it goes on");
     }

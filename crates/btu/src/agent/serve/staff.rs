@@ -8,11 +8,14 @@ use std::net::Ipv4Addr;
 use btu_control::agent::Event;
 use btu_control::agent::WorkerId;
 use btu_control::message::Answer;
+use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_core::units::Nanos;
 
 use super::Server;
 use super::now;
+use crate::agent::bench::Bench;
+use crate::agent::front::Front;
 use crate::agent::workers::Allowed;
 use crate::agent::workers::Worker;
 use crate::output;
@@ -50,6 +53,24 @@ impl Server {
         self.hand_on(id, request);
     }
 
+    /// Why there is no emulator for a worker.
+    fn no_emulator(&self) -> String {
+        match self.parts.front.as_ref().map(Front::offer) {
+            Some(Offer::None(reason)) => reason,
+            _ => NO_EMULATOR.to_owned(),
+        }
+    }
+
+    /// What a process of the agent that was killed did is offered to nobody any more.
+    fn tell_of_parts(&mut self) {
+        if let Some(front) = &self.parts.front {
+            self.agent.set_emulation(front.offer());
+        }
+        if let Some(ended) = self.parts.bench.as_ref().and_then(Bench::ended) {
+            self.agent.refuse_tests(ended);
+        }
+    }
+
     /// To the worker whose business it is.
     fn hand_on(&mut self, id: WorkerId, request: &Request) {
         let of_run = request.which().is_some() && self.emulated.contains(&id);
@@ -57,7 +78,7 @@ impl Server {
         if let Some(worker) = workers.get_mut(&id) {
             return worker.order(request);
         }
-        let (seq, reason) = (request.seq().unwrap_or_default(), NO_EMULATOR.to_owned());
+        let (seq, reason) = (request.seq().unwrap_or_default(), self.no_emulator());
         self.happens(Event::Answered { worker: id, answer: Answer::Failed { seq, reason } });
     }
 
@@ -123,6 +144,7 @@ impl Server {
             front.end_worker();
             ended.push(behind);
         }
+        self.tell_of_parts();
         // All of them are killed now, and what they said before is all that they will ever say.
         let moved_bytes = ended.into_iter().map(Worker::settled).fold(0, u64::saturating_add);
         if moved_bytes > 0 {
@@ -137,7 +159,13 @@ impl Server {
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other))
         {
             Ok(worker) => drop(self.behind.insert(id, worker)),
-            Err(error) => output::message(&format!("start a worker behind the emulator: {error}")),
+            Err(error) => {
+                // Its conductor was promised an emulator.
+                let how = format!("start a worker behind the emulator: {error}");
+                output::message(&how);
+                self.tell_of_parts();
+                self.happens(Event::Ended { worker: id, how });
+            }
         }
     }
 
@@ -159,7 +187,10 @@ impl Server {
             .and_then(|worker| self.waiter.add(&worker).map(|()| worker).map_err(io::Error::other));
         match started {
             Ok(worker) => drop(self.workers.insert(id, worker)),
-            Err(error) => self.happens(Event::Ended { worker: id, how: error.to_string() }),
+            Err(error) => {
+                self.tell_of_parts();
+                self.happens(Event::Ended { worker: id, how: error.to_string() });
+            }
         }
         self.workers.contains_key(&id)
     }
@@ -214,7 +245,6 @@ mod tests {
     use btu_control::message::Bounded;
     use btu_control::message::Carried;
     use btu_control::message::LinkOrder;
-    use btu_control::message::Offer;
     use btu_control::message::Preparation;
     use btu_control::message::ServiceOrder;
     use btu_control::message::Which;
@@ -229,7 +259,6 @@ mod tests {
     use super::*;
     use crate::agent::StateArgs;
     use crate::agent::audit::Audit;
-    use crate::agent::front::Front;
     use crate::agent::listener::Listener;
     use crate::agent::serve::Parts;
     use crate::agent::state::StateDir;
@@ -346,5 +375,19 @@ mod tests {
         });
         assert!(server.workers.is_empty() && server.behind.is_empty());
         assert!(!folder.path().join("orders").exists(), "the front was told to start one");
+    }
+
+    #[test]
+    fn a_front_that_was_killed_is_offered_to_nobody_and_its_reservation_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        // It ends without an answer to the first order.
+        let mut server = server(folder.path(), "read order");
+        assert_eq!(server.agent.emulation(), &Offer::At([10, 0, 0, 9].into()));
+        let allowed = Allowed { ports: None, rate: None, longest_cut: LEASE, metered: false };
+        server.start_behind(ID, allowed);
+        let Offer::None(reason) = server.agent.emulation() else { panic!("it is offered") };
+        assert!(reason.starts_with("the front of this agent has ended ("), "{reason}");
+        assert!(reason.ends_with("start the agent there anew"), "{reason}");
+        assert_eq!(&server.no_emulator(), reason);
     }
 }
