@@ -4,7 +4,11 @@
 //! macvlan device on top of the host's own device. The front has an address of its own in that
 //! network; everything else of the host goes past the emulator.
 
+use std::io::ErrorKind;
 use std::net::IpAddr;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::link::ChainSpec;
 use btu_core::sample::DirectionSample;
@@ -123,7 +127,7 @@ fn join(site: &Site<'_>, net: &NetNs, wire: &NetNs) -> btu_sys::Result<()> {
     let mut wired = Netlink::open(wire)?;
     for name in [OUTER, INNER] {
         let link = wired.link(name)?.index;
-        wired.set_up(link)?;
+        set_up(&mut wired, link)?;
     }
     let mut front = Netlink::open(net)?;
     let loopback = front.link("lo")?.index;
@@ -139,6 +143,20 @@ fn join(site: &Site<'_>, net: &NetNs, wire: &NetNs) -> btu_sys::Result<()> {
         congestion: None,
         kind: RouteKind::Unicast,
     })
+}
+
+/// The devices of an agent that was just killed have the same hardware address until the kernel has taken
+/// their namespace apart.
+fn set_up(wired: &mut Netlink, link: u32) -> btu_sys::Result<()> {
+    let until = Instant::now() + TAKEN_APART;
+    loop {
+        match wired.set_up(link) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < until => {
+                thread::sleep(A_MOMENT);
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Locally administered, and as unique as the address.
@@ -170,6 +188,9 @@ const LINK: &str = "front";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 const DATA: &str = "data";
+/// Long for that, on a host that is busy with ending other namespaces, too.
+const TAKEN_APART: Duration = Duration::from_secs(5);
+const A_MOMENT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {

@@ -173,6 +173,11 @@ impl RemoteBox {
         self.run.attempt
     }
 
+    /// Whether there is a fault that nobody took.
+    pub(super) const fn is_lost(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// Why the agent is lost, once.
     pub(super) const fn take_fault(&mut self) -> Option<Fault> {
         self.fault.take()

@@ -17,16 +17,18 @@ use btu_core::sample::VerificationSample;
 use btu_core::units::Bytes;
 
 use super::RemoteRunner;
+use super::black_box::RemoteBox;
+use crate::run::losses::Losses;
 use crate::run::place::timestamp;
 
 impl RemoteRunner {
     /// One check of the link in front of each agent: without elements, with the plan's delay, with
-    /// its drops. `None` where it was interrupted or an agent was lost.
+    /// its drops. `None` where it was interrupted or an agent was lost for good.
     pub(super) fn check_links(&mut self, when: When) -> Option<Vec<VerificationSample>> {
         let roles: Vec<Role> = self.boxes.keys().copied().collect();
         let mut samples = Vec::new();
         for role in roles {
-            samples.push(self.check_link(when, role)?);
+            samples.push(self.checked(when, role)?);
         }
         let records: Vec<_> =
             samples.iter().cloned().map(btu_core::journal::Record::Verification).collect();
@@ -34,6 +36,19 @@ impl RemoteRunner {
         Some(samples)
     }
 
+    /// A check in which an agent was lost is none: it begins anew once the agent is back.
+    fn checked(&mut self, when: When, role: Role) -> Option<VerificationSample> {
+        let mut losses = Losses::default();
+        loop {
+            let sample = self.check_link(when, role);
+            let Some((lost, fault)) = self.fault() else { return sample };
+            if self.is_interrupted() || !self.is_tried_again(&mut losses, lost, &fault) {
+                return None;
+            }
+        }
+    }
+
+    /// `None` where it was interrupted, or where a fault says why.
     fn check_link(&mut self, when: When, role: Role) -> Option<VerificationSample> {
         let uses = |wanted| self.plan.cases.iter().any(|case| case.impairment() == wanted);
         let delay = uses(Impairment::Delay).then_some(self.plan.link.delay);
@@ -76,11 +91,8 @@ impl RemoteRunner {
         let run = CellRun { cell, pass: 0, position: 0, attempt: 1, fixed_units: None };
         let flows = [Flow { peer: role, direction: Direction::Send }];
         let sample = self.measure(&run, &flows, link.as_ref(), timestamp())?;
-        if let Some((role, fault)) = self.fault() {
-            self.lost.tell(format!("{role}: {fault}"));
-            return None;
-        }
-        Some(sample)
+        let is_lost = self.boxes.values().any(RemoteBox::is_lost);
+        (!is_lost).then_some(sample)
     }
 }
 

@@ -27,7 +27,9 @@ use crate::isolated::isolated;
 use crate::parsers::corpus;
 use crate::program::btu;
 use crate::program::ended_within;
+use crate::program::lines;
 use crate::program::read_json;
+use crate::program::short_plan;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -101,6 +103,35 @@ fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_men
         assert_eq!(ended.code(), Some(0));
         assert_has(&hosts, "result", 2 * 2 * 2);
         wait_until(|| agent.workers() == 0);
+    });
+}
+
+/// Before the first cell each link is checked by short runs: they are tried again as cells are.
+#[test]
+fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
+    let name = "agent::broken::an_agent_that_is_lost_while_its_link_is_checked_is_used_again";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let front = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
+        let mut agent = hosts.agent(0, &[front]);
+        hosts.pair(&agent, "lab1");
+        let plan = short_plan("\"SEND+DL\"", "netscape", 1).replace("20ms", "1s");
+        let options = ["--active", "lab1", "--reconnect", "240"];
+        let mut run = hosts.run(&plan, "result", &options);
+        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+        // The first of these runs goes the direct way, beside the control connection.
+        wait_until(|| hosts.connections(0) >= 2);
+        agent.kill();
+        assert!(!has_records(&hosts.path("result"), 1), "the check was over");
+        agent.restart();
+        let ended = ended_within(&mut run, A_LOT).expect("the run hangs");
+        let mut told = String::new();
+        run.stderr.as_mut().unwrap().read_to_string(&mut told).unwrap();
+        // A busy machine may need longer than the cap of a cell.
+        assert!(matches!(ended.code(), Some(0 | 6)), "{told}");
+        let checks = lines(&hosts.path("result").join("samples.jsonl"));
+        let checks = checks.iter().filter(|line| line["kind"] == "verification").count();
+        assert_eq!(checks, 2, "before and after");
     });
 }
 
