@@ -2,6 +2,7 @@
 
 pub mod capacity;
 pub mod delay;
+pub mod delay_knee;
 pub mod emodel;
 pub mod figures;
 pub mod knee;

@@ -5,8 +5,8 @@ mod totals;
 
 use std::collections::BTreeMap;
 
+use super::analysis::delay_knee::DelayKnee;
 use super::analysis::knee;
-use super::analysis::knee::DelayKnee;
 use super::analysis::knee::Hinge;
 use super::analysis::knee::Loaded;
 use super::analysis::sessions;
@@ -142,7 +142,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
             && journal.runs().all(RunSample::is_complete),
         mu,
         knee,
-        delay_knee: knee::delay_knee(&delays),
+        delay_knee: DelayKnee::of(&delays),
         scaling: sessions::scaling(&sessions),
         classes: classes(&cells, mu.map(|mu| mu.value)),
         stream: stream(journal),

@@ -1,0 +1,264 @@
+//! The search for a capacity (RFC 9097): a rate that adjusts itself to what the receiver reports.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::stats;
+use crate::traffic::trace::float;
+use crate::units::BitRate;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// A capacity search, report by report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CapacitySample {
+    /// Payload of a datagram.
+    pub datagram_bytes: Bytes,
+    /// The smallest delay of one way, as it was read: between two clocks it may be negative.
+    pub least_delay_ns: i64,
+    /// How far that may be from the truth; `None` where one clock measured both ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_bound_ns: Option<Nanos>,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Times at which the sender was too late for its rate and let it go.
+    pub late: u64,
+    /// What the receiver reported.
+    pub reports: Vec<CapacityReport>,
+}
+
+/// What a receiver reported of one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapacityReport {
+    /// The rate that was sent at, at the IP layer: the last one that came.
+    pub asked_bit_s: BitRate,
+    /// How long the interval was.
+    pub elapsed_ns: Nanos,
+    /// Datagrams that came.
+    pub received: u64,
+    /// Lost.
+    pub lost: u64,
+    /// Reordered or duplicated.
+    pub disordered: u64,
+    /// Mean delay less the smallest of all.
+    pub delay_variation_ns: Nanos,
+    /// What the sender took, by its own clock, to send what came or was lost; zero in results that are older than
+    /// this key.
+    #[serde(default)]
+    pub sent_in_ns: Nanos,
+    /// What that takes at the rate asked for.
+    #[serde(default)]
+    pub due_in_ns: Nanos,
+}
+
+/// What a capacity search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CapacityFigures {
+    /// The most that came in a sub-interval, bit/s at the IP layer.
+    pub capacity_bit_s: f64,
+    /// How long a sub-interval was, seconds.
+    pub sub_interval_s: f64,
+    /// What the search asked its sender for in that sub-interval, bit/s; `None` in results whose samples do not say.
+    pub asked_bit_s: Option<f64>,
+    /// What the sender sent of it.
+    pub sent_bit_s: Option<f64>,
+    /// True where the sender did not keep the rate asked for and what it sent came: the path carries at least that.
+    pub is_lower_bound: bool,
+    /// What came over the whole search, bit/s.
+    pub mean_bit_s: f64,
+    /// Of all datagrams.
+    pub lost_share: f64,
+    /// Of those of the sub-interval with the most.
+    pub best_lost_share: f64,
+    /// Delay variation of the sub-interval with the most, seconds.
+    pub delay_variation_s: f64,
+    /// The smallest delay of one way, seconds; `None` where two clocks hide it.
+    pub least_delay_s: Option<f64>,
+    /// How far that may be from the truth, seconds; `None` where one clock measured both ends.
+    pub delay_bound_s: Option<f64>,
+    /// Reports.
+    pub reports: usize,
+}
+
+impl CapacitySample {
+    /// Bits of a datagram at the IP layer: its payload, UDP (8) and IPv4 (20).
+    fn packet_bits(&self) -> f64 {
+        float(self.datagram_bytes.bits()) + 28.0 * 8.0
+    }
+
+    /// The smallest delay of one way, where the clocks of both ends are known well enough to say it.
+    fn least_delay_s(&self) -> Option<f64> {
+        let least = Nanos::new(u64::try_from(self.least_delay_ns).ok()?);
+        self.delay_bound_ns.is_none_or(|bound| least >= bound).then(|| least.seconds())
+    }
+
+    /// What it found: a tenth of the search is a sub-interval (RFC 9097, 5.3: 1 s of 10 s).
+    pub fn figures(&self) -> Option<CapacityFigures> {
+        let length = (self.reports.len() / SUB_INTERVALS).max(1);
+        let rate = |part: &[CapacityReport]| {
+            let time: f64 = part.iter().map(|report| report.elapsed_ns.seconds()).sum();
+            let came: u64 = part.iter().map(|report| report.received).sum();
+            (time > 0.0).then(|| (float(came) * self.packet_bits() / time, time))
+        };
+        let parts = self.reports.chunks_exact(length);
+        let best = parts.max_by(|a, b| {
+            let of = |part: &[CapacityReport]| rate(part).map_or(0.0, |(rate, _)| rate);
+            of(a).total_cmp(&of(b))
+        })?;
+        let (capacity_bit_s, sub_interval_s) = rate(best)?;
+        let offered = Offered::of(best, self.packet_bits());
+        let is_lower_bound = offered.is_some_and(|offered| offered.is_short(capacity_bit_s));
+        let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
+        Some(CapacityFigures {
+            capacity_bit_s,
+            sub_interval_s,
+            asked_bit_s: offered.map(|offered| offered.asked_bit_s),
+            sent_bit_s: offered.map(|offered| offered.sent_bit_s),
+            is_lower_bound,
+            mean_bit_s: rate(&self.reports)?.0,
+            lost_share: lost_share(&self.reports),
+            best_lost_share: lost_share(best),
+            delay_variation_s: stats::arithmetic_mean(&variations)?,
+            least_delay_s: self.least_delay_s(),
+            delay_bound_s: self.delay_bound_ns.map(Nanos::seconds),
+            reports: self.reports.len(),
+        })
+    }
+}
+
+impl CapacityFigures {
+    /// What was sent in the best sub-interval and what was asked for, bit/s.
+    pub fn offered(&self) -> Option<(f64, f64)> {
+        self.sent_bit_s.zip(self.asked_bit_s)
+    }
+}
+
+fn lost_share(part: &[CapacityReport]) -> f64 {
+    let lost: u64 = part.iter().map(|report| report.lost).sum();
+    let received: u64 = part.iter().map(|report| report.received).sum();
+    float(lost) / float((lost + received).max(1))
+}
+
+/// What a sender was asked for, and what it sent.
+#[derive(Clone, Copy, Debug)]
+struct Offered {
+    asked_bit_s: f64,
+    sent_bit_s: f64,
+}
+
+impl Offered {
+    fn of(part: &[CapacityReport], packet_bits: f64) -> Option<Self> {
+        let seconds = |of: fn(&CapacityReport) -> Nanos| -> f64 {
+            part.iter().map(|report| of(report).seconds()).sum()
+        };
+        let (sent_in, due_in) = (seconds(|report| report.sent_in_ns), seconds(|r| r.due_in_ns));
+        let datagrams: u64 = part.iter().map(|report| report.received + report.lost).sum();
+        let bits = float(datagrams) * packet_bits;
+        (sent_in > 0.0 && due_in > 0.0)
+            .then(|| Self { asked_bit_s: bits / due_in, sent_bit_s: bits / sent_in })
+    }
+
+    /// True where less was sent than asked for, and that came: not the path is what stood in the way.
+    fn is_short(self, came_bit_s: f64) -> bool {
+        self.sent_bit_s < KEPT * self.asked_bit_s && came_bit_s > KEPT * self.sent_bit_s
+    }
+}
+
+const SUB_INTERVALS: usize = 10;
+/// A capacity is known within so much (check T13).
+const KEPT: f64 = 0.98;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t13_the_capacity_is_that_of_the_best_tenth() {
+        let report = |received| CapacityReport {
+            received,
+            lost: if received > 25 { 2 } else { 0 },
+            elapsed_ns: Nanos::from_millis(50),
+            ..CapacityReport::default()
+        };
+        let reports = (0..200).map(|n| report(if (100..120).contains(&n) { 50 } else { 25 }));
+        let sample = CapacitySample {
+            datagram_bytes: Bytes::new(1222),
+            reports: reports.collect(),
+            ..CapacitySample::default()
+        };
+        let figures = sample.figures().unwrap();
+        // 50 packets of 10,000 bits each 50 ms.
+        assert!((figures.capacity_bit_s - 10e6).abs() < 1.0, "{figures:?}");
+        assert!(
+            (figures.mean_bit_s - 5.5e6).abs() < 1.0 && (figures.sub_interval_s - 1.0).abs() < 1e-9
+        );
+        let lost = [(figures.best_lost_share, 2.0 / 52.0), (figures.lost_share, 40.0 / 5540.0)];
+        assert!(lost.iter().all(|(got, want)| (got - want).abs() < 1e-12), "{figures:?}");
+        assert_eq!(CapacitySample::default().figures(), None);
+    }
+
+    /// The row of 10 Gb/s, of which the sender sent 1.5 and all of it came: the path carries at least that. Where
+    /// less came than was sent, or all was sent that was asked for, the path is what stood in the way.
+    #[test]
+    fn a_sender_that_did_not_keep_its_rate_gives_a_lower_bound() {
+        let found = |asked_mbit_s: u64, sent_mbit_s: u64, came_mbit_s: u64| {
+            let datagrams = |mbit_s: u64| mbit_s * 5; // of 1250 bytes in 50 ms
+            let report = CapacityReport {
+                asked_bit_s: BitRate::new(asked_mbit_s * 1_000_000),
+                elapsed_ns: Nanos::from_millis(50),
+                received: datagrams(came_mbit_s),
+                lost: datagrams(sent_mbit_s - came_mbit_s),
+                sent_in_ns: Nanos::from_millis(50),
+                due_in_ns: Nanos::new(50_000_000 * sent_mbit_s / asked_mbit_s),
+                ..CapacityReport::default()
+            };
+            let datagram_bytes = Bytes::new(1222);
+            let reports = vec![report; 20];
+            let sample = CapacitySample { datagram_bytes, reports, ..CapacitySample::default() };
+            sample.figures().unwrap()
+        };
+        for (asked, sent, came, want) in [
+            (10_000, 1_500, 1_500, true),
+            (10_000, 1_500, 1_000, false),
+            (1_500, 1_500, 1_000, false),
+            (1_500, 1_490, 1_490, false),
+        ] {
+            let figures = found(asked, sent, came);
+            assert_eq!(figures.is_lower_bound, want, "{figures:?}");
+            for (got, want) in [(figures.asked_bit_s, asked), (figures.sent_bit_s, sent)] {
+                assert!((got.unwrap() / (float(want) * 1e6) - 1.0).abs() < 1e-6, "{figures:?}");
+            }
+        }
+        let old = CapacityReport {
+            received: 5,
+            elapsed_ns: Nanos::from_millis(50),
+            ..CapacityReport::default()
+        };
+        let old = CapacitySample { reports: vec![old], ..CapacitySample::default() };
+        let old = old.figures().unwrap();
+        assert_eq!((old.asked_bit_s, old.sent_bit_s, old.is_lower_bound), (None, None, false));
+    }
+
+    /// 50 us that two clocks read as -200 or as 300 us are not known; 21 ms that they read as 11 are, within 10.
+    #[test]
+    fn a_delay_below_the_bound_of_the_clocks_is_not_said() {
+        let report =
+            CapacityReport { elapsed_ns: Nanos::from_millis(50), ..CapacityReport::default() };
+        for (least_delay_ns, bound, want) in [
+            (50_000, None, Some(0.000_05)),
+            (-200_000, Some(350), None),
+            (300_000, Some(350), None),
+            (11_000_000, Some(10_000), Some(0.011)),
+        ] {
+            let sample = CapacitySample {
+                least_delay_ns,
+                delay_bound_ns: bound.map(Nanos::from_micros),
+                reports: vec![report],
+                ..CapacitySample::default()
+            };
+            let figures = sample.figures().unwrap();
+            assert_eq!(figures.least_delay_s, want);
+            assert_eq!(figures.delay_bound_s, sample.delay_bound_ns.map(Nanos::seconds));
+        }
+    }
+}
