@@ -154,6 +154,8 @@ pub struct TrafficCellResult {
     pub departure_rate_bit_s: Option<f64>,
     /// The 95 % interval of d; null below three passes.
     pub departure_ci95_bit_s: Option<[f64; 2]>,
+    /// d without what was only under way at the end, bit/s: what knee and mu are found from.
+    pub carried_rate_bit_s: Option<f64>,
     /// Payload acknowledged within the duration, bit/s; null for datagrams.
     pub transmitted_rate_bit_s: Option<f64>,
     /// a / d.
@@ -252,6 +254,7 @@ fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
         arrival_rate_bit_s: value(measured.arrival),
         departure_rate_bit_s: value(measured.departure),
         departure_ci95_bit_s: measured.departure.and_then(bounds),
+        carried_rate_bit_s: value(measured.carried),
         transmitted_rate_bit_s: last.and_then(|run| run.transmitted),
         offered_ratio: value(measured.offered_ratio),
         rho: measured.arrival.and_then(|arrival| analysis.rho(arrival.value)),
@@ -327,6 +330,10 @@ const REASONS: &Reasons = &[
     ("arrival_rate_bit_s", NO_RUN),
     ("departure_rate_bit_s", NO_RUN),
     ("departure_ci95_bit_s", FEW_PASSES),
+    (
+        "carried_rate_bit_s",
+        "no run of this cell was made, or the journal is older than this figure",
+    ),
     ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
     ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
     ("offered_ratio", "no flow delivered anything within the duration"),

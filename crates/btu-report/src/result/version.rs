@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.6.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "1.7.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -48,6 +48,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (6, "least_delay_bound_s"),
     (6, "lower_bound"),
     (6, "sent_bit_s"),
+    (7, "carried_rate_bit_s"),
 ]);
 
 impl LaterKeys {

@@ -20,7 +20,7 @@ pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
     rows
 }
 
-const COLUMNS: [&str; 32] = [
+const COLUMNS: [&str; 33] = [
     "cell",
     "pass",
     "cluster",
@@ -37,6 +37,7 @@ const COLUMNS: [&str; 32] = [
     "acknowledged_bytes",
     "arrival_rate_bit_s",
     "departure_rate_bit_s",
+    "carried_rate_bit_s",
     "offered_ratio",
     "window_delay_s",
     "drained_delay_s",
@@ -75,6 +76,7 @@ fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample)
         flow.acknowledged_bytes.map_or_else(String::new, |bytes| bytes.count().to_string()),
         figures.arrival_rate_bit_s.to_string(),
         figures.departure_rate_bit_s.to_string(),
+        or_empty(figures.carried_rate_bit_s),
         or_empty(figures.offered_ratio),
         or_empty(flow.one_way(figures.window_delay_s)),
         or_empty(flow.one_way(figures.drained_delay_s)),

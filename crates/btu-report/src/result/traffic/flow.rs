@@ -44,6 +44,8 @@ pub struct TrafficFlowResult {
     pub arrival_rate_bit_s: f64,
     /// d, bit/s.
     pub departure_rate_bit_s: f64,
+    /// D(T + w) / T with the least delay w of a byte, bit/s: d without what was only under way at T.
+    pub carried_rate_bit_s: Option<f64>,
     /// a / d.
     pub offered_ratio: Option<f64>,
     /// Blocks that fell due.
@@ -148,6 +150,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         acknowledged_bytes: flow.acknowledged_bytes.map(btu_core::units::Bytes::count),
         arrival_rate_bit_s: figures.arrival_rate_bit_s,
         departure_rate_bit_s: figures.departure_rate_bit_s,
+        carried_rate_bit_s: figures.carried_rate_bit_s,
         offered_ratio: figures.offered_ratio,
         blocks_due: figures.blocks.due,
         blocks_sent: figures.blocks.sent,
