@@ -3,6 +3,7 @@
 //! A plan comes from an edition (an immutable, hashed file) plus a preset plus what the user asked
 //! for. Who holds a [`Plan`] checks nothing.
 
+mod bounds;
 mod cap;
 mod capture;
 mod edition;
@@ -196,9 +197,35 @@ mod tests {
         for (text, said) in [
             (
                 "[link]\ndelay = \"1000s\"",
-                "night.toml:2:9: link.delay = \"1000s\": must be at most 2s",
+                "night.toml:2:9: link.delay = \"1000s\": write a time from 0ns to 2s",
             ),
-            ("[time]\nwindow = \"1ns\"", "must be at least 1ms"),
+            ("[time]\nwindow = \"1ns\"", "time.window = \"1ns\": write a time from 1ms to 3600s"),
+            ("[time]\nwindow = \"9000000000s\"", "write a time from 1ms to 3600s"),
+            ("[time]\namount = \"0B\"", "time.amount = \"0B\": write a size from 1B to 1TB"),
+            ("[time]\namount = \"16000000TB\"", "write a size from 1B to 1TB"),
+            ("[time]\nlead_in = \"70s\"", "time.lead_in = \"70s\": write a time from 0ns to 30s"),
+            ("[time]\nalone = \"0ns\"", "time.alone = \"0ns\": write a time from 1ns to 3600s"),
+            ("[time]\nrepeat_allowance = \"9e9s\"", "unknown unit \"e9s\""),
+            ("[time]\nrepeat_allowance = \"9000000000s\"", "write a time from 0ns to 2592000s"),
+            ("[passes]\nbudget = \"9000000000s\"", "write a time from 1ns to 2592000s"),
+            ("[passes]\nmin = 0", "passes.min = 0: write a number from 1 to 10000"),
+            (
+                "[passes]\nmax = 4000000000",
+                "passes.max = 4000000000: write a number from 1 to 10000",
+            ),
+            (
+                "[sockets]\nblack_box_window_clamp = \"5GiB\"",
+                "sockets.black_box_window_clamp = \"5GiB\": write a size from 2KiB to 512MiB",
+            ),
+            (
+                "[sockets]\nblack_box_buffer = \"0B\"",
+                "sockets.black_box_buffer = \"0B\": write a size from 4KiB to 512MiB",
+            ),
+            (
+                "[activity]\ncpu_threads = \"100000\"",
+                "activity.cpu_threads = \"100000\": write a number from 1 to 4096",
+            ),
+            ("[activity]\ncpu_threads = \"many\"", "cpu_threads = \"many\": write a number from 1"),
             ("[activity]\nio_file = \"0B\"", "write a size from 1B to 16GiB"),
             ("[activity]\nftp_transfer = \"900GB\"", "write a size from 1B to 16GiB"),
             (
@@ -209,6 +236,19 @@ mod tests {
             let error = own(text).unwrap_err();
             assert!(error.contains(said), "{error}");
         }
+    }
+
+    #[test]
+    fn a_plan_of_legal_values_that_would_take_years_is_refused_with_what_to_change() {
+        let years = "[passes]\nmin = 10000\nmax = 10000\n[time]\nwindow = \"3600s\"";
+        let slow = "[link]\nrate = \"rate 1bit/s\"\n[time]\namount = \"1TB\"";
+        for text in [years, slow] {
+            let error = own(text).unwrap_err();
+            assert!(error.starts_with("night.toml: the plan takes "), "{error}");
+            assert!(error.contains("30 is the most; lower passes.min"), "{error}");
+        }
+        let month = own("[passes]\nmin = 100\nmax = 10000\nbudget = \"2592000s\"").unwrap();
+        assert!(month.estimate() < month.estimate_max());
     }
 
     #[test]

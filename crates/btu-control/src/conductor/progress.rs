@@ -121,7 +121,8 @@ impl Outlook<'_> {
         if self.most_passes(sure_steps) == least {
             return Nanos::ZERO;
         }
-        let all = self.paced(self.plan.pass_time()) * u64::from(self.plan.passes.max - least);
+        let more = u64::from(self.plan.passes.max - least);
+        let all = self.paced(self.plan.pass_time()).saturating_mul(more);
         all.min(self.room(sure_steps))
     }
 

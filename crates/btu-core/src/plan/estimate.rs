@@ -13,13 +13,14 @@ use crate::units::Nanos;
 impl Plan {
     /// The time of the passes that are sure to be made, checks of the emulation included.
     pub fn estimate(&self) -> Nanos {
-        self.pass_time() * u64::from(self.passes.min) + CHECK * 2
+        self.pass_time().saturating_mul(u64::from(self.passes.min)).saturating_add(CHECK * 2)
     }
 
     /// The most time: all passes that the budget admits, repeats of disturbed runs, second runs. The
     /// budget is of time that passed, repeats included: no pass beyond the least ends after it.
     pub fn estimate_max(&self) -> Nanos {
-        let passes = |count: u32| self.pass_time() * u64::from(count) + self.repeat_allowance;
+        let all = |count: u32| self.pass_time().saturating_mul(u64::from(count));
+        let passes = |count: u32| all(count).saturating_add(self.repeat_allowance);
         let budget = self.pass_budget().max(passes(self.passes.min));
         passes(self.passes.max).min(budget) + self.time_after_passes() + CHECK
     }
@@ -40,7 +41,9 @@ impl Plan {
 
     /// The time of one pass.
     pub fn pass_time(&self) -> Nanos {
-        self.steps().iter().map(|step| self.step_time(step)).sum()
+        let steps = self.steps();
+        let times = steps.iter().map(|step| self.step_time(step));
+        times.fold(Nanos::ZERO, Nanos::saturating_add)
     }
 
     /// The time of one step.
@@ -80,7 +83,8 @@ impl Plan {
         match self.amount {
             Amount::Window(window) => self.lead_in + window,
             Amount::Fixed(amount) => {
-                self.lead_in + self.slowest_rate(case).unwrap_or(FAST).time_for(amount)
+                let time = self.slowest_rate(case).unwrap_or(FAST).time_for(amount);
+                self.lead_in + time.min(self.time_cap())
             }
         }
     }

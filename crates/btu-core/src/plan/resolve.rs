@@ -12,6 +12,7 @@ use super::Plan;
 use super::PlanError;
 use super::SocketPlan;
 use super::Work;
+use super::bounds;
 use super::error::Source;
 use super::matrix::Matrix;
 use super::raw::RawActivity;
@@ -21,12 +22,11 @@ use super::raw::RawMatrix;
 use super::raw::RawPasses;
 use super::raw::RawPlan;
 use super::raw::RawPreset;
+use super::raw::RawSockets;
 use super::raw::RawTime;
 use super::select::Selection;
 use super::text::Reader;
 use crate::cell::ActivityName;
-use crate::units::Bytes;
-use crate::units::Nanos;
 
 /// What the user asked for; `None` leaves the edition's own.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl Plan {
         plan.partial = !plan.matrix().holds(&whole);
         let larger = !whole.holds(&plan.matrix());
         plan.preset = if changed || larger { "custom".to_owned() } else { preset_name };
-        Ok(plan)
+        plan.ends(name)
     }
 
     fn matrix(&self) -> Matrix {
@@ -260,25 +260,20 @@ pub(super) fn assemble(
         partial: false,
         amount: amount(&time, reader)?,
         work: work(&time, reader)?,
-        lead_in: reader.required("time.lead_in", time.lead_in.as_ref())?,
-        alone_window: reader.positive("time.alone", time.alone.as_ref())?,
+        lead_in: reader.time("time.lead_in", &time.lead_in, &bounds::LEAD_IN)?,
+        alone_window: reader.time("time.alone", &time.alone, &bounds::ALONE)?,
         passes: pass_rule(&passes, reader)?,
-        repeat_allowance: reader
-            .required("time.repeat_allowance", time.repeat_allowance.as_ref())?,
+        repeat_allowance: reader.time(
+            "time.repeat_allowance",
+            &time.repeat_allowance,
+            &bounds::ALLOWANCE,
+        )?,
         link: LinkPlan {
-            delay: reader.at_most("link.delay", link.delay.as_ref(), LONGEST_DELAY)?,
+            delay: reader.time("link.delay", &link.delay, &bounds::DELAY)?,
             drop: reader.pattern("link.drop", link.drop.as_ref())?,
             rate: reader.rate_element("link.rate", link.rate.as_ref())?,
         },
-        sockets: SocketPlan {
-            congestion: reader.word("sockets.congestion", sockets.congestion.as_ref())?,
-            black_box_buffer: reader
-                .optional("sockets.black_box_buffer", sockets.black_box_buffer.as_ref())?,
-            black_box_window_clamp: reader.optional(
-                "sockets.black_box_window_clamp",
-                sockets.black_box_window_clamp.as_ref(),
-            )?,
-        },
+        sockets: socket_plan(&sockets, reader)?,
         activity: activity_plan(&activity, reader)?,
         captured: captured(&own.capture, reader)?,
     })
@@ -295,18 +290,12 @@ fn amount_or(own: RawTime, base: &RawTime) -> RawTime {
 
 fn amount(time: &RawTime, reader: &Reader<'_>) -> Result<Amount, PlanError> {
     match (&time.window, &time.amount) {
-        (Some(window), None) => match reader.value::<Nanos>("time.window", window)? {
-            time if time < SHORTEST_WINDOW => Err(reader.illegal(
-                "time.window",
-                window,
-                &format!("must be at least {SHORTEST_WINDOW}: one message has to pass"),
-            )),
-            time => Ok(Amount::Window(time)),
-        },
-        (None, Some(amount)) => match reader.value::<Bytes>("time.amount", amount)? {
-            Bytes::ZERO => Err(reader.illegal("time.amount", amount, "must be more than nothing")),
-            amount => Ok(Amount::Fixed(amount)),
-        },
+        (Some(_), None) => {
+            reader.time("time.window", &time.window, &bounds::WINDOW).map(Amount::Window)
+        }
+        (None, Some(_)) => {
+            reader.size("time.amount", &time.amount, &bounds::AMOUNT).map(Amount::Fixed)
+        }
         (Some(_), Some(amount)) => Err(reader.illegal(
             "time.amount",
             amount,
@@ -328,12 +317,8 @@ fn work(time: &RawTime, reader: &Reader<'_>) -> Result<Work, PlanError> {
 }
 
 fn pass_rule(passes: &RawPasses, reader: &Reader<'_>) -> Result<PassRule, PlanError> {
-    let count = |key: &str, value: &Option<Spanned<u32>>| match value {
-        Some(value) if *value.get_ref() > 0 => Ok(*value.get_ref()),
-        Some(value) => Err(reader.illegal_number(key, value, "at least one pass is made")),
-        None => Err(reader.missing(key, "write a number of passes")),
-    };
-    let (min, max) = (count("passes.min", &passes.min)?, count("passes.max", &passes.max)?);
+    let min = reader.passes("passes.min", passes.min.as_ref())?;
+    let max = reader.passes("passes.max", passes.max.as_ref())?;
     if max < min {
         let text = format!("passes: min = {min} is more than max = {max}");
         return Err(PlanError::Contradiction(format!("{}: {text}", reader.source.name)));
@@ -341,29 +326,28 @@ fn pass_rule(passes: &RawPasses, reader: &Reader<'_>) -> Result<PassRule, PlanEr
     Ok(PassRule {
         min,
         max,
-        budget: reader.positive("passes.budget", passes.budget.as_ref())?,
+        budget: reader.time("passes.budget", &passes.budget, &bounds::BUDGET)?,
         half_width: reader.required("passes.half_width", passes.half_width.as_ref())?,
     })
 }
 
 fn activity_plan(activity: &RawActivity, reader: &Reader<'_>) -> Result<ActivityPlan, PlanError> {
-    let threads = match &activity.cpu_threads {
-        None => None,
-        Some(text) => match text.get_ref().parse::<u32>() {
-            Ok(count) if count > 0 => Some(count),
-            _ => {
-                return Err(reader.illegal(
-                    "activity.cpu_threads",
-                    text,
-                    "write a number above zero",
-                ));
-            }
-        },
-    };
+    let (threads, transfer) = ("activity.cpu_threads", "activity.ftp_transfer");
     Ok(ActivityPlan {
-        cpu_threads: threads,
-        io_file: reader.size("activity.io_file", activity.io_file.as_ref())?,
-        ftp_transfer: reader.size("activity.ftp_transfer", activity.ftp_transfer.as_ref())?,
+        cpu_threads: reader.threads(threads, &activity.cpu_threads)?,
+        io_file: reader.size("activity.io_file", &activity.io_file, &bounds::FILE)?,
+        ftp_transfer: reader.size(transfer, &activity.ftp_transfer, &bounds::FILE)?,
+    })
+}
+
+fn socket_plan(sockets: &RawSockets, reader: &Reader<'_>) -> Result<SocketPlan, PlanError> {
+    let size = |key: &str, text, legal| reader.within_or_none(key, text, "size", legal);
+    let RawSockets { congestion, black_box_buffer: buffer, black_box_window_clamp: clamp } =
+        sockets;
+    Ok(SocketPlan {
+        congestion: reader.word("sockets.congestion", congestion.as_ref())?,
+        black_box_buffer: size("sockets.black_box_buffer", buffer, &bounds::BUFFER)?,
+        black_box_window_clamp: size("sockets.black_box_window_clamp", clamp, &bounds::CLAMP)?,
     })
 }
 
@@ -372,11 +356,6 @@ fn captured(capture: &RawCapture, reader: &Reader<'_>) -> Result<Captured, PlanE
     let read = text.get_ref().parse::<Captured>();
     read.map_err(|cause| reader.illegal("capture.cells", text, &cause.to_string()))
 }
-
-/// A satellite's hop is 270 ms; a check of the emulation waits for hundreds of round trips.
-const LONGEST_DELAY: Nanos = Nanos::from_secs(2);
-/// Below it a cell measures its own start.
-const SHORTEST_WINDOW: Nanos = Nanos::from_millis(1);
 
 fn edition_names() -> String {
     super::EDITIONS.iter().map(|e| e.name).collect::<Vec<_>>().join(" or ")

@@ -16,8 +16,6 @@ use crate::cell::ActivityName;
 use crate::link;
 use crate::link::ChainSpec;
 use crate::link::Pattern;
-use crate::units::Bytes;
-use crate::units::Nanos;
 
 /// Reads the values of one file.
 #[derive(Clone, Copy, Debug)]
@@ -42,60 +40,8 @@ impl Reader<'_> {
         key: &str,
         text: Option<&Spanned<String>>,
     ) -> Result<T, PlanError> {
-        let given = text.ok_or_else(|| self.missing(key, "write it into the plan"))?;
+        let given = text.ok_or_else(|| self.unwritten(key))?;
         self.value(key, given)
-    }
-
-    /// A value that may be left out.
-    pub(super) fn optional<T: FromStr<Err: Display>>(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-    ) -> Result<Option<T>, PlanError> {
-        text.map(|given| self.value(key, given)).transpose()
-    }
-
-    /// A time above zero.
-    pub(super) fn positive(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-    ) -> Result<Nanos, PlanError> {
-        match (self.required(key, text)?, text) {
-            (Nanos::ZERO, Some(given)) => {
-                Err(self.illegal(key, given, "must be more than no time"))
-            }
-            (time, _) => Ok(time),
-        }
-    }
-
-    /// A time up to a bound.
-    pub(super) fn at_most(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-        most: Nanos,
-    ) -> Result<Nanos, PlanError> {
-        match (self.required(key, text)?, text) {
-            (time, Some(given)) if time > most => {
-                Err(self.illegal(key, given, &format!("must be at most {most}")))
-            }
-            (time, _) => Ok(time),
-        }
-    }
-
-    /// A size from one byte to what the program is willing to write to a disk.
-    pub(super) fn size(
-        &self,
-        key: &str,
-        text: Option<&Spanned<String>>,
-    ) -> Result<Bytes, PlanError> {
-        match (self.required(key, text)?, text) {
-            (size, Some(given)) if size == Bytes::ZERO || size > LARGEST_FILE => {
-                Err(self.illegal(key, given, &format!("write a size from 1B to {LARGEST_FILE}")))
-            }
-            (size, _) => Ok(size),
-        }
     }
 
     /// A single word: a name that the kernel will judge.
@@ -198,6 +144,11 @@ impl Reader<'_> {
         }
     }
 
+    /// A value without which there is no plan.
+    pub(super) fn unwritten(&self, key: &str) -> PlanError {
+        self.missing(key, "write it into the plan")
+    }
+
     /// A value that must be given is not.
     pub(super) fn missing(&self, key: &str, remedy: &str) -> PlanError {
         PlanError::Missing {
@@ -291,8 +242,5 @@ fn put_some(out: &mut String, key: &str, value: Option<impl Display>) {
 fn quoted(value: impl Display) -> String {
     toml::Value::String(value.to_string()).to_string()
 }
-
-/// Two of them lie on the disk during a run.
-const LARGEST_FILE: Bytes = Bytes::new(16 << 30);
 
 const TESTBED_CLASSES: &[&str] = &["local", "lab", "cloud", "wan"];
