@@ -48,6 +48,15 @@ impl Object<'_> {
         number.map(Some).ok_or_else(|| self.illegal(key, &value.to_string(), legal))
     }
 
+    /// A list, empty where there is none.
+    pub(super) fn list(&self, key: &str) -> Result<&[Value], TableError> {
+        match self.value(key) {
+            None => Ok(&[]),
+            Some(Value::Array(values)) => Ok(values),
+            Some(other) => Err(self.illegal(key, &shortened(other), "a list [...] is expected")),
+        }
+    }
+
     /// bits / seconds in Mb/s; a goodput that stands beside them must agree, or stands alone.
     pub(super) fn goodput(&self) -> Result<f64, TableError> {
         let given = self.positive("goodput_mbps", "Mb/s")?;
@@ -138,11 +147,14 @@ pub(super) fn as_object<'v>(
     value: &'v Value,
 ) -> Result<&'v Map<String, Value>, TableError> {
     value.as_object().ok_or_else(|| {
-        let mut text = value.to_string();
-        text.truncate(text.char_indices().nth(40).map_or(text.len(), |(at, _)| at));
         let legal = "an object {\"key\": value} is expected".to_owned();
-        TableError::Value { place: place.to_owned(), value: text, legal }
+        TableError::Value { place: place.to_owned(), value: shortened(value), legal }
     })
+}
+
+/// The beginning of a value, which may be a whole table.
+fn shortened(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
 }
 
 /// True for two figures that are one figure, printed and read back.

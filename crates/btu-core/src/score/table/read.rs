@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 
 use serde_json::Value;
 
@@ -82,7 +83,7 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
     if !is_result {
         object.refuse_others(TABLE_KEYS)?;
     }
-    let bases = Bases::read(&object)?;
+    let bases = Bases::read(&object, is_result)?;
     let Some(Value::Array(rows)) = object.map.get("cells") else {
         return Err(object.missing("cells", "write \"cells\": [{\"case\": \"SEND\", ...}]"));
     };
@@ -122,12 +123,12 @@ fn sizes_of_result(document: &Object<'_>) -> Result<BTreeMap<String, u64>, Table
 struct Bases {
     /// For all repeats: `activities_base`.
     common: BTreeMap<String, f64>,
-    /// Of one repeat: `activities` of a `result.json`.
-    of_repeat: BTreeMap<(String, u64), f64>,
+    /// Of one repeat: `activities`, by activity and repeat. A run that failed has no rate.
+    of_repeat: BTreeMap<String, BTreeMap<u64, Option<f64>>>,
 }
 
 impl Bases {
-    fn read(document: &Object<'_>) -> Result<Self, TableError> {
+    fn read(document: &Object<'_>, is_result: bool) -> Result<Self, TableError> {
         let mut bases = Self::default();
         if let Some(value) = document.value("activities_base") {
             let map = as_object("activities_base", value)?;
@@ -137,22 +138,54 @@ impl Bases {
                 bases.common.extend(rate.map(|rate| (name.clone(), rate)));
             }
         }
-        let runs = document.value("activities").and_then(Value::as_array);
-        for (at, run) in runs.into_iter().flatten().enumerate() {
+        for (at, run) in document.list("activities")?.iter().enumerate() {
             let place = format!("activities[{at}]");
             let run = Object { map: as_object(&place, run)?, place };
-            let rate = run.positive("rate_per_s", "units per second")?;
-            let key = (run.text("activity")?, run.whole("repeat")?.unwrap_or(1));
-            bases.of_repeat.extend(rate.map(|rate| (key, rate)));
+            bases.of_one_repeat(run, is_result)?;
         }
         Ok(bases)
     }
 
-    /// The base of the same repeat; the common one where repeats have none of their own.
+    /// One run of an activity alone. Of a result it may have failed, and then has no rate.
+    fn of_one_repeat(&mut self, mut run: Object<'_>, is_result: bool) -> Result<(), TableError> {
+        if !is_result {
+            run.refuse_others(ACTIVITY_KEYS)?;
+        }
+        let rate = run.positive("rate_per_s", "units per second")?;
+        if rate.is_none() && !is_result {
+            return Err(
+                run.missing("rate_per_s", "write its units per second, or leave the row out")
+            );
+        }
+        let (activity, repeat) = (run.text("activity")?, run.whole("repeat")?.unwrap_or(1));
+        run.place = format!("{} ({activity}, repeat {repeat})", run.place);
+        match self.of_repeat.entry(activity).or_default().entry(repeat) {
+            Entry::Occupied(_) => Err(run.contradiction(
+                "this activity and repeat stand in the table twice; leave one of them out",
+            )),
+            Entry::Vacant(place) => {
+                place.insert(rate);
+                Ok(())
+            }
+        }
+    }
+
+    /// The base of the same repeat; the common one where the activity has no repeats of its own.
     fn of(&self, activity: &str, repeat: u64) -> Option<f64> {
-        let own = self.of_repeat.get(&(activity.to_owned(), repeat));
-        let common = self.common.get(activity).filter(|_| self.of_repeat.is_empty());
-        own.or(common).copied()
+        match self.of_repeat.get(activity) {
+            Some(repeats) => repeats.get(&repeat).copied().flatten(),
+            None => self.common.get(activity).copied(),
+        }
+    }
+
+    /// What to write so that there is one.
+    fn remedy(&self, activity: &str, repeat: u64) -> String {
+        let place = if self.of_repeat.contains_key(activity) {
+            format!("a row of {activity}, repeat {repeat}, in activities")
+        } else {
+            format!("activities_base.{activity}")
+        };
+        format!("activity_rate needs {place} to be compared with")
     }
 }
 
@@ -229,10 +262,7 @@ impl Reader {
             (given, Some(base)) => cell.agreed_slowdown(given, base / rate, base, rate).map(Some),
             (Some(given), None) => Ok(Some(given)),
             (None, None) if self.is_result => Ok(None),
-            (None, None) => Err(cell.missing(
-                "slowdown",
-                &format!("activity_rate needs activities_base.{activity} to be compared with"),
-            )),
+            (None, None) => Err(cell.missing("slowdown", &self.bases.remedy(activity, repeat))),
         }
     }
 
@@ -243,6 +273,8 @@ impl Reader {
 }
 
 const TABLE_KEYS: &[&str] = &["activities_base", "activities", "cells", "name", "note", "$schema"];
+
+const ACTIVITY_KEYS: &[&str] = &["activity", "repeat", "rate_per_s", "note"];
 
 const CELL_KEYS: &[&str] = &[
     "case",

@@ -126,6 +126,7 @@ fn bad_documents_are_refused_with_their_place() {
         ("{}", "the document: cells is missing"),
         (r#"{"cells": []}"#, "cells: 0 rows that count: at least one row"),
         (r#"{"cells": [5]}"#, "cells[0]: 5: an object"),
+        (r#"{"activities": {"cpu": 1}, "cells": []}"#, "activities: {\"cpu\":1}: a list [...]"),
         (r#"{"cell": []}"#, "unknown key \"cell\""),
         (r#"{"activities_base": {"cpu": -1}, "cells": []}"#, "activities_base.cpu: -1: a number"),
         (
@@ -197,4 +198,51 @@ fn a_key_that_stands_twice_is_refused_with_its_place() {
     assert!(found.to_string().ends_with("the key \"bits\" stands here twice"), "{found}");
     let found = score_table(r#"{"cells": [], "name": "a", "cells": []}"#).unwrap_err();
     assert!(found.to_string().contains("the key \"cells\" stands here twice"), "{found}");
+}
+
+/// Rates alone of `activities` beside the common one of cpu, and a cell of each of these activities.
+fn with_rates(activities: &str, cells: &[(&str, f64)]) -> Result<TableScore, TableError> {
+    let cell = |(activity, rate): &(&str, f64)| {
+        row(&format!(r#""activity": "{activity}", "goodput_mbps": 1, "activity_rate": {rate}"#))
+    };
+    let cells: Vec<String> = cells.iter().map(cell).collect();
+    score_table(&format!(
+        r#"{{"activities_base": {{"cpu": 100}}, "activities": [{activities}], "cells": [{}]}}"#,
+        cells.join(", ")
+    ))
+}
+
+#[test]
+fn an_activity_without_repeats_of_its_own_has_the_common_base() {
+    let io = r#"{"activity": "io", "repeat": 1, "rate_per_s": 40, "note": "by hand"}"#;
+    // cpu: 100 / 50 = 2; io: 40 / 5 = 8; their geometric mean is 4.
+    let found = with_rates(io, &[("cpu", 50.0), ("io", 5.0)]).unwrap();
+    assert!((found.penalty_percent.unwrap() - 300.0).abs() < 1e-9, "{found:?}");
+    let other =
+        with_rates(r#"{"activity": "cpu", "repeat": 2, "rate_per_s": 40}"#, &[("cpu", 5.0)]);
+    let other = other.unwrap_err().to_string();
+    let wanted = "slowdown is missing; activity_rate needs a row of cpu, repeat 1, in activities";
+    assert!(other.contains(wanted), "{other}");
+}
+
+#[test]
+fn a_rate_alone_that_stands_twice_or_is_called_otherwise_is_refused() {
+    let cpu = r#"{"activity": "cpu", "repeat": 1, "rate_per_s": 100}"#;
+    for (activities, wanted) in [
+        (
+            format!("{cpu}, {}", cpu.replace("100", "10")),
+            "activities[1] (cpu, repeat 1): this activity and repeat stand in the table twice",
+        ),
+        (
+            cpu.replace("rate_per_s", "rate"),
+            "activities[0]: unknown key \"rate\"; legal keys: activity, repeat, rate_per_s, note",
+        ),
+        (
+            cpu.replace("100", "null"),
+            "activities[0]: rate_per_s is missing; write its units per second, or leave the row out",
+        ),
+    ] {
+        let found = with_rates(&activities, &[("cpu", 50.0)]).unwrap_err().to_string();
+        assert!(found.starts_with(wanted), "{found}\n  misses: {wanted}");
+    }
 }
