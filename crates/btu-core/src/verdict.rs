@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::cell::Impairment;
+use crate::link::Pattern;
 use crate::plan::Plan;
 use crate::sample::CellSample;
 use crate::sample::CommSample;
@@ -144,9 +145,16 @@ fn broken_promises(sample: &DirectionSample) -> Vec<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    let hits = pattern_hits(sample);
+    let hits = defined_hits(sample);
     causes.extend(sample.pattern_drops.filter(|formula| *formula != hits).map(|formula| {
-        format!("{hits} drops by the pattern, its formula says {formula} of {}", sample.packets)
+        let lists =
+            sample.chain.iter().any(|element| definition(element) == Some(Definition::List));
+        let who = if lists {
+            "by counter and list, which say"
+        } else {
+            "by the pattern, its formula says"
+        };
+        format!("{hits} drops {who} {formula} of {}", sample.packets)
     }));
     if sample.opaque > 0 && has_element(sample, &["drop"]) {
         causes.push(format!("{} opaque packets under a drop element", sample.opaque));
@@ -154,13 +162,32 @@ fn broken_promises(sample: &DirectionSample) -> Vec<String> {
     causes
 }
 
-/// Drops by counter patterns (`drop 1@200,3@400/400`), not by chance or by lists.
-fn pattern_hits(sample: &DirectionSample) -> u64 {
-    let of_pattern = |by: &&(String, u64)| by.0.starts_with("drop ") && by.0.contains('@');
+/// Drops by counter patterns (`drop 1@200,3@400/400`) and lists, which say how many; not by chance.
+fn defined_hits(sample: &DirectionSample) -> u64 {
     match sample.dropped_by.as_slice() {
         [] => sample.dropped,
-        by => by.iter().filter(of_pattern).map(|(_, drops)| drops).sum(),
+        by => {
+            by.iter().filter(|(text, _)| definition(text).is_some()).map(|(_, drops)| drops).sum()
+        }
     }
+}
+
+/// What says of a drop element which packets it takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Definition {
+    List,
+    Pattern,
+}
+
+/// The word after `drop` decides: the name of a list's file may look like anything. `None` for
+/// drops by chance, and for other elements.
+fn definition(element: &str) -> Option<Definition> {
+    let mut words = element.split_whitespace();
+    let first = words.next().filter(|name| *name == "drop").and_then(|_| words.next())?;
+    if first == "list" {
+        return Some(Definition::List);
+    }
+    first.parse::<Pattern>().is_ok().then_some(Definition::Pattern)
 }
 
 fn has_element(sample: &DirectionSample, names: &[&str]) -> bool {

@@ -24,7 +24,7 @@ pub struct DirectionSample {
     pub dropped_by: Vec<(String, u64)>,
     /// Positions (from 1) of the first asked drops: 1,000 for `btu link`, 10,000 in the journal.
     pub drop_positions: Vec<u64>,
-    /// What the pattern's formula says for this many packets; `None` without a pattern.
+    /// What patterns and lists say for this many packets; `None` without either.
     pub pattern_drops: Option<u64>,
     /// Wire packets dropped by a full emulated queue (asked for by `rate ... queue`).
     pub queue_dropped: u64,

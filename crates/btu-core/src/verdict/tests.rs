@@ -169,6 +169,28 @@ fn drops_beside_the_formula_are_invalid() {
     assert_eq!(direction(&both, &Context::default()), Verdict::Valid);
 }
 
+/// A list says how many drops there are like a pattern does, whatever its file is called.
+#[test]
+fn drops_of_a_list_are_counted_with_those_of_the_pattern() {
+    let element = "drop 1@200,3@400/400 phase 3 per flow";
+    for list in ["drop list lost.txt", "drop list /tmp/a@b", "drop list 1@2/400"] {
+        let both = |by_list| DirectionSample {
+            chain: vec![element.into(), list.into(), "drop 1%".into()],
+            dropped: 219 + by_list,
+            dropped_by: vec![
+                (element.into(), 112),
+                (list.into(), by_list),
+                ("drop 1%".into(), 100),
+            ],
+            pattern_drops: Some(119),
+            ..dropping()
+        };
+        assert_eq!(direction(&both(7), &Context::default()), Verdict::Valid);
+        let fewer = direction(&both(6), &Context::default());
+        assert_invalid(&fewer, "118 drops by counter and list, which say 119 of 11270");
+    }
+}
+
 /// A pattern that hit nothing yet does not stand among the elements that dropped.
 #[test]
 fn random_drops_are_no_hits_of_the_pattern() {
