@@ -72,6 +72,12 @@ fn tell(args: &LinkArgs, document: &Document) -> Result<(), Failure> {
     if args.output.json { output::json(&document.json()) } else { Ok(()) }
 }
 
+/// What joins a link to the outside does nothing inside another link.
+fn only_outermost(option: &str) -> Failure {
+    let cause = anyhow!("{option}: only the outermost link is joined to the outside");
+    Failure::usage(cause).hint("give it to the enclosing btu link")
+}
+
 fn refuse_what_is_not_here(args: &LinkArgs) -> Result<(), Failure> {
     match args.surroundings.net {
         Net::Far | Net::Nat => Ok(()),

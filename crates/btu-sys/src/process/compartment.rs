@@ -93,6 +93,14 @@ impl Compartment {
         self.order(Order::Signal(index(program), signal))
     }
 
+    /// True while a program runs inside, or what one left behind: the kernel gives orphans to init.
+    /// True as well where the kernel does not list children.
+    pub fn runs_anything(&self) -> bool {
+        let init = self.init;
+        let children = fs::read_to_string(format!("/proc/{init}/task/{init}/children"));
+        children.map_or(true, |children| !children.trim().is_empty())
+    }
+
     /// Waits for an event inside or a signal from outside; `None` where `timeout` passed first.
     pub fn wait(
         &self,

@@ -106,10 +106,15 @@ fn direction(
     option: &str,
     own: &[String],
 ) -> Result<ChainSpec, Failure> {
-    for text in own {
-        if let Some((other, _)) = common.iter().find(|(_, known)| word(known) == word(text)) {
+    for (at, text) in own.iter().enumerate() {
+        let alike = |other: &str| word(other) == word(text) || (is_line(other) && is_line(text));
+        if let Some((other, _)) = common.iter().find(|(_, known)| alike(known)) {
             let rule = "give the element for both directions or for each, not both";
             return Err(contradiction(&format!("{option} '{text}'"), other, rule));
+        }
+        if let Some(other) = own[..at].iter().find(|other| is_line(other) && is_line(text)) {
+            let (text, other) = (format!("{option} '{text}'"), format!("{option} '{other}'"));
+            return Err(contradiction(&text, &other, "a direction has one line: give one of them"));
         }
     }
     // Each text is read by itself first, so that the message can name its option.
@@ -121,6 +126,11 @@ fn direction(
     }
     let texts: Vec<&String> = common.iter().map(|(_, text)| text).chain(own).collect();
     ChainSpec::ordered(&texts, &reader()).map_err(|cause| usage(option, &cause))
+}
+
+/// True of a rate and of a trace: a direction has one of them.
+fn is_line(text: &str) -> bool {
+    matches!(word(text), Some("rate" | "trace"))
 }
 
 fn word(text: &str) -> Option<&str> {

@@ -1,14 +1,17 @@
 //! The files that a link leaves: statistics, captured packets.
 
 use std::fs::File;
+use std::fs::Metadata;
 use std::io;
 use std::io::BufWriter;
 use std::io::ErrorKind;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use anyhow::anyhow;
 use btu_testbed::capture::Capture;
 use btu_testbed::capture::End;
 use btu_testbed::capture::write_pcapng;
@@ -37,10 +40,17 @@ struct Opened {
 impl Files {
     /// Creates what the options name.
     pub(crate) fn create(args: &OutputArgs) -> Result<Self, Failure> {
-        Ok(Self {
-            statistics: create("--stats", args.stats.as_deref())?,
-            capture: create("--capture", args.capture.as_deref())?,
-        })
+        let statistics = create("--stats", args.stats.as_deref())?;
+        let capture = create("--capture", args.capture.as_deref())?;
+        if let Some((statistics, capture)) = statistics.as_ref().zip(capture.as_ref())
+            && statistics.is_same_file(capture)
+        {
+            let [one, other] = [statistics, capture].map(|opened| opened.path.display());
+            return Err(Failure::usage(anyhow!(
+                "--stats {one} and --capture {other} are one file; give each a file of its own"
+            )));
+        }
+        Ok(Self { statistics, capture })
     }
 
     /// Writes both, as far as they were asked for. The capture shows what the command's end saw.
@@ -66,6 +76,15 @@ impl Opened {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// True where both would overwrite each other, by whatever names; a terminal takes both.
+    fn is_same_file(&self, other: &Self) -> bool {
+        let place = |opened: &Self| {
+            let found = opened.file.metadata().ok().filter(Metadata::is_file)?;
+            Some((found.dev(), found.ino()))
+        };
+        place(self).is_some_and(|here| place(other) == Some(here))
     }
 
     fn write(

@@ -37,16 +37,18 @@ impl Network {
             namespace::enter_user_namespace(IdMap::Identity).map_err(refused)?;
         }
         let (depth, far_end) = place()?;
+        if net == Net::Nat && far_end == FarEnd::Here {
+            return Err(super::only_outermost("--net nat"));
+        }
         let around = Around::create(depth, far_end, mtu).map_err(|cause| match cause {
             AroundError::Namespace(cause) => refused(cause),
             taken @ AroundError::Taken(_) => Failure::environment(taken)
                 .hint("put the commands behind one link, or start the links from different ones"),
             other @ AroundError::End { .. } => Failure::environment(other),
         })?;
-        let outside = match (net, far_end) {
-            (Net::Nat, FarEnd::Alone) => Some(Outside::join(&around).map_err(not_joined)?),
-            // An inner link reaches what the outermost one does.
-            _ => None,
+        let outside = match net {
+            Net::Nat => Some(Outside::join(&around).map_err(not_joined)?),
+            Net::Far | Net::Pasta => None,
         };
         Ok(Self { around, far_end, _outside: outside })
     }

@@ -80,8 +80,7 @@ impl Session {
         let foreground = Foreground::of_this_process();
         let network = Network::create(args.mtu, args.surroundings.net)?;
         if network.far_end == FarEnd::Here && !targets.is_empty() {
-            let cause = anyhow!("--reach: only the outermost link is joined to the outside");
-            return Err(Failure::usage(cause).hint("give it to the enclosing btu link"));
+            return Err(super::only_outermost("--reach"));
         }
         // Init is a copy of this process, so it comes before the emulator's threads.
         let programs = programs(args, command, &network);
@@ -164,13 +163,17 @@ impl Session {
         let before = Listeners::of(self.network.around.far());
         self.compartment.start(FAR).map_err(Failure::environment)?;
         let deadline = Instant::now() + FAR_PATIENCE;
+        let mut serves_alone = false;
         while Instant::now() < deadline {
-            if Listeners::of(self.network.around.far()).has_more_than(&before) {
+            // First who runs, then who listens: a server that began meanwhile is seen.
+            let is_left_alone = serves_alone && !self.compartment.runs_anything();
+            if is_left_alone || Listeners::of(self.network.around.far()).has_more_than(&before) {
                 break;
             }
             match self.wait(Some(FAR_POLL))? {
                 Some(Happening::Inside(Event::Ended { program: FAR, ended })) => {
-                    return self.far_ended_early(ended.exit_code());
+                    self.far_ended_early(ended.exit_code())?;
+                    serves_alone = true;
                 }
                 Some(Happening::Inside(event)) => self.note(event)?,
                 Some(Happening::Signal(signal)) => {
@@ -183,10 +186,10 @@ impl Session {
         Ok(None)
     }
 
-    /// A server that made itself a daemon ends with 0.
-    fn far_ended_early(&self, status: u8) -> Result<Option<u8>, Failure> {
+    /// A server that made itself a daemon ends with 0, and may not listen yet.
+    fn far_ended_early(&self, status: u8) -> Result<(), Failure> {
         if status == 0 {
-            return Ok(None);
+            return Ok(());
         }
         let far = self.far.as_deref().unwrap_or_default();
         Err(Failure::environment(anyhow!("--far '{far}': ended with status {status} at once")))

@@ -107,6 +107,26 @@ fn the_far_server_listens_before_the_command_starts() {
     }
 }
 
+/// A daemon's first process ends with 0 while the server is still on its way.
+#[test]
+fn a_far_server_that_made_itself_a_daemon_listens_before_the_command_starts() {
+    need_namespaces!();
+    let daemon = "perl -MIO::Socket::INET -e 'fork and exit; select(undef, undef, undef, 0.3); \
+        $s = IO::Socket::INET->new(LocalPort => 7000, Listen => 1) or die; \
+        $c = $s->accept; print $c \"hello\n\"; close $c; sleep 60'";
+    let client = "exec 3<>/dev/tcp/$BTU_LINK_FAR/7000; cat <&3";
+    let mut command = link(User::Same, &["--far", daemon], client);
+    assert_eq!(text(&expect_status(&mut command, 0).stdout), "hello\n");
+    // What leaves nobody behind is not waited for.
+    let begun = std::time::Instant::now();
+    expect_status(&mut link(User::Same, &["--far", "true"], "true"), 0);
+    let waited = begun.elapsed().as_secs_f64();
+    let mut silent = link(User::Same, &["--far", "sleep 60 &"], "true");
+    expect_status(&mut silent, 0);
+    let patience = begun.elapsed().as_secs_f64() - waited;
+    assert!(waited < patience, "{waited} s for nobody, {patience} s for one who never listens");
+}
+
 #[test]
 fn a_far_server_that_fails_at_once_is_an_error() {
     need_namespaces!();

@@ -89,10 +89,14 @@ fn the_level_of_another_network_is_not_believed() {
 }
 
 #[test]
-fn an_inner_link_leaves_reaching_to_the_outermost() {
+fn an_inner_link_leaves_the_outside_to_the_outermost() {
     need_namespaces!();
     let program = btu(User::Same).get_program().to_string_lossy().into_owned();
-    let script = format!("{program} link --reach 127.0.0.1:80 -- true");
-    let stderr = text(&expect_status(&mut link(User::Same, &["--quiet"], &script), 2).stderr);
-    assert!(stderr.contains("give it to the enclosing btu link"), "{stderr}");
+    for (option, value) in [("--reach", " 127.0.0.1:80"), ("--net nat", "")] {
+        let script = format!("{program} link {option}{value} -- true");
+        let stderr = text(&expect_status(&mut link(User::Same, &["--quiet"], &script), 2).stderr);
+        let wanted = format!("{option}: only the outermost link is joined to the outside");
+        assert!(stderr.contains(&wanted), "{stderr}");
+        assert!(stderr.contains("hint: give it to the enclosing btu link"), "{stderr}");
+    }
 }

@@ -19,6 +19,18 @@ const ILLEGAL: &[(&[&str], &[&str])] = &[
     (&["--queue", "10ms"], &["--queue", "--rate or --trace"]),
     (&["--rtt", "20ms", "--delay", "5ms"], &["--rtt contradicts --delay"]),
     (&["--up", "delay 5ms", "--delay", "5ms"], &["--up 'delay 5ms' contradicts --delay"]),
+    (
+        &["--rate", "1Mbit/s", "--up", "trace t"],
+        &["--up 'trace t' contradicts --rate: give the element for both directions or for each"],
+    ),
+    (
+        &["--up", "rate 1Mbit/s", "--up", "drop 1%", "--up", "rate 2Mbit/s"],
+        &["--up 'rate 2Mbit/s' contradicts --up 'rate 1Mbit/s': a direction has one line"],
+    ),
+    (
+        &["--down", "trace t", "--down", "rate 2Mbit/s"],
+        &["--down 'rate 2Mbit/s' contradicts --down 'trace t'", "give one of them"],
+    ),
     (&["--up", "slow 5ms"], &["--up", "\"slow 5ms\"", "no such element", "delay"]),
     (&["--chain", "drop 1%; delay 1", "--seed", "3"], &["--chain", "\"delay 1\"", "ms"]),
     (&["--chain", "drop 1%", "--delay", "1ms"], &["--chain", "stands alone"]),
@@ -60,6 +72,21 @@ fn a_command_that_cannot_be_started_is_named_with_the_remedy() {
         link.args(["link", "--", command]).env("PATH", "/usr/bin:/bin");
         let told = text(&expect_status(&mut link, 2).stderr);
         assert!(wanted.iter().all(|part| told.contains(part)), "{told}");
+    }
+}
+
+#[test]
+fn one_file_for_statistics_and_packets_is_refused_and_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, other] = ["one", "other"].map(|name| folder.path().join(name));
+    std::fs::write(&file, "what was there before").unwrap();
+    std::fs::hard_link(&file, &other).unwrap();
+    for capture in [&file, &other] {
+        let mut link = btu(User::Same);
+        link.arg("link").arg("--stats").arg(&file).arg("--capture").arg(capture);
+        let told = text(&expect_status(link.args(["--", "true"]), 2).stderr);
+        assert!(told.contains("are one file; give each a file of its own"), "{told}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "what was there before");
     }
 }
 
