@@ -96,6 +96,7 @@ const COLUMNS: [&str; 20] = [
 fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()] {
     let comm = sample.comm.as_ref();
     let [units, window, rate] = activity_fields(sample.activity_sample.as_ref());
+    let counted = counted(sample, analysis);
     [
         "cell".to_owned(),
         sample.cell.case.name().to_owned(),
@@ -111,12 +112,13 @@ fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()]
         or_empty(comm.map(|comm| comm.bytes.bits())),
         or_empty(comm.map(|comm| comm.elapsed_ns.seconds())),
         or_empty(comm.and_then(goodput_mbps)),
-        or_empty(counted(sample, analysis).and_then(|run| run.slowdown)),
+        or_empty(counted.and_then(|run| run.slowdown)),
         units,
         window,
         rate,
         or_empty(retransmissions(sample)),
-        text(&flags(&sample.flags)),
+        // The rules judge the run that counts; of another attempt there is what was seen at once.
+        text(&flags(counted.map_or(&sample.flags, |run| &run.flags))),
     ]
 }
 

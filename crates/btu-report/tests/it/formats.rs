@@ -1,8 +1,12 @@
 //! One journal in every format.
 
 use btu_core::analysis::analyse;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::Work;
+use btu_core::sample::CellSample;
+use btu_core::sample::Outcome;
 use btu_report::FORMATS;
 use btu_report::compose;
 use btu_report::headline_text;
@@ -105,6 +109,46 @@ fn a_slowdown_stands_in_the_row_of_the_attempt_that_counts() {
     let of_cell = |row: &&Vec<&str>| (row[kind], row[activity], row[repeat]) == ("cell", "io", "1");
     let told = rows.iter().filter(of_cell).map(|row| (row[attempt], !row[slowdown].is_empty()));
     assert_eq!(told.collect::<Vec<_>>(), [("1", true), ("2", false)], "{csv}");
+}
+
+/// A run leaves its samples without remarks: those of a row are what the analysis says of it.
+#[test]
+fn the_flags_of_a_row_are_those_of_the_run_that_it_became() {
+    let mut journal = fixture::tiny_journal();
+    let cells = journal.records.iter_mut().filter_map(|record| match record {
+        Record::Cell(sample) => Some(sample),
+        _ => None,
+    });
+    let mut again = Vec::new();
+    for sample in cells {
+        sample.flags.clear();
+        match (sample.cell.activity.as_str(), sample.pass) {
+            ("none", 1) => sample.outcome = Outcome::Capped { reason: "no receipt".to_owned() },
+            ("io", 2) => {
+                sample.invalid.push("the emulator was late".to_owned());
+                again.push(CellSample { attempt: 2, ..(**sample).clone() });
+            }
+            _ => {}
+        }
+    }
+    journal.records.extend(again.into_iter().map(|sample| Record::Cell(Box::new(sample))));
+    let csv = rendered("csv", &journal);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let [activity, repeat, attempt, flags] = ["activity", "repeat", "attempt", "flags"].map(column);
+    let flags_of = |wanted: [&str; 3]| {
+        let is_it = |row: &&Vec<&str>| [row[activity], row[repeat], row[attempt]] == wanted;
+        rows.iter().find(is_it).unwrap()[flags].split_whitespace().collect::<Vec<_>>()
+    };
+    assert!(flags_of(["none", "1", "1"]).contains(&"censored"), "{csv}");
+    assert!(flags_of(["io", "2", "2"]).contains(&"emulation-late"), "{csv}");
+    assert_eq!(flags_of(["io", "2", "1"]), Vec::<&str>::new(), "it does not count: {csv}");
+    for run in analyse(&journal).runs {
+        let (pass, attempt) = (run.pass.to_string(), run.attempt.to_string());
+        let found = flags_of([run.cell.activity.as_str(), &pass, &attempt]);
+        let names: Vec<&str> = run.flags.iter().map(|flag| flag.name.as_str()).collect();
+        assert_eq!(found, names, "{csv}");
+    }
 }
 
 /// What it did is raw and stays; that it is no base is told beside it.
