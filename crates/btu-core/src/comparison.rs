@@ -13,7 +13,9 @@ use crate::analysis::INCOMPLETE_PASS;
 use crate::analysis::ScoredRun;
 use crate::score::Figure;
 use crate::score::Score;
+use crate::score::even_slowdowns;
 use crate::score::score;
+use crate::score::score_repeats;
 use crate::stats::geometric_mean;
 use crate::stats::holm;
 use crate::stats::ratio_bootstrap;
@@ -161,7 +163,7 @@ impl Part {
 
 /// The figures of one result, pass by pass.
 struct Passes {
-    passes: Vec<Vec<Figure>>,
+    runs: Vec<Figure>,
     /// False where no pass is whole: then all runs stand for one, and there is no interval.
     whole: bool,
 }
@@ -169,37 +171,36 @@ struct Passes {
 impl Passes {
     fn of(analysis: &Analysis) -> Self {
         let cut = |run: &&ScoredRun| run.flags.iter().any(|flag| flag.name == INCOMPLETE_PASS);
-        let runs: Vec<&ScoredRun> = analysis.runs.iter().filter(|run| !cut(run)).collect();
-        let numbers: BTreeSet<u32> = runs.iter().map(|run| run.pass).collect();
-        let of = |number: u32| {
-            runs.iter().filter(|run| run.pass == number).map(|run| figure(run)).collect()
-        };
-        let whole = analysis.complete_passes > 0;
-        let all = || vec![runs.iter().map(|run| figure(run)).collect()];
-        let passes = if whole { numbers.into_iter().map(of).collect() } else { all() };
-        Self { passes, whole }
+        let runs = analysis.runs.iter().filter(|run| !cut(run)).map(figure).collect();
+        Self { runs, whole: analysis.complete_passes > 0 }
     }
 
-    /// The figure of a part in each pass that has it.
+    /// The figure of a part in each pass that has it; where none has, the one over all runs.
     fn composites(&self, part: &Part, measure: Measure) -> Vec<f64> {
-        let of = |figures: &Vec<Figure>| {
-            let own: Vec<Figure> = figures.iter().filter(|f| part.has(f)).cloned().collect();
-            match part {
-                Part::Cell(_) => own.first().map(|figure| figure.goodput_mbps),
-                _ => measure.of(&score(&own)),
-            }
+        let own: Vec<Figure> = self.runs.iter().filter(|run| part.has(run)).cloned().collect();
+        let passes: Vec<f64> = match part {
+            _ if !self.whole => Vec::new(),
+            Part::Cell(_) => own.iter().map(|run| run.goodput_mbps).collect(),
+            _ => score_repeats(&own).iter().filter_map(|pass| measure.of(pass)).collect(),
         };
-        self.passes.iter().filter_map(of).collect()
+        if !passes.is_empty() {
+            return passes;
+        }
+        let over_all = match part {
+            Part::Cell(_) => own.first().map(|run| run.goodput_mbps),
+            _ => measure.of(&score(&even_slowdowns(own))),
+        };
+        over_all.into_iter().collect()
     }
 
     /// Names in order of appearance in the plan's own order of passes, sorted.
     fn names(&self, of: fn(&Figure) -> &String) -> Vec<String> {
-        let all: BTreeSet<&String> = self.passes.iter().flatten().map(of).collect();
+        let all: BTreeSet<&String> = self.runs.iter().map(of).collect();
         all.into_iter().cloned().collect()
     }
 
     fn cells(&self) -> Vec<String> {
-        let all: BTreeSet<String> = self.passes.iter().flatten().map(cell_name).collect();
+        let all: BTreeSet<String> = self.runs.iter().map(cell_name).collect();
         all.into_iter().collect()
     }
 }
@@ -209,6 +210,7 @@ fn figure(run: &ScoredRun) -> Figure {
         case: run.cell.case.name().to_owned(),
         application: run.cell.application.name.clone(),
         activity: run.cell.activity.as_str().to_owned(),
+        repeat: run.pass.into(),
         goodput_mbps: run.goodput_mbps,
         slowdown: run.slowdown,
     }

@@ -8,6 +8,7 @@ mod classic;
 mod table;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::stats::geometric_mean;
 use crate::units::Bytes;
@@ -27,6 +28,8 @@ pub struct Figure {
     pub application: String,
     /// The activity z; `none` for a baseline.
     pub activity: String,
+    /// Which repeat of the cell, of a run its pass; a cell over its repeats has that of the first.
+    pub repeat: u64,
     /// bits / seconds, Mb/s.
     pub goodput_mbps: f64,
     /// `z_COMM(x, y) / z_base`; `None` for baselines, and where it was not measured.
@@ -109,7 +112,49 @@ pub fn fold_repeats(runs: &[Figure]) -> Vec<Figure> {
     cells.iter().filter_map(|repeats| Some(repeats.first()?.with_means_of(repeats))).collect()
 }
 
+/// The score of each repeat, in their order. One in which a loaded run lacks its slowdown has none: its
+/// mean would be over other activities than that of the others.
+pub fn score_repeats(runs: &[Figure]) -> Vec<Score> {
+    let mut repeats: BTreeMap<u64, Vec<Figure>> = BTreeMap::new();
+    for run in runs {
+        repeats.entry(run.repeat).or_default().push(run.clone());
+    }
+    let of = |runs: Vec<Figure>| {
+        let lacks = runs.iter().any(Figure::lacks_slowdown);
+        score(&if lacks { runs.into_iter().map(Figure::without_slowdown).collect() } else { runs })
+    };
+    repeats.into_values().map(of).collect()
+}
+
+/// The runs, of which the slowdowns count by whole repeats: where some repeats have that of every loaded
+/// run, those of the others are taken out. Where every repeat lacks some, all that there is stays.
+pub fn even_slowdowns(runs: Vec<Figure>) -> Vec<Figure> {
+    let lacking: BTreeSet<u64> =
+        runs.iter().filter(|run| run.lacks_slowdown()).map(|run| run.repeat).collect();
+    if !runs.iter().any(|run| run.is_loaded() && !lacking.contains(&run.repeat)) {
+        return runs;
+    }
+    let even = |run: Figure| {
+        if lacking.contains(&run.repeat) { run.without_slowdown() } else { run }
+    };
+    runs.into_iter().map(even).collect()
+}
+
 impl Figure {
+    /// True where an activity ran beside COMM.
+    pub fn is_loaded(&self) -> bool {
+        self.activity != "none"
+    }
+
+    /// True for a loaded run whose slowdown nobody knows.
+    pub fn lacks_slowdown(&self) -> bool {
+        self.is_loaded() && self.slowdown.is_none()
+    }
+
+    fn without_slowdown(self) -> Self {
+        Self { slowdown: None, ..self }
+    }
+
     /// What makes two runs repeats of one cell.
     fn key(&self) -> [&str; 3] {
         [&self.case, &self.application, &self.activity]

@@ -204,6 +204,7 @@ impl CountedRun<'_> {
             case: self.scored.cell.case.name().to_owned(),
             application: self.scored.cell.application.name.clone(),
             activity: self.scored.cell.activity.as_str().to_owned(),
+            repeat: self.scored.pass.into(),
             goodput_mbps: self.scored.goodput_mbps,
             slowdown: self.scored.slowdown,
         }

@@ -28,8 +28,10 @@ use crate::score::ClassScore;
 use crate::score::Classic;
 use crate::score::Figure;
 use crate::score::Score;
+use crate::score::even_slowdowns;
 use crate::score::penalty_percent;
 use crate::score::score;
+use crate::score::score_repeats;
 use crate::stats::detectable_change;
 
 /// Everything that a report shows of a journal. The same journal gives the same analysis, for ever.
@@ -45,8 +47,16 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let complete = journal.came_to_its_end();
     let complete_passes = u32::try_from(passes.len()).unwrap_or(u32::MAX);
     let missing_cells = plan.cells().len() - cells.len();
-    let bases = activity_runs.as_slice();
-    let grounds = Grounds { journal, runs: &runs, bases, complete, complete_passes, missing_cells };
+    let slowdown = scores.slowdown();
+    let grounds = Grounds {
+        journal,
+        runs: &runs,
+        bases: &activity_runs,
+        complete,
+        complete_passes,
+        penalty_passes: slowdown.passes.len(),
+        missing_cells,
+    };
     let not_rankable_reasons = grounds.reasons();
     let seed = plan.seed;
     let btu = scores.btu();
@@ -54,7 +64,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         detectable_change: detectable_change(&btu.passes),
         btu_mbps: btu.estimate(seed),
         btu_idle_mbps: scores.idle().estimate(seed),
-        penalty_percent: scores.slowdown().estimate_as(seed, penalty_percent),
+        penalty_percent: slowdown.estimate_as(seed, penalty_percent),
         penalty_classic_percent: classic_estimate(scores.over_all.classic),
         applications: plan.applications.iter().map(|y| scores.application(y, seed)).collect(),
         pass_btu_mbps: btu.passes,
@@ -122,8 +132,8 @@ impl Scores {
     fn of(runs: &[CountedRun<'_>], passes: &[u32]) -> Self {
         let counts = |run: &&CountedRun<'_>| passes.is_empty() || passes.contains(&run.scored.pass);
         let all: Vec<Figure> = runs.iter().filter(counts).map(CountedRun::figure).collect();
-        let of_pass = |pass: &u32| score(&figures_of(runs, *pass));
-        Self { passes: passes.iter().map(of_pass).collect(), over_all: score(&all) }
+        let of_passes = if passes.is_empty() { Vec::new() } else { score_repeats(&all) };
+        Self { passes: of_passes, over_all: score(&even_slowdowns(all)) }
     }
 
     fn btu(&self) -> Composite {

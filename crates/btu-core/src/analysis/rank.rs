@@ -6,6 +6,7 @@ use super::AloneRun;
 use super::CountedRun;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
+use crate::words::several;
 
 /// What the reasons are drawn from.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Grounds<'g> {
     pub(super) bases: &'g [AloneRun],
     pub(super) complete: bool,
     pub(super) complete_passes: u32,
+    /// Of these, the ones that have every slowdown.
+    pub(super) penalty_passes: usize,
     pub(super) missing_cells: usize,
 }
 
@@ -28,6 +31,7 @@ impl Grounds<'_> {
             self.too_few_passes(),
             self.failed_base(),
             self.missing_base(),
+            self.uneven_penalty(),
             self.build(),
             self.verification(),
         ];
@@ -103,6 +107,19 @@ impl Grounds<'_> {
         let failed = base.is_some_and(|base| !base.failures.is_empty());
         let what = if failed { "failed" } else { "was not measured" };
         Some(format!("{n} runs have no slowdown: {activity} alone {what} in pass {pass}"))
+    }
+
+    /// A penalty over fewer passes than the score says so.
+    fn uneven_penalty(&self) -> Option<String> {
+        let (with, all) = (self.penalty_passes, several(self.complete_passes, "complete pass"));
+        let mut loaded = self.runs.iter().filter(|run| !run.scored.cell.activity.is_none());
+        let has_some = loaded.clone().any(|run| run.scored.slowdown.is_some());
+        let lacks_some = loaded.any(|run| run.scored.slowdown.is_none());
+        match with {
+            _ if !has_some || !lacks_some || self.complete_passes == 0 => None,
+            0 => Some("the penalty is over unlike passes: each lacks a slowdown".to_owned()),
+            _ => Some(format!("the penalty is over {with} of {all}: the others lack a slowdown")),
+        }
     }
 
     /// Other runs on the same black box are a load that nobody measured.

@@ -1,11 +1,14 @@
 //! Analyses of synthetic journals, checked by hand.
 
+mod uneven;
+
 use super::synthetic::alone;
 use super::synthetic::event;
 use super::synthetic::journal;
 use super::synthetic::plan;
 use super::synthetic::run;
 use super::*;
+use crate::cell::ActivityName;
 use crate::disclosure::Fact;
 use crate::journal::Journal;
 use crate::journal::Record;

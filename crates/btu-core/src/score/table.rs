@@ -8,12 +8,14 @@ mod object;
 mod read;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::ClassScore;
 use super::Figure;
 use super::Score;
+use super::even_slowdowns;
 use super::fold_repeats;
 use super::penalty_percent;
 use super::score;
@@ -106,20 +108,17 @@ pub struct ClassResult {
 /// The score of a table in JSON. Contradictions are errors that name the cell.
 pub fn score_table(text: &str) -> Result<TableScore, TableError> {
     let table = read::table(text)?;
-    let cells = fold_repeats(&table.runs);
+    let rows = table.runs.len();
+    let without = missing_slowdowns(&table.runs);
+    let cells = fold_repeats(&even_slowdowns(table.runs));
     let result = score(&cells);
     let mut warnings = table.warnings;
     let partial = is_partial(&cells);
     if partial {
         warnings.push("PARTIAL: not every case x application x activity is in the table".into());
     }
-    warnings.extend(missing_slowdowns(&cells));
-    Ok(TableScore {
-        rows: table.runs.len(),
-        partial,
-        warnings,
-        ..from_score(&result, &cells, &table.message_bytes)
-    })
+    warnings.extend(without);
+    Ok(TableScore { rows, partial, warnings, ..from_score(&result, &cells, &table.message_bytes) })
 }
 
 fn from_score(result: &Score, cells: &[Figure], sizes: &BTreeMap<String, u64>) -> TableScore {
@@ -185,26 +184,28 @@ fn is_partial(cells: &[Figure]) -> bool {
     loaded().count() < full
 }
 
-fn missing_slowdowns(cells: &[Figure]) -> Option<String> {
-    let loaded = cells.iter().filter(|cell| cell.activity != "none");
-    let (with, without): (Vec<&Figure>, Vec<&Figure>) =
-        loaded.partition(|cell| cell.slowdown.is_some());
-    let mixed = !with.is_empty() && !without.is_empty();
-    mixed.then(|| {
-        let all = with.len() + without.len();
-        let first = without.first().map_or_else(String::new, |cell| cell.name());
-        let missing = without.len();
-        format!(
-            "{missing} of {all} loaded cells give neither slowdown nor activity_rate, the first is \
-             {first}; the penalty is over the others"
-        )
-    })
+/// What becomes of the penalty where some loaded rows have a slowdown and others have none.
+fn missing_slowdowns(rows: &[Figure]) -> Option<String> {
+    let loaded: Vec<&Figure> = rows.iter().filter(|row| row.is_loaded()).collect();
+    let without: Vec<&&Figure> = loaded.iter().filter(|row| row.lacks_slowdown()).collect();
+    let first = without.first().filter(|_| without.len() < loaded.len())?;
+    let (missing, all, name) = (without.len(), loaded.len(), first.name());
+    let lacking: BTreeSet<u64> = without.iter().map(|row| row.repeat).collect();
+    let repeats: BTreeSet<u64> = loaded.iter().map(|row| row.repeat).collect();
+    let over = match repeats.len() - lacking.len() {
+        0 => "the others".to_owned(),
+        whole => format!("{whole} of {} repeats, which have them all", repeats.len()),
+    };
+    Some(format!(
+        "{missing} of {all} loaded rows have no slowdown, the first is {name}; the penalty is over {over}"
+    ))
 }
 
 impl Figure {
-    /// `SEND/audio/cpu`.
+    /// `SEND/audio/cpu, repeat 2`.
     fn name(&self) -> String {
-        format!("{}/{}/{}", self.case, self.application, self.activity)
+        let Self { case, application, activity, repeat, .. } = self;
+        format!("{case}/{application}/{activity}, repeat {repeat}")
     }
 }
 

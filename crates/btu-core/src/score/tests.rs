@@ -9,6 +9,7 @@ fn figure(case: &str, application: &str, activity: &str, goodput: f64, slow: f64
         case: case.to_owned(),
         application: application.to_owned(),
         activity: activity.to_owned(),
+        repeat: 1,
         goodput_mbps: goodput,
         slowdown: (activity != "none").then_some(slow),
     }

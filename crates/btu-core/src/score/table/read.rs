@@ -219,7 +219,7 @@ impl Reader {
             self.left_out += 1;
             return Ok(None);
         }
-        Ok(Some(Figure { case, application, activity, goodput_mbps, slowdown }))
+        Ok(Some(Figure { case, application, activity, repeat, goodput_mbps, slowdown }))
     }
 
     /// The number of the repeat; rows without one are counted. Names the cell in its place.

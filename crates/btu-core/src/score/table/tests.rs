@@ -147,7 +147,7 @@ fn a_table_with_holes_is_partial_and_says_which_slowdowns_it_lacks() {
         {"case": "SEND", "application": "b", "activity": "cpu", "bits": 1e6, "seconds": 1, "slowdown": 2}]}"#;
     let found = score_table(text).unwrap();
     assert!(found.partial && found.warnings[0].starts_with("PARTIAL"));
-    assert!(found.warnings[1].starts_with("1 of 3 loaded cells"), "{:?}", found.warnings);
+    assert!(found.warnings[1].starts_with("1 of 3 loaded rows"), "{:?}", found.warnings);
     assert!((found.penalty_percent.unwrap() - 100.0).abs() < 1e-9);
 }
 
