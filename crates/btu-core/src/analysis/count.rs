@@ -29,8 +29,10 @@ pub struct CountedRun<'j> {
     pub scored: ScoredRun,
     /// What the emulation was worth.
     pub verdict: Verdict,
-    /// Why the figures are bounds instead of measurements.
+    /// Why COMM's figures are bounds instead of measurements.
     pub censored: Option<String>,
+    /// Why the slowdown is one, though COMM may have been measured.
+    pub idle: Option<String>,
     /// Why the run should not count, though it is the best there is.
     pub invalid: Vec<String>,
 }
@@ -113,8 +115,8 @@ fn count<'j>(
     let last_valid = judged.iter().rposition(|(_, invalid, _)| invalid.is_empty());
     let chosen = last_valid.or(judged.len().checked_sub(1))?;
     let (sample, invalid, verdict) = judged.swap_remove(chosen);
-    let (scored, censored) = figures(plan, sample, bases, made);
-    let mut run = CountedRun { sample, scored, verdict, censored, invalid };
+    let Figures { scored, censored, idle } = figures(plan, sample, bases, made);
+    let mut run = CountedRun { sample, scored, verdict, censored, idle, invalid };
     run.flag_itself();
     Some(run)
 }
@@ -128,13 +130,14 @@ fn invalid_causes(sample: &CellSample, verdict: &Verdict) -> Vec<String> {
 }
 
 /// The figures of one run, and why they are bounds where they are.
-fn figures(
-    plan: &Plan,
-    sample: &CellSample,
-    bases: &[AloneRun],
-    attempts: u32,
-) -> (ScoredRun, Option<String>) {
-    let (bits, elapsed, capped) = traffic(plan, sample);
+struct Figures {
+    scored: ScoredRun,
+    censored: Option<String>,
+    idle: Option<String>,
+}
+
+fn figures(plan: &Plan, sample: &CellSample, bases: &[AloneRun], attempts: u32) -> Figures {
+    let (bits, elapsed, censored) = traffic(plan, sample);
     let work = sample.activity_sample.as_ref().filter(|_| !sample.cell.activity.is_none());
     let (rate, idle) = work.map_or((None, None), |work| loaded_rate(sample, work));
     let base = bases
@@ -146,7 +149,7 @@ fn figures(
         pass: sample.pass,
         bits,
         elapsed,
-        capped: capped.is_some(),
+        capped: censored.is_some(),
         goodput_mbps: megabits(bits) / elapsed.seconds(),
         //= maly1996#5 eq. 8
         slowdown: base.zip(rate).map(|(base, rate)| base / rate),
@@ -155,7 +158,7 @@ fn figures(
         attempt: sample.attempt,
         attempts,
     };
-    (scored, capped.or(idle))
+    Figures { scored, censored, idle }
 }
 
 /// Delivered bits and the time they took. A run that was capped, failed or delivered nothing has the
@@ -218,9 +221,14 @@ impl CountedRun<'_> {
     }
 
     fn flag_itself(&mut self) {
-        if let Some(cause) = self.censored.clone() {
-            let counted = "counts with its cap: a bound, not a measurement";
-            self.flag(Flag::new("censored", format!("{cause}; {counted}")));
+        let bounds = [
+            (&self.censored, "counts with its cap: a bound, not a measurement"),
+            (&self.idle, "counts as one unit: the slowdown is a lower bound, the goodput is not"),
+        ];
+        let told = bounds.map(|(cause, counted)| Some(format!("{}; {counted}", cause.as_ref()?)));
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        if !told.is_empty() {
+            self.flag(Flag::new("censored", told.join("; ")));
         }
         if !self.invalid.is_empty() {
             let emulated = !self.sample.emulation.is_empty() && self.sample.host.drift.is_empty();

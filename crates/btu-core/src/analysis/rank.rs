@@ -39,6 +39,7 @@ impl Grounds<'_> {
             self.runs_that("are censored (a cap or a failure counts as time)", |run| {
                 run.censored.clone()
             }),
+            self.runs_that(IDLE, |run| run.idle.clone()),
             self.runs_that("are invalid after their repeat", |run| run.invalid_at(2..)),
             self.runs_that(NOT_REPEATED, |run| run.invalid_at(..2)),
             self.runs_that("fail the proof of their byte counts", proof_failure),
@@ -186,6 +187,9 @@ impl Grounds<'_> {
         Some(format!("{n} of {all} runs {what}; the first is {cell}, pass {pass}: {cause}"))
     }
 }
+
+/// What runs have whose activity did nothing.
+const IDLE: &str = "have a slowdown that is a lower bound (no unit of the activity was finished, and counts as one)";
 
 /// What became of invalid runs that have no second attempt.
 const NOT_REPEATED: &str =

@@ -298,7 +298,16 @@ fn an_activity_without_a_unit_is_a_bound_and_never_infinite() {
     let found = analyse(&journal);
     assert_close(found.cells[0].slowdown, 100.0);
     assert!(found.runs.iter().all(|run| !run.capped), "COMM itself is complete");
-    assert_reason(&found, "cpu finished no unit of work in 1000 ms");
+    assert_reason(
+        &found,
+        "1 of 8 runs have a slowdown that is a lower bound (no unit of the activity was finished, and \
+         counts as one); the first is SEND/telnet/cpu, pass 1: cpu finished no unit of work in 1000 ms",
+    );
+    assert!(!found.not_rankable_reasons.iter().any(|why| why.contains("counts as time")));
+    let flag = &found.runs[0].flags[0];
+    let told = "cpu finished no unit of work in 1000 ms; counts as one unit: the slowdown is a lower \
+                bound, the goodput is not";
+    assert_eq!((flag.name.as_str(), flag.detail.as_str()), ("censored", told));
 }
 
 /// Pass 3 has one run, 1000 times as fast: it stands in the tables and in no composite.
