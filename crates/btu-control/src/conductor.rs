@@ -295,11 +295,13 @@ impl Conductor {
         // A second run belongs to no pass: it does the work of the last one.
         let pass = if slot.pass == 0 { self.pass } else { slot.pass };
         let alone = calibrated.then(|| self.ledger.alone(&cell.activity, pass)).flatten();
+        let units = alone.map(|alone| alone.sample.units);
         CellRun {
             pass: slot.pass,
             position: slot.position,
             attempt,
-            fixed_units: alone.map(|alone| alone.sample.units),
+            // What did nothing alone is asked for no amount: it runs at full rate beside COMM.
+            fixed_units: units.filter(|units| *units > 0.0),
             cell,
         }
     }

@@ -1,5 +1,6 @@
 //! Host activities: what the test host does besides communicating (maly1996, eq. 1).
 
+mod calibrated;
 mod cpu;
 mod ftp;
 mod idle;
@@ -19,6 +20,7 @@ use crate::error::EngineError;
 use crate::file::ftp::Access;
 use crate::place::Place;
 
+pub use calibrated::alone_calibrated;
 pub use cpu::Cpu;
 pub use ftp::Ftp;
 pub use idle::Idle;
@@ -27,7 +29,6 @@ pub use io::choose_directory;
 pub use running::Running;
 pub use running::alone;
 pub use running::alone_fixed;
-pub use running::calibrate;
 pub(crate) use running::finish_fixed;
 pub(crate) use running::sleep;
 pub use trail::Trails;

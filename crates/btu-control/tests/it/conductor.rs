@@ -350,6 +350,27 @@ fn calibrated_work_aims_at_the_baselines_and_is_then_fixed() {
     assert!(loaded.into_iter().all(|run| run.fixed_units == Some(100.0)));
 }
 
+/// An activity that did nothing while it was calibrated: its cells are run all the same.
+#[test]
+fn work_that_could_not_be_calibrated_runs_steadily_beside_comm() {
+    let plan = plan("btu-96");
+    let (_, records) = run(&plan, &mut Simulated::new(), Vec::new());
+    let is_io =
+        |record: &Record| matches!(record, Record::Alone(one) if one.activity.as_str() == "io");
+    let until = records.iter().position(is_io).unwrap();
+    let mut records = records[..=until].to_vec();
+    let Some(Record::Alone(failed)) = records.last_mut() else { unreachable!() };
+    failed.sample.units = 0.0;
+    failed.sample.failures = vec!["read a file: no such device".to_owned()];
+    let mut testbed = Simulated::new();
+    let (ending, _) = run(&plan, &mut testbed, records);
+    assert_eq!(ending, Ending::Complete);
+    for run in testbed.cells().into_iter().filter(|run| !run.cell.activity.is_none()) {
+        let asked = (run.cell.activity.as_str() != "io").then_some(100.0);
+        assert_eq!(run.fixed_units, asked, "{}", run.cell);
+    }
+}
+
 /// What is told of a run, each time with the time that then was really left.
 fn told(plan: &Plan, testbed: &mut Simulated, records: Vec<Record>) -> Vec<(Progress, Nanos)> {
     let dir = tempfile::tempdir().unwrap();

@@ -165,54 +165,65 @@ pub fn alone_fixed(
     cap: Nanos,
     cancel: &AtomicBool,
 ) -> Option<ActivitySample> {
-    let running = match Running::start(activity, place, Some(units)) {
-        Ok(running) => running,
-        Err(cause) => return Some(super::not_started(&cause)),
-    };
-    running.release();
-    let sample = finish_fixed(running, units, within(cap), cancel);
-    (!is_cancelled(cancel)).then_some(sample)
+    let (sample, end) = fixed(activity, place, units, cap, cancel)?;
+    Some(end.told(sample, units))
 }
 
-/// Waits for the end of a fixed amount of work, until the deadline at most.
+/// How a fixed amount of work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It was cut at its cap.
+    Cut,
+    /// Each thread came to its own.
+    Done,
+}
+
+/// The same, with its end told apart from the failures.
+pub(super) fn fixed(
+    activity: &dyn Prepared,
+    place: &Place,
+    units: f64,
+    cap: Nanos,
+    cancel: &AtomicBool,
+) -> Option<(ActivitySample, End)> {
+    let running = match Running::start(activity, place, Some(units)) {
+        Ok(running) => running,
+        Err(cause) => return Some((super::not_started(&cause), End::Done)),
+    };
+    running.release();
+    let ended = until_done(running, within(cap), cancel);
+    (!is_cancelled(cancel)).then_some(ended)
+}
+
+/// Waits for the end of a fixed amount of work, until the deadline at most. Work that is cut there says so.
 pub(crate) fn finish_fixed(
     running: Running,
     units: f64,
     deadline: Nanos,
     cancel: &AtomicBool,
 ) -> ActivitySample {
-    while !is_cancelled(cancel) && now() < deadline {
-        if running.wait_done(within(PATIENCE).min(deadline)) {
-            return running.stop().whole();
-        }
-    }
-    let mut sample = running.stop().whole();
-    sample.failures.push(format!("{:.1} of {units:.1} units done at the cap", sample.units));
-    sample
+    let (sample, end) = until_done(running, deadline, cancel);
+    end.told(sample, units)
 }
 
-/// The amount of work whose time alone is `target`: 0.8 to 1.25 times it (maly1996, 4.3 asks for
-/// times that are comparable). `None` where it was cancelled or cannot be found.
-pub fn calibrate(
-    activity: &dyn Prepared,
-    place: &Place,
-    target: Nanos,
-    cancel: &AtomicBool,
-) -> Option<f64> {
-    let probe = Nanos::new((target.count() / 4).clamp(50_000_000, 2_000_000_000));
-    let mut rate = alone(activity, place, Nanos::from_millis(30), probe, cancel)?.rate_per_s()?;
-    for _ in 0..CALIBRATION_TRIES {
-        let units = rate * target.seconds();
-        if units <= 0.0 {
-            return None;
+fn until_done(running: Running, deadline: Nanos, cancel: &AtomicBool) -> (ActivitySample, End) {
+    while !is_cancelled(cancel) && now() < deadline {
+        if running.wait_done(within(PATIENCE).min(deadline)) {
+            return (running.stop().whole(), End::Done);
         }
-        let sample = alone_fixed(activity, place, units, target * 4, cancel)?;
-        if (0.8..=1.25).contains(&(sample.elapsed_ns.seconds() / target.seconds())) {
-            return Some(units);
-        }
-        rate = sample.rate_per_s()?;
     }
-    None
+    (running.stop().whole(), End::Cut)
+}
+
+impl End {
+    fn told(self, mut sample: ActivitySample, units: f64) -> ActivitySample {
+        if self == Self::Cut {
+            sample
+                .failures
+                .push(format!("{:.1} of {units:.1} units done at the cap", sample.units));
+        }
+        sample
+    }
 }
 
 /// The whole life of a worker's thread. Counts itself ready and done, whatever happens.
@@ -281,4 +292,3 @@ fn count_as_float(count: usize) -> f64 {
 const BEGIN_LIMIT: Nanos = Nanos::from_secs(10);
 /// How long a cancelled run goes on.
 const PATIENCE: Nanos = Nanos::from_millis(20);
-const CALIBRATION_TRIES: u32 = 5;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Case;
@@ -12,6 +13,7 @@ use btu_core::sample::ActivitySample;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::EngineError;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::activity;
@@ -20,6 +22,7 @@ use btu_engine::activity::Activity;
 use btu_engine::activity::Prepared;
 use btu_engine::activity::Setup;
 use btu_engine::activity::Stint;
+use btu_engine::activity::Worker;
 use btu_engine::cellrun;
 use btu_engine::cellrun::CellOrder;
 use btu_engine::cellrun::Load;
@@ -93,8 +96,75 @@ fn work_that_is_not_done_at_the_cap_says_so() {
 fn calibration_finds_the_amount_that_takes_the_target_time() {
     let idle = activity::Idle.prepare(&setup(Path::new("/"))).unwrap();
     let target = Nanos::from_millis(100);
-    let units = activity::calibrate(&*idle, &here(), target, &NEVER).unwrap();
-    assert!((80.0..=125.0).contains(&units), "1 ms each, 100 ms: {units}");
+    let sample = activity::alone_calibrated(&*idle, &here(), target, &NEVER).unwrap();
+    assert_eq!(sample.failures, Vec::<String>::new());
+    assert!((80.0..=126.0).contains(&sample.units), "1 ms each, 100 ms: {sample:?}");
+}
+
+/// An activity that works at another pace each time it is started.
+#[derive(Debug)]
+struct Moody {
+    pace: &'static [Pace],
+    made: AtomicUsize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    Fails,
+    /// A thousand units in no time.
+    Fast,
+    /// A thousandth of one in 20 ms.
+    Slow,
+}
+
+impl Prepared for Moody {
+    fn unit(&self) -> String {
+        "unit".to_owned()
+    }
+
+    fn workers(&self) -> Result<Vec<Box<dyn Worker>>, EngineError> {
+        let number = self.made.fetch_add(1, Relaxed);
+        Ok(vec![Box::new(self.pace[number % self.pace.len()])])
+    }
+}
+
+impl Worker for Pace {
+    fn step(&mut self) -> Result<f64, EngineError> {
+        match self {
+            Self::Fails => Err(EngineError::Refused("the disk is gone".to_owned())),
+            Self::Fast => Ok(1000.0),
+            Self::Slow => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                Ok(0.001)
+            }
+        }
+    }
+}
+
+fn calibrated(pace: &'static [Pace]) -> ActivitySample {
+    let moody = Moody { pace, made: AtomicUsize::new(0) };
+    activity::alone_calibrated(&moody, &here(), Nanos::from_millis(30), &NEVER).unwrap()
+}
+
+/// Nobody cancelled it: it is a sample, and says what went wrong.
+#[test]
+fn an_activity_that_fails_while_it_is_calibrated_is_a_sample_with_its_failure() {
+    let sample = calibrated(&[Pace::Fails]);
+    assert_eq!(sample.failures, ["the disk is gone"]);
+    assert_eq!((sample.units, sample.rate_per_s()), (0.0, None));
+    // Once its rate is known, too: of the amount that was tried it did nothing.
+    let later = calibrated(&[Pace::Slow, Pace::Fails]);
+    assert_eq!(later.failures, ["the disk is gone"]);
+    assert!(later.units.abs() < 1e-9, "{later:?}");
+}
+
+/// By turns fast and slow: each estimate is wrong.
+#[test]
+fn an_amount_that_is_not_found_is_said_beside_the_last_estimate() {
+    let sample = calibrated(&[Pace::Fast, Pace::Slow]);
+    let told = "not calibrated: no amount of work took 0.8 to 1.25 times 30.0 ms in 5 tries";
+    assert!(sample.failures.iter().any(|why| why.starts_with(told)), "{sample:?}");
+    assert!(sample.units > 0.0 && sample.rate_per_s().is_some(), "{sample:?}");
 }
 
 #[test]

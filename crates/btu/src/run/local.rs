@@ -186,10 +186,7 @@ impl Runner for LocalRunner {
                 self.plan.alone_window,
                 cancel,
             )?,
-            Some(target) => {
-                let units = activity::calibrate(activity, &place, target, cancel)?;
-                activity::alone_fixed(activity, &place, units, target * 20, cancel)?
-            }
+            Some(target) => activity::alone_calibrated(activity, &place, target, cancel)?,
         };
         Some(run.sampled(started_at, sample))
     }

@@ -352,10 +352,7 @@ impl RemoteRunner {
         let window = self.plan.alone_window;
         match run.calibrate_to {
             None => activity::alone(activity, &place, self.plan.lead_in, window, cancel),
-            Some(target) => {
-                let units = activity::calibrate(activity, &place, target, cancel)?;
-                activity::alone_fixed(activity, &place, units, target * 20, cancel)
-            }
+            Some(target) => activity::alone_calibrated(activity, &place, target, cancel),
         }
     }
 

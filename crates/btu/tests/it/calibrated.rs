@@ -1,0 +1,123 @@
+//! Work of a calibrated amount, as in edition btu-96: from a plan to a result.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::commands::needs;
+use crate::program::A_LOT;
+use crate::program::btu;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::said;
+use crate::program::wait_until;
+
+/// btu-96 made small: 200 kB take 80 ms on this line.
+fn plan(dir: &Path) -> PathBuf {
+    let path = dir.join("small-96.toml");
+    let text = r#"
+edition = "btu-96"
+[matrix]
+cases = ["SEND", "RECV"]
+applications = ["video"]
+activities = ["cpu", "ftp", "io"]
+[time]
+amount = "200kB"
+[link]
+rate = "rate 20Mbit/s queue 100ms shared ether"
+[activity]
+ftp_transfer = "20kB"
+io_file = "1MiB"
+[capture]
+cells = "none"
+"#;
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// The run of that plan, its files of `io` in `dir`.
+fn run(dir: &Path) -> Command {
+    let mut command = btu();
+    command.args(["run", "--quiet", "--allow-tmpfs", "--io-dir"]).arg(dir);
+    command.arg("--plan").arg(plan(dir)).arg("--out").arg(dir.join("out"));
+    command
+}
+
+fn of_kind(dir: &Path, kind: &str) -> Vec<Value> {
+    let mut all = lines(&dir.join("out/samples.jsonl"));
+    all.retain(|line| line["kind"] == kind);
+    all
+}
+
+//= maly1996#4.3
+#[test]
+fn calibrated_work_runs_alone_and_then_the_same_amount_beside_comm() {
+    needs!();
+    let dir = tempfile::tempdir().unwrap();
+    let ended = run(dir.path()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+    let alone = of_kind(dir.path(), "alone");
+    let units = |sample: &Value| sample["units"].as_f64().unwrap();
+    let amount = |activity: &Value| {
+        let own = alone.iter().find(|one| one["activity"] == *activity).unwrap();
+        units(&own["sample"])
+    };
+    assert_eq!(alone.len(), 3);
+    let loaded: Vec<Value> =
+        of_kind(dir.path(), "cell").into_iter().filter(|cell| cell["activity"] != "none").collect();
+    assert!(loaded.len() >= 6, "{loaded:?}");
+    for cell in &loaded {
+        let (done, asked) = (units(&cell["activity_sample"]), amount(&cell["activity"]));
+        assert!(done > 0.99 * asked, "{}: {done} of {asked}", cell["activity"]);
+    }
+    let result = read_json(&dir.path().join("out/result.json"));
+    assert_eq!((&result["complete"], &result["edition"]), (&true.into(), &"btu-96".into()));
+    assert!(result["penalty_percent"].is_number() && result["btu_mbps"].is_number());
+}
+
+/// Whoever can see a process can cut its files short, nameless as they are: `io` reads nothing any more.
+fn cut_the_files_of_io(pid: u32) -> usize {
+    let is_of_io = |path: &PathBuf| {
+        fs::read_link(path).is_ok_and(|name| name.display().to_string().contains("/.btu-io-"))
+    };
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = open.filter(is_of_io).collect();
+    for file in &files {
+        fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
+    }
+    files.len()
+}
+
+/// Nobody sent a signal: the run comes to its end, its cells beside `io` failed, and it says why.
+#[test]
+fn an_activity_that_fails_while_it_is_calibrated_does_not_end_the_run() {
+    needs!();
+    let dir = tempfile::tempdir().unwrap();
+    let mut running = run(dir.path()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let events = dir.path().join("out/events.jsonl");
+    wait_until(|| fs::read_to_string(&events).is_ok_and(|text| text.contains("\"started\"")));
+    assert_eq!(cut_the_files_of_io(running.id()), 2);
+    assert!(ended_within(&mut running, A_LOT).is_some(), "the run hangs");
+    let ended = running.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(6), "{}", said(&ended));
+    assert!(!said(&ended).contains("interrupted"), "{}", said(&ended));
+    let result = read_json(&dir.path().join("out/result.json"));
+    assert_eq!(result["complete"], true);
+    let reasons = result["not_rankable_reasons"].to_string();
+    let base = "1 of 3 runs of an activity alone did not work as asked; the first is io, pass 1: read a \
+                file in ";
+    assert!(reasons.contains(base), "{reasons}");
+    let cells = "failed: activity: read a file in ";
+    assert!(reasons.contains(cells), "{reasons}");
+    let cells = result["cells"].as_array().unwrap();
+    let slowdowns = |activity: &str| {
+        let own = cells.iter().filter(move |cell| cell["activity"] == activity);
+        own.map(|cell| cell["slowdown"].is_number()).collect::<Vec<_>>()
+    };
+    assert_eq!((slowdowns("cpu"), slowdowns("io")), (vec![true; 2], vec![false; 2]));
+}
