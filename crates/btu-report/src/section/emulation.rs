@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use btu_core::cell::Case;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::plan::Plan;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::VerificationSample;
 use btu_core::stats::median;
@@ -54,9 +55,22 @@ fn asked(journal: &Journal) -> String {
     let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(" Rate: {rate}."));
     format!(
         "Asked for: a delay of {} each way in the +DL cases, drops by the counter pattern {} in \
-         the +DR case.{rate} FTP takes the direct path and is never delayed or dropped.",
-        link.delay, link.drop
+         the +DR case.{rate} {}",
+        link.delay,
+        link.drop,
+        path_of_ftp(&journal.plan)
     )
+}
+
+/// A line that all share is shared by the activity `ftp`, too, where the emulator is of this machine; an
+/// agent serves files on its own address.
+fn path_of_ftp(plan: &Plan) -> &'static str {
+    if plan.link.rate.is_some() && plan.testbed_class == "local" {
+        "FTP takes the emulated path in every cell: it shares the rate, is delayed in the +DL cases, and \
+         its packets to the active host count for the pattern and are dropped in the +DR case."
+    } else {
+        "FTP takes the direct path and is never delayed or dropped."
+    }
 }
 
 /// What another mechanism than the relay means for the figures.

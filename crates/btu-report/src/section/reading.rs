@@ -1,6 +1,7 @@
 //! How to read the report: the words and the formulas, for somebody who has not read the paper.
 
 use btu_core::plan::Plan;
+use btu_core::plan::Work;
 use btu_core::words::several;
 
 use super::Run;
@@ -27,9 +28,12 @@ impl Section for Reading {
     }
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
-        let words = WORDS.iter().map(|(name, meaning)| Pair::new(*name, *meaning));
-        let rows =
-            std::iter::once(Pair::new("BTU", score(&run.journal.plan))).chain(words).collect();
+        let plan = &run.journal.plan;
+        let words = WORDS.iter().map(|(name, meaning)| match *name {
+            ACTIVITY => Pair::new(*name, format!("{meaning} {}", counted(plan.work))),
+            _ => Pair::new(*name, *meaning),
+        });
+        let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words).collect();
         vec![
             Block::Facts { rows },
             Block::paragraph(
@@ -57,6 +61,22 @@ fn score(plan: &Plan) -> String {
     )
 }
 
+/// Which part of what an activity does counts.
+fn counted(work: Work) -> &'static str {
+    match work {
+        Work::Calibrated => {
+            "It does a fixed amount of work, which alone takes about as long as the traffic does \
+             alone: both start together, and each is timed to its own end."
+        }
+        Work::Steady => {
+            "It runs before the traffic starts and until after it ends; only work inside the \
+             traffic's window counts."
+        }
+    }
+}
+
+const ACTIVITY: &str = "Activity";
+
 const WORDS: &[(&str, &str)] = &[
     (
         "Penalty",
@@ -70,10 +90,9 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("Application class", "known by its message size: one write per message, never batched."),
     (
-        "Activity",
+        ACTIVITY,
         "what else the host does: cpu computes and copies memory, io copies files, ftp transfers \
-         files over a connection of its own. It runs before the traffic starts and until after it \
-         ends; only work inside the traffic's window counts.",
+         files over a connection of its own.",
     ),
     (
         "Pass",
