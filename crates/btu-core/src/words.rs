@@ -1,4 +1,4 @@
-//! Counts in sentences: one is no plural.
+//! Counts in sentences, where one is no plural, and words of commands.
 
 use std::fmt::Display;
 
@@ -11,6 +11,16 @@ pub fn several(count: impl Display, one: &str) -> String {
         _ => "s",
     };
     format!("{count} {one}{ending}")
+}
+
+/// A word that a shell takes as it is.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+_-./".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// `once`, `3 times`

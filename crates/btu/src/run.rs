@@ -4,6 +4,7 @@ mod caution;
 mod elsewhere;
 pub(crate) mod facts;
 mod finish;
+mod first_part;
 mod interrupt;
 mod local;
 pub(crate) mod losses;

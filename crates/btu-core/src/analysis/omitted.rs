@@ -10,6 +10,7 @@ use crate::plan::CaptureLimits;
 use crate::plan::Captured;
 use crate::sample::Flag;
 use crate::units::Nanos;
+use crate::words::shell_word;
 
 /// A cell without a second run, though one was due.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,24 +66,14 @@ impl Omitted {
         let activity = if activity.is_none() { IDLE } else { activity.as_str() };
         format!(
             "btu run --plan DIR/plan.toml --cases {case} --applications {} --activities {} --capture all",
-            quoted(&application.name),
-            quoted(activity)
+            shell_word(&application.name),
+            shell_word(activity)
         )
     }
 }
 
 /// The activity that does nothing: with it only baselines carry load.
 const IDLE: &str = "idle";
-
-/// A word that a shell takes as it is.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+_-.".contains(c);
-    if word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
 
 /// Those of a journal, in the order in which they would have been run.
 pub(super) fn omitted(journal: &Journal, cells: &[CellSummary], complete: bool) -> Vec<Omitted> {
@@ -234,8 +225,8 @@ mod tests {
 
     #[test]
     fn a_word_of_the_user_stays_one_word() {
-        assert_eq!(quoted("SEND+DL"), "SEND+DL");
-        assert_eq!(quoted("a b; rm 'x'"), r"'a b; rm '\''x'\'''");
+        assert_eq!(shell_word("SEND+DL"), "SEND+DL");
+        assert_eq!(shell_word("a b; rm 'x'"), r"'a b; rm '\''x'\'''");
     }
 
     #[test]

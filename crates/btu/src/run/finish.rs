@@ -9,6 +9,7 @@ use btu_control::Runner;
 use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
+use btu_core::words::shell_word;
 use btu_report::OpenMode;
 
 use super::Done;
@@ -114,9 +115,16 @@ pub(super) fn told(
 pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
     let agents = [("test", &args.test), ("active", &args.active), ("passive", &args.passive)];
     let agents = agents.map(|(role, agent)| {
-        agent.as_ref().map_or_else(String::new, |agent| format!(" --{role} {}", shown(agent)))
+        let name = |agent: &String| format!(" --{role} {}", shell_word(shown(agent)));
+        agent.as_ref().map_or_else(String::new, name)
     });
-    format!("btu run --resume {}{}", closed.path.display(), agents.concat())
+    let word = |path: &PathBuf| shell_word(&path.display().to_string());
+    let option = |name: &str, path: &Option<PathBuf>| {
+        path.as_ref().map_or_else(String::new, |path| format!(" --{name} {}", word(path)))
+    };
+    let memory = if args.allow_tmpfs { " --allow-tmpfs" } else { "" };
+    let places = [option("state", &args.state.state), option("io-dir", &args.io_dir)].concat();
+    format!("btu run --resume {}{}{places}{memory}", word(&closed.path), agents.concat())
 }
 
 /// The exit code of a run that came to its end.

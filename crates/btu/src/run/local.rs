@@ -5,6 +5,7 @@ mod prober;
 mod second;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use btu_control::AloneRun;
@@ -52,7 +53,6 @@ use btu_testbed::local::Path;
 
 use self::activities::Activities;
 use super::interrupt::Interrupt;
-use super::options::RunArgs;
 use super::place::timestamp;
 use crate::exit::Failure;
 
@@ -68,8 +68,11 @@ pub(crate) struct LocalRunner {
 
 impl LocalRunner {
     /// Makes the testbed. The process must have one thread: it may enter a namespace of its own.
-    pub(super) fn new(args: &RunArgs, plan: Plan, interrupt: &Interrupt) -> Result<Self, Failure> {
-        let directory = activities::directory(args, &plan)?;
+    pub(super) fn new(
+        plan: Plan,
+        directory: PathBuf,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
         crate::privilege::gain()?;
         let config =
             LocalConfig { congestion: plan.sockets.congestion.clone(), ..LocalConfig::default() };

@@ -64,7 +64,6 @@ use self::black_box::RemoteBox;
 use self::hosts::Hosts;
 use super::interrupt::Interrupt;
 use super::local;
-use super::local::activities;
 use super::local::activities::Activities;
 use super::losses::Losses;
 use super::options::RunArgs;
@@ -108,9 +107,9 @@ impl RemoteRunner {
     pub(super) fn new(
         args: &RunArgs,
         plan: &mut Plan,
+        directory: PathBuf,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
-        let directory = activities::directory(args, plan)?;
         let hosts = Hosts::named(args, plan, interrupt)?;
         let mut boxes = hosts.reserve(plan)?;
         hosts::without_emulation(plan, &boxes)?;

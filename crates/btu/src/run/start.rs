@@ -1,9 +1,9 @@
 //! What happens before the first cell: plan, disclosure, testbed, result directory.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Context;
-use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::JournalError;
 use btu_control::Runner;
@@ -16,8 +16,12 @@ use serde::de::DeserializeOwned;
 
 use super::caution::caution;
 use super::facts;
+use super::first_part::same_agents;
+use super::first_part::same_conditions;
+use super::first_part::same_host;
 use super::interrupt::Interrupt;
 use super::local::LocalRunner;
+use super::local::activities;
 use super::options;
 use super::options::RunArgs;
 use super::place;
@@ -67,29 +71,31 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
         warn(&plan);
     }
     let mut hosts = facts::disclosure(args);
-    let Made { runner, loss } = make(args, &mut plan, &mut hosts, interrupt)?;
+    let directory = activities::directory(args, &plan, None)?;
+    let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, interrupt)?;
     let mut journal =
         JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner, loss })
 }
 
-/// The runner of these options. What it discloses goes to `hosts`; a plan may lose cases that these
+/// The runner of these options, whose activity `io` works in `directory`. What it discloses goes to `hosts`; a plan may lose cases that these
 /// hosts cannot run.
 fn make(
     args: &RunArgs,
     plan: &mut Plan,
+    directory: PathBuf,
     hosts: &mut Disclosure,
     interrupt: &Interrupt,
 ) -> Result<Made, Failure> {
     if args.is_remote() {
-        let mut runner = RemoteRunner::new(args, plan, interrupt)?;
+        let mut runner = RemoteRunner::new(args, plan, directory, interrupt)?;
         hosts.hosts.extend(runner.facts()?);
         hosts.placement = runner.placement();
         let loss = runner.loss();
         return Ok(Made { runner: Box::new(runner), loss });
     }
-    let runner = LocalRunner::new(args, plan.clone(), interrupt)?;
+    let runner = LocalRunner::new(plan.clone(), directory, interrupt)?;
     hosts.placement = runner.placement();
     Ok(Made { runner: Box::new(runner), loss: Loss::default() })
 }
@@ -111,8 +117,10 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     if stored.is_finished() {
         return Ok(Start::Finished(journal));
     }
-    let Made { runner, loss } = make(args, &mut plan, &mut here, interrupt)?;
+    let directory = activities::directory(args, &plan, Some(&stored.hosts))?;
+    let Made { runner, loss } = make(args, &mut plan, directory, &mut here, interrupt)?;
     same_agents(&stored.hosts, &here)?;
+    same_conditions(&stored.hosts, &here)?;
     sign::unsign(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
     if let Some(torn) = &torn {
@@ -175,43 +183,6 @@ fn no_plan(dir: &Path) -> &'static str {
     }
 }
 
-/// Half a run on one host and half on another is no result.
-fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let facts = |disclosure: &Disclosure| {
-        let host = disclosure.hosts.get("test").cloned().unwrap_or_default();
-        IDENTITY.map(|(group, name)| host.get(group).and_then(|facts| facts.get(name)).cloned())
-    };
-    let hosts = facts(stored).into_iter().zip(facts(here)).zip(IDENTITY);
-    let program = (stored.tool.get("hash"), here.tool.get("hash"));
-    let mut changed: Vec<String> = hosts
-        .filter(|((before, now), _)| before != now)
-        .map(|(_, (group, name))| format!("{group}.{name}"))
-        .collect();
-    if program.0 != program.1 {
-        changed.push("the program itself".to_owned());
-    }
-    if changed.is_empty() {
-        return Ok(());
-    }
-    let cause = anyhow!("resume: not the host of the first part: {} changed", changed.join(", "));
-    Err(Failure::usage(cause).hint("start a new one, without --resume"))
-}
-
-/// Black boxes are part of what was measured.
-fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let identity = |hosts: &Disclosure, role| {
-        let facts = hosts.hosts.get(role)?.get("agent")?;
-        facts.get("identity").cloned()
-    };
-    for role in ["active", "passive"] {
-        if identity(stored, role) != identity(here, role) {
-            let cause = anyhow!("resume: another agent is --{role} than in the first part");
-            return Err(Failure::usage(cause).hint("name the agents of the first part"));
-        }
-    }
-    Ok(())
-}
-
 /// Appends an event of the run as a whole.
 pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
     let record =
@@ -241,7 +212,3 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
             .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }
-
-/// What must be equal for both parts of a resumed run.
-const IDENTITY: [(&str, &str); 4] =
-    [("cpu", "model"), ("cpu", "online"), ("system", "host_name"), ("system", "kernel")];

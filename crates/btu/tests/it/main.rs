@@ -30,6 +30,7 @@ mod doctor;
 mod ending;
 mod explain;
 mod faults;
+mod first_part;
 mod html;
 mod link;
 mod manual;

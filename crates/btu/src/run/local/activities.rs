@@ -1,10 +1,12 @@
 //! The host activities of a run, prepared once, started in every cell that wants them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::cell::ActivityName;
 use btu_core::cell::Role;
+use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::plan::Plan;
 use btu_engine::Place;
@@ -15,9 +17,10 @@ use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Server;
 use btu_engine::file::ftp::Serving;
 use btu_testbed::local::LocalTestbed;
-use btu_testbed::local::Path;
+use btu_testbed::local::Path as Way;
 
 use crate::exit::Failure;
+use crate::run::first_part;
 use crate::run::options::RunArgs;
 
 /// The prepared activities of a plan, and what they hold open.
@@ -32,7 +35,7 @@ impl Activities {
     pub(super) fn new(
         plan: &Plan,
         testbed: &LocalTestbed,
-        path: Path,
+        path: Way,
         directory: PathBuf,
     ) -> Result<Self, Failure> {
         let address = testbed.address(Role::Active, path);
@@ -84,25 +87,54 @@ impl Activities {
     }
 }
 
-/// Where `io` works: `--io-dir`, else the first place on a disk of the result's directory, /var/tmp
-/// and the home directory. A plan without `io` needs none.
-pub(in crate::run) fn directory(args: &RunArgs, plan: &Plan) -> Result<PathBuf, Failure> {
-    let here = PathBuf::from(".");
+/// Where `io` works: `--io-dir`, else where it did in the first part of a run that is gone on with, else
+/// the first place on a disk of the result's directory, /var/tmp and the home directory. A plan without
+/// `io` needs none.
+pub(in crate::run) fn directory(
+    args: &RunArgs,
+    plan: &Plan,
+    first: Option<&Disclosure>,
+) -> Result<PathBuf, Failure> {
     if !plan.activities.iter().any(|name| name.as_str() == "io") {
-        return Ok(args.io_dir.clone().unwrap_or(here));
+        return Ok(args.io_dir.clone().unwrap_or_else(|| ".".into()));
     }
+    let candidates = candidates(args);
+    let stored = first.and_then(first_part::io_directory);
+    // Whoever orders a run may not say by a journal where this host writes.
+    let stored =
+        stored.filter(|(place, _)| args.ordered.is_none() || is_own(args, &candidates, place));
+    let (asked, in_memory) = match (&args.io_dir, stored) {
+        (Some(own), _) => (Some(own.clone()), args.allow_tmpfs),
+        (None, Some((place, in_memory))) => (Some(place), in_memory),
+        (None, None) => (None, false),
+    };
+    let chosen = activity::choose_directory(asked.as_deref(), &candidates, in_memory);
+    let chosen = chosen.map_err(|error| match (&args.io_dir, asked) {
+        (Some(_), _) => Failure::usage(error),
+        (None, Some(_)) => Failure::environment(error)
+            .hint("the activity io worked there in the first part; start a new run to use another"),
+        (None, None) => {
+            Failure::environment(error).hint("name a directory on a disk with --io-dir")
+        }
+    })?;
+    // As it is found from everywhere, whoever goes on with the run.
+    Ok(chosen.canonicalize().unwrap_or(chosen))
+}
+
+/// Where `io` may work unasked, best first.
+fn candidates(args: &RunArgs) -> Vec<PathBuf> {
     let parent = args.out.as_ref().and_then(|out| out.ancestors().find(|path| path.is_dir()));
-    let parent =
-        parent.map_or(
-            here,
-            |path| if path.as_os_str().is_empty() { ".".into() } else { path.to_owned() },
-        );
+    let here = |path: &Path| if path.as_os_str().is_empty() { ".".into() } else { path.to_owned() };
+    let parent = parent.map_or_else(|| ".".into(), here);
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let candidates: Vec<PathBuf> =
-        [parent, PathBuf::from("/var/tmp")].into_iter().chain(home).collect();
-    let asked = args.io_dir.as_deref();
-    activity::choose_directory(asked, &candidates, args.allow_tmpfs).map_err(|error| match asked {
-        Some(_) => Failure::usage(error),
-        None => Failure::environment(error).hint("name a directory on a disk with --io-dir"),
-    })
+    [parent, PathBuf::from("/var/tmp")].into_iter().chain(home).collect()
+}
+
+/// True for a place that this host could have chosen itself, for the first part or for this one.
+fn is_own(args: &RunArgs, candidates: &[PathBuf], place: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let result = args.resume.as_deref().and_then(real);
+    let around = result.iter().flat_map(|result| result.ancestors());
+    let all = around.map(Path::to_owned).chain(candidates.iter().filter_map(|path| real(path)));
+    all.into_iter().any(|own| own == place)
 }

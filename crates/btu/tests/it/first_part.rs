@@ -1,0 +1,148 @@
+//! A run that is gone on with: on the disk and the CPUs of its first part, or not at all.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::Output;
+use std::process::Stdio;
+
+use crate::commands::needs;
+use crate::program::A_LOT;
+use crate::program::btu;
+use crate::program::ended_within;
+use crate::program::lines;
+use crate::program::read_json;
+use crate::program::said;
+use crate::program::signal;
+use crate::program::wait_until;
+
+/// Every activity beside one case.
+const PLAN: &str = r#"
+[matrix]
+cases = ["SEND"]
+applications = ["video"]
+activities = ["cpu", "ftp", "io"]
+[time]
+window = "50ms"
+lead_in = "5ms"
+alone = "50ms"
+[passes]
+min = 4
+max = 4
+[activity]
+ftp_transfer = "100kB"
+io_file = "1MiB"
+[capture]
+cells = "none"
+"#;
+
+/// Runs of the plan: four passes of four cells and three activities alone.
+const RUNS: usize = 4 * (4 + 3);
+
+/// A directory with a plan, a place for the files of `io`, and one for nothing.
+fn places() -> (tempfile::TempDir, [PathBuf; 2]) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("plan-of-mine.toml"), PLAN).unwrap();
+    let places = ["disk of mine", "elsewhere"].map(|name| dir.path().join(name));
+    for place in &places {
+        fs::create_dir(place).unwrap();
+    }
+    (dir, places)
+}
+
+/// The first part, cut short by SIGINT; gives what it said.
+fn first_part(dir: &Path) -> String {
+    let mut command = btu();
+    command.current_dir(dir).args(["run", "--quiet", "--allow-tmpfs", "--io-dir", "disk of mine"]);
+    command.args(["--plan", "plan-of-mine.toml", "--out", "my result"]);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let samples = dir.join("my result/samples.jsonl");
+    wait_until(|| fs::read_to_string(&samples).is_ok_and(|text| text.lines().count() >= 3));
+    signal(run.id(), "INT");
+    let ended = run.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", said(&ended));
+    said(&ended)
+}
+
+/// The rest, started in `place` with these options.
+fn rest(dir: &Path, place: &Path, options: &[&str]) -> Command {
+    let mut command = btu();
+    command.current_dir(place).args(["run", "--quiet", "--resume"]).arg(dir.join("my result"));
+    command.args(options).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// Where the nameless files of `io` are that a process has open.
+fn places_of_io(run: &Child) -> Vec<PathBuf> {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", run.id())) else { return Vec::new() };
+    let names = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    let of_io = names.filter(|name| name.display().to_string().contains("/.btu-io-"));
+    of_io.filter_map(|name| Some(name.parent()?.to_owned())).collect()
+}
+
+fn is_refused(ended: &Output, why: &str) {
+    assert_eq!(ended.status.code(), Some(2), "{}", said(ended));
+    assert!(said(ended).contains("resume: not as in the first part: "), "{}", said(ended));
+    assert!(said(ended).contains(why), "{}", said(ended));
+}
+
+#[test]
+fn a_run_goes_on_on_the_disk_of_its_first_part() {
+    needs!();
+    let (dir, [disk, elsewhere]) = places();
+    let told = first_part(dir.path());
+    let again = "go on with: btu run --resume 'my result' --io-dir 'disk of mine' --allow-tmpfs";
+    assert!(told.contains(again), "{told}");
+    // From another directory, and without a word of it.
+    let mut run = rest(dir.path(), &elsewhere, &[]).spawn().unwrap();
+    let mut seen = Vec::new();
+    wait_until(|| {
+        seen = places_of_io(&run);
+        seen.len() == 2 || run.try_wait().unwrap().is_some()
+    });
+    assert_eq!(seen, vec![disk.canonicalize().unwrap(); 2]);
+    assert!(ended_within(&mut run, A_LOT).is_some(), "the run hangs");
+    let ended = run.wait_with_output().unwrap();
+    assert!(matches!(ended.status.code(), Some(0 | 6)), "{}", said(&ended));
+    let result = dir.path().join("my result");
+    assert_eq!(read_json(&result.join("result.json"))["complete"], true);
+    let first = |line: &serde_json::Value| line["attempt"].as_u64().is_none_or(|nth| nth == 1);
+    let samples = lines(&result.join("samples.jsonl"));
+    assert_eq!(samples.iter().filter(|line| first(line)).count(), RUNS);
+    let placement = &read_json(&result.join("hosts.json"))["placement"];
+    assert_eq!(placement["io_directory"]["value"], disk.canonicalize().unwrap().to_str().unwrap());
+}
+
+#[test]
+fn a_run_does_not_go_on_on_another_disk() {
+    needs!();
+    let (dir, [disk, elsewhere]) = places();
+    first_part(dir.path());
+    let options = ["--allow-tmpfs", "--io-dir", elsewhere.to_str().unwrap()];
+    let [was, is] = [&disk, &elsewhere].map(|place| place.canonicalize().unwrap());
+    let why = format!("io_directory was {} and is {}", was.display(), is.display());
+    is_refused(&rest(dir.path(), dir.path(), &options).output().unwrap(), &why);
+    fs::remove_dir(&disk).unwrap();
+    let gone = rest(dir.path(), dir.path(), &[]).output().unwrap();
+    assert_eq!(gone.status.code(), Some(3), "{}", said(&gone));
+    assert!(said(&gone).contains("io worked there in the first part"), "{}", said(&gone));
+}
+
+#[test]
+fn a_run_does_not_go_on_on_other_cpus() {
+    needs!("taskset");
+    let cpus = btu_sys::cpu::allowed().unwrap();
+    if cpus.len() < 2 {
+        skip!("too few CPUs: on one, all roles share it anyway");
+    }
+    let (dir, _) = places();
+    first_part(dir.path());
+    let one = cpus.iter().next().unwrap().to_string();
+    let rest = rest(dir.path(), dir.path(), &[]);
+    let mut command = Command::new("taskset");
+    command.args(["-c", &one]).arg(rest.get_program()).args(rest.get_args());
+    command.envs(rest.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    is_refused(&command.output().unwrap(), "cpus_separate was ");
+}
