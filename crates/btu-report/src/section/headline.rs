@@ -3,6 +3,7 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::Estimate;
 use btu_core::journal::Journal;
+use btu_core::journal::Record;
 use btu_core::words::several;
 
 use super::Run;
@@ -15,6 +16,7 @@ use crate::document::Level;
 use crate::document::Pair;
 use crate::document::Tone;
 use crate::number;
+use crate::result::finished;
 use crate::result::host_line;
 use crate::result::moment;
 
@@ -147,9 +149,22 @@ fn testbed(class: &str) -> String {
 
 fn measured(journal: &Journal, analysis: &Analysis) -> String {
     let from = moment(journal, "started").unwrap_or_else(|| "at an unknown time".to_owned());
-    let to = moment(journal, "finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let to = finished(journal).map_or_else(String::new, |at| format!(" to {at}"));
     let passes = several(analysis.complete_passes, "complete pass");
-    format!("{from}{to}; {passes}, {}", several(journal.records.len(), "run"))
+    format!("{from}{to}; {passes}, {}", kept(&journal.records))
+}
+
+/// `262 runs, 4 second runs, 12 checks of the emulation`: only the first of them are scored.
+fn kept(records: &[Record]) -> String {
+    let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count();
+    let runs = count(|record| matches!(record, Record::Alone(_) | Record::Cell(_)));
+    let others = [
+        (count(|record| matches!(record, Record::Capture(_))), "second run", ""),
+        (count(|record| matches!(record, Record::Verification(_))), "check", " of the emulation"),
+    ];
+    let others = others.into_iter().filter(|(count, ..)| *count > 0);
+    let others = others.map(|(count, one, of)| format!(", {}{of}", several(count, one)));
+    others.fold(several(runs, "run"), |said, other| said + &other)
 }
 
 fn smallest_change(analysis: &Analysis) -> Option<String> {

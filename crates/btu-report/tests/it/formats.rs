@@ -165,6 +165,61 @@ fn the_row_of_an_activity_that_failed_alone_says_why() {
     assert_eq!(failed.count(), 3, "{csv}");
 }
 
+fn headline(journal: &Journal) -> String {
+    let text = headline_text(&compose(journal, &analyse(journal)));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_headline_counts_runs_apart_from_second_runs_and_checks() {
+    let mut journal = fixture::tiny_journal();
+    let cell = journal.plan.cells()[0].clone();
+    journal.records.push(fixture::second_run(cell, [1, 2]));
+    let said = headline(&journal);
+    let counted = "3 complete passes, 9 runs, 1 second run, 2 checks of the emulation";
+    assert!(said.contains(counted), "{said}");
+}
+
+/// Its last line was torn after its end: it was gone on with, and finished again or not.
+#[test]
+fn a_run_ends_when_it_was_finished_last() {
+    let mut journal = fixture::tiny_journal();
+    let event = |at: &str, event: &str| EventRecord {
+        at: at.to_owned(),
+        event: event.to_owned(),
+        detail: String::new(),
+    };
+    assert!(headline(&journal).contains("2026-11-21T20:00:00Z to 2026-11-21T20:01:18Z"));
+    journal.events.push(event("2026-11-22T08:00:00Z", "resumed"));
+    assert!(headline(&journal).contains("2026-11-21T20:00:00Z; 3 complete passes"));
+    journal.events.push(event("2026-11-22T08:00:09Z", "finished"));
+    assert!(headline(&journal).contains("2026-11-21T20:00:00Z to 2026-11-22T08:00:09Z"));
+}
+
+/// btu-96 has a line that all share, and work of a fixed amount.
+#[test]
+fn what_is_said_of_ftp_and_of_the_activities_is_true_of_the_plan() {
+    let said = |journal: &Journal| {
+        let text = rendered("text", journal);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (direct, shared) =
+        ("FTP takes the direct path", "FTP takes the emulated path in every cell");
+    let (steady, fixed) = ("It runs before the traffic starts", "It does a fixed amount of work");
+    let plain = said(&fixture::small_journal());
+    assert!(plain.contains(direct) && plain.contains(steady), "{plain}");
+    assert!(!plain.contains(shared) && !plain.contains(fixed), "{plain}");
+    let mut journal = fixture::small_journal();
+    journal.plan.link.rate = Some("rate 10Mbit/s queue 100ms shared ether".to_owned());
+    journal.plan.work = Work::Calibrated;
+    let faithful = said(&journal);
+    assert!(faithful.contains(shared) && faithful.contains(fixed), "{faithful}");
+    assert!(!faithful.contains(direct) && !faithful.contains(steady), "{faithful}");
+    // An agent serves files on its own address.
+    journal.plan.testbed_class = "lab".to_owned();
+    assert!(said(&journal).contains(direct));
+}
+
 #[test]
 fn an_unknown_format_names_the_known_ones() {
     let journal = fixture::empty_journal();
