@@ -1,13 +1,13 @@
 //! One black box on another host: what the engine asks of it, said to its agent.
 
+mod run;
+
 use std::net::SocketAddr;
 
 use btu_control::client::Fault;
 use btu_control::message::Answer;
-use btu_control::message::Carried;
 use btu_control::message::LinkOrder;
 use btu_control::message::Offer;
-use btu_control::message::Preparation;
 use btu_control::message::Request;
 use btu_control::message::RunOf;
 use btu_control::message::Signing;
@@ -27,20 +27,17 @@ use btu_core::sample::CapturePoint;
 use btu_core::sample::DirectionSample;
 use btu_core::sample::Flag;
 use btu_core::sample::HostSample;
-use btu_core::units::BitRate;
-use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::cellrun::BlackBox;
-use btu_engine::comm::Amount;
 use btu_engine::comm::EndReport;
 use btu_engine::comm::Terms;
 use btu_engine::file::ftp::Access;
 use btu_sys::clock;
 use btu_testbed::local::LocalTestbed;
 
+use self::run::Run;
 use super::packets::Handed;
-use crate::agent::worker::Account;
 use crate::conductor;
 use crate::conductor::NamedAgent;
 use crate::conductor::PeerLink;
@@ -59,48 +56,6 @@ pub(super) struct RemoteBox {
     /// The run that comes next, is under way, or was the last.
     run: Run,
     fault: Option<Fault>,
-}
-
-/// One run, and all that is known of it: nothing of it outlives it.
-struct Run {
-    number: u64,
-    attempt: u32,
-    secret: Hex32,
-    /// The elements of its link; `None` for the direct way.
-    link_order: Option<LinkOrder>,
-    /// What it is signed as; `None` for one that is no part of a result.
-    of: Option<RunOf>,
-    /// Whether its packets are recorded.
-    record: bool,
-    /// Where its far ends listen, and since when, by the wall clock.
-    listens: (Vec<SocketAddr>, Nanos),
-    /// What the agent's host said of itself, if anything.
-    host: Option<HostSample>,
-    /// What the emulator did.
-    emulation: Vec<DirectionSample>,
-    /// What the agent's policy allowed a connection, where one came near it.
-    held_back: Option<BitRate>,
-    /// Connections and cap, while it is prepared.
-    prepared: Option<(usize, Nanos)>,
-}
-
-impl Run {
-    /// One of which nothing is known yet.
-    const fn new((number, attempt): (u64, u32), secret: Hex32) -> Self {
-        Self {
-            number,
-            attempt,
-            secret,
-            link_order: None,
-            of: None,
-            record: false,
-            listens: (Vec::new(), Nanos::ZERO),
-            host: None,
-            emulation: Vec::new(),
-            held_back: None,
-            prepared: None,
-        }
-    }
 }
 
 impl RemoteBox {
@@ -276,28 +231,6 @@ impl RemoteBox {
         Which { run, attempt, seq: self.link.next_seq() }
     }
 
-    fn preparation(&mut self, flows: &[Direction], terms: &Terms) -> Preparation {
-        Preparation {
-            which: self.which(),
-            role: self.role,
-            flows: flows.to_vec(),
-            message_bytes: terms.message,
-            amount: match terms.amount {
-                Amount::Messages(count) => Carried::Messages(count),
-                Amount::Window(window) => Carried::WindowNs(window),
-            },
-            cap_ns: terms.cap,
-            connect_ns: Some(LISTENING),
-            lease_ns: self.lead_in.saturating_add(terms.cap),
-            buffer_bytes: self.sockets.black_box_buffer,
-            window_clamp_bytes: self.sockets.black_box_window_clamp,
-            secret: self.run.secret,
-            link: self.run.link_order.clone(),
-            of: self.run.of.clone(),
-            record: self.run.record,
-        }
-    }
-
     /// The packets of the last run, as one end of its link saw them.
     pub(super) fn packets(&mut self, seen_at: CapturePoint) -> Result<Handed, EngineError> {
         let which = self.which();
@@ -310,29 +243,6 @@ impl RemoteBox {
     /// What its host said of itself in the last run, where it was asked.
     pub(super) fn host(&self) -> Option<HostSample> {
         self.run.host.clone()
-    }
-
-    /// The account of the far ends, if it can be one.
-    fn account(&mut self, document: &[u8], flows: usize) -> Result<Vec<EndReport>, String> {
-        let Account { ends, emulation, held_back, host } =
-            serde_json::from_slice(document).map_err(|error| error.to_string())?;
-        if ends.len() != flows || !ends.iter().all(|end| end.sample.role == self.role) {
-            return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
-        }
-        if ends.iter().any(|end| end.bytes > MOST || end.messages > MOST.count()) {
-            return Err("more bytes than a host can send".to_owned());
-        }
-        if self.run.link_order.is_some() && emulation.len() != 2 {
-            return Err("no account of the emulated link".to_owned());
-        }
-        let link = LocalTestbed::link_name(self.role);
-        self.run.emulation = emulation
-            .into_iter()
-            .map(|seen| DirectionSample { link: link.clone(), ..seen })
-            .collect();
-        self.run.held_back = held_back;
-        self.run.host = host;
-        Ok(ends)
     }
 
     /// Whether the agent's policy was the limit of the last run.
@@ -357,7 +267,9 @@ impl BlackBox for RemoteBox {
         flows: &[Direction],
         terms: &Terms,
     ) -> Result<Vec<SocketAddr>, EngineError> {
-        let order = self.preparation(flows, terms);
+        let which = self.which();
+        let limits = (&self.sockets, self.lead_in);
+        let order = self.run.preparation(which, self.role, limits, flows, terms);
         self.run.prepared = Some((flows.len(), terms.cap));
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
             Answer::Prepared { addresses, .. } => {
@@ -385,7 +297,7 @@ impl BlackBox for RemoteBox {
         let which = self.which();
         let patience = cap.saturating_add(COLLECTING);
         let (_, document) = self.ask(Request::Collect(which), patience)?;
-        self.account(&document, flows).map_err(|what| {
+        self.run.account(self.role, &document, flows).map_err(|what| {
             let refused = self.refused(&what);
             self.fault = Some(Fault::Lied(what));
             refused
@@ -397,7 +309,3 @@ impl BlackBox for RemoteBox {
 const ANSWER: Nanos = Nanos::from_secs(15);
 /// What a far end may take beyond the cap of a run.
 const COLLECTING: Nanos = Nanos::from_secs(70);
-/// From the preparation of a run to its first byte: connections are made, an activity starts.
-const LISTENING: Nanos = Nanos::from_secs(15);
-/// Of what one connection of a run can carry: sums of such numbers are still numbers.
-const MOST: Bytes = Bytes::new(1 << 50);

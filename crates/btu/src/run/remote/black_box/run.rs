@@ -1,0 +1,129 @@
+//! One run of a black box, and all that is known of it: nothing of that outlives it.
+
+use std::net::SocketAddr;
+
+use btu_control::message::Carried;
+use btu_control::message::LinkOrder;
+use btu_control::message::Preparation;
+use btu_control::message::RunOf;
+use btu_control::message::Which;
+use btu_control::secret::Hex32;
+use btu_core::cell::Direction;
+use btu_core::cell::Role;
+use btu_core::plan::SocketPlan;
+use btu_core::sample::DirectionSample;
+use btu_core::sample::HostSample;
+use btu_core::units::BitRate;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_engine::comm::Amount;
+use btu_engine::comm::EndReport;
+use btu_engine::comm::Terms;
+use btu_testbed::local::LocalTestbed;
+
+use crate::agent::worker::Account;
+
+/// The run that comes next, is under way, or was the last.
+pub(super) struct Run {
+    pub(super) number: u64,
+    pub(super) attempt: u32,
+    pub(super) secret: Hex32,
+    /// The elements of its link; `None` for the direct way.
+    pub(super) link_order: Option<LinkOrder>,
+    /// What it is signed as; `None` for one that is no part of a result.
+    pub(super) of: Option<RunOf>,
+    /// Whether its packets are recorded.
+    pub(super) record: bool,
+    /// Where its far ends listen, and since when, by the wall clock.
+    pub(super) listens: (Vec<SocketAddr>, Nanos),
+    /// What the agent's host said of itself, if anything.
+    pub(super) host: Option<HostSample>,
+    /// What the emulator did.
+    pub(super) emulation: Vec<DirectionSample>,
+    /// What the agent's policy allowed a connection, where one came near it.
+    pub(super) held_back: Option<BitRate>,
+    /// Connections and cap, while it is prepared.
+    pub(super) prepared: Option<(usize, Nanos)>,
+}
+
+impl Run {
+    /// One of which nothing is known yet.
+    pub(super) const fn new((number, attempt): (u64, u32), secret: Hex32) -> Self {
+        Self {
+            number,
+            attempt,
+            secret,
+            link_order: None,
+            of: None,
+            record: false,
+            listens: (Vec::new(), Nanos::ZERO),
+            host: None,
+            emulation: Vec::new(),
+            held_back: None,
+            prepared: None,
+        }
+    }
+
+    /// What a black box in this role is told of it before it begins.
+    pub(super) fn preparation(
+        &self,
+        which: Which,
+        role: Role,
+        (sockets, lead_in): (&SocketPlan, Nanos),
+        flows: &[Direction],
+        terms: &Terms,
+    ) -> Preparation {
+        Preparation {
+            which,
+            role,
+            flows: flows.to_vec(),
+            message_bytes: terms.message,
+            amount: match terms.amount {
+                Amount::Messages(count) => Carried::Messages(count),
+                Amount::Window(window) => Carried::WindowNs(window),
+            },
+            cap_ns: terms.cap,
+            connect_ns: Some(LISTENING),
+            lease_ns: lead_in.saturating_add(terms.cap),
+            buffer_bytes: sockets.black_box_buffer,
+            window_clamp_bytes: sockets.black_box_window_clamp,
+            secret: self.secret,
+            link: self.link_order.clone(),
+            of: self.of.clone(),
+            record: self.record,
+        }
+    }
+
+    /// The account of its far ends in this role, if it can be one.
+    pub(super) fn account(
+        &mut self,
+        role: Role,
+        document: &[u8],
+        flows: usize,
+    ) -> Result<Vec<EndReport>, String> {
+        let Account { ends, emulation, held_back, host } =
+            serde_json::from_slice(document).map_err(|error| error.to_string())?;
+        if ends.len() != flows || !ends.iter().all(|end| end.sample.role == role) {
+            return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
+        }
+        if ends.iter().any(|end| end.bytes > MOST || end.messages > MOST.count()) {
+            return Err("more bytes than a host can send".to_owned());
+        }
+        if self.link_order.is_some() && emulation.len() != 2 {
+            return Err("no account of the emulated link".to_owned());
+        }
+        let link = LocalTestbed::link_name(role);
+        self.emulation = emulation
+            .into_iter()
+            .map(|seen| DirectionSample { link: link.clone(), ..seen })
+            .collect();
+        self.held_back = held_back;
+        self.host = host;
+        Ok(ends)
+    }
+}
+
+/// From the preparation of a run to its first byte: connections are made, an activity starts.
+const LISTENING: Nanos = Nanos::from_secs(15);
+/// Of what one connection of a run can carry: sums of such numbers are still numbers.
+const MOST: Bytes = Bytes::new(1 << 50);
