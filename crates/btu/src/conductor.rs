@@ -2,11 +2,13 @@
 
 mod claim;
 pub(crate) mod copied;
+mod disk;
 mod peer;
 pub(crate) mod proof;
 mod reservation;
 mod service;
 pub(crate) mod tested;
+mod told;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,9 +1,6 @@
 //! What another host measured so far, kept here as it comes: whatever becomes of that host, the runs that
 //! are done are in the result directory.
 
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +17,14 @@ use btu_report::SIGNATURES;
 
 use super::claim::Claim;
 use super::claim::SAMPLES;
+use super::disk::append;
+use super::disk::replace;
 use super::proof;
 use super::proof::Files;
 use super::proof::Proof;
+use super::told::announce;
+use super::told::settle;
+use super::told::stored;
 use crate::exit::Exit;
 use crate::exit::Failure;
 
@@ -66,16 +68,7 @@ impl Copied {
 
     /// Into a directory that is free, and from now on taken.
     fn into(out: &Path) -> Result<Self, Failure> {
-        let claim = Some(Claim::free(out)?);
-        Ok(Self::of(Inner {
-            out: out.to_owned(),
-            before: Files::new(),
-            proof: None,
-            claim,
-            begun: false,
-            bytes: 0,
-            failed: None,
-        }))
+        Ok(Self::of(Inner::new(out, Claim::free(out)?)))
     }
 
     fn of(inner: Inner) -> Self {
@@ -99,15 +92,7 @@ impl Copied {
         }
         let bytes = part.values().map(|content| content.len() as u64).sum();
         proof.join(&mut part);
-        let inner = Inner {
-            out: out.to_owned(),
-            before: Files::new(),
-            proof: None,
-            claim: Some(claim),
-            begun: true,
-            bytes,
-            failed: None,
-        };
+        let inner = Inner { begun: true, bytes, ..Inner::new(out, claim) };
         Ok((Self::of(inner), btu_report::pack(&part)?))
     }
 
@@ -130,8 +115,7 @@ impl Copied {
     pub(super) fn released(&self) -> Option<PathBuf> {
         let mut inner = self.locked();
         inner.failed.get_or_insert_with(|| "the end was told".to_owned());
-        let claim = inner.claim.take()?;
-        drop(claim);
+        drop(inner.claim.take()?);
         inner.begun.then(|| inner.out.clone())
     }
 
@@ -155,6 +139,19 @@ impl Copied {
 }
 
 impl Inner {
+    /// Nothing was told yet for this directory.
+    fn new(out: &Path, claim: Claim) -> Self {
+        Self {
+            out: out.to_owned(),
+            before: Files::new(),
+            proof: None,
+            claim: Some(claim),
+            begun: false,
+            bytes: 0,
+            failed: None,
+        }
+    }
+
     fn keep(&mut self, packed: &[u8]) -> anyhow::Result<()> {
         let mut grown = btu_report::unpack(packed).context("what came is no part of a result")?;
         let proof = Proof::part(&mut grown);
@@ -211,70 +208,8 @@ impl Inner {
     }
 }
 
-/// What `host` told of the test in this directory, and its proof: the last one, whole or announced, or
-/// that of a result that it handed over before its end.
-fn stored(out: &Path, host: HostId) -> anyhow::Result<(Proof, Files)> {
-    let files = ResultFiles::read(out)?.all().clone();
-    let read = |name: &str| std::fs::read(out.join(name)).ok();
-    let told = [read(ANNOUNCED), read(TOLD)].into_iter().flatten();
-    let told = told.filter_map(|text| serde_json::from_slice::<Proof>(&text).ok());
-    let mut why = "no host under test told what it stands for of it".to_owned();
-    for proof in told.chain(Proof::part(&mut files.clone())) {
-        match proof.proved(&files, host) {
-            Ok(part) => return Ok((proof, part)),
-            Err(reason) => why = reason,
-        }
-    }
-    bail!("{}: {why}", out.display())
-}
-
-/// A proof is there before the lines that it is of, and in its place when they are, too: whenever this
-/// process is killed, one of the two holds.
-fn announce(out: &Path, proof: &Proof) -> anyhow::Result<()> {
-    let path = out.join(ANNOUNCED);
-    let written = File::create(&path).and_then(|mut file| {
-        file.write_all(&serde_json::to_vec(proof)?)?;
-        file.sync_data()
-    });
-    written.with_context(|| format!("write {}", path.display()))
-}
-
-fn settle(out: &Path) -> anyhow::Result<()> {
-    let path = out.join(TOLD);
-    std::fs::rename(out.join(ANNOUNCED), &path).with_context(|| format!("write {}", path.display()))
-}
-
-/// Takes away what only a test that is not at its end needs.
-pub(super) fn forget_proofs(out: &Path) {
-    for name in [ANNOUNCED, TOLD] {
-        drop(std::fs::remove_file(out.join(name)));
-    }
-}
-
-/// Writes a file beside the old one, to the disk, then in its place.
-pub(super) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let fresh = path.with_added_extension("new");
-    let written = File::create(&fresh)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
-        .and_then(|()| std::fs::rename(&fresh, path));
-    written.with_context(|| format!("write {}", path.display()))
-}
-
-fn append(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let opened = OpenOptions::new().create(true).append(true).open(path);
-    let written = opened.and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_data()
-    });
-    written.with_context(|| format!("write {}", path.display()))
-}
-
 /// Default directories that others may take first.
 const TRIES: u32 = 8;
-/// The last proof of which all is here.
-const TOLD: &str = "told.json";
-/// One of which something may be missing.
-const ANNOUNCED: &str = "told.json.new";
 /// No result is longer, all files together.
 const MOST: u64 = 256 << 20;
 
