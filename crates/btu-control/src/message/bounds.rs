@@ -105,7 +105,7 @@ impl TestOrder {
         boxes.try_for_each(|one| text("boxes", one))?;
         self.price.iter().try_for_each(|one| text("price", one))?;
         self.note.iter().try_for_each(|one| text("note", one))?;
-        self.marks.iter().try_for_each(|one| text("marks", one))
+        self.marks.iter().try_for_each(|one| text("length of a mark", one))
     }
 }
 

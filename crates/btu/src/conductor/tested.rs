@@ -15,6 +15,7 @@ use btu_control::client::Fault;
 use btu_control::message::Answer;
 use btu_control::message::BlackBox;
 use btu_control::message::Bounded;
+use btu_control::message::MessageError;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
@@ -22,6 +23,7 @@ use btu_core::cell::Role;
 use btu_core::manifest::hex;
 use btu_core::units::Nanos;
 use btu_report::ResultFiles;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Asking;
@@ -221,18 +223,33 @@ pub(crate) fn reservation(plan: String, longest_run: Nanos, lease: Nanos) -> Res
 }
 
 /// An order is one message, and each of its values has its bound: better said before anybody's time is asked
-/// for. `shorter` is what makes it fit.
+/// for. `shorter` is what makes a plan fit.
 pub(crate) fn fits(order: TestOrder, shorter: &str) -> Result<(), Failure> {
-    let length = serde_json::to_vec(&order).map_or(usize::MAX, |text| text.len());
-    let said = Request::Test(Box::new(order)).check();
-    let said = said.map_err(|error| anyhow!("no agent takes this test: {error}"));
-    said.map_err(|cause| Failure::usage(cause).hint(BOUNDS))?;
+    let (length, plan) = (length(&order), length(&(&order.plan, &order.given)));
+    Request::Test(Box::new(order)).check().map_err(|error| beyond(&error))?;
     if length <= LONGEST_ORDER {
         return Ok(());
     }
-    let cause =
-        anyhow!("the plan takes {length} bytes: at most {LONGEST_ORDER} are told to an agent");
-    Err(Failure::usage(cause).hint(shorter))
+    let cause = anyhow!(
+        "the order takes {length} bytes, {plan} of them its plan: at most {LONGEST_ORDER} are told to \
+         an agent"
+    );
+    let is_plan = plan > length / 2;
+    Err(Failure::usage(cause).hint(if is_plan { shorter } else { FEWER_WORDS }))
+}
+
+/// In a message.
+fn length(part: &impl Serialize) -> usize {
+    serde_json::to_vec(part).map_or(usize::MAX, |text| text.len())
+}
+
+/// An order with a value that no agent takes.
+fn beyond(error: &MessageError) -> Failure {
+    let failure = Failure::usage(anyhow!("no agent takes this test: {error}"));
+    match error {
+        MessageError::Bound { field, .. } if WORDS.contains(field) => failure.hint(BOUNDS),
+        _ => failure,
+    }
 }
 
 /// Who hears of steps where the user wants to.
@@ -309,8 +326,11 @@ pub(crate) const WAITING: Nanos = Nanos::from_secs(3600);
 pub(crate) const DAY: Nanos = Nanos::from_secs(86_400);
 /// Of a message, less what the agent adds.
 const LONGEST_ORDER: usize = 63 << 10;
+/// What a user says of the host, as the bounds of an order call it.
+const WORDS: [&str; 4] = ["length of a mark", "marks", "note", "price"];
 const BOUNDS: &str =
     "a note, a price and a mark have at most 4096 bytes each, and there are at most 64 marks";
+const FEWER_WORDS: &str = "make the note, the price or the marks shorter, or leave some marks out";
 /// Bytes of a result that are handed over at once.
 const PIECE: usize = 30 << 10;
 /// For an answer that needs no measuring.
@@ -338,15 +358,18 @@ mod tests {
         };
         assert!(fits(fitting, "").is_ok());
         for (order, why, hint) in [
-            (TestOrder { note: Some(text(4097)), ..order() }, "note is 4097", BOUNDS),
-            (TestOrder { price: Some(text(4097)), ..order() }, "price is 4097", BOUNDS),
-            (TestOrder { marks: vec![text(4097)], ..order() }, "marks is 4097", BOUNDS),
-            (TestOrder { marks: vec![text(1); 65], ..order() }, "marks is 65", BOUNDS),
-            (TestOrder { given: Some(text(64 << 10)), ..order() }, "the plan takes 65", "short"),
+            (TestOrder { note: Some(text(4097)), ..order() }, "note is 4097", Some(BOUNDS)),
+            (TestOrder { price: Some(text(4097)), ..order() }, "price is 4097", Some(BOUNDS)),
+            (TestOrder { marks: vec![text(4097)], ..order() }, "of a mark is 4097", Some(BOUNDS)),
+            (TestOrder { marks: vec![text(1); 65], ..order() }, "marks is 65", Some(BOUNDS)),
+            (TestOrder { lease_ns: Nanos::new(u64::MAX), ..order() }, "lease_ns is 18", None),
+            (TestOrder { given: Some(text(64 << 10)), ..order() }, "65553 of them", Some("short")),
+            (TestOrder { plan: text(64 << 10), ..order() }, "65545 of them", Some("short")),
+            (TestOrder { marks: vec![text(4096); 20], ..order() }, "19 of them", Some(FEWER_WORDS)),
         ] {
             let refused = fits(order, "short").unwrap_err();
             assert!(refused.cause.to_string().contains(why), "{:#}", refused.cause);
-            assert_eq!((refused.exit, refused.hint.as_deref()), (Exit::Usage, Some(hint)));
+            assert_eq!((refused.exit, refused.hint.as_deref()), (Exit::Usage, hint));
         }
     }
 

@@ -180,7 +180,7 @@ impl Elsewhere<'_> {
     /// The longest step, with what may go wrong in it before it is given up.
     fn lease(&self) -> Nanos {
         let step = self.plan.time_cap().max(self.plan.alone_window);
-        step.saturating_add(self.plan.lead_in).saturating_add(MARGIN)
+        step.saturating_add(self.plan.lead_in).saturating_add(MARGIN).min(DAY)
     }
 }
 

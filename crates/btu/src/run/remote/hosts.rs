@@ -24,6 +24,7 @@ use crate::conductor;
 use crate::conductor::Asking;
 use crate::conductor::Granted;
 use crate::conductor::NamedAgent;
+use crate::conductor::tested::DAY;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
@@ -51,6 +52,7 @@ impl Hosts {
         plan: &Plan,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
+        lasts(plan)?;
         let state = StateDir::open(&args.state)?;
         let mut agents = match &args.ordered {
             Some(ordered) => ordered.agents()?,
@@ -166,6 +168,16 @@ impl Ordered {
     }
 }
 
+/// No agent lets a cell go on for longer than a day: better said before its time is asked for.
+fn lasts(plan: &Plan) -> Result<(), Failure> {
+    let longest = plan.time_cap().saturating_add(plan.lead_in);
+    if longest <= DAY {
+        return Ok(());
+    }
+    let cause = anyhow!("a cell of this plan may take {longest}, on an agent at most {DAY}");
+    Err(Failure::usage(cause).hint("make time.amount smaller: about 1 GB fits into a day"))
+}
+
 fn reservation(plan: &Plan, role: Role) -> Reservation {
     let of_role = |case: &Case| case.flows().iter().filter(|flow| flow.peer == role).count();
     let flows = plan.cases.iter().map(of_role).max().unwrap_or(0);
@@ -243,4 +255,22 @@ pub(super) fn ftp_server(
     let wanted = plan.activities.iter().any(|name| name.as_str() == "ftp");
     let active = boxes.get_mut(&Role::Active).filter(|_| wanted);
     active.map(RemoteBox::serve).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::options::stored;
+
+    /// At 100 kb/s, the slowest that a fixed amount may crawl, a day is for 1.08 GB.
+    #[test]
+    fn a_plan_with_a_cell_that_no_agent_lets_go_on_is_refused_before_one_is_asked() {
+        let plan = |time: &str| stored("long.toml", &format!("[time]\n{time}\n")).unwrap();
+        for fits in ["amount = \"1.07GB\"", "window = \"3600s\""] {
+            lasts(&plan(fits)).unwrap_or_else(|refused| panic!("{fits}: {:#}", refused.cause));
+        }
+        let refused = lasts(&plan("amount = \"1.1GB\"")).unwrap_err();
+        assert!(refused.cause.to_string().contains("at most 86400s"), "{:#}", refused.cause);
+        assert!(refused.hint.unwrap().contains("time.amount"));
+    }
 }
