@@ -102,10 +102,23 @@ pub(crate) fn render_files<S: Stored>(
     Ok(stored)
 }
 
-/// The journal in this directory, where its measurement came to its end and was signed: nothing is left to do.
-pub(crate) fn done<L: DeserializeOwned>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
+/// The journal in this directory, where its measurement came to its end: nothing is left to be measured.
+pub(crate) fn finished<L: DeserializeOwned>(
+    directory: &Path,
+) -> Result<Option<JournalDir>, Failure> {
     let (journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
-    Ok((stored.is_finished() && sign::is_signed(&journal)).then_some(journal))
+    Ok(stored.is_finished().then_some(journal))
+}
+
+/// The same where it was signed, too: nothing is left to do for the host that measured.
+pub(crate) fn done<L: DeserializeOwned>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
+    Ok(finished::<L>(directory)?.filter(sign::is_signed))
+}
+
+/// Says of one that is finished what is done.
+pub(crate) fn say_finished(journal: &JournalDir) {
+    let told = "the measurement is finished; only its files are rendered again";
+    output::message(&format!("{}: {told}", journal.path().display()));
 }
 
 /// Its files, rendered again by `open`. What was measured stays, and who signed it.
@@ -114,8 +127,7 @@ pub(crate) fn show_again<S: Stored>(
     json: bool,
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
 ) -> Result<S, Failure> {
-    let told = "the measurement is finished; only its files are rendered again";
-    output::message(&format!("{}: {told}", journal.path().display()));
+    say_finished(journal);
     let stored = render_files(journal, open)?;
     show(journal.path(), &stored, json)?;
     Ok(stored)

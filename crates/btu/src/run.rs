@@ -29,11 +29,13 @@ use btu_core::words::several;
 use self::start::Start;
 use self::start::Started;
 use self::watch::Progressing;
+use crate::closing;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 use crate::progress::span;
 
+pub(crate) use finish::mismatch;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use local::not_made;
 pub(crate) use options::RunArgs;
@@ -80,8 +82,7 @@ fn first_of(ended: Result<Exit, Failure>, lost: Option<Failure>) -> Result<Exit,
 /// A run that is at its end is not measured again: whoever could, would keep the better score. One that
 /// another host measured is signed by that host, or by nobody.
 fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let dir = journal.path().display();
-    output::message(&format!("{dir}: the run is finished; only its files are rendered again"));
+    closing::say_finished(journal);
     let elsewhere = args.test.is_some();
     let render = if elsewhere { finish::render_files } else { finish::render_again };
     let closed = render(journal)?;

@@ -51,11 +51,14 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     if output.dry_run {
         return dry_run(&plan, output.json);
     }
-    if let Some(journal) = args.resumed().map(closing::done::<Line>).transpose()?.flatten() {
+    let is_elsewhere = plan.agents.contains_key(&Role::Test);
+    // The host that measured signs there, or nobody does.
+    let ended = if is_elsewhere { closing::finished::<Line> } else { closing::done::<Line> };
+    if let Some(journal) = args.resumed().map(ended).transpose()?.flatten() {
         return finish::shown_again(output, &journal);
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
-    if plan.agents.contains_key(&Role::Test) {
+    if is_elsewhere {
         return elsewhere::run(args, &plan, output, &interrupt);
     }
     let wanted = Wanted {

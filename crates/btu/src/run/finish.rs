@@ -11,6 +11,7 @@ use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
+use btu_report::Opened;
 
 use super::Done;
 use super::interrupt::Interrupt;
@@ -32,8 +33,7 @@ pub(super) fn signatures(
     if !args.is_remote() {
         return Ok(made);
     }
-    let stored =
-        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    let stored = opened(journal)?;
     for (role, signed) in runner.signatures(stored.journal.plan.seed, &stored.journal.records) {
         match signed {
             Ok(signature) => made.push(signature),
@@ -71,14 +71,13 @@ pub(super) fn close(done: Done) -> Result<Closed, Failure> {
 /// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them;
 /// whatever a run of this plan cannot have left behind is signed by nobody.
 pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
-    let stored =
-        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    let stored = opened(journal)?;
     if let Some(first) = btu_report::check_runs(&stored.journal).first() {
         let (dir, place, detail) = (journal.path().display(), &first.place, &first.detail);
         let cause = anyhow!("{dir}: not what was measured: {place}: {detail}");
         return Err(Failure::usage(cause).hint("btu verify names every violation"));
     }
-    let closed = render_files(journal)?;
+    let closed = rendered(journal, stored)?;
     if !sign::is_signed(journal) {
         sign::sign_run(journal, &closed.journal, &[])?;
     }
@@ -87,8 +86,14 @@ pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
 
 /// The files of what a journal holds. Nobody signs them.
 pub(super) fn render_files(journal: &JournalDir) -> Result<Closed, Failure> {
-    let stored =
-        btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)?;
+    rendered(journal, opened(journal)?)
+}
+
+fn opened(journal: &JournalDir) -> Result<Opened, Failure> {
+    btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)
+}
+
+fn rendered(journal: &JournalDir, stored: Opened) -> Result<Closed, Failure> {
     let analysis = stored.analyse();
     write_files(journal, &stored.journal, &analysis)?;
     Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
@@ -133,7 +138,7 @@ pub(super) fn exit(closed: &Closed) -> Exit {
 }
 
 /// A link that is not what the plan asked for.
-pub(super) fn mismatch(wrong: &str) -> Failure {
+pub(crate) fn mismatch(wrong: &str) -> Failure {
     let cause = anyhow!("the emulated link does not do what was asked: {wrong}");
     Failure::environment(cause).hint("is the machine busy? btu doctor tells more")
 }

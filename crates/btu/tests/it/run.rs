@@ -205,7 +205,10 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
     let said = String::from_utf8_lossy(&again.stderr);
     assert_eq!(again.status.code(), Some(0), "{said}");
-    assert!(said.contains("the run is finished; only its files are rendered again"), "{said}");
+    assert!(
+        said.contains("the measurement is finished; only its files are rendered again"),
+        "{said}"
+    );
     assert!(files() == before, "a file changed");
 }
 

@@ -104,7 +104,7 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         assert!(lines(&result.join("samples.jsonl")).starts_with(&kept));
         let shown = rest(&hosts, "result").output().unwrap();
         assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
-        assert!(said(&shown).contains("the run is finished"), "{}", said(&shown));
+        assert!(said(&shown).contains("the measurement is finished"), "{}", said(&shown));
         assert!(!bench.state().join("test").exists(), "nothing of it is left there");
         // Nobody signs for the host under test.
         let signatures = result.join("signatures.json");
@@ -229,5 +229,12 @@ fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is
         let (code, told) = ended(&mut between(&hosts, &rest));
         assert_eq!(code, Some(0), "{told}");
         assert!(told.contains("the measurement is finished"), "{told}");
+        // Nobody signs for the agent that measured.
+        let signatures = result.join("signatures.json");
+        std::fs::remove_file(&signatures).unwrap();
+        let (code, told) = ended(&mut between(&hosts, &rest));
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("the measurement is finished"), "{told}");
+        assert!(!signatures.exists());
     });
 }
