@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn of_several_codes_the_one_that_comes_first_in_the_table_is_the_program_s() {
-        let environment = || Err(finish::mismatch("delay"));
+        let environment = || Err(mismatch("delay"));
         let lost = || Some(lost_for_good("active: silent", "btu run --resume d"));
         let code = |ended, lost| match first_of(ended, lost) {
             Ok(exit) => exit,

@@ -50,18 +50,17 @@ struct Inner {
 
 impl Copied {
     /// Into a new directory: the one that is named, or the first default one that nobody else takes meanwhile.
-    pub(crate) fn anew(
+    pub(super) fn anew(
         named: Option<&Path>,
         default: impl Fn() -> PathBuf,
-    ) -> Result<(PathBuf, Self), Failure> {
+    ) -> Result<Self, Failure> {
         let mut tries = 1;
         loop {
-            let out = named.map_or_else(&default, Path::to_owned);
-            match Self::into(&out) {
+            match Self::into(&named.map_or_else(&default, Path::to_owned)) {
                 Err(failure) if named.is_none() && failure.exit == Exit::Usage && tries < TRIES => {
                     tries += 1;
                 }
-                taken => return taken.map(|copied| (out, copied)),
+                taken => return taken,
             }
         }
     }
@@ -78,7 +77,7 @@ impl Copied {
     /// Into the directory of a test that was cut off, with what `host` told of it and what it needs to
     /// know that again, as a bundle. What came without its proof is taken away: it was not acknowledged,
     /// and is made again.
-    pub(crate) fn going_on(out: &Path, host: HostId) -> anyhow::Result<(Self, Vec<u8>)> {
+    pub(super) fn going_on(out: &Path, host: HostId) -> anyhow::Result<(Self, Vec<u8>)> {
         let claim = Claim::held(out)?;
         let (proof, mut part) = stored(out, host)?;
         claim.cut(part.get(SAMPLES).map_or(0, Vec::len))?;
@@ -94,6 +93,11 @@ impl Copied {
         proof.join(&mut part);
         let inner = Inner { begun: true, bytes, ..Inner::new(out, claim) };
         Ok((Self::of(inner), btu_report::pack(&part)?))
+    }
+
+    /// The directory.
+    pub(crate) fn out(&self) -> PathBuf {
+        self.locked().out.clone()
     }
 
     /// Keeps what the result grew by. What cannot be kept is told once: the whole comes at the end, unless
@@ -120,7 +124,7 @@ impl Copied {
     }
 
     /// True where a whole result begins with what was told of it before.
-    pub(crate) fn begins(&self, files: &ResultFiles) -> bool {
+    pub(super) fn begins(&self, files: &ResultFiles) -> bool {
         let inner = self.locked();
         proof::APPENDED.iter().all(|name| {
             let kept = if inner.begun {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,6 +21,8 @@ use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
+use btu_core::journal::EventRecord;
+use btu_core::journal::Journal;
 use btu_core::manifest::hex;
 use btu_core::units::Nanos;
 use btu_report::ResultFiles;
@@ -38,6 +41,7 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::output;
 use crate::run::Interrupt;
+use crate::run::mismatch;
 use crate::run::start::journal_failure;
 use crate::run::start::note;
 use crate::sign;
@@ -252,6 +256,25 @@ fn beyond(error: &MessageError) -> Failure {
     }
 }
 
+/// Who keeps the result, and what `host` told of it before, as a bundle, where it is one to go on with: that
+/// in `resumed`, or a new one in the directory that is named, else in the first default one that nobody else
+/// takes meanwhile.
+pub(crate) fn directory(
+    resumed: Option<&Path>,
+    named: Option<&Path>,
+    default: impl Fn() -> PathBuf,
+    host: &NamedAgent,
+) -> Result<(Copied, Option<Vec<u8>>), Failure> {
+    let Some(dir) = resumed else { return Ok((Copied::anew(named, default)?, None)) };
+    let (copied, told) = Copied::going_on(dir, host.id).map_err(|cause| {
+        let name = super::shown(&host.name);
+        let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
+        Failure::usage(cause)
+            .hint("the host of its first part can; or start anew, without --resume")
+    })?;
+    Ok((copied, Some(told)))
+}
+
 /// Who hears of steps where the user wants to.
 pub(crate) fn heard(quiet: bool) -> fn(&str) {
     if quiet { |_| () } else { output::message }
@@ -289,6 +312,24 @@ pub(crate) fn cut<R: DeserializeOwned>(
     Ok(Some(journal))
 }
 
+/// Whether the test of a result that was handed over came to its end there, by its events; `again` is what
+/// goes on with one that did not. Of two reasons the one counts that comes first among the exit codes.
+pub(crate) fn ended(events: &[EventRecord], again: &str) -> Result<(), Failure> {
+    let last = EventRecord::last_part(events);
+    let event = |name: &str| last.iter().rfind(|one| one.event == name);
+    let go_on = |cause| Err(Failure::agent(cause).hint(format!("go on with: {again}")));
+    if let Some(wrong) = event("emulation_mismatch") {
+        return Err(mismatch(&wrong.detail));
+    }
+    if let Some(lost) = event("agent_lost") {
+        return go_on(anyhow!("the host under test lost an agent: {}", lost.detail));
+    }
+    match event(Journal::FINISHED) {
+        Some(_) => Ok(()),
+        None => go_on(anyhow!("the test was stopped there before its end")),
+    }
+}
+
 /// The end of a test that was cut off; `kept` is where its runs are.
 pub(crate) fn end(
     kept: Option<&Path>,
@@ -308,16 +349,6 @@ pub(crate) fn end(
     }
     output::message(&format!("the test was cut off; {what}"));
     Err(failure)
-}
-
-/// Who keeps the rest of a test that was cut off, and what `host` told of it before, as a bundle.
-pub(crate) fn going_on(dir: &Path, host: &NamedAgent) -> Result<(Copied, Vec<u8>), Failure> {
-    Copied::going_on(dir, host.id).map_err(|cause| {
-        let name = super::shown(&host.name);
-        let cause = cause.context(format!("resume: agent {name} cannot go on with this test"));
-        Failure::usage(cause)
-            .hint("the host of its first part can; or start anew, without --resume")
-    })
 }
 
 /// How long a guest may wait for black boxes.
@@ -370,6 +401,37 @@ mod tests {
             let refused = fits(order, "short").unwrap_err();
             assert!(refused.cause.to_string().contains(why), "{:#}", refused.cause);
             assert_eq!((refused.exit, refused.hint.as_deref()), (Exit::Usage, hint));
+        }
+    }
+
+    #[test]
+    fn a_test_that_was_handed_over_before_its_end_says_why_and_what_goes_on_with_it() {
+        let told = |names: &[&str]| {
+            let event = |name: &&str| EventRecord {
+                at: String::new(),
+                event: (*name).to_owned(),
+                detail: format!("by {name}"),
+            };
+            let events: Vec<_> = names.iter().map(event).collect();
+            ended(&events, "btu again").map_err(|failure| {
+                let words = format!("{:#}; {}", failure.cause, failure.hint.unwrap_or_default());
+                (failure.exit, words)
+            })
+        };
+        assert_eq!(told(&["started", "finished"]), Ok(()));
+        assert_eq!(told(&["started", "agent_lost", "resumed", "finished"]), Ok(()));
+        for (names, exit, words) in [
+            (
+                &["agent_lost", "interrupted"][..],
+                Exit::Agent,
+                "lost an agent: by agent_lost; go on",
+            ),
+            (&["interrupted"], Exit::Agent, "before its end; go on with: btu again"),
+            (&["finished", "resumed"], Exit::Agent, "before its end; go on with: btu again"),
+            (&["agent_lost", "emulation_mismatch"], Exit::Environment, "by emulation_mismatch"),
+        ] {
+            let (code, said) = told(names).unwrap_err();
+            assert!(code == exit && said.contains(words), "{names:?}: {code:?} {said}");
         }
     }
 

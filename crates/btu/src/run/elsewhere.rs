@@ -1,14 +1,10 @@
 //! A run whose host under test is another machine: its agent is asked to run, and the black boxes to
 //! take it for a guest of this host.
 
-use std::path::Path;
-use std::path::PathBuf;
-
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
-use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::plan::Plan;
 use btu_core::units::Nanos;
@@ -24,8 +20,8 @@ use super::place;
 use super::remote::hosts::Hosts;
 use super::start;
 use crate::agent::state::StateDir;
+use crate::closing;
 use crate::conductor::NamedAgent;
-use crate::conductor::copied::Copied;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
 use crate::conductor::tested::Tested;
@@ -54,7 +50,9 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
         let cause = anyhow!("--test and a black box are the same agent");
         return Err(Failure::usage(cause).hint("name three hosts"));
     }
-    let (out, copied, told) = directory(args, &plan, &test)?;
+    let default = || place::default_out(&plan, jiff::Timestamp::now());
+    let (resumed, named) = (args.resume.as_deref(), args.out.as_deref());
+    let (copied, told) = tested::directory(resumed, named, default, &test)?;
     let tested = Tested {
         host: &test,
         boxes: boxes.agents(),
@@ -70,10 +68,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
     tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
     match measured.and_then(|bundle| one.believed(&bundle)) {
-        Ok(files) => {
-            tested::write(&out, files.all())?;
-            one.show(&out)
-        }
+        Ok(files) => one.show(&files),
         Err(failure) => one.cut(failure, interrupt),
     }
 }
@@ -82,8 +77,7 @@ pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<E
 fn finished(args: &RunArgs) -> Result<Option<JournalDir>, Failure> {
     let Some(dir) = &args.resume else { return Ok(None) };
     start::stored_plan(dir)?;
-    let (journal, stored) = JournalDir::resume::<Record>(dir).map_err(start::journal_failure)?;
-    Ok(stored.is_finished().then_some(journal))
+    closing::finished::<Record>(dir)
 }
 
 /// The plan of a new test, or of the one to go on with.
@@ -92,21 +86,6 @@ fn planned(args: &RunArgs) -> Result<Planned, Failure> {
     let plan = start::stored_plan(dir)?;
     args.fits(&plan)?;
     Ok(Planned { plan, given: None })
-}
-
-/// Where the result goes, who keeps it, and what the host under test told of it before.
-fn directory(
-    args: &RunArgs,
-    plan: &Plan,
-    test: &NamedAgent,
-) -> Result<(PathBuf, Copied, Option<Vec<u8>>), Failure> {
-    let Some(dir) = &args.resume else {
-        let default = || place::default_out(plan, jiff::Timestamp::now());
-        let (out, copied) = Copied::anew(args.out.as_deref(), default)?;
-        return Ok((out, copied, None));
-    };
-    let (copied, told) = tested::going_on(dir, test)?;
-    Ok((dir.clone(), copied, Some(told)))
 }
 
 impl Elsewhere<'_> {
@@ -155,26 +134,15 @@ impl Elsewhere<'_> {
     }
 
     /// The report as after any run, and its exit code by the events of the run.
-    fn show(&self, out: &Path) -> Result<Exit, Failure> {
-        let stored = btu_report::open(out, OpenMode::Strict).map_err(Failure::environment)?;
+    fn show(&self, files: &ResultFiles) -> Result<Exit, Failure> {
+        let out = self.tested.copied.out();
+        tested::write(&out, files.all())?;
+        let stored = btu_report::open(&out, OpenMode::Strict).map_err(Failure::environment)?;
         let analysis = stored.analyse();
-        let events = stored.journal.events.clone();
-        let closed = Closed { path: out.to_owned(), journal: stored.journal, analysis };
+        let closed = Closed { path: out, journal: stored.journal, analysis };
         finish::show(self.args, &closed)?;
-        let last = EventRecord::last_part(&events);
-        let event = |name: &str| last.iter().rfind(|one| one.event == name);
-        if let Some(lost) = event("agent_lost") {
-            let cause = anyhow!("the host under test lost an agent: {}", lost.detail);
-            let again = finish::again(self.args, &closed);
-            return Err(Failure::agent(cause).hint(format!("go on with: {again}")));
-        }
-        if let Some(wrong) = event("emulation_mismatch") {
-            return Err(finish::mismatch(&wrong.detail));
-        }
-        match event("finished") {
-            Some(_) => Ok(finish::exit(&closed)),
-            None => Err(self.tested.refused("the test was ended there before its last pass")),
-        }
+        tested::ended(&closed.journal.events, &finish::again(self.args, &closed))?;
+        Ok(finish::exit(&closed))
     }
 
     /// The longest step, with what may go wrong in it before it is given up.

@@ -2,12 +2,10 @@
 //! others take it for a guest of this host, and this host has no connection of it.
 
 use std::path::Path;
-use std::path::PathBuf;
 
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
-use btu_core::journal::EventRecord;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
@@ -26,14 +24,12 @@ use super::words;
 use crate::agent::state::StateDir;
 use crate::closing;
 use crate::conductor::NamedAgent;
-use crate::conductor::copied::Copied;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
 use crate::conductor::tested::Tested;
 use crate::conductor::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::output;
 use crate::run::Interrupt;
 
 /// A measurement, and who takes part in it.
@@ -61,7 +57,8 @@ pub(super) fn run(
     if boxes.iter().any(|(_, agent)| agent.id == host.id) {
         return Err(super::casting::one_host(name));
     }
-    let (out, copied, given) = directory(args, plan, output, host)?;
+    let default = || start::default_out(plan);
+    let (copied, given) = tested::directory(args.resumed(), output.out.as_deref(), default, host)?;
     let tested = Tested {
         host,
         boxes: &boxes,
@@ -77,24 +74,9 @@ pub(super) fn run(
     tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
     match measured.map_err(permitted).and_then(|bundle| one.believed(&bundle)) {
-        Ok(files) => one.show(&out, &files),
+        Ok(files) => one.show(&files),
         Err(failure) => one.cut(failure, interrupt),
     }
-}
-
-/// Where the result goes, who keeps it, and what the host that measures told of it before.
-fn directory(
-    args: &TrafficArgs,
-    plan: &Plan,
-    output: &OutputArgs,
-    host: &NamedAgent,
-) -> Result<(PathBuf, Copied, Option<Vec<u8>>), Failure> {
-    if let Some(dir) = args.resumed() {
-        let (copied, told) = tested::going_on(dir, host)?;
-        return Ok((dir.to_owned(), copied, Some(told)));
-    }
-    let (out, copied) = Copied::anew(output.out.as_deref(), || start::default_out(plan))?;
-    Ok((out, copied, None))
 }
 
 impl Elsewhere<'_> {
@@ -149,21 +131,13 @@ impl Elsewhere<'_> {
     }
 
     /// The report as after any measurement, and the exit code by its events.
-    fn show(&self, out: &Path, files: &ResultFiles) -> Result<Exit, Failure> {
-        tested::write(out, files.all())?;
+    fn show(&self, files: &ResultFiles) -> Result<Exit, Failure> {
+        let out = self.tested.copied.out();
+        tested::write(&out, files.all())?;
         let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::usage)?;
-        closing::show(out, &stored, self.output.json)?;
-        let last = EventRecord::last_part(&stored.journal.events);
-        let event = |name: &str| last.iter().rfind(|one| one.event == name);
-        if let Some(lost) = event("agent_lost") {
-            let again = again(out);
-            output::message(&format!("{}; go on with: {again}", lost.detail));
-            return Ok(Exit::Agent);
-        }
-        if event("finished").is_none() {
-            return Err(self.tested.refused("the measurement was ended there before its last run"));
-        }
-        Ok(closing::exit(out, stored.journal.runs().all(RunSample::is_complete)))
+        closing::show(&out, &stored, self.output.json)?;
+        tested::ended(&stored.journal.events, &again(&out))?;
+        Ok(closing::exit(&out, stored.journal.runs().all(RunSample::is_complete)))
     }
 }
 

@@ -60,14 +60,14 @@ fn nothing_but_parts_of_a_result_is_written() {
 fn a_test_writes_to_no_directory_that_another_one_took() {
     let folder = tempfile::tempdir().unwrap();
     let [one, two] = ["result", "result-2"].map(|name| folder.path().join(name));
-    let (_, first) = Copied::anew(Some(&one), || unreachable!("it is named")).unwrap();
+    let first = Copied::anew(Some(&one), || unreachable!("it is named")).unwrap();
     let found = std::cell::Cell::new(0);
     let default = || {
         // The first look was before the other one took it.
         if found.replace(found.get() + 1) == 0 { one.clone() } else { two.clone() }
     };
-    let (out, second) = Copied::anew(None, default).unwrap();
-    assert_eq!(out, two);
+    let second = Copied::anew(None, default).unwrap();
+    assert_eq!((first.out(), second.out()), (one.clone(), two.clone()));
     let taken = Copied::anew(Some(&one), || unreachable!("it is named")).unwrap_err();
     assert!(taken.exit == Exit::Usage && taken.hint.is_some(), "{:#}", taken.cause);
     for (copied, samples) in [(&first, "a1\n"), (&second, "b1\n"), (&first, "a2\n")] {
