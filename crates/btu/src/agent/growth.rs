@@ -29,19 +29,25 @@ impl Growth {
         Self { folder, own, told }
     }
 
-    /// What it grew by, as a bundle; `None` where it did not, or could not be read: what is missing
-    /// now is told the next time, and the whole result at the end.
+    /// What it grew by, as a bundle; `None` where it did not, could not be read, or is more than a bundle
+    /// holds. What is missing now is told the next time, and the whole result at the end.
     pub(super) fn taken(&mut self) -> Option<Vec<u8>> {
+        self.taken_by(|grown| btu_report::pack(grown).ok())
+    }
+
+    /// The same with a bundle by `pack`: what was not packed was not told.
+    fn taken_by(&mut self, pack: impl FnOnce(&Files) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let mut told = self.told.clone();
         let mut grown = Files::new();
         for name in WHOLE {
             let Ok(content) = std::fs::read(self.folder.join(name)) else { continue };
-            if self.told.get(name) != Some(&content) {
-                self.told.insert(name.to_owned(), content.clone());
+            if told.get(name) != Some(&content) {
+                told.insert(name.to_owned(), content.clone());
                 grown.insert(name.to_owned(), content);
             }
         }
         for name in APPENDED {
-            let told = self.told.entry(name.to_owned()).or_default();
+            let told = told.entry(name.to_owned()).or_default();
             let from = told.len() as u64;
             let Ok(lines) = whole_lines(&self.folder.join(name), from) else { continue };
             if !lines.is_empty() {
@@ -52,9 +58,10 @@ impl Growth {
         if grown.is_empty() {
             return None;
         }
-        Proof::of(&self.told, &self.own).join(&mut grown);
-        // Growth that nobody could read is not told: the whole at the end says that it is too large.
-        btu_report::pack(&grown).ok()
+        Proof::of(&told, &self.own).join(&mut grown);
+        let packed = pack(&grown)?;
+        self.told = told;
+        Some(packed)
     }
 }
 
@@ -123,5 +130,22 @@ mod tests {
         let mut growth = Growth::of(folder.path().to_owned(), own, told);
         let grown = btu_report::unpack(&growth.taken().unwrap()).unwrap();
         assert_eq!(grown["samples.jsonl"], b"2\n");
+    }
+
+    /// Who goes on with a test brings back what came, which is what its proof has to be of.
+    #[test]
+    fn what_could_not_be_packed_is_told_with_the_next_step_and_no_proof_covers_it_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = Identity::ephemeral().unwrap();
+        let id = own.id();
+        let mut growth = Growth::of(folder.path().to_owned(), own, Files::new());
+        let write = |text: &str| std::fs::write(folder.path().join("samples.jsonl"), text).unwrap();
+        write("1\n");
+        assert_eq!(growth.taken_by(|_| None), None);
+        write("1\n2\n");
+        let mut came = btu_report::unpack(&growth.taken().unwrap()).unwrap();
+        let proof = Proof::part(&mut came).unwrap();
+        assert_eq!(came["samples.jsonl"], b"1\n2\n");
+        assert!(proof.proved(&came, id).is_ok());
     }
 }

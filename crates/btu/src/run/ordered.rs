@@ -13,6 +13,7 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_report::BundleError;
 use btu_report::ResultFiles;
 use btu_sys::clock;
 use clap::Parser;
@@ -108,8 +109,19 @@ fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured,
     // What became of it stands in its events: whoever ordered it reads them there.
     let closed = finish::close(done)?;
     let files = ResultFiles::read(&directory).map_err(Failure::environment)?;
-    let bundle = btu_report::pack(files.all()).map_err(Failure::environment)?;
-    Ok(Measured { bundle, moved: moved(&closed.journal) })
+    Ok(Measured { bundle: handed_over(&files)?, moved: moved(&closed.journal) })
+}
+
+/// A result as one file for whoever ordered it, who hears what helps where there can be none.
+pub(crate) fn handed_over(files: &ResultFiles) -> Result<Vec<u8>, Failure> {
+    btu_report::pack(files.all()).map_err(|error| Failure::environment(not_handed_over(&error)))
+}
+
+fn not_handed_over(error: &BundleError) -> anyhow::Error {
+    anyhow::anyhow!(
+        "the result is not handed over: {error}: ask for fewer passes or flows, or measure on that host \
+         itself"
+    )
 }
 
 /// The options with which a user of this host would have asked for the same.
@@ -167,6 +179,13 @@ impl Watcher for Telling {
 mod tests {
     use super::*;
     use crate::agent::StateArgs;
+
+    /// Only the cause goes there, without a hint.
+    #[test]
+    fn whoever_ordered_too_much_hears_what_helps() {
+        let told = not_handed_over(&BundleError::TooLarge(64)).to_string();
+        assert!(told.contains("too large: more than 64 MiB: ask for fewer passes"), "{told}");
+    }
 
     #[test]
     fn the_policy_says_where_a_test_writes_its_files() {

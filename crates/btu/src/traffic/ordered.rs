@@ -24,6 +24,7 @@ use crate::exit::Failure;
 use crate::run::Interrupt;
 use crate::run::ordered::Measured;
 use crate::run::ordered::Told;
+use crate::run::ordered::handed_over;
 
 /// Carries the order out; what it shall go on with is in its directory then. Of that nothing is left.
 pub(crate) fn run(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured, Failure> {
@@ -60,8 +61,7 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     finish::close(&output, &mut started, ending, &interrupt)?;
     let files = ResultFiles::read(started.journal.path()).map_err(Failure::environment)?;
     let moved = started.hosts.take_untold();
-    let bundle = btu_report::pack(files.all()).map_err(Failure::environment)?;
-    Ok(Measured { bundle, moved })
+    Ok(Measured { bundle: handed_over(&files)?, moved })
 }
 
 /// The plan of an order. Whoever ordered it reads no file of this host with it, not even by an error.
