@@ -72,7 +72,7 @@ impl BundleArgs {
 }
 
 /// The bundle of these files, unless nobody could read it.
-pub(crate) fn packed(origin: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Failure> {
+fn packed(origin: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Failure> {
     let named =
         |error| anyhow::Error::new(error).context(format!("bundle of {}", origin.display()));
     let bundle = btu_report::pack(files).map_err(|error| Failure::usage(named(error)));

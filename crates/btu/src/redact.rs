@@ -15,6 +15,7 @@ use btu_core::manifest::hash;
 use btu_core::manifest::signatures_json;
 use btu_core::redaction::Redactor;
 use btu_core::traffic::plan as traffic;
+use btu_report::BundleError;
 use btu_report::MANIFEST;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -208,14 +209,33 @@ fn lines(content: &[u8], redactor: &mut Redactor) -> Vec<u8> {
 /// A new directory, or a new bundle.
 fn write(path: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
     if path.extension().is_some_and(|ending| ending == "btu") {
-        return bundle::write(path, &bundle::packed(path, files)?);
+        let packed = btu_report::pack(files).map_err(|error| too_large(path, error))?;
+        return bundle::write(path, &packed);
     }
     let made = std::fs::create_dir(path).with_context(|| format!("create {}", path.display()));
     made.map_err(|cause| Failure::usage(cause).hint("name a new directory in one that is there"))?;
     files.iter().try_for_each(|(name, content)| bundle::write(&path.join(name), content))
 }
 
+fn too_large(path: &Path, error: BundleError) -> Failure {
+    let cause = anyhow::Error::new(error).context(format!("write {}", path.display()));
+    Failure::usage(cause).hint("name an output that does not end in .btu: it is made a directory")
+}
+
 /// What the key of the aliases is derived for: they are those of this host, and of nobody else's.
 const KEY: &str = "btu 2026-11 aliases of redacted results";
 /// The user's own texts.
 const LEFT_OUT: [&str; 3] = ["plan.given.toml", "samples.torn", "events.torn"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_too_large_for_a_bundle_is_redacted_into_a_directory() {
+        let refused = too_large(Path::new("public.btu"), BundleError::TooLarge(64));
+        let told = format!("{:#}", refused.cause);
+        assert_eq!(told, "write public.btu: too large: more than 64 MiB");
+        assert!(refused.hint.unwrap().contains("does not end in .btu"));
+    }
+}
