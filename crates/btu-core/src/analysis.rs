@@ -139,6 +139,18 @@ pub struct AloneRun {
     pub failures: Vec<String>,
 }
 
+impl AloneRun {
+    /// The base of the slowdowns of an activity in a pass, if it was measured.
+    pub fn of<'r>(runs: &'r [Self], pass: u32, activity: &ActivityName) -> Option<&'r Self> {
+        runs.iter().find(|run| run.pass == pass && run.activity == *activity)
+    }
+
+    /// True where it did not work as asked.
+    pub const fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+}
+
 /// A cell over its passes: goodput and time by geometric mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellSummary {

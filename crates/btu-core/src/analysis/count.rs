@@ -56,7 +56,7 @@ pub(super) fn alone_runs(plan: &Plan, records: &[Record]) -> Vec<AloneRun> {
 /// An activity that fails stops working while its window goes on: that is a rate below the true one,
 /// and every slowdown by it would flatter. Fixed work is timed to its own end, whatever cut it.
 fn base_rate(plan: &Plan, run: &AloneRun) -> Option<f64> {
-    let counts = plan.work == Work::Calibrated || run.failures.is_empty();
+    let counts = plan.work == Work::Calibrated || !run.has_failed();
     let measured = run.elapsed > Nanos::ZERO && run.units > 0.0;
     (counts && measured).then(|| run.units / run.elapsed.seconds())
 }
@@ -140,10 +140,8 @@ fn figures(plan: &Plan, sample: &CellSample, bases: &[AloneRun], attempts: u32) 
     let (bits, elapsed, censored) = traffic(plan, sample);
     let work = sample.activity_sample.as_ref().filter(|_| !sample.cell.activity.is_none());
     let (rate, idle) = work.map_or((None, None), |work| loaded_rate(sample, work));
-    let base = bases
-        .iter()
-        .find(|base| base.pass == sample.pass && base.activity == sample.cell.activity)
-        .and_then(|base| base.rate_per_s);
+    let base = AloneRun::of(bases, sample.pass, &sample.cell.activity);
+    let base = base.and_then(|base| base.rate_per_s);
     let scored = ScoredRun {
         cell: sample.cell.clone(),
         pass: sample.pass,

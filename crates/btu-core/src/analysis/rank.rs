@@ -87,7 +87,7 @@ impl Grounds<'_> {
 
     /// An activity that did not do alone what it was asked for is no base to compare with.
     fn failed_base(&self) -> Option<String> {
-        let failed = || self.bases.iter().filter(|base| !base.failures.is_empty());
+        let failed = || self.bases.iter().filter(|base| base.has_failed());
         let AloneRun { activity, pass, failures, .. } = failed().next()?;
         let (n, all, cause) = (failed().count(), self.bases.len(), failures.join("; "));
         Some(format!(
@@ -104,8 +104,7 @@ impl Grounds<'_> {
         let first = self.runs.iter().find(lacks)?;
         let (activity, pass) = (&first.scored.cell.activity, first.scored.pass);
         let n = self.runs.iter().filter(lacks).count();
-        let base = self.bases.iter().find(|base| base.pass == pass && base.activity == *activity);
-        let failed = base.is_some_and(|base| !base.failures.is_empty());
+        let failed = AloneRun::of(self.bases, pass, activity).is_some_and(AloneRun::has_failed);
         let what = if failed { "failed" } else { "was not measured" };
         Some(format!("{n} runs have no slowdown: {activity} alone {what} in pass {pass}"))
     }

@@ -72,13 +72,11 @@ pub(super) fn summary(cell: &CellSummary) -> CellSummaryResult {
 }
 
 fn no_slowdown(run: &ScoredRun, bases: &[AloneRun]) -> &'static str {
-    let is_base = |base: &&AloneRun| base.pass == run.pass && base.activity == run.cell.activity;
-    let base = bases.iter().find(is_base);
-    match base.map(|base| base.failures.is_empty()) {
-        _ if run.activity_rate_per_s.is_none() => no_rate(&run.cell),
-        Some(false) => FAILED_BASE,
-        _ => NO_BASE,
+    if run.activity_rate_per_s.is_none() {
+        return no_rate(&run.cell);
     }
+    let base = AloneRun::of(bases, run.pass, &run.cell.activity);
+    if base.is_some_and(AloneRun::has_failed) { FAILED_BASE } else { NO_BASE }
 }
 
 fn no_slowdown_of_cell(cell: &Cell) -> &'static str {

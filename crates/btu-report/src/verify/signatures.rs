@@ -126,15 +126,9 @@ fn parties(files: &ResultFiles) -> Vec<Party> {
 }
 
 impl Party {
-    /// Who signed what this host measured, and really did.
-    fn signed<'s>(&self, signers: &'s [Signer]) -> impl Iterator<Item = &'s str> {
-        let now = valid(signers, words(Covers::Measurements), self.role.name());
-        now.chain(valid(signers, EARLIER, self.role.name()))
-    }
-
     /// A signature of this role by another host than the one that measured.
     fn impostor(&self, signers: &[Signer]) -> Option<Finding> {
-        let other = self.signed(signers).find(|id| *id != self.id)?;
+        let other = measured(signers, self.role).find(|id| *id != self.id)?;
         let place =
             format!("{SIGNATURES}: {} of {}", words(Covers::Measurements), self.role.name());
         let detail =
@@ -143,7 +137,7 @@ impl Party {
     }
 
     fn silence(&self, signers: &[Signer]) -> Option<String> {
-        let nobody = self.signed(signers).next().is_none() && !signers.is_empty();
+        let nobody = measured(signers, self.role).next().is_none() && !signers.is_empty();
         let (role, id) = (self.role.name(), &self.id);
         nobody.then(|| format!("{role} ({id}) did not sign what it measured"))
     }
@@ -219,6 +213,12 @@ fn valid<'s>(signers: &'s [Signer], covers: &str, role: &str) -> impl Iterator<I
     signers.iter().filter(of).map(|one| one.id.as_str())
 }
 
+/// Who really signed what this role measured, as it is stated now or as an earlier program did.
+fn measured(signers: &[Signer], role: Role) -> impl Iterator<Item = &str> {
+    let now = valid(signers, words(Covers::Measurements), role.name());
+    now.chain(valid(signers, EARLIER, role.name()))
+}
+
 /// Who stands for the whole of a result.
 struct Whole {
     /// Why that is worth less than what the roles signed.
@@ -240,12 +240,9 @@ impl Whole {
 
 /// The host under test keeps the journal: who stands for all of it is who measured.
 fn another_measured(signers: &[Signer], id: &str) -> Option<String> {
-    let role = Role::Test.name();
-    let measured = || {
-        let now = valid(signers, words(Covers::Measurements), role);
-        now.chain(valid(signers, EARLIER, role))
-    };
+    let measured = || measured(signers, Role::Test);
     let other = measured().next().filter(|_| !measured().any(|own| own == id))?;
+    let role = Role::Test.name();
     Some(format!("{id} signed everything as {role}, but what {role} measured is signed by {other}"))
 }
 
