@@ -23,9 +23,10 @@ mod signed;
 mod stepped;
 mod unit;
 
-use std::io::Read;
 use std::path::Path;
+use std::process::Child;
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -70,6 +71,9 @@ min = 8
 max = 8
 "#;
 
+/// Of what ends by itself after five minutes, and that for which a test waits much earlier.
+const SOON: Duration = Duration::from_mins(2);
+
 /// Cells by name, pass and attempt: each may be there once.
 fn measured(result: &Path) -> Vec<String> {
     let cells = lines(&result.join("samples.jsonl")).into_iter().filter(|l| l["kind"] == "cell");
@@ -79,6 +83,12 @@ fn measured(result: &Path) -> Vec<String> {
     let mut names: Vec<String> = cells.filter(|cell| cell["attempt"] == 1).map(name).collect();
     names.sort();
     names
+}
+
+/// What a program that was begun ended with, within `time`, and what it said.
+fn ended(run: &mut Child, time: Duration) -> (Option<i32>, String) {
+    let code = ended_within(run, time).expect("it goes on").code();
+    (code, std::io::read_to_string(run.stderr.take().unwrap()).unwrap())
 }
 
 fn has_records(result: &Path, count: usize) -> bool {
@@ -225,16 +235,13 @@ fn a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed() {
         hosts.pair(&agent, "lab1");
         let mut first = hosts.run(LONG, "first", &["--active", "lab1"]).spawn().unwrap();
         wait_until(|| agent.workers() == 1);
-        let mut second = hosts.run(SOME, "second", &["--active", "lab1"]);
-        let mut second = second.stderr(Stdio::piped()).spawn().unwrap();
+        let mut second = hosts.run(SOME, "second", &["--active", "lab1"]).begun();
         wait_until(|| agent.status()["waiting"].as_array().unwrap().len() == 1);
         assert_eq!(agent.workers(), 1);
         signal(first.id(), "KILL");
         first.wait().unwrap();
-        let ended = ended_within(&mut second, A_LOT).unwrap();
-        let mut told = String::new();
-        second.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert_eq!(ended.code(), Some(0), "{told}");
+        let (code, told) = ended(&mut second, A_LOT);
+        assert_eq!(code, Some(0), "{told}");
         assert!(told.contains("agent lab1 works for others: place 1 in its queue"), "{told}");
         wait_until(|| agent.workers() == 0);
     });

@@ -3,12 +3,12 @@
 
 use std::process::Child;
 use std::process::Output;
-use std::process::Stdio;
-use std::time::Duration;
 use std::time::Instant;
 
 use serde_json::Value;
 
+use super::SOON;
+use super::ended;
 use super::flows::all;
 use super::flows::is_asked;
 use super::flows::one;
@@ -17,7 +17,6 @@ use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
-use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -153,9 +152,7 @@ fn begun(hosts: &Hosts, name: &str, args: &[&str]) -> Child {
                      transport = \"udp\"\n[[cluster.test]]\npath = \"lab2 -> lab1\"\n\
                      type = \"full(blocksize=64 KiB, duration=300 s)\"";
     std::fs::write(hosts.path("long.toml"), one("lab1", "lab2", datagrams)).unwrap();
-    let mut command = hosts.btu(2);
-    command.args(["traffic", "long.toml", "--quiet", "--out", name]).args(args);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    hosts.traffic(&[&["long.toml", "--out", name][..], args].concat())
 }
 
 /// Both directions are under way.
@@ -180,13 +177,13 @@ fn the_death_of_any_of_three_hosts_ends_the_traffic_of_both_agents() {
         let mut run = begun(&hosts, "interrupted", &[]);
         under_way(&hosts);
         signal(run.id(), "INT");
-        assert_eq!(ended(&mut run).0, Some(130));
+        assert_eq!(ended(&mut run, SOON).0, Some(130));
         wait_until(|| agents.iter().all(is_free));
         // The agent that is sent to: what was measured before is kept, with the reason.
         let mut run = begun(&hosts, "lost", &["--reconnect", "0"]);
         under_way(&hosts);
         agents[1].kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("lab2"), "{told}");
         let events = lines(&hosts.path("lost/events.jsonl"));
@@ -197,17 +194,11 @@ fn the_death_of_any_of_three_hosts_ends_the_traffic_of_both_agents() {
         let mut run = begun(&hosts, "gone", &[]);
         under_way(&hosts);
         agents[0].kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("lab1") && !hosts.path("gone").exists(), "{told}");
         wait_until(|| is_free(&agents[1]) && agents[0].workers() == 0);
     });
-}
-
-pub(super) fn ended(run: &mut Child) -> (Option<i32>, String) {
-    let ended = ended_within(run, Duration::from_mins(2)).expect("it goes on");
-    let told = std::io::read_to_string(run.stderr.take().unwrap()).unwrap();
-    (ended.code(), told)
 }
 
 fn refused(ended: &Output, code: i32, words: &[&str]) {

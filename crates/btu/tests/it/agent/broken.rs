@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::A_LOT;
 use super::MANY;
 use super::SOME;
+use super::ended;
 use super::has_records;
 use super::hosts::Black;
 use super::hosts::Hosts;
@@ -117,18 +118,15 @@ fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
         hosts.pair(&agent, "lab1");
         let plan = short_plan("\"SEND+DL\"", "netscape", 1).replace("20ms", "1s");
         let options = ["--active", "lab1", "--reconnect", "240"];
-        let mut run = hosts.run(&plan, "result", &options);
-        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+        let mut run = hosts.run(&plan, "result", &options).begun();
         // The first of these runs goes the direct way, beside the control connection.
         wait_until(|| hosts.connections(0) >= 2);
         agent.kill();
         assert!(!has_records(&hosts.path("result"), 1), "the check was over");
         agent.restart();
-        let ended = ended_within(&mut run, A_LOT).expect("the run hangs");
-        let mut told = String::new();
-        run.stderr.as_mut().unwrap().read_to_string(&mut told).unwrap();
+        let (code, told) = ended(&mut run, A_LOT);
         // A busy machine may need longer than the cap of a cell.
-        assert!(matches!(ended.code(), Some(0 | 6)), "{told}");
+        assert!(matches!(code, Some(0 | 6)), "{told}");
         let checks = lines(&hosts.path("result").join("samples.jsonl"));
         let checks = checks.iter().filter(|line| line["kind"] == "verification").count();
         assert_eq!(checks, 2, "before and after");
@@ -250,13 +248,12 @@ fn an_interrupt_ends_waiting_for_an_agent_that_is_silent_from_the_start() {
         tell("STOP");
         for mut command in [run, blocks, traffic] {
             wait_until(|| hosts.connections(2) == 0);
-            let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+            let mut waiting = command.begun();
             wait_until(|| hosts.connections(2) > 0);
             signal(waiting.id(), "INT");
-            let ended = ended_within(&mut waiting, A_LOT).expect("it hangs");
-            let said = said(&waiting.wait_with_output().unwrap());
-            assert_eq!(ended.code(), Some(130), "{said}");
-            assert!(said.contains("interrupted before the first run"), "{said}");
+            let (code, told) = ended(&mut waiting, A_LOT);
+            assert_eq!(code, Some(130), "{told}");
+            assert!(told.contains("interrupted before the first run"), "{told}");
         }
         tell("CONT");
         assert_works(&hosts, &agent, "works");

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 use std::process::Child;
-use std::process::Stdio;
 
 use serde_json::Value;
 
 use super::MANY;
+use super::SOON;
 use super::between::SENDS;
-use super::between::ended;
 use super::between::is_free;
 use super::between::two;
+use super::ended;
 use super::flows::one;
 use super::has_records;
 use super::hosts::Black;
@@ -28,9 +28,7 @@ use crate::program::wait_until;
 fn begun(hosts: &Hosts, out: &str) -> Child {
     let stream = "type = \"full(blocksize=64 KiB, duration=200 ms)\"";
     std::fs::write(hosts.path("many.toml"), one("lab1", "lab2", stream)).unwrap();
-    let mut command = hosts.btu(2);
-    command.args(["traffic", "many.toml", "--quiet", "--passes", "500", "--out", out]);
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    hosts.traffic(&["many.toml", "--passes", "500", "--out", out])
 }
 
 /// The cut is told, with the runs that are kept and their reason, by every verb that reads a result.
@@ -66,7 +64,7 @@ fn runs_between_two_agents_are_kept_when_one_of_the_three_hosts_is_lost() {
         let mut run = begun(&hosts, "killed");
         under_way("killed");
         agents[0].kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("the runs that were done are kept in killed, unsigned"), "{told}");
         assert!(runs(&hosts.path("killed")) >= 3);
@@ -77,7 +75,7 @@ fn runs_between_two_agents_are_kept_when_one_of_the_three_hosts_is_lost() {
         let mut run = begun(&hosts, "stopped");
         under_way("stopped");
         agents[0].admin("stop-all");
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(4), "{told}");
         is_told(&hosts, "stopped", "agent_lost", "all work was stopped on the agent");
         agents[0].admin("resume");
@@ -86,7 +84,7 @@ fn runs_between_two_agents_are_kept_when_one_of_the_three_hosts_is_lost() {
         let mut run = begun(&hosts, "interrupted");
         under_way("interrupted");
         signal(run.id(), "INT");
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(130), "{told}");
         assert!(told.contains("are kept in interrupted, unsigned"), "{told}");
         is_told(&hosts, "interrupted", "interrupted", "stopped before its end");
@@ -115,7 +113,7 @@ fn runs_are_kept_when_the_policy_of_either_agent_cuts_them_off() {
             let hosts = Hosts::new();
             let agents = two(&hosts, [&[policies[0]], &[policies[1]]]);
             let mut run = begun(&hosts, "result");
-            let (code, told) = ended(&mut run);
+            let (code, told) = ended(&mut run, SOON);
             assert_eq!(code, Some(4), "{told}");
             let why = "policy: max_bytes_per_day = 60MB is spent";
             assert!(told.contains(why) && told.contains(who), "{told}");
@@ -142,11 +140,10 @@ fn cells_of_a_host_under_test_that_dies_are_kept_where_the_test_was_ordered() {
         hosts.pair_driver(&active, "lab1");
         hosts.pair_driver(&bench, "bench");
         let options = ["--test", "bench", "--active", "lab1", "--quiet"];
-        let mut run = hosts.drive(MANY, "result", &options);
-        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+        let mut run = hosts.drive(MANY, "result", &options).begun();
         wait_until(|| has_records(&hosts.path("result"), 6));
         bench.kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, SOON);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("the runs that were done are kept in result, unsigned"), "{told}");
         assert!(!measured(&hosts.path("result")).is_empty());

@@ -3,16 +3,15 @@
 
 use std::process::Child;
 use std::process::Output;
-use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
+use super::SOON;
+use super::ended;
 use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
-use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -106,17 +105,11 @@ fn lab1(hosts: &Hosts) -> Black<'_> {
     agent
 }
 
-/// `btu traffic` on the host under test, while it runs; nobody reads what it says.
+/// The same while it runs.
 pub(super) fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
-    begun_saying(Stdio::null(), hosts, name, text, args)
-}
-
-fn begun_saying(said: Stdio, hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
     let file = format!("{name}.toml");
     std::fs::write(hosts.path(&file), text).unwrap();
-    let mut command = hosts.btu(2);
-    command.args(["traffic", &file, "--quiet", "--out", name]).args(args);
-    command.stdout(Stdio::null()).stderr(said).spawn().unwrap()
+    hosts.traffic(&[&[&*file, "--out", name][..], args].concat())
 }
 
 pub(super) fn one(from: &str, to: &str, rest: &str) -> String {
@@ -263,8 +256,8 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
             signal(*process, "STOP");
         }
         signal(child.id(), "INT");
-        let ended = ended_within(&mut child, Duration::from_mins(2));
-        assert_eq!(ended.and_then(|ended| ended.code()), Some(130));
+        let (code, told) = ended(&mut child, SOON);
+        assert_eq!(code, Some(130), "{told}");
         // The agent last: it ends its worker.
         for process in all.iter().rev() {
             signal(*process, "CONT");
@@ -290,16 +283,13 @@ fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
         // For five minutes nothing is said: last words and the end of the channel are all that comes.
         let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
-        let never_again = ["--reconnect", "0"];
-        let mut child = begun_saying(Stdio::piped(), &hosts, "long", &text, &never_again);
+        let mut child = begun(&hosts, "long", &text, &["--reconnect", "0"]);
         let before = hosts.received(0, "lan");
         wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
         agent.admin("stop-all");
         wait_until(|| agent.workers() == 0);
-        let ended = ended_within(&mut child, Duration::from_mins(2));
-        let ended = ended.expect("the run goes on without its agent");
-        let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
-        assert_eq!(ended.code(), Some(4), "{told}");
+        let (code, told) = ended(&mut child, SOON);
+        assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("all work was stopped"), "{told}");
     });
 }
@@ -335,8 +325,8 @@ fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
         let before = hosts.received(0, "lan");
         wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
         agent.kill();
-        let ended = ended_within(&mut child, Duration::from_mins(2));
-        assert_eq!(ended.and_then(|ended| ended.code()), Some(4));
+        let (code, told) = ended(&mut child, SOON);
+        assert_eq!(code, Some(4), "{told}");
     });
 }
 

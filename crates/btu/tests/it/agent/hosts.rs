@@ -156,6 +156,12 @@ impl Hosts {
         command
     }
 
+    /// `btu traffic` on the host under test, while it runs.
+    pub(super) fn traffic(&self, args: &[&str]) -> Child {
+        let mut command = self.btu(2);
+        command.args(["traffic", "--quiet"]).args(args).stdout(Stdio::null()).begun()
+    }
+
     /// Starts the agent of a black box, with its policy if one is given.
     pub(super) fn agent(&self, number: u8, policy: &[&str]) -> Black<'_> {
         let state = self.state(&number.to_string());
@@ -346,6 +352,11 @@ impl Placed<'_> {
     pub(super) fn stderr(&mut self, to: Stdio) -> &mut Self {
         self.command.stderr(to);
         self
+    }
+
+    /// While it runs; what it says to people is kept for its end.
+    pub(super) fn begun(&mut self) -> Child {
+        self.stderr(Stdio::piped()).spawn().unwrap()
     }
 
     pub(super) fn spawn(&mut self) -> std::io::Result<Child> {

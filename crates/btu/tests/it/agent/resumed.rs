@@ -2,13 +2,13 @@
 //! was killed, and the host under test stands for its own runs alone.
 
 use std::path::Path;
-use std::process::Child;
 use std::process::Stdio;
 
 use super::A_LOT;
 use super::MANY;
 use super::between::SENDS;
 use super::between::two;
+use super::ended;
 use super::ended::BENCH;
 use super::ended::bench_and_box;
 use super::flows::one;
@@ -18,7 +18,6 @@ use super::hosts::Placed;
 use super::hosts::said;
 use super::measured;
 use crate::isolated::isolated;
-use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -37,18 +36,6 @@ fn rest<'h>(hosts: &'h Hosts, out: &str) -> Placed<'h> {
     command
 }
 
-fn begun(run: &mut Placed<'_>) -> Child {
-    run.stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// What it ended with, and what it said.
-fn ended(run: &mut Child) -> (Option<i32>, String) {
-    let code = ended_within(run, A_LOT).expect("the test hangs").code();
-    let mut told = String::new();
-    std::io::Read::read_to_string(run.stderr.as_mut().unwrap(), &mut told).unwrap();
-    (code, told)
-}
-
 /// Waits for some runs more than there are.
 fn grows(result: &Path) {
     let samples = result.join("samples.jsonl");
@@ -65,36 +52,34 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         let [mut bench, mut active] = bench_and_box(&hosts);
         let result = hosts.path("result");
         // The conductor.
-        let mut run = begun(&mut hosts.drive(MANY, "result", &BENCH));
+        let mut run = hosts.drive(MANY, "result", &BENCH).begun();
         grows(&result);
         signal(run.id(), "KILL");
         run.wait().unwrap();
         let kept = lines(&result.join("samples.jsonl"));
         // The agent of the host under test.
-        let mut run = begun(&mut rest(&hosts, "result"));
+        let mut run = rest(&hosts, "result").begun();
         grows(&result);
         bench.kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, A_LOT);
         assert_eq!(code, Some(4), "{told}");
         let again = "go on with: btu run --resume result --test bench --active lab1";
         assert!(told.contains(again), "{told}");
         bench.restart();
         // The network between whoever drives and the host under test.
-        let mut run = begun(&mut rest(&hosts, "result"));
+        let mut run = rest(&hosts, "result").begun();
         grows(&result);
         hosts.cut(0);
         signal(run.id(), "INT");
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, A_LOT);
         assert_eq!(code, Some(130), "{told}");
         assert!(told.contains(again), "{told}");
         hosts.mend(0);
         // The black box, for good: the host under test hands over what it has, signed.
-        let mut run = rest(&hosts, "result");
-        run.args(["--reconnect", "1"]);
-        let mut run = begun(&mut run);
+        let mut run = rest(&hosts, "result").args(["--reconnect", "1"]).begun();
         grows(&result);
         active.kill();
-        let (code, told) = ended(&mut run);
+        let (code, told) = ended(&mut run, A_LOT);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains(again), "{told}");
         active.restart();
@@ -141,7 +126,7 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
         let hosts = Hosts::new();
         let [_bench, _active] = bench_and_box(&hosts);
         let result = hosts.path("result");
-        let mut run = begun(&mut hosts.drive(MANY, "result", &BENCH));
+        let mut run = hosts.drive(MANY, "result", &BENCH).begun();
         grows(&result);
         let twice = rest(&hosts, "result").output().unwrap();
         assert_eq!(twice.status.code(), Some(2), "{}", said(&twice));
@@ -182,12 +167,6 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
     });
 }
 
-/// Twelve short runs between the two agents, or the rest of them.
-fn between(hosts: &Hosts, args: &[&str]) -> Child {
-    let mut command = hosts.btu(2);
-    begun(command.args(["traffic", "--quiet"]).args(args).stdout(Stdio::null()))
-}
-
 #[test]
 fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is_made_once() {
     let name = "agent::resumed::\
@@ -200,23 +179,23 @@ fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is
         std::fs::write(hosts.path("many.toml"), one("lab1", "lab2", stream)).unwrap();
         let rest = ["--resume", "result", "--reconnect", "1"];
         let again = "go on with: btu traffic --resume result";
-        // Whoever drives.
-        let mut run = between(&hosts, &["many.toml", "--passes", "12", "--out", "result"]);
+        // Of twelve runs whoever drives makes the first ones.
+        let mut run = hosts.traffic(&["many.toml", "--passes", "12", "--out", "result"]);
         grows(&result);
         signal(run.id(), "KILL");
         run.wait().unwrap();
         let kept = lines(&result.join("samples.jsonl"));
         // The agent that measures, and then the one that is sent to, for good.
         for agent in &mut agents {
-            let mut run = between(&hosts, &rest);
+            let mut run = hosts.traffic(&rest);
             grows(&result);
             agent.kill();
-            let (code, told) = ended(&mut run);
+            let (code, told) = ended(&mut run, A_LOT);
             assert_eq!(code, Some(4), "{told}");
             assert!(told.contains(again), "{told}");
             agent.restart();
         }
-        let (code, told) = ended(&mut between(&hosts, &rest));
+        let (code, told) = ended(&mut hosts.traffic(&rest), A_LOT);
         assert_eq!(code, Some(0), "{told}");
         let all = lines(&result.join("samples.jsonl"));
         assert!(all.starts_with(&kept));
@@ -226,13 +205,13 @@ fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is
         let (code, found) = verified(&result, &[]);
         assert_eq!(code, Some(0), "{found:#}");
         assert!(!result.join("told.json").exists());
-        let (code, told) = ended(&mut between(&hosts, &rest));
+        let (code, told) = ended(&mut hosts.traffic(&rest), A_LOT);
         assert_eq!(code, Some(0), "{told}");
         assert!(told.contains("the measurement is finished"), "{told}");
         // Nobody signs for the agent that measured.
         let signatures = result.join("signatures.json");
         std::fs::remove_file(&signatures).unwrap();
-        let (code, told) = ended(&mut between(&hosts, &rest));
+        let (code, told) = ended(&mut hosts.traffic(&rest), A_LOT);
         assert_eq!(code, Some(0), "{told}");
         assert!(told.contains("the measurement is finished"), "{told}");
         assert!(!signatures.exists());

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::A_LOT;
 use super::LONG;
 use super::SOME;
+use super::ended;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
-use crate::program::ended_within;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -41,20 +41,17 @@ fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
         let mut other = hosts.drive(LONG, "other", &active);
         let mut other = other.stderr(Stdio::null()).spawn().unwrap();
         wait_until(|| agent.workers() == 2);
-        let mut third = hosts.run(SOME, "third", &active);
-        let mut third = third.stderr(Stdio::piped()).spawn().unwrap();
+        let mut third = hosts.run(SOME, "third", &active).begun();
         let waiting = || agent.status()["waiting"].as_array().unwrap().len();
         wait_until(|| waiting() == 1);
-        let mut fourth = hosts.drive(SOME, "fourth", &active);
-        let mut fourth = fourth.stderr(Stdio::piped()).spawn().unwrap();
+        let mut fourth = hosts.drive(SOME, "fourth", &active).begun();
         wait_until(|| waiting() == 2);
         assert_eq!(agent.workers(), 2);
         signal(first.id(), "KILL");
         first.wait().unwrap();
         for (run, place) in [(&mut third, "place 1"), (&mut fourth, "place 2")] {
-            let ended = ended_within(run, A_LOT).expect("it waits for ever");
-            let told = std::io::read_to_string(run.stderr.take().unwrap()).unwrap();
-            assert_eq!(ended.code(), Some(0), "{told}");
+            let (code, told) = ended(run, A_LOT);
+            assert_eq!(code, Some(0), "{told}");
             assert!(
                 told.contains(&format!("agent lab1 works for others: {place} in its queue")),
                 "{told}"
