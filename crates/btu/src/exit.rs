@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use btu_report::StoreError;
+
 /// Exit codes that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -42,6 +44,18 @@ impl Failure {
     /// Wrong command line, plan or input.
     pub(crate) fn usage(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Usage, cause: cause.into(), hint: None }
+    }
+
+    /// A result that cannot be read, with what shows the rest of it.
+    pub(crate) fn unreadable(cause: StoreError) -> Self {
+        let hint = match &cause {
+            StoreError::Corrupted { directory, .. } => {
+                let hint = "shows what can be read; such a result is not ranked";
+                Some(format!("btu report --salvage {} {hint}", directory.display()))
+            }
+            _ => None,
+        };
+        Self { hint, ..Self::usage(cause) }
     }
 
     /// The environment lacks something.

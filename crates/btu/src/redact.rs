@@ -186,11 +186,12 @@ fn of_roles(files: &ResultFiles) -> Vec<Signature> {
 
 fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
     if !files.is_run() {
-        let stored = files.open(OpenMode::Strict).map_err(Failure::usage)?;
+        let stored = files.open(OpenMode::Strict).map_err(Failure::unreadable)?;
         return stored.render(format).map_err(Failure::usage);
     }
     // The packets of second runs are full of names and stay behind.
-    let journal = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::usage)?.journal;
+    let journal =
+        btu_report::open_files(files, OpenMode::Strict).map_err(Failure::unreadable)?.journal;
     let analysis = analyse(&journal);
     btu_report::render_run(format, &journal, &analysis).map_err(Failure::usage)
 }

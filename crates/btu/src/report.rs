@@ -28,7 +28,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let mode = if args.salvage { OpenMode::Salvage } else { OpenMode::Strict };
     let files = ResultFiles::read(&args.directory).map_err(Failure::usage)?;
-    let stored = files.open(mode).map_err(Failure::usage)?;
+    let stored = files.open(mode).map_err(Failure::unreadable)?;
     warn(stored.warnings());
     args.rendering.write(|format| stored.render(format).map_err(Failure::usage))?;
     Ok(Exit::Done)

@@ -40,7 +40,8 @@ impl StoredRun {
             let cause = anyhow!("{}: not the result of btu run", path.display());
             return Err(Failure::usage(cause));
         }
-        let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::usage)?;
+        let opened =
+            btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
         crate::report::warn(&opened.warnings);
         let analysis = analyse(&opened.journal);
         let verification = btu_report::verify(&files, &sign::signer).accepting_unsigned();

@@ -23,7 +23,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     refuse_options_of_files(args)?;
     let files = ResultFiles::read(&args.file).map_err(Failure::usage)?;
     refuse_other_verbs(args, &files)?;
-    let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::usage)?;
+    let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
     let analysis = opened.analyse();
     let chosen = chosen(args, &analysis)?;
     let omitted = if args.cell.is_some() { &[][..] } else { &analysis.omitted };

@@ -40,7 +40,7 @@ fn of_file(path: &Path) -> Result<Line, Failure> {
 fn of_result(path: &Path) -> Result<Vec<Line>, Failure> {
     let directory = path.display().to_string();
     let files = ResultFiles::read(path).map_err(Failure::usage)?;
-    let stored = StoredPingPong::open(&files, OpenMode::Strict).map_err(Failure::usage)?;
+    let stored = StoredPingPong::open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
     let host = btu_report::pingpong_result(&stored.journal, &stored.analysis).host;
     let plan = &stored.journal.plan;
     let curves = stored.analysis.timed().map(|curve| curve.to_foreign(&directory, &host, plan));
