@@ -8,13 +8,14 @@ use crate::output;
 /// Where a document goes, and in which form.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rendering {
-    /// Format: text, md, html, csv or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
-    format: String,
+    /// Format on stdout: text, md, html, csv or json [default: text]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    format: Option<String>,
     /// Write exactly one JSON document to stdout (as --format json)
     #[arg(long)]
     json: bool,
-    /// Write to this file instead of stdout; its ending names the format; repeatable
+    /// Write to this file, and to stdout only what --json or --format asks for; its ending names the
+    /// format; repeatable
     #[arg(long, value_name = "FILE")]
     export: Vec<PathBuf>,
 }
@@ -34,15 +35,20 @@ impl Rendering {
                 )
             })?;
         }
-        if self.export.is_empty() {
-            let format = if self.is_json() { "json" } else { &self.format };
-            output::bytes(&render(format)?)?;
+        match self.of_stdout() {
+            Some(format) => output::bytes(&render(format)?),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Files take the place of stdout, unless somebody asked for a form there as well.
+    fn of_stdout(&self) -> Option<&str> {
+        let asked = if self.json { Some("json") } else { self.format.as_deref() };
+        asked.or_else(|| self.export.is_empty().then_some("text"))
     }
 
     /// True where stdout carries JSON.
     pub(crate) fn is_json(&self) -> bool {
-        self.json || self.format == "json"
+        self.json || self.format.as_deref() == Some("json")
     }
 }

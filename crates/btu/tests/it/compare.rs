@@ -81,6 +81,31 @@ fn a_slower_result_fails_its_condition_and_says_that_it_was_altered() {
 }
 
 #[test]
+fn what_is_asked_of_stdout_is_written_there_beside_the_files() {
+    needs!();
+    let quick = quick_run!();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("beside.csv");
+    for verb in [&["report"][..], &["rank", "--unranked"], &["compare"]] {
+        let said = |options: &[&str]| {
+            let mut command = btu();
+            command.args(verb).arg(&quick.folder).arg("--export").arg(&file).args(options);
+            if verb == ["compare"] {
+                command.arg(&quick.folder);
+            }
+            let said = run(&mut command).unwrap();
+            assert!(std::fs::read_to_string(&file).unwrap().contains(','), "{verb:?}");
+            std::fs::remove_file(&file).unwrap();
+            said
+        };
+        assert_eq!(said(&[]), "", "{verb:?}");
+        let document: Value = serde_json::from_str(&said(&["--json"])).unwrap();
+        assert!(document["schema_version"].is_string(), "{verb:?}: {document}");
+        assert!(said(&["--format", "md"]).starts_with("# "), "{verb:?}");
+    }
+}
+
+#[test]
 fn results_of_different_plans_are_refused_unless_forced() {
     needs!();
     let quick = quick_run!();
