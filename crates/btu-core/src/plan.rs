@@ -171,6 +171,10 @@ mod tests {
         resolve(&Choices { plan: Some(("night.toml", text)), ..Choices::default() })
     }
 
+    fn texts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
     #[test]
     fn what_selects_nothing_of_a_plan_is_refused() {
         let text = "[matrix]\ncases = [\"SEND\"]\n";
@@ -180,6 +184,22 @@ mod tests {
         let error = error.unwrap_err();
         let told = "command line: --cases = \"RECV\": not in the matrix of night.toml; write SEND";
         assert_eq!(error, told);
+    }
+
+    /// As in a file: the user means something else than what would run.
+    #[test]
+    fn what_the_command_line_names_twice_is_refused() {
+        let (cases, names) = (texts(&["SEND", "RECV", "SEND"]), texts(&["telnet", "telnet"]));
+        let activities = texts(&["cpu", "io", "cpu"]);
+        let none = Choices::default();
+        for (choices, said) in [
+            (Choices { cases: Some(&cases), ..none.clone() }, "--cases = \"SEND\""),
+            (Choices { applications: Some(&names), ..none.clone() }, "--applications = \"telnet\""),
+            (Choices { activities: Some(&activities), ..none.clone() }, "--activities = \"cpu\""),
+        ] {
+            let told = format!("command line: {said}: named twice; leave one out");
+            assert_eq!(resolve(&choices), Err(told));
+        }
     }
 
     #[test]

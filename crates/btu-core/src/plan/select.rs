@@ -26,12 +26,12 @@ impl Selection<'_> {
             } else {
                 "unknown name".to_owned()
             };
-            return Err(PlanError::Illegal {
-                place: "command line".to_owned(),
-                key: self.option.to_owned(),
-                value: format!("\"{name}\""),
-                cause: format!("{why}; write {}", all()),
-            });
+            return Err(self.illegal(name, format!("{why}; write {}", all())));
+        }
+        if let Some((_, name)) =
+            names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
+        {
+            return Err(self.illegal(name, "named twice; leave one out".to_owned()));
         }
         if names.is_empty() {
             let option = self.option;
@@ -42,5 +42,10 @@ impl Selection<'_> {
         }
         let is_named = |item: &&T| names.iter().any(|name| name == name_of(item));
         Ok(legal.iter().filter(is_named).cloned().collect())
+    }
+
+    fn illegal(&self, name: &str, cause: String) -> PlanError {
+        let (place, key) = ("command line".to_owned(), self.option.to_owned());
+        PlanError::Illegal { place, key, value: format!("\"{name}\""), cause }
     }
 }

@@ -145,6 +145,7 @@ pub(super) struct Planned {
 impl RunArgs {
     /// The plan of these options; nothing but a plan's file is read.
     pub(super) fn plan(&self) -> Result<Planned, Failure> {
+        each_mark_once(&self.marks)?;
         if let Some(Ordered { order, .. }) = &self.ordered {
             let plan = stored("the ordered plan", &order.plan)?;
             self.fits(&plan)?;
@@ -226,9 +227,32 @@ fn mark(text: &str) -> Result<String, String> {
     }
 }
 
+/// A ranking has one column for each name.
+fn each_mark_once(marks: &[String]) -> Result<(), Failure> {
+    let name = |mark: &String| mark.split_once('=').map(|(name, _)| name.to_owned());
+    for (at, mark) in marks.iter().enumerate() {
+        if let Some(other) = marks[..at].iter().find(|other| name(other) == name(mark)) {
+            let cause = anyhow::anyhow!("--mark {mark} contradicts --mark {other}: one name");
+            return Err(Failure::usage(cause).hint("give each figure a name of its own, once"));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_is_given_once() {
+        let marks = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            each_mark_once(&texts).map_err(|failure| (failure.exit, failure.cause.to_string()))
+        };
+        assert_eq!(marks(&["SPECint=76.9@spec.org", "SPECfp=76.9", "specint=1"]), Ok(()));
+        let told = "--mark A=2@b contradicts --mark A=1: one name".to_owned();
+        assert_eq!(marks(&["B=1", "A=1", "A=2@b"]), Err((crate::exit::Exit::Usage, told)));
+    }
 
     #[test]
     fn a_price_has_a_currency() {
