@@ -1,5 +1,11 @@
 //! How a stranger repeats the run: the plan as it was run, and the command.
 
+use btu_core::cell::Case;
+use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
+use btu_core::journal::Journal;
+use btu_core::words::shell_word;
+
 use super::Run;
 use super::Section;
 use crate::document::Block;
@@ -24,14 +30,52 @@ impl Section for Repeat {
 
     fn compose(&self, run: &Run<'_>) -> Vec<Block> {
         let plan = run.journal.plan.to_toml();
-        vec![
+        let mut blocks = vec![
             Block::paragraph(
                 "The plan below is all that the run was given: edition, matrix, times, link and \
                  the seed of the random order. Save it as plan.toml (it is also in the result's \
                  directory) and give it to the same version of the program:",
             ),
-            Block::Code { text: "btu run --plan plan.toml".to_owned() },
-            Block::details("plan.toml", vec![Block::Code { text: plan }]),
-        ]
+            Block::Code { text: command(run.journal) },
+        ];
+        if is_remote(run.journal) {
+            blocks.push(Block::paragraph(
+                "ACTIVE and PASSIVE stand for the agents with these parts, by the names under which \
+                 the host under test knows them (btu pair).",
+            ));
+        }
+        blocks.push(Block::details("plan.toml", vec![Block::Code { text: plan }]));
+        blocks
     }
+}
+
+/// With everything that the plan does not hold: the agents, the class of what lies between, and where
+/// the activity `io` worked.
+fn command(journal: &Journal) -> String {
+    let mut command = "btu run --plan plan.toml".to_owned();
+    if is_remote(journal) {
+        command.push_str(" --active ACTIVE");
+        let two_peers = |case: &Case| case.flows().iter().any(|flow| flow.peer == Role::Passive);
+        if journal.plan.cases.iter().any(two_peers) {
+            command.push_str(" --passive PASSIVE");
+        }
+        command.push_str(" --testbed-class ");
+        command.push_str(&journal.plan.testbed_class);
+    }
+    let placed =
+        |name: &str| journal.hosts.placement.get(name).and_then(|fact: &Fact| fact.value.as_ref());
+    let directory = placed("io_directory").and_then(|value| value.as_str());
+    if let Some(directory) = directory.filter(|directory| *directory != ".") {
+        command.push_str(" --io-dir ");
+        command.push_str(&shell_word(directory));
+        if placed("io_in_memory").and_then(serde_json::Value::as_bool) == Some(true) {
+            command.push_str(" --allow-tmpfs");
+        }
+    }
+    command
+}
+
+/// Only the local testbed needs no other hosts.
+fn is_remote(journal: &Journal) -> bool {
+    journal.plan.testbed_class != "local"
 }

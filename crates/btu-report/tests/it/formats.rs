@@ -1,6 +1,8 @@
 //! One journal in every format.
 
 use btu_core::analysis::analyse;
+use btu_core::cell::Case;
+use btu_core::disclosure::Fact;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
@@ -35,6 +37,31 @@ fn a_journal_reads_the_same_as_ever_in_every_format() {
 fn without_hash(text: &str, journal: &Journal) -> String {
     let hash = &journal.plan.edition_hash;
     text.replace(hash, "HASH").replace(&hash[..32], "HALF-HASH").replace(&hash[..12], "SHORT-HASH")
+}
+
+/// What the plan does not hold has to be said again: other hosts by their parts, and the disk.
+#[test]
+fn the_command_that_repeats_a_run_names_its_hosts_and_its_disk() {
+    let mut journal = fixture::journal();
+    let command = |journal: &Journal| {
+        let text = rendered("text", journal);
+        let line = text.lines().find(|line| line.contains("btu run --plan plan.toml"));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(command(&journal), "btu run --plan plan.toml");
+    let mut place = |name: &str, fact| drop(journal.hosts.placement.insert(name.to_owned(), fact));
+    place("io_directory", Fact::known("/mnt/my disk"));
+    place("io_in_memory", Fact::known(true));
+    let disk = "--io-dir '/mnt/my disk' --allow-tmpfs";
+    assert_eq!(command(&journal), format!("btu run --plan plan.toml {disk}"));
+    journal.plan.testbed_class = "wan".to_owned();
+    let hosts = "--active ACTIVE --passive PASSIVE --testbed-class wan";
+    assert_eq!(command(&journal), format!("btu run --plan plan.toml {hosts} {disk}"));
+    let mut one = fixture::tiny_journal();
+    one.plan.cases = vec![Case::Send];
+    one.plan.testbed_class = "lab".to_owned();
+    let hosts = "--active ACTIVE --testbed-class lab";
+    assert_eq!(command(&one), format!("btu run --plan plan.toml {hosts}"));
 }
 
 #[test]
