@@ -3,6 +3,7 @@
 use btu_core::score::ClassResult;
 use btu_core::score::TableScore;
 use btu_core::words::several;
+use serde::Serialize;
 
 use crate::document::Block;
 use crate::document::Column;
@@ -13,6 +14,7 @@ use crate::document::Part;
 use crate::document::Table;
 use crate::format::blocks_as_text;
 use crate::number;
+use crate::result::version::SCORE_SCHEMA_VERSION;
 
 /// The score of a table for people.
 pub fn score_text(score: &TableScore) -> String {
@@ -30,9 +32,17 @@ pub fn score_text(score: &TableScore) -> String {
 
 /// The score of a table for programs: one JSON document and a newline.
 pub fn score_json(score: &TableScore) -> String {
-    let mut text = serde_json::to_string_pretty(score).unwrap_or_default();
+    let document = Versioned { schema_version: SCORE_SCHEMA_VERSION, score };
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text
+}
+
+#[derive(Serialize)]
+struct Versioned<'s> {
+    schema_version: &'static str,
+    #[serde(flatten)]
+    score: &'s TableScore,
 }
 
 fn figures(score: &TableScore) -> Vec<Pair> {

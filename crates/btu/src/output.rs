@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
+use serde_json::Value;
+
 use crate::exit::Failure;
 
 /// Writes a result to stdout.
@@ -22,9 +24,13 @@ pub(crate) fn bytes(document: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a value as one JSON document to stdout.
-pub(crate) fn json(value: &serde_json::Value) -> Result<(), Failure> {
-    result(&format!("{value:#}\n"))
+/// Writes a value as one JSON document to stdout. One that counts no version of its own has the first.
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
+    let mut document = value.clone();
+    if let Value::Object(keys) = &mut document {
+        keys.entry("schema_version").or_insert_with(|| FIRST_VERSION.into());
+    }
+    result(&format!("{document:#}\n"))
 }
 
 /// Writes a message for people to stderr.
@@ -50,6 +56,9 @@ pub(crate) fn failure(failure: &Failure) {
 pub(crate) fn internal_error(panic: &PanicHookInfo<'_>) {
     message(&format!("btu: internal error (please report it): {panic}"));
 }
+
+/// Of a document whose keys never changed.
+const FIRST_VERSION: &str = "1.0.0";
 
 #[cfg(test)]
 mod tests {

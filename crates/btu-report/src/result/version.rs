@@ -12,6 +12,8 @@ pub const TRAFFIC_SCHEMA_VERSION: &str = "1.7.0";
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
 pub const SECOND_RUNS_SCHEMA_VERSION: &str = "1.0.0";
+/// Version of the shape of the document of `btu score --json`.
+pub(crate) const SCORE_SCHEMA_VERSION: &str = "1.0.0";
 
 /// The keys that came after 1.0, each with the minor version that brought it.
 #[derive(Clone, Copy, Debug)]

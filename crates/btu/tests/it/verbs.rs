@@ -139,6 +139,8 @@ fn one_document(command: &mut Command, codes: &[i32]) -> Value {
     let document: Value = serde_json::from_slice(&ended.stdout)
         .unwrap_or_else(|error| panic!("{command:?}: {error}: {said}"));
     assert!(document.is_object(), "{command:?}");
+    let version = &document["schema_version"];
+    assert!(version.is_string() || version.is_u64(), "{command:?}: no version: {document}");
     document
 }
 
