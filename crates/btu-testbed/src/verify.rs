@@ -6,6 +6,8 @@
 
 mod judge;
 
+use std::fmt;
+
 use btu_core::link::ChainSpec;
 use btu_core::link::LinkError;
 use btu_core::link::Pattern;
@@ -29,6 +31,16 @@ pub enum Way {
     Down,
     /// Through the emulator, away from the test host.
     Up,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Direct => "direct path",
+            Self::Down => "down",
+            Self::Up => "up",
+        })
+    }
 }
 
 /// Why traffic could not be made, in words.
@@ -199,7 +211,7 @@ impl Round<'_> {
         let lost = trips.iter().filter(|trip| trip.is_none()).count();
         if lost > 0 {
             let of = trips.len();
-            self.record.mismatches.push(format!("{lost} of {of} round trips were lost ({way:?})"));
+            self.record.mismatches.push(format!("{lost} of {of} round trips were lost ({way})"));
         }
         Ok(judge::quantiles(trips.into_iter().flatten()))
     }

@@ -125,7 +125,7 @@ fn lost_round_trips_and_unasked_losses_are_mismatches() {
     let emulator = Imagined { socket_drops: 3, ..Imagined::default() };
     let mut traffic = Traffic { lost_trips: 2, ..honest(&emulator) };
     let found = verify(&emulator, &mut traffic, &check()).mismatches.join("; ");
-    assert!(found.contains("2 of 200 round trips were lost (Direct)"), "{found}");
+    assert!(found.contains("2 of 200 round trips were lost (direct path)"), "{found}");
     assert!(found.contains("test-active  lost 3 packets unasked"), "{found}");
 }
 
