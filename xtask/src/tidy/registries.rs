@@ -183,8 +183,10 @@ fn violations(
             let Registry { folder, slice, .. } = registry;
             found.push(format!("{folder}/{entry}.rs: {slice} does not name it"));
         }
-        if !has_section(&page, entry) {
-            found.push(format!("{}: no section `{entry}`", registry.page));
+        match sections(&page, entry) {
+            1 => {}
+            0 => found.push(format!("{}: no section `{entry}`", registry.page)),
+            more => found.push(format!("{}: {more} sections `{entry}`", registry.page)),
         }
     }
     Ok(found)
@@ -229,10 +231,10 @@ fn camel(entry: &str) -> String {
 }
 
 /// Users write the name of `drop_ge` as `drop ge`, that of `few_units` as `few-units`.
-fn has_section(page: &str, entry: &str) -> bool {
+fn sections(page: &str, entry: &str) -> usize {
     let headings = page.lines().filter(|line| line.starts_with('#'));
-    let mut titles = headings.map(|line| line.trim_start_matches('#').trim());
-    titles.any(|title| title.replace([' ', '-'], "_") == entry)
+    let titles = headings.map(|line| line.trim_start_matches('#').trim());
+    titles.filter(|title| title.replace([' ', '-'], "_") == entry).count()
 }
 
 #[cfg(test)]
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn a_section_is_a_heading_with_the_name_of_the_entry() {
         let page = "# Activities\n\n## few-units\n\ncpu\n";
-        assert!(has_section(page, "few_units"));
-        assert!(!has_section(page, "cpu"));
+        assert_eq!((sections(page, "few_units"), sections(page, "cpu")), (1, 0));
+        assert_eq!(sections(&page.repeat(2), "few_units"), 2);
     }
 }
