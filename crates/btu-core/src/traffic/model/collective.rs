@@ -72,9 +72,11 @@ impl Script for Rank {
     }
 
     fn noticed(&self, elapsed: Nanos) -> Vec<Noticed> {
-        // One that takes longer than the others did has had its time, too; what it moved nobody knows.
+        // One that takes longer than the others did, or is the first, has had its time, too; what it moved nobody
+        // knows.
         let lasts = elapsed.seconds();
-        let is_slow = self.busy && lasts * f64::from(self.done) > self.spent;
+        let is_slower = self.done == 0 || lasts * f64::from(self.done) > self.spent;
+        let is_slow = self.busy && is_slower;
         let (done, spent) =
             if is_slow { (self.done + 1, self.spent + lasts) } else { (self.done, self.spent) };
         if spent <= 0.0 {

@@ -236,6 +236,24 @@ fn a_conversation_waits_for_its_answers() {
     );
 }
 
+/// An operation of 14 steps of 1 s takes 14 s: one that has lasted for less says nothing, one that lasts longer
+/// makes the others slower.
+#[test]
+fn an_operation_counts_once_it_lasts_longer_than_those_before_it() {
+    let call = Call::plain(&find("collective").unwrap().shape);
+    let Some(Train::Closed(mut train)) = call.train(&Streams::new(1, "t")) else { panic!() };
+    let second = crate::units::Nanos::from_secs(1);
+    converse(&mut *train, second, second * 60, 100_000);
+    let noticed = |at| train.noticed(crate::units::Nanos::from_secs(at)).remove(0);
+    let whole = noticed(60);
+    assert_eq!(whole.name, "algbw, GB/s");
+    assert!((whole.value / (0.025 / 14.0) - 1.0).abs() < 1e-9, "{whole:?}");
+    let slow = noticed(1_000);
+    assert_eq!(slow.name, "algbw, at most, GB/s");
+    // All but the pauses between operations, some hundredths of a second.
+    assert!((slow.value / (5.0 * 0.025 / 1_000.0) - 1.0).abs() < 1e-3, "{slow:?}");
+}
+
 /// The slower a path, the more of what its user waited for is not over at the end.
 #[test]
 fn what_a_user_still_waits_for_is_noticed() {
@@ -247,6 +265,17 @@ fn what_a_user_still_waits_for_is_noticed() {
         let told: Vec<(&str, f64)> = noticed.iter().map(|one| (one.name, one.value)).collect();
         assert_eq!(told[1], (format!("{name}, at least, s").as_str(), 20.0));
     }
+    // 25 MB in 20 s and not done yet; 8 ranks move 14 eighths of it over each link.
+    let call = Call::plain(&find("collective").unwrap().shape);
+    let Some(Train::Closed(mut train)) = call.train(&Streams::new(1, "t")) else { panic!() };
+    train.on(crate::units::Nanos::ZERO, Event::Start, &mut Vec::new());
+    let first = train.noticed(crate::units::Nanos::from_secs(20));
+    let told = |name, value| Noticed { name, value };
+    let want = [
+        told("algbw, at most, GB/s", 0.001_25),
+        told("busbw, at most, GB/s", 0.001_25 * 2.0 * 7.0 / 8.0),
+    ];
+    assert_eq!(first, want);
     let of = |over: &[f64], lasts| {
         let told = Noticed::percentile(["p", "at least p"], 0.5, over, lasts)?;
         Some((told.name, told.value))
