@@ -204,12 +204,12 @@ impl Bursts {
 
     fn fall_due(&mut self, block: Block) {
         let mut record = BlockRecord { due: block.due, size: block.size, ..BlockRecord::default() };
-        if self.discipline != Discipline::Queue && self.is_overrun(block) {
-            match self.discipline {
-                Discipline::Interrupt => self.abandon(),
-                Discipline::Miss => record.fate = Fate::Missed,
-                Discipline::Queue => {}
-            }
+        let discipline = self.discipline;
+        match discipline {
+            Discipline::Queue => {}
+            _ if !self.is_overrun(block) => {}
+            Discipline::Interrupt => self.abandon(),
+            Discipline::Miss => record.fate = Fate::Missed,
         }
         if record.fate != Fate::Missed {
             self.waiting += block.size;

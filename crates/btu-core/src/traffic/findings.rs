@@ -138,7 +138,7 @@ impl Findings {
         }
     }
 
-    /// In which respects a course was not what the text of its method asks for, and what was made of it neither.
+    /// What the text of its method asks for and a course, or what was made of it, is not.
     pub fn deviations(&self, course: &Course) -> Vec<String> {
         let known = method::find(&course.name);
         let mut found = known.map(|method| method.deviations(course)).unwrap_or_default();
