@@ -16,6 +16,7 @@ mod flow;
 mod job;
 mod keeper;
 mod meeting;
+mod numbers;
 mod outgoing;
 mod pacer;
 #[cfg(feature = "quic")]

@@ -5,7 +5,6 @@
 
 mod account;
 mod end;
-mod numbers;
 
 use std::io;
 use std::net::SocketAddr;
@@ -36,6 +35,7 @@ use super::answerer::to_count;
 use super::connect::PATIENCE;
 use super::meeting::Door;
 use super::meeting::unspecified;
+use super::numbers;
 use super::pacer::now;
 use super::way::Way;
 use super::way::within;
@@ -67,8 +67,8 @@ pub fn capacity(
         Ok(near)
     })?;
     let (over, moved) = (AtomicBool::new(false), AtomicU64::new(0));
-    let clock = Clock::default();
-    let receiver = Receiver { socket: &far, datagram, over: &over, cancel, moved: &moved, clock };
+    let receiver =
+        Receiver { socket: &far, datagram, over: &over, cancel, moved: &moved, ahead_ns: 0 };
     thread::scope(|scope| {
         let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
         let sending = scope.spawn(|| {
@@ -115,23 +115,11 @@ fn bounded(time: Nanos) -> Result<(), EngineError> {
     (time <= LONGEST_TRIAL).then_some(()).ok_or_else(refused)
 }
 
-/// What turns the sender's times into delays: how far the receiver's clock is ahead. Where that is known with an
-/// error, a small delay may be read as a negative one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    ahead_ns: i64,
-}
-
-impl Clock {
-    /// The delay of a datagram that comes now.
-    fn delay(self, sent_ns: u64) -> i64 {
-        self.between(sent_ns, now())
-    }
-
-    fn between(self, sent_ns: u64, came: Nanos) -> i64 {
-        let wide = i128::from(came.count()) - i128::from(sent_ns) - i128::from(self.ahead_ns);
-        i64::try_from(wide).unwrap_or(if wide < 0 { i64::MIN } else { i64::MAX })
-    }
+/// The delay of a datagram, ns, where the clock of its receiver is ahead of that of its sender. Where that is known with
+/// an error, a small delay may be read as a negative one.
+fn delay_ns(sent_ns: u64, came: Nanos, ahead_ns: i64) -> i64 {
+    let wide = i128::from(came.count()) - i128::from(sent_ns) - i128::from(ahead_ns);
+    i64::try_from(wide).unwrap_or(if wide < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// What a datagram says: number, time, rate.
@@ -228,7 +216,8 @@ struct Receiver<'a> {
     cancel: &'a AtomicBool,
     /// Payload, either way.
     moved: &'a AtomicU64,
-    clock: Clock,
+    /// How far its clock is ahead of the sender's.
+    ahead_ns: i64,
 }
 
 impl Receiver<'_> {
@@ -255,9 +244,10 @@ impl Receiver<'_> {
                     sender = Some(from);
                     self.moved.fetch_add(to_count(count), Relaxed);
                     // Numbers that no sender reaches are none of this search.
-                    let head = Head::read(&space[..count]).filter(|head| head.number < MOST);
+                    let head =
+                        Head::read(&space[..count]).filter(|head| head.number < numbers::MOST);
                     if let Some(head) = head {
-                        account.note(&head, self.clock.delay(head.sent_ns));
+                        account.note(&head, delay_ns(head.sent_ns, now(), self.ahead_ns));
                     }
                 }
                 // A report that found nobody any more: the sender has ended.
@@ -297,7 +287,6 @@ const MARGIN: Nanos = Nanos::from_micros(60);
 /// A sender that is later than this does not catch up: the rate is what it is asked for, not a burst.
 const MOST_LATE: Nanos = Nanos::from_millis(5);
 const BUFFER: usize = 4 << 20;
-const MOST: u64 = 1 << 40;
 /// Of one search: those of the longest.
 const MOST_REPORTS: u64 = LONGEST_TRIAL.count() / FEEDBACK.count();
 
@@ -308,10 +297,10 @@ mod tests {
     /// 50 us of a way, and an offset of which 250 us are wrong: nobody makes zero of that.
     #[test]
     fn a_delay_below_the_error_of_the_clocks_is_read_as_a_negative_one() {
-        let clock = Clock { ahead_ns: 7_000_250_000 };
-        let came = Nanos::new(1_000_000_000 + 7_000_000_000 + 50_000);
-        assert_eq!(clock.between(1_000_000_000, came), -200_000);
-        assert_eq!(Clock { ahead_ns: -5_000 }.between(9_000, Nanos::new(4_300)), 300);
-        assert_eq!(clock.between(u64::MAX, Nanos::ZERO), i64::MIN);
+        let (ahead, sent) = (7_000_250_000, 1_000_000_000);
+        let came = Nanos::new(sent + 7_000_000_000 + 50_000);
+        assert_eq!(delay_ns(sent, came, ahead), -200_000);
+        assert_eq!(delay_ns(9_000, Nanos::new(4_300), -5_000), 300);
+        assert_eq!(delay_ns(u64::MAX, Nanos::ZERO, ahead), i64::MIN);
     }
 }

@@ -1,7 +1,5 @@
 //! A receiving thread: reads whatever came for any of its flows, and notes when.
 
-mod numbers;
-
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +13,6 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::socket;
 use btu_sys::wait::Ready;
 
-use self::numbers::Numbers;
 use super::alarms::Alarms;
 use super::connect::Socket;
 use super::crew::Crew;
@@ -30,6 +27,9 @@ use super::job::Carrier;
 use super::job::Flow;
 use super::job::Job;
 use super::job::Offer;
+use super::numbers;
+use super::numbers::Arrival;
+use super::numbers::Numbers;
 use super::pacer::now;
 use super::quic::QuicEnd;
 use super::receipts::Giving;
@@ -120,7 +120,10 @@ struct Sink<'a> {
     start: Nanos,
     reads: Vec<Read>,
     arrived: Vec<Arrived>,
-    numbers: Numbers,
+    /// Of datagrams.
+    numbers: Option<Numbers>,
+    /// How many of them came, each counted once.
+    different: u64,
     total: u64,
     highest: u64,
     /// Reads closer together than this are noted as one.
@@ -154,7 +157,8 @@ impl<'a> Sink<'a> {
             start,
             reads: Vec::with_capacity(reads),
             arrived: Vec::with_capacity(arrived),
-            numbers: Numbers::with_room(arrived),
+            numbers: (!is_stream).then(Numbers::default),
+            different: 0,
             total: 0,
             highest: 0,
             grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
@@ -241,10 +245,16 @@ impl<'a> Sink<'a> {
             Carrier::Udp => {
                 let number = unwrapped(data, self.highest);
                 self.highest = self.highest.max(number);
-                self.numbers.see(number);
+                self.different += u64::from(self.is_new(number));
                 self.arrived.push(Arrived { at, number, size: Bytes::new(count) });
             }
         }
+    }
+
+    /// False for one that came before, and for a number that its sender cannot have reached.
+    fn is_new(&mut self, number: u64) -> bool {
+        let known = self.numbers.as_mut().filter(|_| number < numbers::MOST);
+        known.is_some_and(|known| known.record(number) != Arrival::Again)
     }
 
     fn note(&mut self, read: Read) {
@@ -272,7 +282,7 @@ impl<'a> Sink<'a> {
         let quiet = time.since(self.last);
         match self.flow.carrier {
             Carrier::Udp => {
-                let all = self.numbers.different() >= shared.datagrams.load(Relaxed);
+                let all = self.different >= shared.datagrams.load(Relaxed);
                 self.is_over = all || quiet > job.linger;
             }
             // Its sender heard of everything, or will not.

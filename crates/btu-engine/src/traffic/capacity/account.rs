@@ -8,8 +8,8 @@ use btu_core::units::Nanos;
 
 use super::HEADERS;
 use super::Head;
-use super::numbers::Arrival;
-use super::numbers::Numbers;
+use crate::traffic::numbers::Arrival;
+use crate::traffic::numbers::Numbers;
 
 /// What came so far.
 #[derive(Debug)]

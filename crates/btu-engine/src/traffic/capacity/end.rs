@@ -17,7 +17,6 @@ use btu_sys::socket;
 use super::super::connect::PATIENCE;
 use super::super::meeting::Reach;
 use super::BUFFER;
-use super::Clock;
 use super::Receiver;
 use crate::error::EngineError;
 use crate::pingpong::door;
@@ -51,9 +50,8 @@ impl CapacityEnd {
             let heard = door::hear(&far, &token, end, &unwanted);
             heard.map_err(EngineError::peer("wait for the sender of a search"))?;
             let far = UdpSocket::from(far);
-            let clock = Clock { ahead_ns };
             let (over, cancel, moved) = (&over, &unwanted, &counted);
-            Receiver { socket: &far, datagram, over, cancel, moved, clock }.run()
+            Receiver { socket: &far, datagram, over, cancel, moved, ahead_ns }.run()
         };
         let name = "traffic-search";
         let thread = thread::Builder::new().name(name.to_owned()).spawn(work);

@@ -1,4 +1,4 @@
-//! Which datagrams of a search have come: one with a smaller number than the last is late, or came again.
+//! Which datagrams have come: one with a smaller number than the last is late, or came again.
 
 /// The numbers that came, as far back as one may be late.
 #[derive(Debug)]
@@ -69,6 +69,8 @@ fn place(number: u64) -> (usize, u64) {
     (word, 1 << (number % WORD))
 }
 
+/// Numbers that a sender may reach: larger ones are none of its own.
+pub(super) const MOST: u64 = 1 << 40;
 /// Bits of a word.
 const WORD: u64 = 64;
 /// 8 KiB of them.
