@@ -138,11 +138,6 @@ impl Agent {
         self.setup.emulation = offer;
     }
 
-    /// Whether links are emulated.
-    pub const fn emulation(&self) -> &Offer {
-        &self.setup.emulation
-    }
-
     /// From now on this host is not put under test, for this reason.
     pub fn refuse_tests(&mut self, reason: String) {
         self.no_tests = Some(reason);

@@ -80,7 +80,8 @@ impl Bench {
         self.process.ended()
     }
 
-    /// Ends the test; nothing of it runs any more when this returns.
+    /// Ends the test. One that is killed and waits for a disk may still be there when this returns: none begins
+    /// before it is gone.
     pub(super) fn end_test(&mut self) {
         // One that says why it cannot yet is there for the next one; else it is killed.
         if let Err(error) = self.process.order(&Order::End, ENDING) {

@@ -234,18 +234,25 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
+    use btu_control::Identity;
     use btu_control::agent::Action;
     use btu_control::agent::Agent;
+    use btu_control::agent::ConnId;
     use btu_control::agent::Measured;
+    use btu_control::agent::Peer;
     use btu_control::agent::Roster;
     use btu_control::agent::Setup;
     use btu_control::frame::Frame;
     use btu_control::frame::FrameLimits;
     use btu_control::frame::FrameReader;
+    use btu_control::invite::Rights;
     use btu_control::message::Bounded;
     use btu_control::message::Carried;
     use btu_control::message::LinkOrder;
+    use btu_control::message::MAJOR;
+    use btu_control::message::MINOR;
     use btu_control::message::Preparation;
+    use btu_control::message::Reservation;
     use btu_control::message::ServiceOrder;
     use btu_control::message::Which;
     use btu_control::policy::Policy;
@@ -377,17 +384,51 @@ mod tests {
         assert!(!folder.path().join("orders").exists(), "the front was told to start one");
     }
 
+    /// The agent's time is granted to a host that it knows: what it says of its emulator. Nothing of that is performed.
+    fn reserved(server: &mut Server, conn: ConnId) -> Offer {
+        let id = Identity::ephemeral().unwrap().id();
+        let (name, added) = ("peer".to_owned(), String::new());
+        let peer = Peer { id: id.to_string(), name, rights: Rights::Runner, added };
+        server.agent.set_roster(Roster { peers: [(id, peer)].into(), invites: Vec::new() });
+        let reservation = Reservation {
+            plan: "plan".to_owned(),
+            longest_run_ns: Nanos::from_secs(5),
+            silence_ns: Nanos::from_secs(5),
+            flows: 2,
+            activities: Vec::new(),
+            emulation: false,
+            services: Vec::new(),
+            test: false,
+        };
+        let hello = Request::Hello { major: MAJOR, minor: MINOR, build: "1".to_owned() };
+        let said = [
+            Event::Accepted { conn, from: [10, 0, 0, 1].into() },
+            Event::Secured { conn, peer: id, binding: [0; 32] },
+            Event::Heard { conn, request: hello },
+            Event::Heard { conn, request: Request::Reserve(reservation) },
+        ];
+        let actions = said.into_iter().flat_map(|event| server.agent.on(now(), event));
+        let mut granted = actions.filter_map(|action| match action {
+            Action::Send { answer: Answer::Granted { emulation, .. }, .. } => Some(emulation),
+            _ => None,
+        });
+        granted.next().expect("a free agent grants its time")
+    }
+
     #[test]
     fn a_front_that_was_killed_is_offered_to_nobody_and_its_reservation_ends() {
         let folder = tempfile::tempdir().unwrap();
         // It ends without an answer to the first order.
         let mut server = server(folder.path(), "read order");
-        assert_eq!(server.agent.emulation(), &Offer::At([10, 0, 0, 9].into()));
+        let at = Offer::At([10, 0, 0, 9].into());
+        assert_eq!(reserved(&mut server, ConnId(1)), at);
+        let worker = server.agent.workers().next().unwrap();
         let allowed = Allowed { ports: None, rate: None, longest_cut: LEASE, metered: false };
-        server.start_behind(ID, allowed);
-        let Offer::None(reason) = server.agent.emulation() else { panic!("it is offered") };
+        server.start_behind(worker, allowed);
+        assert_eq!(server.agent.workers().count(), 0, "its reservation goes on");
+        let Offer::None(reason) = reserved(&mut server, ConnId(2)) else { panic!("it is offered") };
         assert!(reason.starts_with("the front of this agent has ended ("), "{reason}");
         assert!(reason.ends_with("start the agent there anew"), "{reason}");
-        assert_eq!(&server.no_emulator(), reason);
+        assert_eq!(server.no_emulator(), reason);
     }
 }
