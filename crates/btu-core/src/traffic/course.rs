@@ -79,11 +79,8 @@ impl Made<'_> {
             let seconds = flow.duration_ns.seconds();
             if seconds > 0.0 { float(flow.figures.delivered_bytes.bits()) / seconds } else { 0.0 }
         };
-        if self.totals.carried > 0.0 {
-            self.totals.carried
-        } else {
-            self.run.flows().map(late).sum()
-        }
+        let carried = self.totals.carried();
+        if carried > 0.0 { carried } else { self.run.flows().map(late).sum() }
     }
 }
 

@@ -85,7 +85,7 @@ pub struct Measured {
     pub arrival: Option<Estimate>,
     /// d, bit/s.
     pub departure: Option<Estimate>,
-    /// d without what was only under way at the end, bit/s.
+    /// d, and what was only under way at the end, bit/s; `None` in results that are older than this figure.
     pub carried: Option<Estimate>,
     /// a / d.
     pub offered_ratio: Option<Estimate>,
@@ -122,7 +122,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let of = |group| cells.iter().filter(move |measured| measured.cell.group == group);
-    let full = of(Group::Capacity).flat_map(|measured| &measured.runs).map(|run| run.carried);
+    let full = of(Group::Capacity).flat_map(|measured| &measured.runs).map(Totals::carried);
     let mu = Estimate::of(&full.collect::<Vec<_>>());
     let knee = knee::hinge(&loads(of(Group::Period).chain(of(Group::Load))));
     let sessions: Vec<(u32, f64)> = of(Group::Sessions)
@@ -205,7 +205,7 @@ fn loads<'a>(cells: impl Iterator<Item = &'a Measured>) -> Vec<Loaded> {
             pass: run.pass,
             cell: measured.cell.id,
             offered: run.arrival,
-            departed: run.carried,
+            carried: run.carried(),
         })
     });
     points.collect()
@@ -224,6 +224,11 @@ impl Analysis {
 }
 
 impl Measured {
+    /// What the path carried, bit/s, as well as a result tells: d in those that are older than the figure.
+    pub fn carried(&self) -> Option<Estimate> {
+        self.carried.or(self.departure)
+    }
+
     fn of(cell: &Cell, runs: Vec<Totals>) -> Self {
         let estimate = |value: fn(&Totals) -> Option<f64>| {
             let values: Vec<f64> = runs.iter().filter_map(value).collect();
@@ -233,7 +238,7 @@ impl Measured {
             cell: cell.clone(),
             arrival: estimate(|run| Some(run.arrival)),
             departure: estimate(|run| Some(run.departure)),
-            carried: estimate(|run| Some(run.carried)),
+            carried: estimate(|run| run.carried),
             offered_ratio: estimate(|run| {
                 (run.departure > 0.0).then(|| run.arrival / run.departure)
             }),

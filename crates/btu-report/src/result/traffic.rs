@@ -154,7 +154,7 @@ pub struct TrafficCellResult {
     pub departure_rate_bit_s: Option<f64>,
     /// The 95 % interval of d; null below three passes.
     pub departure_ci95_bit_s: Option<[f64; 2]>,
-    /// d without what was only under way at the end, bit/s: what knee and mu are found from.
+    /// d, and what was only under way at the end, bit/s: what knee and mu are found from.
     pub carried_rate_bit_s: Option<f64>,
     /// Payload acknowledged within the duration, bit/s; null for datagrams.
     pub transmitted_rate_bit_s: Option<f64>,
@@ -302,7 +302,8 @@ const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
 const NO_RUN: &str = "no run of this cell was made";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
-const NO_LATENCY: &str = "no load without loss was found, or two clocks hide it (delay_hidden)";
+const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
+                          (latency_bound_s)";
 const NO_LOAD: &str = "no load without loss was found";
 
 const NO_ASKER: &str =
@@ -348,6 +349,10 @@ const REASONS: &Reasons = &[
     ("delay_p50_s", NO_DELAY),
     ("delay_p95_s", NO_DELAY),
     ("delay_p99_s", NO_DELAY),
+    (
+        "delay_p99_at_least_s",
+        "no block was due at a known time, two clocks cannot be compared, or the journal is older than this figure",
+    ),
     ("delay_p999_s", NO_DELAY),
     ("delay_max_s", NO_DELAY),
     ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
@@ -375,6 +380,10 @@ const REASONS: &Reasons = &[
     ("lossy_frames_s", "no load lost any frame"),
     ("latency_p50_s", NO_LATENCY),
     ("latency_p99_s", NO_LATENCY),
+    (
+        "latency_bound_s",
+        "one clock measured both ends, two cannot be compared, or no latency was measured",
+    ),
     ("buffer_frames", NO_LOAD),
     ("buffer_s", NO_LOAD),
     ("buffer_delay_percent", "round trips under load are sampled where both ends are on one host"),

@@ -51,6 +51,8 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (6, "lower_bound"),
     (6, "sent_bit_s"),
     (7, "carried_rate_bit_s"),
+    (7, "delay_p99_at_least_s"),
+    (7, "latency_bound_s"),
 ]);
 
 impl LaterKeys {

@@ -21,7 +21,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     groups.dedup();
     // A probe has no flows: its section says what it found.
     groups.retain(|group| !matches!(group, Group::Search | Group::Working));
-    groups.into_iter().map(|group| table(seen, group)).collect()
+    let tables = |group| [Some(table(seen, group)), carried(seen, group)];
+    groups.into_iter().flat_map(tables).flatten().collect()
 }
 
 fn table(seen: &Seen<'_>, group: Group) -> Block {
@@ -40,9 +41,6 @@ fn table(seen: &Seen<'_>, group: Group) -> Block {
 }
 
 fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
-    let of_rate = |found: Option<Estimate>| {
-        found.map_or_else(|| number::NONE.to_owned(), |found| rate(found.value))
-    };
     let rho = measured.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
     let is_full = measured.window_delay.is_none();
     let drained = measured.runs.iter().find_map(|run| run.drained_delay);
@@ -56,6 +54,28 @@ fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
         span(drained),
         measured.runs.len().to_string(),
     ]
+}
+
+fn of_rate(found: Option<Estimate>) -> String {
+    found.map_or_else(|| number::NONE.to_owned(), |found| rate(found.value))
+}
+
+/// What knee and mu are found from, where that is not d: a long path has a part of every load under way at the end.
+fn carried(seen: &Seen<'_>, group: Group) -> Option<Block> {
+    if !matches!(group, Group::Capacity | Group::Load | Group::Period) {
+        return None;
+    }
+    let cells: Vec<&Measured> = seen.analysis.group(group).collect();
+    let differs = |cell: &&Measured| of_rate(cell.carried()) != of_rate(cell.departure);
+    let columns = vec![Column::left(group.axis()), Column::right("a"), Column::right("carried")];
+    let row = |cell: &&Measured| {
+        vec![cell.cell.label.clone(), of_rate(cell.arrival), of_rate(cell.carried())]
+    };
+    let title = "The same with what was only under way at the end: knee and mu are found from this";
+    cells.iter().any(differs).then(|| {
+        let rows = cells.iter().map(row).collect();
+        Block::Table(Table { title: title.to_owned(), columns, rows, summary_rows: 0 })
+    })
 }
 
 /// What the cells of a group are.

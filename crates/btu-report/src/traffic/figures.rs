@@ -195,16 +195,16 @@ fn rates_over_period(seen: &Seen<'_>) -> Option<LineChart> {
         title: "Throughput and arrival rate over burst period (napier, figure 7)",
         x: ("burst period, ms", ScaleKind::Linear),
         y: ("Mb/s", ScaleKind::Linear),
-        reading: "Strokes are 95 % intervals over passes. Above the knee both are one line; below it the arrival rate goes on rising and the \
-                  throughput does not.",
+        reading: "Strokes are 95 % intervals over passes. Throughput is what was carried, with what was only under way at the end. Above \
+                  the knee both are one line; below it the arrival rate goes on rising and the throughput does not.",
     };
-    let departed = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6)));
+    let carried = curve(&cells, |c| Some(place(c.cell.x, c.carried()?, 1e6)));
     let arrived = curve(&cells, |c| Some(place(c.cell.x, c.arrival?, 1e6)));
     let rows = cells
         .iter()
-        .map(|c| vec![c.cell.label.clone(), megabits(c.departure), megabits(c.arrival)]);
+        .map(|c| vec![c.cell.label.clone(), megabits(c.carried()), megabits(c.arrival)]);
     let rows = rows.collect();
-    form.of(vec![own("throughput", departed), reference("arrival rate", arrived)], rows)
+    form.of(vec![own("throughput", carried), reference("arrival rate", arrived)], rows)
 }
 
 fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {

@@ -190,7 +190,7 @@ fn shown(analysis: &Analysis) -> Option<&Measured> {
 fn carried(analysis: &Analysis) -> Option<f64> {
     let loads = analysis.group(Group::Period).chain(analysis.group(Group::Load));
     let rates: Vec<(f64, f64)> =
-        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried?.value))).collect();
+        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value))).collect();
     let (arrival, carried) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
     (rates.len() > 1 && carried * 1.02 >= arrival).then_some(arrival)
 }

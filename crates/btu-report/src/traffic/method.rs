@@ -226,7 +226,7 @@ fn capacity(found: &CapacityFigures) -> Block {
 }
 
 fn least_delay(found: &CapacityFigures) -> String {
-    match (found.least_delay_s, found.delay_bound_s) {
+    match (found.least_delay_s, found.least_delay_bound_s) {
         (Some(least), Some(bound)) => {
             format!("{}, known within {}", span(Some(least)), span(Some(bound)))
         }
@@ -285,7 +285,7 @@ mod tests {
             best_lost_share: 0.0,
             delay_variation_s: 0.0,
             least_delay_s: Some(0.001),
-            delay_bound_s: None,
+            least_delay_bound_s: None,
             reports: 200,
         };
         let said = |found: CapacityFigures| format!("{:?}", capacity(&found));
@@ -297,7 +297,7 @@ mod tests {
         assert!(free.contains("\"0 % lost, ") && free.contains(", 20.0 % lost; "), "{free}");
         let apart = |least_delay_s| CapacityFigures {
             least_delay_s,
-            delay_bound_s: Some(0.01),
+            least_delay_bound_s: Some(0.01),
             ..found(false)
         };
         let known = said(apart(Some(0.011)));

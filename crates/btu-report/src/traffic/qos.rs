@@ -8,6 +8,7 @@ use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Carried;
 use btu_core::traffic::study::Measured;
+use btu_core::traffic::study::Totals;
 
 use super::Seen;
 use super::calls;
@@ -27,8 +28,11 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(agreement(seen));
     blocks.extend(around_the_knee(seen));
     blocks.push(sessions(seen));
-    let runs = seen.analysis.classes.iter().flat_map(|carried| &carried.at.runs);
-    if runs.into_iter().any(|run| run.reordered.is_some()) {
+    let runs = || seen.analysis.classes.iter().flat_map(|carried| &carried.at.runs);
+    if runs().any(|run| run.delay_p99_bound().is_some()) {
+        blocks.push(Block::paragraph(AT_LEAST.to_owned()));
+    }
+    if runs().any(|run| run.reordered.is_some()) {
         blocks.push(Block::paragraph(REORDERED.to_owned()));
     }
     blocks.extend(calls::compose(seen));
@@ -159,14 +163,12 @@ fn sessions(seen: &Seen<'_>) -> Block {
 
 fn row(carried: &Carried) -> Vec<String> {
     let runs = &carried.at.runs;
-    let worst = |of: fn(&btu_core::traffic::study::Totals) -> Option<f64>| {
-        runs.iter().filter_map(of).max_by(f64::total_cmp)
-    };
+    let worst = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
     vec![
         carried.class.clone(),
         carried.most.map_or_else(|| "none".to_owned(), |most| most.to_string()),
         span(worst(|run| run.delay_p50)),
-        span(worst(|run| run.delay_p99)),
+        slowest(runs),
         span(worst(|run| run.pdv_p99)),
         percent(worst(|run| run.worst_loss)),
         percent(worst(|run| run.reordered)),
@@ -175,6 +177,16 @@ fn row(carried: &Carried) -> Vec<String> {
             .as_ref()
             .map_or_else(|| "none tried".to_owned(), |(at, why)| format!("{at}: {why}")),
     ]
+}
+
+/// The worst 99th percentile, and whether it is a lower bound.
+fn slowest(runs: &[Totals]) -> String {
+    let worst = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
+    let (read, least) = (worst(|run| run.delay_p99), worst(Totals::delay_p99_bound));
+    match least.filter(|least| read.is_none_or(|read| *least > read)) {
+        Some(least) => format!("at least {}", span(Some(least))),
+        None => span(read),
+    }
 }
 
 /// A share; a dash where there is none.
@@ -209,6 +221,8 @@ fn limits(seen: &Seen<'_>) -> Block {
     Block::Facts { rows: rows.collect() }
 }
 
+const AT_LEAST: &str = "At least: blocks that nobody had read at the end had waited longer than those that were read took. \
+    They count with that; p50 and PDV are of blocks that were read.";
 const REORDERED: &str =
     "Reordered is the share of datagrams that came after a later one (RFC 4737, 3.4).";
 const UNVERIFIED: &str =

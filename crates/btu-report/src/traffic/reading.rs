@@ -22,7 +22,11 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("D(t)", "bytes that the receiving user has read"),
     ("a, d", "A(T) / T and D(T) / T, T being the duration"),
-    ("mu", "d of a full stream in the same plan"),
+    (
+        "carried",
+        "D(T + w) / T, w the least time that a byte took: d, and what was only under way at T; knee and mu are found from it",
+    ),
+    ("mu", "what a full stream of the same plan carried"),
     ("a/d", "the utilisation of the paper, which can exceed 1"),
     ("rho", "a / mu, the true utilisation"),
     ("L", "A(t) - D(t), the queue"),

@@ -6,6 +6,7 @@
 mod skip;
 
 mod browser;
+mod carried;
 #[path = "../../../../tests/chromium.rs"]
 mod chromium;
 mod damaged;

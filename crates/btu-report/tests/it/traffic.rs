@@ -77,7 +77,7 @@ fn flow(period: Nanos, time: Nanos) -> FlowSample {
 }
 
 /// Three passes over bursts of these periods.
-fn journal(study: Study, periods_ms: &[u64]) -> Journal {
+pub(crate) fn journal(study: Study, periods_ms: &[u64]) -> Journal {
     let cells = (1..).zip(periods_ms).map(|(id, period)| Cell {
         id,
         group: if study == Study::Scenario { Group::Scenario } else { Group::Period },
@@ -127,7 +127,7 @@ fn journal(study: Study, periods_ms: &[u64]) -> Journal {
     Journal { plan, hosts: Disclosure::default(), lines, events }
 }
 
-fn rendered(format: &str, journal: &Journal) -> String {
+pub(crate) fn rendered(format: &str, journal: &Journal) -> String {
     let analysis = analyse(journal);
     let document = compose_traffic(journal, &analysis);
     String::from_utf8(
@@ -137,7 +137,7 @@ fn rendered(format: &str, journal: &Journal) -> String {
     .unwrap()
 }
 
-const PERIODS: [u64; 8] = [20, 30, 40, 50, 70, 80, 120, 200];
+pub(crate) const PERIODS: [u64; 8] = [20, 30, 40, 50, 70, 80, 120, 200];
 
 /// 12500 B at 1.7 Mb/s: the knee is where the period is 58.8 ms (napier, figure 7).
 #[test]

@@ -32,9 +32,9 @@ pub struct Figures {
     pub arrival_rate_bit_s: f64,
     /// d = D(T) / T, bit/s.
     pub departure_rate_bit_s: f64,
-    /// D(T + w) / T, bit/s, with the least w that a byte took: what the path carries of a, without what was
-    /// under way at T for no other reason than the length of the path. `None` in results that are older
-    /// than this key.
+    /// D(T + w) / T, bit/s, with the least w that a byte took: what the path carries of a, with what was under
+    /// way at T for no other reason than the length of the path. `None` in results that are older than
+    /// this key.
     #[serde(default)]
     pub carried_rate_bit_s: Option<f64>,
     /// a / d, the utilisation of the paper; can exceed 1.
@@ -132,9 +132,7 @@ impl Figures {
             spread_s: spread(&trace.blocks),
         }
     }
-}
 
-impl Figures {
     /// What the path carried, bit/s: of an arrival rate below its own all, however long it is.
     pub fn carried(&self) -> f64 {
         self.carried_rate_bit_s.unwrap_or(self.departure_rate_bit_s)

@@ -9,7 +9,7 @@ use crate::stats;
 use crate::stats::Interval;
 use crate::stats::student_on_logs;
 
-/// One measurement: offered load a and what departed d, both in bit/s, in a pass.
+/// One measurement: offered load a and what was carried of it, both in bit/s, in a pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loaded {
     /// The number of the pass; each pass has every load once.
@@ -18,12 +18,12 @@ pub struct Loaded {
     pub cell: u32,
     /// a, as drawn.
     pub offered: f64,
-    /// d, without what was under way at the end for no other reason than the length of the path: below the
+    /// d, and what was under way at the end for no other reason than the length of the path: below the
     /// knee it is a.
-    pub departed: f64,
+    pub carried: f64,
 }
 
-/// d(a) = min(a, mu), fitted.
+/// c(a) = min(a, mu), fitted: c is what was carried of a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hinge {
     /// mu, the one parameter: the rate of the path and the load at the knee, bit/s.
@@ -75,15 +75,15 @@ pub fn hinge(points: &[Loaded]) -> Option<Hinge> {
     Some(Hinge { knee, interval, passes, made, shape: shape(points, knee) })
 }
 
-/// The mu with the least squares of ln d - ln min(a, mu). Between two neighbouring loads the best mu
-/// is the geometric mean of what departed above; so there are as many candidates as loads.
+/// The mu with the least squares of ln c - ln min(a, mu). Between two neighbouring loads the best mu
+/// is the geometric mean of what was carried above; so there are as many candidates as loads.
 fn fit(points: &[Loaded]) -> Option<f64> {
-    let usable = |point: &&Loaded| point.offered > 0.0 && point.departed > 0.0;
+    let usable = |point: &&Loaded| point.offered > 0.0 && point.carried > 0.0;
     let mut sorted: Vec<Loaded> = points.iter().filter(usable).copied().collect();
     sorted.sort_by(|a, b| a.offered.total_cmp(&b.offered));
     let candidate = |from: usize| {
         let above = &sorted[from..];
-        let mean = above.iter().map(|p| p.departed.ln()).sum::<f64>() / stats::count(above.len());
+        let mean = above.iter().map(|p| p.carried.ln()).sum::<f64>() / stats::count(above.len());
         // A knee beyond its own range is drawn back to it.
         let least =
             from.checked_sub(1).map_or(f64::NEG_INFINITY, |below| sorted[below].offered.ln());
@@ -96,7 +96,7 @@ fn fit(points: &[Loaded]) -> Option<f64> {
 }
 
 fn residual(point: &Loaded, knee: f64) -> f64 {
-    point.departed.ln() - point.offered.min(knee).ln()
+    point.carried.ln() - point.offered.min(knee).ln()
 }
 
 /// The lack-of-fit test: what the means of repeats miss the hinge by, against what repeats miss their
@@ -136,7 +136,7 @@ fn shape(points: &[Loaded], knee: f64) -> Shape {
     }
 }
 
-/// What is offered beyond this much more than departs was not carried; closer loads tell noise from nothing.
+/// What is offered beyond so much more than is carried was not carried; closer loads tell noise from nothing.
 const BEYOND: f64 = 1.02;
 /// Student's t of two values is right and useless.
 const LEAST_PASSES: usize = 3;
@@ -175,8 +175,8 @@ mod tests {
         for pass in 1..=5 {
             for (cell, load) in (1..).zip(LOADS) {
                 let offered = load * MU;
-                let departed = system(offered) * f64::exp(noise.sample(&mut chance));
-                points.push(Loaded { pass, cell, offered, departed });
+                let carried = system(offered) * f64::exp(noise.sample(&mut chance));
+                points.push(Loaded { pass, cell, offered, carried });
             }
         }
         points
@@ -221,8 +221,8 @@ mod tests {
                 .flat_map(|pass| (1..).zip(LOADS).map(move |(cell, load)| (pass, cell, load)))
                 .map(|(pass, cell, load)| {
                     let offered = load * MU;
-                    let departed = offered.min(MU) * (1.0 - share * f64::from(cell % 2));
-                    Loaded { pass, cell, offered, departed }
+                    let carried = offered.min(MU) * (1.0 - share * f64::from(cell % 2));
+                    Loaded { pass, cell, offered, carried }
                 })
                 .collect();
             hinge(&points).unwrap().shape
@@ -241,14 +241,14 @@ mod tests {
         assert!(covered >= 176, "{covered}");
     }
 
-    /// Departure is what was offered, with noise of half a percent, as of a clock or of a last block that was
+    /// What was offered is carried, with noise of half a percent, as of a clock or of a last block that was
     /// read late.
     #[test]
     fn t11_a_path_that_never_saturates_has_no_knee() {
         let calm = |seed| {
             let mut points = measured(seed, |offered| offered);
             for point in &mut points {
-                point.departed = point.offered * (point.departed / point.offered).powf(0.25);
+                point.carried = point.offered * (point.carried / point.offered).powf(0.25);
             }
             hinge(&points)
         };
@@ -258,8 +258,8 @@ mod tests {
         assert!(rough.count() <= 10);
     }
 
-    /// Three passes of random arrivals for 2 s over a path of some length, with what `departed` makes of each.
-    fn over(line: Line, loads: &[f64], seed: u64, departed: fn(&Figures) -> f64) -> Vec<Loaded> {
+    /// Three passes of random arrivals for 2 s over a path of some length, with what `carried` makes of each.
+    fn over(line: Line, loads: &[f64], seed: u64, carried: fn(&Figures) -> f64) -> Vec<Loaded> {
         let (mut chance, time) = (ChaCha12Rng::seed_from_u64(seed), Nanos::from_secs(2));
         let mut points = Vec::new();
         for pass in 1..=3 {
@@ -273,7 +273,7 @@ mod tests {
                 let train: Vec<Block> = blocks.take_while(|block| block.due < time).collect();
                 let figures = Figures::of(&line.carry(&train, time, Discipline::Queue));
                 let offered = figures.arrival_rate_bit_s;
-                points.push(Loaded { pass, cell, offered, departed: departed(&figures) });
+                points.push(Loaded { pass, cell, offered, carried: carried(&figures) });
             }
         }
         points
@@ -306,7 +306,7 @@ mod tests {
             pass,
             cell: if load < 1.0 { 1 } else { 2 },
             offered: load * MU,
-            departed: (load * MU).min(mu),
+            carried: (load * MU).min(mu),
         };
         let passes = |saturated: u32| -> Vec<Loaded> {
             let mu = |pass| if pass <= saturated { MU } else { 9.0 * MU };
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn without_a_load_on_both_sides_there_is_no_knee() {
-        let one = |offered: f64| Loaded { pass: 1, cell: 1, offered, departed: offered.min(MU) };
+        let one = |offered: f64| Loaded { pass: 1, cell: 1, offered, carried: offered.min(MU) };
         assert_eq!(hinge(&[one(1e5), one(1e6)]), None);
         assert_eq!(hinge(&[one(3e6), one(4e6)]), None);
         assert_eq!(hinge(&[]), None);

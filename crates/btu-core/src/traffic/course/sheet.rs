@@ -113,7 +113,7 @@ fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
         pass: made.run.pass,
         cell: made.cell.id,
         offered: made.totals.arrival,
-        departed: made.totals.carried,
+        carried: made.totals.carried(),
     });
     let knee = knee::hinge(&points.collect::<Vec<_>>()).map_or(mu, |hinge| hinge.knee);
     let cell = |share: &f64| Cell {

@@ -17,8 +17,8 @@ pub struct CapacitySample {
     /// The smallest delay of one way, as it was read: between two clocks it may be negative.
     pub least_delay_ns: i64,
     /// How far that may be from the truth; `None` where one clock measured both ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_bound_ns: Option<Nanos>,
+    #[serde(default, alias = "delay_bound_ns", skip_serializing_if = "Option::is_none")]
+    pub least_delay_bound_ns: Option<Nanos>,
     /// Datagrams sent.
     pub sent: u64,
     /// Times at which the sender was too late for its rate and let it go.
@@ -66,16 +66,16 @@ pub struct CapacityFigures {
     pub is_lower_bound: bool,
     /// What came over the whole search, bit/s.
     pub mean_bit_s: f64,
-    /// Of all datagrams.
+    /// Of all datagrams the share that was lost.
     pub lost_share: f64,
-    /// Of those of the sub-interval with the most.
+    /// Of the datagrams of the sub-interval with the most the share that was lost.
     pub best_lost_share: f64,
     /// Delay variation of the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
     /// The smallest delay of one way, seconds; `None` where two clocks hide it.
     pub least_delay_s: Option<f64>,
     /// How far that may be from the truth, seconds; `None` where one clock measured both ends.
-    pub delay_bound_s: Option<f64>,
+    pub least_delay_bound_s: Option<f64>,
     /// Reports.
     pub reports: usize,
 }
@@ -89,7 +89,7 @@ impl CapacitySample {
     /// The smallest delay of one way, where the clocks of both ends are known well enough to say it.
     fn least_delay_s(&self) -> Option<f64> {
         let least = Nanos::new(u64::try_from(self.least_delay_ns).ok()?);
-        self.delay_bound_ns.is_none_or(|bound| least >= bound).then(|| least.seconds())
+        self.least_delay_bound_ns.is_none_or(|bound| least >= bound).then(|| least.seconds())
     }
 
     /// What it found: a tenth of the search is a sub-interval (RFC 9097, 5.3: 1 s of 10 s).
@@ -120,7 +120,7 @@ impl CapacitySample {
             best_lost_share: lost_share(best),
             delay_variation_s: stats::arithmetic_mean(&variations)?,
             least_delay_s: self.least_delay_s(),
-            delay_bound_s: self.delay_bound_ns.map(Nanos::seconds),
+            least_delay_bound_s: self.least_delay_bound_ns.map(Nanos::seconds),
             reports: self.reports.len(),
         })
     }
@@ -252,13 +252,19 @@ mod tests {
         ] {
             let sample = CapacitySample {
                 least_delay_ns,
-                delay_bound_ns: bound.map(Nanos::from_micros),
+                least_delay_bound_ns: bound.map(Nanos::from_micros),
                 reports: vec![report],
                 ..CapacitySample::default()
             };
             let figures = sample.figures().unwrap();
             assert_eq!(figures.least_delay_s, want);
-            assert_eq!(figures.delay_bound_s, sample.delay_bound_ns.map(Nanos::seconds));
+            let wanted = sample.least_delay_bound_ns.map(Nanos::seconds);
+            assert_eq!(figures.least_delay_bound_s, wanted);
+            // Journals that are older than the name of the bound have another one.
+            let told = serde_json::to_string(&sample).unwrap();
+            let older = told.replace("least_delay_bound_ns", "delay_bound_ns");
+            assert_eq!(older != told, bound.is_some());
+            assert_eq!(serde_json::from_str::<CapacitySample>(&older).unwrap(), sample);
         }
     }
 }

@@ -33,6 +33,13 @@ pub(super) fn rate_of(run: &RunSample, of: impl Fn(&FlowSample) -> f64) -> f64 {
     if all > 0.0 { bits / all } else { 0.0 }
 }
 
+/// What was carried; `None` in results that are older than this figure.
+pub(super) fn carried(run: &RunSample) -> Option<f64> {
+    run.flows()
+        .all(|flow| flow.figures.carried_rate_bit_s.is_some())
+        .then(|| rate_of(run, |flow| flow.figures.carried()))
+}
+
 /// What was acknowledged in the time of each flow; `None` where somebody does not say.
 pub(super) fn transmitted(run: &RunSample) -> Option<f64> {
     let of = |flow: &FlowSample| {

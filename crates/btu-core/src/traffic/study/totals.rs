@@ -9,6 +9,7 @@ use super::super::sample::ClusterSample;
 use super::super::sample::FlowSample;
 use super::super::sample::RunSample;
 use super::super::trace::float;
+use super::rates::carried;
 use super::rates::rate_of;
 use super::rates::transmitted;
 use crate::sample::Outcome;
@@ -24,20 +25,23 @@ pub struct Totals {
     pub arrival: f64,
     /// d, bit/s.
     pub departure: f64,
-    /// What the path carried of a, bit/s: d without what was only under way at the end.
-    pub carried: f64,
+    /// What the path carried of a, bit/s: d, and what was only under way at the end. `None` in results that are
+    /// older than this figure.
+    pub carried: Option<f64>,
     /// Payload acknowledged at T over T, bit/s: what was transmitted; `None` for datagrams.
     pub transmitted: Option<f64>,
     /// Little's delay over the duration, seconds, weighted by bytes.
     pub window_delay: Option<f64>,
     /// The same until the queues were empty.
     pub drained_delay: Option<f64>,
-    /// The largest 99th percentile of block delays, seconds; blocks that nobody had read count with the time for which
-    /// they had waited.
+    /// The largest 99th percentile of block delays, seconds, of blocks that were read.
     pub delay_p99: Option<f64>,
+    /// The same where blocks that nobody had read count with the time for which they had waited: no less than
+    /// this. `None` in results that are older than this figure.
+    pub delay_p99_at_least: Option<f64>,
     /// The mean of the medians of block delays, seconds.
     pub delay_p50: Option<f64>,
-    /// The same of the 99.9th percentile.
+    /// The largest 99.9th percentile, of blocks that were read.
     pub delay_p999: Option<f64>,
     /// The largest PDV of a flow: 99th percentile less the smallest, seconds.
     pub pdv_p99: Option<f64>,
@@ -81,11 +85,7 @@ impl Totals {
         };
         let medians: Vec<f64> =
             flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p50_s).collect();
-        let tail = |flow: &&FlowSample| {
-            let read = flow.figures.delay.map(|delay| delay.p99_s);
-            flow.figures.delay_p99_at_least_s.or(read)
-        };
-        let tails = flows.iter().filter_map(tail);
+        let tails = flows.iter().filter_map(|flow| flow.figures.delay_p99_at_least_s);
         let most = |of: fn(&Delays) -> f64| {
             let delays = flows.iter().filter_map(|flow| flow.figures.delay);
             delays.map(|delay| of(&delay)).max_by(f64::total_cmp)
@@ -95,11 +95,12 @@ impl Totals {
             pass: run.pass,
             arrival: rate_of(run, |flow| flow.figures.arrival_rate_bit_s),
             departure: rate_of(run, |flow| flow.figures.departure_rate_bit_s),
-            carried: rate_of(run, |flow| flow.figures.carried()),
+            carried: carried(run),
             transmitted: transmitted(run),
             window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
             drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
-            delay_p99: tails.max_by(f64::total_cmp),
+            delay_p99: most(|delay| delay.p99_s),
+            delay_p99_at_least: tails.max_by(f64::total_cmp),
             delay_p50: stats::arithmetic_mean(&medians),
             delay_p999: most(|delay| delay.p999_s),
             pdv_p99: most(|delay| delay.pdv_p99_s),
@@ -127,6 +128,18 @@ impl Totals {
             flows: flows.len(),
             broken: broken(run, &flows),
         }
+    }
+
+    /// A 99th percentile of delay that is a lower bound: blocks that nobody had read had waited longer than those that
+    /// were read took.
+    pub fn delay_p99_bound(&self) -> Option<f64> {
+        let is_longer = |least: &f64| self.delay_p99.is_none_or(|read| *least > read);
+        self.delay_p99_at_least.filter(is_longer)
+    }
+
+    /// What the path carried, bit/s, as well as a result tells: d in those that are older than the figure.
+    pub fn carried(&self) -> f64 {
+        self.carried.unwrap_or(self.departure)
     }
 }
 

@@ -47,6 +47,8 @@ pub struct FrameResult {
     pub latency_p50_s: Option<f64>,
     /// 99th percentile, seconds.
     pub latency_p99_s: Option<f64>,
+    /// How far the clocks of two hosts may put these off, seconds; null where one clock measured both ends.
+    pub latency_bound_s: Option<f64>,
     /// Loads with the share of frames that they lost, in falling order.
     pub losses: Vec<LossResult>,
     /// Bursts back to back.
@@ -119,9 +121,9 @@ pub struct CapacityResult {
     pub lower_bound: bool,
     /// What came over the whole search, bit/s.
     pub mean_bit_s: f64,
-    /// Of all datagrams.
+    /// Of all datagrams the share that was lost.
     pub lost_share: f64,
-    /// Of those of the sub-interval with the most.
+    /// Of the datagrams of the sub-interval with the most the share that was lost.
     pub best_lost_share: f64,
     /// Delay variation in the sub-interval with the most, seconds.
     pub delay_variation_s: f64,
@@ -177,6 +179,7 @@ fn frame(found: &FrameFinding) -> FrameResult {
         trial_s: found.trial_s,
         latency_p50_s: found.latency_p50_s,
         latency_p99_s: found.latency_p99_s,
+        latency_bound_s: found.latency_bound_s,
         losses: found
             .losses
             .iter()
@@ -224,7 +227,7 @@ fn capacity(found: &CapacityFigures) -> CapacityResult {
         best_lost_share: found.best_lost_share,
         delay_variation_s: found.delay_variation_s,
         least_delay_s: found.least_delay_s,
-        least_delay_bound_s: found.delay_bound_s,
+        least_delay_bound_s: found.least_delay_bound_s,
         reports: count(found.reports),
     }
 }
@@ -244,4 +247,19 @@ fn responsiveness(found: &ResponsivenessFigures) -> ResponsivenessResult {
 
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever reads a latency between two hosts reads how well it is known, too.
+    #[test]
+    fn a_latency_stands_beside_the_bound_of_its_clocks() {
+        let (latency_p99_s, latency_bound_s) = (Some(0.005), Some(0.003));
+        let found = FrameFinding { latency_p99_s, latency_bound_s, ..FrameFinding::default() };
+        let told = frame(&found);
+        assert_eq!((told.latency_p99_s, told.latency_bound_s), (latency_p99_s, latency_bound_s));
+        assert_eq!(told.latency_p50_s, None, "below the bound");
+    }
 }

@@ -56,8 +56,8 @@ pub(in super::super) fn capacity(
             return Err(misfit());
         }
         let after = Offset::of(&peers.read_clock(FAR)?).map_err(refused)?;
-        let delay_bound_ns = Some(offset.bound_until(&after));
-        Ok(CapacitySample { datagram_bytes: datagram, delay_bound_ns, sent, late, ..sample })
+        let least_delay_bound_ns = Some(offset.bound_until(&after));
+        Ok(CapacitySample { datagram_bytes: datagram, least_delay_bound_ns, sent, late, ..sample })
     })
 }
 
