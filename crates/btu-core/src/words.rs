@@ -13,16 +13,6 @@ pub fn several(count: impl Display, one: &str) -> String {
     format!("{count} {one}{ending}")
 }
 
-/// A word that a shell takes as it is.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+_-./".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 /// `once`, `3 times`
 pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
