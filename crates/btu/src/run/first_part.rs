@@ -51,11 +51,11 @@ pub(super) fn same_conditions(stored: &Disclosure, here: &Disclosure) -> Result<
         let [was, is] = values.map(said);
         format!("{group}.{name} was {was} and is {is}")
     });
-    let places = [&stored.placement, &here.placement];
-    let names: BTreeSet<&String> = places.into_iter().flat_map(BTreeMap::keys).collect();
+    let both = [&stored.placement, &here.placement];
+    let names: BTreeSet<&String> = both.into_iter().flat_map(BTreeMap::keys).collect();
     let lasting = |name: &&String| !PASSING.iter().any(|prefix| name.starts_with(prefix));
     let placed = names.into_iter().filter(lasting).filter_map(|name| {
-        let [was, is] = places.map(|facts| facts.get(name));
+        let [was, is] = both.map(|facts| facts.get(name));
         (was != is).then(|| format!("{name} was {} and is {}", said(was), said(is)))
     });
     let changed: Vec<String> = placed.chain(settings).collect();
