@@ -79,7 +79,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/activity",
         listed_in: "crates/btu-engine/src/activity.rs",
         slice: "ACTIVITIES",
-        shared: &["running", "trail"],
+        shared: &["calibrated", "running", "trail"],
         page: "docs/activities.md",
         since: Since::Now,
     },
