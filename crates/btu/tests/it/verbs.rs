@@ -207,7 +207,9 @@ fn the_list_holds_every_registry() {
         ("services", "pingpong"),
         ("formats", "html"),
     ];
-    assert_eq!(document.as_object().unwrap().len(), entries.len(), "each registry has its entry");
+    let keys = document.as_object().unwrap().keys();
+    let registries = keys.filter(|key| *key != "schema_version").count();
+    assert_eq!(registries, entries.len(), "each registry has its entry");
     for (registry, entry) in entries {
         let listed = document[registry].as_array().unwrap_or_else(|| panic!("{registry}"));
         assert!(listed.iter().any(|one| one["name"] == entry), "{registry}: {entry}");
