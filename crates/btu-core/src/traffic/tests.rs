@@ -69,6 +69,22 @@ fn scripts_in_the_wild_are_read_with_a_warning() {
     assert_eq!(reading.scenario.hosts, ["quadra", "vasari"]);
 }
 
+/// A word takes what NetSpec gives it; what does nothing here says so.
+#[test]
+fn an_argument_that_changes_nothing_is_told() {
+    let script = |size: &str| {
+        let text = format!(
+            "cluster {{ test a {{ type = burstq (blocksize={size}, period=40000, duration=1); \
+             own = a:1; peer = b:2; }} }}"
+        );
+        read_script("x.ns", &text, Dialect::NetSpec, &WORDS).expect("a legal script")
+    };
+    let given = script("videoMPEGFrameSize(scenelengthmean=30)");
+    let said = |warning: &Problem| warning.cause.contains("scenelengthmean changes nothing");
+    assert!(given.warnings.iter().any(said), "{:?}", given.warnings);
+    assert_eq!(given.scenario, script("videoMPEGFrameSize(scenelengthmean=3)").scenario);
+}
+
 #[test]
 fn blocks_nest() {
     let reading = script("mixed.ns");

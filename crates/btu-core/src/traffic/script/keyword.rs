@@ -57,7 +57,8 @@ pub(super) static KEYWORDS: &[Keyword] = &[
         name: "videompegframesize",
         parameters: &["scenelengthmean"],
         law: |_| crate::traffic::model::mpeg_frames(),
-        warning: "frames are drawn one by one here; type = mpeg keeps their scenes and pattern",
+        warning: "frames are drawn one by one here, and scenelengthmean changes nothing; type = mpeg keeps \
+                  their pattern, and scenes of 10.5 I frames on average",
     },
     Keyword {
         name: "videoteleconferenceframesize",
