@@ -33,23 +33,81 @@ pub(super) static MODEL: Model = Model {
         Train::Open(Box::new(Scenes::new(streams)))
     },
     claims: |call| {
-        if is_starwars(call) {
-            return vec![Claim {
-                what: "long memory of the frames",
-                says: Says::Hurst(0.8),
-                values: |call, streams, n| observe::sizes(call, streams, Forward, n.max(1 << 14)),
-            }];
-        }
-        vec![
-            rounded("size of a P frame", predicted(), |_, streams, n| kind(streams, n, b'P')),
-            rounded("size of a B frame", between(), |_, streams, n| kind(streams, n, b'B')),
-            follows("I frames of a scene", length(), |_, streams, n| {
-                let mut scenes = Scenes::new(streams);
-                (0..n).map(|_| scenes.scene_length()).collect()
-            }),
-        ]
+        if is_starwars(call) { claims_of_film() } else { claims_of_scenes() }
     },
 };
+
+fn claims_of_film() -> Vec<Claim> {
+    vec![
+        Claim {
+            what: "long memory of the frames",
+            says: Says::Hurst(0.8),
+            values: |call, streams, n| observe::sizes(call, streams, Forward, n.max(1 << 14)),
+        },
+        // Within a film no two frames are independent: one of each of many.
+        rounded("size of a frame", film_size(), |_, streams, n| {
+            let sizes = film_size();
+            let third = |part| {
+                let stream = streams.part(part).stream("size");
+                let mut film = Film { memory: LongMemory::new(0.8, stream), sizes: sizes.clone() };
+                (0..3).map(|_| film.size()).last().unwrap_or_default()
+            };
+            (0..n as u64).map(third).collect()
+        }),
+    ]
+}
+
+fn claims_of_scenes() -> Vec<Claim> {
+    vec![
+        rounded("size of a P frame", predicted(), |_, streams, n| kind(streams, n, b'P')),
+        rounded("size of a B frame", between(), |_, streams, n| kind(streams, n, b'B')),
+        follows("I frames of a scene", length(), |_, streams, n| {
+            let mut scenes = Scenes::new(streams);
+            (0..n).map(|_| scenes.scene_length()).collect()
+        }),
+        follows("level of a scene", level(), |_, streams, n| {
+            let mut scenes = Scenes::new(streams);
+            let levels =
+                std::iter::repeat_with(|| (scenes.left < 1.0, scenes.intra(), scenes.level));
+            levels.filter_map(|(begins, _, level)| begins.then_some(level)).take(n).collect()
+        }),
+        // Every 50th: a millionth of the memory is left.
+        follows("size of an I frame above its scene's level", wave(), |_, streams, n| {
+            let mut scenes = Scenes::new(streams);
+            let far = |_| (0..50).map(|_| scenes.above_level()).last().unwrap_or_default();
+            (0..n).map(far).collect()
+        }),
+        Claim {
+            what: "memory of I frames above the levels of their scenes",
+            says: Says::Correlation(WAVE_MEMORY),
+            values: |_, streams, n| {
+                let mut scenes = Scenes::new(streams);
+                (0..n.max(MANY)).map(|_| scenes.above_level()).collect()
+            },
+        },
+        Claim {
+            what: "memory of the size of I frames",
+            says: Says::Correlation(memory()),
+            values: |_, streams, n| kind(streams, n.max(MANY), b'I'),
+        },
+    ]
+}
+
+/// What an I frame adds to the level of its scene, in the long run of the AR(2) process (Box, Jenkins, "Time
+/// Series Analysis", 3.2.4).
+fn wave() -> Law {
+    let [first, second] = WAVE;
+    let gain = (1.0 - second) / ((1.0 + second) * ((1.0 - second).powi(2) - first * first));
+    Law::of("normal", [0.0, NOISE * gain.sqrt(), 0.0])
+}
+
+/// The correlation of an I frame with the next: that of the process, and a level that stays while no scene
+/// begins.
+fn memory() -> f64 {
+    let variance = |law: Law| law.variance().unwrap_or(0.0);
+    let (level, wave) = (variance(level()), variance(wave()));
+    ((1.0 - 1.0 / SCENE) * level + WAVE_MEMORY * wave) / (level + wave)
+}
 
 fn is_starwars(call: &Call) -> bool {
     call.word("film") == "starwars"
@@ -86,6 +144,11 @@ impl Scenes {
         let next = step + NOISE * self.streams[2].normal();
         self.wave = [next, self.wave[0]];
         self.level + next
+    }
+
+    fn above_level(&mut self) -> f64 {
+        let size = self.intra();
+        size - self.level
     }
 
     /// The kind of the next frame, and its size.
@@ -126,12 +189,16 @@ impl Film {
     fn new(streams: &Streams) -> Self {
         Self { memory: LongMemory::new(0.8, streams.stream("size")), sizes: film_size() }
     }
+
+    fn size(&mut self) -> f64 {
+        let share = Normal::standard().cdf(self.memory.next());
+        self.sizes.quantile(share).round().max(1.0)
+    }
 }
 
 impl Open for Film {
     fn next(&mut self) -> Option<Arrival> {
-        let share = Normal::standard().cdf(self.memory.next());
-        let bytes = Bytes::new(whole(self.sizes.quantile(share)).max(1));
+        let bytes = Bytes::new(whole(self.size()));
         let gap = Nanos::new(whole(1e9 / 24.0));
         Some(Arrival { gap, bytes, flow: 0, direction: Forward })
     }
@@ -160,7 +227,7 @@ fn film_size() -> Law {
 }
 
 fn length() -> Law {
-    Law::of("geometric", [1.0 / 10.5, 0.0, 0.0])
+    Law::of("geometric", [1.0 / SCENE, 0.0, 0.0])
 }
 
 fn level() -> Law {
@@ -181,7 +248,13 @@ pub(in crate::traffic) fn frames() -> Law {
 }
 
 const PATTERN: &[u8; 12] = b"IBBPBBPBBPBB";
+/// I frames of a scene on average.
+const SCENE: f64 = 10.5;
 const WAVE: [f64; 2] = [0.5, 0.2];
+/// The correlation of neighbours of an AR(2) process (as above, 3.2.28).
+const WAVE_MEMORY: f64 = WAVE[0] / (1.0 - WAVE[1]);
+/// I frames whose correlation is known within 5 %.
+const MANY: usize = 20_000;
 /// The deviation of the process's steps, in bytes.
 const NOISE: f64 = 1_500.0;
 const BODY: f64 = 0.97;
