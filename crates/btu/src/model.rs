@@ -63,7 +63,7 @@ fn list(json: bool) -> Result<Exit, Failure> {
     let mut text = String::new();
     for model in MODELS {
         let [down, up] = model.mean_rates(&Call::plain(&model.shape)).map(rate);
-        let verified = if model.verified == Verified::Yes { "verified" } else { "not verified" };
+        let verified = if model.verified.is_yes() { "verified" } else { "not verified" };
         let feedback = feedback(model);
         let line = format!(
             "{:width$}  {verified:<12}  {feedback:<6}  {down:>14}  {up:>14}  {}\n",
@@ -87,7 +87,8 @@ fn entry(model: &'static Model) -> Value {
         "name": model.name(),
         "about": model.shape.about,
         "source": model.source,
-        "verified": model.verified == Verified::Yes,
+        "verified": model.verified.is_yes(),
+        "verified_with": verified_with(model),
         "feedback": feedback(model),
         "note": note(model),
         "mean_forward_bit_s": forward.bit_per_second(),
@@ -106,8 +107,16 @@ fn feedback(model: &'static Model) -> &'static str {
 /// What a reader of a model's figures should know.
 fn note(model: &Model) -> Option<String> {
     match model.verified {
-        Verified::Yes => None,
+        Verified::Yes(_) => None,
         Verified::No(why) => Some(format!("parameters not verified: {why}")),
+    }
+}
+
+/// What was compared with what.
+fn verified_with(model: &Model) -> Option<&'static str> {
+    match model.verified {
+        Verified::Yes(what) => Some(what),
+        Verified::No(_) => None,
     }
 }
 

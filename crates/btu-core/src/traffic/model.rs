@@ -142,8 +142,16 @@ pub struct Model {
 pub enum Verified {
     /// Not; what is missing.
     No(&'static str),
-    /// Yes.
-    Yes,
+    /// Which of them were compared with which page or file, and where that differs; the page of the models
+    /// says it in the same words.
+    Yes(&'static str),
+}
+
+impl Verified {
+    /// True for those that were compared.
+    pub const fn is_yes(self) -> bool {
+        matches!(self, Self::Yes(_))
+    }
 }
 
 /// Something that a model says about its train.

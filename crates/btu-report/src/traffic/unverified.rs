@@ -13,7 +13,7 @@ pub(crate) fn models(journal: &Journal) -> Vec<String> {
     let names: BTreeSet<&str> =
         flows.filter_map(|flow| flow.traffic.split('(').next()).map(str::trim).collect();
     let said = names.into_iter().filter_map(|name| match find(name)?.verified {
-        Verified::Yes => None,
+        Verified::Yes(_) => None,
         Verified::No(why) => Some(format!("model {name}: parameters not verified: {why}")),
     });
     said.collect()

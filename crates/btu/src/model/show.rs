@@ -75,8 +75,8 @@ fn text(shown: &Shown) -> String {
     let Shown { model, call, time, .. } = shown;
     let mut out = format!("{call}  {}\n", model.shape.about);
     let _ = writeln!(out, "source      {}", model.source);
-    let verified = super::note(model).unwrap_or_else(|| "yes".to_owned());
-    let _ = writeln!(out, "verified    {verified}");
+    let verified = super::verified_with(model).map(str::to_owned).or_else(|| super::note(model));
+    let _ = writeln!(out, "verified    {}", verified.unwrap_or_default());
     for parameter in model.shape.parameters {
         let _ = writeln!(out, "parameter   {}", parameter_text(parameter));
     }

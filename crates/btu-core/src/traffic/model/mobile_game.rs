@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 
-/// IEEE 802.11-18/2009 (real-time applications): `lev(a, b)` in bytes and milliseconds.
+/// IEEE 802.11-18/2009 (real-time applications) by way of ns-3 rta-tig-mobile-gaming.cc: `lev(a, b)` in bytes
+/// and milliseconds. Sessions there begin and end with a message of another size, one each.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "mobile-game",
@@ -12,8 +13,11 @@ pub(super) static MODEL: Model = Model {
             DURATION,
         ],
     },
-    source: "IEEE 802.11-18/2009; as in ns-3 rta-tig-mobile-gaming.cc",
-    verified: Verified::Yes,
+    source: "IEEE 802.11-18/2009, by way of ns-3 rta-tig-mobile-gaming.cc",
+    verified: Verified::Yes(
+        "sizes and gaps with ns-3 (rta-tig-mobile-gaming.cc), not with the text of IEEE; the first message of a \
+         session (up to 20 B, lockstep 80 B) and the last one (400 to 600 B, lockstep 500 to 1500 B) are left out",
+    ),
     rates: |call| [Forward, Backward].map(|way| rate(call, way)),
     train: |call, streams| {
         let one = |way| {

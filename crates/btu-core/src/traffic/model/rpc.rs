@@ -7,7 +7,7 @@ use crate::traffic::law::Table;
 /// Sizes and their cumulated shares as the traffic generator of HPCC has them: web search (Alizadeh
 /// et al., DCTCP, 2010) and Hadoop (Roy et al., Facebook, 2015). Open loop: rate = load x capacity /
 /// mean size. What lies between two rows is part of the workload's name, for it decides the mean:
-/// 1.71 MB linear and 2.43 MB step for web search, 176 and 307 kB for Hadoop.
+/// 1.71 MB linear and 2.43 MB step for web search, 120 and 184 kB for Hadoop.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "rpc",
@@ -23,7 +23,10 @@ pub(super) static MODEL: Model = Model {
         ],
     },
     source: "alibaba-edu/High-Precision-Congestion-Control, traffic_gen",
-    verified: Verified::Yes,
+    verified: Verified::Yes(
+        "every row, and the straight line between two, with traffic_gen of the repository \
+         (WebSearch_distribution.txt, FbHdp_distribution.txt, custom_rand.py); steps between two rows are ours",
+    ),
     rates: |call| [call.number("load") * call.number("capacity") / 8.0, 0.0],
     train: |call, streams| {
         Train::Open(Box::new(Messages {
@@ -100,16 +103,22 @@ const WEBSEARCH: &[(f64, f64)] = &[
 /// Bytes and percent.
 const HADOOP: &[(f64, f64)] = &[
     (100.0, 1.0),
+    (200.0, 2.0),
     (300.0, 5.0),
     (350.0, 15.0),
+    (400.0, 20.0),
     (500.0, 30.0),
+    (600.0, 40.0),
     (700.0, 50.0),
     (1e3, 60.0),
     (2e3, 67.0),
+    (7e3, 70.0),
     (30e3, 72.0),
     (50e3, 82.0),
+    (80e3, 87.0),
     (120e3, 90.0),
     (300e3, 95.0),
     (1e6, 97.5),
+    (2e6, 99.0),
     (10e6, 100.0),
 ];

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-/// IEEE 802.11-14/0571r12 as in ns-3 tgax-video-traffic.cc: shape 0.8099 and a scale per class; the
+/// IEEE 802.11-14/0571r12 by way of ns-3 tgax-video-traffic.cc: shape 0.8099 and a scale per class; the
 /// interval is that which gives the class its rate, mean size over rate: 31.2 ms. The reference's
 /// extra network latency belongs to simulators without queues, and is left out, as there.
 pub(super) static MODEL: Model = Model {
@@ -18,8 +18,11 @@ pub(super) static MODEL: Model = Model {
             DURATION,
         ],
     },
-    source: "IEEE 802.11-14/0571r12; as in ns-3 tgax-video-traffic.cc",
-    verified: Verified::Yes,
+    source: "IEEE 802.11-14/0571r12, by way of ns-3 tgax-video-traffic.cc",
+    verified: Verified::Yes(
+        "shape, scales, rates and the interval from them with ns-3 (tgax-video-traffic.cc), not with the text \
+         of IEEE; sizes are cut to whole bytes there and rounded here",
+    ),
     rates: |call| [class(call).1 / 8.0, 0.0],
     train: |call, streams| {
         let interval = law(call).mean().unwrap_or(0.0) * 8e9 / class(call).1;

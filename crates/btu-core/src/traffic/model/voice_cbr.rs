@@ -11,7 +11,9 @@ pub(super) static MODEL: Model = Model {
         parameters: &[choice("codec", &["g711", "g729"], "160 or 20 bytes per packet"), DURATION],
     },
     source: "RFC 3551, table 1, sections 4.5.6 and 4.5.14",
-    verified: Verified::Yes,
+    verified: Verified::Yes(
+        "bits of a sample, frame and interval with RFC 3551, table 1; a frame of G.729 with 4.5.6",
+    ),
     rates: |call| [bytes(call) / 0.020, 0.0],
     train: |call, streams| {
         let size = Law::of("const", [bytes(call), 0.0, 0.0]);

@@ -4,17 +4,21 @@ use super::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// IEEE 802.11-14/0571r12 as in ns-3 tgax-voip-traffic.cc: active and silent Exp 1.25 s (a change
-/// with p = 0.016 per 20 ms), 33 bytes per 20 ms, 7 bytes per 160 ms, jitter Laplace 5.11 ms within
-/// +-80 ms, to which the bound is added so that it is never negative. A state lasts for whole frames.
+/// IEEE 802.11-14/0571r12 by way of ns-3 tgax-voip-traffic.cc: active and silent Exp 1.25 s, 33 bytes per
+/// 20 ms, 7 bytes per 160 ms, jitter Laplace 5.11 ms within +-80 ms, to which the bound is added so that it is
+/// never negative. A state lasts for whole frames. A change with p = 0.016 per 20 ms makes the same 1.25 s;
+/// ns-3 draws both, so that a state whose time is over begins again where no change was drawn.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "voip-11ax",
         about: "voice over Wi-Fi with comfort noise and jitter",
         parameters: &[DURATION],
     },
-    source: "IEEE 802.11-14/0571r12; as in ns-3 tgax-voip-traffic.cc",
-    verified: Verified::Yes,
+    source: "IEEE 802.11-14/0571r12, by way of ns-3 tgax-voip-traffic.cc",
+    verified: Verified::Yes(
+        "sizes, intervals, times of states and jitter with ns-3 (tgax-voip-traffic.cc), not with the text of \
+         IEEE; there a state whose time is over may begin again, here the other one follows",
+    ),
     rates: |_| {
         let [talk, silence] = frames_per_state();
         let time = talk * 0.020 + silence * 0.160;

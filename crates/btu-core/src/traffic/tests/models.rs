@@ -285,3 +285,61 @@ fn what_a_user_still_waits_for_is_noticed() {
     assert_eq!(of(&[], Some(9.0)), Some(("at least p", 9.0)));
     assert_eq!(of(&[], None), None);
 }
+
+/// Who reads that a model is verified can look up what that means: its section says it as the program does.
+#[test]
+fn the_page_says_of_every_model_what_was_compared_with_what() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = words(include_str!("../../../../../docs/models.md"));
+    let mut compared = 0;
+    for model in MODELS {
+        let section = page.split(&format!(" ## {} ", model.name())).nth(1).unwrap();
+        let section = section.split(" ## ").next().unwrap();
+        let verified = section.split('.').next().unwrap();
+        match model.verified {
+            Verified::No(why) => assert!(verified.ends_with(", not verified") && !why.is_empty()),
+            Verified::Yes(what) => {
+                assert!(verified.ends_with(", verified"), "{}: {verified}", model.name());
+                assert!(section.contains(&format!("Compared: {what}.")), "{}", model.name());
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 6);
+}
+
+/// The rows of FbHdp_distribution.txt of the repository that the model names: percent of messages up to a size.
+#[test]
+fn a_workload_has_every_row_of_its_source() {
+    let files = |_: &str| Err("no files".to_owned());
+    let (call, _) = call("rpc(workload=hadoop)", Dialect::Btu, &files).unwrap();
+    let claims = find("rpc").unwrap().claims(&call);
+    let Says::FollowsRounded(law) = &claims[0].says else { panic!("{claims:?}") };
+    for (bytes, percent) in [(200.0, 2.0), (400.0, 20.0), (7e3, 70.0), (80e3, 87.0), (2e6, 99.0)] {
+        assert!((law.cdf(bytes) * 100.0 - percent).abs() < 1e-9, "{bytes}: {}", law.cdf(bytes));
+    }
+}
+
+/// What a model says of its frames is tested of all its frames: of those of a film, and of I frames.
+#[test]
+fn every_kind_of_a_films_frames_has_a_law() {
+    let files = |_: &str| Err("no files".to_owned());
+    for (text, named) in [
+        ("mpeg(film=starwars)", ["size of a frame"].as_slice()),
+        (
+            "mpeg()",
+            &[
+                "size of a P frame",
+                "size of a B frame",
+                "level of a scene",
+                "memory of the size of I frames",
+            ],
+        ),
+    ] {
+        let (call, _) = call(text, Dialect::Btu, &files).unwrap();
+        let claims = find("mpeg").unwrap().claims(&call);
+        for name in named {
+            assert!(claims.iter().any(|claim| claim.what == *name), "{text}: {name}");
+        }
+    }
+}
