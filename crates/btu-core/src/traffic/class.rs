@@ -67,9 +67,9 @@ pub static CLASSES: &[Class] = &[
     },
     Class {
         name: "mpeg",
-        about: "film frames, 24 a second, mean 27.8 kB",
+        about: "frames of a film with its long memory, 24 a second, mean 27.8 kB",
         transport: "udp",
-        traffic: "burstq(blocksize=clamp(lognormal(27800 B, 6250 B), 1 kB, 65 kB), period=41667 us",
+        traffic: "mpeg(film=starwars",
         bit_s: 27_800.0 * 8.0 * 24.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.001), ..SCHEDULED },
         is_call: false,
@@ -87,9 +87,9 @@ pub static CLASSES: &[Class] = &[
     },
     Class {
         name: "teleconf",
-        about: "conference frames, 25 a second, gamma, mean 8.3 kB",
+        about: "conference frames, most as large as the one before, 25 a second, mean 8.3 kB",
         transport: "udp",
-        traffic: "burstq(blocksize=clamp(gamma(3.0527, 2725 B), 64 B, 65 kB), period=40 ms",
+        traffic: "teleconf(memory=dar",
         bit_s: 8320.0 * 8.0 * 25.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.01), ..SCHEDULED },
         is_call: false,
@@ -112,7 +112,7 @@ pub static CLASSES: &[Class] = &[
     },
     Class {
         name: "web",
-        about: "objects of 10.7 kB on average, one a second",
+        about: "single objects of web pages at random, 10.7 kB on average, one a second; no whole pages",
         transport: "tcp",
         traffic: "burstq(blocksize=clamp(lognormal(10710 B, 25032 B), 100 B, 2 MB), period=exp(1 s)",
         bit_s: 10_710.0 * 8.0,
@@ -239,6 +239,54 @@ fn round(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::Call;
+    use crate::traffic::Dialect;
+    use crate::traffic::Streams;
+    use crate::traffic::call;
+    use crate::traffic::preview;
+    use crate::traffic::quantity::float;
+
+    fn traffic(class: &Class) -> Call {
+        let files = |_: &str| Err("no files".to_owned());
+        call(&format!("{})", class.traffic), Dialect::Btu, &files).unwrap().0
+    }
+
+    /// Sizes of so many blocks that a session sends, bytes, and the seconds that they take.
+    fn sent(class: &Class, seed: u64, count: usize) -> (Vec<f64>, f64) {
+        let blocks = preview(&traffic(class), &Streams::new(seed, "class"), Nanos::MAX, count);
+        let time = blocks.last().unwrap().at.since(blocks[0].at);
+        (blocks.iter().map(|block| float(block.bytes.count())).collect(), time.seconds())
+    }
+
+    /// Frames of films and conferences stay large for long, which is what fills a queue: a class of that name
+    /// sends them so.
+    #[test]
+    fn frames_of_a_class_remember_those_before_them() {
+        for (name, least) in [("mpeg", 0.4), ("teleconf", 0.95)] {
+            let (sizes, _) = sent(by_name(name).unwrap(), 1, 20_000);
+            let mean = sizes.iter().sum::<f64>() / float(20_000);
+            let product = |lag: usize| -> f64 {
+                sizes.iter().zip(&sizes[lag..]).map(|(a, b)| (a - mean) * (b - mean)).sum()
+            };
+            let found = product(1) / product(0);
+            assert!(found > least, "{name}: {found}");
+        }
+    }
+
+    /// What the first number of sessions is guessed by is what they send.
+    #[test]
+    fn a_session_sends_at_the_rate_that_its_class_says() {
+        for class in CLASSES.iter().filter(|class| class.bit_s > 0.0) {
+            let (bytes, seconds) = (1..=40).map(|seed| sent(class, seed, 5_000)).fold(
+                (0.0, 0.0),
+                |(bytes, seconds), (sizes, time)| {
+                    (bytes + sizes.iter().sum::<f64>(), seconds + time)
+                },
+            );
+            let found = bytes * 8.0 / seconds;
+            assert!((found / class.bit_s - 1.0).abs() < 0.03, "{}: {found}", class.name);
+        }
+    }
 
     #[test]
     fn a_run_whose_generator_fell_behind_is_no_fault_of_the_path() {
