@@ -27,6 +27,7 @@ mod quic;
 pub(crate) mod ration;
 mod receipts;
 mod receiver;
+mod request;
 mod responsiveness;
 mod sampler;
 mod sender;

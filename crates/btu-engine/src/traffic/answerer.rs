@@ -29,6 +29,7 @@ use super::job::QuicSettings;
 use super::meeting::Reach;
 use super::quic::Keys;
 use super::quic::QuicTalk;
+use super::request::Hearing;
 use crate::comm::Seat;
 use crate::error::EngineError;
 use crate::pingpong::door;
@@ -262,22 +263,8 @@ fn answer(stream: &TcpStream, over: &AtomicBool, moved: &AtomicU64) {
     if socket::bound_waits(stream, Duration::from_millis(100)).is_err() {
         return;
     }
-    let mut space = vec![0; CHUNK];
-    loop {
-        let mut head = [0; HEAD];
-        if !read_all(stream, &mut head, &goes_on, moved) {
-            return;
-        }
-        let [request, answer] = lengths(&head);
-        let mut left = request.saturating_sub(to_count(HEAD));
-        while left > 0 {
-            let part = to_length(left).min(CHUNK);
-            if !read_all(stream, &mut space[..part], &goes_on, moved) {
-                return;
-            }
-            left -= to_count(part);
-        }
-        let mut left = answer.max(1);
+    let (mut space, mut hearing) = (vec![0; CHUNK], Hearing::default());
+    while let Some(mut left) = request(stream, &mut hearing, &mut space, (&goes_on, moved)) {
         while left > 0 {
             if !goes_on() {
                 return;
@@ -294,40 +281,31 @@ fn answer(stream: &TcpStream, over: &AtomicBool, moved: &AtomicU64) {
     }
 }
 
-fn read_all(
+/// Reads a request to its end. Gives the length of the answer; none where nothing more is asked.
+fn request(
     stream: &TcpStream,
-    mut space: &mut [u8],
-    goes_on: &dyn Fn() -> bool,
-    moved: &AtomicU64,
-) -> bool {
-    while !space.is_empty() {
-        if !goes_on() {
-            return false;
-        }
-        match socket::recv(stream.as_fd(), space) {
-            Ok(0) => return false,
+    hearing: &mut Hearing,
+    space: &mut [u8],
+    (goes_on, moved): (&dyn Fn() -> bool, &AtomicU64),
+) -> Option<u64> {
+    while goes_on() {
+        match socket::recv(stream.as_fd(), hearing.room(space)) {
+            Ok(0) => return None,
             Ok(count) => {
                 moved.fetch_add(to_count(count), Relaxed);
-                space = &mut space[count..];
+                if let Some(answer) = hearing.came(count).ok()? {
+                    return Some(answer);
+                }
             }
             Err(cause) if may_go_on(&cause) => {}
-            Err(_) => return false,
+            Err(_) => return None,
         }
     }
-    true
+    None
 }
 
 pub(super) fn may_go_on(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-}
-
-fn lengths(head: &[u8; HEAD]) -> [u64; 2] {
-    let number = |from: usize| {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&head[from..from + 8]);
-        u64::from_le_bytes(bytes)
-    };
-    [number(0), number(8)]
 }
 
 pub(super) fn to_count(length: usize) -> u64 {
@@ -338,8 +316,6 @@ pub(super) fn to_length(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// The two numbers at the beginning of a request.
-pub(super) const HEAD: usize = 16;
 /// The most in one call.
 pub(super) const CHUNK: usize = 64 << 10;
 /// How long nobody looks whether it is over, or a place is free.

@@ -30,13 +30,13 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::answerer::Guests;
-use super::answerer::HEAD;
 use super::answerer::Respondent;
 use super::answerer::answer_all;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::meeting::Door;
 use super::pacer::now;
+use super::request::Lengths;
 use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
@@ -219,7 +219,7 @@ impl Asker<'_> {
         socket::bound_waits(&stream, PATIENCE)?;
         let open = now();
         let told = EngineError::peer("exchange a probe");
-        let answered = socket::send(stream.as_fd(), &request(to_count(HEAD)))
+        let answered = socket::send(stream.as_fd(), &request(PROBE))
             .and_then(|_| socket::recv(stream.as_fd(), &mut [0; 1]));
         match answered {
             Ok(1) => Ok(ForeignProbe {
@@ -250,19 +250,17 @@ impl Asker<'_> {
     }
 }
 
-/// A request begins with its own length and that of the answer.
-fn request(length: u64) -> [u8; HEAD] {
-    let mut head = [0; HEAD];
-    head[..8].copy_from_slice(&length.to_le_bytes());
-    head[8..].copy_from_slice(&1_u64.to_le_bytes());
-    head
+/// A request of so many bytes for an answer of one. How long they are is said each time: load and probes take turns.
+fn request(length: usize) -> Vec<u8> {
+    let head = Lengths::of(to_count(length), 1).head(None);
+    let mut data = vec![0x5a; length];
+    data[..head.bytes().len()].copy_from_slice(head.bytes());
+    data
 }
 
 /// Writes requests back to back, a probe among them where one is wanted.
 fn fill(stream: &TcpStream, pool: &Pool<'_>, load: &Load) {
-    let mut chunk = vec![0x5a; CHUNK];
-    chunk[..HEAD].copy_from_slice(&request(to_count(CHUNK)));
-    let probe = request(to_count(HEAD));
+    let (chunk, probe) = (request(CHUNK), request(PROBE));
     while !pool.stop.load(Relaxed) {
         let is_probe = load.wants_probe.swap(false, Relaxed);
         let data: &[u8] = if is_probe { &probe } else { &chunk };
@@ -321,6 +319,8 @@ const LONGEST_STEP: Nanos = Nanos::from_millis(100);
 /// A request of load: short enough that a probe among them waits for what is in the socket, not for its
 /// own application.
 const CHUNK: usize = 16 << 10;
+/// Bytes of a probe.
+const PROBE: usize = 16;
 /// How long nobody looks whether it is over.
 const LOOK: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -43,7 +43,20 @@ impl Ready {
 
     /// Tells once when a writer has room again, or has failed.
     pub fn await_room(&self, source: &impl AsFd, number: u64) -> Result<()> {
-        let mut event = EpollEvent::new(EpollFlags::EPOLLOUT | EpollFlags::EPOLLONESHOT, number);
+        self.watch(source, EpollEvent::new(EpollFlags::EPOLLOUT | EpollFlags::EPOLLONESHOT, number))
+    }
+
+    /// A reader counts as ready while it has room, too.
+    pub fn await_room_too(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        self.watch(source, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT, number))
+    }
+
+    /// A reader counts as ready while there is something to read, and no more while it has room.
+    pub fn only_read(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        self.watch(source, EpollEvent::new(EpollFlags::EPOLLIN, number))
+    }
+
+    fn watch(&self, source: &impl AsFd, mut event: EpollEvent) -> Result<()> {
         let changed = self.epoll.modify(source, &mut event);
         changed.map_err(|cause| Error::new("change an epoll set", cause))
     }
@@ -106,6 +119,21 @@ mod tests {
             assert_eq!((ready.len(), ready.number(0)), (1, 7));
         }
         ready.remove(&far).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+    }
+
+    #[test]
+    fn a_reader_tells_of_room_as_long_as_it_is_asked_to() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let mut ready = Ready::new(4).unwrap();
+        ready.add_reader(&near, 3).unwrap();
+        ready.await_room_too(&near, 3).unwrap();
+        for _ in 0..2 {
+            ready.wait(None).unwrap();
+            assert_eq!((ready.len(), ready.number(0)), (1, 3));
+        }
+        ready.only_read(&near, 3).unwrap();
         ready.wait(Some(0)).unwrap();
         assert!(ready.is_empty());
     }

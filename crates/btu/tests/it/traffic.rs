@@ -277,8 +277,7 @@ fn drawn(name: &str) -> u64 {
 }
 
 /// Bytes of the first so many exchanges of the conversation that this test draws from seed 1: as many as it
-/// gets to, whatever their answers took. A request says how long it and its answer are, and nothing is less
-/// than a byte.
+/// gets to, whatever their answers took. Nothing is less than a byte.
 fn asked(name: &str, exchanges: u64) -> u64 {
     let files = |_: &str| Err("no files".to_owned());
     let (call, _) = btu_core::traffic::call(&said(name), Dialect::Btu, &files).unwrap();
@@ -287,12 +286,30 @@ fn asked(name: &str, exchanges: u64) -> u64 {
     let exchanges = usize::try_from(exchanges).unwrap();
     let done = converse(&mut *train, Nanos::ZERO, Nanos::from_secs(100_000), 4 * exchanges + 100);
     let asks = done.into_iter().filter_map(|(_, action)| match action {
-        Action::Ask { request, answer, .. } => {
-            Some(request.count().max(16) + answer.count().max(1))
-        }
+        Action::Ask { request, answer, .. } => Some(request.count().max(1) + answer.count().max(1)),
         Action::Close { .. } | Action::Done | Action::Wait { .. } => None,
     });
     asks.take(exchanges).sum()
+}
+
+/// A rank sends to the next one while it gets as much from the one before: of a line that carries both ways, bus
+/// bandwidth is the rate, where it was half of it if one waited for the other.
+#[test]
+fn the_bus_bandwidth_of_a_ring_is_the_rate_of_a_line_both_ways() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let sent = "collective(ranks=2, bucket=1 MB, compute=1 ms, duration=4 s)";
+    let text = format!(
+        "[[cluster]]\nname = \"c\"\n[[cluster.test]]\npath = \"test -> active\"\ntype = \"{sent}\"\n"
+    );
+    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    let args = ["a.toml", "--rate", "8Mbit/s", "--out", "out", "--quiet"];
+    run(&mut traffic(folder.path(), &args)).unwrap();
+    let flow = read_json(&folder.path().join("out/result.json"))["flows"][0].clone();
+    let noticed = flow["noticed"].as_array().unwrap();
+    let busbw = noticed.iter().find(|one| one["what"].as_str().unwrap().starts_with("busbw"));
+    let share = busbw.unwrap()["value"].as_f64().unwrap() * 8e9 / 8e6;
+    assert!((0.6..1.0).contains(&share), "{share} of the rate: {flow}");
 }
 
 /// T13: of a line that drops the third, fourth and fifth of every twenty packets, exactly those are missing.

@@ -8,8 +8,10 @@ use crate::traffic::train::Step;
 use std::collections::VecDeque;
 
 /// nccl-tests: a ring all-reduce of S bytes among N ranks is 2(N-1) steps of S/N each way; bus
-/// bandwidth = algorithm bandwidth x 2(N-1)/N, and x (N-1)/N for all to all. `PyTorch` DDP: buckets of 25 MB, computing between them.
-/// Seen from one rank: what it sends to and gets from its neighbour, step by step.
+/// bandwidth = algorithm bandwidth x 2(N-1)/N, and x (N-1)/N for all to all, so that it is the rate of a link that
+/// carries both directions at once. `PyTorch` DDP: buckets of 25 MB, computing between them. Seen from one rank, step
+/// by step: it sends to the next rank on one flow while it gets as much from the one before on another, and goes on
+/// when it has that and the next rank has said, with a byte, that it has its own.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "collective",
@@ -27,7 +29,8 @@ pub(super) static MODEL: Model = Model {
     source: "NVIDIA/nccl-tests, doc/PERFORMANCE.md; PyTorch DistributedDataParallel",
     verified: Verified::No("steps recalled from the documents; compute time is ours"),
     rates: |call| {
-        let rate = wire(call) * 1e9 / call.number("compute");
+        // Bytes that ask for data one way, and confirm those of the other.
+        let rate = (wire(call) + f64::from(step(call).0)) * 1e9 / call.number("compute");
         [rate, rate]
     },
     train: |call, streams| {
@@ -104,9 +107,16 @@ fn operation(call: &Call) -> Vec<Step> {
     let (count, bytes) = step(call);
     let bytes = Bytes::new(whole(bytes).max(1));
     match call.word("operation") {
-        "all-to-all" => vec![Step::Ask((0..count).map(|flow| (flow, bytes, bytes)).collect())],
-        _ => (0..count).map(|_| Step::Ask(vec![(0, bytes, bytes)])).collect(),
+        "all-to-all" => {
+            vec![Step::Ask((0..count).flat_map(|peer| exchange(peer, bytes)).collect())]
+        }
+        _ => (0..count).map(|_| Step::Ask(exchange(0, bytes).to_vec())).collect(),
     }
+}
+
+/// Data from a rank, and as many to one: what comes is asked for first, so that both move at once.
+fn exchange(peer: u32, bytes: Bytes) -> [(u32, Bytes, Bytes); 2] {
+    [(2 * peer + 1, BYTE, bytes), (2 * peer, bytes, BYTE)]
 }
 
 /// How many exchanges an operation has, and the bytes of each.
@@ -123,4 +133,38 @@ fn step(call: &Call) -> (u32, f64) {
 fn wire(call: &Call) -> f64 {
     let (count, bytes) = step(call);
     f64::from(count) * bytes.round().max(1.0)
+}
+
+/// What asks for data, and what says that data came.
+const BYTE: Bytes = Bytes::new(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::train::Action;
+
+    /// Where an answer waited for its request to end, bus bandwidth would be half the rate of the link.
+    #[test]
+    fn data_come_and_go_at_once_on_flows_of_their_own() {
+        for (operation, ranks) in [("ring", 1_u32), ("tree", 1), ("all-to-all", 3)] {
+            let text = format!("collective(operation={operation}, ranks=4, bucket=4 MB)");
+            let files = |_: &str| Err("no files".to_owned());
+            let call = crate::traffic::call(&text, crate::traffic::Dialect::Btu, &files).unwrap().0;
+            let Some(Train::Closed(mut train)) = call.train(&Streams::new(1, "c")) else {
+                panic!()
+            };
+            let mut actions = Vec::new();
+            train.on(Nanos::ZERO, crate::traffic::Event::Start, &mut actions);
+            let asks = actions.iter().filter_map(|action| match action {
+                Action::Ask { flow, request, answer } => {
+                    Some((*flow, request.count(), answer.count()))
+                }
+                _ => None,
+            });
+            let bytes = if operation == "tree" { 4_000_000 } else { 1_000_000 };
+            let both = |peer: u32| [(2 * peer + 1, 1, bytes), (2 * peer, bytes, 1)];
+            let wanted: Vec<(u32, u64, u64)> = (0..ranks).flat_map(both).collect();
+            assert_eq!(asks.collect::<Vec<_>>(), wanted, "{operation}");
+        }
+    }
 }

@@ -308,7 +308,7 @@ fn the_page_says_of_every_model_what_was_compared_with_what() {
     assert_eq!(compared, 6);
 }
 
-/// The rows of FbHdp_distribution.txt of the repository that the model names: percent of messages up to a size.
+/// The rows of `FbHdp_distribution.txt` of the repository that the model names: percent of messages up to a size.
 #[test]
 fn a_workload_has_every_row_of_its_source() {
     let files = |_: &str| Err("no files".to_owned());

@@ -10,19 +10,16 @@ use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 
 use super::CHUNK;
-use super::HEAD;
-use super::lengths;
 use super::to_count;
 use super::to_length;
 use crate::traffic::quic::QuicTalk;
 use crate::traffic::quic::StreamId;
+use crate::traffic::request::Hearing;
 
 /// How far a stream is with its request and the answer to it.
 #[derive(Debug, Default)]
 struct Exchange {
-    head: [u8; HEAD],
-    filled: usize,
-    unread: u64,
+    hearing: Hearing,
     unsent: u64,
     is_over: bool,
 }
@@ -75,34 +72,14 @@ impl Exchange {
                 self.unsent -= sent.min(self.unsent);
                 continue;
             }
-            let is_head = self.filled < HEAD;
-            let room = if is_head {
-                &mut self.head[self.filled..]
-            } else {
-                &mut space[..to_length(self.unread).min(CHUNK)]
-            };
-            let came = talk.recv(stream, room)?;
+            let came = talk.recv(stream, self.hearing.room(space))?;
             moved.fetch_add(to_count(came), Relaxed);
-            match came {
-                0 => {
-                    self.is_over = true;
-                    talk.finish(stream);
-                    return Ok(());
-                }
-                came if is_head => self.heard(came),
-                came => self.unread -= to_count(came).min(self.unread),
+            if came == 0 {
+                self.is_over = true;
+                talk.finish(stream);
+                return Ok(());
             }
-            if self.filled == HEAD && self.unread == 0 {
-                (self.filled, self.unsent) = (0, lengths(&self.head)[1].max(1));
-            }
-        }
-    }
-
-    /// More of the head came.
-    fn heard(&mut self, came: usize) {
-        self.filled += came;
-        if self.filled == HEAD {
-            self.unread = lengths(&self.head)[0].saturating_sub(to_count(HEAD));
+            self.unsent = self.hearing.came(came)?.unwrap_or(0);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::net::Shutdown;
 
 use super::*;
+use crate::traffic::request::Lengths;
 use crate::wait::wait_until;
 
 fn seat() -> Seat {
@@ -34,9 +35,11 @@ fn await_open(answerer: &Answerer, count: usize) {
     wait_until(&format!("{count} guests are there"), is_open);
 }
 
-fn ask(guest: &mut TcpStream, request: u64, answer: u64) {
-    let head = [request.to_le_bytes(), answer.to_le_bytes()].concat();
-    guest.write_all(&head).unwrap();
+/// Says what follows. Gives how much of it that was.
+fn ask(guest: &mut TcpStream, request: u64, answer: u64) -> usize {
+    let head = Lengths::of(request, answer).head(None);
+    guest.write_all(head.bytes()).unwrap();
+    head.bytes().len()
 }
 
 #[test]
@@ -54,7 +57,8 @@ fn strangers_take_no_place_and_an_opening_lets_in_once() {
     await_open(&answerer, 1);
     let (mut third, length) = came(at, [3; 12]);
     assert_eq!(length, door::ANSWER);
-    ask(&mut third, 16, 5);
+    let said = ask(&mut third, 16, 5);
+    third.write_all(&vec![0; 16 - said]).unwrap();
     third.read_exact(&mut [0; 5]).unwrap();
     // Two are there: the next one waits as long as strangers may.
     assert_eq!(came(at, [4; 12]).1, 0);
@@ -65,14 +69,14 @@ fn strangers_take_no_place_and_an_opening_lets_in_once() {
 fn what_counts_is_what_was_moved_and_not_what_was_claimed() {
     let (answerer, at) = open(1);
     let (mut guest, _) = came(at, [1; 12]);
-    ask(&mut guest, 20, 5);
-    guest.write_all(&[0; 4]).unwrap();
+    let said = ask(&mut guest, 20, 5);
+    guest.write_all(&vec![0; 20 - said]).unwrap();
     guest.read_exact(&mut [0; 5]).unwrap();
-    ask(&mut guest, u64::MAX, u64::MAX);
+    let said = ask(&mut guest, u64::MAX, u64::MAX);
     guest.write_all(&[0; 9]).unwrap();
     guest.shutdown(Shutdown::Write).unwrap();
     assert_eq!(guest.read(&mut [0; 1]).unwrap_or(0), 0, "nothing was asked for in full");
-    assert_eq!(answerer.finish(), 20 + 5 + 16 + 9);
+    assert_eq!(answerer.finish(), 20 + 5 + to_count(said) + 9);
 }
 
 /// An answer that nobody reads is not sent when its place is given to another.
@@ -82,7 +86,8 @@ fn what_was_not_sent_is_discarded_where_that_is_wanted() {
     let settings = Settings { reset_on_close: true, ..Settings::default() };
     let answerer = Answerer::open(&reach, &settings, Guests::of(seat(), 1)).unwrap();
     let (mut guest, _) = came((Ipv4Addr::LOCALHOST, answerer.port()).into(), [1; 12]);
-    ask(&mut guest, 16, u64::MAX);
+    let said = ask(&mut guest, 16, u64::MAX);
+    guest.write_all(&vec![0; 16 - said]).unwrap();
     wait_until("some of it was sent", || answerer.moved() > 1 << 18);
     answerer.finish();
     let mut space = [0; 4096];

@@ -9,8 +9,8 @@ use btu_core::traffic::trace::Trace;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
-use super::Asker;
-use super::Exchange;
+use super::asker::Asker;
+use super::asker::Exchange;
 use crate::traffic::job::FlowEnd;
 use crate::traffic::pacer::now;
 

@@ -11,8 +11,8 @@ use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 use btu_sys::socket;
 
-use super::Asker;
 use super::Dialogue;
+use super::asker::Asker;
 use crate::error::EngineError;
 use crate::place::Place;
 use crate::traffic::answerer::Respondent;
@@ -104,7 +104,7 @@ fn ask(
         Ok(talk)
     });
     let cause = match met {
-        Ok(talk) => return Asker { quic: Some(talk), ..Asker::new(dialogue, far) }.run(),
+        Ok(talk) => return Asker::new(dialogue, far).over(talk).run(),
         Err(cause) => cause,
     };
     let outcome = if dialogue.cancel.load(Relaxed) {
