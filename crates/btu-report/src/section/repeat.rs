@@ -2,9 +2,9 @@
 
 use btu_core::cell::Case;
 use btu_core::cell::Role;
-use btu_core::disclosure::Fact;
 use btu_core::journal::Journal;
 use btu_core::words::shell_word;
+use serde_json::Value;
 
 use super::Run;
 use super::Section;
@@ -44,6 +44,11 @@ impl Section for Repeat {
                  the host under test knows them (btu pair).",
             ));
         }
+        if io_directory(run.journal).is_some() {
+            blocks.push(Block::paragraph(
+                "The activity io worked in the directory after --io-dir; elsewhere, name one on a disk.",
+            ));
+        }
         blocks.push(Block::details("plan.toml", vec![Block::Code { text: plan }]));
         blocks
     }
@@ -62,17 +67,23 @@ fn command(journal: &Journal) -> String {
         command.push_str(" --testbed-class ");
         command.push_str(&journal.plan.testbed_class);
     }
-    let placed =
-        |name: &str| journal.hosts.placement.get(name).and_then(|fact: &Fact| fact.value.as_ref());
-    let directory = placed("io_directory").and_then(|value| value.as_str());
-    if let Some(directory) = directory.filter(|directory| *directory != ".") {
+    if let Some(directory) = io_directory(journal) {
         command.push_str(" --io-dir ");
         command.push_str(&shell_word(directory));
-        if placed("io_in_memory").and_then(serde_json::Value::as_bool) == Some(true) {
+        if placed(journal, "io_in_memory").and_then(Value::as_bool) == Some(true) {
             command.push_str(" --allow-tmpfs");
         }
     }
     command
+}
+
+/// Where `io` worked; none where it has not.
+fn io_directory(journal: &Journal) -> Option<&str> {
+    placed(journal, "io_directory").and_then(Value::as_str).filter(|directory| *directory != ".")
+}
+
+fn placed<'j>(journal: &'j Journal, name: &str) -> Option<&'j Value> {
+    journal.hosts.placement.get(name).and_then(|fact| fact.value.as_ref())
 }
 
 /// Only the local testbed needs no other hosts.

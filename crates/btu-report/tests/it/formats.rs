@@ -54,6 +54,7 @@ fn the_command_that_repeats_a_run_names_its_hosts_and_its_disk() {
     place("io_in_memory", Fact::known(true));
     let disk = "--io-dir '/mnt/my disk' --allow-tmpfs";
     assert_eq!(command(&journal), format!("btu run --plan plan.toml {disk}"));
+    assert!(rendered("text", &journal).contains("io worked in the directory after --io-dir"));
     journal.plan.testbed_class = "wan".to_owned();
     let hosts = "--active ACTIVE --passive PASSIVE --testbed-class wan";
     assert_eq!(command(&journal), format!("btu run --plan plan.toml {hosts} {disk}"));
