@@ -1,6 +1,7 @@
 //! What is measured next where that depends on what was measured: a pure function of plan and journal, so
 //! that a measurement that was cut short goes on as if nothing had happened.
 
+mod knee;
 mod sheet;
 
 use super::method;
@@ -9,11 +10,9 @@ use super::plan::Course;
 use super::plan::Plan;
 use super::plan::Probe;
 use super::plan::place;
-use super::sample::FlowSample;
 use super::sample::Line;
 use super::sample::RunSample;
 use super::study::Totals;
-use super::trace::float;
 use crate::units::Nanos;
 
 /// The run that is made next.
@@ -50,6 +49,7 @@ impl Plan {
         let Some(course) = &self.course else { return self.next_fixed(lines) };
         let seen = SoFar::of(self, course, lines);
         let draft = match course.name.as_str() {
+            KNEE => knee::next(&seen),
             QOS => sheet::next(&seen),
             name => method::find(name).and_then(|method| (method.next)(&seen)),
         }?;
@@ -69,18 +69,6 @@ impl Plan {
         };
         let left = self.runs().into_iter().find(|(pass, cell)| !is_made(*pass, cell))?;
         Some(Next { pass: left.0, cell: left.1.clone(), decided: false })
-    }
-}
-
-impl Made<'_> {
-    /// What the path carried, bit/s; where nothing came in its time, what came after it.
-    pub(super) fn carried(&self) -> f64 {
-        let late = |flow: &FlowSample| {
-            let seconds = flow.duration_ns.seconds();
-            if seconds > 0.0 { float(flow.figures.delivered_bytes.bits()) / seconds } else { 0.0 }
-        };
-        let carried = self.totals.carried();
-        if carried > 0.0 { carried } else { self.run.flows().map(late).sum() }
     }
 }
 
@@ -129,7 +117,8 @@ impl Course {
     /// The longest time in which nothing is said: that of a search, of round trips under load, or of sessions of
     /// a class.
     pub fn longest_run(&self) -> Nanos {
-        let of_class = match self.name.as_str() {
+        let least = match self.name.as_str() {
+            KNEE => sheet::LEAST_STREAM,
             QOS => sheet::longest_class(self),
             _ => Nanos::ZERO,
         };
@@ -140,7 +129,7 @@ impl Course {
             }
             _ => Vec::new(),
         };
-        all.iter().map(Probe::longest).max().unwrap_or(self.time_ns).max(of_class)
+        all.iter().map(Probe::longest).max().unwrap_or(self.time_ns).max(least)
     }
 }
 
@@ -157,6 +146,8 @@ impl Probe {
     }
 }
 
+/// The course of a sweep that looks for the knee.
+pub const KNEE: &str = "knee";
 /// The course of a sheet of the quality of service.
 pub const QOS: &str = "qos";
 /// A search takes as long as so many loads of a sheet: 10 s of RFC 9097 where a load takes 2 s.
@@ -169,4 +160,4 @@ pub const LONGEST_LOAD: Nanos = Nanos::new(LONGEST_TRIAL.count() / SEARCH_TIMES)
 const LONGER: u64 = 2;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

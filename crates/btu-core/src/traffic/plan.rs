@@ -120,7 +120,7 @@ pub struct Cell {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Course {
-    /// `qos`, or the name of a standard method.
+    /// `knee`, `qos`, or the name of a standard method.
     pub name: String,
     /// Time of a trial.
     #[serde(deserialize_with = "trial_time")]

@@ -114,6 +114,9 @@ pub struct FlowSample {
     /// constant one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase_ns: Option<Nanos>,
+    /// From the start of its cluster to its own; zero in results that are older than this key.
+    #[serde(default)]
+    pub start_ns: Nanos,
     /// T.
     pub duration_ns: Nanos,
     /// How it ended.
@@ -152,6 +155,8 @@ pub struct FlowSample {
 
 /// How the flow of a conversation waits.
 const ASKED: &str = "answers";
+/// What a full stream is called in a scenario.
+const FULL: &str = "full";
 
 /// How well the clocks of a sender and a receiver are known to agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,6 +202,22 @@ impl FlowSample {
     /// its own.
     pub fn is_asked(&self) -> bool {
         self.pace == ASKED
+    }
+
+    /// True where nothing fell due in its time: it was there and sent nothing.
+    pub fn is_silent(&self) -> bool {
+        self.outcome.is_complete() && self.figures.blocks.due == 0
+    }
+
+    /// True for a stream that always has more, and so fills the path.
+    pub fn is_full(&self) -> bool {
+        self.traffic.split('(').next() == Some(FULL)
+    }
+
+    /// From the start of its cluster to its end, or to the last byte that was read after it.
+    pub fn lasts(&self) -> Nanos {
+        let seen = self.curves.t_ns.iter().fold(0, |sum: u64, step| sum.saturating_add(*step));
+        self.start_ns.saturating_add(self.duration_ns.max(Nanos::new(seen)))
     }
 
     /// True where the CPU time of its cluster is without that of its threads.

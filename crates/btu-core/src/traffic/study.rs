@@ -2,6 +2,7 @@
 
 mod rates;
 mod totals;
+mod utilisation;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ use crate::stats;
 use crate::stats::Interval;
 use crate::stats::student_on_logs;
 
+use utilisation::Rates;
+
 pub use totals::Totals;
 
 /// Everything that a report says.
@@ -32,8 +35,11 @@ pub struct Analysis {
     pub complete: bool,
     /// The cells, by group and place on its axis; those without a run are left out.
     pub cells: Vec<Measured>,
-    /// What one full stream gets, bit/s: of the cells that measure it.
+    /// What one full stream gets, bit/s: of the cells that measure it, or of the clusters of a scenario that are
+    /// one full stream alone, where all of these go one way.
     pub mu: Option<Estimate>,
+    /// The same by way, for the utilisation of each flow.
+    rates: Rates,
     /// The knee of throughput over offered load.
     pub knee: Option<Hinge>,
     /// The knee of delay over utilisation, from loads below the knee of throughput.
@@ -89,8 +95,18 @@ pub struct Measured {
     pub carried: Option<Estimate>,
     /// a / d.
     pub offered_ratio: Option<Estimate>,
+    /// What was acknowledged within the duration, bit/s; `None` for datagrams.
+    pub transmitted: Option<Estimate>,
     /// Little's delay over the duration, seconds.
     pub window_delay: Option<Estimate>,
+    /// The same until the queues were empty, seconds: of the runs in which they were.
+    pub drained_delay: Option<Estimate>,
+    /// Fairness between the flows.
+    pub fairness: Option<Estimate>,
+    /// CPU seconds of the sender per 10^9 bytes.
+    pub sender_cpu_s_per_gb: Option<Estimate>,
+    /// CPU seconds of the receiver per 10^9 bytes.
+    pub receiver_cpu_s_per_gb: Option<Estimate>,
 }
 
 /// A mean over passes with its interval.
@@ -122,8 +138,8 @@ pub fn analyse(journal: &Journal) -> Analysis {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     let of = |group| cells.iter().filter(move |measured| measured.cell.group == group);
-    let full = of(Group::Capacity).flat_map(|measured| &measured.runs).map(Totals::carried);
-    let mu = Estimate::of(&full.collect::<Vec<_>>());
+    let rates = Rates::of(journal);
+    let mu = mu(of(Group::Capacity).flat_map(|measured| &measured.runs)).or_else(|| rates.only());
     let knee = knee::hinge(&loads(of(Group::Period).chain(of(Group::Load))));
     let sessions: Vec<(u32, f64)> = of(Group::Sessions)
         .flat_map(|measured| {
@@ -141,6 +157,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         complete: journal.moment("finished").is_some()
             && journal.runs().all(RunSample::is_complete),
         mu,
+        rates,
         knee,
         delay_knee: DelayKnee::of(&delays),
         scaling: sessions::scaling(&sessions),
@@ -149,6 +166,11 @@ pub fn analyse(journal: &Journal) -> Analysis {
         findings: Findings::of(journal),
         cells,
     }
+}
+
+/// What one full stream gets, bit/s, from runs of such streams: those that got nothing say nothing of the path.
+pub(super) fn mu<'a>(streams: impl Iterator<Item = &'a Totals>) -> Option<Estimate> {
+    Estimate::of(&streams.filter_map(Totals::carried_at_all).collect::<Vec<_>>())
 }
 
 /// Each class with the most sessions that the path carries.
@@ -221,6 +243,16 @@ impl Analysis {
     pub fn rho(&self, arrival: f64) -> Option<f64> {
         Some(arrival / self.mu.map(|mu| mu.value).or(self.knee.map(|knee| knee.knee))?)
     }
+
+    /// a / mu of a flow of a cell, by the full streams that went its way; `None` for these themselves.
+    pub fn rho_of(&self, journal: &Journal, cell: u32, flow: &FlowSample) -> Option<f64> {
+        if flow.is_full() {
+            return None;
+        }
+        let knee = || self.knee.map(|knee| knee.knee);
+        let mu = self.rates.along(journal, cell, flow).or_else(knee)?;
+        Some(flow.figures.arrival_rate_bit_s / mu)
+    }
 }
 
 impl Measured {
@@ -242,7 +274,12 @@ impl Measured {
             offered_ratio: estimate(|run| {
                 (run.departure > 0.0).then(|| run.arrival / run.departure)
             }),
+            transmitted: estimate(|run| run.transmitted),
             window_delay: estimate(|run| run.window_delay),
+            drained_delay: estimate(|run| run.drained_delay),
+            fairness: estimate(|run| run.fairness),
+            sender_cpu_s_per_gb: estimate(|run| run.cpu_s_per_gb.map(|cpu| cpu.0)),
+            receiver_cpu_s_per_gb: estimate(|run| run.cpu_s_per_gb.map(|cpu| cpu.1)),
             runs,
         }
     }
@@ -256,3 +293,6 @@ impl Estimate {
         Some(Self { value, interval, passes: values.len() })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,8 @@ pub struct Trace {
     pub reads: Vec<Read>,
     /// When each block was read whole, and the mean over its bytes of when they were read.
     pub read_times: Vec<Option<ReadTime>>,
+    /// Of each block, the bytes of datagrams that never came; empty for a stream.
+    pub lost: Vec<Bytes>,
     /// Datagrams that were sent and those that came; `None` for a stream.
     pub datagrams: Option<Datagrams>,
 }
@@ -99,17 +101,20 @@ impl Trace {
         }
         let (mut rest, mut end) = (first.as_slice(), 0_u64);
         let mut read_times = Vec::with_capacity(self.blocks.len());
-        for part in parts {
+        let mut lost = Vec::with_capacity(self.blocks.len());
+        for (part, block) in parts.into_iter().zip(&self.blocks) {
             end = end.saturating_add(part);
             let own = rest.partition_point(|datagram| datagram.number < end);
             let (own, others) = rest.split_at(own);
             let is_whole = !own.is_empty() && own.len() == place(part);
             read_times.push(is_whole.then(|| together(own)));
+            let came: Bytes = own.iter().map(|datagram| datagram.size).sum();
+            lost.push(block.taken.saturating_sub(came));
             rest = others;
         }
         let jitter = jitter(&self.blocks, &read_times);
         let datagrams = Some(Datagrams { sent, jitter, ..counts });
-        Self { reads, read_times, datagrams, ..self }
+        Self { reads, read_times, lost, datagrams, ..self }
     }
 
     /// When a block counts as arrived: queued ones when they are due, unqueued ones when they start.
@@ -126,6 +131,15 @@ impl Trace {
             Discipline::Queue if !self.endless => block.size,
             _ => block.taken,
         }
+    }
+
+    /// When each block arrived, and what of it is read sooner or later or still waits: what was lost on the way
+    /// waits for nobody.
+    pub fn kept(&self) -> impl Iterator<Item = (Nanos, Bytes)> {
+        let lost = self.lost.iter().copied().chain(std::iter::repeat(Bytes::ZERO));
+        self.blocks.iter().zip(lost).filter_map(|(block, lost)| {
+            Some((self.arrival(block)?, self.arrived(block).saturating_sub(lost)))
+        })
     }
 
     /// All that the user had read by `at`.

@@ -44,7 +44,7 @@ impl Format for Csv {
             Content::PingPong { journal, analysis } => table(csv_rows(journal, analysis)),
             Content::Ranking(found) => table(ranking::csv_rows(found)),
             Content::Run { journal, analysis } => runs(journal, analysis),
-            Content::Traffic { journal, .. } => table(traffic::csv_rows(journal)),
+            Content::Traffic { journal, analysis } => table(traffic::csv_rows(journal, analysis)),
         };
         text.into_bytes()
     }

@@ -62,7 +62,7 @@ pub struct TrafficDocument {
     pub finished_at: Option<String>,
     /// False where it was cut short or a flow did not come to its end.
     pub complete: bool,
-    /// What one full stream gets, bit/s; null where the plan measured none.
+    /// What one full stream gets, bit/s; null where none ran alone, or several did over different ways.
     pub mu_bit_s: Option<f64>,
     /// Its 95 % interval; null below three passes.
     pub mu_ci95_bit_s: Option<[f64; 2]>,
@@ -162,19 +162,19 @@ pub struct TrafficCellResult {
     pub offered_ratio: Option<f64>,
     /// a / mu; null where mu is not known.
     pub rho: Option<f64>,
-    /// Little's delay within the duration, seconds.
+    /// Little's delay within the duration, of what was not lost on the way, seconds.
     pub window_delay_s: Option<f64>,
-    /// The same until the queues were empty, seconds.
+    /// The same until the queues were empty, seconds; of the runs in which they were.
     pub drained_delay_s: Option<f64>,
     /// Share of datagrams lost, mean over the runs.
     pub lost_share: Option<f64>,
     /// Blocks missed or interrupted, all runs.
     pub missed_blocks: u64,
-    /// Jain's index between the flows of the last run.
+    /// Jain's index between the flows, mean over the runs.
     pub fairness: Option<f64>,
-    /// CPU seconds of the sender per 10^9 bytes, last run.
+    /// CPU seconds of the sender per 10^9 bytes, mean over the runs.
     pub sender_cpu_s_per_gb: Option<f64>,
-    /// CPU seconds of the receiver per 10^9 bytes, last run.
+    /// CPU seconds of the receiver per 10^9 bytes, mean over the runs.
     pub receiver_cpu_s_per_gb: Option<f64>,
     /// True where the generator and not the network limited a run.
     pub host_limited: bool,
@@ -230,7 +230,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         }),
         method: method::method(plan, &analysis.findings),
         cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
-        flows: journal.runs().flat_map(flows).collect(),
+        flows: journal.runs().flat_map(|run| flows(journal, analysis, run)).collect(),
         clocks: journal.runs().flat_map(flow::clocks).collect(),
         classes: analysis.classes.iter().map(class).collect(),
         notices: faults::notices(journal),
@@ -242,7 +242,6 @@ fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
     let cell = &measured.cell;
     let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
     let runs = &measured.runs;
-    let last = runs.last();
     let losses: Vec<f64> = runs.iter().filter_map(|run| run.loss).collect();
     TrafficCellResult {
         cell: cell.id,
@@ -255,16 +254,16 @@ fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
         departure_rate_bit_s: value(measured.departure),
         departure_ci95_bit_s: measured.departure.and_then(bounds),
         carried_rate_bit_s: value(measured.carried),
-        transmitted_rate_bit_s: last.and_then(|run| run.transmitted),
+        transmitted_rate_bit_s: value(measured.transmitted),
         offered_ratio: value(measured.offered_ratio),
         rho: measured.arrival.and_then(|arrival| analysis.rho(arrival.value)),
         window_delay_s: value(measured.window_delay),
-        drained_delay_s: last.and_then(|run| run.drained_delay),
+        drained_delay_s: value(measured.drained_delay),
         lost_share: btu_core::stats::arithmetic_mean(&losses),
         missed_blocks: runs.iter().map(|run| run.missed).sum(),
-        fairness: last.and_then(|run| run.fairness),
-        sender_cpu_s_per_gb: last.and_then(|run| run.cpu_s_per_gb).map(|cpu| cpu.0),
-        receiver_cpu_s_per_gb: last.and_then(|run| run.cpu_s_per_gb).map(|cpu| cpu.1),
+        fairness: value(measured.fairness),
+        sender_cpu_s_per_gb: value(measured.sender_cpu_s_per_gb),
+        receiver_cpu_s_per_gb: value(measured.receiver_cpu_s_per_gb),
         host_limited: runs.iter().any(|run| run.host_limited > 0),
     }
 }
@@ -291,7 +290,9 @@ pub fn traffic_schema() -> serde_json::Value {
 }
 
 const FEW_PASSES: &str = "an interval needs three passes";
-const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or two clocks hide it (delay_hidden)";
+const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or two clocks hide it (delay_hidden)";
+const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or two clocks hide it (delay_hidden)";
+const NO_MU: &str = "mu is not known: no full stream ran alone that way, and there is no knee; or this is such a stream itself";
 const NOT_SAMPLED: &str =
     "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
@@ -305,9 +306,7 @@ const NO_STAMPS: &str = "the samples of the search do not say when its datagrams
 const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
                           (latency_bound_s)";
 const NO_LOAD: &str = "no load without loss was found";
-
-const NO_ASKER: &str =
-    "flows share threads, and threads that answer on another host are not told of";
+const NO_ASKER: &str = "flows share threads, and what answers on another host is not told of";
 const NO_CPU: &str =
     "nothing was delivered, or by a conversation with another host, whose CPU time is not told";
 
@@ -316,7 +315,7 @@ const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
     ("started_at", "the journal has no beginning"),
     ("finished_at", "the measurement was cut short"),
-    ("mu_bit_s", "the plan has no full stream alone"),
+    ("mu_bit_s", "no full stream ran alone, or some did over different ways"),
     ("mu_ci95_bit_s", FEW_PASSES),
     ("knee", "most passes have no loads on both sides of a knee"),
     ("knee_ci95_bit_s", "fewer than three passes have a knee of their own"),
@@ -338,9 +337,10 @@ const REASONS: &Reasons = &[
     ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
     ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
     ("offered_ratio", "no flow delivered anything within the duration"),
-    ("rho", "mu is not known: the plan has neither a full stream alone nor a knee"),
+    ("rho", NO_MU),
+    ("rho_of_way", NO_MU),
     ("window_delay_s", NO_WAIT),
-    ("drained_delay_s", NO_WAIT),
+    ("drained_delay_s", NO_DRAIN),
     ("mean_queue_bytes", NO_WAIT),
     ("queue_application_bytes", NOT_SAMPLED),
     ("queue_socket_bytes", NOT_SAMPLED),

@@ -53,6 +53,8 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (7, "carried_rate_bit_s"),
     (7, "delay_p99_at_least_s"),
     (7, "latency_bound_s"),
+    (7, "lost_bytes"),
+    (7, "rho_of_way"),
 ]);
 
 impl LaterKeys {

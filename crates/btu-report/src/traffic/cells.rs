@@ -43,7 +43,6 @@ fn table(seen: &Seen<'_>, group: Group) -> Block {
 fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
     let rho = measured.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
     let is_full = measured.window_delay.is_none();
-    let drained = measured.runs.iter().find_map(|run| run.drained_delay);
     vec![
         measured.cell.label.clone(),
         of_rate(measured.arrival),
@@ -51,7 +50,7 @@ fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
         number::ratio_or_none(measured.offered_ratio.map(|found| found.value)),
         number::ratio_or_none(rho.filter(|_| !is_full)),
         span(measured.window_delay.map(|found| found.value)),
-        span(drained),
+        span(measured.drained_delay.map(|found| found.value)),
         measured.runs.len().to_string(),
     ]
 }

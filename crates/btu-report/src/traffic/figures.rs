@@ -5,7 +5,6 @@ use btu_core::traffic::analysis::sessions::Scaling;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
-use btu_core::traffic::study::Totals;
 
 use super::Seen;
 use super::rate;
@@ -110,11 +109,6 @@ fn time(found: Option<Estimate>) -> String {
     said(found, |seconds| span(Some(seconds)))
 }
 
-/// A figure of the runs of a cell that is none of its own.
-fn estimate(cell: &Measured, of: impl Fn(&Totals) -> Option<f64>) -> Option<Estimate> {
-    Estimate::of(&cell.runs.iter().filter_map(of).collect::<Vec<_>>())
-}
-
 fn throughput_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
     let cells = cells(seen, Group::BlockSize)?;
     let form = Form {
@@ -125,12 +119,11 @@ fn throughput_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
         reading: "Strokes are 95 % intervals over passes. A level curve means that the path and not \
                   the host decides.",
     };
-    let acknowledged = |c: &Measured| estimate(c, |run| run.transmitted);
-    let sent = curve(&cells, |c| Some(place(c.cell.x, acknowledged(c)?, 1e6)));
+    let sent = curve(&cells, |c| Some(place(c.cell.x, c.transmitted?, 1e6)));
     let received = curve(&cells, |c| Some(place(c.cell.x, c.departure?, 1e6)));
     let rows = cells
         .iter()
-        .map(|c| vec![c.cell.label.clone(), megabits(c.departure), megabits(acknowledged(c))]);
+        .map(|c| vec![c.cell.label.clone(), megabits(c.departure), megabits(c.transmitted)]);
     let rows = rows.collect();
     form.of(vec![own("received", received), reference("acknowledged", sent)], rows)
 }
@@ -145,12 +138,11 @@ fn cpu_over_block_size(seen: &Seen<'_>) -> Option<LineChart> {
         reading: "CPU time of the threads at both ends, with 95 % intervals over passes: many small blocks \
                   cost more calls.",
     };
-    let sending = |c: &Measured| estimate(c, |run| run.cpu_s_per_gb.map(|cpu| cpu.0));
-    let receiving = |c: &Measured| estimate(c, |run| run.cpu_s_per_gb.map(|cpu| cpu.1));
-    let sender = curve(&cells, |c| Some(place_at(c.cell.x, sending(c)?)));
-    let receiver = curve(&cells, |c| Some(place_at(c.cell.x, receiving(c)?)));
+    let sender = curve(&cells, |c| Some(place_at(c.cell.x, c.sender_cpu_s_per_gb?)));
+    let receiver = curve(&cells, |c| Some(place_at(c.cell.x, c.receiver_cpu_s_per_gb?)));
     let rows = cells.iter().map(|c| {
-        let [s, r] = [sending(c), receiving(c)].map(|found| said(found, number::figure));
+        let both = [c.sender_cpu_s_per_gb, c.receiver_cpu_s_per_gb];
+        let [s, r] = both.map(|found| said(found, number::figure));
         vec![c.cell.label.clone(), s, r]
     });
     let rows = rows.collect();
@@ -221,8 +213,7 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
     let mut sorted = cells;
     sorted.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let window = curve(&sorted, |c| Some(place_at(ratio(c), c.window_delay?)));
-    let emptied = |c: &Measured| estimate(c, |run| run.drained_delay);
-    let drained = curve(&sorted, |c| Some(place_at(ratio(c), emptied(c)?)));
+    let drained = curve(&sorted, |c| Some(place_at(ratio(c), c.drained_delay?)));
     let fluid_of = |c: &Measured| {
         let rho = seen.analysis.rho(c.arrival?.value)?;
         Some(delay::fluid_window(duration_s(seen, c)?, rho))
@@ -232,7 +223,7 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
         vec![
             format!("{} ({})", number::ratio(ratio(c)), c.cell.label),
             time(c.window_delay),
-            time(emptied(c)),
+            time(c.drained_delay),
             span(fluid_of(c)),
         ]
     });

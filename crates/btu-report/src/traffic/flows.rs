@@ -29,10 +29,11 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let Some(run) = seen.journal.runs().last() else { return Vec::new() };
-    let flows = named(run);
+    let flows = named(seen, run);
     let flows = &flows[..flows.len().min(MOST_ROWS)];
     let mut blocks: Vec<Block> = which(seen, run).into_iter().collect();
     blocks.extend([rates(flows), delays(flows)]);
+    blocks.extend(silent(flows));
     blocks.extend(clocks::compose(run));
     blocks.extend(places(flows));
     blocks.extend(datagrams(flows));
@@ -67,11 +68,13 @@ fn which(seen: &Seen<'_>, run: &RunSample) -> Option<Block> {
 struct Named<'a> {
     name: String,
     flow: &'a FlowSample,
+    /// a / mu.
+    rho: Option<f64>,
 }
 
 /// `a`, or `a 3` for one of many sessions; `cluster/a` where there are several clusters; and where that is
 /// still another's name, `a (2)`.
-fn named(run: &RunSample) -> Vec<Named<'_>> {
+fn named<'a>(seen: &Seen<'_>, run: &'a RunSample) -> Vec<Named<'a>> {
     let several = run.clusters.len() > 1;
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     let mut flows = Vec::new();
@@ -83,7 +86,8 @@ fn named(run: &RunSample) -> Vec<Named<'_>> {
             let name = format!("{cluster}{}{session}", flow.test);
             let times = known.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
             let name = if *times > 1 { format!("{name} ({times})") } else { name };
-            flows.push(Named { name, flow });
+            let rho = seen.analysis.rho_of(seen.journal, run.cell, flow);
+            flows.push(Named { name, flow, rho });
         }
     }
     flows
@@ -100,8 +104,20 @@ fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Block {
     Block::Table(Table { title: title.to_owned(), columns, rows, summary_rows: 0 })
 }
 
+/// Flows whose rows would else say nothing but zero.
+fn silent(flows: &[Named<'_>]) -> Option<Block> {
+    let own = flows.iter().filter(|named| named.flow.is_silent());
+    let told: Vec<String> = own
+        .map(|named| {
+            format!("{} within {}", named.name, span(Some(named.flow.duration_ns.seconds())))
+        })
+        .collect();
+    let text = || format!("Nothing fell due of {}.", told.join(", "));
+    (!told.is_empty()).then(|| Block::paragraph(text()))
+}
+
 fn rates(flows: &[Named<'_>]) -> Block {
-    let row = |Named { name, flow }: &Named<'_>| {
+    let row = |Named { name, flow, rho }: &Named<'_>| {
         let figures = &flow.figures;
         vec![
             name.clone(),
@@ -111,17 +127,18 @@ fn rates(flows: &[Named<'_>]) -> Block {
             rate(figures.arrival_rate_bit_s),
             rate(figures.departure_rate_bit_s),
             number::ratio_or_none(figures.offered_ratio),
+            number::ratio_or_none(*rho),
             figures.blocks.due.to_string(),
             (figures.blocks.missed + figures.blocks.interrupted).to_string(),
         ]
     };
-    let columns = ["type", "path", "over", "a", "d", "a/d", "due", "missed"];
+    let columns = ["type", "path", "over", "a", "d", "a/d", "rho", "due", "missed"];
     table("Rates", &columns, flows.iter().map(row).collect())
 }
 
 fn delays(flows: &[Named<'_>]) -> Block {
     let apart = flows.iter().any(|named| named.flow.clocks.is_some());
-    let row = |Named { name, flow }: &Named<'_>| {
+    let row = |Named { name, flow, .. }: &Named<'_>| {
         let (figures, delay) = (&flow.figures, flow.figures.delay);
         let known = |seconds: Option<f64>| span(flow.one_way(seconds));
         let mut cells = vec![
@@ -144,7 +161,7 @@ fn delays(flows: &[Named<'_>]) -> Block {
 fn places(flows: &[Named<'_>]) -> Option<Block> {
     let rows: Vec<Vec<String>> = flows
         .iter()
-        .filter_map(|Named { name, flow }| {
+        .filter_map(|Named { name, flow, .. }| {
             let places = flow.places?;
             let bytes = |value: f64| number::fixed(value, 0);
             Some(vec![
@@ -165,7 +182,7 @@ fn places(flows: &[Named<'_>]) -> Option<Block> {
 fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
     let rows: Vec<Vec<String>> = flows
         .iter()
-        .filter_map(|Named { name, flow }| {
+        .filter_map(|Named { name, flow, .. }| {
             let loss = flow.figures.loss?;
             Some(vec![
                 name.clone(),
@@ -184,7 +201,7 @@ fn datagrams(flows: &[Named<'_>]) -> Option<Block> {
 
 /// What the users of conversations noticed, figure by figure.
 fn noticed(flows: &[Named<'_>]) -> Option<Block> {
-    let rows = flows.iter().flat_map(|Named { name, flow }| {
+    let rows = flows.iter().flat_map(|Named { name, flow, .. }| {
         let told = flow.noticed.iter();
         told.map(|(what, value)| vec![name.clone(), what.clone(), number::figure(*value)])
     });
@@ -195,7 +212,7 @@ fn noticed(flows: &[Named<'_>]) -> Option<Block> {
 }
 
 fn pacing(flows: &[Named<'_>]) -> Block {
-    let row = |Named { name, flow }: &Named<'_>| {
+    let row = |Named { name, flow, .. }: &Named<'_>| {
         let pacing = flow.figures.pacing;
         let micros = |value: Option<f64>| span(value.map(|micros| micros / 1e6));
         vec![
@@ -263,12 +280,18 @@ fn curves(flows: &[Named<'_>]) -> Option<Block> {
             y: Scale { title: unit.to_owned(), kind: ScaleKind::Linear },
             curves,
             ranges: Vec::new(),
-            reading: "The distance upwards between the two curves of a flow is its queue, the \
-                      distance sideways the delay of a byte."
-                .to_owned(),
+            reading: format!(
+                "The distance upwards between the two curves of a flow is its queue, the distance sideways \
+                 the delay of a byte.{}",
+                if flows.iter().any(has_lost) { LOST } else { "" }
+            ),
             table: rates_of_curves(flows),
         })
     })
+}
+
+fn has_lost(named: &Named<'_>) -> bool {
+    named.flow.figures.loss.is_some_and(|loss| loss.lost_share > 0.0)
 }
 
 /// What the axis counts in, so that its numbers are short.
@@ -285,7 +308,7 @@ fn unit_of(flows: &[Named<'_>]) -> (&'static str, f64) {
     }
 }
 
-fn curves_of(Named { name, flow }: &Named<'_>, per_byte: f64) -> Vec<CurveLine> {
+fn curves_of(Named { name, flow, .. }: &Named<'_>, per_byte: f64) -> Vec<CurveLine> {
     let points = flow.curves.points();
     let line = |label: &str, origin, bytes: fn(&Moment) -> Bytes| CurveLine {
         label: format!("{name} {label}"),
@@ -314,5 +337,7 @@ fn rates_of_curves(flows: &[Named<'_>]) -> Table {
     }
 }
 
+const LOST: &str =
+    " Datagrams that were lost stay between the curves and are no queue: W is without them.";
 const MOST_ROWS: usize = 40;
 const MOST_CURVES: usize = 4;

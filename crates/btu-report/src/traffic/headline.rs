@@ -169,8 +169,10 @@ fn sentence(analysis: &Analysis) -> String {
         return "What the method found stands below, with what it does not follow of its text."
             .to_owned();
     }
-    if let Some(most) = carried(analysis) {
-        return format!("The path carried all that it was offered, {} at the most.", rate(most));
+    if let Some((most, cell)) = carried(analysis) {
+        let most = rate(most);
+        let further = further(analysis, cell).unwrap_or_default();
+        return format!("The path carried all that it was offered, {most} at the most.{further}");
     }
     let apart = analysis.scaling.map(|law| format!(" {}", figures::scaling_in_words(&law)));
     match shown(analysis) {
@@ -186,13 +188,26 @@ fn shown(analysis: &Analysis) -> Option<&Measured> {
     analysis.cells.iter().rev().max_by(|a, b| departed(a).total_cmp(&departed(b)))
 }
 
-/// The largest of several loads, bit/s, where it departed as it arrived.
-fn carried(analysis: &Analysis) -> Option<f64> {
+/// The largest of several loads, bit/s, where it departed as it arrived, and its cell.
+fn carried(analysis: &Analysis) -> Option<(f64, &Measured)> {
     let loads = analysis.group(Group::Period).chain(analysis.group(Group::Load));
-    let rates: Vec<(f64, f64)> =
-        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value))).collect();
-    let (arrival, carried) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (rates.len() > 1 && carried * 1.02 >= arrival).then_some(arrival)
+    let rates: Vec<(f64, f64, &Measured)> =
+        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value, cell))).collect();
+    let (arrival, carried, cell) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (rates.len() > 1 && carried * 1.02 >= arrival).then_some((arrival, cell))
+}
+
+/// Which periods would have reached the knee, where those were chosen that do not.
+fn further(analysis: &Analysis, cell: &Measured) -> Option<String> {
+    let (mu, arrival) = (analysis.mu?.value, cell.arrival?.value);
+    (cell.cell.group == Group::Period && mu > arrival).then(|| {
+        let period = span(Some(cell.cell.x / 1e3 * arrival / mu));
+        let mu = rate(mu);
+        format!(
+            " One full stream gets {mu}: such bursts reach the knee at periods below {period}; without --values the \
+             sweep chooses them by itself."
+        )
+    })
 }
 
 fn one_cell(cell: &Measured, analysis: &Analysis) -> String {

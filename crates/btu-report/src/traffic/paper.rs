@@ -145,7 +145,7 @@ fn shortest_period(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let rho = cell.and_then(|cell| cell.arrival).and_then(|a| seen.analysis.rho(a.value));
     let fluid = |of: fn(f64, f64) -> f64| span(rho.map(|rho| of(10.0 / scale(seen), rho)));
     let window = cell.and_then(|cell| cell.window_delay).map(|found| found.value);
-    let drained = cell.and_then(|cell| cell.runs.iter().find_map(|run| run.drained_delay));
+    let drained = cell.and_then(|cell| cell.drained_delay).map(|found| found.value);
     vec![
         line("8: most delay in a run", "above 10 s", fluid(delay::fluid_window), span(window)),
         line("8: until it is empty", "above 10 s", fluid(delay::fluid_drained), span(drained)),
@@ -154,7 +154,9 @@ fn shortest_period(seen: &Seen<'_>) -> Vec<Vec<String>> {
 
 fn others(seen: &Seen<'_>) -> Vec<Vec<String>> {
     let datagrams = seen.analysis.group(Group::Datagrams).next();
-    let lost = datagrams.and_then(|cell| cell.runs.first()).and_then(|run| run.loss);
+    let lost: Vec<f64> =
+        datagrams.iter().flat_map(|cell| &cell.runs).filter_map(|run| run.loss).collect();
+    let lost = btu_core::stats::arithmetic_mean(&lost);
     let unqueued: Vec<&Measured> = seen.analysis.group(Group::Unqueued).collect();
     let missed: Vec<String> = unqueued
         .iter()

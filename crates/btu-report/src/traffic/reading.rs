@@ -26,10 +26,13 @@ const WORDS: &[(&str, &str)] = &[
         "carried",
         "D(T + w) / T, w the least time that a byte took: d, and what was only under way at T; knee and mu are found from it",
     ),
-    ("mu", "what a full stream of the same plan carried"),
+    ("mu", "what a full stream that runs alone in the same plan carries on the same way"),
     ("a/d", "the utilisation of the paper, which can exceed 1"),
     ("rho", "a / mu, the true utilisation"),
-    ("L", "A(t) - D(t), the queue"),
+    (
+        "L",
+        "A(t) - D(t), the queue; datagrams that were lost on the way wait for nobody and are left out",
+    ),
     (
         "W window",
         "mean of L over the duration, by a: Little's formula as the paper uses it; the window ends with what still waits",

@@ -4,23 +4,27 @@ use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
+use btu_core::traffic::study::Analysis;
 
 use crate::result::traffic::ended;
 
 /// The head and the rows.
-pub(crate) fn csv_rows(journal: &Journal) -> Vec<Vec<String>> {
+pub(crate) fn csv_rows(journal: &Journal, analysis: &Analysis) -> Vec<Vec<String>> {
     let head = COLUMNS.map(ToOwned::to_owned).to_vec();
     let mut rows = vec![head];
     for run in journal.runs() {
         let label = journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
         for cluster in &run.clusters {
-            rows.extend(cluster.flows.iter().map(|flow| row(label, run, cluster, flow)));
+            rows.extend(cluster.flows.iter().map(|flow| {
+                let rho = analysis.rho_of(journal, run.cell, flow);
+                row((label, rho), run, cluster, flow)
+            }));
         }
     }
     rows
 }
 
-const COLUMNS: [&str; 33] = [
+const COLUMNS: [&str; 35] = [
     "cell",
     "pass",
     "cluster",
@@ -32,6 +36,7 @@ const COLUMNS: [&str; 33] = [
     "traffic",
     "duration_s",
     "arrived_bytes",
+    "lost_bytes",
     "departed_bytes",
     "delivered_bytes",
     "acknowledged_bytes",
@@ -39,6 +44,7 @@ const COLUMNS: [&str; 33] = [
     "departure_rate_bit_s",
     "carried_rate_bit_s",
     "offered_ratio",
+    "rho_of_way",
     "window_delay_s",
     "drained_delay_s",
     "delay_p50_s",
@@ -56,7 +62,12 @@ const COLUMNS: [&str; 33] = [
     "notices",
 ];
 
-fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample) -> Vec<String> {
+fn row(
+    (label, rho): (&str, Option<f64>),
+    run: &RunSample,
+    cluster: &ClusterSample,
+    flow: &FlowSample,
+) -> Vec<String> {
     let figures = &flow.figures;
     let or_empty = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     vec![
@@ -71,6 +82,7 @@ fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample)
         flow.traffic.clone(),
         flow.duration_ns.seconds().to_string(),
         figures.arrived_bytes.count().to_string(),
+        figures.lost_bytes.count().to_string(),
         figures.departed_bytes.count().to_string(),
         figures.delivered_bytes.count().to_string(),
         flow.acknowledged_bytes.map_or_else(String::new, |bytes| bytes.count().to_string()),
@@ -78,6 +90,7 @@ fn row(label: &str, run: &RunSample, cluster: &ClusterSample, flow: &FlowSample)
         figures.departure_rate_bit_s.to_string(),
         or_empty(figures.carried_rate_bit_s),
         or_empty(figures.offered_ratio),
+        or_empty(rho),
         or_empty(flow.one_way(figures.window_delay_s)),
         or_empty(flow.one_way(figures.drained_delay_s)),
         or_empty(flow.one_way(figures.delay.map(|delay| delay.p50_s))),

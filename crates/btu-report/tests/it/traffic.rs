@@ -26,6 +26,7 @@ use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::simulated;
+use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::analyse;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -58,6 +59,7 @@ fn flow(period: Nanos, time: Nanos) -> FlowSample {
         transport: "tcp".into(),
         traffic: "burstq(blocksize=12500 B)".into(),
         phase_ns: None,
+        start_ns: Nanos::ZERO,
         duration_ns: time,
         outcome: Outcome::Complete,
         figures: Figures::of(&trace),
@@ -273,6 +275,38 @@ fn a_path_that_carried_all_has_no_knee() {
         "{text}"
     );
     assert!(!text.contains("and no more beyond"), "{text}");
+}
+
+/// Periods of a list end before a fast path is full: the report says which ones would do.
+#[test]
+fn a_sweep_that_did_not_reach_the_knee_says_what_would() {
+    let journal = journal(Study::Sweep, &[400, 200, 100]);
+    let mut analysis = analyse(&journal);
+    analysis.mu = Some(Estimate { value: 98e6, interval: None, passes: 3 });
+    let document = compose_traffic(&journal, &analysis);
+    let text = brief_text(&document).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told =
+        "One full stream gets 98.0 Mb/s: such bursts reach the knee at periods below 1.00 ms";
+    assert!(text.contains(told) && text.contains("without --values"), "{text}");
+}
+
+/// The table of cells, the figures and the result have one value, that of all passes.
+#[test]
+fn one_delay_of_drained_queues_stands_in_table_figure_and_result() {
+    let mut journal = journal(Study::Sweep, &[40, 80]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        let delay = [0.001, 0.01, 0.1][usize::try_from(run.pass - 1).unwrap()];
+        run.clusters[0].flows[0].figures.drained_delay_s = Some(delay);
+    }
+    let result = traffic_result(&journal, &analyse(&journal));
+    let drained: Vec<f64> = result.cells.iter().map(|cell| cell.drained_delay_s.unwrap()).collect();
+    assert!(drained.iter().all(|delay| (delay / 0.01 - 1.0).abs() < 1e-9), "{drained:?}");
+    let text = rendered("text", &journal);
+    let rows = text.lines().filter(|line| line.contains("ms") && line.contains("10.0 ms"));
+    assert_eq!(rows.count(), 2, "{text}");
+    // In the table of figure 8 with its interval.
+    assert_eq!(rendered("html", &journal).matches("10.0 ms (").count(), 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+mod offers;
 mod phase;
 
 use std::net::IpAddr;
@@ -14,16 +15,10 @@ use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
-use btu_core::traffic::Overrun;
-use btu_core::traffic::Pattern;
 use btu_core::traffic::Protocol;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Test;
-use btu_core::traffic::Timeline;
 use btu_core::traffic::Train;
-use btu_core::traffic::burst;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Limits;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;
@@ -70,6 +65,8 @@ pub(crate) struct Said {
     pub(crate) to: Role,
     pub(crate) transport: String,
     pub(crate) traffic: String,
+    /// From the start of its cluster to its own.
+    pub(crate) start: Nanos,
 }
 
 /// A conversation.
@@ -112,39 +109,62 @@ pub(crate) fn flows(
     hosts: &dyn Layout,
     until: &Until,
 ) -> Result<Cast, Failure> {
-    let (mut cast, mut blocks) = (Cast::default(), 0_usize);
-    let mut draw = |drawn: usize| {
-        blocks = blocks.saturating_add(drawn);
-        let cause = || anyhow!("{}: {}", cluster.name, until.too_many());
-        if blocks > until.most_blocks { Err(Failure::usage(cause())) } else { Ok(()) }
-    };
+    let mut drawing = Drawing { hosts, until, cast: Cast::default(), blocks: 0 };
     for test in &cluster.tests {
+        let streams = test.streams(&cluster.name, seed);
+        drawing.add(test, &streams, sessions).map_err(|refused| {
+            let Failure { exit, cause, hint } = refused;
+            let cause = anyhow!("cluster {}, test {}: {cause:#}", cluster.name, test.name);
+            Failure { exit, cause, hint }
+        })?;
+    }
+    Ok(drawing.cast)
+}
+
+/// What a cluster sends, as far as it is drawn.
+struct Drawing<'a> {
+    hosts: &'a dyn Layout,
+    until: &'a Until,
+    cast: Cast,
+    blocks: usize,
+}
+
+impl Drawing<'_> {
+    /// Adds a test by so many sessions.
+    fn add(&mut self, test: &Test, streams: &Streams, sessions: u32) -> Result<(), Failure> {
         for session in 1..=sessions {
-            let streams = test.streams(&cluster.name, seed);
-            let streams = if session == 1 { streams } else { streams.part(u64::from(session)) };
+            let streams =
+                if session == 1 { streams.clone() } else { streams.part(u64::from(session)) };
             if let Some(Train::Closed(train)) = test.traffic.train(&streams) {
-                draw(OF_A_FLOW)?;
-                let mut talked = conversation(test, train, &streams, hosts, until)?;
+                self.count(OF_A_FLOW)?;
+                let mut talked = conversation(test, train, &streams, self.hosts, self.until)?;
                 talked.said.session = session;
-                cast.talks.push(talked);
+                self.cast.talks.push(talked);
                 continue;
             }
             let mut phases = streams.stream("phase");
-            for mut one in of_test(test, &streams, hosts)? {
+            for mut one in of_test(test, &streams, self.hosts)? {
                 one.session = session;
                 if sessions > 1 {
                     one.phase = phase::draw(&test.traffic, &mut one.flow, &mut phases);
                 }
-                draw(one.blocks())?;
+                self.count(one.blocks())?;
                 if session > 1 && one.flow.carrier == Carrier::Udp {
                     // A port of the script has room for one socket.
                     one.flow.port = 0;
                 }
-                cast.flows.push(one);
+                self.cast.flows.push(one);
             }
         }
+        Ok(())
     }
-    Ok(cast)
+
+    /// So much more takes memory.
+    fn count(&mut self, drawn: usize) -> Result<(), Failure> {
+        self.blocks = self.blocks.saturating_add(drawn);
+        let cause = || anyhow!("{}", self.until.too_many());
+        if self.blocks > self.until.most_blocks { Err(Failure::usage(cause())) } else { Ok(()) }
+    }
 }
 
 impl Named {
@@ -202,9 +222,8 @@ fn conversation(
         Carrier::Tcp(settings) => (settings, None),
         Carrier::Quic(settings) => (Settings::default(), Some(settings)),
         Carrier::Udp => {
-            let (test, model) = (&test.name, test.traffic.name());
-            let cause = anyhow!("{test}: {model} waits for answers, over tcp or quic");
-            return Err(Failure::usage(cause));
+            let cause = anyhow!("udp: {} waits for answers", test.traffic.name());
+            return Err(Failure::usage(cause).hint("write tcp or quic"));
         }
     };
     let [near, far] = [from, to].map(|role| hosts.place(role));
@@ -228,7 +247,7 @@ fn conversation(
     };
     let transport = test.protocol.name.clone();
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
-    let said = Said { test, session: 1, from, to, transport, traffic };
+    let said = Said { test, session: 1, from, to, transport, traffic, start: dialogue.start };
     Ok(Talked { said, dialogue, connections })
 }
 
@@ -241,7 +260,7 @@ fn connections(call: &Call, streams: &Streams, duration: Nanos) -> usize {
 fn roles(test: &Test) -> Result<(Role, Role), Failure> {
     let [from, to] = [&test.from, &test.to].map(|end| scenario::role_of(&end.host));
     from.zip(to).ok_or_else(|| {
-        Failure::usage(anyhow!("{}: host {} has no role", test.name, test.from.host))
+        Failure::usage(anyhow!("{} -> {}: a host without a role", test.from.host, test.to.host))
     })
 }
 
@@ -250,11 +269,11 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
     let (from, to) = roles(test)?;
     if test.dscp.is_some() && matches!(carrier(&test.protocol), Carrier::Quic(_)) {
         // With each packet it writes this byte of the header anew, for the sake of ECN.
-        let cause = anyhow!("{}: dscp: the library of quic leaves no code point", test.name);
+        let cause = anyhow!("dscp: the library of quic leaves no code point");
         return Err(Failure::usage(cause).hint("write tcp or udp"));
     }
     let duration = test.traffic.duration(streams).unwrap_or(DURATION);
-    let offers = offers(&test.traffic, streams, duration)?;
+    let offers = offers::of(&test.traffic, streams, duration)?;
     let several = offers.len() > 1;
     let mut named = Vec::new();
     for (part, (direction, offer)) in (1..).zip(offers) {
@@ -272,8 +291,8 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
             offer,
             start: test.start,
             duration,
-            write: size(&test.traffic, "buffer").unwrap_or(Bytes::new(1 << 20)),
-            read: size(&test.sink, "blocksize").unwrap_or(Bytes::new(64 << 10)),
+            write: offers::size(&test.traffic, "buffer").unwrap_or(Bytes::new(1 << 20)),
+            read: offers::size(&test.sink, "blocksize").unwrap_or(Bytes::new(64 << 10)),
             drain: test.drain,
             pace: test.pace,
             code_point: test.dscp,
@@ -291,63 +310,6 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
         });
     }
     Ok(named)
-}
-
-/// What a test offers within its duration, by direction and part.
-fn offers(
-    call: &Call,
-    streams: &Streams,
-    duration: Nanos,
-) -> Result<Vec<(Direction, Offer)>, Failure> {
-    let train = match call.train(streams) {
-        Some(Train::Open(train)) => Timeline::new(train),
-        Some(Train::Closed(_)) | None => {
-            let cause = anyhow!("{}: it has no schedule of its own", call.name());
-            return Err(Failure::usage(cause));
-        }
-    };
-    let discipline = match call.pattern() {
-        Pattern::Full => {
-            let sizes: Vec<Bytes> = match size(call, "blocksize").filter(|_| fixed(call)) {
-                Some(size) => vec![size],
-                None => train.take(DRAWN_SIZES).map(|(_, arrival)| arrival.bytes).collect(),
-            };
-            return Ok(vec![(Direction::Forward, Offer::Endless(sizes.into()))]);
-        }
-        Pattern::Burst(Overrun::Interrupt) => Discipline::Interrupt,
-        Pattern::Burst(Overrun::Miss) => Discipline::Miss,
-        Pattern::Burstq | Pattern::Model(_) | Pattern::Sink => Discipline::Queue,
-    };
-    let limits = Limits {
-        queue: size(call, "queue_limit"),
-        block_time: call.optional("block_timeout").map(|time| time.mean_time()),
-    };
-    let mut parts: Vec<((Direction, u32), Vec<burst::Block>)> = Vec::new();
-    for (count, (due, arrival)) in train.take_while(|(due, _)| *due < duration).enumerate() {
-        if count >= MOST_BLOCKS {
-            let cause = anyhow!("{call}: more than {MOST_BLOCKS} blocks in {duration}");
-            return Err(Failure::usage(cause).hint("shorten the duration or lengthen the period"));
-        }
-        let key = (arrival.direction, arrival.flow);
-        let block = burst::Block { due, size: arrival.bytes };
-        match parts.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, blocks)) => blocks.push(block),
-            None => parts.push((key, vec![block])),
-        }
-    }
-    parts.sort_by_key(|(key, _)| *key);
-    let offer =
-        |blocks: Vec<burst::Block>| Offer::Train { blocks: blocks.into(), discipline, limits };
-    Ok(parts.into_iter().map(|((direction, _), blocks)| (direction, offer(blocks))).collect())
-}
-
-/// A size of a call that is a constant, or its mean.
-fn size(call: &Call, parameter: &str) -> Option<Bytes> {
-    call.optional(parameter).map(|size| size.mean_bytes())
-}
-
-fn fixed(call: &Call) -> bool {
-    call.optional("blocksize").is_some_and(|size| size.fixed().is_some())
 }
 
 fn carrier(protocol: &Protocol) -> Carrier {
@@ -376,12 +338,8 @@ pub(crate) fn place(role: Role) -> usize {
 
 /// How long a test sends that says nothing of it.
 pub(super) const DURATION: Nanos = Nanos::from_secs(10);
-/// Sizes of a full stream whose blocks differ, drawn once and used over and over.
-const DRAWN_SIZES: usize = 1024;
 /// What a flow or a conversation is kept with besides its blocks, in blocks.
 const OF_A_FLOW: usize = 16;
-/// 64 bytes each are kept of every block.
-const MOST_BLOCKS: usize = 4_000_000;
 
 #[cfg(test)]
 mod tests;

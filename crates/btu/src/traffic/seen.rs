@@ -42,6 +42,8 @@ pub(super) fn sample(
         JobEnd::default()
     });
     let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
+    // A conversation has threads of its own, which end by themselves.
+    let elapsed = talked.iter().map(FlowSample::lasts).fold(end.elapsed, Nanos::max);
     let known: Vec<[Nanos; 2]> = talked.iter().filter_map(|talk| talk.cpu_ns).collect();
     let cpu = |end: usize| known.iter().map(|cpu| cpu[end]).sum::<Nanos>();
     let threads = end.sender_threads + known.len();
@@ -53,7 +55,7 @@ pub(super) fn sample(
         flows: flows.chain(talked).collect(),
         failed,
         began_ns: Nanos::ZERO,
-        elapsed_ns: end.elapsed,
+        elapsed_ns: elapsed,
         clocks: Vec::new(),
     }
 }
@@ -96,6 +98,7 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         transport: said.transport,
         traffic: said.traffic,
         phase_ns: None,
+        start_ns: said.start,
         duration_ns: end.trace.duration,
         outcome: end.outcome,
         figures,
@@ -128,6 +131,7 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         .to_owned(),
         traffic: named.traffic,
         phase_ns: named.phase,
+        start_ns: named.flow.start,
         duration_ns: end.trace.duration,
         outcome: end.outcome,
         figures: Figures::of(&end.trace),
@@ -154,5 +158,56 @@ fn options(read: Effective) -> SocketOptions {
         receive_buffer_bytes: read.receive_buffer,
         mss_bytes: read.mss,
         window_clamp_bytes: read.window_clamp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use btu_core::sample::Outcome;
+    use btu_core::traffic::trace::Read;
+    use btu_core::traffic::trace::Trace;
+    use btu_core::units::Bytes;
+
+    use super::*;
+
+    /// A conversation of 2 s from 1 s on, whose last answer came after 2.5 s.
+    #[test]
+    fn a_cluster_of_conversations_lasts_as_long_as_they_do() {
+        let said = Said {
+            test: "a".to_owned(),
+            session: 1,
+            from: Role::Test,
+            to: Role::Active,
+            transport: "tcp".to_owned(),
+            traffic: "telnet()".to_owned(),
+            start: Nanos::from_secs(1),
+        };
+        let end = |last| FlowEnd {
+            outcome: Outcome::Complete,
+            tcp: None,
+            pace: "answers",
+            refused: 0,
+            cpu: None,
+            noticed: Vec::new(),
+            trace: Trace {
+                duration: Nanos::from_secs(2),
+                reads: vec![Read { at: Nanos::from_millis(last), total: Bytes::new(1) }],
+                ..Trace::default()
+            },
+            glances: Vec::new(),
+            sender: Effective::default(),
+            receiver: Effective::default(),
+        };
+        for (last, lasts) in [(2500, 3500), (10, 3000)] {
+            let talk = Ok(conversation(said.clone(), end(last)));
+            let cluster = sample("c", Vec::new(), Ok(JobEnd::default()), vec![talk]);
+            let (elapsed, lasts) = (cluster.elapsed_ns, Nanos::from_millis(lasts));
+            // The times of curves are as close as that.
+            assert!(elapsed <= lasts && lasts.since(elapsed) < Nanos::from_micros(1), "{elapsed}");
+            assert_eq!(cluster.flows[0].start_ns, Nanos::from_secs(1));
+        }
+        let longer = JobEnd { elapsed: Nanos::from_secs(9), ..JobEnd::default() };
+        let cluster = sample("c", Vec::new(), Ok(longer), Vec::new());
+        assert_eq!(cluster.elapsed_ns, Nanos::from_secs(9));
     }
 }

@@ -24,6 +24,9 @@ pub struct Figures {
     pub blocks: BlockCounts,
     /// A(T): bytes that arrived at the transport's door within the duration.
     pub arrived_bytes: Bytes,
+    /// Of A(T), bytes of datagrams that never came. Zero in results that are older than this key.
+    #[serde(default)]
+    pub lost_bytes: Bytes,
     /// D(T): bytes that the receiving user had read at the end of the duration.
     pub departed_bytes: Bytes,
     /// Bytes that the receiving user read in all, what was drained after the duration included.
@@ -39,10 +42,11 @@ pub struct Figures {
     pub carried_rate_bit_s: Option<f64>,
     /// a / d, the utilisation of the paper; can exceed 1.
     pub offered_ratio: Option<f64>,
-    /// The mean of A(t) - D(t) over the duration, bytes; `None` for a full stream, whose queue is as
-    /// long as it likes.
+    /// The mean of A(t) - D(t) over the duration, bytes, A without what was lost on the way: that waits for
+    /// nobody. `None` for a full stream, whose queue is as long as it likes, and where nothing came.
     pub mean_queue_bytes: Option<f64>,
-    /// Mean queue over the duration, by arrival rate: Little's formula as the paper uses it, seconds.
+    /// Mean queue over the duration, by the arrival rate of the same bytes: Little's formula as the paper
+    /// uses it, seconds.
     pub window_delay_s: Option<f64>,
     /// The same until the queue was empty, which is exact: the mean delay of a byte, seconds.
     pub drained_delay_s: Option<f64>,
@@ -100,7 +104,7 @@ impl Figures {
         let (time, seconds) = (trace.duration, trace.duration.seconds());
         let (arrived, departed) = (arrived_within(trace), trace.read_by(time));
         let rate = |bytes: Bytes| if seconds > 0.0 { float(bytes.bits()) / seconds } else { 0.0 };
-        let area = queue_area(trace, time);
+        let (area, kept) = (queue_area(trace, time), kept_within(trace, time));
         let ratio = |over: f64, under: Bytes| {
             let under = float(under.count());
             (under > 0.0).then(|| over / under)
@@ -108,14 +112,17 @@ impl Figures {
         Self {
             blocks: BlockCounts::of(&trace.blocks),
             arrived_bytes: arrived,
+            lost_bytes: if trace.endless { Bytes::ZERO } else { arrived.saturating_sub(kept) },
             departed_bytes: departed,
             delivered_bytes: trace.reads.last().map_or(Bytes::ZERO, |read| read.total),
             arrival_rate_bit_s: rate(arrived),
             departure_rate_bit_s: rate(departed),
             carried_rate_bit_s: Some(rate(trace.read_by(time.saturating_add(trace.least_delay())))),
             offered_ratio: ratio(float(arrived.count()), departed),
-            mean_queue_bytes: (seconds > 0.0 && !trace.endless).then(|| area / seconds),
-            window_delay_s: ratio(area, arrived).filter(|_| !trace.endless),
+            mean_queue_bytes: (seconds > 0.0 && !trace.endless)
+                .then(|| area / seconds)
+                .filter(|_| arrived.is_empty() || !kept.is_empty()),
+            window_delay_s: ratio(area, kept).filter(|_| !trace.endless),
             drained_delay_s: drained(trace).filter(|_| !trace.endless),
             delay: Delays::of(trace),
             delay_p99_at_least_s: delays::p99_at_least(trace),
@@ -169,13 +176,16 @@ fn arrived_within(trace: &Trace) -> Bytes {
     trace.arrived_by(trace.duration)
 }
 
-/// The area under A(t) - D(t) from 0 to `until`, byte seconds.
+/// What of A(`until`) was not lost on the way.
+fn kept_within(trace: &Trace, until: Nanos) -> Bytes {
+    trace.kept().filter(|(at, _)| *at <= until).map(|(_, bytes)| bytes).sum()
+}
+
+/// The area under A(t) - D(t) from 0 to `until`, byte seconds, without what was lost on the way.
 fn queue_area(trace: &Trace, until: Nanos) -> f64 {
-    let arrivals = trace.blocks.iter().filter_map(|block| {
-        let at = trace.arrival(block).filter(|at| *at <= until)?;
-        Some(float(trace.arrived(block).count()) * until.since(at).seconds())
-    });
-    let arrived: f64 = arrivals.sum();
+    let arrivals = trace.kept().filter(|(at, _)| *at <= until);
+    let arrived: f64 =
+        arrivals.map(|(at, bytes)| float(bytes.count()) * until.since(at).seconds()).sum();
     let (mut departed, mut before) = (0.0, 0);
     for read in trace.reads.iter().take_while(|read| read.at <= until) {
         departed += float(read.total.count() - before) * until.since(read.at).seconds();
@@ -186,7 +196,7 @@ fn queue_area(trace: &Trace, until: Nanos) -> f64 {
 
 /// Little's formula over a window that begins and ends empty: the mean delay of a byte.
 fn drained(trace: &Trace) -> Option<f64> {
-    let arrived: Bytes = trace.blocks.iter().map(|block| trace.arrived(block)).sum();
+    let arrived: Bytes = trace.kept().map(|(_, bytes)| bytes).sum();
     let last = trace.reads.last().filter(|read| read.total == arrived && !arrived.is_empty())?;
     Some(queue_area(trace, last.at) / float(arrived.count()))
 }
@@ -211,6 +221,7 @@ mod tests {
     use crate::traffic::burst::Block;
     use crate::traffic::burst::Discipline;
     use crate::traffic::simulated::Line;
+    use crate::traffic::trace::Arrived;
 
     fn train(period: Nanos, size: u64, blocks: u64) -> Vec<Block> {
         (0..blocks).map(|k| Block { due: period * k, size: Bytes::new(size) }).collect()
@@ -286,6 +297,51 @@ mod tests {
         assert_eq!(whole.delay_p99_at_least_s, whole.delay.map(|delay| delay.p99_s));
         let (read, all) = (left.delay.unwrap().p99_s, left.delay_p99_at_least_s.unwrap());
         assert!(read < 0.1 && all > 0.9, "{read} {all}");
+    }
+
+    /// Datagrams of 100 B each millisecond over a path of 5 ms, of which `comes` says which arrive.
+    fn datagrams(comes: impl Fn(u64) -> bool) -> Figures {
+        let record = |k: u64| BlockRecord {
+            due: Nanos::from_millis(k),
+            size: Bytes::new(100),
+            start: Some(Nanos::from_millis(k)),
+            end: Some(Nanos::from_millis(k)),
+            taken: Bytes::new(100),
+            held_from: None,
+            fate: Fate::Sent,
+        };
+        let arrived: Vec<Arrived> = (0..1000)
+            .filter(|k| comes(*k))
+            .map(|k| Arrived { at: Nanos::from_millis(k + 5), number: k, size: Bytes::new(100) })
+            .collect();
+        let trace = Trace {
+            duration: Nanos::from_secs(1),
+            blocks: (0..1000).map(record).collect(),
+            ..Trace::default()
+        };
+        Figures::of(&trace.of_datagrams(&arrived, Bytes::new(1000), 1000))
+    }
+
+    /// What was lost waits for nobody: nine of ten bytes wait 5 ms, however long the run is.
+    #[test]
+    fn what_was_lost_on_the_way_is_no_queue() {
+        let figures = datagrams(|k| k % 10 != 3);
+        assert_eq!(
+            (figures.arrived_bytes, figures.lost_bytes),
+            (Bytes::new(100_000), Bytes::new(10_000))
+        );
+        // Those of the last 5 ms have not waited as long at the end.
+        close(figures.window_delay_s.unwrap(), 0.005, 0.005);
+        close(figures.mean_queue_bytes.unwrap(), 450.0, 0.005);
+        close(figures.drained_delay_s.unwrap(), 0.005, 1e-9);
+        close(figures.delay.unwrap().byte_mean_s, 0.005, 1e-9);
+        close(figures.offered_ratio.unwrap(), 1.0 / 0.9, 0.006);
+        let none = datagrams(|_| false);
+        assert_eq!(
+            (none.window_delay_s, none.drained_delay_s, none.mean_queue_bytes),
+            (None, None, None)
+        );
+        assert_eq!(none.lost_bytes, none.arrived_bytes);
     }
 
     #[test]

@@ -13,13 +13,15 @@ use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::traffic::recipe;
+use crate::traffic::study;
+use crate::traffic::study::Estimate;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// What is measured next.
 pub(super) fn next(seen: &SoFar<'_>) -> Option<Cell> {
     stream(seen).or_else(|| {
-        let mu = mu(seen)?;
+        let mu = mu(seen)?.value;
         seen.until(search(seen), 1)
             .or_else(|| seen.round(loads(seen, mu, &LOADS), seen.plan.passes))
             .or_else(|| seen.round(knee_loads(seen, mu), seen.plan.passes))
@@ -29,7 +31,7 @@ pub(super) fn next(seen: &SoFar<'_>) -> Option<Cell> {
 }
 
 /// Full streams until as many as there are passes got something: a host may carry nothing for a while.
-fn stream(seen: &SoFar<'_>) -> Option<Cell> {
+pub(super) fn stream(seen: &SoFar<'_>) -> Option<Cell> {
     let time = seen.course.time_ns.max(LEAST_STREAM);
     let cell = Cell {
         group: Group::Capacity,
@@ -39,7 +41,8 @@ fn stream(seen: &SoFar<'_>) -> Option<Cell> {
         scenario: recipe::full_over(tcp(seen), recipe::STREAM, time),
         ..Cell::default()
     };
-    let open = rates(seen).len() < usize::try_from(seen.plan.passes).unwrap_or(usize::MAX);
+    let got = mu(seen).map_or(0, |mu| mu.passes);
+    let open = got < usize::try_from(seen.plan.passes).unwrap_or(usize::MAX);
     seen.until(cell, seen.plan.passes + MORE_STREAMS).filter(|_| open)
 }
 
@@ -47,14 +50,10 @@ fn tcp(seen: &SoFar<'_>) -> &'static str {
     recipe::Path::of(seen.plan).tcp()
 }
 
-/// What full streams got, bit/s.
-fn rates(seen: &SoFar<'_>) -> Vec<f64> {
+/// What full streams got, bit/s: as the report says it.
+pub(super) fn mu(seen: &SoFar<'_>) -> Option<Estimate> {
     let streams = seen.made().filter(|made| made.cell.group == Group::Capacity);
-    streams.map(Made::carried).filter(|rate| *rate > 0.0).collect()
-}
-
-fn mu(seen: &SoFar<'_>) -> Option<f64> {
-    stats::geometric_mean(&rates(seen))
+    study::mu(streams.map(|made| &made.totals))
 }
 
 /// What is done without a schedule: a capacity search, and round trips under load.
@@ -221,7 +220,7 @@ pub(in crate::traffic) const KNEE: &str = "knee";
 /// Of the knee: where the sheet says the delay.
 pub(in crate::traffic) const KNEE_SHARES: [f64; 3] = [0.5, 0.8, 0.95];
 /// A stream that is shorter measures its own start.
-const LEAST_STREAM: Nanos = Nanos::from_millis(300);
+pub(super) const LEAST_STREAM: Nanos = Nanos::from_millis(300);
 const MORE_STREAMS: u32 = 4;
 const LOADS: [f64; 6] = [0.25, 0.7, 0.9, 1.1, 1.5, 2.0];
 /// Sessions of a class at most.

@@ -41,7 +41,8 @@ const LINE: f64 = 10e6;
 const QUEUE_FRAMES: f64 = 41.0;
 const RTT: Nanos = Nanos::from_millis(20);
 
-fn flow(figures: Figures, duration: Nanos) -> FlowSample {
+/// A flow of which nothing but this is known.
+pub(in crate::traffic) fn flow(figures: Figures, duration: Nanos) -> FlowSample {
     FlowSample {
         test: "flow".into(),
         session: 1,
@@ -50,6 +51,7 @@ fn flow(figures: Figures, duration: Nanos) -> FlowSample {
         transport: "udp".into(),
         traffic: String::new(),
         phase_ns: None,
+        start_ns: Nanos::ZERO,
         duration_ns: duration,
         outcome: Outcome::Complete,
         figures,
@@ -95,6 +97,16 @@ fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
                 departure_rate_bit_s: rho.min(1.0) * mu,
                 window_delay_s: Some(delay),
                 delay: Some(Delays { p99_s: 3.0 * delay, ..Delays::default() }),
+                ..Figures::default()
+            }
+        }
+        Group::Period => {
+            let (_, said) = cell.scenario.split_once("blocksize=").unwrap();
+            let block: f64 = said.split_once(" B").unwrap().0.parse().unwrap();
+            let offered = block * 8e3 / cell.x;
+            Figures {
+                arrival_rate_bit_s: offered,
+                departure_rate_bit_s: offered.min(mu),
                 ..Figures::default()
             }
         }
@@ -437,23 +449,42 @@ fn t14_two_sheets_of_a_line_agree_and_a_slower_line_is_named_by_every_rate() {
     assert!(apart <= 4, "{apart} of 40 intervals do not overlap");
 }
 
-/// Two full streams of a line one after the other have the rate of the line, and side by side what both had.
+/// However fast a line is, loads on both sides of its knee are measured, and close to it.
 #[test]
-fn rates_of_clusters_add_up_where_they_ran_at_once() {
-    let next = Next {
-        pass: 1,
-        cell: Cell { group: Group::Capacity, sessions: 1, ..Cell::default() },
-        decided: true,
-    };
-    let one = run(&next, LINE);
-    let alone = Totals::of(&one).departure;
-    let with = |began_ns: Nanos| {
-        let other = ClusterSample { began_ns, ..one.clusters[0].clone() };
-        Totals::of(&RunSample { clusters: vec![one.clusters[0].clone(), other], ..one.clone() })
-    };
-    assert!(alone > 0.0);
-    for (began, times) in [(0, 2.0), (1, 2.0), (1100, 1.0)] {
-        let both = with(Nanos::from_millis(began)).departure;
-        assert!((both / alone - times).abs() < 1e-9, "{began} ms: {both} of {alone}");
+fn a_sweep_finds_the_knee_of_any_line() {
+    for line in [64e3, 1.8e6, 10e6, 1e9, 20e9] {
+        let course =
+            Course { name: KNEE.into(), time_ns: Nanos::from_secs(2), ..Course::default() };
+        let plan =
+            Plan { passes: 3, course: Some(course), ..Plan::new(Study::Sweep, Vec::new(), 7) };
+        // From one run to the next a line differs a little.
+        let mut noise = ChaCha12Rng::seed_from_u64(3);
+        let journal = journal_over(plan, &mut || line * (1.0 + noise.random_range(-0.002..0.002)));
+        let (mu, analysis) = (line * 1448.0 / 1538.0, analyse(&journal));
+        close(analysis.knee.unwrap().knee, mu, 0.01);
+        assert!(analysis.knee.unwrap().interval.is_some(), "{line}");
+        let loads: Vec<f64> =
+            analysis.group(Group::Period).map(|cell| cell.arrival.unwrap().value / mu).collect();
+        let beside = |near: f64| loads.iter().any(|load| (load - near).abs() < 0.05);
+        assert!(beside(0.97) && beside(1.03) && loads.len() <= 16, "{line}: {loads:?}");
+        assert!(journal.plan.cells.iter().all(|cell| cell.x > 0.2), "{line}: periods can be kept");
+        let runs = journal.runs().count();
+        assert_eq!(runs, 3 * journal.plan.cells.len(), "every cell as often as there are passes");
     }
+}
+
+/// One stream that got nothing says nothing of the path: the report goes by the mu that the course went by.
+#[test]
+fn a_stream_that_got_nothing_is_no_part_of_mu() {
+    let course = Course { name: QOS.into(), time_ns: Nanos::from_secs(1), ..Course::default() };
+    let course = Course { classes: vec!["voice".into()], ..course };
+    let plan = Plan { passes: 3, course: Some(course), ..Plan::new(Study::Qos, Vec::new(), 7) };
+    let mut first = [0.0].into_iter();
+    let journal = journal_over(plan, &mut || first.next().unwrap_or(LINE));
+    let streams = journal.plan.cells.iter().filter(|cell| cell.group == Group::Capacity);
+    let streams: Vec<u32> = streams.map(|cell| cell.id).collect();
+    assert_eq!(journal.runs().filter(|run| streams.contains(&run.cell)).count(), 4);
+    let mu = analyse(&journal).mu.unwrap();
+    close(mu.value, LINE * 1448.0 / 1538.0, 1e-9);
+    assert!(mu.passes == 3 && mu.interval.is_some(), "{mu:?}");
 }

@@ -110,7 +110,7 @@ impl<'a> SoFar<'a> {
 /// is no part of its rate.
 fn filled(made: &Made<'_>) -> f64 {
     let rates: Option<f64> = made.run.flows().map(|flow| flow.curves.read_rate()).sum();
-    rates.unwrap_or_else(|| made.carried())
+    rates.unwrap_or_else(|| made.totals.carried_at_all().unwrap_or(0.0))
 }
 
 /// The upper end of a search: the first guess, doubled for as long as all of it comes.

@@ -10,6 +10,7 @@ use super::super::sample::FlowSample;
 use super::super::sample::RunSample;
 use super::super::trace::float;
 use super::rates::carried;
+use super::rates::delivered;
 use super::rates::rate_of;
 use super::rates::transmitted;
 use crate::sample::Outcome;
@@ -28,9 +29,11 @@ pub struct Totals {
     /// What the path carried of a, bit/s: d, and what was only under way at the end. `None` in results that are
     /// older than this figure.
     pub carried: Option<f64>,
+    /// All that was read, bit/s: what came after T included.
+    pub delivered: f64,
     /// Payload acknowledged at T over T, bit/s: what was transmitted; `None` for datagrams.
     pub transmitted: Option<f64>,
-    /// Little's delay over the duration, seconds, weighted by bytes.
+    /// Little's delay over the duration, seconds, weighted by the bytes that were not lost.
     pub window_delay: Option<f64>,
     /// The same until the queues were empty.
     pub drained_delay: Option<f64>,
@@ -72,12 +75,14 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Rates of what ran at once add up; delays are weighted by what arrived.
+    /// Rates are all bits over the time in which anything ran; delays are weighted by what arrived and was not lost.
     pub fn of(run: &RunSample) -> Self {
         let flows: Vec<&FlowSample> = run.flows().collect();
         let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
-        let rates: Vec<f64> = flows.iter().map(|flow| flow.figures.carried()).collect();
-        let delivered = sum(|flow| float(flow.figures.delivered_bytes.count()));
+        let got = |flow: &&FlowSample| flow.figures.carried();
+        // Who wanted nothing was not treated unfairly.
+        let wanted: Vec<f64> = flows.iter().filter(|flow| !flow.is_silent()).map(got).collect();
+        let bytes = sum(|flow| float(flow.figures.delivered_bytes.count()));
         let datagrams = |of| datagrams(&flows, of);
         let (sent, came) = (datagrams(|loss| loss.sent), datagrams(|loss| loss.received));
         let cpu = |of: fn(&ClusterSample) -> Nanos| {
@@ -96,6 +101,7 @@ impl Totals {
             arrival: rate_of(run, |flow| flow.figures.arrival_rate_bit_s),
             departure: rate_of(run, |flow| flow.figures.departure_rate_bit_s),
             carried: carried(run),
+            delivered: delivered(run),
             transmitted: transmitted(run),
             window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
             drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
@@ -105,7 +111,7 @@ impl Totals {
             delay_p999: most(|delay| delay.p999_s),
             pdv_p99: most(|delay| delay.pdv_p99_s),
             slowdown: flows.iter().filter_map(|flow| flow.slowdown()).max_by(f64::total_cmp),
-            least_rate: rates.iter().copied().min_by(f64::total_cmp),
+            least_rate: flows.iter().map(got).min_by(f64::total_cmp),
             worst_loss: losses.max_by(f64::total_cmp),
             loss: (sent > 0).then(|| 1.0 - float(came) / float(sent)),
             reordered: (came > 0).then(|| float(datagrams(|loss| loss.reordered)) / float(came)),
@@ -114,10 +120,10 @@ impl Totals {
                 .iter()
                 .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
                 .sum(),
-            fairness: sessions::jain(&rates),
-            cpu_s_per_gb: (delivered > 0.0 && !flows.iter().any(|flow| flow.is_uncounted())).then(
+            fairness: sessions::jain(&wanted),
+            cpu_s_per_gb: (bytes > 0.0 && !flows.iter().any(|flow| flow.is_uncounted())).then(
                 || {
-                    let per_gb = 1e9 / delivered;
+                    let per_gb = 1e9 / bytes;
                     (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)
                 },
             ),
@@ -141,6 +147,12 @@ impl Totals {
     pub fn carried(&self) -> f64 {
         self.carried.unwrap_or(self.departure)
     }
+
+    /// The same; where nothing came in its time, what came after it. `None` where nothing came at all: such a run
+    /// says nothing of the rate of the path.
+    pub fn carried_at_all(&self) -> Option<f64> {
+        [self.carried(), self.delivered].into_iter().find(|rate| *rate > 0.0)
+    }
 }
 
 fn datagrams(flows: &[&FlowSample], of: fn(&Loss) -> u64) -> u64 {
@@ -161,11 +173,16 @@ fn call(flow: &FlowSample) -> Option<Rating> {
 /// Of the packets that come, those that come too late to be played.
 const LEFT_OUT: f64 = 0.001;
 
-/// The mean over flows, weighted by arrived bytes; `None` where a flow has none.
+/// The mean over flows, weighted by what arrived of them and was not lost; `None` where such a flow has no value.
 fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Option<f64> {
     let (mut sum, mut bytes) = (0.0, 0.0);
     for flow in flows {
-        let weight = float(flow.figures.arrived_bytes.count());
+        let figures = &flow.figures;
+        let kept = figures.arrived_bytes.saturating_sub(figures.lost_bytes);
+        if kept.is_empty() {
+            continue;
+        }
+        let weight = float(kept.count());
         sum += weight * value(flow)?;
         bytes += weight;
     }

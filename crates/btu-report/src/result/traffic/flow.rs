@@ -2,7 +2,9 @@
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
+use btu_core::traffic::study::Analysis;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
@@ -34,6 +36,8 @@ pub struct TrafficFlowResult {
     pub ended: String,
     /// A(T).
     pub arrived_bytes: u64,
+    /// Of it, bytes of datagrams that never came.
+    pub lost_bytes: u64,
     /// D(T).
     pub departed_bytes: u64,
     /// What was read in all.
@@ -48,13 +52,15 @@ pub struct TrafficFlowResult {
     pub carried_rate_bit_s: Option<f64>,
     /// a / d.
     pub offered_ratio: Option<f64>,
+    /// a / mu, by the full streams that went the same way alone; null for these themselves.
+    pub rho_of_way: Option<f64>,
     /// Blocks that fell due.
     pub blocks_due: u64,
     /// Blocks that the transport took whole.
     pub blocks_sent: u64,
     /// Blocks missed or interrupted.
     pub blocks_missed: u64,
-    /// Mean of A - D within the duration; null for a full stream.
+    /// Mean of A - D within the duration, A without what was lost on the way; null for a full stream.
     pub mean_queue_bytes: Option<f64>,
     /// Of it, due and not yet taken by the transport; null for datagrams and between two hosts.
     pub queue_application_bytes: Option<f64>,
@@ -123,13 +129,19 @@ pub struct NoticedResult {
     pub value: f64,
 }
 
-pub(super) fn flows(run: &RunSample) -> Vec<TrafficFlowResult> {
+pub(super) fn flows(
+    journal: &Journal,
+    analysis: &Analysis,
+    run: &RunSample,
+) -> Vec<TrafficFlowResult> {
     let clusters = run.clusters.iter();
-    let of = |flow, cluster: &str| self::flow(run, cluster, flow);
+    let of = |flow: &FlowSample, cluster: &str| {
+        self::flow(run, cluster, flow, analysis.rho_of(journal, run.cell, flow))
+    };
     clusters.flat_map(|c| c.flows.iter().map(move |flow| of(flow, &c.name))).collect()
 }
 
-fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult {
+fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> TrafficFlowResult {
     let (figures, delay, pacing) = (&flow.figures, flow.figures.delay, flow.figures.pacing);
     let (places, loss) = (flow.places, figures.loss);
     TrafficFlowResult {
@@ -145,6 +157,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         duration_s: flow.duration_ns.seconds(),
         ended: ended(&flow.outcome),
         arrived_bytes: figures.arrived_bytes.count(),
+        lost_bytes: figures.lost_bytes.count(),
         departed_bytes: figures.departed_bytes.count(),
         delivered_bytes: figures.delivered_bytes.count(),
         acknowledged_bytes: flow.acknowledged_bytes.map(btu_core::units::Bytes::count),
@@ -152,6 +165,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample) -> TrafficFlowResult 
         departure_rate_bit_s: figures.departure_rate_bit_s,
         carried_rate_bit_s: figures.carried_rate_bit_s,
         offered_ratio: figures.offered_ratio,
+        rho_of_way: rho,
         blocks_due: figures.blocks.due,
         blocks_sent: figures.blocks.sent,
         blocks_missed: figures.blocks.missed + figures.blocks.interrupted,

@@ -1,5 +1,6 @@
 //! What standard methods found, with units in the keys.
 
+use btu_core::traffic::course::KNEE;
 use btu_core::traffic::findings::BurstFinding;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::findings::FrameFinding;
@@ -158,7 +159,8 @@ pub struct ResponsivenessResult {
 
 /// What was found; `None` where no method was run.
 pub(super) fn method(plan: &Plan, findings: &Findings) -> Option<MethodResult> {
-    let course = plan.course.as_ref()?;
+    // A sweep that looks for the knee is none.
+    let course = plan.course.as_ref().filter(|course| course.name != KNEE)?;
     Some(MethodResult {
         name: course.name.clone(),
         deviations: findings.deviations(course),

@@ -3,6 +3,7 @@
 use btu_core::traffic::Block;
 
 use super::super::peers::Apart;
+use super::offers::DRAWN_SIZES;
 use super::*;
 
 #[test]
@@ -93,6 +94,27 @@ fn equal_sessions_of_a_constant_period_begin_at_random_parts_of_it() {
         // The same seed gives the same phases, on every host that draws them.
         assert_eq!(trains(&drawn(traffic, 40, usize::MAX).unwrap()), trains(&cast));
     }
+}
+
+/// What sends nothing in its time is there all the same, each way in which it could have sent.
+#[test]
+fn a_test_of_which_nothing_falls_due_has_its_flows() {
+    let there = (Role::Test, Role::Active);
+    let back = (Role::Active, Role::Test);
+    for (traffic, ways) in [
+        ("ftp-3gpp(duration=1 us)", &[there][..]),
+        ("iot(devices=1, duration=1 ms)", &[there]),
+        ("vdi(duration=1 us)", &[there, back]),
+    ] {
+        let cast = drawn(traffic, 2, usize::MAX).unwrap();
+        let found: Vec<(Role, Role)> = cast.flows.iter().map(|one| (one.from, one.to)).collect();
+        assert_eq!(found, [ways, ways].concat(), "{traffic}");
+        assert!(trains(&cast).iter().all(Vec::is_empty), "{traffic}");
+    }
+    // One of many devices that has nothing to say in this time is no flow.
+    let cast = drawn("iot(mode=burst, devices=100, duration=3 s)", 1, usize::MAX).unwrap();
+    assert!((2..90).contains(&cast.flows.len()), "{}", cast.flows.len());
+    assert!(trains(&cast).iter().all(|train| !train.is_empty()));
 }
 
 #[test]

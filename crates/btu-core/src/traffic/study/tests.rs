@@ -1,0 +1,197 @@
+//! What runs come to together, and which of it is the utilisation of whom.
+
+use super::*;
+use crate::cell::Role;
+use crate::disclosure::Disclosure;
+use crate::sample::HostSample;
+use crate::traffic::analysis::figures::BlockCounts;
+use crate::traffic::analysis::figures::Figures;
+use crate::traffic::course::tests::flow;
+use crate::traffic::plan::Link;
+use crate::traffic::plan::Plan;
+use crate::traffic::plan::Study;
+use crate::traffic::sample::ClusterSample;
+use crate::traffic::sample::Line;
+use crate::units::Bytes;
+use crate::units::Nanos;
+
+/// A cluster of one flow with this rate, from `began` on for so long, in milliseconds.
+fn cluster(rate: f64, began: u64, lasts: u64) -> ClusterSample {
+    let figures = Figures {
+        blocks: BlockCounts { due: 1, sent: 1, ..BlockCounts::default() },
+        arrival_rate_bit_s: rate,
+        departure_rate_bit_s: rate,
+        ..Figures::default()
+    };
+    ClusterSample {
+        name: "c".into(),
+        failed: None,
+        flows: vec![flow(figures, Nanos::from_millis(lasts))],
+        sender_cpu_ns: Nanos::ZERO,
+        receiver_cpu_ns: Nanos::ZERO,
+        sender_threads: 1,
+        began_ns: Nanos::from_millis(began),
+        // What a cluster of conversations said in results of earlier versions.
+        elapsed_ns: Nanos::ZERO,
+        clocks: Vec::new(),
+    }
+}
+
+fn run(pass: u32, clusters: Vec<ClusterSample>) -> RunSample {
+    RunSample {
+        cell: 1,
+        pass,
+        started_at: String::new(),
+        clusters,
+        probe: None,
+        emulation: Vec::new(),
+        host: HostSample::default(),
+        flags: Vec::new(),
+    }
+}
+
+fn journal(study: Study, group: Group, runs: Vec<RunSample>) -> Journal {
+    let cell = |id| Cell { id, group, sessions: 1, ..Cell::default() };
+    let lines = runs.into_iter().map(|run| Line::TrafficRun(Box::new(run))).collect();
+    let plan = Plan::new(study, vec![cell(1), cell(2)], 1);
+    Journal { plan, hosts: Disclosure::default(), lines, events: Vec::new() }
+}
+
+fn close(got: f64, want: f64) {
+    assert!((got / want - 1.0).abs() <= 1e-9, "{got} for {want}");
+}
+
+/// All bits over the time in which anything ran: what ran at once adds up, and nothing counts longer than it lasted.
+#[test]
+fn rates_of_clusters_add_up_where_they_ran_at_once_for_as_long_as_they_did() {
+    let rate = |clusters: Vec<ClusterSample>| Totals::of(&run(1, clusters)).departure;
+    let two = |began| rate(vec![cluster(6.0, 0, 1000), cluster(6.0, began, 1000)]);
+    for (began, want) in [(0, 12.0), (500, 8.0), (1000, 6.0), (5000, 6.0)] {
+        close(two(began), want);
+    }
+    // 6 of a line: 1 all the time, and beside it 5 for a sixth of it and 5 for another sixth.
+    let series =
+        vec![cluster(1.0, 0, 60_000), cluster(5.0, 0, 10_000), cluster(5.0, 10_500, 10_000)];
+    close(rate(series), 1.0 + 10.0 / 6.0);
+    // In whatever order they ended.
+    for order in [[2.0, 3.0], [3.0, 2.0]] {
+        close(rate(order.map(|one| cluster(one, 0, 10_000)).into()), 5.0);
+    }
+    // A test that begins later in its cluster.
+    let mut late = cluster(4.0, 0, 1000);
+    late.flows.push(FlowSample { start_ns: Nanos::from_millis(3000), ..late.flows[0].clone() });
+    close(rate(vec![late]), 4.0);
+    assert!(rate(Vec::new()).abs() < f64::EPSILON);
+}
+
+/// W of several flows is that of all bytes that came; one that sent nothing takes nothing from it.
+#[test]
+fn delays_are_weighted_by_what_was_not_lost() {
+    let with = |arrived, lost, delay| {
+        let mut one = cluster(1.0, 0, 1000);
+        let figures = &mut one.flows[0].figures;
+        (figures.arrived_bytes, figures.lost_bytes) = (Bytes::new(arrived), Bytes::new(lost));
+        figures.window_delay_s = delay;
+        one
+    };
+    let of = |clusters| Totals::of(&run(1, clusters)).window_delay;
+    let both = || vec![with(100, 50, Some(4.0)), with(150, 0, Some(2.0))];
+    close(of(both()).unwrap(), 2.5);
+    let silent = [both(), vec![with(0, 0, None)]].concat();
+    close(of(silent).unwrap(), 2.5);
+    assert_eq!(of([both(), vec![with(1, 0, None)]].concat()), None);
+}
+
+/// A cell says of each figure what all its passes say, and not the first or the last of them.
+#[test]
+fn every_figure_of_a_cell_is_that_of_all_its_passes() {
+    let pass = |number, drained: f64| {
+        let mut one = cluster(1e6, 0, 1000);
+        one.sender_cpu_ns = Nanos::from_millis(10);
+        let flow = &mut one.flows[0];
+        flow.figures.arrived_bytes = Bytes::new(1000);
+        flow.figures.delivered_bytes = Bytes::new(1000);
+        flow.figures.drained_delay_s = Some(drained);
+        flow.acknowledged_bytes =
+            Some(Bytes::new(crate::traffic::analysis::figures::rounded(1000.0 * drained)));
+        run(number, vec![one])
+    };
+    let runs = vec![pass(1, 1.0), pass(2, 2.0), pass(3, 4.0)];
+    let found = analyse(&journal(Study::Scenario, Group::Scenario, runs)).cells.remove(0);
+    for (figure, want) in [
+        (found.drained_delay, 2.0),
+        (found.transmitted, 16_000.0),
+        (found.sender_cpu_s_per_gb, 1e4),
+        (found.fairness, 1.0),
+    ] {
+        let figure = figure.unwrap();
+        close(figure.value, want);
+        assert_eq!(figure.passes, 3);
+    }
+}
+
+fn full(rate: f64, began: u64) -> ClusterSample {
+    let mut one = cluster(rate, began, 1000);
+    one.flows[0].traffic = "full(duration=1 s)".into();
+    one.flows[0].transport = "tcp".into();
+    one
+}
+
+/// `run = { serial = ["full", "vbr"] }`: the one says what the other is a share of.
+#[test]
+fn a_full_stream_that_runs_alone_in_a_scenario_is_mu() {
+    let analysed = |clusters: Vec<ClusterSample>| {
+        let journal = journal(Study::Scenario, Group::Scenario, vec![run(1, clusters)]);
+        (analyse(&journal), journal)
+    };
+    let rho = |clusters: Vec<ClusterSample>| {
+        let (analysis, journal) = analysed(clusters);
+        let rho = |flow| analysis.rho_of(&journal, 1, flow);
+        let found: Vec<Option<f64>> = journal.runs().flat_map(RunSample::flows).map(rho).collect();
+        (analysis.mu.map(|mu| mu.value), found)
+    };
+    let (mu, found) = rho(vec![full(8e6, 0), cluster(2e6, 1500, 1000)]);
+    close(mu.unwrap(), 8e6);
+    assert_eq!(found[0], None, "it is no share of itself");
+    close(found[1].unwrap(), 0.25);
+    // Beside others it gets what they leave; datagrams say what a flood leaves.
+    assert_eq!(rho(vec![full(8e6, 0), cluster(2e6, 500, 1000)]), (None, vec![None, None]));
+    let mut flood = full(8e6, 0);
+    flood.flows[0].transport = "udp".into();
+    assert_eq!(rho(vec![flood, cluster(2e6, 1500, 1000)]).0, None);
+    // One that fell over says nothing.
+    let mut broken = full(8e6, 0);
+    broken.flows[0].outcome = crate::sample::Outcome::Failed { reason: "x".into() };
+    assert_eq!(rho(vec![broken]).0, None);
+}
+
+/// What a stream gets one way says nothing of the other way, nor of another link.
+#[test]
+fn each_way_and_each_link_has_a_mu_of_its_own() {
+    let back = |mut one: ClusterSample| {
+        (one.flows[0].from, one.flows[0].to) = (Role::Active, Role::Test);
+        one
+    };
+    let clusters = vec![
+        full(8e6, 0),
+        back(full(4e6, 2000)),
+        cluster(2e6, 4000, 1000),
+        back(cluster(2e6, 6000, 1000)),
+    ];
+    let mut journal = journal(Study::Scenario, Group::Scenario, vec![run(1, clusters)]);
+    let rho = |journal: &Journal, cell| -> Vec<Option<f64>> {
+        let analysis = analyse(journal);
+        assert_eq!(analysis.mu, None, "which of both?");
+        journal
+            .runs()
+            .flat_map(RunSample::flows)
+            .map(|flow| analysis.rho_of(journal, cell, flow))
+            .collect()
+    };
+    let found = rho(&journal, 1);
+    assert_eq!(found[..2], [None; 2]);
+    close(found[2].unwrap(), 0.25);
+    close(found[3].unwrap(), 0.5);
+    journal.plan.cells[1].link = Some(Link::default());
+    assert_eq!(rho(&journal, 2), [None; 4]);
+}
