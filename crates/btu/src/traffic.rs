@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 mod casting;
+mod checked;
 mod convert;
 mod distant;
 mod elsewhere;
@@ -49,6 +50,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     }
     let (plan, output) = args.plan()?;
     if output.dry_run {
+        checked::check(&plan, args.scenario())?;
         return dry_run(&plan, output.json);
     }
     let is_elsewhere = plan.agents.contains_key(&Role::Test);
@@ -57,6 +59,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     if let Some(journal) = args.resumed().map(ended).transpose()?.flatten() {
         return finish::shown_again(output, &journal);
     }
+    checked::check(&plan, args.scenario())?;
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     if is_elsewhere {
         return elsewhere::run(args, &plan, output, &interrupt);

@@ -120,7 +120,7 @@ fn run(
         let scenario = scenario::stored(&cell.scenario)?;
         let (begin, done) = (now(), Mutex::default());
         let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, begin, done };
-        stage.block(&scenario.run)?;
+        stage.block(&scenario.run);
         (stage.done.into_inner().unwrap_or_else(PoisonError::into_inner), None)
     };
     let host = before.finish(&files);
@@ -267,58 +267,58 @@ impl Stage<'_> {
         }
     }
 
-    /// Carries a block out. What goes wrong in it is part of the result; an `Err` is the user's.
-    fn block(&self, block: &Block) -> Result<Went, Failure> {
+    /// Carries a block out. What goes wrong in it is part of the result.
+    fn block(&self, block: &Block) -> Went {
         match block {
             Block::Cluster(cluster) => self.cluster(cluster),
             Block::Parallel(blocks) => self.at_once(blocks),
             Block::Serial(blocks, keep) => {
                 let mut went = Went::Well;
                 for block in blocks {
-                    went = self.block(block)?;
+                    went = self.block(block);
                     let over = went == Went::Badly && *keep == Keep::No;
                     if over || self.interrupt.flag().load(Relaxed) {
-                        return Ok(went);
+                        return went;
                     }
                 }
-                Ok(went)
+                went
             }
         }
     }
 
-    fn at_once(&self, blocks: &[Block]) -> Result<Went, Failure> {
-        let ended: Vec<Result<Went, Failure>> = std::thread::scope(|scope| {
+    fn at_once(&self, blocks: &[Block]) -> Went {
+        let ended: Vec<Went> = std::thread::scope(|scope| {
             let threads: Vec<_> =
                 blocks.iter().map(|block| scope.spawn(|| self.block(block))).collect();
             let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-            joined.map(|ended| ended.unwrap_or(Ok(Went::Badly))).collect()
+            joined.map(|ended| ended.unwrap_or(Went::Badly)).collect()
         });
-        let mut all = Went::Well;
-        for went in ended {
-            if went? == Went::Badly {
-                all = Went::Badly;
-            }
-        }
-        Ok(all)
+        if ended.contains(&Went::Badly) { Went::Badly } else { Went::Well }
     }
 
-    fn cluster(&self, cluster: &Cluster) -> Result<Went, Failure> {
+    fn cluster(&self, cluster: &Cluster) -> Went {
         let until = Until {
             patience: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
             most_blocks: usize::MAX,
         };
-        let draw = |layout: &dyn Layout| {
-            expand::flows(cluster, self.cell.sessions, self.seed, layout, &until)
+        let layout: &dyn Layout = match self.hosts {
+            Hosts::Apart(_) => &Apart,
+            Hosts::Here(testbed) => &**testbed,
         };
+        let cast = expand::flows(cluster, self.cell.sessions, self.seed, layout, &until);
         let began_ns = now().since(self.begin);
-        let sample = match self.hosts {
-            Hosts::Apart(peers) => self.carried_apart(cluster, peers, draw(&Apart)?),
-            Hosts::Here(testbed) => self.carried(cluster, testbed, draw(&**testbed)?),
+        let sample = match (cast, self.hosts) {
+            (Ok(cast), Hosts::Apart(peers)) => self.carried_apart(cluster, peers, cast),
+            (Ok(cast), Hosts::Here(testbed)) => self.carried(cluster, testbed, cast),
+            // The train of another pass can be longer than that of the first one, which was looked at before.
+            (Err(refused), _) => {
+                failed(&cluster.name, &EngineError::Refused(format!("{:#}", refused.cause)))
+            }
         };
         let sample = ClusterSample { began_ns, ..sample };
         let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
-        Ok(if well { Went::Well } else { Went::Badly })
+        if well { Went::Well } else { Went::Badly }
     }
 }

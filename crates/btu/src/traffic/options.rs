@@ -95,11 +95,11 @@ pub(crate) struct SweepArgs {
     /// Values of the axis, separated by commas: 64B,1KiB or 20ms,40ms or 1,2,4 or 10s,20s
     #[arg(long, value_name = "VALUE,...", value_delimiter = ',', help_heading = "Effort")]
     pub(super) values: Vec<String>,
-    /// Most sessions (powers of two above 16)
-    #[arg(long, value_name = "NUMBER", default_value_t = 16, help_heading = "Effort",
+    /// Of the axis sessions: the most of them (powers of two above 16) [default: 16]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "values", help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(super) sessions: u32,
-    /// Time of each run
+    pub(super) sessions: Option<u32>,
+    /// Time of each run, 50 ms or more
     #[arg(long, value_name = "TIME", default_value = "2s", help_heading = "Effort")]
     pub(super) time: Nanos,
     /// How often each point is run, in a new random order each time
@@ -265,6 +265,11 @@ impl TrafficArgs {
     pub(super) fn resumed(&self) -> Option<&Path> {
         let of_file = self.study.is_none().then_some(self.file.resume.as_ref());
         of_file.flatten().map(PathBuf::as_path)
+    }
+
+    /// The file of a scenario.
+    pub(super) fn scenario(&self) -> Option<&Path> {
+        self.study.is_none().then_some(self.file.scenario.as_deref()).flatten()
     }
 
     /// The plan of these options; nothing but files is read.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
@@ -183,17 +184,39 @@ impl Layout for Testbed {
 
     fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
         let path = if self.link.is_some() { Path::Emulated } else { Path::Direct };
-        match (from, to) {
-            (Role::Test, black_box) if black_box != Role::Test => {
-                Ok(self.local.address(black_box, path))
-            }
-            (black_box, Role::Test) if black_box != Role::Test => {
-                Ok(self.local.test_address(black_box, path))
-            }
-            _ => Err(Failure::usage(anyhow!(
-                "{from} -> {to}: the local testbed joins the test host with each black box, and no others"
-            ))),
-        }
+        Ok(match joined(from, to)? {
+            Way::There(black_box) => self.local.address(black_box, path),
+            Way::Back(black_box) => self.local.test_address(black_box, path),
+        })
+    }
+}
+
+/// The hosts of a testbed that is not made yet: what is to be sent can be drawn.
+pub(super) struct Joined;
+
+impl Layout for Joined {
+    fn place(&self, role: Role) -> Place {
+        Place::here(role)
+    }
+
+    fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
+        joined(from, to).map(|_| Ipv4Addr::UNSPECIFIED.into())
+    }
+}
+
+/// Which way between the test host and a black box.
+enum Way {
+    Back(Role),
+    There(Role),
+}
+
+fn joined(from: Role, to: Role) -> Result<Way, Failure> {
+    match (from, to) {
+        (Role::Test, black_box) if black_box != Role::Test => Ok(Way::There(black_box)),
+        (black_box, Role::Test) if black_box != Role::Test => Ok(Way::Back(black_box)),
+        _ => Err(Failure::usage(anyhow!(
+            "{from} -> {to}: the local testbed joins the test host with each black box, and no others"
+        ))),
     }
 }
 

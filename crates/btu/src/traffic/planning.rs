@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::link::ChainSpec;
 use btu_core::traffic::Scenario;
+use btu_core::traffic::Test;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
@@ -71,7 +72,7 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
     for (id, variant) in (1..).zip(scenario.variants()) {
         let label =
             if variant.values.is_empty() { name.clone() } else { variant.values.join(", ") };
-        let own = own_link(&variant.scenario)?;
+        let own = own_link(file, &variant.scenario)?;
         if own.is_some() && link.is_some() {
             let cause = anyhow!("{}: a test has a link of its own", file.display());
             return Err(Failure::usage(cause).hint("leave the options of the link away"));
@@ -105,16 +106,25 @@ pub(super) fn towards(plan: Plan, peer: &PeerArgs) -> Result<Plan, Failure> {
     Ok(Plan { agents, ..plan })
 }
 
-/// The link that the tests of a scenario name, where they do.
-fn own_link(scenario: &Scenario) -> Result<Option<Link>, Failure> {
+/// The link that the tests of a scenario name, where they do: all of them, since it lies between the test host and both
+/// black boxes, whatever passes.
+fn own_link(file: &Path, scenario: &Scenario) -> Result<Option<Link>, Failure> {
     let clusters = scenario.clusters();
-    let mut named: Vec<&String> = clusters
-        .iter()
-        .flat_map(|cluster| &cluster.tests)
-        .filter_map(|t| t.link.as_ref())
-        .collect();
+    let all = || clusters.iter().flat_map(|cluster| &cluster.tests);
+    let mut named: Vec<&String> = all().filter_map(|test| test.link.as_ref()).collect();
     named.sort();
     named.dedup();
+    let (with, without): (Vec<&Test>, Vec<&Test>) = all().partition(|test| test.link.is_some());
+    if let (Some(one), Some(other)) = (with.first(), without.first()) {
+        let (one, other) = (&one.name, &other.name);
+        let cause = anyhow!(
+            "{}: test {one} names a link and test {other} none: one link lies between the test host and both \
+             black boxes",
+            file.display()
+        );
+        let hint = "name it in every test, or in none and use the options of the link";
+        return Err(Failure::usage(cause).hint(hint));
+    }
     match named.as_slice() {
         [] => Ok(None),
         [only] => {

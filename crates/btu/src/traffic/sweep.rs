@@ -1,7 +1,9 @@
 //! `btu traffic sweep`: the cells of a curve along one axis.
 
 use anyhow::anyhow;
+use btu_core::traffic::course::KNEE;
 use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Course;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
@@ -20,7 +22,7 @@ use crate::exit::Failure;
 pub(crate) enum Axis {
     /// Full streams of rising block size
     BlockSize,
-    /// Queued bursts of 12500 B at rising periods: finds the knee
+    /// Queued bursts at rising periods: finds the knee
     Period,
     /// Full streams, 1 to --sessions of them at once
     Sessions,
@@ -30,7 +32,15 @@ pub(crate) enum Axis {
 
 /// The plan of a sweep.
 pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
+    if args.time < LEAST {
+        return Err(Failure::usage(anyhow!("--time {}: write {LEAST} or more", args.time)));
+    }
+    if let Some(sessions) = args.sessions.filter(|_| args.axis != Axis::Sessions) {
+        let cause = anyhow!("--sessions {sessions}: the axis is not sessions");
+        return Err(Failure::usage(cause).hint("write btu traffic sweep sessions"));
+    }
     let mut cells = Cells::default();
+    let mut course = None;
     let link = args.path.link()?;
     let path = match &args.peer.peer {
         Some(_) => recipe::Path::Network,
@@ -40,13 +50,18 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
     let full = |block| full_over(tcp, block, args.time);
     match args.axis {
         Axis::BlockSize => {
-            for size in given(&args.values, &BLOCK_SIZES, ABOVE_ZERO)? {
+            for size in given(&args.values, &BLOCK_SIZES, above_zero)? {
                 cells.add(Group::BlockSize, size.to_string(), float(size.count()), &full(size));
             }
         }
+        // Which periods tell something, what a full stream gets tells.
+        Axis::Period if args.values.is_empty() => {
+            let name = KNEE.to_owned();
+            course = Some(Course { name, time_ns: args.time, ..Course::default() });
+        }
         Axis::Period => {
             cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM));
-            for period in given(&args.values, &PERIODS, ABOVE_ZERO)? {
+            for period in given(&args.values, &[], above_zero)? {
                 let script = recipe::bursts("burstq", tcp, BURST, period, args.time);
                 cells.add(Group::Period, period.to_string(), period.millis(), &script);
             }
@@ -61,21 +76,21 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
         }
         Axis::Time => {
             cells.add(Group::Capacity, "full stream".to_owned(), 1.0, &full(STREAM));
-            for time in given(&args.values, &TIMES, ABOVE_ZERO)? {
+            for time in given(&args.values, &TIMES, long_enough)? {
                 cells.add(Group::Time, time.to_string(), time.seconds(), &vbr(tcp, time, 1));
             }
         }
     }
     let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
-    let plan = Plan { passes: args.passes, link, ..Plan::new(Study::Sweep, cells.0, seed) };
+    let plan = Plan { passes: args.passes, link, course, ..Plan::new(Study::Sweep, cells.0, seed) };
     Ok(Plan { stall_ns: args.path.stall, ..plan })
 }
 
-/// Values as written, or those that are measured otherwise.
-fn given<T: std::str::FromStr + Clone + Default + PartialEq>(
+/// Values as written, each once and as `legal` wants it, or those that are measured otherwise.
+fn given<T: std::str::FromStr + Copy + PartialEq>(
     written: &[String],
     otherwise: &[T],
-    legal: &str,
+    legal: fn(T) -> Result<(), String>,
 ) -> Result<Vec<T>, Failure>
 where
     T::Err: std::fmt::Display,
@@ -83,29 +98,39 @@ where
     if written.is_empty() {
         return Ok(otherwise.to_vec());
     }
-    let parse = |text: &String| match text.parse::<T>() {
-        Ok(nothing) if nothing == T::default() => {
-            Err(Failure::usage(anyhow!("--values {text}: write {legal}")))
+    let mut values: Vec<T> = Vec::new();
+    for text in written {
+        let refuse = |why: String| Failure::usage(anyhow!("--values {text}: {why}"));
+        let value = text.parse::<T>().map_err(|cause| refuse(cause.to_string()))?;
+        legal(value).map_err(refuse)?;
+        if values.contains(&value) {
+            let hint = "a value is measured as often as --passes says";
+            return Err(refuse("it is there twice".to_owned()).hint(hint));
         }
-        Ok(value) => Ok(value),
-        Err(cause) => Err(Failure::usage(anyhow!("--values {text}: {cause}"))),
-    };
-    written.iter().map(parse).collect()
+        values.push(value);
+    }
+    Ok(values)
 }
 
-const ABOVE_ZERO: &str = "more than zero";
-const SESSIONS: &str = "1 to 1024 sessions";
+fn above_zero<T: Copy + Default + PartialEq>(value: T) -> Result<(), String> {
+    if value == T::default() { Err("write more than zero".to_owned()) } else { Ok(()) }
+}
+
+fn long_enough(time: Nanos) -> Result<(), String> {
+    if time < LEAST { Err(format!("write {LEAST} or more")) } else { Ok(()) }
+}
+
+fn possible(sessions: u32) -> Result<(), String> {
+    let is_legal = (1..=1024).contains(&sessions);
+    if is_legal { Ok(()) } else { Err("write 1 to 1024 sessions".to_owned()) }
+}
 
 /// Each number up to 16, powers of two beyond.
 fn sessions(args: &SweepArgs) -> Result<Vec<u32>, Failure> {
-    let most = args.sessions;
+    let most = args.sessions.unwrap_or(MOST_SESSIONS);
     let all: Vec<u32> =
         (1..=16).chain([32, 64, 128, 256, 512, 1024]).filter(|n| *n <= most).collect();
-    let chosen = given(&args.values, &all, SESSIONS)?;
-    match chosen.iter().find(|count| !(1..=1024).contains(*count)) {
-        Some(count) => Err(Failure::usage(anyhow!("--values {count}: write {SESSIONS}"))),
-        None => Ok(chosen),
-    }
+    given(&args.values, &all, possible)
 }
 
 /// Cells with numbers from 1.
@@ -154,19 +179,8 @@ const BLOCK_SIZES: [Bytes; 8] = [
     Bytes::new(256 << 10),
     Bytes::new(1 << 20),
 ];
-const PERIODS: [Nanos; 12] = [
-    Nanos::from_millis(2),
-    Nanos::from_millis(4),
-    Nanos::from_millis(6),
-    Nanos::from_millis(8),
-    Nanos::from_millis(10),
-    Nanos::from_millis(15),
-    Nanos::from_millis(20),
-    Nanos::from_millis(40),
-    Nanos::from_millis(60),
-    Nanos::from_millis(80),
-    Nanos::from_millis(120),
-    Nanos::from_millis(200),
-];
 const TIMES: [Nanos; 4] =
     [Nanos::from_secs(1), Nanos::from_secs(2), Nanos::from_secs(4), Nanos::from_secs(8)];
+/// Shorter runs measure the scheduler.
+const LEAST: Nanos = Nanos::from_millis(50);
+const MOST_SESSIONS: u32 = 16;

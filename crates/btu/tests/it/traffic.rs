@@ -356,7 +356,7 @@ fn a_sweep_fixes_the_window_of_its_streams_where_the_path_is_known_to_need_less(
         let said = run(&mut traffic(folder.path(), &args)).unwrap();
         said.contains("window=65536 B")
     };
-    for axis in ["block-size", "period", "sessions", "time"] {
+    for axis in ["block-size", "sessions", "time"] {
         assert!(window(axis, "5ms") && !window(axis, "50ms"), "{axis}");
     }
 }
@@ -397,5 +397,129 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     assert!(refused(&["method", "rfc9097", "--frames", "64"]).contains("has no frame sizes"));
     assert!(refused(&["method", "rfc9097", "--time", "1ms"]).contains("write 50ms to 1 hour"));
     assert!(refused(&["sweep", "height"]).contains("block-size"));
+    let time = refused(&["sweep", "sessions", "--time", "1ns"]);
+    assert!(time.contains("--time 1ns: write 50ms or more"), "{time}");
+    let time = refused(&["sweep", "time", "--values", "1s,1ns"]);
+    assert!(time.contains("--values 1ns: write 50ms or more"), "{time}");
+    let twice = refused(&["sweep", "sessions", "--values", "1,2,1"]);
+    assert!(
+        twice.contains("--values 1: it is there twice") && twice.contains("--passes"),
+        "{twice}"
+    );
+    let both = refused(&["sweep", "sessions", "--sessions", "5", "--values", "1024"]);
+    assert!(both.contains("cannot be used with"), "{both}");
+    let other = refused(&["sweep", "time", "--sessions", "5"]);
+    assert!(other.contains("--sessions 5: the axis is not sessions"), "{other}");
     assert!(refused(&[]).contains("FILE"));
+}
+
+/// What the second cluster has that nobody can carry is told before the first one runs, whether it is to be run
+/// or not, and no result is begun.
+#[test]
+fn what_cannot_be_carried_is_refused_before_anything_runs() {
+    let folder = TempDir::new().unwrap();
+    let test = |path: &str, more: &str| format!("[[cluster.test]]\npath = \"{path}\"\n{more}\n");
+    let full = "type = \"full(duration=1 s)\"";
+    let first = format!("[[cluster]]\n{}", test("test -> active", full));
+    let asks = "transport = \"udp\"\ntype = \"www-3gpp(duration=1 s)\"";
+    let link = format!("{full}\nlink = \"rate 1Mbit/s\"");
+    for (name, second, place, reason) in [
+        ("a.toml", test("test -> active", asks), "a.toml:6:1: ", "waits for answers"),
+        (
+            "b.toml",
+            test("active -> passive", full),
+            "b.toml:6:1: ",
+            "joins the test host with each",
+        ),
+        ("c.toml", test("test -> passive", &link), "c.toml: ", "names a link and test"),
+    ] {
+        std::fs::write(folder.path().join(name), format!("{first}[[cluster]]\n{second}")).unwrap();
+        for more in [&["--dry-run"][..], &["--out", "out"]] {
+            let args = [&[name][..], more].concat();
+            let ended = traffic(folder.path(), &args).output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            assert_eq!((ended.status.code(), ended.stdout.len()), (Some(2), 0), "{said}");
+            assert!(said.contains(place) && said.contains(reason), "{said}");
+            assert!(!folder.path().join("out").exists(), "{name}");
+        }
+    }
+}
+
+/// A line that is far slower than any list of periods would be made for, and a scenario of which nothing falls due.
+#[test]
+fn a_sweep_chooses_periods_around_what_a_full_stream_gets() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let args = ["sweep", "period", "--time", "400ms", "--passes", "1", "--out", "out", "--quiet"];
+    let path = ["--rate", "400kbit/s", "--queue", "16kB"];
+    run(&mut traffic(folder.path(), &[&args[..], &path[..]].concat())).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let mu = result["mu_bit_s"].as_f64().unwrap();
+    assert!((1e5..400e3).contains(&mu), "{mu}");
+    let cells = result["cells"].as_array().unwrap();
+    let loads = cells.iter().filter(|cell| cell["group"] == "period");
+    let loads: Vec<f64> = loads.map(|cell| cell["rho"].as_f64().unwrap()).collect();
+    assert!(loads.iter().any(|load| *load < 0.5), "{loads:?}");
+    assert!(loads.iter().any(|load| *load > 1.5), "{loads:?}");
+    assert!((10..=16).contains(&loads.len()), "{loads:?}");
+    assert!(result["knee"]["knee_bit_s"].is_f64(), "{}", result["knee"]);
+    assert!(result["method"].is_null());
+    let verified = run(btu().current_dir(folder.path()).args(["verify", "out"])).unwrap();
+    assert!(verified.contains("VALID: "), "{verified}");
+}
+
+/// A test of which nothing falls due has its time, and its row: what follows it does not begin at once. What runs
+/// beside a full stream has no mu; alone, the stream says what the others are a share of.
+#[test]
+fn a_silent_test_has_its_time_and_a_full_stream_says_what_others_are_a_share_of() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let cluster = |name: &str, kind: &str| {
+        format!(
+            "[[cluster]]\nname = \"{name}\"\n[[cluster.test]]\npath = \"test -> active\"\n{kind}\n"
+        )
+    };
+    let text = [
+        cluster("silent", "type = \"iot(devices=1, duration=600 ms)\"\ntransport = \"udp\""),
+        cluster("still", "type = \"iot(devices=1, duration=300 ms)\"\ntransport = \"quic\""),
+        cluster("full", "type = \"full(duration=500 ms)\""),
+        cluster("bursts", "type = \"burstq(blocksize=2500 B, period=10 ms, duration=500 ms)\""),
+    ];
+    std::fs::write(folder.path().join("a.toml"), text.concat()).unwrap();
+    let args = ["a.toml", "--rate", "8Mbit/s", "--seed", "1", "--out", "out"];
+    let said = run(&mut traffic(folder.path(), &args)).unwrap();
+    assert!(said.contains("Nothing fell due of silent/test within 600 ms"), "{said}");
+    let result = read_json(&folder.path().join("out/result.json"));
+    let flows = result["flows"].as_array().unwrap();
+    assert_eq!((flows.len(), &result["complete"]), (4, &Value::from(true)), "{result:#}");
+    assert_eq!((&flows[0]["blocks_due"], &flows[0]["ended"]), (&0.into(), &"complete".into()));
+    let mu = result["mu_bit_s"].as_f64().unwrap();
+    let rho = flows[3]["rho_of_way"].as_f64().unwrap();
+    assert!((rho * mu / 2e6 - 1.0).abs() < 0.02, "{rho} of {mu}");
+    assert!(flows[2]["rho_of_way"].is_null());
+    let clusters = lines(&folder.path().join("out/samples.jsonl"))[0]["clusters"].clone();
+    let began = |at: usize| clusters[at]["began_ns"].as_u64().unwrap();
+    assert!(
+        began(1) >= began(0) + 600_000_000 && began(2) >= began(1) + 300_000_000,
+        "{clusters:#}"
+    );
+}
+
+/// A path that is empty and drops a packet of ten: nothing waits on it, however long the run is.
+#[test]
+fn what_a_path_drops_waits_for_nobody() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let text = "[[cluster]]\n[[cluster.test]]\npath = \"test -> active\"\ntransport = \"udp\"\n\
+                type = \"burstq(blocksize=100 B, period=10 ms, duration=3 s)\"\n";
+    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    let args = ["a.toml", "--drop", "1@5/10", "--out", "out", "--quiet"];
+    run(&mut traffic(folder.path(), &args)).unwrap();
+    let result = read_json(&folder.path().join("out/result.json"));
+    let flow = &result["flows"][0];
+    assert_eq!((&flow["arrived_bytes"], &flow["lost_bytes"]), (&30_000.into(), &3000.into()));
+    // No mean is above the largest; with what was lost it would be 150 ms more.
+    let most = flow["delay_max_s"].as_f64().unwrap();
+    assert!(result["cells"][0]["window_delay_s"].as_f64().unwrap() <= most, "{flow}");
+    assert!(flow["drained_delay_s"].as_f64().unwrap() <= most, "{flow}");
 }
