@@ -163,7 +163,7 @@ impl Asker {
             let Some(talk) = self.talks.get(&line) else { return Ok(()) };
             let flow = talk.flow;
             if talk.is_left && !talk.awaits_answers() {
-                self.hang_up(line);
+                self.talks.remove(&line);
             }
             for _ in 0..whole {
                 if now() < end {
@@ -244,15 +244,10 @@ impl Asker {
     fn close(&mut self, flow: u32) {
         let Some(line) = self.flows.remove(&flow) else { return };
         let Some(talk) = self.talks.get_mut(&line) else { return };
-        talk.is_left = true;
+        // The other end has a place for so many lines alone, and gives that of this one to the next.
+        talk.leave(&mut self.quic);
         if !talk.awaits_answers() {
-            self.hang_up(line);
-        }
-    }
-
-    fn hang_up(&mut self, line: u64) {
-        if let Some(Talk { line: Line::Quic(stream), .. }) = self.talks.remove(&line) {
-            self.quic.iter_mut().for_each(|quic| quic.finish(stream));
+            self.talks.remove(&line);
         }
     }
 

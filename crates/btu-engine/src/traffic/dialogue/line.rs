@@ -1,6 +1,7 @@
 //! What carries one flow of a conversation.
 
 use std::io;
+use std::net::Shutdown;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 
@@ -22,6 +23,16 @@ impl Line {
             (Self::Tcp(stream), _) => socket::send(stream.as_fd(), data),
             (Self::Quic(stream), Some(quic)) => quic.send(*stream, data),
             (Self::Quic(_), None) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Says that nothing more is sent: the answering end goes when it has answered.
+    pub(super) fn finish(&self, quic: &mut Option<QuicTalk>) {
+        match (self, quic) {
+            // Of a connection that is gone nothing is left to end.
+            (Self::Tcp(stream), _) => drop(stream.shutdown(Shutdown::Write)),
+            (Self::Quic(stream), Some(quic)) => quic.finish(*stream),
+            (Self::Quic(_), None) => {}
         }
     }
 

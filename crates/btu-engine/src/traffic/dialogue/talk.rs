@@ -74,9 +74,20 @@ impl Talk {
             request.left -= sent.min(request.left);
             if request.left == 0 {
                 self.unsent.pop_front();
+                if self.is_left && self.unsent.is_empty() {
+                    self.line.finish(quic);
+                }
             }
         }
         Ok(all)
+    }
+
+    /// Nothing more is asked on it; what was asked is still sent and answered.
+    pub(super) fn leave(&mut self, quic: &mut Option<QuicTalk>) {
+        self.is_left = true;
+        if !self.awaits_room() {
+            self.line.finish(quic);
+        }
     }
 
     /// Bytes came. Gives the exchanges that are answered with them.

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::io::Write;
+use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 
@@ -12,6 +13,9 @@ use btu_core::traffic::Event;
 use btu_core::units::Bytes;
 
 use super::*;
+use crate::comm::Seat;
+use crate::traffic::answerer::Answerer;
+use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;
 
 /// Asks all of this at once, closes these flows at once, and is done when all is answered.
@@ -119,6 +123,39 @@ fn what_was_asked_before_a_line_is_closed_is_answered() {
 #[test]
 fn what_was_asked_before_a_stream_is_finished_is_answered() {
     keys_are_echoed_to_the_last(Some(QuicSettings::default()));
+}
+
+/// Asks, hangs up and asks again at once.
+#[derive(Debug)]
+struct Again;
+
+impl Closed for Again {
+    fn on(&mut self, _now: Nanos, event: Event, actions: &mut Vec<Action>) {
+        if event != Event::Start {
+            return;
+        }
+        for _ in 0..5 {
+            let byte = Bytes::new(1);
+            actions.push(Action::Ask { flow: 0, request: byte, answer: byte });
+            actions.push(Action::Close { flow: 0 });
+        }
+        actions.push(Action::Done);
+    }
+}
+
+/// Where there is a place for one line alone, the next one is let in while the answer of the one before is still on
+/// its way to an end that is busy with being let in.
+#[test]
+fn a_line_that_was_left_keeps_no_place_from_the_next() {
+    let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 };
+    let reach = Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat };
+    let answerer = Answerer::open(&reach, &Settings::default(), Guests::of(seat, 1)).unwrap();
+    let at = (Ipv4Addr::LOCALHOST, answerer.port()).into();
+    let talk = Dialogue { train: Box::new(Again), ..dialogue(&[], &[]) };
+    let end = Asker::new(talk, Respondent { at, token: Some(seat) }).run().unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    assert!(end.trace.read_times.iter().all(Option::is_some), "{:?}", end.trace.read_times);
+    assert_eq!(end.trace.read_times.len(), 5);
 }
 
 /// More than the sockets of both ends hold together.
