@@ -134,7 +134,7 @@ pub struct FlowSample {
     pub retransmitted_bytes: Option<Bytes>,
     /// Smallest round trip of the connection.
     pub least_rtt_ns: Option<Nanos>,
-    /// Datagrams that the kernel of the sender refused.
+    /// Datagrams that the kernel of the sender threw away; they count as sent.
     pub refused: u64,
     /// How the sender waited.
     pub pace: String,

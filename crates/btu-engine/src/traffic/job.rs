@@ -147,7 +147,7 @@ pub struct FlowEnd {
     pub receiver: Effective,
     /// How the sender waited: `sleep`, `hybrid`, `spin`.
     pub pace: &'static str,
-    /// Calls that the kernel refused for want of memory: datagrams that never left.
+    /// Datagrams that the kernel of the sender threw away, for want of room or by a rule: they count as sent and lost.
     pub refused: u64,
     /// What the user of the application of a conversation noticed.
     pub noticed: Vec<Noticed>,

@@ -47,7 +47,9 @@ pub(super) struct Sender<'a> {
     stopped: Option<Nanos>,
     stage: Stage,
     quic: Option<Box<QuicEnd>>,
+    /// Datagrams that the kernel threw away, and why it did the last one.
     refused: u64,
+    refusal: Option<String>,
     tcp: Option<TcpEnd>,
     fault: Option<Outcome>,
     /// When a limit was met, or a fault ended it.
@@ -128,6 +130,7 @@ impl<'a> Sender<'a> {
             stage: Stage::Sends,
             quic: socket.take_quic(),
             refused: 0,
+            refusal: None,
             tcp: None,
             fault: None,
             cut_short: None,
@@ -215,6 +218,11 @@ impl<'a> Sender<'a> {
             }
             match self.write(&mut data[..length]) {
                 Ok(taken) => self.took(time, taken),
+                Err(cause) if self.is_lost(&cause) => {
+                    self.refused += 1;
+                    self.refusal = Some(cause.to_string());
+                    self.took(time, length);
+                }
                 Err(cause) => return self.not_taken(&cause),
             }
         }
@@ -296,9 +304,19 @@ impl<'a> Sender<'a> {
         socket::send(self.socket.as_fd(), data)
     }
 
+    /// True for a datagram that the kernel threw away: a full device, a firewall. It was sent as far as its user
+    /// knows, and never comes.
+    fn is_lost(&self, cause: &io::Error) -> bool {
+        let other = [
+            io::ErrorKind::ConnectionRefused,
+            io::ErrorKind::Interrupted,
+            io::ErrorKind::WouldBlock,
+        ];
+        self.flow.carrier == Carrier::Udp && !other.contains(&cause.kind())
+    }
+
     fn not_taken(&mut self, cause: &io::Error) -> Progress {
         match (cause.kind(), &self.flow.carrier) {
-            (io::ErrorKind::Interrupted, _) => Progress::More,
             (io::ErrorKind::WouldBlock, _) if self.is_past_giving_up() => {
                 self.end();
                 Progress::Over
@@ -308,15 +326,8 @@ impl<'a> Sender<'a> {
                 self.blocked = true;
                 Progress::Blocked
             }
-            // A full device or a port where nobody listens any more: this datagram is lost.
-            (_, Carrier::Udp) => {
-                self.refuse();
-                self.refused += 1;
-                if self.refused > MOST_REFUSED {
-                    return self.fail(format!("send: {cause}"));
-                }
-                Progress::More
-            }
+            // Nobody listens any more, says an answer to an earlier datagram; this one is still to be sent.
+            (io::ErrorKind::Interrupted, _) | (_, Carrier::Udp) => Progress::More,
             (_, Carrier::Tcp(_) | Carrier::Quic(_)) => self.fail(format!("send: {cause}")),
         }
     }
@@ -334,5 +345,6 @@ const AT_ONCE: usize = 16;
 const LONGEST_WRITE: Bytes = Bytes::new(1 << 20);
 /// How long an unqueued block may take to be finished after T.
 const FINISH: Nanos = Nanos::from_secs(10);
-/// Datagrams that the kernel may refuse before the flow is given up.
-const MOST_REFUSED: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests;

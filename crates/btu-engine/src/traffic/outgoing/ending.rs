@@ -107,7 +107,15 @@ impl Sender<'_> {
         })
     }
 
+    /// Why nothing of it left this host.
+    pub(super) fn silenced(&self) -> Option<Outcome> {
+        let cause = self.refusal.as_ref()?;
+        let all = self.refused == self.shared.datagrams.load(Relaxed);
+        all.then(|| Outcome::Failed { reason: format!("send: {cause}, of every datagram") })
+    }
+
     pub(in crate::traffic) fn finish(self, pacer: &Pacer) -> Sent {
+        let fault = self.fault.clone().or_else(|| self.silenced());
         let blocks = match self.load {
             Load::Blocks(bursts) => bursts.into_records(),
             Load::Endless { taken, .. } => vec![BlockRecord {
@@ -125,7 +133,7 @@ impl Sender<'_> {
             tcp: self.tcp,
             pace: pacer.name(),
             refused: self.refused,
-            fault: self.fault,
+            fault,
             ended: self.cut_short,
         }
     }

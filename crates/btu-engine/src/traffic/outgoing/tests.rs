@@ -1,0 +1,82 @@
+//! Datagrams that a kernel does not take.
+
+use std::net::Ipv4Addr;
+use std::net::UdpSocket;
+
+use btu_core::traffic::Drain;
+use btu_core::traffic::burst::Block;
+use btu_core::traffic::burst::Fate;
+use btu_core::traffic::burst::Limits;
+
+use super::*;
+
+/// Four datagrams of 100 bytes, two at the start and two after 30 ms.
+fn flow() -> Flow {
+    let due = |millis| Block { due: Nanos::from_millis(millis), size: Bytes::new(100) };
+    Flow {
+        from: 0,
+        to: 1,
+        address: None,
+        carrier: Carrier::Udp,
+        port: 0,
+        offer: Offer::Train {
+            blocks: [0, 0, 30, 30].map(due).into(),
+            discipline: Discipline::Queue,
+            limits: Limits::default(),
+        },
+        start: Nanos::ZERO,
+        duration: Nanos::from_millis(50),
+        write: Bytes::new(100),
+        read: Bytes::new(100),
+        drain: Drain::No,
+        pace: None,
+        code_point: None,
+        held_to: None,
+    }
+}
+
+fn pump_until(sender: &mut Sender<'_>, is_enough: impl Fn(&Sender<'_>) -> bool) {
+    let mut data = [0; 100];
+    while !is_enough(sender) && !sender.is_over() {
+        sender.pump(&mut data);
+    }
+}
+
+/// A socket that leads nowhere: the kernel refuses each datagram, which is lost and not offered again.
+#[test]
+fn a_datagram_that_the_kernel_throws_away_is_lost_and_the_next_one_goes() {
+    let [near, far] = [0, 0].map(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+    let to = far.local_addr().unwrap();
+    let (flow, socket, shared) = (flow(), Socket::Datagram(near), Shared::default());
+    let (said, receipts) = (Bytes::ZERO, None);
+    let member = Member {
+        number: 0,
+        flow: &flow,
+        socket: &socket,
+        shared: &shared,
+        is_read_here: true,
+        said,
+        receipts,
+    };
+    let mut sender = Sender::new(&member, now());
+    pump_until(&mut sender, |sender| sender.refused == 2);
+    assert_eq!((sender.refused, shared.datagrams.load(Relaxed)), (2, 2));
+    let Socket::Datagram(near) = &socket else { unreachable!("a datagram socket") };
+    near.connect(to).unwrap();
+    pump_until(&mut sender, |_| false);
+    assert_eq!((sender.refused, sender.silenced()), (2, None));
+    let Load::Blocks(bursts) = sender.load else { unreachable!("blocks") };
+    assert!(bursts.into_records().iter().all(|block| block.fate == Fate::Sent));
+    let numbers = [0, 0].map(|_| {
+        let mut came = [0; 100];
+        assert_eq!(far.recv(&mut came).unwrap(), 100);
+        u64::from_le_bytes(came[..8].try_into().unwrap())
+    });
+    assert_eq!(numbers, [2, 3], "what was lost has its numbers");
+    let lonely = Socket::Datagram(UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+    let shared = Shared::default();
+    let mut sender = Sender::new(&Member { socket: &lonely, shared: &shared, ..member }, now());
+    pump_until(&mut sender, |_| false);
+    let Some(Outcome::Failed { reason }) = sender.silenced() else { panic!("nothing of it left") };
+    assert!(sender.refused == 4 && reason.ends_with(", of every datagram"), "{reason}");
+}
