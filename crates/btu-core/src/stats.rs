@@ -33,6 +33,7 @@ pub use compare::mann_whitney;
 pub use compare::welch_difference;
 pub use compare::welch_on_logs;
 pub use interval::Interval;
+pub use interval::student;
 pub use interval::student_on_logs;
 pub use isotonic::isotonic;
 pub use isotonic::isotonic_weighted;

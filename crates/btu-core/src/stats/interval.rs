@@ -40,6 +40,14 @@ pub fn student_on_logs(values: &[f64]) -> Option<Interval> {
     Some(Interval { low: (mean - half).exp(), high: (mean + half).exp() })
 }
 
+/// The 95 % interval of the arithmetic mean of `values`, for quantities that may be zero or less; `None` under two.
+pub fn student(values: &[f64]) -> Option<Interval> {
+    let (mean, sd) = mean_and_sd(values)?;
+    let n = count(values.len());
+    let half = t_quantile(n - 1.0, 0.975)? * sd / n.sqrt();
+    Some(Interval { low: mean - half, high: mean + half })
+}
+
 /// The quantile of Student's t with `freedom` degrees of freedom.
 pub(super) fn t_quantile(freedom: f64, share: f64) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(share))
@@ -55,6 +63,16 @@ mod tests {
         for (freedom, table) in [(2.0, 4.303), (4.0, 2.776), (9.0, 2.262)] {
             assert!((t_quantile(freedom, 0.975).unwrap() - table).abs() < 5e-4);
         }
+    }
+
+    /// 0, 1, 2: mean 1, sd 1; half = 4.3027 / sqrt(3).
+    #[test]
+    fn a_mean_with_a_zero_has_an_interval_too() {
+        let interval = student(&[0.0, 1.0, 2.0]).unwrap();
+        assert!((interval.low - (1.0 - 2.4842)).abs() < 1e-4, "{interval:?}");
+        assert!((interval.high - (1.0 + 2.4842)).abs() < 1e-4, "{interval:?}");
+        assert_eq!((student(&[1.0]), student(&[])), (None, None));
+        assert_eq!(student_on_logs(&[0.0, 1.0, 2.0]), None);
     }
 
     /// 1, e, e^2: logs 0 1 2, mean 1, sd 1; half = 4.3027 / sqrt(3) = 2.4842.

@@ -1,8 +1,12 @@
 //! Application classes of a quality-of-service sheet: what a session sends, and what it can bear.
 
+mod edited;
+
 use super::analysis::figures::rounded;
 use super::study::Totals;
 use crate::units::Nanos;
+
+pub use edited::EditedLimits;
 
 /// An application class.
 #[derive(Debug)]
@@ -209,11 +213,11 @@ impl ClassLimits {
     }
 }
 
-impl Class {
-    /// How long a run has to last in which what it can bear is tried, where `time` is wanted: several times the longest
-    /// delay that it bears. Sessions that overload a path would else meet the limit by their end alone.
+impl ClassLimits {
+    /// How long a run has to last in which what a session can bear is tried, where `time` is wanted: several times the
+    /// longest delay that it bears. Sessions that overload a path would else meet the limit by their end alone.
     pub fn time(&self, time: Nanos) -> Nanos {
-        let bears = self.limits.delay_p99_s.map_or(0.0, |most| most * DELAYS * 1e9);
+        let bears = self.delay_p99_s.map_or(0.0, |most| most * DELAYS * 1e9);
         time.max(Nanos::new(rounded(bears)))
     }
 }
@@ -323,10 +327,10 @@ mod tests {
         let nearly = Totals { carried: Some(13.2e6), ..over };
         assert_eq!(web.limits.missed(&nearly, 160, Some(13.5e6)), None);
         // A run is long enough for its limit, and for what was asked.
-        assert_eq!(web.time(Nanos::from_secs(2)), Nanos::from_secs(15));
-        assert_eq!(web.time(Nanos::from_secs(60)), Nanos::from_secs(60));
+        assert_eq!(web.limits.time(Nanos::from_secs(2)), Nanos::from_secs(15));
+        assert_eq!(web.limits.time(Nanos::from_secs(60)), Nanos::from_secs(60));
         let bulk = by_name("bulk").unwrap();
-        assert_eq!(bulk.time(Nanos::from_secs(2)), Nanos::from_secs(2));
+        assert_eq!(bulk.limits.time(Nanos::from_secs(2)), Nanos::from_secs(2));
         assert_eq!(bulk.limits.missed(&nearly, 1, Some(9.4e6)), None);
     }
 

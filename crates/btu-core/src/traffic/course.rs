@@ -15,6 +15,8 @@ use super::sample::RunSample;
 use super::study::Totals;
 use crate::units::Nanos;
 
+pub(super) use sheet::KNEE as KNEE_SERIES;
+
 /// The run that is made next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Next {

@@ -23,6 +23,12 @@ use super::trace::float;
 use crate::stats;
 use crate::units::Nanos;
 
+/// The flag of a run whose frames went over IPv6.
+pub const LONGER_FRAMES: &str = "longer-frames";
+/// What that means.
+pub const OF_IPV6: &str = "over IPv6 each frame is 20 B longer than it is called, and one of more than 1498 B goes out in \
+                           two pieces: sizes and rates on the wire are those of IPv4";
+
 /// What standard methods found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
@@ -30,6 +36,8 @@ pub struct Findings {
     pub frames: Vec<FrameFinding>,
     /// Frame sizes of which a trial was shorter than the course asks for, with the shortest one, seconds.
     pub shortened: Vec<(u32, f64)>,
+    /// Whether frames were sent over IPv6, whose headers are longer than those that they are counted with.
+    pub over_ipv6: bool,
     /// TCP over its window, in rising order.
     pub transfers: Vec<TransferFinding>,
     /// Each capacity search.
@@ -122,6 +130,9 @@ impl Findings {
                 .iter()
                 .flat_map(|course| runs.shortened(course))
                 .collect(),
+            over_ipv6: journal
+                .runs()
+                .any(|run| run.flags.iter().any(|flag| flag.name == LONGER_FRAMES)),
             transfers: runs.transfers(),
             capacities: probes()
                 .filter_map(|probe| match probe {
@@ -142,6 +153,7 @@ impl Findings {
     pub fn deviations(&self, course: &Course) -> Vec<String> {
         let known = method::find(&course.name);
         let mut found = known.map(|method| method.deviations(course)).unwrap_or_default();
+        found.extend(self.over_ipv6.then(|| OF_IPV6.to_owned()));
         let of = |(frame, seconds): &(u32, f64)| format!("{seconds:.2} s with {frame} B");
         let shortened: Vec<String> = self.shortened.iter().map(of).collect();
         if !shortened.is_empty() {

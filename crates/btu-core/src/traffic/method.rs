@@ -25,8 +25,10 @@ pub struct Method {
     pub name: &'static str,
     /// What it finds.
     pub about: &'static str,
-    /// The text that it follows, and what is not done here.
+    /// The text that it follows.
     pub source: &'static str,
+    /// In which respects it is not what that text asks for, whatever the effort.
+    pub differs: &'static [&'static str],
     /// What [`Course::time_ns`] is.
     pub trial: &'static str,
     /// The time that the text asks for.
@@ -56,7 +58,7 @@ pub fn find(name: &str) -> Option<&'static Method> {
 }
 
 impl Method {
-    /// Everything as the text asks for it.
+    /// Times, sizes and repeats as the text asks for them.
     pub fn standard(&self) -> Course {
         Course {
             name: self.name.to_owned(),
@@ -65,7 +67,7 @@ impl Method {
             classes: Vec::new(),
             width: WIDTH,
             repeats: self.repeats,
-            most_sessions: None,
+            ..Course::default()
         }
     }
 
@@ -80,9 +82,9 @@ impl Method {
         }
     }
 
-    /// In which respects a course is not what the text asks for.
+    /// In which respects a course is not what the text asks for: what is never done here, then what this one leaves out.
     pub fn deviations(&self, course: &Course) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found: Vec<String> = self.differs.iter().copied().map(str::to_owned).collect();
         if course.time_ns < self.time {
             let (got, want) = (course.time_ns.seconds(), self.time.seconds());
             found.push(format!("{} of {got} s instead of {want} s", self.trial));

@@ -9,6 +9,7 @@ use serde::Deserializer;
 use serde::Serialize;
 use serde::de::Error;
 
+use super::class::EditedLimits;
 use super::course::LONGEST_LOAD;
 use super::course::LONGEST_TRIAL;
 use super::course::QOS;
@@ -136,6 +137,9 @@ pub struct Course {
     /// Sessions of a class at most, where a host bounds its connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_sessions: Option<u32>,
+    /// Limits of classes that were set in the place of their own.
+    #[serde(default, skip_serializing_if = "EditedLimits::is_empty")]
+    pub limits: EditedLimits,
 }
 
 /// What an engine does by itself, without a schedule.
@@ -200,6 +204,10 @@ impl Plan {
         let course = plan.course.iter().find(|course| course.name == QOS);
         if let Some(time) = course.map(|course| course.time_ns).filter(|t| *t > LONGEST_LOAD) {
             let cause = format!("course.time_ns: {}", beyond(time.count(), LONGEST_LOAD.count()));
+            return Err(PlanError { file: file.to_owned(), cause });
+        }
+        if let Some(Err(cause)) = plan.course.as_ref().map(|course| course.limits.check()) {
+            let cause = format!("course.limits: {cause}");
             return Err(PlanError { file: file.to_owned(), cause });
         }
         if let Some((place, passes)) = plan.illegal_passes() {

@@ -9,6 +9,7 @@ use serde::Serialize;
 pub use capacity::CapacityFigures;
 pub use capacity::CapacityReport;
 pub use capacity::CapacitySample;
+pub use capacity::headers;
 pub use responsiveness::Confidence;
 pub use responsiveness::ForeignProbe;
 pub use responsiveness::ResponsivenessFigures;

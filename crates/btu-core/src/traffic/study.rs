@@ -1,6 +1,8 @@
 //! What a journal of traffic says: each cell over its passes, and what the cells of a curve say together.
 
+mod connections;
 mod rates;
+mod sheet;
 mod totals;
 mod utilisation;
 
@@ -13,9 +15,11 @@ use super::analysis::knee::Loaded;
 use super::analysis::sessions;
 use super::analysis::sessions::Scaling;
 use super::class;
+use super::class::ClassLimits;
 use super::findings::Findings;
 use super::plan::Cell;
 use super::plan::Group;
+use super::plan::Plan;
 use super::sample::FlowSample;
 use super::sample::Journal;
 use super::sample::RunSample;
@@ -26,6 +30,10 @@ use crate::stats::student_on_logs;
 
 use utilisation::Rates;
 
+pub use connections::Connection;
+pub use connections::connections;
+pub use sheet::Of;
+pub use sheet::SheetLine;
 pub use totals::Totals;
 
 /// Everything that a report says.
@@ -52,6 +60,8 @@ pub struct Analysis {
     pub stream: Option<Stream>,
     /// What standard methods found.
     pub findings: Findings,
+    /// The lines of a sheet; none where the plan is no sheet.
+    pub sheet: Vec<SheetLine>,
 }
 
 /// What a path carries of an application class.
@@ -59,6 +69,8 @@ pub struct Analysis {
 pub struct Carried {
     /// The class.
     pub class: String,
+    /// What its sessions had to bear.
+    pub limits: ClassLimits,
     /// The most sessions that met its limits in every pass, none of the fewer ones having failed.
     pub most: Option<u32>,
     /// The next number of sessions, which did not, and why.
@@ -153,7 +165,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
             Some((measured.arrival?.value / rate?, measured.window_delay?.value))
         })
         .collect();
-    Analysis {
+    let analysis = Analysis {
         complete: journal.moment("finished").is_some()
             && journal.runs().all(RunSample::is_complete),
         mu,
@@ -161,11 +173,13 @@ pub fn analyse(journal: &Journal) -> Analysis {
         knee,
         delay_knee: DelayKnee::of(&delays),
         scaling: sessions::scaling(&sessions),
-        classes: classes(&cells, mu.map(|mu| mu.value)),
+        classes: classes(&journal.plan, &cells, mu.map(|mu| mu.value)),
         stream: stream(journal),
         findings: Findings::of(journal),
+        sheet: Vec::new(),
         cells,
-    }
+    };
+    Analysis { sheet: sheet::lines(journal, &analysis), ..analysis }
 }
 
 /// What one full stream gets, bit/s, from runs of such streams: those that got nothing say nothing of the path.
@@ -174,15 +188,21 @@ pub(super) fn mu<'a>(streams: impl Iterator<Item = &'a Totals>) -> Option<Estima
 }
 
 /// Each class with the most sessions that the path carries.
-fn classes(cells: &[Measured], mu: Option<f64>) -> Vec<Carried> {
+fn classes(plan: &Plan, cells: &[Measured], mu: Option<f64>) -> Vec<Carried> {
     let mut names: Vec<&str> = cells.iter().filter_map(|c| c.cell.class.as_deref()).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().filter_map(|name| carried(cells, name, mu)).collect()
+    let set = plan.course.as_ref().map(|course| course.limits.clone()).unwrap_or_default();
+    let limits = |name: &str| Some(set.of(class::by_name(name)?));
+    names.into_iter().filter_map(|name| carried(cells, name, limits(name)?, mu)).collect()
 }
 
-fn carried(cells: &[Measured], name: &str, mu: Option<f64>) -> Option<Carried> {
-    let limits = class::by_name(name)?.limits;
+fn carried(
+    cells: &[Measured],
+    name: &str,
+    limits: ClassLimits,
+    mu: Option<f64>,
+) -> Option<Carried> {
     let mut own: Vec<&Measured> =
         cells.iter().filter(|c| c.cell.class.as_deref() == Some(name)).collect();
     own.sort_by_key(|measured| measured.cell.sessions);
@@ -197,7 +217,7 @@ fn carried(cells: &[Measured], name: &str, mu: Option<f64>) -> Option<Carried> {
         at.runs.retain(|run| !limits.is_void(run, at.cell.sessions, mu));
     }
     let most = met.map(|measured| measured.cell.sessions);
-    Some(Carried { class: name.to_owned(), most, fails_at, at })
+    Some(Carried { class: name.to_owned(), limits, most, fails_at, at })
 }
 
 /// The first full stream whose socket told what it did.
@@ -252,6 +272,13 @@ impl Analysis {
         let knee = || self.knee.map(|knee| knee.knee);
         let mu = self.rates.along(journal, cell, flow).or_else(knee)?;
         Some(flow.figures.arrival_rate_bit_s / mu)
+    }
+}
+
+impl Carried {
+    /// Whether its sessions are telephone calls.
+    pub fn is_call(&self) -> bool {
+        class::by_name(&self.class).is_some_and(|class| class.is_call)
     }
 }
 

@@ -24,6 +24,7 @@ use btu_core::traffic::analysis::capacity::Feedback;
 use btu_core::traffic::course::LONGEST_TRIAL;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
+use btu_core::traffic::probe::headers;
 use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
@@ -164,6 +165,7 @@ fn send(
     let _ = btu_sys::cpu::set_timer_slack(1);
     let mut data = vec![0x5a; datagram.len().max(HEAD)];
     let (mut search, mut number, mut late) = (CapacitySearch::new(), 0, 0);
+    let packet = datagram + headers(near.peer_addr().is_ok_and(is_ipv6));
     let mut due = now();
     let (end, mut looked) = (due.saturating_add(time), due);
     loop {
@@ -189,7 +191,7 @@ fn send(
         let _ = socket::send(near.as_fd(), &data);
         moved.fetch_add(datagram.count(), Relaxed);
         number += 1;
-        due = due.saturating_add(rate.time_for(datagram + HEADERS));
+        due = due.saturating_add(rate.time_for(packet));
     }
 }
 
@@ -236,12 +238,14 @@ impl Receiver<'_> {
                     break;
                 }
                 let used = if is_over { Use::Told } else { Use::Kept };
-                self.tell(sender, &account.close(moment.since(began), used));
+                let packet = account.packet();
+                self.tell(sender, &account.close(moment.since(began), used), packet);
                 began = moment;
             }
             match self.socket.recv_from(&mut space) {
                 Ok((count, from)) => {
                     sender = Some(from);
+                    account.came_over(is_ipv6(from));
                     self.moved.fetch_add(to_count(count), Relaxed);
                     // Numbers that no sender reaches are none of this search.
                     let head =
@@ -259,9 +263,9 @@ impl Receiver<'_> {
         Ok(account.finish())
     }
 
-    fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport) {
+    fn tell(&self, sender: Option<SocketAddr>, report: &CapacityReport, packet: Bytes) {
         let Some(sender) = sender else { return };
-        let bits = u128::from((self.datagram + HEADERS).bits()) * u128::from(report.received);
+        let bits = u128::from(packet.bits()) * u128::from(report.received);
         let received = bits * 1_000_000_000 / u128::from(report.elapsed_ns.count().max(1));
         let values = [
             report.lost + report.disordered,
@@ -278,8 +282,11 @@ impl Receiver<'_> {
     }
 }
 
-/// IPv4 and UDP.
-const HEADERS: Bytes = Bytes::new(28);
+/// A socket of both families shows IPv4 in the clothes of IPv6.
+fn is_ipv6(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_ipv6()
+}
+
 const HEAD: usize = 24;
 /// How long nobody looks for reports.
 const LOOK: Nanos = Nanos::from_millis(1);
@@ -302,5 +309,11 @@ mod tests {
         assert_eq!(delay_ns(sent, came, ahead), -200_000);
         assert_eq!(delay_ns(9_000, Nanos::new(4_300), -5_000), 300);
         assert_eq!(delay_ns(u64::MAX, Nanos::ZERO, ahead), i64::MIN);
+    }
+
+    #[test]
+    fn the_family_of_a_path_is_that_of_its_packets() {
+        let is = |text: &str| is_ipv6(text.parse().unwrap());
+        assert!(is("[fd00::1]:9") && !is("10.9.0.1:9") && !is("[::ffff:10.9.0.1]:9"));
     }
 }

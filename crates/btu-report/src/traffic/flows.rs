@@ -1,5 +1,7 @@
 //! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
 
+mod over_passes;
+
 use std::collections::BTreeMap;
 
 use btu_core::traffic::plan::Study;
@@ -31,7 +33,8 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let Some(run) = seen.journal.runs().last() else { return Vec::new() };
     let flows = named(seen, run);
     let flows = &flows[..flows.len().min(MOST_ROWS)];
-    let mut blocks: Vec<Block> = which(seen, run).into_iter().collect();
+    let mut blocks: Vec<Block> = over_passes::compose(seen, run).into_iter().collect();
+    blocks.extend(which(seen, run));
     blocks.extend([rates(flows), delays(flows)]);
     blocks.extend(silent(flows));
     blocks.extend(clocks::compose(run));

@@ -42,7 +42,7 @@ fn card(analysis: &Analysis) -> Vec<Figure> {
             name: "Knee",
             value: number::figure(knee.knee / 1e6),
             unit: "Mb/s",
-            interval: if knee.passes < knee.made && knee.passes < 3 {
+            interval: if knee.passes < knee.made {
                 format!("no interval: {} of {} passes have a knee", knee.passes, knee.made)
             } else {
                 interval(bounds)

@@ -1,115 +1,165 @@
 //! One row per flow and run, for spreadsheets and statistics programs.
 
+use btu_core::traffic::analysis::figures::Delays;
+use btu_core::traffic::analysis::figures::Loss;
+use btu_core::traffic::analysis::figures::Pacing;
+use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::plan::Cell;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Analysis;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 
 use crate::result::traffic::ended;
+use crate::result::traffic::word;
 
 /// The head and the rows.
 pub(crate) fn csv_rows(journal: &Journal, analysis: &Analysis) -> Vec<Vec<String>> {
-    let head = COLUMNS.map(ToOwned::to_owned).to_vec();
-    let mut rows = vec![head];
+    let mut rows = vec![COLUMNS.iter().map(|Column(name, _)| (*name).to_owned()).collect()];
     for run in journal.runs() {
-        let label = journal.plan.cell(run.cell).map_or("", |cell| cell.label.as_str());
+        let cell = journal.plan.cell(run.cell);
         for cluster in &run.clusters {
             rows.extend(cluster.flows.iter().map(|flow| {
                 let rho = analysis.rho_of(journal, run.cell, flow);
-                row((label, rho), run, cluster, flow)
+                let row = Row { cell, run, cluster, flow, rho };
+                COLUMNS.iter().map(|Column(_, of)| of(&row)).collect()
             }));
         }
     }
     rows
 }
 
-const COLUMNS: [&str; 35] = [
-    "cell",
-    "pass",
-    "cluster",
-    "test",
-    "session",
-    "from",
-    "to",
-    "transport",
-    "traffic",
-    "duration_s",
-    "arrived_bytes",
-    "lost_bytes",
-    "departed_bytes",
-    "delivered_bytes",
-    "acknowledged_bytes",
-    "arrival_rate_bit_s",
-    "departure_rate_bit_s",
-    "carried_rate_bit_s",
-    "offered_ratio",
-    "rho_of_way",
-    "window_delay_s",
-    "drained_delay_s",
-    "delay_p50_s",
-    "delay_p99_s",
-    "delay_bound_s",
-    "blocks_due",
-    "blocks_missed",
-    "lost_share",
-    "pacing_p99_us",
-    "host_limited",
-    "ended",
-    "asking_cpu_s",
-    "answering_cpu_s",
-    "noticed",
-    "notices",
-];
+/// A flow with all that it belongs to.
+struct Row<'a> {
+    cell: Option<&'a Cell>,
+    run: &'a RunSample,
+    cluster: &'a ClusterSample,
+    flow: &'a FlowSample,
+    rho: Option<f64>,
+}
 
-fn row(
-    (label, rho): (&str, Option<f64>),
-    run: &RunSample,
-    cluster: &ClusterSample,
-    flow: &FlowSample,
-) -> Vec<String> {
-    let figures = &flow.figures;
-    let or_empty = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    vec![
-        label.to_owned(),
-        run.pass.to_string(),
-        cluster.name.clone(),
-        flow.test.clone(),
-        flow.session.to_string(),
-        flow.from.to_string(),
-        flow.to.to_string(),
-        flow.transport.clone(),
-        flow.traffic.clone(),
-        flow.duration_ns.seconds().to_string(),
-        figures.arrived_bytes.count().to_string(),
-        figures.lost_bytes.count().to_string(),
-        figures.departed_bytes.count().to_string(),
-        figures.delivered_bytes.count().to_string(),
-        flow.acknowledged_bytes.map_or_else(String::new, |bytes| bytes.count().to_string()),
-        figures.arrival_rate_bit_s.to_string(),
-        figures.departure_rate_bit_s.to_string(),
-        or_empty(figures.carried_rate_bit_s),
-        or_empty(figures.offered_ratio),
-        or_empty(rho),
-        or_empty(flow.one_way(figures.window_delay_s)),
-        or_empty(flow.one_way(figures.drained_delay_s)),
-        or_empty(flow.one_way(figures.delay.map(|delay| delay.p50_s))),
-        or_empty(flow.one_way(figures.delay.map(|delay| delay.p99_s))),
-        or_empty(flow.delay_bound_s()),
-        figures.blocks.due.to_string(),
-        (figures.blocks.missed + figures.blocks.interrupted).to_string(),
-        or_empty(figures.loss.map(|loss| loss.lost_share)),
-        or_empty(figures.pacing.map(|pacing| pacing.p99_us)),
-        figures.pacing.map_or_else(String::new, |pacing| pacing.host_limited.to_string()),
-        ended(&flow.outcome),
-        or_empty(flow.cpu_ns.map(|[asking, _]| asking.seconds())),
-        or_empty(flow.cpu_ns.map(|[_, answering]| answering.seconds())),
-        joined(flow.noticed.iter().map(|(what, value)| format!("{what} = {value}"))),
-        joined(run.flags.iter().map(|flag| flag.detail.clone())),
-    ]
+impl Row<'_> {
+    fn delay(&self, of: fn(&Delays) -> f64) -> String {
+        or_empty(self.flow.one_way(self.flow.figures.delay.as_ref().map(of)))
+    }
+
+    fn loss(&self, of: fn(&Loss) -> String) -> String {
+        self.flow.figures.loss.as_ref().map_or_else(String::new, of)
+    }
+
+    fn pacing(&self, of: fn(&Pacing) -> String) -> String {
+        self.flow.figures.pacing.as_ref().map_or_else(String::new, of)
+    }
+
+    fn place(&self, of: fn(&Places) -> f64) -> String {
+        or_empty(self.flow.places.as_ref().map(of))
+    }
+
+    /// Nobody reads the time of threads on another host that answer.
+    fn cpu(&self, of: fn(&ClusterSample) -> Nanos) -> String {
+        or_empty((self.cluster.sender_threads > 0).then(|| of(self.cluster).seconds()))
+    }
+}
+
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// Several texts in one field.
 fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join("; ")
 }
+
+/// A column: its name, and what a row has there.
+struct Column(&'static str, fn(&Row<'_>) -> String);
+
+/// Every column. New ones come last: whoever reads by number goes on reading the same.
+static COLUMNS: &[Column] = &[
+    Column("cell", |row| row.cell.map_or_else(String::new, |cell| cell.label.clone())),
+    Column("pass", |row| row.run.pass.to_string()),
+    Column("cluster", |row| row.cluster.name.clone()),
+    Column("test", |row| row.flow.test.clone()),
+    Column("session", |row| row.flow.session.to_string()),
+    Column("from", |row| row.flow.from.to_string()),
+    Column("to", |row| row.flow.to.to_string()),
+    Column("transport", |row| row.flow.transport.clone()),
+    Column("traffic", |row| row.flow.traffic.clone()),
+    Column("duration_s", |row| row.flow.duration_ns.seconds().to_string()),
+    Column("arrived_bytes", |row| row.flow.figures.arrived_bytes.count().to_string()),
+    Column("lost_bytes", |row| row.flow.figures.lost_bytes.count().to_string()),
+    Column("departed_bytes", |row| row.flow.figures.departed_bytes.count().to_string()),
+    Column("delivered_bytes", |row| row.flow.figures.delivered_bytes.count().to_string()),
+    Column("acknowledged_bytes", |row| or_empty(row.flow.acknowledged_bytes.map(Bytes::count))),
+    Column("arrival_rate_bit_s", |row| row.flow.figures.arrival_rate_bit_s.to_string()),
+    Column("departure_rate_bit_s", |row| row.flow.figures.departure_rate_bit_s.to_string()),
+    Column("carried_rate_bit_s", |row| or_empty(row.flow.figures.carried_rate_bit_s)),
+    Column("offered_ratio", |row| or_empty(row.flow.figures.offered_ratio)),
+    Column("rho_of_way", |row| or_empty(row.rho)),
+    Column("window_delay_s", |row| or_empty(row.flow.one_way(row.flow.figures.window_delay_s))),
+    Column("drained_delay_s", |row| or_empty(row.flow.one_way(row.flow.figures.drained_delay_s))),
+    Column("delay_p50_s", |row| row.delay(|delay| delay.p50_s)),
+    Column("delay_p99_s", |row| row.delay(|delay| delay.p99_s)),
+    Column("delay_bound_s", |row| or_empty(row.flow.delay_bound_s())),
+    Column("blocks_due", |row| row.flow.figures.blocks.due.to_string()),
+    Column("blocks_missed", |row| {
+        let blocks = row.flow.figures.blocks;
+        (blocks.missed + blocks.interrupted).to_string()
+    }),
+    Column("lost_share", |row| row.loss(|loss| loss.lost_share.to_string())),
+    Column("pacing_p99_us", |row| row.pacing(|pacing| pacing.p99_us.to_string())),
+    Column("host_limited", |row| row.pacing(|pacing| pacing.host_limited.to_string())),
+    Column("ended", |row| ended(&row.flow.outcome)),
+    Column("asking_cpu_s", |row| or_empty(row.flow.cpu_ns.map(|[asking, _]| asking.seconds()))),
+    Column("answering_cpu_s", |row| {
+        or_empty(row.flow.cpu_ns.map(|[_, answering]| answering.seconds()))
+    }),
+    Column("noticed", |row| {
+        joined(row.flow.noticed.iter().map(|(what, value)| format!("{what} = {value}")))
+    }),
+    Column("notices", |row| joined(row.run.flags.iter().map(|flag| flag.detail.clone()))),
+    Column("cell_id", |row| row.run.cell.to_string()),
+    Column("group", |row| or_empty(row.cell.map(|cell| word(&cell.group)))),
+    Column("x", |row| or_empty(row.cell.map(|cell| cell.x))),
+    Column("phase_s", |row| or_empty(row.flow.phase_ns.map(Nanos::seconds))),
+    Column("retransmitted_bytes", |row| or_empty(row.flow.retransmitted_bytes.map(Bytes::count))),
+    Column("least_rtt_s", |row| or_empty(row.flow.least_rtt_ns.map(Nanos::seconds))),
+    Column("rtt_above_least_s", |row| row.place(|places| places.queueing_s)),
+    Column("blocks_sent", |row| row.flow.figures.blocks.sent.to_string()),
+    Column("blocks_interrupted", |row| row.flow.figures.blocks.interrupted.to_string()),
+    Column("blocks_unfinished", |row| row.flow.figures.blocks.unfinished.to_string()),
+    Column("blocks_waiting", |row| row.flow.figures.blocks.waiting.to_string()),
+    Column("mean_queue_bytes", |row| or_empty(row.flow.figures.mean_queue_bytes)),
+    Column("queue_application_bytes", |row| row.place(|places| places.application_bytes)),
+    Column("queue_socket_bytes", |row| row.place(|places| places.socket_bytes)),
+    Column("queue_network_bytes", |row| row.place(|places| places.network_bytes)),
+    Column("queue_receiver_bytes", |row| row.place(|places| places.receiver_bytes)),
+    Column("delay_min_s", |row| row.delay(|delay| delay.min_s)),
+    Column("delay_mean_s", |row| row.delay(|delay| delay.mean_s)),
+    Column("delay_byte_mean_s", |row| row.delay(|delay| delay.byte_mean_s)),
+    Column("delay_p95_s", |row| row.delay(|delay| delay.p95_s)),
+    Column("delay_p99_at_least_s", |row| {
+        or_empty(row.flow.one_way(row.flow.figures.delay_p99_at_least_s))
+    }),
+    Column("delay_p999_s", |row| row.delay(|delay| delay.p999_s)),
+    Column("delay_max_s", |row| row.delay(|delay| delay.max_s)),
+    Column("pdv_p99_s", |row| or_empty(row.flow.figures.delay.map(|delay| delay.pdv_p99_s))),
+    Column("datagrams_sent", |row| row.loss(|loss| loss.sent.to_string())),
+    Column("refused_datagrams", |row| row.flow.refused.to_string()),
+    Column("reordered", |row| row.loss(|loss| loss.reordered.to_string())),
+    Column("duplicated", |row| row.loss(|loss| loss.duplicated.to_string())),
+    Column("jitter_s", |row| row.loss(|loss| or_empty(loss.jitter_s))),
+    Column("pace", |row| row.flow.pace.clone()),
+    Column("pacing_period_us", |row| row.pacing(|pacing| pacing.period_us.to_string())),
+    Column("pacing_p50_us", |row| row.pacing(|pacing| pacing.p50_us.to_string())),
+    Column("pacing_max_us", |row| row.pacing(|pacing| pacing.max_us.to_string())),
+    Column("pacing_late_p99_us", |row| row.pacing(|pacing| pacing.late_p99_us.to_string())),
+    Column("congestion", |row| or_empty(row.flow.sender_options.congestion.as_ref())),
+    Column("cluster_began_s", |row| row.cluster.began_ns.seconds().to_string()),
+    Column("cluster_elapsed_s", |row| row.cluster.elapsed_ns.seconds().to_string()),
+    Column("cluster_sender_threads", |row| row.cluster.sender_threads.to_string()),
+    Column("cluster_sender_cpu_s", |row| row.cpu(|cluster| cluster.sender_cpu_ns)),
+    Column("cluster_receiver_cpu_s", |row| row.cpu(|cluster| cluster.receiver_cpu_ns)),
+];

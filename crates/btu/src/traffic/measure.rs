@@ -11,7 +11,10 @@ use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Keep;
 use btu_core::traffic::course::Next;
+use btu_core::traffic::findings::LONGER_FRAMES;
+use btu_core::traffic::findings::OF_IPV6;
 use btu_core::traffic::plan::Cell;
+use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::CapacitySample;
@@ -125,7 +128,11 @@ fn run(
     };
     let host = before.finish(&files);
     let emulation = hosts.emulation()?;
-    let flags = limited(hosts, &clusters, probe.as_ref());
+    let mut flags = limited(hosts, &clusters, probe.as_ref());
+    // Once for each size: where the search for its throughput begins.
+    if cell.group == Group::Ceiling && hosts.is_over_ipv6() {
+        flags.push(Flag::new(LONGER_FRAMES, OF_IPV6));
+    }
     Ok(RunSample { cell: cell.id, pass, started_at, clusters, probe, emulation, host, flags })
 }
 

@@ -132,6 +132,10 @@ pub(crate) struct QosArgs {
     #[arg(long, value_name = "NUMBER", help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(super) sessions: Option<u32>,
+    /// Judge a class by another limit: delay or pdv (99th percentile), loss, slowdown, carried or share, or none of it:
+    /// voice.delay=200ms, mpeg.loss=1%, web.delay=none; repeatable
+    #[arg(long, value_name = "CLASS.LIMIT=VALUE", help_heading = "Effort")]
+    pub(super) limit: Vec<String>,
     #[command(flatten)]
     pub(super) peer: PeerArgs,
     #[command(flatten)]

@@ -72,6 +72,14 @@ impl Hosts {
         }
     }
 
+    /// Whether data go to an agent over IPv6.
+    pub(super) fn is_over_ipv6(&self) -> bool {
+        match self {
+            Self::Apart(peers) => peers.is_over_ipv6(),
+            Self::Here(_) => false,
+        }
+    }
+
     /// Payload that was moved here and that the agent of this host does not know of yet, where it counts.
     pub(super) fn take_untold(&self) -> Bytes {
         match self {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -79,6 +80,8 @@ pub(super) struct Peers {
     /// This host as an agent of that one, by its name there.
     name: Option<String>,
     jobs: AtomicU32,
+    /// Data went to an agent over IPv6.
+    ipv6: AtomicBool,
 }
 
 /// What leads to one agent.
@@ -135,8 +138,8 @@ impl Peers {
             sockets: Settings::default(),
         });
         let (bounds, name) = (company.bounds.clone(), plan.agents.get(&Role::Test).cloned());
-        let (parties, jobs) = (parties.into(), AtomicU32::new(0));
-        Ok((Self { lines, parties, bounds, name, jobs }, far))
+        let (parties, jobs, ipv6) = (parties.into(), AtomicU32::new(0), AtomicBool::default());
+        Ok((Self { lines, parties, bounds, name, jobs, ipv6 }, far))
     }
 
     /// What is to be said of the hosts.
@@ -209,7 +212,14 @@ impl Peers {
 
     /// Where data go that an agent wants at this address.
     pub(super) fn door(&self, role: Role, told: SocketAddr) -> Result<SocketAddr, EngineError> {
-        self.service(role)?.door(told)
+        let at = self.service(role)?.door(told)?;
+        self.ipv6.fetch_or(at.ip().to_canonical().is_ipv6(), Relaxed);
+        Ok(at)
+    }
+
+    /// Whether an agent was reached over IPv6.
+    pub(super) fn is_over_ipv6(&self) -> bool {
+        self.ipv6.load(Relaxed)
     }
 
     /// Says a word to an agent; after it the conductor may be silent as long as was promised, and for

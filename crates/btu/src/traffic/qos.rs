@@ -2,6 +2,7 @@
 
 use anyhow::anyhow;
 use btu_core::traffic::class::CLASSES;
+use btu_core::traffic::class::EditedLimits;
 use btu_core::traffic::course::LONGEST_LOAD;
 use btu_core::traffic::course::QOS;
 use btu_core::traffic::plan::Course;
@@ -22,6 +23,7 @@ pub(super) fn plan(args: &QosArgs) -> Result<Plan, Failure> {
         name: QOS.to_owned(),
         time_ns: args.time,
         classes: classes(&args.classes)?,
+        limits: limits(&args.limit)?,
         most_sessions: args.sessions.or(args.peer.peer.as_ref().map(|_| TOWARDS_AN_AGENT)),
         ..Course::default()
     };
@@ -48,6 +50,14 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
     } else {
         names.to_vec()
     })
+}
+
+fn limits(wishes: &[String]) -> Result<EditedLimits, Failure> {
+    let mut limits = EditedLimits::default();
+    for wish in wishes {
+        limits.set(wish).map_err(|cause| Failure::usage(anyhow!("--limit {wish}: {cause}")))?;
+    }
+    Ok(limits)
 }
 
 /// Shorter loads measure the scheduler; the capacity search takes some times as long.

@@ -1,5 +1,7 @@
 //! The knee: where a path stops carrying what it is offered, and whether what was measured has one.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde::Serialize;
 use statrs::distribution::ContinuousCDF;
@@ -28,12 +30,12 @@ pub struct Loaded {
 pub struct Hinge {
     /// mu, the one parameter: the rate of the path and the load at the knee, bit/s.
     pub knee: f64,
-    /// The 95 % interval of mu: Student's t on the logarithms of the knees of the passes; `None`
-    /// below 3 passes with a knee of their own.
+    /// The 95 % interval of mu: Student's t on the logarithms of the knees of the whole passes; `None` below 3 of
+    /// them, and where one has no knee of its own: what the others have in common would be a choice.
     pub interval: Option<Interval>,
-    /// How many passes have a knee of their own.
+    /// How many whole passes have a knee of their own.
     pub passes: usize,
-    /// How many passes there are.
+    /// How many whole passes there are: those with every load.
     pub made: usize,
     /// Whether the points lie on a hinge.
     pub shape: Shape,
@@ -56,23 +58,30 @@ pub enum Shape {
 }
 
 /// Fits the hinge. `None` where no load was above the knee, or none below it, in all passes together or in
-/// more than half of them: a path that never saturates has a dip here and there.
+/// more than half of the whole ones: a path that never saturates has a dip here and there.
 pub fn hinge(points: &[Loaded]) -> Option<Hinge> {
     let knee = fit(points)?;
-    let mut passes: Vec<u32> = points.iter().map(|point| point.pass).collect();
-    passes.sort_unstable();
-    passes.dedup();
-    let of_pass = |pass: &u32| {
-        let own: Vec<Loaded> = points.iter().filter(|p| p.pass == *pass).copied().collect();
-        fit(&own)
-    };
-    let knees: Vec<f64> = passes.iter().filter_map(of_pass).collect();
-    if 2 * knees.len() < passes.len() {
+    let whole = whole_passes(points);
+    let knees: Vec<f64> = whole.iter().filter_map(|pass| fit(pass)).collect();
+    let (passes, made) = (knees.len(), whole.len());
+    if 2 * passes < made {
         return None;
     }
-    let interval = student_on_logs(&knees).filter(|_| knees.len() >= LEAST_PASSES);
-    let (passes, made) = (knees.len(), passes.len());
+    let interval = student_on_logs(&knees).filter(|_| passes >= LEAST_PASSES && passes == made);
     Some(Hinge { knee, interval, passes, made, shape: shape(points, knee) })
+}
+
+/// The points of each pass that has every load: one that was cut short is no block of the design.
+fn whole_passes(points: &[Loaded]) -> Vec<Vec<Loaded>> {
+    let numbers = |of: fn(&Loaded) -> u32| -> BTreeSet<u32> { points.iter().map(of).collect() };
+    let loads = numbers(|point| point.cell);
+    let passes = numbers(|point| point.pass).into_iter().map(|pass| {
+        points.iter().filter(|point| point.pass == pass).copied().collect::<Vec<Loaded>>()
+    });
+    let is_whole = |pass: &Vec<Loaded>| {
+        pass.iter().map(|point| point.cell).collect::<BTreeSet<u32>>().len() == loads.len()
+    };
+    passes.filter(is_whole).collect()
 }
 
 /// The mu with the least squares of ln c - ln min(a, mu). Between two neighbouring loads the best mu
@@ -138,7 +147,7 @@ fn shape(points: &[Loaded], knee: f64) -> Shape {
 
 /// What is offered beyond so much more than is carried was not carried; closer loads tell noise from nothing.
 const BEYOND: f64 = 1.02;
-/// Student's t of two values is right and useless.
+/// As everywhere; Student's t of two values is right and useless.
 const LEAST_PASSES: usize = 3;
 /// The chance of calling a hinge something else.
 const SIGNIFICANT: f64 = 0.01;
@@ -169,10 +178,14 @@ mod tests {
 
     /// Five passes over a system with noise of 2 %.
     fn measured(seed: u64, system: impl Fn(f64) -> f64) -> Vec<Loaded> {
+        in_passes(5, seed, system)
+    }
+
+    fn in_passes(passes: u32, seed: u64, system: impl Fn(f64) -> f64) -> Vec<Loaded> {
         let mut chance = ChaCha12Rng::seed_from_u64(seed);
         let noise = Normal::new(0.0, 0.02).unwrap();
         let mut points = Vec::new();
-        for pass in 1..=5 {
+        for pass in 1..=passes {
             for (cell, load) in (1..).zip(LOADS) {
                 let offered = load * MU;
                 let carried = system(offered) * f64::exp(noise.sample(&mut chance));
@@ -231,14 +244,39 @@ mod tests {
         assert!(matches!(missing(0.05), Shape::NotAHinge { .. }));
     }
 
-    /// The interval of the knee covers the true one in about 95 % of 200 seeds.
+    /// The interval of the knee covers the true one in about 95 % of 200 seeds, of three passes as of five: it is
+    /// wider, not wrong (decision 95).
     #[test]
     fn t11_the_interval_of_the_knee_covers_it() {
-        let covered = (0..200)
-            .filter_map(|seed| hinge(&measured(seed, |offered| offered.min(MU)))?.interval)
-            .filter(|interval| interval.contains(MU))
-            .count();
-        assert!(covered >= 176, "{covered}");
+        for passes in [3, 4, 5] {
+            let intervals: Vec<Interval> = (0..200)
+                .filter_map(|seed| {
+                    hinge(&in_passes(passes, seed, |offered| offered.min(MU)))?.interval
+                })
+                .collect();
+            let covered = intervals.iter().filter(|interval| interval.contains(MU)).count();
+            assert!(intervals.len() == 200 && covered >= 180, "{passes}: {covered}");
+        }
+    }
+
+    /// A pass without its highest loads has no knee, and one that was cut short no place in the interval.
+    #[test]
+    fn an_interval_is_of_whole_passes_which_all_have_a_knee() {
+        let all = measured(1, |offered| offered.min(MU));
+        let whole = hinge(&all).unwrap();
+        assert_eq!((whole.passes, whole.made), (5, 5));
+        let torn: Vec<Loaded> =
+            all.iter().filter(|p| p.pass < 5 || p.offered < MU).copied().collect();
+        let found = hinge(&torn).unwrap();
+        assert_eq!((found.passes, found.made), (4, 4));
+        assert!(found.interval.is_some());
+        let calm: Vec<Loaded> = all
+            .iter()
+            .map(|p| Loaded { carried: if p.pass < 5 { p.carried } else { p.offered }, ..*p })
+            .collect();
+        let found = hinge(&calm).unwrap();
+        assert_eq!((found.passes, found.made, found.interval), (4, 5, None));
+        assert_eq!(hinge(&all[..LOADS.len() * 2]).unwrap().interval, None);
     }
 
     /// What was offered is carried, with noise of half a percent, as of a clock or of a last block that was

@@ -22,11 +22,11 @@ use crate::units::Nanos;
 pub(super) fn next(seen: &SoFar<'_>) -> Option<Cell> {
     stream(seen).or_else(|| {
         let mu = mu(seen)?.value;
-        seen.until(search(seen), 1)
+        seen.until(search(seen), seen.plan.passes)
             .or_else(|| seen.round(loads(seen, mu, &LOADS), seen.plan.passes))
             .or_else(|| seen.round(knee_loads(seen, mu), seen.plan.passes))
             .or_else(|| classes(seen, mu))
-            .or_else(|| seen.until(working(seen), 1))
+            .or_else(|| seen.until(working(seen), seen.plan.passes))
     })
 }
 
@@ -130,7 +130,7 @@ fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
 /// The longest run of a class.
 pub(super) fn longest_class(course: &Course) -> Nanos {
     let classes = course.classes.iter().filter_map(|name| class::by_name(name));
-    classes.map(|class| class.time(course.time_ns)).max().unwrap_or_default()
+    classes.map(|class| course.limits.of(class).time(course.time_ns)).max().unwrap_or_default()
 }
 
 /// The first class whose number of sessions is still open.
@@ -140,7 +140,7 @@ fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
         let tried = tried(seen, class, mu);
         let most = most(class).min(seen.course.most_sessions.unwrap_or(MOST));
         let sessions = next_number(&tried, first_number(class, mu).min(most), most)?;
-        let time = class.time(seen.course.time_ns);
+        let time = seen.course.limits.of(class).time(seen.course.time_ns);
         let traffic = format!("{}, duration={} ns)", class.traffic, time.count());
         let transport = if class.transport == "tcp" { tcp(seen) } else { class.transport };
         Some(Cell {
@@ -172,7 +172,8 @@ fn tried(seen: &SoFar<'_>, class: &Class, mu: f64) -> Vec<(u32, Verdict)> {
     numbers.dedup();
     let verdict = |sessions: u32| {
         let runs = seen.made().filter(own).filter(|made| made.cell.sessions == sessions);
-        let tried = class.limits.tried(runs.map(|made| &made.totals), sessions, Some(mu));
+        let limits = seen.course.limits.of(class);
+        let tried = limits.tried(runs.map(|made| &made.totals), sessions, Some(mu));
         match (tried.missed, tried.met >= seen.plan.passes) {
             (Some(_), _) => Verdict::Missed,
             (None, true) => Verdict::Carried,

@@ -13,8 +13,15 @@ use crate::units::Nanos;
 pub(super) static METHOD: Method = Method {
     name: "rfc2544",
     about: "throughput, latency and frame loss rate for each frame size",
-    source: "RFC 2544, sections 9, 26.1, 26.2, 26.3; every frame is timed instead of one in a trial; no \
-             system recovery (26.5), no reset (26.6)",
+    source: "RFC 2544, sections 9, 26.1, 26.2, 26.3",
+    differs: &[
+        "one direction, and neither broadcast nor management frames among the others (sections 11, 14)",
+        "latency (26.2): every frame of one stream as long as a trial, instead of a marked frame in each of 20 \
+         streams of 120 s",
+        "frame loss (26.3): from half above what came at the most, instead of the rate of the medium; what the \
+         sender did not manage to send counts as lost",
+        "no system recovery (26.5), no reset (26.6)",
+    ],
     trial: "trials",
     time: Nanos::from_secs(60),
     short_time: Nanos::from_secs(2),

@@ -15,7 +15,11 @@ pub(super) static METHOD: Method = Method {
     name: "rfc6349",
     about: "transfer time ratio, TCP efficiency and buffer delay over the window",
     source: "RFC 6349, sections 3.2 (round trip), 3.3 (bandwidth, by the throughput of full frames), 4 \
-             (windows of a quarter to twice the bandwidth-delay product); the MTU is that of the testbed",
+             (windows of a quarter to twice the bandwidth-delay product)",
+    differs: &[
+        "the path MTU is not measured (3.1): a path below 1500 B carries the frames that find its bandwidth in pieces",
+        "no window below 8 KiB",
+    ],
     trial: "transfers",
     time: Nanos::from_secs(30),
     short_time: Nanos::from_secs(3),

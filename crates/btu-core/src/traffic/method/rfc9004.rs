@@ -16,8 +16,12 @@ use crate::words::several;
 pub(super) static METHOD: Method = Method {
     name: "rfc9004",
     about: "throughput, the longest burst that comes whole, and the buffer that it shows",
-    source: "RFC 9004, sections 6.3 and 6.4, for 26.4 of RFC 2544; the burst comes as fast as the sender \
-             writes, and that rate is measured and used for the correction",
+    source: "RFC 9004, sections 6.3 and 6.4, for 26.4 of RFC 2544",
+    differs: &[
+        "bursts come as fast as the sender writes, instead of with the smallest gaps of the medium; that rate is \
+         measured and used for the correction",
+        "bursts of 1024 frames at the most",
+    ],
     trial: "throughput trials",
     time: Nanos::from_secs(60),
     short_time: Nanos::from_secs(2),

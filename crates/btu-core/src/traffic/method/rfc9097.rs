@@ -12,7 +12,11 @@ pub(super) static METHOD: Method = Method {
     name: "rfc9097",
     about: "maximum IP-layer capacity, by a rate that follows what its receiver reports",
     source: "RFC 9097, section 8 and appendix A (type B), Y.1540 annex A: reports each 50 ms, thresholds of \
-             30 and 90 ms; delays of one way instead of round trips; not the protocol of RFC 9946",
+             30 and 90 ms",
+    differs: &[
+        "delays of one way instead of round trips",
+        "messages of ours, not the protocol of RFC 9946",
+    ],
     trial: "the search",
     time: Nanos::from_secs(10),
     short_time: Nanos::from_secs(3),

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats;
+use crate::traffic::analysis::figures::rounded;
 use crate::traffic::trace::float;
 use crate::units::BitRate;
 use crate::units::Bytes;
@@ -14,6 +15,9 @@ use crate::units::Nanos;
 pub struct CapacitySample {
     /// Payload of a datagram.
     pub datagram_bytes: Bytes,
+    /// True where its packets were those of IPv6, whose headers are longer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over_ipv6: bool,
     /// The smallest delay of one way, as it was read: between two clocks it may be negative.
     pub least_delay_ns: i64,
     /// How far that may be from the truth; `None` where one clock measured both ends.
@@ -81,9 +85,13 @@ pub struct CapacityFigures {
 }
 
 impl CapacitySample {
-    /// Bits of a datagram at the IP layer: its payload, UDP (8) and IPv4 (20).
+    /// A datagram at the IP layer: its payload, UDP (8), and IPv4 (20) or IPv6 (40).
+    pub fn packet(&self) -> Bytes {
+        self.datagram_bytes + headers(self.over_ipv6)
+    }
+
     fn packet_bits(&self) -> f64 {
-        float(self.datagram_bytes.bits()) + 28.0 * 8.0
+        float(self.packet().bits())
     }
 
     /// The smallest delay of one way, where the clocks of both ends are known well enough to say it.
@@ -92,9 +100,18 @@ impl CapacitySample {
         self.least_delay_bound_ns.is_none_or(|bound| least >= bound).then(|| least.seconds())
     }
 
-    /// What it found: a tenth of the search is a sub-interval (RFC 9097, 5.3: 1 s of 10 s).
+    /// Reports of a sub-interval: those of 1 s (RFC 9097, 5.3), and of a tenth of a search that is shorter than 10 s.
+    fn sub_interval(&self) -> usize {
+        let all: f64 = self.reports.iter().map(|report| report.elapsed_ns.seconds()).sum();
+        let of_one = all / stats::count(self.reports.len().max(1));
+        let wanted = (all / SUB_INTERVALS).min(SUB_INTERVAL_S);
+        let length = if of_one > 0.0 { (wanted / of_one).round() } else { 1.0 };
+        usize::try_from(rounded(length)).unwrap_or(usize::MAX).clamp(1, self.reports.len().max(1))
+    }
+
+    /// What it found: the most that came in a sub-interval.
     pub fn figures(&self) -> Option<CapacityFigures> {
-        let length = (self.reports.len() / SUB_INTERVALS).max(1);
+        let length = self.sub_interval();
         let rate = |part: &[CapacityReport]| {
             let time: f64 = part.iter().map(|report| report.elapsed_ns.seconds()).sum();
             let came: u64 = part.iter().map(|report| report.received).sum();
@@ -124,6 +141,11 @@ impl CapacitySample {
             reports: self.reports.len(),
         })
     }
+}
+
+/// What UDP and IP add to the payload of a datagram.
+pub const fn headers(over_ipv6: bool) -> Bytes {
+    Bytes::new(if over_ipv6 { 48 } else { 28 })
 }
 
 impl CapacityFigures {
@@ -164,7 +186,10 @@ impl Offered {
     }
 }
 
-const SUB_INTERVALS: usize = 10;
+/// The length of a sub-interval, seconds (RFC 9097, 5.3: dt).
+const SUB_INTERVAL_S: f64 = 1.0;
+/// Sub-intervals of a search at the least.
+const SUB_INTERVALS: f64 = 10.0;
 /// A capacity is known within so much (check T13).
 const KEPT: f64 = 0.98;
 
@@ -195,6 +220,49 @@ mod tests {
         let lost = [(figures.best_lost_share, 2.0 / 52.0), (figures.lost_share, 40.0 / 5540.0)];
         assert!(lost.iter().all(|(got, want)| (got - want).abs() < 1e-12), "{figures:?}");
         assert_eq!(CapacitySample::default().figures(), None);
+    }
+
+    /// 1222 bytes are packets of 1250 over IPv4 and of 1270 over IPv6.
+    #[test]
+    fn the_capacity_of_ipv6_counts_its_headers() {
+        let capacity = |over_ipv6| {
+            let report = CapacityReport {
+                received: 50,
+                elapsed_ns: Nanos::from_millis(50),
+                ..CapacityReport::default()
+            };
+            let (datagram_bytes, reports) = (Bytes::new(1222), vec![report; 20]);
+            let sample =
+                CapacitySample { datagram_bytes, over_ipv6, reports, ..CapacitySample::default() };
+            sample.figures().unwrap().capacity_bit_s
+        };
+        let found = [false, true].map(capacity);
+        assert!((found[0] - 10e6).abs() < 1.0 && (found[1] - 10.16e6).abs() < 1.0, "{found:?}");
+    }
+
+    /// 60 s at 5 Mb/s with one second of 10 Mb/s: the maximum of a longer interval would be less than what the RFC
+    /// asks for. A lost report more or less changes nothing.
+    #[test]
+    fn a_long_search_has_sub_intervals_of_a_second() {
+        for (reports, sub_interval_s) in [(1200, 1.0), (199, 1.0), (60, 0.3), (4, 0.05)] {
+            let report = |n| CapacityReport {
+                received: if (40..60).contains(&n) { 50 } else { 25 },
+                elapsed_ns: Nanos::from_millis(50),
+                ..CapacityReport::default()
+            };
+            let sample = CapacitySample {
+                datagram_bytes: Bytes::new(1222),
+                reports: (0..reports).map(report).collect(),
+                ..CapacitySample::default()
+            };
+            let figures = sample.figures().unwrap();
+            assert!(
+                (figures.sub_interval_s - sub_interval_s).abs() < 1e-9,
+                "{reports}: {figures:?}"
+            );
+            let want = if reports > 40 { 10e6 } else { 5e6 };
+            assert!((figures.capacity_bit_s / want - 1.0).abs() < 1e-9, "{reports}: {figures:?}");
+        }
     }
 
     /// The row of 10 Gb/s, of which the sender sent 1.5 and all of it came: the path carries at least that. Where

@@ -44,8 +44,14 @@ pub struct Totals {
     pub delay_p99_at_least: Option<f64>,
     /// The mean of the medians of block delays, seconds.
     pub delay_p50: Option<f64>,
+    /// The largest 95th percentile of block delays, seconds.
+    pub delay_p95: Option<f64>,
     /// The largest 99.9th percentile, of blocks that were read.
     pub delay_p999: Option<f64>,
+    /// The largest delay of a block, seconds.
+    pub delay_max: Option<f64>,
+    /// How far delays of one way may be off, seconds: the most of all flows; `None` where one clock measured them.
+    pub delay_bound: Option<f64>,
     /// The largest PDV of a flow: 99th percentile less the smallest, seconds.
     pub pdv_p99: Option<f64>,
     /// The largest ratio of a flow's 99th percentile of delay to its smallest.
@@ -108,7 +114,10 @@ impl Totals {
             delay_p99: most(|delay| delay.p99_s),
             delay_p99_at_least: tails.max_by(f64::total_cmp),
             delay_p50: stats::arithmetic_mean(&medians),
+            delay_p95: most(|delay| delay.p95_s),
             delay_p999: most(|delay| delay.p999_s),
+            delay_max: most(|delay| delay.max_s),
+            delay_bound: flows.iter().filter_map(|f| f.delay_bound_s()).max_by(f64::total_cmp),
             pdv_p99: most(|delay| delay.pdv_p99_s),
             slowdown: flows.iter().filter_map(|flow| flow.slowdown()).max_by(f64::total_cmp),
             least_rate: flows.iter().map(got).min_by(f64::total_cmp),
@@ -152,6 +161,13 @@ impl Totals {
     /// says nothing of the rate of the path.
     pub fn carried_at_all(&self) -> Option<f64> {
         [self.carried(), self.delivered].into_iter().find(|rate| *rate > 0.0)
+    }
+}
+
+impl Totals {
+    /// A delay of one way, where the clocks of all flows are known well enough to say it.
+    pub fn known(&self, seconds: Option<f64>) -> Option<f64> {
+        seconds.filter(|seconds| self.delay_bound.is_none_or(|bound| *seconds >= bound))
     }
 }
 

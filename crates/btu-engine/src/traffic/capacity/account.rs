@@ -6,7 +6,6 @@ use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
-use super::HEADERS;
 use super::Head;
 use crate::traffic::numbers::Arrival;
 use crate::traffic::numbers::Numbers;
@@ -50,6 +49,16 @@ impl Account {
         }
     }
 
+    /// Which packets its datagrams are.
+    pub(super) fn came_over(&mut self, ipv6: bool) {
+        self.sample.over_ipv6 = ipv6;
+    }
+
+    /// A datagram at the IP layer.
+    pub(super) fn packet(&self) -> Bytes {
+        self.sample.packet()
+    }
+
     /// Reports that are kept.
     pub(super) fn reports(&self) -> usize {
         self.sample.reports.len()
@@ -87,7 +96,7 @@ impl Account {
     fn keep_time(&mut self, head: &Head, datagrams: u64) {
         let sent = Nanos::new(head.sent_ns);
         let Some(before) = self.newest_sent_ns.replace(sent) else { return };
-        let gap = BitRate::new(head.asked_bit_s).time_for(self.sample.datagram_bytes + HEADERS);
+        let gap = BitRate::new(head.asked_bit_s).time_for(self.sample.packet());
         let due = gap.saturating_mul(datagrams);
         self.report.sent_in_ns = self.report.sent_in_ns.saturating_add(sent.since(before));
         self.report.due_in_ns = self.report.due_in_ns.saturating_add(due);
@@ -170,6 +179,12 @@ mod tests {
         let report = account.close(Nanos::from_millis(50), Use::Kept);
         assert_eq!(report.sent_in_ns, Nanos::from_millis(990));
         assert_eq!(report.due_in_ns, Nanos::from_micros(8224 * 99));
+        // Over IPv6 they are 1048 bytes long.
+        let mut account = Account::new(Bytes::new(1000));
+        account.came_over(true);
+        came(&mut account, 0..100);
+        let report = account.close(Nanos::from_millis(50), Use::Kept);
+        assert_eq!(report.due_in_ns, Nanos::from_micros(8384 * 99));
     }
 
     /// Differences of delays are what they are, however wrong the offset of two clocks.

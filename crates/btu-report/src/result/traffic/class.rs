@@ -20,6 +20,10 @@ pub struct TrafficClassResult {
     pub fails_by: String,
     /// The sessions that the figures below are of: the most that met the limits, or the fewest that were tried.
     pub sessions: u32,
+    /// The cell of these sessions.
+    pub at_cell: u32,
+    /// How far delays may be off between two hosts, seconds; smaller ones are null. Null where one clock measured them.
+    pub delays_bound_s: Option<f64>,
     /// Mean over flows of the median delay, seconds.
     pub delay_p50_s: Option<f64>,
     /// 99th percentile of delay, seconds; as the other figures of delay of blocks that were read.
@@ -39,6 +43,20 @@ pub struct TrafficClassResult {
     pub call_r: Option<f64>,
     /// The mean opinion score of that, 1 to 4.5.
     pub call_mos: Option<f64>,
+    /// True where limits of the class were set for this sheet.
+    pub limits_set: bool,
+    /// The 99th percentile of delay that a session bears, seconds.
+    pub limit_delay_p99_s: Option<f64>,
+    /// The same less the smallest delay.
+    pub limit_pdv_p99_s: Option<f64>,
+    /// The share of datagrams that may be lost.
+    pub limit_lost_share: Option<f64>,
+    /// The 99th percentile of delay over the smallest one.
+    pub limit_slowdown: Option<f64>,
+    /// Of what all sessions offer, the least that is carried.
+    pub limit_carried_share: Option<f64>,
+    /// Of an even share of mu, the least that a session gets.
+    pub limit_mu_share: Option<f64>,
     /// Where limits and parameters come from; (?) marks what was not compared with the text.
     pub source: String,
 }
@@ -57,15 +75,24 @@ pub(super) fn class(carried: &Carried) -> TrafficClassResult {
         fails_at_sessions: fails.map(|(at, _)| *at),
         fails_by: fails.map(|(_, why)| why.clone()).unwrap_or_default(),
         sessions: carried.at.cell.sessions,
-        delay_p50_s: most(|run| run.delay_p50),
-        delay_p99_s: most(|run| run.delay_p99),
-        delay_p99_at_least_s: most(|run| run.delay_p99_at_least),
-        delay_p999_s: most(|run| run.delay_p999),
+        at_cell: carried.at.cell.id,
+        delays_bound_s: carried.at.delay_bound_s(),
+        delay_p50_s: most(|run| run.known(run.delay_p50)),
+        delay_p99_s: most(|run| run.known(run.delay_p99)),
+        delay_p99_at_least_s: most(|run| run.known(run.delay_p99_at_least)),
+        delay_p999_s: most(|run| run.known(run.delay_p999)),
         pdv_p99_s: most(|run| run.pdv_p99),
         lost_share: most(|run| run.worst_loss),
         reordered_share: most(|run| run.reordered),
         call_r: worst.map(|rating| rating.r),
         call_mos: worst.map(|rating| rating.mos),
+        limits_set: known.is_some_and(|class| class.limits != carried.limits),
+        limit_delay_p99_s: carried.limits.delay_p99_s,
+        limit_pdv_p99_s: carried.limits.pdv_p99_s,
+        limit_lost_share: carried.limits.loss,
+        limit_slowdown: carried.limits.slowdown,
+        limit_carried_share: carried.limits.carried,
+        limit_mu_share: carried.limits.share,
         source: known.map_or_else(String::new, |class| class.source.to_owned()),
     }
 }

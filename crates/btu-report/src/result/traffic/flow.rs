@@ -5,6 +5,8 @@ use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Analysis;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
@@ -30,6 +32,8 @@ pub struct TrafficFlowResult {
     pub transport: String,
     /// What it sends.
     pub traffic: String,
+    /// How much later than its schedule it began: a random part of its period, seconds.
+    pub phase_s: Option<f64>,
     /// T, seconds.
     pub duration_s: f64,
     /// `complete`, or what it ended with.
@@ -44,6 +48,12 @@ pub struct TrafficFlowResult {
     pub delivered_bytes: u64,
     /// Payload acknowledged at T; null for datagrams.
     pub acknowledged_bytes: Option<u64>,
+    /// Payload that was sent again; null for datagrams.
+    pub retransmitted_bytes: Option<u64>,
+    /// The smallest round trip of the connection, seconds.
+    pub least_rtt_s: Option<f64>,
+    /// Datagrams that the kernel of the sender threw away: a full device, a firewall. They count as sent and lost.
+    pub refused_datagrams: u64,
     /// a, bit/s.
     pub arrival_rate_bit_s: f64,
     /// d, bit/s.
@@ -60,6 +70,12 @@ pub struct TrafficFlowResult {
     pub blocks_sent: u64,
     /// Blocks missed or interrupted.
     pub blocks_missed: u64,
+    /// Of these, abandoned for a later one.
+    pub blocks_interrupted: u64,
+    /// Begun and not finished at the end.
+    pub blocks_unfinished: u64,
+    /// Never begun.
+    pub blocks_waiting: u64,
     /// Mean of A - D within the duration, A without what was lost on the way; null for a full stream.
     pub mean_queue_bytes: Option<f64>,
     /// Of it, due and not yet taken by the transport; null for datagrams and between two hosts.
@@ -70,16 +86,27 @@ pub struct TrafficFlowResult {
     pub queue_network_bytes: Option<f64>,
     /// Received and not yet read.
     pub queue_receiver_bytes: Option<f64>,
+    /// Round trips beyond the smallest one, mean, seconds: what waits on the way.
+    pub rtt_above_least_s: Option<f64>,
     /// Little's delay within the duration, seconds.
     pub window_delay_s: Option<f64>,
     /// The same until the queue was empty, seconds.
     pub drained_delay_s: Option<f64>,
+    /// The smallest delay of a whole block, seconds.
+    pub delay_min_s: Option<f64>,
+    /// The mean of them.
+    pub delay_mean_s: Option<f64>,
+    /// The mean delay of a byte of them.
+    pub delay_byte_mean_s: Option<f64>,
     /// Median delay of whole blocks, seconds.
     pub delay_p50_s: Option<f64>,
     /// 95th percentile.
     pub delay_p95_s: Option<f64>,
     /// 99th percentile.
     pub delay_p99_s: Option<f64>,
+    /// The same, where a block that nobody had read counts with the time for which it had waited at T: what limits
+    /// of classes are compared with.
+    pub delay_p99_at_least_s: Option<f64>,
     /// 99.9th percentile.
     pub delay_p999_s: Option<f64>,
     /// The largest.
@@ -110,8 +137,24 @@ pub struct TrafficFlowResult {
     pub pacing_p50_us: Option<f64>,
     /// Its largest.
     pub pacing_max_us: Option<f64>,
+    /// The mean period of the blocks that the generator alone could delay, microseconds.
+    pub pacing_period_us: Option<f64>,
+    /// How late these began, 99th percentile, microseconds.
+    pub pacing_late_p99_us: Option<f64>,
     /// True where the generator and not the network limited the flow.
     pub host_limited: bool,
+    /// `TCP_CONGESTION` of the sender, as read back.
+    pub congestion: Option<String>,
+    /// `TCP_NODELAY` of the sender.
+    pub nodelay: Option<bool>,
+    /// `SO_SNDBUF` of the sender, as the kernel counts it.
+    pub send_buffer_bytes: Option<u64>,
+    /// `SO_RCVBUF` of the receiver, as the kernel counts it.
+    pub receive_buffer_bytes: Option<u64>,
+    /// `TCP_MAXSEG` of the sender.
+    pub mss_bytes: Option<u64>,
+    /// `TCP_WINDOW_CLAMP` of the receiver; zero means none.
+    pub window_clamp_bytes: Option<u64>,
     /// CPU time of the thread that asked in a conversation, seconds.
     pub asking_cpu_s: Option<f64>,
     /// CPU time of the threads that answered, seconds.
@@ -141,6 +184,7 @@ pub(super) fn flows(
     clusters.flat_map(|c| c.flows.iter().map(move |flow| of(flow, &c.name))).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "a field of the document in each")]
 fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> TrafficFlowResult {
     let (figures, delay, pacing) = (&flow.figures, flow.figures.delay, flow.figures.pacing);
     let (places, loss) = (flow.places, figures.loss);
@@ -154,13 +198,17 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         to: flow.to.to_string(),
         transport: flow.transport.clone(),
         traffic: flow.traffic.clone(),
+        phase_s: flow.phase_ns.map(Nanos::seconds),
         duration_s: flow.duration_ns.seconds(),
         ended: ended(&flow.outcome),
         arrived_bytes: figures.arrived_bytes.count(),
         lost_bytes: figures.lost_bytes.count(),
         departed_bytes: figures.departed_bytes.count(),
         delivered_bytes: figures.delivered_bytes.count(),
-        acknowledged_bytes: flow.acknowledged_bytes.map(btu_core::units::Bytes::count),
+        acknowledged_bytes: flow.acknowledged_bytes.map(Bytes::count),
+        retransmitted_bytes: flow.retransmitted_bytes.map(Bytes::count),
+        least_rtt_s: flow.least_rtt_ns.map(Nanos::seconds),
+        refused_datagrams: flow.refused,
         arrival_rate_bit_s: figures.arrival_rate_bit_s,
         departure_rate_bit_s: figures.departure_rate_bit_s,
         carried_rate_bit_s: figures.carried_rate_bit_s,
@@ -169,16 +217,24 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         blocks_due: figures.blocks.due,
         blocks_sent: figures.blocks.sent,
         blocks_missed: figures.blocks.missed + figures.blocks.interrupted,
+        blocks_interrupted: figures.blocks.interrupted,
+        blocks_unfinished: figures.blocks.unfinished,
+        blocks_waiting: figures.blocks.waiting,
         mean_queue_bytes: figures.mean_queue_bytes,
         queue_application_bytes: places.map(|places| places.application_bytes),
         queue_socket_bytes: places.map(|places| places.socket_bytes),
         queue_network_bytes: places.map(|places| places.network_bytes),
         queue_receiver_bytes: places.map(|places| places.receiver_bytes),
+        rtt_above_least_s: places.map(|places| places.queueing_s),
         window_delay_s: flow.one_way(figures.window_delay_s),
         drained_delay_s: flow.one_way(figures.drained_delay_s),
+        delay_min_s: flow.one_way(delay.map(|delay| delay.min_s)),
+        delay_mean_s: flow.one_way(delay.map(|delay| delay.mean_s)),
+        delay_byte_mean_s: flow.one_way(delay.map(|delay| delay.byte_mean_s)),
         delay_p50_s: flow.one_way(delay.map(|delay| delay.p50_s)),
         delay_p95_s: flow.one_way(delay.map(|delay| delay.p95_s)),
         delay_p99_s: flow.one_way(delay.map(|delay| delay.p99_s)),
+        delay_p99_at_least_s: flow.one_way(figures.delay_p99_at_least_s),
         delay_p999_s: flow.one_way(delay.map(|delay| delay.p999_s)),
         delay_max_s: flow.one_way(delay.map(|delay| delay.max_s)),
         delay_bound_s: flow.delay_bound_s(),
@@ -193,7 +249,15 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         pacing_p99_us: pacing.map(|pacing| pacing.p99_us),
         pacing_p50_us: pacing.map(|pacing| pacing.p50_us),
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
+        pacing_period_us: pacing.map(|pacing| pacing.period_us),
+        pacing_late_p99_us: pacing.map(|pacing| pacing.late_p99_us),
         host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
+        congestion: flow.sender_options.congestion.clone(),
+        nodelay: flow.sender_options.nodelay,
+        send_buffer_bytes: flow.sender_options.send_buffer_bytes,
+        receive_buffer_bytes: flow.receiver_options.receive_buffer_bytes,
+        mss_bytes: flow.sender_options.mss_bytes,
+        window_clamp_bytes: flow.receiver_options.window_clamp_bytes,
         asking_cpu_s: flow.cpu_ns.map(|[asking, _]| asking.seconds()),
         answering_cpu_s: flow.cpu_ns.map(|[_, answering]| answering.seconds()),
         noticed: flow

@@ -57,7 +57,9 @@ pub(in super::super) fn capacity(
         }
         let after = Offset::of(&peers.read_clock(FAR)?).map_err(refused)?;
         let least_delay_bound_ns = Some(offset.bound_until(&after));
-        Ok(CapacitySample { datagram_bytes: datagram, least_delay_bound_ns, sent, late, ..sample })
+        let over_ipv6 = door.at.ip().to_canonical().is_ipv6();
+        let datagram_bytes = datagram;
+        Ok(CapacitySample { datagram_bytes, over_ipv6, least_delay_bound_ns, sent, late, ..sample })
     })
 }
 

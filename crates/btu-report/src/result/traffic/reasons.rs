@@ -1,0 +1,163 @@
+//! Why figures of a traffic result are null.
+
+use super::super::silence::Reasons;
+
+const FEW_PASSES: &str = "an interval needs three passes";
+const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or two clocks hide it (delay_hidden)";
+const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or two clocks hide it (delay_hidden)";
+const NO_MU: &str = "mu is not known: no full stream ran alone that way, and there is no knee; or this is such a stream itself";
+const NOT_SAMPLED: &str =
+    "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
+const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
+const NO_DELAY: &str =
+    "no whole block arrived that was due at a known time, or two clocks hide it (delay_hidden)";
+const NO_CALL: &str = "the class is no call, or no delay of it is known";
+const NO_DATAGRAM: &str = "no flow of datagrams";
+const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
+const NO_RUN: &str = "no run of this cell was made";
+const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
+const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
+                          (latency_bound_s)";
+const NO_LOAD: &str = "no load without loss was found";
+const FEW_KNOWN: &str = "an interval needs three passes in which the figure is known";
+const NO_SOCKET: &str = "no kernel keeps an account of datagrams, of QUIC or of a conversation";
+const NO_OPTION: &str = "the socket has no such option, or nobody read it back";
+const UNREAD_CPU: &str = "nobody reads the time of threads on another host that answer";
+const NO_LIMIT: &str = "the class is not judged by it";
+const NO_ASKER: &str = "flows share threads, and what answers on another host is not told of";
+const NO_CPU: &str =
+    "nothing was delivered, or by a conversation with another host, whose CPU time is not told";
+
+/// Why each key may be null.
+pub(super) const REASONS: &Reasons = &[
+    ("tool_version", "the journal does not name the program"),
+    ("started_at", "the journal has no beginning"),
+    ("finished_at", "the measurement was cut short"),
+    ("mu_bit_s", "no full stream ran alone, or some did over different ways"),
+    ("mu_ci95_bit_s", FEW_PASSES),
+    ("knee", "most passes have no loads on both sides of a knee"),
+    (
+        "knee_ci95_bit_s",
+        "there are fewer than three whole passes, or one of them has no knee of its own",
+    ),
+    ("p", "the curve was not found to be something else than a hinge"),
+    ("delay_knee", "there are too few loads below the knee of throughput"),
+    ("doubled_at_rho", "delay does not grow with the load"),
+    ("most_power_at_rho", "no load below the knee was measured"),
+    ("bends_at_rho", "too few loads below the knee were measured"),
+    ("scaling", "full streams were not measured at three numbers of sessions"),
+    ("most_at_sessions", "the total has no maximum over the number of sessions"),
+    ("method", "the plan runs no standard method"),
+    ("arrival_rate_bit_s", NO_RUN),
+    ("departure_rate_bit_s", NO_RUN),
+    ("departure_ci95_bit_s", FEW_PASSES),
+    (
+        "carried_rate_bit_s",
+        "no run of this cell was made, or the journal is older than this figure",
+    ),
+    ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
+    ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
+    ("offered_ratio", "no flow delivered anything within the duration"),
+    ("rho", NO_MU),
+    ("rho_of_way", NO_MU),
+    ("window_delay_s", NO_WAIT),
+    ("drained_delay_s", NO_DRAIN),
+    ("mean_queue_bytes", NO_WAIT),
+    ("queue_application_bytes", NOT_SAMPLED),
+    ("queue_socket_bytes", NOT_SAMPLED),
+    ("queue_network_bytes", NOT_SAMPLED),
+    ("queue_receiver_bytes", NOT_SAMPLED),
+    ("delay_p50_s", NO_DELAY),
+    ("delay_p95_s", NO_DELAY),
+    ("delay_p99_s", NO_DELAY),
+    (
+        "delay_p99_at_least_s",
+        "no block was due at a known time, two clocks hide it, or the journal is older than this figure",
+    ),
+    ("delay_p999_s", NO_DELAY),
+    ("delay_max_s", NO_DELAY),
+    ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
+    ("pdv_p99_s", NO_BLOCK),
+    ("most_sessions", "not even the fewest sessions that were tried met the limits"),
+    ("fails_at_sessions", "every number of sessions that was tried met the limits"),
+    ("reordered_share", "no datagram came"),
+    ("call_r", NO_CALL),
+    ("call_mos", NO_CALL),
+    ("datagrams_sent", NO_DATAGRAM),
+    ("lost_share", NO_DATAGRAM),
+    ("reordered", NO_DATAGRAM),
+    ("duplicated", NO_DATAGRAM),
+    ("jitter_s", "jitter needs two datagrams that arrived"),
+    ("fairness", "no flow received anything"),
+    ("sender_cpu_s_per_gb", NO_CPU),
+    ("receiver_cpu_s_per_gb", NO_CPU),
+    ("asking_cpu_s", NO_ASKER),
+    ("answering_cpu_s", NO_ASKER),
+    ("pacing_p50_us", NOT_PACED),
+    ("pacing_p99_us", NOT_PACED),
+    ("pacing_max_us", NOT_PACED),
+    ("throughput_frames_s", NO_LOAD),
+    ("throughput_wire_bit_s", NO_LOAD),
+    ("lossy_frames_s", "no load lost any frame"),
+    ("latency_p50_s", NO_LATENCY),
+    ("latency_p99_s", NO_LATENCY),
+    (
+        "latency_bound_s",
+        "one clock measured both ends, two cannot be compared, or no latency was measured",
+    ),
+    ("buffer_frames", NO_LOAD),
+    ("buffer_s", NO_LOAD),
+    ("buffer_delay_percent", "round trips under load are sampled where both ends are on one host"),
+    ("back_to_back", "the method sends no bursts back to back"),
+    ("asked_bit_s", NO_STAMPS),
+    ("sent_bit_s", NO_STAMPS),
+    (
+        "least_delay_s",
+        "smaller than the clocks of both hosts are known to agree (least_delay_bound_s)",
+    ),
+    ("least_delay_bound_s", "one clock measured both ends"),
+    ("idle_rpm", "no probe came back on the idle path"),
+    ("delays_bound_s", "one clock measured both ends, or two that cannot be compared"),
+    ("value", "two clocks hide it (delay_bound_s)"),
+    (
+        "interval",
+        "an interval needs three passes, and that of sessions a number that was not carried",
+    ),
+    ("arrival_ci95_bit_s", FEW_PASSES),
+    ("carried_ci95_bit_s", FEW_PASSES),
+    ("offered_ratio_ci95", FEW_PASSES),
+    ("window_delay_ci95_s", FEW_KNOWN),
+    ("delay_p50_ci95_s", FEW_KNOWN),
+    ("delay_p95_ci95_s", FEW_KNOWN),
+    ("delay_p99_ci95_s", FEW_KNOWN),
+    ("delay_p999_ci95_s", FEW_KNOWN),
+    ("pdv_p99_ci95_s", FEW_KNOWN),
+    ("lost_ci95_share", FEW_KNOWN),
+    ("delay_min_s", NO_DELAY),
+    ("delay_mean_s", NO_DELAY),
+    ("delay_byte_mean_s", NO_DELAY),
+    (
+        "delay_p99_at_least_s",
+        "no block was due at a known time, two clocks hide it, or the journal is older than this figure",
+    ),
+    ("phase_s", "the flow began with its schedule"),
+    ("retransmitted_bytes", NO_SOCKET),
+    ("least_rtt_s", NO_SOCKET),
+    ("rtt_above_least_s", NOT_SAMPLED),
+    ("pacing_period_us", NOT_PACED),
+    ("pacing_late_p99_us", NOT_PACED),
+    ("congestion", NO_OPTION),
+    ("nodelay", NO_OPTION),
+    ("send_buffer_bytes", NO_OPTION),
+    ("receive_buffer_bytes", NO_OPTION),
+    ("mss_bytes", NO_OPTION),
+    ("window_clamp_bytes", NO_OPTION),
+    ("sender_cpu_s", UNREAD_CPU),
+    ("receiver_cpu_s", UNREAD_CPU),
+    ("limit_delay_p99_s", NO_LIMIT),
+    ("limit_pdv_p99_s", NO_LIMIT),
+    ("limit_lost_share", NO_LIMIT),
+    ("limit_slowdown", NO_LIMIT),
+    ("limit_carried_share", NO_LIMIT),
+    ("limit_mu_share", NO_LIMIT),
+];
