@@ -35,7 +35,7 @@ pub use test::Signing;
 pub use test::TestOrder;
 
 /// The protocol's version: peers of another major version do not talk.
-pub const MAJOR: u16 = 4;
+pub const MAJOR: u16 = 5;
 /// Raised where messages gain fields.
 pub const MINOR: u16 = 0;
 
