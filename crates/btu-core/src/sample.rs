@@ -9,6 +9,8 @@ mod comm;
 mod emulation;
 mod host;
 
+use std::fmt;
+
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -99,5 +101,16 @@ impl Outcome {
     /// True where every bit arrived.
     pub fn is_complete(&self) -> bool {
         *self == Self::Complete
+    }
+}
+
+/// `complete`, or what it ended with: `capped: no byte for 5 s`.
+impl fmt::Display for Outcome {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => out.write_str("complete"),
+            Self::Capped { reason } => write!(out, "capped: {reason}"),
+            Self::Failed { reason } => write!(out, "failed: {reason}"),
+        }
     }
 }

@@ -170,8 +170,7 @@ fn traffic(plan: &Plan, sample: &CellSample) -> (u64, Nanos, Option<String>) {
     let cause = match &sample.outcome {
         Outcome::Complete if bits > 0 && elapsed > Nanos::ZERO => return (bits, elapsed, None),
         Outcome::Complete => "nothing arrived".to_owned(),
-        Outcome::Capped { reason } => format!("capped: {reason}"),
-        Outcome::Failed { reason } => format!("failed: {reason}"),
+        cut => cut.to_string(),
     };
     let least = sample.cell.application.message_bytes.bits().max(1);
     (bits.max(least), elapsed.max(plan.time_cap()), Some(cause))

@@ -9,7 +9,6 @@ use btu_core::sample::ActivitySample;
 use btu_core::sample::CellSample;
 use btu_core::sample::CommSample;
 use btu_core::sample::Flag;
-use btu_core::sample::Outcome;
 
 use super::Content;
 use super::Format;
@@ -107,7 +106,7 @@ fn cell_row(sample: &CellSample, analysis: &Analysis) -> [String; COLUMNS.len()]
         sample.position.to_string(),
         sample.attempt.to_string(),
         text(&sample.started_at),
-        text(&outcome(&sample.outcome)),
+        text(&sample.outcome.to_string()),
         text(&sample.invalid.join("; ")),
         or_empty(comm.map(|comm| comm.bytes.bits())),
         or_empty(comm.map(|comm| comm.elapsed_ns.seconds())),
@@ -159,14 +158,6 @@ fn goodput_mbps(comm: &CommSample) -> Option<f64> {
 fn retransmissions(sample: &CellSample) -> Option<u64> {
     let connections = &sample.comm.as_ref()?.connections;
     connections.iter().map(|c| c.sender.tcp_info.as_ref()?.total_retrans).sum()
-}
-
-fn outcome(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Complete => "complete".to_owned(),
-        Outcome::Capped { reason } => format!("capped: {reason}"),
-        Outcome::Failed { reason } => format!("failed: {reason}"),
-    }
 }
 
 fn flags(flags: &[Flag]) -> String {

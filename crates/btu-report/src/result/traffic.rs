@@ -28,8 +28,6 @@ use class::class;
 use flow::flows;
 use reasons::REASONS;
 
-pub(crate) use flow::ended;
-
 pub use cell::TrafficCellResult;
 pub use cell::TrafficDelaysResult;
 pub use class::TrafficClassResult;

@@ -13,7 +13,6 @@ use btu_core::traffic::study::Analysis;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
-use crate::result::traffic::ended;
 use crate::result::traffic::word;
 
 /// The head and the rows.
@@ -111,7 +110,7 @@ static COLUMNS: &[Column] = &[
     Column("lost_share", |row| row.loss(|loss| loss.lost_share.to_string())),
     Column("pacing_p99_us", |row| row.pacing(|pacing| pacing.p99_us.to_string())),
     Column("host_limited", |row| row.pacing(|pacing| pacing.host_limited.to_string())),
-    Column("ended", |row| ended(&row.flow.outcome)),
+    Column("ended", |row| row.flow.outcome.to_string()),
     Column("asking_cpu_s", |row| or_empty(row.flow.cpu_ns.map(|[asking, _]| asking.seconds()))),
     Column("answering_cpu_s", |row| {
         or_empty(row.flow.cpu_ns.map(|[_, answering]| answering.seconds()))

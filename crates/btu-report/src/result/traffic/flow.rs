@@ -1,6 +1,5 @@
 //! One flow of one run, with everything that is said of it.
 
-use btu_core::sample::Outcome;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
@@ -200,7 +199,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         traffic: flow.traffic.clone(),
         phase_s: flow.phase_ns.map(Nanos::seconds),
         duration_s: flow.duration_ns.seconds(),
-        ended: ended(&flow.outcome),
+        ended: flow.outcome.to_string(),
         arrived_bytes: figures.arrived_bytes.count(),
         lost_bytes: figures.lost_bytes.count(),
         departed_bytes: figures.departed_bytes.count(),
@@ -265,15 +264,6 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
             .iter()
             .map(|(what, value)| NoticedResult { what: what.clone(), value: *value })
             .collect(),
-    }
-}
-
-/// `complete`, or what it ended with.
-pub(crate) fn ended(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Complete => "complete".to_owned(),
-        Outcome::Capped { reason } => format!("capped: {reason}"),
-        Outcome::Failed { reason } => format!("failed: {reason}"),
     }
 }
 

@@ -124,7 +124,7 @@ fn count_drops(sample: &CellSample, record: &mut VerificationSample) {
 fn judge(record: &mut VerificationSample, runs: &[&CellSample]) {
     let link = record.link.clone();
     let failed = runs.iter().filter(|run| !run.outcome.is_complete());
-    record.mismatches = failed.map(|run| format!("{link}: {:?}", run.outcome)).collect();
+    record.mismatches = failed.map(|run| format!("{link}: {}", run.outcome)).collect();
     let (asked, found) = (2.0 * record.delay_asked_us, record.delayed_rtt_us);
     match found {
         Some(found) if found.p50 < asked => record.mismatches.push(format!(
