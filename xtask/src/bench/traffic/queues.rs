@@ -130,7 +130,9 @@ pub(super) fn drained(program: &Verb<'_>) -> Result<usize> {
 pub(super) fn unqueued(program: &Verb<'_>) -> Result<usize> {
     let mut missed = 0;
     for share in [0.5, 0.9, 1.1, 2.0] {
-        let of = |kind: &str| bursts(program, &format!("{kind}-{share}"), kind, share, "20 s");
+        let of = |kind: &str| {
+            bursts(program, &format!("{kind}-{:.0}", share * 100.0), kind, share, "20 s")
+        };
         let (burst, queued) = (of("burst")?, of("burstq")?);
         let counts = |flow: &Value| -> Result<[f64; 3]> {
             Ok([
