@@ -26,7 +26,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
 }
 
 fn table(seen: &Seen<'_>, group: Group) -> Block {
-    let columns = vec![
+    let mut columns = vec![
         Column::left(group.axis()),
         Column::right("a"),
         Column::right("d"),
@@ -36,6 +36,7 @@ fn table(seen: &Seen<'_>, group: Group) -> Block {
         Column::right("W drained"),
         Column::right("passes"),
     ];
+    columns.extend(is_named_by_number(seen).then(|| Column::right("cell")));
     let rows = seen.analysis.group(group).map(|cell| row(seen, cell)).collect();
     Block::Table(Table { title: title(group).to_owned(), columns, rows, summary_rows: 0 })
 }
@@ -43,7 +44,7 @@ fn table(seen: &Seen<'_>, group: Group) -> Block {
 fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
     let rho = measured.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
     let is_full = measured.window_delay.is_none();
-    vec![
+    let mut cells = vec![
         measured.cell.label.clone(),
         of_rate(measured.arrival),
         of_rate(measured.departure),
@@ -52,7 +53,14 @@ fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
         span(measured.window_delay.map(|found| found.value)),
         span(measured.drained_delay.map(|found| found.value)),
         measured.runs.len().to_string(),
-    ]
+    ];
+    cells.extend(is_named_by_number(seen).then(|| measured.cell.id.to_string()));
+    cells
+}
+
+/// The lines of a sheet say which cells they come from.
+fn is_named_by_number(seen: &Seen<'_>) -> bool {
+    seen.journal.plan.study == Study::Qos
 }
 
 fn of_rate(found: Option<Estimate>) -> String {

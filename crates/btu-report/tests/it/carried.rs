@@ -71,6 +71,19 @@ fn percentiles_of_a_class_are_of_the_same_blocks() {
     assert!(!text.contains("58.8 ms at least") && text.contains(" 2.00 s 1.90 s"), "{text}");
 }
 
+/// "p99 ... cells 1": a reader finds that cell in its table.
+#[test]
+fn cells_of_a_sheet_have_the_numbers_by_which_its_lines_name_them() {
+    let mut journal = sheet();
+    let text = words(&journal);
+    assert!(
+        text.contains("W drained passes cell") && text.contains("32.7 ms 32.7 ms 3 1 "),
+        "{text}"
+    );
+    journal.plan.study = Study::Sweep;
+    assert!(!words(&journal).contains("passes cell"));
+}
+
 /// 0.69 of what was offered departed within the run, as of an overload or of a long path.
 #[test]
 fn a_result_that_does_not_tell_what_was_carried_keeps_its_sessions() {
