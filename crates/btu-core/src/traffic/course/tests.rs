@@ -470,6 +470,10 @@ fn t14_two_sheets_of_a_line_agree_and_a_slower_line_is_named_by_every_rate() {
             assert!(!a.cells.is_empty() && a.passes > 0, "{a:?}");
             let open = a.figure == "sessions" && a.at_least;
             assert!(open || a.interval.is_some(), "{a:?}");
+            let inside = |(of, value): (Interval, f64)| {
+                of.low <= value * (1.0 + 1e-9) && value <= of.high * (1.0 + 1e-9)
+            };
+            assert!(a.interval.zip(a.value).is_none_or(inside), "{a:?}");
             let Some((a, b)) = a.interval.zip(b.interval) else { continue };
             apart += usize::from(a.low > b.high || b.low > a.high);
             lines += 1;

@@ -118,7 +118,8 @@ impl Seen<'_> {
         ]
     }
 
-    /// W0 and where it has doubled: of all passes together, with the interval of what each says by itself.
+    /// W0 and where it has doubled: the mean of what each pass says by itself, so that its interval is about it; of
+    /// all passes together where some do not say.
     fn delay_knee(&self) -> Vec<SheetLine> {
         let analysis = self.analysis;
         let Some(all) = analysis.delay_knee else { return Vec::new() };
@@ -133,12 +134,12 @@ impl Seen<'_> {
         let knees: Vec<DelayKnee> = (1..=most).filter_map(of_pass).collect();
         let made = |value: f64, of: fn(&DelayKnee) -> Option<f64>| {
             let values: Vec<f64> = knees.iter().filter_map(of).collect();
-            let interval = mean(&values).filter(|_| values.len() == knees.len());
-            Estimate {
+            let each = mean(&values).filter(|_| values.len() == knees.len());
+            each.filter(|each| each.interval.is_some()).unwrap_or(Estimate {
                 value,
-                interval: interval.and_then(|one| one.interval),
+                interval: None,
                 passes: values.len(),
-            }
+            })
         };
         let doubled = all.doubled_at.map(|rho| ("doubled_at_rho", made(rho, |one| one.doubled_at)));
         let idle = ("idle_delay_s", made(all.idle_s, |one| Some(one.idle_s)));
