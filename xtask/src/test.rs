@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every test of the workspace, with the count of what could not run and why.
 
+mod aside;
 mod binary;
 mod outcome;
 mod packages;
-mod patient;
 mod scratch;
 mod tally;
 mod user;

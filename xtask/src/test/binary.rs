@@ -14,10 +14,10 @@ use anyhow::Result;
 use anyhow::bail;
 use serde::Deserialize;
 
+use super::aside;
 use super::outcome::Binaries;
 use super::outcome::Outcome;
 use super::outcome::Shown;
-use super::patient;
 use super::tally::Tally;
 use crate::repo::Repo;
 
@@ -95,24 +95,31 @@ impl Binary {
         Ok(all.tally.settled(Outcome::of(&mut alone, Binaries::One, Shown::AtOnce)?.tally))
     }
 
-    /// All tests, those that mostly wait beside the others: on threads of their own they leave no CPU idle.
+    /// All tests: each group that stands aside in a process of its own, beside the others.
     fn side_by_side(&self, command: &impl Fn() -> Command) -> Result<Outcome> {
-        let waiting = patient::of(&self.title, command)?;
+        let groups = aside::of(&self.title, command)?;
         let mut others = command();
-        if waiting.is_empty() {
-            return Outcome::of(&mut others, Binaries::One, Shown::AtOnce);
+        if !groups.is_empty() {
+            let names = groups.iter().flat_map(|(_, names)| names);
+            others.arg("--exact").args(names.flat_map(|name| ["--skip", name]));
         }
-        others.arg("--exact").args(waiting.iter().flat_map(|name| ["--skip", name]));
-        let mut patient = command();
-        patient.arg("--exact").args(&waiting).arg(format!("--test-threads={}", patient::AT_ONCE));
-        let (others, patient) = thread::scope(|scope| {
-            let patient = scope.spawn(|| Outcome::of(&mut patient, Binaries::One, Shown::Later));
-            (Outcome::of(&mut others, Binaries::One, Shown::AtOnce), patient.join())
-        });
-        let mut patient = patient.unwrap_or_else(|panic| resume_unwind(panic))?;
-        println!("\nbeside them, {} that mostly wait", waiting.len());
-        patient.show();
-        Ok(others?.with(patient))
+        thread::scope(|scope| {
+            let aside = groups.iter().map(|(group, names)| {
+                let mut command = command();
+                command.arg("--exact").args(names);
+                command.arg(format!("--test-threads={}", group.at_once));
+                scope.spawn(move || Outcome::of(&mut command, Binaries::One, Shown::Later))
+            });
+            let aside: Vec<_> = aside.collect();
+            let mut all = Outcome::of(&mut others, Binaries::One, Shown::AtOnce);
+            for ((group, names), outcome) in groups.iter().zip(aside) {
+                let mut outcome = outcome.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                println!("\nbeside them, {} {}", names.len(), group.what);
+                outcome.show();
+                all = all.map(|all| all.with(outcome));
+            }
+            all
+        })
     }
 }
 
@@ -162,14 +169,14 @@ mod tests {
         assert!(tally.to_string().starts_with("1 passed only alone"), "{tally}");
     }
 
-    /// A shell stands for a binary with patient tests: it says how many of them it was told to leave out.
+    /// A shell stands for a binary with groups of tests: it says how many of them it was told to leave out.
     #[test]
-    fn patient_tests_run_beside_the_others_and_every_test_runs_once() {
+    fn groups_run_beside_the_others_and_every_test_runs_once() {
         let list = "case $1 in --list) printf 'agent::%s_: test\n' between::m blocks::a broken::a_silent_cut_b \
             broken::strangers_c elsewhere::n ended::d limits::e f; printf '%s: test\n' faults::g link::h \
-            ending::a_run_in_which_a_cell_met_its_cap_i pingpong::j redact::k run::l;;";
+            ending::a_run_in_which_a_cell_met_its_cap_i pingpong::j redact::k run::l compare::n html::o rank::p readme::q trust::r;;";
         let ran = "*) case $2 in --skip) n=1 skipped=$((($# - 1) / 2));; *) n=$(($# - 2)) skipped=0;; esac; \
-            test $skipped = 0 -o $skipped = 13 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
+            test $skipped = 0 -o $skipped = 18 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
         let script = format!("{list} {ran}");
         let binary = Binary {
             title: "btu: it (test)".into(),
@@ -185,7 +192,7 @@ mod tests {
         };
         let tally = binary.run(command).unwrap();
         assert!(tally.is_green());
-        assert_eq!(tally.to_string(), "14 passed, 0 failed, 0 skipped");
+        assert_eq!(tally.to_string(), "19 passed, 0 failed, 0 skipped");
     }
 
     #[test]

@@ -1,7 +1,5 @@
-//! Tests that spend their time waiting: for a lease that ends, a deadline, a silence that has to last.
-//!
-//! They need next to no CPU, so they run beside the others instead of keeping a thread from them. What
-//! sends or computes for most of its time has no place here: it would disturb what is measured beside it.
+//! Tests that run in processes of their own, beside the others of their binary: so they keep no thread from
+//! those.
 
 use std::process::Command;
 
@@ -9,13 +7,26 @@ use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
 
-/// So many at once, beside the others.
-pub(super) const AT_ONCE: usize = 2;
+/// Some tests of a binary.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Ends "beside them, so many ...".
+    pub(super) what: &'static str,
+    /// So many at once, beside the others.
+    pub(super) at_once: usize,
+    /// How their names begin.
+    beginnings: &'static [&'static str],
+}
 
-/// Test binaries by title, and how the names of their patient tests begin.
-static PATIENT: &[(&str, &[&str])] = &[(
-    "btu: it (test)",
-    &[
+/// Test binaries by title, and their groups.
+static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])];
+
+/// They spend their time waiting: for a lease that ends, a deadline, a silence that has to last. What sends or
+/// computes for most of its time has no place here: it would disturb what is measured beside it.
+const PATIENT: Group = Group {
+    what: "that mostly wait",
+    at_once: 3,
+    beginnings: &[
         "agent::between::",
         "agent::blocks::",
         "agent::broken::a_silent_cut_",
@@ -30,17 +41,30 @@ static PATIENT: &[(&str, &[&str])] = &[(
         "redact::",
         "run::",
     ],
-)];
+};
 
-/// The names of a binary's patient tests.
-pub(super) fn of(title: &str, command: &impl Fn() -> Command) -> Result<Vec<String>> {
-    let Some((_, beginnings)) = PATIENT.iter().find(|(named, _)| *named == title) else {
+/// The first of them makes the one real run that all look at; each thread that had one would stand still
+/// meanwhile.
+const OF_ONE_RUN: Group = Group {
+    what: "that look at one run",
+    at_once: 1,
+    beginnings: &["compare::", "html::", "rank::", "readme::", "trust::"],
+};
+
+/// The groups of a binary, each with the names of its tests.
+pub(super) fn of(
+    title: &str,
+    command: &impl Fn() -> Command,
+) -> Result<Vec<(&'static Group, Vec<String>)>> {
+    let Some((_, groups)) = ASIDE.iter().find(|(named, _)| *named == title) else {
         return Ok(Vec::new());
     };
     let listed = command().args(["--list", "--format=terse"]).output();
     let listed = listed.with_context(|| format!("list the tests of {title}"))?;
-    named(beginnings, &String::from_utf8_lossy(&listed.stdout))
-        .with_context(|| format!("xtask/src/test/patient.rs: {title}"))
+    let list = String::from_utf8_lossy(&listed.stdout);
+    let with_names = |group: &'static Group| Ok((group, named(group.beginnings, &list)?));
+    let all: Result<_> = groups.iter().map(with_names).collect();
+    all.with_context(|| format!("xtask/src/test/aside.rs: {title}"))
 }
 
 /// Those of a terse list that begin so. A beginning that nothing has is a mistake of the list here.
