@@ -13,6 +13,7 @@ mod namespace;
 mod netem;
 mod options;
 mod pacing;
+mod pair;
 mod paired;
 mod peers;
 mod pingpong;

@@ -1,18 +1,45 @@
 //! The programs that a bench compares: how each is started and what it says about its rate.
 
-use std::path::Path;
+use std::path::Path as File;
 
 use anyhow::Context;
 use anyhow::Result;
 use serde::Deserialize;
 
+use super::pair::Pair;
 use super::paired::Target;
 use super::process::End;
 
 /// One bulk measurement: one stream, one write per message, reads of the message size.
-pub(super) struct Load {
+pub(super) struct Load<'a> {
     pub(super) message_bytes: u64,
     pub(super) seconds: u64,
+    pub(super) path: Path<'a>,
+}
+
+/// Between client and server.
+#[derive(Clone, Copy)]
+pub(super) enum Path<'a> {
+    Loopback,
+    /// The server is in the other namespace.
+    Veth(&'a Pair),
+}
+
+impl Path<'_> {
+    fn address(self) -> String {
+        match self {
+            Self::Loopback => "127.0.0.1".to_owned(),
+            Self::Veth(pair) => pair.far_address(),
+        }
+    }
+
+    /// A command line where the server is.
+    fn there(self, words: Vec<String>) -> Vec<String> {
+        match self {
+            Self::Loopback => words,
+            Self::Veth(pair) => pair.far().line(words),
+        }
+    }
 }
 
 /// Rate at the receiver, and the CPU time of both processes.
@@ -36,8 +63,8 @@ pub(super) struct Contender {
     pub(super) program: &'static str,
     port: u16,
     speaks: Speaks,
-    server: fn(&Path, &Load) -> Vec<String>,
-    client: fn(&Path, &Load) -> Vec<String>,
+    server: fn(&File, &Load<'_>) -> Vec<String>,
+    client: fn(&File, &Load<'_>) -> Vec<String>,
     read: fn(&str) -> Option<f64>,
 }
 
@@ -57,17 +84,16 @@ pub(super) static OURS: Contender = Contender {
     port: 7411,
     speaks: Speaks::Server,
     server: |program, load| {
-        let Load { message_bytes, seconds } = load;
-        words(
-            program,
-            &format!("--listen 127.0.0.1:7411 --message {message_bytes} --seconds {seconds}"),
-        )
+        let Load { message_bytes, seconds, path } = load;
+        let to = path.address();
+        words(program, &format!("--listen {to}:7411 --message {message_bytes} --seconds {seconds}"))
     },
     client: |program, load| {
-        let Load { message_bytes, seconds } = load;
+        let Load { message_bytes, seconds, path } = load;
+        let to = path.address();
         words(
             program,
-            &format!("--connect 127.0.0.1:7411 --message {message_bytes} --seconds {seconds}"),
+            &format!("--connect {to}:7411 --message {message_bytes} --seconds {seconds}"),
         )
     },
     read: comm,
@@ -84,13 +110,15 @@ pub(super) static PEERS: &[Contender] = &[
         port: 7412,
         speaks: Speaks::Server,
         server: |program, load| {
-            words(program, &format!("--listen 127.0.0.1:7412 --message {}", load.message_bytes))
+            let Load { message_bytes, path, .. } = load;
+            words(program, &format!("--listen {}:7412 --message {message_bytes}", path.address()))
         },
         client: |program, load| {
-            let Load { message_bytes, seconds } = load;
+            let Load { message_bytes, seconds, path } = load;
+            let to = path.address();
             words(
                 program,
-                &format!("--connect 127.0.0.1:7412 --message {message_bytes} --seconds {seconds}"),
+                &format!("--connect {to}:7412 --message {message_bytes} --seconds {seconds}"),
             )
         },
         read: comm,
@@ -103,10 +131,11 @@ pub(super) static PEERS: &[Contender] = &[
         program: "iperf3",
         port: 5201,
         speaks: Speaks::Client,
-        server: |program, _| words(program, "-s -1 -B 127.0.0.1"),
+        server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
         client: |program, load| {
-            let Load { message_bytes, seconds } = load;
-            words(program, &format!("-c 127.0.0.1 -l {message_bytes} -t {seconds} -J -i 0"))
+            let Load { message_bytes, seconds, path } = load;
+            let to = path.address();
+            words(program, &format!("-c {to} -l {message_bytes} -t {seconds} -J -i 0"))
         },
         read: iperf3,
     },
@@ -120,8 +149,9 @@ pub(super) static PEERS: &[Contender] = &[
         speaks: Speaks::Client,
         server: |program, _| words(program, "-1 --nofork"),
         client: |program, load| {
-            let Load { message_bytes, seconds } = load;
-            words(program, &format!("-l {message_bytes} -T {seconds} -fparse 127.0.0.1"))
+            let Load { message_bytes, seconds, path } = load;
+            let to = path.address();
+            words(program, &format!("-l {message_bytes} -T {seconds} -fparse {to}"))
         },
         read: nuttcp,
     },
@@ -158,9 +188,9 @@ pub(super) const BARE: &str = "bare loop";
 /// Has the C library write to all memory that it gives out.
 const WRITTEN_MEMORY: &str = "GLIBC_TUNABLES=glibc.malloc.perturb=72";
 
-fn qperf_client(load: &Load) -> String {
-    let Load { message_bytes, seconds } = load;
-    format!("127.0.0.1 -t {seconds} -m {message_bytes} -uu tcp_bw")
+fn qperf_client(load: &Load<'_>) -> String {
+    let Load { message_bytes, seconds, path } = load;
+    format!("{} -t {seconds} -m {message_bytes} -uu tcp_bw", path.address())
 }
 
 /// A command line with a variable in its environment.
@@ -170,8 +200,14 @@ fn under(variable: &str, words: Vec<String>) -> Vec<String> {
 
 impl Contender {
     /// One measurement: the server on one CPU, the client, which sends, on another.
-    pub(super) fn measure(&self, program: &Path, load: &Load, cpus: [usize; 2]) -> Result<Rate> {
-        let mut server = End::start(cpus[1], &(self.server)(program, load))?;
+    pub(super) fn measure(
+        &self,
+        program: &File,
+        load: &Load<'_>,
+        cpus: [usize; 2],
+    ) -> Result<Rate> {
+        let server = load.path.there((self.server)(program, load));
+        let mut server = End::start(cpus[1], &server)?;
         server.listens(self.port)?;
         let mut client = End::start(cpus[0], &(self.client)(program, load))?;
         let said = client.output()?;
@@ -185,7 +221,7 @@ impl Contender {
     }
 }
 
-fn words(program: &Path, args: &str) -> Vec<String> {
+fn words(program: &File, args: &str) -> Vec<String> {
     let program = program.display().to_string();
     std::iter::once(program).chain(args.split_whitespace().map(String::from)).collect()
 }

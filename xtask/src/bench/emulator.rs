@@ -6,7 +6,6 @@ mod chain;
 mod delay;
 mod line;
 mod lossless;
-mod pair;
 mod unimpaired;
 
 use std::path::PathBuf;
@@ -18,6 +17,7 @@ use serde_json::Value;
 
 use super::Bench;
 use super::options::Options;
+use super::pair;
 use super::private;
 use crate::chore::Verdict;
 use crate::repo::Repo;

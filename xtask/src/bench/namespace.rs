@@ -33,9 +33,17 @@ impl Namespace {
 
     /// A command that starts inside.
     pub(super) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.holder.id().to_string()]).args(line.split(' '));
+        let words = self.line(line.split(' ').map(String::from));
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
         command
+    }
+
+    /// The words that start a command inside.
+    pub(super) fn line(&self, words: impl IntoIterator<Item = String>) -> Vec<String> {
+        let target = self.holder.id().to_string();
+        let enter = ["nsenter", "--net", "--target", &target];
+        enter.into_iter().map(String::from).chain(words).collect()
     }
 
     /// Runs a command inside, which must succeed.

@@ -15,8 +15,10 @@ use super::contender::Contender;
 use super::contender::Load;
 use super::contender::OURS;
 use super::contender::PEERS;
+use super::contender::Path;
 use super::contender::Rate;
 use super::options::Options;
+use super::pair::Pair;
 use super::paired::Chance;
 use super::paired::Interval;
 use super::paired::Shown;
@@ -29,8 +31,8 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "peers",
-    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf",
-    own_options: &[],
+    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf, over loopback and veth (--only veth)",
+    own_options: &["--only"],
     run,
 };
 
@@ -42,10 +44,18 @@ static RATE_TARGETS: &[(u64, f64)] =
 
 const CPU_TARGET: Target = Target::AtMost(1.00);
 
+/// A path by name, and the sizes that are compared over it where they are asked for; none means all.
+type Over = (&'static str, &'static [u64]);
+
+/// Cells without impairment use a veth pair; loopback is where everybody compares.
+const PATHS: &[Over] = &[(LOOPBACK, &[]), ("veth", &[100, 65536])];
+const LOOPBACK: &str = "loopback";
+
 /// One raw value, as stored.
 #[derive(Clone, Debug, Serialize)]
 struct Measured {
     contender: &'static str,
+    path: &'static str,
     message_bytes: u64,
     block: u64,
     goodput_bit_s: f64,
@@ -71,7 +81,16 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     }
     private::prepare(repo)?;
     let present = contenders(repo);
-    let measured = measure(&present, options)?;
+    let mut measured = Vec::new();
+    for &(path, sizes) in options.chosen(PATHS, |(name, _)| name)? {
+        let pair = (path != LOOPBACK).then(|| Pair::veth(repo)).transpose()?;
+        let over = pair.as_ref().map_or(Path::Loopback, Path::Veth);
+        let asked = options.sizes.iter().filter(|size| sizes.is_empty() || sizes.contains(size));
+        for &message_bytes in asked {
+            let load = Load { message_bytes, seconds: options.seconds, path: over };
+            measured.extend(measure(&present, (path, &load), options)?);
+        }
+    }
     store(repo, &measured)?;
     Ok(judge(&measured, options))
 }
@@ -95,36 +114,39 @@ fn contenders(repo: &Repo) -> Vec<Present> {
     present
 }
 
-fn measure(present: &[Present], options: &Options) -> Result<Vec<Measured>> {
-    let mut chance = Chance(options.seed);
-    let mut measured = Vec::new();
-    for &message_bytes in &options.sizes {
-        let load = Load { message_bytes, seconds: options.seconds };
-        for each in present {
-            once(each, &Load { seconds: 1, ..load })?;
-        }
-        for block in 0..options.blocks {
-            let mut order: Vec<&Present> = present.iter().collect();
-            chance.shuffle(&mut order);
-            for each in order {
-                let (rate, disturbed) = once(each, &load)?;
-                measured.push(Measured {
-                    contender: each.contender.name,
-                    message_bytes,
-                    block,
-                    goodput_bit_s: rate.bits_per_second,
-                    cpu_s_per_gb: rate.cpu_seconds_per_gigabyte,
-                    disturbed,
-                });
-            }
-        }
-        println!("peers: {message_bytes} B: {} blocks done", options.blocks);
+/// All blocks of one size over one path.
+fn measure(
+    present: &[Present],
+    (path, load): (&'static str, &Load<'_>),
+    options: &Options,
+) -> Result<Vec<Measured>> {
+    let (mut chance, message_bytes) = (Chance(options.seed), load.message_bytes);
+    for each in present {
+        once(each, &Load { seconds: 1, ..*load })?;
     }
+    let mut measured = Vec::new();
+    for block in 0..options.blocks {
+        let mut order: Vec<&Present> = present.iter().collect();
+        chance.shuffle(&mut order);
+        for each in order {
+            let (rate, disturbed) = once(each, load)?;
+            measured.push(Measured {
+                contender: each.contender.name,
+                path,
+                message_bytes,
+                block,
+                goodput_bit_s: rate.bits_per_second,
+                cpu_s_per_gb: rate.cpu_seconds_per_gigabyte,
+                disturbed,
+            });
+        }
+    }
+    println!("peers: {message_bytes} B over {path}: {} blocks done", options.blocks);
     Ok(measured)
 }
 
 /// Sender and receiver on two CPUs where there are two.
-fn once(each: &Present, load: &Load) -> Result<(Rate, bool)> {
+fn once(each: &Present, load: &Load<'_>) -> Result<(Rate, bool)> {
     let two = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
     let before = MachineTime::now()?;
     let rate = each.contender.measure(&each.program, load, [0, usize::from(two)])?;
@@ -212,10 +234,14 @@ static CPU: Quantity = Quantity {
 /// Prints a row per size and peer and returns how many targets were missed.
 fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize {
     let mut missed = 0;
-    for &bytes in &options.sizes {
-        let ours = by_block(measured, OURS.name, bytes, quantity);
+    let mut over: Vec<(&str, u64)> = measured.iter().map(|m| (m.path, m.message_bytes)).collect();
+    over.dedup();
+    for (path, bytes) in over {
+        let here: Vec<&Measured> =
+            measured.iter().filter(|m| (m.path, m.message_bytes) == (path, bytes)).collect();
+        let ours = by_block(&here, OURS.name, quantity);
         for peer in PEERS {
-            let theirs = by_block(measured, peer.name, bytes, quantity);
+            let theirs = by_block(&here, peer.name, quantity);
             let ratios: Vec<f64> =
                 ours.iter().filter_map(|(block, ours)| Some(ours / theirs.get(block)?)).collect();
             let Some(interval) = Interval::of(&ratios, options.seed) else { continue };
@@ -229,7 +255,7 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
                     .map_or(String::new(), quantity.show)
             };
             println!(
-                "| {bytes} B | {} | {} | {} | {interval} | {target} | {shown} |",
+                "| {bytes} B, {path} | {} | {} | {} | {interval} | {target} | {shown} |",
                 peer.name,
                 middle(&ours),
                 middle(&theirs)
@@ -239,13 +265,8 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
     missed
 }
 
-fn by_block(
-    measured: &[Measured],
-    contender: &str,
-    bytes: u64,
-    quantity: &Quantity,
-) -> BTreeMap<u64, f64> {
-    let own = measured.iter().filter(|m| m.contender == contender && m.message_bytes == bytes);
+fn by_block(measured: &[&Measured], contender: &str, quantity: &Quantity) -> BTreeMap<u64, f64> {
+    let own = measured.iter().filter(|m| m.contender == contender);
     own.map(|m| (m.block, (quantity.of)(m))).collect()
 }
 
@@ -256,6 +277,7 @@ mod tests {
     fn measured(contender: &'static str, block: u64, rate: f64) -> Measured {
         Measured {
             contender,
+            path: LOOPBACK,
             message_bytes: 100,
             block,
             goodput_bit_s: rate,

@@ -41,10 +41,10 @@ impl End {
         Ok(Self { child, line })
     }
 
-    /// Waits until the end listens on a TCP port of this namespace.
+    /// Waits until the end listens on a TCP port of the namespace that it is in.
     pub(super) fn listens(&self, port: u16) -> Result<()> {
         let started = Instant::now();
-        while !listening(port)? {
+        while !listening(self.child.id(), port)? {
             if started.elapsed() > PATIENCE {
                 bail!("{}: does not listen on port {port}", self.line);
             }
@@ -112,9 +112,11 @@ fn ticks(stat: &str) -> Option<f64> {
     (times.len() == 4).then(|| times.iter().sum())
 }
 
-fn listening(port: u16) -> Result<bool> {
-    let tcp = std::fs::read_to_string("/proc/net/tcp").context("read /proc/net/tcp")?;
-    let tcp6 = std::fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+/// Whether anybody listens on the port where the process is.
+fn listening(process: u32, port: u16) -> Result<bool> {
+    let path = format!("/proc/{process}/net/tcp");
+    let tcp = std::fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
+    let tcp6 = std::fs::read_to_string(format!("{path}6")).unwrap_or_default();
     Ok(tcp.lines().chain(tcp6.lines()).any(|line| listens_on(line, port)))
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Options;
 use super::comm;
 use super::figure;
-use super::pair::Pair;
+use crate::bench::pair::Pair;
 use crate::bench::paired::Chance;
 use crate::bench::paired::Interval;
 use crate::bench::paired::Shown;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Options;
 use super::figure;
 use super::link;
-use super::pair;
+use crate::bench::pair;
 use crate::bench::paired::Interval;
 use crate::repo::Repo;
 

@@ -1,5 +1,5 @@
 //! Two namespaces joined without the emulator, by a bare veth pair or by a program between two TUN
-//! devices: the paths that it is compared with.
+//! devices: what the emulator is compared with, and the path of cells without impairment.
 
 use std::process::Child;
 use std::process::Command;
@@ -9,11 +9,11 @@ use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
 
-use crate::bench::contender;
-use crate::bench::namespace::Namespace;
-use crate::bench::namespace::waited;
-use crate::bench::private::CONGESTION;
-use crate::bench::private::ip;
+use super::contender;
+use super::namespace::Namespace;
+use super::namespace::waited;
+use super::private::CONGESTION;
+use super::private::ip;
 use crate::repo::Repo;
 
 /// Sender and receiver.
@@ -74,11 +74,16 @@ impl Pair {
         ip(repo, &format!("route replace {route}"))
     }
 
+    /// Where the receiver is.
+    pub(super) fn far(&self) -> &Namespace {
+        &self.far
+    }
+
     fn near_address(&self) -> String {
         format!("{}.1", self.network)
     }
 
-    fn far_address(&self) -> String {
+    pub(super) fn far_address(&self) -> String {
         format!("{}.2", self.network)
     }
 
