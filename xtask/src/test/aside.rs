@@ -27,6 +27,7 @@ const PATIENT: Group = Group {
     what: "that mostly wait",
     at_once: 3,
     beginnings: &[
+        "agent::an_agent_that_comes_back_in_time_",
         "agent::between::",
         "agent::blocks::",
         "agent::broken::a_silent_cut_",
@@ -34,6 +35,8 @@ const PATIENT: Group = Group {
         "agent::elsewhere::",
         "agent::ended::",
         "agent::limits::",
+        "agent::resumed::",
+        "agent::shared::",
         "ending::a_run_in_which_a_cell_met_its_cap_",
         "faults::",
         "link::",
