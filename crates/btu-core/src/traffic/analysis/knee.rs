@@ -58,8 +58,12 @@ pub enum Shape {
 }
 
 /// Fits the hinge. `None` where no load was above the knee, or none below it, in all passes together or in
-/// more than half of the whole ones: a path that never saturates has a dip here and there.
+/// more than half of the whole ones: a path that never saturates has a dip here and there. A run that carried
+/// nothing has no logarithm and says nothing of the rate of a path; its pass is no whole one.
 pub fn hinge(points: &[Loaded]) -> Option<Hinge> {
+    let is_usable = |point: &&Loaded| point.offered > 0.0 && point.carried > 0.0;
+    let usable: Vec<Loaded> = points.iter().filter(is_usable).copied().collect();
+    let points = usable.as_slice();
     let knee = fit(points)?;
     let whole = whole_passes(points);
     let knees: Vec<f64> = whole.iter().filter_map(|pass| fit(pass)).collect();
@@ -87,8 +91,7 @@ fn whole_passes(points: &[Loaded]) -> Vec<Vec<Loaded>> {
 /// The mu with the least squares of ln c - ln min(a, mu). Between two neighbouring loads the best mu
 /// is the geometric mean of what was carried above; so there are as many candidates as loads.
 fn fit(points: &[Loaded]) -> Option<f64> {
-    let usable = |point: &&Loaded| point.offered > 0.0 && point.carried > 0.0;
-    let mut sorted: Vec<Loaded> = points.iter().filter(usable).copied().collect();
+    let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.offered.total_cmp(&b.offered));
     let candidate = |from: usize| {
         let above = &sorted[from..];
@@ -277,6 +280,24 @@ mod tests {
         let found = hinge(&calm).unwrap();
         assert_eq!((found.passes, found.made, found.interval), (4, 5, None));
         assert_eq!(hinge(&all[..LOADS.len() * 2]).unwrap().interval, None);
+    }
+
+    /// A host that stood still for the time of a run: what the others say of the path stays as it is.
+    #[test]
+    fn a_run_that_carried_nothing_is_no_point_of_the_hinge() {
+        for passes in [3, 5] {
+            for at in [0, 4, LOADS.len() - 1] {
+                let mut points = in_passes(passes, 1, |offered| offered.min(MU));
+                points[at].carried = 0.0;
+                let found = hinge(&points).unwrap();
+                assert!((found.knee / MU - 1.0).abs() < 0.03, "{found:?}");
+                assert_eq!(found.shape, Shape::Hinge);
+                let whole = usize::try_from(passes - 1).unwrap();
+                assert_eq!((found.passes, found.made), (whole, whole));
+                points[at].offered = 0.0;
+                assert_eq!(hinge(&points), Some(found));
+            }
+        }
     }
 
     /// What was offered is carried, with noise of half a percent, as of a clock or of a last block that was
