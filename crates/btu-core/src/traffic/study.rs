@@ -155,7 +155,8 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let knee = knee::hinge(&loads(of(Group::Period).chain(of(Group::Load))));
     let sessions: Vec<(u32, f64)> = of(Group::Sessions)
         .flat_map(|measured| {
-            measured.runs.iter().map(|run| (measured.cell.sessions, run.departure))
+            let whole = measured.runs.iter().filter(|run| !run.is_partial);
+            whole.map(|run| (measured.cell.sessions, run.departure))
         })
         .collect();
     let rate = mu.map(|mu| mu.value).or(knee.map(|knee| knee.knee));
@@ -242,15 +243,10 @@ fn told(flow: &FlowSample) -> Option<Stream> {
 }
 
 fn loads<'a>(cells: impl Iterator<Item = &'a Measured>) -> Vec<Loaded> {
-    let points = cells.flat_map(|measured| {
-        measured.runs.iter().map(|run| Loaded {
-            pass: run.pass,
-            cell: measured.cell.id,
-            offered: run.arrival,
-            carried: run.carried(),
-        })
-    });
-    points.collect()
+    let of = |measured: &'a Measured| {
+        measured.runs.iter().filter_map(|run| run.loaded(measured.cell.id))
+    };
+    cells.flat_map(of).collect()
 }
 
 impl Analysis {
@@ -293,15 +289,18 @@ impl Measured {
             let values: Vec<f64> = runs.iter().filter_map(value).collect();
             Estimate::of(&values)
         };
+        // What a part of the flows had is no rate of the cell.
+        let rate = |value: fn(&Totals) -> Option<f64>| {
+            let whole = runs.iter().filter(|run| !run.is_partial);
+            Estimate::of(&whole.filter_map(value).collect::<Vec<f64>>())
+        };
         Self {
             cell: cell.clone(),
-            arrival: estimate(|run| Some(run.arrival)),
-            departure: estimate(|run| Some(run.departure)),
-            carried: estimate(|run| run.carried),
-            offered_ratio: estimate(|run| {
-                (run.departure > 0.0).then(|| run.arrival / run.departure)
-            }),
-            transmitted: estimate(|run| run.transmitted),
+            arrival: rate(|run| Some(run.arrival)),
+            departure: rate(|run| Some(run.departure)),
+            carried: rate(|run| run.carried),
+            offered_ratio: rate(|run| (run.departure > 0.0).then(|| run.arrival / run.departure)),
+            transmitted: rate(|run| run.transmitted),
             window_delay: estimate(|run| run.window_delay),
             drained_delay: estimate(|run| run.drained_delay),
             fairness: estimate(|run| run.fairness),

@@ -5,7 +5,6 @@ use super::SEARCH_TIMES;
 use super::SoFar;
 use crate::stats;
 use crate::traffic::analysis::knee;
-use crate::traffic::analysis::knee::Loaded;
 use crate::traffic::class;
 use crate::traffic::class::Class;
 use crate::traffic::plan::Cell;
@@ -108,12 +107,7 @@ fn loads(seen: &SoFar<'_>, mu: f64, shares: &[f64]) -> Vec<Cell> {
 /// The same at shares of the knee that those loads have: where the sheet says the delay.
 fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
     let first = |made: &&Made<'_>| made.cell.group == Group::Load && made.cell.series.is_none();
-    let points = seen.made().filter(first).map(|made| Loaded {
-        pass: made.run.pass,
-        cell: made.cell.id,
-        offered: made.totals.arrival,
-        carried: made.totals.carried(),
-    });
+    let points = seen.made().filter(first).filter_map(|made| made.totals.loaded(made.cell.id));
     let knee = knee::hinge(&points.collect::<Vec<_>>()).map_or(mu, |hinge| hinge.knee);
     let cell = |share: &f64| Cell {
         group: Group::Load,

@@ -4,6 +4,7 @@ use super::*;
 use crate::cell::Role;
 use crate::disclosure::Disclosure;
 use crate::sample::HostSample;
+use crate::sample::Outcome;
 use crate::traffic::analysis::figures::BlockCounts;
 use crate::traffic::analysis::figures::Figures;
 use crate::traffic::course::tests::flow;
@@ -130,6 +131,54 @@ fn every_figure_of_a_cell_is_that_of_all_its_passes() {
     }
 }
 
+/// A pass in which something could not be run has no rate: 0 bit/s would be a statement about the path.
+#[test]
+fn a_run_that_could_not_be_made_is_no_part_of_the_rates_of_its_cell() {
+    let failed = || ClusterSample {
+        failed: Some("connect: refused".into()),
+        flows: Vec::new(),
+        ..cluster(0.0, 0, 1000)
+    };
+    let mut silenced = cluster(0.0, 0, 1000);
+    silenced.flows[0].outcome = Outcome::Failed { reason: "lab1: lost".into() };
+    // It ended early, and what it had until then counts.
+    let mut early = cluster(2e6, 0, 1000);
+    early.flows[0].outcome = Outcome::Failed { reason: "send: reset".into() };
+    early.flows[0].figures.arrived_bytes = Bytes::new(1000);
+    let rates = |clusters: Vec<ClusterSample>| {
+        let runs = vec![
+            run(1, vec![cluster(4e6, 0, 1000)]),
+            run(2, clusters),
+            run(3, vec![cluster(1e6, 0, 1000)]),
+        ];
+        let found = analyse(&journal(Study::Scenario, Group::Scenario, runs)).cells.remove(0);
+        [found.arrival, found.departure].map(|rate| {
+            let rate = rate.unwrap();
+            (rate.value, rate.passes)
+        })
+    };
+    for clusters in [vec![failed()], vec![cluster(3e6, 0, 1000), failed()], vec![silenced], vec![]]
+    {
+        for (value, passes) in rates(clusters) {
+            close(value, 2e6);
+            assert_eq!(passes, 2);
+        }
+    }
+    for (value, passes) in rates(vec![early]) {
+        close(value, 2e6);
+        assert_eq!(passes, 3);
+    }
+}
+
+/// Neither is it a point of the law of sessions, nor of the knee.
+#[test]
+fn a_run_that_could_not_be_made_is_no_point_of_a_curve() {
+    let part = Totals { arrival: 1.0, departure: 1.0, is_partial: true, ..Totals::default() };
+    assert_eq!(part.loaded(1), None);
+    let whole = Totals { is_partial: false, ..part };
+    assert_eq!(whole.loaded(7).map(|point| point.cell), Some(7));
+}
+
 fn full(rate: f64, began: u64) -> ClusterSample {
     let mut one = cluster(rate, began, 1000);
     one.flows[0].traffic = "full(duration=1 s)".into();
@@ -161,7 +210,7 @@ fn a_full_stream_that_runs_alone_in_a_scenario_is_mu() {
     assert_eq!(rho(vec![flood, cluster(2e6, 1500, 1000)]).0, None);
     // One that fell over says nothing.
     let mut broken = full(8e6, 0);
-    broken.flows[0].outcome = crate::sample::Outcome::Failed { reason: "x".into() };
+    broken.flows[0].outcome = Outcome::Failed { reason: "x".into() };
     assert_eq!(rho(vec![broken]).0, None);
 }
 

@@ -4,6 +4,7 @@ use super::super::analysis::emodel::G711;
 use super::super::analysis::emodel::Rating;
 use super::super::analysis::figures::Delays;
 use super::super::analysis::figures::Loss;
+use super::super::analysis::knee::Loaded;
 use super::super::analysis::sessions;
 use super::super::sample::ClusterSample;
 use super::super::sample::FlowSample;
@@ -78,6 +79,9 @@ pub struct Totals {
     pub flows: usize,
     /// Flows that did not come to their end, with the reason of the first.
     pub broken: Option<String>,
+    /// True where it has no rate of all that was to run: a cluster could not be run, a flow failed before anything
+    /// of it moved, or there is no flow. A flow that ends early has the rate of its time.
+    pub is_partial: bool,
 }
 
 impl Totals {
@@ -142,6 +146,7 @@ impl Totals {
                 .count(),
             flows: flows.len(),
             broken: broken(run, &flows),
+            is_partial: is_partial(run, &flows),
         }
     }
 
@@ -161,6 +166,12 @@ impl Totals {
     /// says nothing of the rate of the path.
     pub fn carried_at_all(&self) -> Option<f64> {
         [self.carried(), self.delivered].into_iter().find(|rate| *rate > 0.0)
+    }
+
+    /// What it says of a knee as a run of a cell; `None` where it has no rate.
+    pub fn loaded(&self, cell: u32) -> Option<Loaded> {
+        let (offered, carried) = (self.arrival, self.carried());
+        (!self.is_partial).then_some(Loaded { pass: self.pass, cell, offered, carried })
     }
 }
 
@@ -203,6 +214,17 @@ fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Opt
         bytes += weight;
     }
     (bytes > 0.0).then(|| sum / bytes)
+}
+
+fn is_partial(run: &RunSample, flows: &[&FlowSample]) -> bool {
+    let is_idle = |flow: &FlowSample| {
+        flow.figures.arrived_bytes.is_empty() && flow.figures.delivered_bytes.is_empty()
+    };
+    let never_moved =
+        |flow: &&FlowSample| matches!(flow.outcome, Outcome::Failed { .. }) && is_idle(flow);
+    flows.is_empty()
+        || run.clusters.iter().any(|cluster| cluster.failed.is_some())
+        || flows.iter().any(never_moved)
 }
 
 fn broken(run: &RunSample, flows: &[&FlowSample]) -> Option<String> {
