@@ -284,7 +284,8 @@ impl Measured {
         self.carried.or(self.departure)
     }
 
-    fn of(cell: &Cell, runs: Vec<Totals>) -> Self {
+    /// What its runs say.
+    pub(super) fn of(cell: &Cell, runs: Vec<Totals>) -> Self {
         let estimate = |value: fn(&Totals) -> Option<f64>| {
             let values: Vec<f64> = runs.iter().filter_map(value).collect();
             Estimate::of(&values)

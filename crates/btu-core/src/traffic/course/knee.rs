@@ -1,5 +1,5 @@
 //! The course of a sweep over burst periods: what a full stream gets, loads around it, and then halfway between the
-//! last load that was carried and the first that was not.
+//! highest load that was carried and the one above it.
 
 use super::SoFar;
 use super::sheet;
@@ -8,6 +8,7 @@ use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
 use crate::traffic::recipe;
 use crate::traffic::recipe::Path;
+use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -23,39 +24,40 @@ pub(super) fn next(seen: &SoFar<'_>) -> Option<Cell> {
 
 /// A load that tells more of the knee than those that were measured.
 fn closer(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
-    let (loads, step) = (loads(seen), step(mu, seen.course.time_ns));
+    let (cells, step) = (cells(seen), step(mu, seen.course.time_ns));
     // One that was begun is measured as often as the others.
-    let open = loads.iter().find(|load| seen.times(load.cell) < passes(seen));
+    let open = cells.iter().find(|cell| seen.times(cell) < passes(seen));
     if let Some(open) = open {
-        return Some(open.cell.clone());
+        return Some((*open).clone());
     }
-    if loads.len() >= MOST_LOADS {
+    if cells.len() >= MOST_LOADS {
         return None;
     }
-    let above = loads.iter().position(|load| !load.is_carried(step));
-    let next = match above {
-        None => loads.last()?.offered * BEYOND,
-        Some(0) => loads.first()?.offered / BEYOND,
-        Some(first) => {
-            let (good, bad) = (loads[first - 1].offered, loads[first].offered);
-            if bad - good <= (NEAR * mu).max(step) {
-                return None;
-            }
-            f64::midpoint(good, bad)
-        }
-    };
+    let next = between(&loads(seen, &cells), mu, step)?;
     Some(bursts(seen, mu, next)).filter(|next| seen.times(next) == 0)
 }
 
-/// What was measured of a load.
-struct Load<'a> {
-    cell: &'a Cell,
-    /// The mean of its runs, bit/s.
+/// The load halfway between the highest that was carried and the one above it, bit/s; `None` where those are next to
+/// each other. A lower one that was not carried had a bad run, and says nothing of the knee.
+fn between(loads: &[Load], mu: f64, step: f64) -> Option<f64> {
+    let Some(highest) = loads.iter().rposition(|load| load.is_carried(step)) else {
+        return Some(loads.first()?.offered / BEYOND);
+    };
+    let good = loads[highest].offered;
+    let Some(bad) = loads.get(highest + 1).map(|load| load.offered) else {
+        return Some(good * BEYOND);
+    };
+    (bad - good > (NEAR * mu).max(step)).then(|| f64::midpoint(good, bad))
+}
+
+/// What was measured of a load: the means that the report says, bit/s.
+#[derive(Clone, Copy, Debug)]
+struct Load {
     offered: f64,
     carried: f64,
 }
 
-impl Load<'_> {
+impl Load {
     /// Closer values tell noise from nothing; the last block may be on its way at the end.
     fn is_carried(&self, step: f64) -> bool {
         self.carried >= self.offered * (1.0 - NEAR) - step
@@ -67,21 +69,24 @@ fn step(mu: f64, time: Nanos) -> f64 {
     float(block(mu, time).bits()) / time.seconds()
 }
 
-/// Every load, by rising rate.
-fn loads<'a>(seen: &'a SoFar<'_>) -> Vec<Load<'a>> {
-    let mut loads: Vec<(Load<'a>, f64)> = Vec::new();
-    for made in seen.made().filter(|made| made.cell.group == Group::Period) {
-        let (offered, carried) = (made.totals.arrival, made.totals.carried());
-        match loads.iter_mut().find(|(load, _)| load.cell.id == made.cell.id) {
-            Some((load, runs)) => {
-                *runs += 1.0;
-                load.offered += (offered - load.offered) / *runs;
-                load.carried += (carried - load.carried) / *runs;
-            }
-            None => loads.push((Load { cell: made.cell, offered, carried }, 1.0)),
-        }
-    }
-    let mut loads: Vec<Load<'a>> = loads.into_iter().map(|(load, _)| load).collect();
+/// The cells of all loads that were begun.
+fn cells<'a>(seen: &'a SoFar<'_>) -> Vec<&'a Cell> {
+    let mut cells: Vec<&Cell> =
+        seen.made().map(|made| made.cell).filter(|cell| cell.group == Group::Period).collect();
+    cells.sort_by_key(|cell| cell.id);
+    cells.dedup_by_key(|cell| cell.id);
+    cells
+}
+
+/// Every load of which a run could be made, by rising rate.
+fn loads(seen: &SoFar<'_>, cells: &[&Cell]) -> Vec<Load> {
+    let runs = |id: u32| seen.made().filter(move |made| made.cell.id == id);
+    let load = |cell: &&Cell| {
+        let measured = Measured::of(cell, runs(cell.id).map(|made| made.totals.clone()).collect());
+        let (offered, carried) = (measured.arrival?.value, measured.carried()?.value);
+        Some(Load { offered, carried })
+    };
+    let mut loads: Vec<Load> = cells.iter().filter_map(load).collect();
     loads.sort_by(|a, b| a.offered.total_cmp(&b.offered));
     loads
 }
@@ -143,6 +148,39 @@ const BLOCKS: f64 = 30.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Loads in steps of `MU / 5`, carried up to `MU` but for those of these numbers.
+    fn loads(dips: &[u32]) -> Vec<Load> {
+        let load = |number: u32| {
+            let offered = f64::from(number) * MU / 5.0;
+            let share = if dips.contains(&number) { 0.5 } else { 1.0 };
+            Load { offered, carried: offered.min(MU) * share }
+        };
+        (1..=10).map(load).collect()
+    }
+
+    const MU: f64 = 10e6;
+
+    /// Between 1.0 and 1.2 of mu, whatever a run at a fifth of it met.
+    #[test]
+    fn one_bad_run_far_below_the_knee_draws_no_loads_to_it() {
+        for dips in [[].as_slice(), &[1], &[2, 3], &[4]] {
+            let next = between(&loads(dips), MU, 0.0).unwrap();
+            assert!((next / MU - 1.1).abs() < 1e-9, "{dips:?}: {next}");
+        }
+        // 1.01 and 1.025 of mu are next to each other.
+        let load = |share: f64| Load { offered: share * MU, carried: share.min(1.0) * MU };
+        assert_eq!(between(&[load(1.01), load(1.025)], MU, 0.0), None);
+    }
+
+    #[test]
+    fn loads_on_one_side_of_the_knee_are_followed_by_one_twice_as_far() {
+        let of = |loads: &[Load]| between(loads, MU, 0.0).map(|next| next / MU);
+        let all = loads(&[]);
+        assert!(of(&all[..5]).is_some_and(|next| (next - 2.0).abs() < 1e-9));
+        assert!(of(&all[6..]).is_some_and(|next| (next - 0.7).abs() < 1e-9));
+        assert_eq!(of(&[]), None);
+    }
 
     /// At 1.7 Mb/s, as in the paper, 12500 B; beside it whatever has a period that can be kept.
     #[test]
