@@ -279,6 +279,13 @@ impl RunSample {
         self.clusters.iter().flat_map(|cluster| &cluster.flows)
     }
 
+    /// The same, each with the name of its cluster.
+    pub fn flows_by_cluster(&self) -> impl Iterator<Item = (&str, &FlowSample)> {
+        self.clusters
+            .iter()
+            .flat_map(|cluster| cluster.flows.iter().map(|flow| (cluster.name.as_str(), flow)))
+    }
+
     /// True where every flow came to its end.
     pub fn is_complete(&self) -> bool {
         let failed = self.clusters.iter().any(|cluster| cluster.failed.is_some());

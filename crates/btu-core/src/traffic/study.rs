@@ -1,5 +1,6 @@
 //! What a journal of traffic says: each cell over its passes, and what the cells of a curve say together.
 
+mod carrier;
 mod connections;
 mod rates;
 mod sheet;
@@ -28,6 +29,7 @@ use crate::stats;
 use crate::stats::Interval;
 use crate::stats::student_on_logs;
 
+use utilisation::Place;
 use utilisation::Rates;
 
 pub use connections::Connection;
@@ -109,6 +111,8 @@ pub struct Measured {
     pub offered_ratio: Option<Estimate>,
     /// What was acknowledged within the duration, bit/s; `None` for datagrams.
     pub transmitted: Option<Estimate>,
+    /// a / mu, where all its flows have the same mu; `None` where one of them is a full stream.
+    pub rho: Option<f64>,
     /// Little's delay over the duration, seconds.
     pub window_delay: Option<Estimate>,
     /// The same until the queues were empty, seconds: of the runs in which they were.
@@ -180,6 +184,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         sheet: Vec::new(),
         cells,
     };
+    let analysis = analysis.with_utilisations(journal);
     Analysis { sheet: sheet::lines(journal, &analysis), ..analysis }
 }
 
@@ -255,19 +260,47 @@ impl Analysis {
         self.cells.iter().filter(move |measured| measured.cell.group == group)
     }
 
-    /// a / mu of a rate: the true utilisation.
+    /// a / mu of a rate of the loads of the plan: the true utilisation.
     pub fn rho(&self, arrival: f64) -> Option<f64> {
         Some(arrival / self.mu.map(|mu| mu.value).or(self.knee.map(|knee| knee.knee))?)
     }
 
-    /// a / mu of a flow of a cell, by the full streams that went its way; `None` for these themselves.
-    pub fn rho_of(&self, journal: &Journal, cell: u32, flow: &FlowSample) -> Option<f64> {
-        if flow.is_full() {
+    /// a / mu of a flow of a cluster of a cell, by the full streams that went its way; `None` for these themselves.
+    pub fn rho_of(
+        &self,
+        journal: &Journal,
+        cell: u32,
+        (cluster, flow): (&str, &FlowSample),
+    ) -> Option<f64> {
+        let mu = self.mu_of(Place { journal, cell, cluster, flow })?;
+        Some(flow.figures.arrival_rate_bit_s / mu)
+    }
+
+    fn mu_of(&self, place: Place<'_>) -> Option<f64> {
+        if place.flow.is_full() {
             return None;
         }
-        let knee = || self.knee.map(|knee| knee.knee);
-        let mu = self.rates.along(journal, cell, flow).or_else(knee)?;
-        Some(flow.figures.arrival_rate_bit_s / mu)
+        let knee = || self.knee.filter(|_| self.rates.has_the_knee(place)).map(|knee| knee.knee);
+        self.rates.along(place).or_else(knee)
+    }
+
+    fn with_utilisations(mut self, journal: &Journal) -> Self {
+        let rho: Vec<_> = self.cells.iter().map(|one| self.rho_of_cell(journal, one)).collect();
+        self.cells.iter_mut().zip(rho).for_each(|(measured, rho)| measured.rho = rho);
+        self
+    }
+
+    /// The same of a cell; what sends nothing goes no way.
+    fn rho_of_cell(&self, journal: &Journal, measured: &Measured) -> Option<f64> {
+        let cell = measured.cell.id;
+        let runs = journal.runs().filter(|run| run.cell == cell);
+        let flows = runs.flat_map(RunSample::flows_by_cluster);
+        let mut rates = flows
+            .filter(|(_, flow)| !flow.is_silent())
+            .map(|(cluster, flow)| self.mu_of(Place { journal, cell, cluster, flow }));
+        let mu = rates.next()??;
+        let is_same = rates.all(|other| other.is_some_and(|other| other.to_bits() == mu.to_bits()));
+        Some(measured.arrival?.value / mu).filter(|_| is_same)
     }
 }
 
@@ -302,6 +335,7 @@ impl Measured {
             carried: rate(|run| run.carried),
             offered_ratio: rate(|run| (run.departure > 0.0).then(|| run.arrival / run.departure)),
             transmitted: rate(|run| run.transmitted),
+            rho: None,
             window_delay: estimate(|run| run.window_delay),
             drained_delay: estimate(|run| run.drained_delay),
             fairness: estimate(|run| run.fairness),

@@ -200,7 +200,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
             shared_link: scaling.is_shared_link,
         }),
         method: method::method(plan, &analysis.findings),
-        cells: analysis.cells.iter().map(|measured| cell(analysis, measured)).collect(),
+        cells: analysis.cells.iter().map(cell).collect(),
         run_totals: journal.runs().map(run::run).collect(),
         clusters: journal.runs().flat_map(run::clusters).collect(),
         flows: journal.runs().flat_map(|run| flows(journal, analysis, run)).collect(),

@@ -42,14 +42,12 @@ fn table(seen: &Seen<'_>, group: Group) -> Block {
 }
 
 fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
-    let rho = measured.arrival.and_then(|arrival| seen.analysis.rho(arrival.value));
-    let is_full = measured.window_delay.is_none();
     let mut cells = vec![
         measured.cell.label.clone(),
         of_rate(measured.arrival),
         of_rate(measured.departure),
         number::ratio_or_none(measured.offered_ratio.map(|found| found.value)),
-        number::ratio_or_none(rho.filter(|_| !is_full)),
+        number::ratio_or_none(measured.rho),
         span(measured.window_delay.map(|found| found.value)),
         span(measured.drained_delay.map(|found| found.value)),
         measured.runs.len().to_string(),

@@ -83,13 +83,13 @@ fn named<'a>(seen: &Seen<'_>, run: &'a RunSample) -> Vec<Named<'a>> {
     let mut flows = Vec::new();
     for cluster in &run.clusters {
         for flow in &cluster.flows {
+            let rho = seen.analysis.rho_of(seen.journal, run.cell, (&cluster.name, flow));
             let cluster = if several { format!("{}/", cluster.name) } else { String::new() };
             let session =
                 if flow.session > 1 { format!(" {}", flow.session) } else { String::new() };
             let name = format!("{cluster}{}{session}", flow.test);
             let times = known.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
             let name = if *times > 1 { format!("{name} ({times})") } else { name };
-            let rho = seen.analysis.rho_of(seen.journal, run.cell, flow);
             flows.push(Named { name, flow, rho });
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn csv_rows(journal: &Journal, analysis: &Analysis) -> Vec<Vec<String
         let cell = journal.plan.cell(run.cell);
         for cluster in &run.clusters {
             rows.extend(cluster.flows.iter().map(|flow| {
-                let rho = analysis.rho_of(journal, run.cell, flow);
+                let rho = analysis.rho_of(journal, run.cell, (&cluster.name, flow));
                 let row = Row { cell, run, cluster, flow, rho };
                 COLUMNS.iter().map(|Column(_, of)| of(&row)).collect()
             }));

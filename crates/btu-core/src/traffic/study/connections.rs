@@ -41,11 +41,7 @@ pub fn connections(journal: &Journal) -> Vec<Connection<'_>> {
 /// The flows of a run, each with its cluster and which of those it is that are called alike.
 fn named(run: &RunSample) -> Vec<(&str, u32, &FlowSample)> {
     let mut times = BTreeMap::new();
-    let flows = run
-        .clusters
-        .iter()
-        .flat_map(|cluster| cluster.flows.iter().map(|flow| (cluster.name.as_str(), flow)));
-    flows
+    run.flows_by_cluster()
         .map(|(cluster, flow)| {
             let part = times.entry((cluster, &flow.test, flow.session)).or_insert(0_u32);
             *part += 1;

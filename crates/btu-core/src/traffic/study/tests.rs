@@ -196,7 +196,8 @@ fn a_full_stream_that_runs_alone_in_a_scenario_is_mu() {
     let rho = |clusters: Vec<ClusterSample>| {
         let (analysis, journal) = analysed(clusters);
         let rho = |flow| analysis.rho_of(&journal, 1, flow);
-        let found: Vec<Option<f64>> = journal.runs().flat_map(RunSample::flows).map(rho).collect();
+        let flows = journal.runs().flat_map(RunSample::flows_by_cluster);
+        let found: Vec<Option<f64>> = flows.map(rho).collect();
         (analysis.mu.map(|mu| mu.value), found)
     };
     let (mu, found) = rho(vec![full(8e6, 0), cluster(2e6, 1500, 1000)]);
@@ -233,7 +234,7 @@ fn each_way_and_each_link_has_a_mu_of_its_own() {
         assert_eq!(analysis.mu, None, "which of both?");
         journal
             .runs()
-            .flat_map(RunSample::flows)
+            .flat_map(RunSample::flows_by_cluster)
             .map(|flow| analysis.rho_of(journal, cell, flow))
             .collect()
     };
@@ -243,4 +244,69 @@ fn each_way_and_each_link_has_a_mu_of_its_own() {
     close(found[3].unwrap(), 0.5);
     journal.plan.cells[1].link = Some(Link::default());
     assert_eq!(rho(&journal, 2), [None; 4]);
+}
+
+/// As geometric means are.
+fn percent(share: Option<f64>) -> Option<f64> {
+    share.map(|share| (share * 1e5).round() / 1e3)
+}
+
+/// `full` over `tcp(window=4096)`, then over `quic`: neither is a repeat of the other, and a burst is a share of what a
+/// stream over its own transport got.
+#[test]
+fn each_transport_and_each_setting_has_a_mu_of_its_own() {
+    let over = |name: &str, transport: &str, mut one: ClusterSample| {
+        name.clone_into(&mut one.name);
+        transport.clone_into(&mut one.flows[0].transport);
+        one
+    };
+    let clusters = vec![
+        over("narrow", "tcp", full(1e6, 0)),
+        over("wide", "tcp", full(8e6, 2000)),
+        over("young", "quic", full(4e6, 4000)),
+        over("voice", "udp", cluster(2e6, 6000, 1000)),
+        over("web", "tcp", cluster(2e6, 8000, 1000)),
+        over("few", "tcp", cluster(0.5e6, 10_000, 1000)),
+        over("page", "quic", cluster(2e6, 12_000, 1000)),
+    ];
+    let mut journal = journal(Study::Scenario, Group::Scenario, vec![run(1, clusters)]);
+    let named = [
+        ("narrow", "tcp(window=4096)"),
+        ("wide", "tcp"),
+        ("young", "quic"),
+        ("voice", "udp"),
+        ("web", "tcp"),
+        ("few", "tcp(window=4096)"),
+        ("page", "quic"),
+    ];
+    let told = named.map(|(name, transport)| {
+        let test = format!("[[cluster.test]]\nname = \"flow\"\ntransport = \"{transport}\"\n");
+        format!("[[cluster]]\nname = \"{name}\"\n{test}")
+    });
+    journal.plan.cells[0].scenario = told.concat();
+    let analysis = analyse(&journal);
+    assert_eq!(analysis.mu, None, "which of three?");
+    let flows = journal.runs().flat_map(RunSample::flows_by_cluster);
+    let found = flows.skip(3).map(|flow| percent(analysis.rho_of(&journal, 1, flow)));
+    assert_eq!(found.collect::<Vec<_>>(), [None, Some(25.0), Some(50.0), Some(50.0)]);
+}
+
+/// A cell over a link of its own is no share of what the plan's link carries, nor is a full stream of itself.
+#[test]
+fn a_cell_is_a_share_of_what_its_own_way_carries() {
+    let at = |cell, clusters| RunSample { cell, ..run(1, clusters) };
+    let rho = |second: Vec<ClusterSample>, link: Option<Link>| {
+        let runs = vec![at(1, vec![full(8e6, 0)]), at(2, second)];
+        let mut journal = journal(Study::Sweep, Group::Capacity, runs);
+        journal.plan.cells[1].group = Group::Time;
+        journal.plan.cells[1].link = link;
+        let cells = analyse(&journal).cells;
+        [Group::Capacity, Group::Time].map(|group| {
+            cells.iter().find(|cell| cell.cell.group == group).and_then(|cell| percent(cell.rho))
+        })
+    };
+    let bursts = || vec![cluster(2e6, 0, 1000)];
+    assert_eq!(rho(bursts(), None), [None, Some(25.0)]);
+    assert_eq!(rho(bursts(), Some(Link::default())), [None; 2]);
+    assert_eq!(rho(vec![cluster(2e6, 0, 1000), full(8e6, 0)], None), [None; 2]);
 }

@@ -1,6 +1,5 @@
 //! One cell of a traffic measurement over its passes.
 
-use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
 use schemars::JsonSchema;
@@ -47,7 +46,7 @@ pub struct TrafficCellResult {
     pub offered_ratio: Option<f64>,
     /// Its 95 % interval.
     pub offered_ratio_ci95: Option<[f64; 2]>,
-    /// a / mu; null where mu is not known.
+    /// a / mu by the way of its flows; null where mu is not known, for full streams, and where flows go several ways.
     pub rho: Option<f64>,
     /// Little's delay within the duration, of what was not lost on the way, seconds.
     pub window_delay_s: Option<f64>,
@@ -98,7 +97,7 @@ pub struct TrafficDelaysResult {
     pub delay_bound_s: Option<f64>,
 }
 
-pub(super) fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResult {
+pub(super) fn cell(measured: &Measured) -> TrafficCellResult {
     let cell = &measured.cell;
     let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
     let runs = &measured.runs;
@@ -121,7 +120,7 @@ pub(super) fn cell(analysis: &Analysis, measured: &Measured) -> TrafficCellResul
         transmitted_rate_bit_s: value(measured.transmitted),
         offered_ratio: value(measured.offered_ratio),
         offered_ratio_ci95: measured.offered_ratio.and_then(bounds),
-        rho: measured.arrival.and_then(|arrival| analysis.rho(arrival.value)),
+        rho: measured.rho,
         window_delay_s: value(measured.window_delay),
         window_delay_ci95_s: measured.window_delay.and_then(bounds),
         drained_delay_s: value(measured.drained_delay),

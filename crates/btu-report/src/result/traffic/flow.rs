@@ -178,7 +178,7 @@ pub(super) fn flows(
 ) -> Vec<TrafficFlowResult> {
     let clusters = run.clusters.iter();
     let of = |flow: &FlowSample, cluster: &str| {
-        self::flow(run, cluster, flow, analysis.rho_of(journal, run.cell, flow))
+        self::flow(run, cluster, flow, analysis.rho_of(journal, run.cell, (cluster, flow)))
     };
     clusters.flat_map(|c| c.flows.iter().map(move |flow| of(flow, &c.name))).collect()
 }

@@ -14,7 +14,7 @@ const NO_DELAY: &str =
 const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
-const NO_RUN: &str = "no run of this cell was made";
+const NO_RUN: &str = "no run of this cell was made in which all of it could be run";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
 const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
                           (latency_bound_s)";
@@ -33,7 +33,7 @@ pub(super) const REASONS: &Reasons = &[
     ("tool_version", "the journal does not name the program"),
     ("started_at", "the journal has no beginning"),
     ("finished_at", "the measurement was cut short"),
-    ("mu_bit_s", "no full stream ran alone, or some did over different ways"),
+    ("mu_bit_s", "no full stream ran alone, or some did over different ways or transports"),
     ("mu_ci95_bit_s", FEW_PASSES),
     ("knee", "most passes have no loads on both sides of a knee"),
     (
@@ -53,12 +53,12 @@ pub(super) const REASONS: &Reasons = &[
     ("departure_ci95_bit_s", FEW_PASSES),
     (
         "carried_rate_bit_s",
-        "no run of this cell was made, or the journal is older than this figure",
+        "no run of this cell was made in which all of it could be run, or the journal is older than this figure",
     ),
     ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
     ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
     ("offered_ratio", "no flow delivered anything within the duration"),
-    ("rho", NO_MU),
+    ("rho", "mu is not known, a flow of the cell is a full stream, or its flows have several mu"),
     ("rho_of_way", NO_MU),
     ("window_delay_s", NO_WAIT),
     ("drained_delay_s", NO_DRAIN),
