@@ -17,6 +17,7 @@ use super::analysis::sessions;
 use super::analysis::sessions::Scaling;
 use super::class;
 use super::class::ClassLimits;
+use super::course::KNEE_SERIES;
 use super::findings::Findings;
 use super::plan::Cell;
 use super::plan::Group;
@@ -73,7 +74,8 @@ pub struct Carried {
     pub class: String,
     /// What its sessions had to bear.
     pub limits: ClassLimits,
-    /// The most sessions that met its limits in every pass, none of the fewer ones having failed.
+    /// The most sessions that met its limits in as many runs as there are passes, none of the fewer ones having
+    /// failed.
     pub most: Option<u32>,
     /// The next number of sessions, which did not, and why.
     pub fails_at: Option<(u32, String)>,
@@ -156,7 +158,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
     let of = |group| cells.iter().filter(move |measured| measured.cell.group == group);
     let rates = Rates::of(journal);
     let mu = mu(of(Group::Capacity).flat_map(|measured| &measured.runs)).or_else(|| rates.only());
-    let knee = knee::hinge(&loads(of(Group::Period).chain(of(Group::Load))));
+    let knee = knee::hinge(&loads(cells.iter().filter(|measured| measured.is_of_the_knee())));
     let sessions: Vec<(u32, f64)> = of(Group::Sessions)
         .flat_map(|measured| {
             let whole = measured.runs.iter().filter(|run| !run.is_partial);
@@ -200,24 +202,27 @@ fn classes(plan: &Plan, cells: &[Measured], mu: Option<f64>) -> Vec<Carried> {
     names.dedup();
     let set = plan.course.as_ref().map(|course| course.limits.clone()).unwrap_or_default();
     let limits = |name: &str| Some(set.of(class::by_name(name)?));
-    names.into_iter().filter_map(|name| carried(cells, name, limits(name)?, mu)).collect()
+    let carried = |name| {
+        let own = cells.iter().filter(|c| c.cell.class.as_deref() == Some(name)).collect();
+        carried(plan, own, (name, limits(name)?), mu)
+    };
+    names.into_iter().filter_map(carried).collect()
 }
 
 fn carried(
-    cells: &[Measured],
-    name: &str,
-    limits: ClassLimits,
+    plan: &Plan,
+    mut own: Vec<&Measured>,
+    (name, limits): (&str, ClassLimits),
     mu: Option<f64>,
 ) -> Option<Carried> {
-    let mut own: Vec<&Measured> =
-        cells.iter().filter(|c| c.cell.class.as_deref() == Some(name)).collect();
     own.sort_by_key(|measured| measured.cell.sessions);
     let tried =
         |measured: &Measured| limits.tried(measured.runs.iter(), measured.cell.sessions, mu);
     let failing = own.iter().position(|measured| tried(measured).missed.is_some());
     let fails_at = failing.and_then(|at| Some((own[at].cell.sessions, tried(own[at]).missed?)));
     let below = &own[..failing.unwrap_or(own.len())];
-    let met = below.iter().rfind(|measured| tried(measured).met > 0);
+    let is_carried = |measured: &Measured| tried(measured).met >= plan.passes_of(&measured.cell);
+    let met = below.iter().rfind(|measured| is_carried(measured));
     let mut at = (*met.or(own.first())?).clone();
     if met.is_some() {
         at.runs.retain(|run| !limits.is_void(run, at.cell.sessions, mu));
@@ -315,6 +320,13 @@ impl Measured {
     /// What the path carried, bit/s, as well as a result tells: d in those that are older than the figure.
     pub fn carried(&self) -> Option<Estimate> {
         self.carried.or(self.departure)
+    }
+
+    /// Whether the knee is found from it. Loads at shares of the knee are not: what they are called by would be another
+    /// knee than the one beside them.
+    fn is_of_the_knee(&self) -> bool {
+        matches!(self.cell.group, Group::Load | Group::Period)
+            && self.cell.series.as_deref() != Some(KNEE_SERIES)
     }
 
     /// What its runs say.

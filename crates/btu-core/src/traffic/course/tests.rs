@@ -444,6 +444,57 @@ fn a_sheet_finds_the_knee_and_the_sessions_of_a_line() {
     close(analysis.findings.responsiveness[0].rpm, 3000.0, 1e-6);
 }
 
+/// "95 % of the knee" is so much of the knee that stands beside it.
+#[test]
+fn the_knee_of_a_sheet_is_the_one_that_its_loads_are_shares_of() {
+    let mut noise = ChaCha12Rng::seed_from_u64(5);
+    let plan = voice_in(3);
+    let journal = journal_over(plan, &mut || LINE * (1.0 + noise.random_range(-0.02..0.02)));
+    let analysis = analyse(&journal);
+    let (mu, knee) = (analysis.mu.unwrap().value, analysis.knee.unwrap().knee);
+    let around: Vec<&Cell> = analysis
+        .group(Group::Load)
+        .map(|load| &load.cell)
+        .filter(|cell| cell.series.is_some())
+        .collect();
+    assert_eq!(around.len(), sheet::KNEE_SHARES.len());
+    for (cell, share) in around.iter().zip(sheet::KNEE_SHARES) {
+        close(cell.x * mu, share * knee, 1e-9);
+    }
+    let line = analysis.sheet.iter().find(|line| line.figure == "knee_bit_s").unwrap();
+    assert!(around.iter().all(|cell| !line.cells.contains(&cell.id)) && line.cells.len() == 6);
+}
+
+fn voice_in(passes: u32) -> Plan {
+    let course = Course { name: QOS.into(), time_ns: Nanos::from_secs(1), ..Course::default() };
+    let course = Course { classes: vec!["voice".into()], ..course };
+    Plan { passes, course: Some(course), ..Plan::new(Study::Qos, Vec::new(), 7) }
+}
+
+/// After Ctrl-C in the first pass of so many sessions nobody knows whether the path carries them: the sheet says
+/// neither a number nor how long a number waits that is none.
+#[test]
+fn sessions_are_carried_when_every_pass_of_them_was_made() {
+    let whole = journal(voice_in(3));
+    let first = whole.plan.cells.iter().find(|cell| cell.group == Group::Class).unwrap();
+    let of_voice = |runs: usize| {
+        let own = |line: &Line| line.run().is_some_and(|run| run.cell == first.id);
+        let places: Vec<usize> =
+            (0..whole.lines.len()).filter(|at| own(&whole.lines[*at])).collect();
+        let lines = whole.lines[..=places[runs - 1]].to_vec();
+        let analysis = analyse(&Journal { lines, ..whole.clone() });
+        let voice = |line: &SheetLine| line.of == Of::Class("voice".into());
+        let lines: Vec<SheetLine> = analysis.sheet.iter().filter(|l| voice(l)).cloned().collect();
+        let delays = lines.iter().filter(|line| line.figure.starts_with("delay_")).count();
+        (analysis.classes[0].most, lines[0].value, lines[0].at_least, delays > 0)
+    };
+    for runs in [1, 2] {
+        assert_eq!(of_voice(runs), (None, None, false, false), "{runs}");
+    }
+    let sessions = Some(first.sessions);
+    assert_eq!(of_voice(3), (sessions, sessions.map(f64::from), true, true));
+}
+
 /// T14: two sheets of one line agree within their intervals; of a line that is a fifth slower each rate
 /// says so, and no class has more sessions. Runs differ by 1 % from one to the next.
 #[test]

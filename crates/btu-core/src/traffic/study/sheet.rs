@@ -27,7 +27,8 @@ pub struct SheetLine {
     pub of: Of,
     /// Which figure, with its unit: `delay_p99_s`.
     pub figure: &'static str,
-    /// The mean over passes; of sessions the most that the path carries. `None` where two clocks hide it.
+    /// The mean over passes; of sessions the most that the path carries. `None` where two clocks hide it, and where no
+    /// number of sessions is known to be carried.
     pub value: Option<f64>,
     /// 95 %, from three passes on; of sessions from the most that the path carried to one fewer than the least that it
     /// did not, where such were tried.
@@ -94,6 +95,12 @@ impl Seen<'_> {
         cells
     }
 
+    /// The cells that the knee is found from.
+    fn loads(&self) -> Vec<u32> {
+        let own = self.analysis.cells.iter().filter(|measured| measured.is_of_the_knee());
+        own.map(|measured| measured.cell.id).collect()
+    }
+
     fn rates(&self) -> [Option<SheetLine>; 3] {
         let found = &self.analysis.findings.capacities;
         let of = |one: &CapacityFigures| one.capacity_bit_s;
@@ -104,7 +111,7 @@ impl Seen<'_> {
                 .mu
                 .map(|mu| SheetLine { cells: self.cells(Group::Capacity), ..line("mu_bit_s", mu) }),
             self.analysis.knee.map(|knee| SheetLine {
-                cells: self.cells(Group::Load),
+                cells: self.loads(),
                 ..line(
                     "knee_bit_s",
                     Estimate { value: knee.knee, interval: knee.interval, passes: knee.passes },
@@ -188,13 +195,10 @@ impl Seen<'_> {
 
     fn class(&self, carried: &Carried) -> Vec<SheetLine> {
         let of = Of::Class(carried.class.clone());
-        let cells = |line: SheetLine| SheetLine { cells: vec![carried.at.cell.id], ..line };
         let mut lines = vec![SheetLine { cells: self.tried(carried), ..sessions(carried) }];
-        lines.extend(DELAYS.iter().filter_map(|figure| figure.line(&carried.at)).map(cells));
-        lines.extend(SHARES.iter().filter_map(|figure| figure.line(&carried.at)).map(cells));
-        let rated: Vec<f64> =
-            carried.at.runs.iter().filter_map(|run| run.worst_call).map(|call| call.r).collect();
-        lines.extend(mean(&rated).filter(|_| carried.is_call()).map(|r| cells(line("call_r", r))));
+        if carried.most.is_some() {
+            lines.extend(borne(carried));
+        }
         lines.extend(tolerance::lines(self.journal, self.analysis, carried));
         lines.into_iter().map(|line| SheetLine { of: of.clone(), ..line }).collect()
     }
@@ -206,13 +210,27 @@ impl Seen<'_> {
     }
 }
 
-/// The most sessions, and how many more the next that failed leave open.
+/// What the most sessions that the path carries met.
+fn borne(carried: &Carried) -> Vec<SheetLine> {
+    let figures = DELAYS.iter().chain(&SHARES);
+    let mut lines: Vec<SheetLine> = figures.filter_map(|figure| figure.line(&carried.at)).collect();
+    let rated: Vec<f64> =
+        carried.at.runs.iter().filter_map(|run| run.worst_call).map(|call| call.r).collect();
+    lines.extend(mean(&rated).filter(|_| carried.is_call()).map(|r| line("call_r", r)));
+    let cells = || vec![carried.at.cell.id];
+    lines.into_iter().map(|line| SheetLine { cells: cells(), ..line }).collect()
+}
+
+/// The most sessions, and how many more the next that failed leave open. Where no number is known to be carried there
+/// is none, unless a single session failed.
 fn sessions(carried: &Carried) -> SheetLine {
-    let most = f64::from(carried.most.unwrap_or(0));
-    let fails = carried.fails_at.as_ref().map(|(at, _)| f64::from(at.saturating_sub(1)));
-    let interval = fails.map(|high| Interval { low: most, high: high.max(most) });
-    let found = Estimate { value: most, interval, passes: carried.at.runs.len() };
-    SheetLine { at_least: fails.is_none(), ..line("sessions", found) }
+    let fails = carried.fails_at.as_ref().map(|(at, _)| at.saturating_sub(1));
+    let most = carried.most.or(fails.filter(|fails| *fails == 0)).map(f64::from);
+    let low = most.unwrap_or(0.0);
+    let interval = fails.map(|high| Interval { low, high: f64::from(high).max(low) });
+    let found = Estimate { value: low, interval, passes: carried.at.runs.len() };
+    let at_least = most.is_some() && fails.is_none();
+    SheetLine { value: most, at_least, ..line("sessions", found) }
 }
 
 fn around(load: &Measured) -> Vec<SheetLine> {
@@ -248,7 +266,7 @@ impl Figure {
         let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
         let found_mean = mean(&values)?;
         let is_known =
-            |(run, value): &(&Totals, f64)| bound(run).is_none_or(|bound| *value >= bound);
+            |(run, value): &(&Totals, f64)| !self.one_way || run.known(Some(*value)).is_some();
         let line = SheetLine {
             bound_s: cell.runs.iter().filter_map(bound).max_by(f64::total_cmp),
             ..line(self.name, found_mean)

@@ -78,7 +78,7 @@ pub(super) const REASONS: &Reasons = &[
     ("delay_max_s", NO_DELAY),
     ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
     ("pdv_p99_s", NO_BLOCK),
-    ("most_sessions", "not even the fewest sessions that were tried met the limits"),
+    ("most_sessions", "not even the fewest sessions that were tried met the limits in every pass"),
     ("fails_at_sessions", "every number of sessions that was tried met the limits"),
     ("reordered_share", "no datagram came"),
     ("call_r", NO_CALL),
@@ -118,7 +118,10 @@ pub(super) const REASONS: &Reasons = &[
     ("least_delay_bound_s", "one clock measured both ends"),
     ("idle_rpm", "no probe came back on the idle path"),
     ("delays_bound_s", "one clock measured both ends, or two that cannot be compared"),
-    ("value", "two clocks hide it (delay_bound_s)"),
+    (
+        "value",
+        "two clocks hide it (delay_bound_s), or no number of sessions is known to be carried",
+    ),
     (
         "interval",
         "an interval needs three passes, and that of sessions a number that was not carried",
