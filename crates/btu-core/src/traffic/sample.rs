@@ -209,6 +209,14 @@ impl FlowSample {
         self.outcome.is_complete() && self.figures.blocks.due == 0
     }
 
+    /// True where it failed before anything of it moved: 0 bit/s would be a statement about the path.
+    pub fn has_never_moved(&self) -> bool {
+        let figures = &self.figures;
+        matches!(self.outcome, Outcome::Failed { .. })
+            && figures.arrived_bytes.is_empty()
+            && figures.delivered_bytes.is_empty()
+    }
+
     /// True for a stream that always has more, and so fills the path.
     pub fn is_full(&self) -> bool {
         self.traffic.split('(').next() == Some(FULL)

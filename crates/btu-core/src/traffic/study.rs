@@ -365,6 +365,16 @@ impl Estimate {
         let interval = student_on_logs(values).filter(|_| values.len() >= 3);
         Some(Self { value, interval, passes: values.len() })
     }
+
+    /// The arithmetic mean of a share of each pass, such as of what was lost: a pass without any counts as much as the
+    /// others, and does not change which mean it is.
+    pub fn of_shares(values: &[f64]) -> Option<Self> {
+        let value = stats::arithmetic_mean(values)?;
+        let within =
+            |found: Interval| Interval { low: found.low.max(0.0), high: found.high.min(1.0) };
+        let interval = stats::student(values).filter(|_| values.len() >= 3).map(within);
+        Some(Self { value, interval, passes: values.len() })
+    }
 }
 
 #[cfg(test)]

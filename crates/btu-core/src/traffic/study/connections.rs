@@ -53,7 +53,21 @@ fn named(run: &RunSample) -> Vec<(&str, u32, &FlowSample)> {
 impl Connection<'_> {
     /// The mean of a figure over the passes with its interval; `None` where no pass has it.
     pub fn over_passes(&self, of: impl Fn(&FlowSample) -> Option<f64>) -> Option<Estimate> {
-        mean(&self.flows.iter().filter_map(|flow| of(flow)).collect::<Vec<_>>())
+        mean(&self.values(of))
+    }
+
+    /// The same of a share.
+    pub fn share(&self, of: impl Fn(&FlowSample) -> Option<f64>) -> Option<Estimate> {
+        Estimate::of_shares(&self.values(of))
+    }
+
+    /// A pass in which it failed before anything of it moved has no figures.
+    fn values(&self, of: impl Fn(&FlowSample) -> Option<f64>) -> Vec<f64> {
+        self.flows
+            .iter()
+            .filter(|flow| !flow.has_never_moved())
+            .filter_map(|flow| of(flow))
+            .collect()
     }
 
     /// The same of a delay of one way; `None`, too, where two clocks hide it in a pass.

@@ -254,19 +254,33 @@ struct Part<T>(&'static str, fn(&T) -> f64);
 struct Figure {
     name: &'static str,
     of: fn(&Totals) -> Option<f64>,
-    /// Whether two clocks may hide it.
-    one_way: bool,
+    kind: Kind,
+}
+
+/// What its mean is, and whether two clocks may hide it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Of two delays over the same way: what clocks differ by is in both.
+    Difference,
+    /// A delay that is read on two clocks.
+    OneWay,
+    /// Of a whole.
+    Share,
 }
 
 impl Figure {
     fn line(&self, cell: &Measured) -> Option<SheetLine> {
-        let bound = |run: &Totals| run.delay_bound.filter(|_| self.one_way);
+        let bound = |run: &Totals| run.delay_bound.filter(|_| self.kind == Kind::OneWay);
         let found: Vec<(&Totals, f64)> =
             cell.runs.iter().filter_map(|run| Some((run, (self.of)(run)?))).collect();
         let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
-        let found_mean = mean(&values)?;
-        let is_known =
-            |(run, value): &(&Totals, f64)| !self.one_way || run.known(Some(*value)).is_some();
+        let found_mean = match self.kind {
+            Kind::Share => Estimate::of_shares(&values),
+            Kind::Difference | Kind::OneWay => mean(&values),
+        }?;
+        let is_known = |(run, value): &(&Totals, f64)| {
+            self.kind != Kind::OneWay || run.known(Some(*value)).is_some()
+        };
         let line = SheetLine {
             bound_s: cell.runs.iter().filter_map(bound).max_by(f64::total_cmp),
             ..line(self.name, found_mean)
@@ -282,7 +296,7 @@ impl Figure {
 impl Measured {
     /// A delay of one way over the passes; `None` where no run has it, or two clocks hide it in one.
     pub fn delay(&self, of: fn(&Totals) -> Option<f64>) -> Option<Estimate> {
-        let line = Figure { name: "", of, one_way: true }.line(self)?;
+        let line = Figure { name: "", of, kind: Kind::OneWay }.line(self)?;
         Some(Estimate { value: line.value?, interval: line.interval, passes: line.passes })
     }
 
@@ -332,16 +346,17 @@ fn line(figure: &'static str, found: Estimate) -> SheetLine {
     }
 }
 
-const WINDOW: Figure = Figure { name: "window_delay_s", of: |run| run.window_delay, one_way: true };
+const WINDOW: Figure =
+    Figure { name: "window_delay_s", of: |run| run.window_delay, kind: Kind::OneWay };
 const DELAYS: [Figure; 6] = [
-    Figure { name: "delay_p50_s", of: |run| run.delay_p50, one_way: true },
-    Figure { name: "delay_p95_s", of: |run| run.delay_p95, one_way: true },
-    Figure { name: "delay_p99_s", of: |run| run.delay_p99, one_way: true },
-    Figure { name: "delay_p99_at_least_s", of: |run| run.delay_p99_at_least, one_way: true },
-    Figure { name: "delay_p999_s", of: |run| run.delay_p999, one_way: true },
-    Figure { name: "pdv_p99_s", of: |run| run.pdv_p99, one_way: false },
+    Figure { name: "delay_p50_s", of: |run| run.delay_p50, kind: Kind::OneWay },
+    Figure { name: "delay_p95_s", of: |run| run.delay_p95, kind: Kind::OneWay },
+    Figure { name: "delay_p99_s", of: |run| run.delay_p99, kind: Kind::OneWay },
+    Figure { name: "delay_p99_at_least_s", of: |run| run.delay_p99_at_least, kind: Kind::OneWay },
+    Figure { name: "delay_p999_s", of: |run| run.delay_p999, kind: Kind::OneWay },
+    Figure { name: "pdv_p99_s", of: |run| run.pdv_p99, kind: Kind::Difference },
 ];
 const SHARES: [Figure; 2] = [
-    Figure { name: "lost_share", of: |run| run.worst_loss, one_way: false },
-    Figure { name: "reordered_share", of: |run| run.reordered, one_way: false },
+    Figure { name: "lost_share", of: |run| run.worst_loss, kind: Kind::Share },
+    Figure { name: "reordered_share", of: |run| run.reordered, kind: Kind::Share },
 ];

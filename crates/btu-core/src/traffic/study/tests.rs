@@ -7,6 +7,7 @@ use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::traffic::analysis::figures::BlockCounts;
 use crate::traffic::analysis::figures::Figures;
+use crate::traffic::analysis::figures::Loss;
 use crate::traffic::course::tests::flow;
 use crate::traffic::plan::Link;
 use crate::traffic::plan::Plan;
@@ -168,6 +169,35 @@ fn a_run_that_could_not_be_made_is_no_part_of_the_rates_of_its_cell() {
         close(value, 2e6);
         assert_eq!(passes, 3);
     }
+}
+
+/// The geometric mean of 1 %, 4 % and 1 % is 1.6 %, and would be another mean as soon as one pass lost nothing. A cell
+/// of one connection and the connection say one share.
+#[test]
+fn shares_that_were_lost_have_an_arithmetic_mean_everywhere() {
+    let pass = |number, lost_share: f64| {
+        let mut one = cluster(1e6, 0, 1000);
+        let received = crate::traffic::analysis::figures::rounded(1e3 * (1.0 - lost_share));
+        let loss = Loss { sent: 1000, received, lost_share, ..Loss::default() };
+        one.flows[0].figures.loss = Some(loss);
+        run(number, vec![one])
+    };
+    let runs = vec![pass(1, 0.01), pass(2, 0.04), pass(3, 0.01)];
+    let journal = journal(Study::Scenario, Group::Scenario, runs);
+    let all = connections(&journal);
+    let of_connection = all[0].share(|flow| Some(flow.figures.loss?.lost_share)).unwrap();
+    let cell = analyse(&journal).cells.remove(0);
+    let losses: Vec<f64> = cell.runs.iter().filter_map(|run| run.loss).collect();
+    let of_cell = Estimate::of_shares(&losses).unwrap();
+    for found in [of_connection, of_cell] {
+        close(found.value, 0.02);
+        assert_eq!(found.passes, 3);
+        assert!(found.interval.is_some_and(|of| of.low.abs() < f64::EPSILON && of.contains(0.02)));
+    }
+    assert_eq!(
+        Estimate::of_shares(&[0.0, 1.0, 1.0]).unwrap().interval.unwrap().high.to_bits(),
+        1.0_f64.to_bits()
+    );
 }
 
 /// Neither is it a point of the law of sessions, nor of the knee.

@@ -217,14 +217,9 @@ fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Opt
 }
 
 fn is_partial(run: &RunSample, flows: &[&FlowSample]) -> bool {
-    let is_idle = |flow: &FlowSample| {
-        flow.figures.arrived_bytes.is_empty() && flow.figures.delivered_bytes.is_empty()
-    };
-    let never_moved =
-        |flow: &&FlowSample| matches!(flow.outcome, Outcome::Failed { .. }) && is_idle(flow);
     flows.is_empty()
         || run.clusters.iter().any(|cluster| cluster.failed.is_some())
-        || flows.iter().any(never_moved)
+        || flows.iter().any(|flow| flow.has_never_moved())
 }
 
 fn broken(run: &RunSample, flows: &[&FlowSample]) -> Option<String> {

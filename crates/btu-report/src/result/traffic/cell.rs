@@ -125,7 +125,7 @@ pub(super) fn cell(measured: &Measured) -> TrafficCellResult {
         window_delay_ci95_s: measured.window_delay.and_then(bounds),
         drained_delay_s: value(measured.drained_delay),
         delays: delays(measured),
-        lost_share: btu_core::stats::arithmetic_mean(&losses),
+        lost_share: value(Estimate::of_shares(&losses)),
         missed_blocks: runs.iter().map(|run| run.missed).sum(),
         fairness: value(measured.fairness),
         sender_cpu_s_per_gb: value(measured.sender_cpu_s_per_gb),

@@ -85,7 +85,7 @@ fn connection(one: &Connection<'_>) -> Option<TrafficConnectionResult> {
     let window = one.delay(|flow| flow.figures.window_delay_s);
     let (p50, p99) = (one.delay(of_blocks(|d| d.p50_s)), one.delay(of_blocks(|d| d.p99_s)));
     let pdv = one.over_passes(of_blocks(|delay| delay.pdv_p99_s));
-    let lost = one.over_passes(|flow| flow.figures.loss.map(|loss| loss.lost_share));
+    let lost = one.share(|flow| flow.figures.loss.map(|loss| loss.lost_share));
     Some(TrafficConnectionResult {
         cell: one.cell,
         cluster: one.cluster.to_owned(),

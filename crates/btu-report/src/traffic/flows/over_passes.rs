@@ -46,7 +46,7 @@ fn row(name: &str, one: &Connection<'_>) -> Vec<String> {
         told(one.delay(|flow| flow.figures.window_delay_s), time),
         told(blocks(|delay| delay.p50_s), time),
         told(blocks(|delay| delay.p99_s), time),
-        told(one.over_passes(|flow| flow.figures.loss.map(|loss| loss.lost_share)), |share| {
+        told(one.share(|flow| flow.figures.loss.map(|loss| loss.lost_share)), |share| {
             number::measured(share * 100.0, "")
         }),
         one.flows.len().to_string(),
