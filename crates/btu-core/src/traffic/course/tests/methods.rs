@@ -1,0 +1,166 @@
+//! What standard methods find of the line.
+
+use super::*;
+
+#[test]
+fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
+    let findings = Findings::of(&journal(plan("rfc2544", Study::Method)));
+    assert_eq!(
+        findings.frames.iter().map(|one| one.frame_bytes).collect::<Vec<_>>(),
+        [64, 512, 1518]
+    );
+    for one in &findings.frames {
+        close(one.wire_bit_s(one.throughput_fps.unwrap()), LINE, 0.01);
+        assert!(one.lossy_fps.unwrap() > one.throughput_fps.unwrap() && one.trials < 12);
+        // From half above the line: 1 - 10 / 15, then 1 - 10 / 13.5 ..., at last two without loss.
+        let (load, lost) = one.losses[0];
+        close(one.wire_bit_s(load), 1.5 * LINE, 1e-6);
+        close(lost, 1.0 / 3.0, 0.01);
+        let clean: Vec<f64> = one.losses.iter().rev().take(2).map(|(_, lost)| *lost).collect();
+        assert_eq!(clean, [0.0, 0.0], "{:?}", one.losses);
+    }
+}
+
+/// A latency between two hosts is none of their path below what their clocks are known to agree to.
+#[test]
+fn a_latency_that_two_clocks_hide_is_not_said() {
+    let mut journal = journal(plan("rfc2544", Study::Method));
+    let latency = |journal: &Journal| {
+        let found = Findings::of(journal).frames.remove(0);
+        (found.latency_p50_s, found.latency_p99_s, found.latency_bound_s)
+    };
+    assert_eq!(latency(&journal), (Some(0.002), Some(0.005), None));
+    let cells: Vec<u32> = journal
+        .lines
+        .iter()
+        .filter_map(Line::cell)
+        .filter(|cell| cell.group == Group::Latency)
+        .map(|cell| cell.id)
+        .collect();
+    for line in &mut journal.lines {
+        if let Line::TrafficRun(run) = line
+            && cells.contains(&run.cell)
+        {
+            run.clusters[0].flows[0].clocks = Some(Agreement::Within(Nanos::from_millis(3)));
+        }
+    }
+    assert_eq!(latency(&journal), (None, Some(0.005), Some(0.003)));
+}
+
+#[test]
+fn t13_rfc_9004_finds_the_queue_and_corrects_it_for_what_left_meanwhile() {
+    let findings = Findings::of(&journal(plan("rfc9004", Study::Method)));
+    for one in &findings.frames {
+        let burst = one.burst.unwrap();
+        assert_eq!((burst.searches, burst.open_end), (3, false));
+        close(burst.frames, QUEUE_FRAMES, 1e-9);
+        // A tenth of a burst left while it came.
+        close(burst.buffer_frames.unwrap(), QUEUE_FRAMES * 0.9, 0.01);
+    }
+}
+
+/// Whatever made too little of what came first: the search goes on above it, and so does the series of losses.
+#[test]
+fn a_search_that_begins_too_low_ends_at_the_rate_of_the_line() {
+    for share in [0.6, 0.1, 0.01] {
+        let course = Course { frames: vec![512], ..method::find("rfc2544").unwrap().short() };
+        let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+        let mut first = [share * LINE].into_iter();
+        let journal = journal_over(plan, &mut || first.next().unwrap_or(LINE));
+        let found = Findings::of(&journal).frames.remove(0);
+        close(found.wire_bit_s(found.throughput_fps.unwrap()), LINE, 0.01);
+        assert!(found.lossy_fps.is_some() && found.trials < 20, "{} trials", found.trials);
+        close(found.losses[0].1, 1.0 / 3.0, 0.02);
+    }
+}
+
+/// What left while a burst came is not known where no load came whole: neither is the buffer.
+#[test]
+fn without_a_throughput_there_is_no_buffer() {
+    let course = Course { frames: vec![512], ..method::find("rfc9004").unwrap().short() };
+    let plan = Plan { course: Some(course), ..Plan::new(Study::Method, Vec::new(), 1) };
+    let mut lines = [LINE].into_iter();
+    let journal = journal_over(plan, &mut || lines.next().unwrap_or(1.0));
+    let found = Findings::of(&journal).frames.remove(0);
+    let burst = found.burst.unwrap();
+    assert_eq!((found.throughput_fps, burst.buffer_frames, burst.buffer_s), (None, None, None));
+    close(burst.frames, QUEUE_FRAMES, 1e-9);
+}
+
+/// 60 s of a gigabit of 64 B have 89 million frames: a trial has 3.5 of them, and the report says so. At 10 Mb/s
+/// nothing is cut.
+#[test]
+fn trials_that_were_cut_are_deviations() {
+    let said = |line: f64| {
+        let course =
+            Course { frames: vec![64, 1518], ..method::find("rfc2544").unwrap().standard() };
+        let plan = Plan { course: Some(course.clone()), ..Plan::new(Study::Method, Vec::new(), 1) };
+        let all = Findings::of(&journal_over(plan, &mut || line)).deviations(&course);
+        all[method::find("rfc2544").unwrap().differs.len()..].to_vec()
+    };
+    let left = "without frames of 128, 256, 512, 1024, 1280 B";
+    assert_eq!(said(LINE), [left]);
+    let cut = "trials of 3500000 frames at the most: down to 1.57 s with 64 B, 28.71 s with 1518 B instead of 60 s";
+    assert_eq!(said(1e9), [left, cut]);
+}
+
+/// Frames of IPv6 are longer than they are called: whoever reads the method has to know.
+#[test]
+fn frames_over_ipv6_are_a_deviation() {
+    let course = method::find("rfc2544").unwrap().short();
+    let mut journal = journal(plan("rfc2544", Study::Method));
+    let said = |journal: &Journal| Findings::of(journal).deviations(&course).join("; ");
+    assert!(!said(&journal).contains("IPv6"));
+    let run = journal.lines.iter_mut().find_map(|line| match line {
+        Line::TrafficRun(run) => Some(run),
+        Line::TrafficCell(_) => None,
+    });
+    run.unwrap().flags.push(Flag::new(findings::LONGER_FRAMES, findings::OF_IPV6));
+    assert!(said(&journal).contains("over IPv6 each frame is 20 B longer"), "{}", said(&journal));
+}
+
+#[test]
+fn t13_rfc_6349_knows_the_ideal_from_what_was_measured_before() {
+    let found = Findings::of(&journal(plan("rfc6349", Study::Method))).transfers;
+    assert_eq!(found.iter().map(|one| one.share).collect::<Vec<_>>(), [0.25, 0.5, 0.75, 1.0, 2.0]);
+    for one in &found {
+        close(one.ideal_bit_s, LINE * 1448.0 / 1538.0, 0.01);
+        close(one.figures.efficiency_percent, 99.0, 1e-9);
+        close(one.figures.buffer_delay_percent.unwrap(), 25.0, 1e-6);
+    }
+}
+
+/// Between two hosts nobody samples where the queue stands: what a window carries is known all the same.
+#[test]
+fn t13_rfc_6349_without_samples_of_the_round_trip_lacks_the_buffer_delay_alone() {
+    let mut journal = journal(plan("rfc6349", Study::Method));
+    let here = Findings::of(&journal).transfers;
+    for line in &mut journal.lines {
+        if let Line::TrafficRun(run) = line {
+            run.clusters[0].flows[0].places = None;
+        }
+    }
+    let apart = Findings::of(&journal).transfers;
+    assert_eq!((here.len(), apart.len()), (5, 5));
+    for (here, apart) in here.iter().zip(&apart) {
+        let want = TransferFigures { buffer_delay_percent: None, ..here.figures };
+        assert_eq!(apart.figures, want);
+    }
+}
+
+#[test]
+fn every_method_ends_and_finds_something() {
+    for method in METHODS {
+        let findings = Findings::of(&journal(plan(method.name, Study::Method)));
+        assert!(!findings.is_empty(), "{}", method.name);
+        // What is never done as the text asks is said of every course, a short one says more.
+        let (whole, short) =
+            [method.standard(), method.short()].map(|c| method.deviations(&c)).into();
+        assert!(!whole.is_empty() && whole == method.differs, "{}: {whole:?}", method.name);
+        assert!(
+            short.starts_with(&whole) && short.len() > whole.len(),
+            "{}: {short:?}",
+            method.name
+        );
+    }
+}
