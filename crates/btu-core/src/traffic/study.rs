@@ -130,7 +130,7 @@ pub struct Measured {
 /// A mean over passes with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The geometric mean of the passes; the arithmetic one where a value is zero.
+    /// The geometric mean of the passes; the arithmetic one of shares, and where a value is zero.
     pub value: f64,
     /// 95 %, from three passes on.
     pub interval: Option<Interval>,
