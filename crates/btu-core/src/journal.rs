@@ -82,7 +82,7 @@ impl EventRecord {
     }
 
     /// The last of these events that begins or ends what they tell of.
-    fn last_of_life(events: &[Self]) -> Option<&Self> {
+    pub(crate) fn last_of_life(events: &[Self]) -> Option<&Self> {
         let of_life = ["agent_lost", Journal::FINISHED, "interrupted", "resumed", "started"];
         events.iter().rfind(|one| of_life.contains(&one.event.as_str()))
     }

@@ -173,7 +173,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         })
         .collect();
     let analysis = Analysis {
-        complete: journal.moment("finished").is_some()
+        complete: journal.is_complete()
             && journal.runs().all(RunSample::is_complete),
         mu,
         rates,

@@ -123,7 +123,7 @@ fn nothing() -> String {
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     let (journal, plan) = (seen.journal, &seen.journal.plan);
     let from = journal.moment("started").unwrap_or("at an unknown time");
-    let to = journal.moment("finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let to = journal.finished().map_or_else(String::new, |at| format!(" to {at}"));
     let visits: usize = journal
         .lines
         .iter()

@@ -79,7 +79,7 @@ pub fn pingpong_result(journal: &Journal, analysis: &Analysis) -> PingPongDocume
         order: journal.plan.order.to_string(),
         statistic: journal.plan.statistic.name().to_owned(),
         started_at: journal.moment("started").map(str::to_owned),
-        finished_at: journal.moment("finished").map(str::to_owned),
+        finished_at: journal.finished().map(str::to_owned),
         complete: analysis.complete,
         curves: analysis.curves.iter().map(curve::curve).collect(),
         reference: analysis.reference.as_ref().map(curve::curve),
