@@ -19,11 +19,12 @@ pub(super) fn plan(args: &QosArgs) -> Result<Plan, Failure> {
         let cause = anyhow!("--time {}: write 50ms to 12 minutes", args.time);
         return Err(Failure::usage(cause));
     }
+    let classes = classes(&args.classes)?;
     let course = Course {
         name: QOS.to_owned(),
         time_ns: args.time,
-        classes: classes(&args.classes)?,
-        limits: limits(&args.limit)?,
+        limits: limits(&args.limit, &classes)?,
+        classes,
         most_sessions: args.sessions.or(args.peer.peer.as_ref().map(|_| TOWARDS_AN_AGENT)),
         ..Course::default()
     };
@@ -45,6 +46,11 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
         let cause = anyhow!("unknown application class \"{name}\"; write {known}");
         return Err(Failure::usage(cause));
     }
+    let twice = (1..).zip(names).find(|(next, name)| names[*next..].contains(name));
+    if let Some((_, name)) = twice {
+        let cause = anyhow!("the application class \"{name}\" is named twice; name each once");
+        return Err(Failure::usage(cause));
+    }
     Ok(if names.is_empty() {
         known.into_iter().map(str::to_owned).collect()
     } else {
@@ -52,10 +58,16 @@ fn classes(names: &[String]) -> Result<Vec<String>, Failure> {
     })
 }
 
-fn limits(wishes: &[String]) -> Result<EditedLimits, Failure> {
+fn limits(wishes: &[String], classes: &[String]) -> Result<EditedLimits, Failure> {
     let mut limits = EditedLimits::default();
     for wish in wishes {
         limits.set(wish).map_err(|cause| Failure::usage(anyhow!("--limit {wish}: {cause}")))?;
+    }
+    if let Some(class) = limits.beyond(classes) {
+        let cause = anyhow!("--limit: the class \"{class}\" is not measured");
+        return Err(
+            Failure::usage(cause).hint(format!("measure it: {},{class}", classes.join(",")))
+        );
     }
     Ok(limits)
 }

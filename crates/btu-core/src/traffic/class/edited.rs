@@ -13,11 +13,27 @@ use super::by_name;
 use crate::units::Nanos;
 use crate::units::Ratio;
 
-/// Limits by class and key, as a plan holds them: `[course.limits.voice]`, `delay_p99_s = 0.2`. An upper limit of `inf`
-/// and a lower one of 0 ask for nothing.
+/// Limits by class and key, as a plan holds them: `[course.limits.voice]`, `delay_p99_s = 0.2`, `loss = "none"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct EditedLimits(BTreeMap<String, BTreeMap<String, f64>>);
+pub struct EditedLimits(BTreeMap<String, BTreeMap<String, Asked>>);
+
+/// What a limit asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "write a number or \"none\"")]
+enum Asked {
+    /// This: of an upper limit `inf` and of a lower one 0 ask for nothing, as older plans have it.
+    At(f64),
+    /// Nothing. A word, because JSON has no number for it.
+    Nothing(Word),
+}
+
+/// The word of a limit that asks for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    None,
+}
 
 /// A limit that can be set.
 struct Limit {
@@ -55,19 +71,23 @@ impl EditedLimits {
     /// What sessions of a class have to bear here.
     pub fn of(&self, class: &Class) -> ClassLimits {
         let mut limits = class.limits;
-        for (key, value) in self.0.get(class.name).into_iter().flatten() {
+        for (key, asked) in self.0.get(class.name).into_iter().flatten() {
             if let Some(limit) = LIMITS.iter().find(|limit| limit.key == key) {
-                let asks = value.to_bits() != limit.nothing.to_bits();
-                *(limit.field)(&mut limits) = asks.then_some(*value);
+                *(limit.field)(&mut limits) = limit.value(*asked);
             }
         }
         limits
     }
 
+    /// The first class with limits of its own that is none of these.
+    pub fn beyond(&self, classes: &[String]) -> Option<&str> {
+        self.0.keys().find(|class| !classes.contains(class)).map(String::as_str)
+    }
+
     /// Sets the limit of an option: `voice.delay=200ms`, `mpeg.loss=1%`, `web.delay=none`.
     ///
     /// # Errors
-    /// What may be written in its place.
+    /// What may be written in its place; a limit that was set before.
     pub fn set(&mut self, wish: &str) -> Result<(), String> {
         let (what, value) = wish.split_once('=').ok_or(FORM)?;
         let (class, name) = what.split_once('.').ok_or(FORM)?;
@@ -75,9 +95,12 @@ impl EditedLimits {
         let limit = LIMITS.iter().find(|limit| limit.name == name);
         let limit =
             limit.ok_or_else(|| format!("no limit \"{name}\"; write {}", names(|l| l.name)))?;
-        let value = limit.read(value)?;
-        self.0.entry(class.name.to_owned()).or_default().insert(limit.key.to_owned(), value);
-        Ok(())
+        let asked = limit.read(value)?;
+        let of_class = self.0.entry(class.name.to_owned()).or_default();
+        match of_class.insert(limit.key.to_owned(), asked) {
+            Some(_) => Err(format!("{what} was set before; write each limit once")),
+            None => Ok(()),
+        }
     }
 
     /// Whether every class and limit is known and every value legal.
@@ -87,12 +110,14 @@ impl EditedLimits {
     pub fn check(&self) -> Result<(), String> {
         for (class, limits) in &self.0 {
             known(class)?;
-            for (key, value) in limits {
+            for (key, asked) in limits {
                 let limit = LIMITS.iter().find(|limit| limit.key == key);
                 let write = || names(|limit| limit.key);
                 let limit =
                     limit.ok_or_else(|| format!("no limit \"{key}\"; write {}", write()))?;
-                limit.legal(*value).map_err(|cause| format!("{class}.{key}: {cause}"))?;
+                if let Asked::At(value) = asked {
+                    limit.legal(*value).map_err(|cause| format!("{class}.{key}: {cause}"))?;
+                }
             }
         }
         Ok(())
@@ -100,9 +125,17 @@ impl EditedLimits {
 }
 
 impl Limit {
-    fn read(&self, text: &str) -> Result<f64, String> {
+    /// What it asks for; `None` for nothing.
+    fn value(&self, asked: Asked) -> Option<f64> {
+        match asked {
+            Asked::At(value) => (value.to_bits() != self.nothing.to_bits()).then_some(value),
+            Asked::Nothing(Word::None) => None,
+        }
+    }
+
+    fn read(&self, text: &str) -> Result<Asked, String> {
         if text == "none" {
-            return Ok(self.nothing);
+            return Ok(Asked::Nothing(Word::None));
         }
         let value = match self.unit {
             Unit::Share => {
@@ -111,7 +144,7 @@ impl Limit {
             Unit::Time => text.parse().map(Nanos::seconds).map_err(|cause| cause.to_string()),
             Unit::Times => text.parse::<f64>().map_err(|cause| cause.to_string()),
         };
-        value.and_then(|value| self.legal(value))
+        value.and_then(|value| self.legal(value)).map(Asked::At)
     }
 
     fn legal(&self, value: f64) -> Result<f64, String> {
@@ -126,9 +159,9 @@ impl Limit {
 impl Unit {
     fn name(&self) -> &'static str {
         match self {
-            Self::Share => "of 1, or none",
-            Self::Time => "seconds, or none",
-            Self::Times => "times, or none",
+            Self::Share => "of 1, or \"none\"",
+            Self::Time => "seconds, or \"none\"",
+            Self::Times => "times, or \"none\"",
         }
     }
 }
@@ -232,10 +265,29 @@ mod tests {
         let text = toml::to_string(&limits).unwrap();
         let read: EditedLimits = toml::from_str(&text).unwrap();
         assert_eq!((&read, read.check()), (&limits, Ok(())), "{text}");
+        let json = serde_json::to_value(&limits).unwrap();
+        assert_eq!(
+            (&json["web"]["delay_p99_s"], &json["mpeg"]["carried"]),
+            (&"none".into(), &"none".into())
+        );
+        // As a plan says it that people write, or an older program.
+        for text in [
+            "[web]\ndelay_p99_s = \"none\"\n[mpeg]\ncarried = \"none\"",
+            "[web]\ndelay_p99_s = inf\n[mpeg]\ncarried = 0",
+        ] {
+            let read: EditedLimits = toml::from_str(text).unwrap();
+            read.check().unwrap();
+            for class in ["web", "mpeg"] {
+                let class = by_name(class).unwrap();
+                assert_eq!(read.of(class), limits.of(class), "{text}");
+            }
+        }
+        let wrong = toml::from_str::<EditedLimits>("[voice]\nloss = \"1%\"").unwrap_err();
+        assert!(wrong.message().contains("write a number or \"none\""), "{wrong}");
         for (text, why) in [
             ("[nobody]\nloss = 0.1", "no application class \"nobody\""),
             ("[voice]\nlose = 0.1", "no limit \"lose\"; write delay_p99_s, "),
-            ("[voice]\nloss = 1.5", "voice.loss: 1.5: write 0 to 1 of 1, or none"),
+            ("[voice]\nloss = 1.5", "voice.loss: 1.5: write 0 to 1 of 1, or \"none\""),
             ("[voice]\ndelay_p99_s = nan", "voice.delay_p99_s: NaN: write 0.0001 to 60 seconds"),
             ("[voice]\nshare = inf", "voice.share: inf: write"),
         ] {
@@ -248,11 +300,22 @@ mod tests {
             ("voice=1", "write CLASS.LIMIT=VALUE"),
             ("fax.delay=1s", "no application class \"fax\""),
             ("voice.speed=1", "no limit \"speed\"; write delay, pdv, loss"),
-            ("voice.delay=90s", "90: write 0.0001 to 60 seconds, or none"),
-            ("voice.slowdown=0.5", "0.5: write 1 to 1000000 times, or none"),
+            ("voice.delay=90s", "90: write 0.0001 to 60 seconds, or \"none\""),
+            ("voice.slowdown=0.5", "0.5: write 1 to 1000000 times, or \"none\""),
         ] {
             let said = EditedLimits::default().set(wish).unwrap_err();
             assert!(said.starts_with(why), "{said}");
         }
+    }
+
+    #[test]
+    fn a_limit_is_set_once_and_of_a_class_that_is_measured() {
+        let mut limits = edited(&["voice.delay=200ms", "voice.loss=2%"]);
+        let twice = limits.set("voice.delay=100ms").unwrap_err();
+        assert_eq!(twice, "voice.delay was set before; write each limit once");
+        let classes =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(limits.beyond(&classes(&["bulk"])), Some("voice"));
+        assert_eq!(limits.beyond(&classes(&["bulk", "voice"])), None);
     }
 }
