@@ -16,6 +16,7 @@ use super::study::Totals;
 use crate::units::Nanos;
 
 pub(super) use sheet::KNEE as KNEE_SERIES;
+pub(super) use sheet::methods as methods_of_sheet;
 
 /// The run that is made next.
 #[derive(Clone, Debug, PartialEq)]

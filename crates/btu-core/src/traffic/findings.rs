@@ -4,6 +4,8 @@ use super::analysis::figures::Delays;
 use super::analysis::search::corrected_buffer;
 use super::analysis::transfer::Transfer;
 use super::analysis::transfer::TransferFigures;
+use super::course::QOS;
+use super::course::methods_of_sheet;
 use super::method;
 use super::method::FRAMES_OF_A_TRIAL;
 use super::method::FULL_FRAME;
@@ -152,7 +154,11 @@ impl Findings {
     /// What the text of its method asks for and a course, or what was made of it, is not.
     pub fn deviations(&self, course: &Course) -> Vec<String> {
         let known = method::find(&course.name);
-        let mut found = known.map(|method| method.deviations(course)).unwrap_or_default();
+        let mut found = match known {
+            Some(method) => method.deviations(course),
+            None if course.name == QOS => deviations_of_sheet(course),
+            None => Vec::new(),
+        };
         found.extend(self.over_ipv6.then(|| OF_IPV6.to_owned()));
         let of = |(frame, seconds): &(u32, f64)| format!("{seconds:.2} s with {frame} B");
         let shortened: Vec<String> = self.shortened.iter().map(of).collect();
@@ -171,6 +177,21 @@ impl Findings {
         *self == Self::default()
     }
 }
+
+/// A sheet takes from each method one figure or two, in the time that it has for them.
+fn deviations_of_sheet(course: &Course) -> Vec<String> {
+    let parts = std::iter::once(OF_STREAMS.to_owned());
+    let of_methods = methods_of_sheet(course).into_iter().flat_map(|(method, time)| {
+        let own = Course { time_ns: time, ..method.standard() };
+        let told = |deviation| format!("{}: {deviation}", method.name);
+        method.deviations(&own).into_iter().map(told).collect::<Vec<_>>()
+    });
+    parts.chain(of_methods).collect()
+}
+
+/// What a sheet says by RFC 6349.
+const OF_STREAMS: &str =
+    "rfc6349: efficiency and buffer delay alone, of full streams with one window";
 
 /// Every run with its cell.
 struct Runs<'a>(Vec<(&'a Cell, &'a RunSample)>);

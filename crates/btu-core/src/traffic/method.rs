@@ -3,9 +3,9 @@
 mod frames;
 pub(super) mod responsiveness;
 mod rfc2544;
-mod rfc6349;
+pub(super) mod rfc6349;
 mod rfc9004;
-mod rfc9097;
+pub(super) mod rfc9097;
 
 pub(super) use frames::FRAMES_OF_A_TRIAL;
 pub(super) use frames::Frame;

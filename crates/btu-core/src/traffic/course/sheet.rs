@@ -7,6 +7,8 @@ use crate::stats;
 use crate::traffic::analysis::knee;
 use crate::traffic::class;
 use crate::traffic::class::Class;
+use crate::traffic::method;
+use crate::traffic::method::Method;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
@@ -67,6 +69,15 @@ fn capacity(course: &Course) -> Probe {
 fn trips(course: &Course) -> Probe {
     let interval_ns = course.time_ns.min(LONGEST_INTERVAL);
     Probe::Responsiveness { interval_ns, intervals: INTERVALS }
+}
+
+/// The standard methods that a sheet uses, each with the time that it has here.
+pub(in crate::traffic) fn methods(course: &Course) -> [(&'static Method, Nanos); 3] {
+    [
+        (&method::rfc9097::METHOD, course.time_ns * SEARCH_TIMES),
+        (&method::rfc6349::METHOD, course.time_ns.max(LEAST_STREAM)),
+        (&method::responsiveness::METHOD, course.time_ns.min(LONGEST_INTERVAL)),
+    ]
 }
 
 fn search(seen: &SoFar<'_>) -> Cell {

@@ -11,7 +11,7 @@ use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-pub(super) static METHOD: Method = Method {
+pub(in crate::traffic) static METHOD: Method = Method {
     name: "rfc6349",
     about: "transfer time ratio, TCP efficiency and buffer delay over the window",
     source: "RFC 6349, sections 3.2 (round trip), 3.3 (bandwidth, by the throughput of full frames), 4 \

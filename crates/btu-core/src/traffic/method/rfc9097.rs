@@ -8,7 +8,7 @@ use crate::traffic::plan::Probe;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-pub(super) static METHOD: Method = Method {
+pub(in crate::traffic) static METHOD: Method = Method {
     name: "rfc9097",
     about: "maximum IP-layer capacity, by a rate that follows what its receiver reports",
     source: "RFC 9097, section 8 and appendix A (type B), Y.1540 annex A: reports each 50 ms, thresholds of \
