@@ -6,6 +6,8 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
 use btu_core::traffic::study::Measured;
+use btu_core::traffic::study::Of;
+use btu_core::traffic::study::SheetLine;
 use btu_core::words::several;
 
 use super::Seen;
@@ -50,7 +52,10 @@ fn card(analysis: &Analysis) -> Vec<Figure> {
             meaning: "the load beyond which the path carries no more",
         });
     }
-    figures.extend(found(&analysis.findings));
+    figures.extend(without_loss(&analysis.findings));
+    figures.extend(capacity(analysis));
+    figures.extend(ratio_of_times(&analysis.findings));
+    figures.extend(round_trips(analysis));
     if figures.is_empty() {
         let all = |value: fn(&Measured) -> Option<Estimate>| shown(analysis).and_then(value);
         let rates = [
@@ -71,39 +76,64 @@ fn card(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// The main figure of each standard method.
-fn found(findings: &Findings) -> Vec<Figure> {
-    let largest = findings.frames.last().and_then(|one| Some((one, one.throughput_fps?)));
-    let of = |name, value: String, unit, meaning| Figure {
-        name,
-        value,
-        unit,
-        interval: String::new(),
-        meaning,
+/// The highest load without loss.
+fn without_loss(findings: &Findings) -> Option<Figure> {
+    let largest = findings.frames.last()?;
+    let rate = largest.wire_bit_s(largest.throughput_fps?);
+    let meaning = "the highest load of the largest frame without loss, on the wire";
+    Some(plain("Throughput", megabits_of(rate), "Mb/s", meaning))
+}
+
+/// A sheet has a search in each pass, and its figure is their mean.
+fn capacity(analysis: &Analysis) -> Option<Figure> {
+    let of_sheet = on_sheet(analysis, "capacity_bit_s");
+    let first = analysis.findings.capacities.first();
+    let (bit_s, at_least) = of_sheet
+        .and_then(|line| Some((line.value?, line.at_least)))
+        .or_else(|| first.map(|one| (one.capacity_bit_s, one.is_lower_bound)))?;
+    let (sign, meaning) = if at_least {
+        (
+            ">= ",
+            "the most that came, at the IP layer (RFC 9097); the sender could not send what was asked for",
+        )
+    } else {
+        ("", "the most that came, at the IP layer (RFC 9097)")
     };
-    let megabits = |bit_s: f64| number::figure(bit_s / 1e6);
-    let mut figures = Vec::new();
-    figures.extend(largest.map(|(one, fps)| {
-        let meaning = "the highest load of the largest frame without loss, on the wire";
-        of("Throughput", megabits(one.wire_bit_s(fps)), "Mb/s", meaning)
-    }));
-    figures.extend(findings.capacities.first().map(|one| {
-        let (at_least, meaning) = if one.is_lower_bound {
-            (">= ", "the most that came, at the IP layer (RFC 9097); the sender could not send what was asked for")
-        } else {
-            ("", "the most that came, at the IP layer (RFC 9097)")
-        };
-        of("Capacity", format!("{at_least}{}", megabits(one.capacity_bit_s)), "Mb/s", meaning)
-    }));
-    figures.extend(findings.transfers.last().map(|one| {
-        let meaning = "time taken over the ideal time with the largest window (RFC 6349)";
-        of("Time ratio", number::ratio(one.figures.time_ratio), "", meaning)
-    }));
-    figures.extend(findings.responsiveness.first().map(|one| {
-        let meaning = "round trips per minute while connections fill the path";
-        of("RPM", number::fixed(one.rpm, 0), "/min", meaning)
-    }));
-    figures
+    let figure = plain("Capacity", format!("{sign}{}", megabits_of(bit_s)), "Mb/s", meaning);
+    Some(Figure { interval: of_sheet.map_or_else(String::new, |line| bounds(line, 1e6)), ..figure })
+}
+
+fn ratio_of_times(findings: &Findings) -> Option<Figure> {
+    let last = findings.transfers.last()?;
+    let meaning = "time taken over the ideal time with the largest window (RFC 6349)";
+    Some(plain("Time ratio", number::ratio(last.figures.time_ratio), "", meaning))
+}
+
+fn round_trips(analysis: &Analysis) -> Option<Figure> {
+    let of_sheet = on_sheet(analysis, "rpm");
+    let first = analysis.findings.responsiveness.first().map(|one| one.rpm);
+    let rpm = of_sheet.and_then(|line| line.value).or(first)?;
+    let meaning = "round trips per minute while connections fill the path";
+    let figure = plain("RPM", number::fixed(rpm, 0), "/min", meaning);
+    Some(Figure { interval: of_sheet.map_or_else(String::new, |line| bounds(line, 1.0)), ..figure })
+}
+
+/// The line of a sheet that has this figure of the path.
+fn on_sheet<'a>(analysis: &'a Analysis, figure: &str) -> Option<&'a SheetLine> {
+    analysis.sheet.iter().find(|line| line.of == Of::Path && line.figure == figure)
+}
+
+fn bounds(line: &SheetLine, unit: f64) -> String {
+    interval(line.interval.map(|bounds| [bounds.low / unit, bounds.high / unit]))
+}
+
+fn megabits_of(bit_s: f64) -> String {
+    number::figure(bit_s / 1e6)
+}
+
+/// Without an interval.
+fn plain(name: &'static str, value: String, unit: &'static str, meaning: &'static str) -> Figure {
+    Figure { name, value, unit, interval: String::new(), meaning }
 }
 
 fn megabits(name: &'static str, value: Estimate, meaning: &'static str) -> Figure {
@@ -229,7 +259,7 @@ fn one_cell(cell: &Measured, analysis: &Analysis) -> String {
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     let (journal, plan) = (seen.journal, &seen.journal.plan);
     let from = journal.moment("started").unwrap_or("at an unknown time");
-    let to = journal.moment("finished").map_or_else(String::new, |at| format!(" to {at}"));
+    let to = journal.finished().map_or_else(String::new, |at| format!(" to {at}"));
     let (runs, cells) = (several(journal.runs().count(), "run"), several(plan.cells.len(), "cell"));
     let mut facts = vec![
         Pair::new("Host", host_line(&journal.hosts)),

@@ -1,10 +1,13 @@
 //! What standard methods found: a table for each kind of finding.
 
+use btu_core::traffic::course::QOS;
 use btu_core::traffic::findings::FrameFinding;
 use btu_core::traffic::findings::TransferFinding;
 use btu_core::traffic::method;
 use btu_core::traffic::probe::CapacityFigures;
+use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::probe::ResponsivenessFigures;
+use btu_core::traffic::sample::RunSample;
 
 use super::Seen;
 use super::rate;
@@ -25,15 +28,49 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(bursts.then(|| back_to_back(&findings.frames)));
     blocks.extend((!findings.transfers.is_empty()).then(|| transfers(&findings.transfers)));
     blocks.extend(beyond_ideal(&findings.transfers));
-    blocks.extend(findings.capacities.iter().map(capacity));
-    blocks.extend(findings.responsiveness.iter().map(responsiveness));
+    blocks.extend(of_passes(seen, searched, capacity));
+    blocks.extend(of_passes(seen, under_load, responsiveness));
     blocks
+}
+
+/// What each probe of a kind found, with its pass where there are several.
+fn of_passes<T>(
+    seen: &Seen<'_>,
+    figures: fn(&ProbeSample) -> Option<T>,
+    rows: fn(&T) -> Vec<Pair>,
+) -> Vec<Block> {
+    let probed = |run: &RunSample| Some((run.pass, figures(run.probe.as_ref()?)?));
+    let all: Vec<(u32, T)> = seen.journal.runs().filter_map(probed).collect();
+    let of = all.len();
+    let pass = |pass: &u32| (of > 1).then(|| Pair::new("pass", format!("{pass} of {of}")));
+    let block = |(number, found): &(u32, T)| Block::Facts {
+        rows: pass(number).into_iter().chain(rows(found)).collect(),
+    };
+    all.iter().map(block).collect()
+}
+
+fn searched(probe: &ProbeSample) -> Option<CapacityFigures> {
+    match probe {
+        ProbeSample::Capacity(sample) => sample.figures(),
+        ProbeSample::Responsiveness(_) => None,
+    }
+}
+
+fn under_load(probe: &ProbeSample) -> Option<ResponsivenessFigures> {
+    match probe {
+        ProbeSample::Capacity(_) => None,
+        ProbeSample::Responsiveness(sample) => sample.figures(),
+    }
 }
 
 /// Which text was followed, and how far.
 fn standard(seen: &Seen<'_>) -> Option<Block> {
     let course = seen.journal.plan.course.as_ref()?;
-    let method = method::find(&course.name)?;
+    let (method, source) = match method::find(&course.name) {
+        Some(method) => (format!("{}: {}", method.name, method.about), method.source),
+        None if course.name == QOS => (format!("{QOS}: a sheet of the path"), OF_SHEET),
+        None => return None,
+    };
     let deviations = seen.analysis.findings.deviations(course);
     let told = if deviations.is_empty() {
         "as the text asks".to_owned()
@@ -42,8 +79,8 @@ fn standard(seen: &Seen<'_>) -> Option<Block> {
     };
     Some(Block::Facts {
         rows: vec![
-            Pair::new("Method", format!("{}: {}", method.name, method.about)),
-            Pair::new("Follows", method.source),
+            Pair::new("Method", method),
+            Pair::new("Follows", source),
             Pair::new("Effort", told),
         ],
     })
@@ -185,7 +222,7 @@ fn beyond_ideal(found: &[TransferFinding]) -> Option<Block> {
     })
 }
 
-fn capacity(found: &CapacityFigures) -> Block {
+fn capacity(found: &CapacityFigures) -> Vec<Pair> {
     let at_least = if found.is_lower_bound { "at least " } else { "" };
     let mut rows = vec![
         Pair::new(
@@ -222,7 +259,7 @@ fn capacity(found: &CapacityFigures) -> Block {
         );
         rows.insert(1, Pair::new("host limited", told));
     }
-    Block::Facts { rows }
+    rows
 }
 
 fn least_delay(found: &CapacityFigures) -> String {
@@ -238,30 +275,30 @@ fn least_delay(found: &CapacityFigures) -> String {
     }
 }
 
-fn responsiveness(found: &ResponsivenessFigures) -> Block {
+fn responsiveness(found: &ResponsivenessFigures) -> Vec<Pair> {
     let idle = found.idle_rpm.map_or_else(|| number::NONE.to_owned(), |rpm| number::fixed(rpm, 0));
-    Block::Facts {
-        rows: vec![
-            Pair::new(
-                "round trips per minute under load (RPM)",
-                format!("{}, confidence {}", number::fixed(found.rpm, 0), found.confidence.word()),
+    vec![
+        Pair::new(
+            "round trips per minute under load (RPM)",
+            format!("{}, confidence {}", number::fixed(found.rpm, 0), found.confidence.word()),
+        ),
+        Pair::new("on connections of their own", number::fixed(found.foreign_rpm, 0)),
+        Pair::new("on connections that carry load", number::fixed(found.loaded_rpm, 0)),
+        Pair::new("on the idle path", idle),
+        Pair::new(
+            "goodput of the load",
+            format!(
+                "{} on {} connections; {} broke",
+                rate(found.goodput_bit_s),
+                found.connections,
+                found.broken
             ),
-            Pair::new("on connections of their own", number::fixed(found.foreign_rpm, 0)),
-            Pair::new("on connections that carry load", number::fixed(found.loaded_rpm, 0)),
-            Pair::new("on the idle path", idle),
-            Pair::new(
-                "goodput of the load",
-                format!(
-                    "{} on {} connections; {} broke",
-                    rate(found.goodput_bit_s),
-                    found.connections,
-                    found.broken
-                ),
-            ),
-        ],
-    }
+        ),
+    ]
 }
 
+/// What a sheet follows.
+const OF_SHEET: &str = "RFC 9097, RFC 6349 and draft-ietf-ippm-responsiveness, each in part";
 /// What two measurements of one rate may differ by.
 const NOISE: f64 = 1.02;
 
