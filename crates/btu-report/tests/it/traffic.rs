@@ -236,14 +236,57 @@ fn connections_clusters_and_runs_stand_in_the_result() {
     assert!(!rendered("text", &short).contains("Connections over the passes"));
 }
 
+/// The columns of the first version that had rows, in their order.
+const FIRST_COLUMNS: [&str; 32] = [
+    "cell",
+    "pass",
+    "cluster",
+    "test",
+    "session",
+    "from",
+    "to",
+    "transport",
+    "traffic",
+    "duration_s",
+    "arrived_bytes",
+    "departed_bytes",
+    "delivered_bytes",
+    "acknowledged_bytes",
+    "arrival_rate_bit_s",
+    "departure_rate_bit_s",
+    "offered_ratio",
+    "window_delay_s",
+    "drained_delay_s",
+    "delay_p50_s",
+    "delay_p99_s",
+    "delay_bound_s",
+    "blocks_due",
+    "blocks_missed",
+    "lost_share",
+    "pacing_p99_us",
+    "host_limited",
+    "ended",
+    "asking_cpu_s",
+    "answering_cpu_s",
+    "noticed",
+    "notices",
+];
+
 /// Columns have a name each, rows as many fields, and those of older versions stand where they stood.
 #[test]
 fn a_row_of_csv_says_of_a_flow_what_the_result_says() {
-    let journal = journal(Study::Scenario, &[80]);
+    let mut journal = journal(Study::Scenario, &[80]);
+    for line in &mut journal.lines {
+        let Line::TrafficRun(run) = line else { continue };
+        let flow = &mut run.clusters[0].flows[0];
+        flow.sender_options.mss_bytes = Some(1448);
+        flow.sender_options.nodelay = Some(true);
+        flow.receiver_options.window_clamp_bytes = Some(65_536);
+    }
     let text = rendered("csv", &journal);
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     let (head, first) = (&lines[0], &lines[1]);
-    assert!(head.len() == first.len() && head[0] == "cell" && head[34] == "notices", "{head:?}");
+    assert!(head.len() == first.len() && head[..32] == FIRST_COLUMNS, "{head:?}");
     let field = |name: &str| first[head.iter().position(|one| *one == name).unwrap()];
     let flow = &traffic_result(&journal, &analyse(&journal)).flows[0];
     for (name, want) in [
@@ -258,6 +301,9 @@ fn a_row_of_csv_says_of_a_flow_what_the_result_says() {
         assert_eq!(field(name), want.unwrap().to_string(), "{name}");
     }
     assert_eq!((field("cell_id"), field("group"), field("x")), ("1", "scenario", "80"));
+    assert_eq!((field("nodelay"), field("mss_bytes")), ("true", "1448"));
+    assert_eq!((field("window_clamp_bytes"), field("send_buffer_bytes")), ("65536", ""));
+    assert_eq!(field("delay_hidden"), "");
 }
 
 #[test]
