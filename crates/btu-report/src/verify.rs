@@ -37,7 +37,7 @@ pub struct Verification {
     pub tier: Tier,
     /// BLAKE3 of the manifest: what names this result for ever; null without one.
     pub manifest_blake3: Option<String>,
-    /// How many figures were computed again.
+    /// How many figures were computed again and compared; none of a result whose keys meant something else.
     pub figures: usize,
     /// How many samples they came from.
     pub samples: usize,

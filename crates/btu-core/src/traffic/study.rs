@@ -173,8 +173,7 @@ pub fn analyse(journal: &Journal) -> Analysis {
         })
         .collect();
     let analysis = Analysis {
-        complete: journal.is_complete()
-            && journal.runs().all(RunSample::is_complete),
+        complete: journal.is_complete() && journal.runs().all(RunSample::is_complete),
         mu,
         rates,
         knee,

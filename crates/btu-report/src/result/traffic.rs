@@ -10,6 +10,7 @@ mod run;
 mod sheet;
 
 use btu_core::traffic::analysis::knee::Shape;
+use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Analysis;
 use btu_core::traffic::study::Estimate;
@@ -180,7 +181,7 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         link_up: link.up,
         link_down: link.down,
         started_at: journal.moment("started").map(str::to_owned),
-        finished_at: journal.moment("finished").map(str::to_owned),
+        finished_at: journal.finished().map(str::to_owned),
         complete: analysis.complete,
         mu_bit_s: analysis.mu.map(|mu| mu.value),
         mu_ci95_bit_s: analysis.mu.and_then(bounds),
@@ -215,6 +216,11 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
 
 fn bounds(estimate: Estimate) -> Option<[f64; 2]> {
     estimate.interval.map(|bounds| [bounds.low, bounds.high])
+}
+
+/// How far the delays of these flows may be off between two hosts, seconds: as the worst of them.
+fn largest_bound<'a>(flows: impl Iterator<Item = &'a FlowSample>) -> Option<f64> {
+    flows.filter_map(FlowSample::delay_bound_s).max_by(f64::total_cmp)
 }
 
 /// The word of a study or of a group, as plans have it.

@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "1.7.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "2.0.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -15,7 +15,7 @@ pub const SECOND_RUNS_SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the shape of the document of `btu score --json`.
 pub(crate) const SCORE_SCHEMA_VERSION: &str = "1.0.0";
 
-/// The keys that came after 1.0, each with the minor version that brought it.
+/// The keys that came after the first version of a major one, each with the minor version that brought it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaterKeys(&'static [(u32, &'static str)]);
 
@@ -33,68 +33,17 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
 ]);
-static TRAFFIC: LaterKeys = LaterKeys(&[
-    (1, "method"),
-    (2, EVERY_REASON),
-    (3, "clocks"),
-    (3, "delay_bound_s"),
-    (3, "delay_hidden"),
-    (4, "classes"),
-    (5, "asking_cpu_s"),
-    (5, "answering_cpu_s"),
-    (5, "notices"),
-    (4, "noticed"),
-    (4, "unverified_models"),
-    (6, "asked_bit_s"),
-    (6, "best_lost_share"),
-    (6, "least_delay_bound_s"),
-    (6, "lower_bound"),
-    (6, "sent_bit_s"),
-    (7, "carried_rate_bit_s"),
-    (7, "delay_p99_at_least_s"),
-    (7, "latency_bound_s"),
-    (7, "lost_bytes"),
-    (7, "rho_of_way"),
-    (7, "run_totals"),
-    (7, "clusters"),
-    (7, "connections"),
-    (7, "sheet"),
-    (7, "series"),
-    (7, "application_class"),
-    (7, "delays"),
-    (7, "arrival_ci95_bit_s"),
-    (7, "carried_ci95_bit_s"),
-    (7, "offered_ratio_ci95"),
-    (7, "window_delay_ci95_s"),
-    (7, "at_cell"),
-    (7, "delays_bound_s"),
-    (7, "limits_set"),
-    (7, "limit_delay_p99_s"),
-    (7, "limit_pdv_p99_s"),
-    (7, "limit_lost_share"),
-    (7, "limit_slowdown"),
-    (7, "limit_carried_share"),
-    (7, "limit_mu_share"),
-    (7, "phase_s"),
-    (7, "retransmitted_bytes"),
-    (7, "least_rtt_s"),
-    (7, "refused_datagrams"),
-    (7, "blocks_interrupted"),
-    (7, "blocks_unfinished"),
-    (7, "blocks_waiting"),
-    (7, "rtt_above_least_s"),
-    (7, "delay_min_s"),
-    (7, "delay_mean_s"),
-    (7, "delay_byte_mean_s"),
-    (7, "pacing_period_us"),
-    (7, "pacing_late_p99_us"),
-    (7, "congestion"),
-    (7, "nodelay"),
-    (7, "send_buffer_bytes"),
-    (7, "receive_buffer_bytes"),
-    (7, "mss_bytes"),
-    (7, "window_clamp_bytes"),
-]);
+static TRAFFIC: LaterKeys = LaterKeys(&[]);
+
+/// The major versions before the present one, by verb, each with its last minor one: only these were ever written.
+static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7)];
+
+/// True for the version of a result whose keys mean something else by now.
+pub(crate) fn is_of_earlier_major(verb: Option<&str>, (major, minor): (u32, u32)) -> bool {
+    let is_it =
+        |(of, was, last): &(&str, u32, u32)| Some(*of) == verb && *was == major && minor <= *last;
+    EARLIER.iter().any(is_it)
+}
 
 impl LaterKeys {
     /// Those of the kind that names itself by `verb`; a run has none.
@@ -125,20 +74,37 @@ mod tests {
 
     #[test]
     fn a_document_may_lack_what_came_later_and_nothing_else() {
-        let traffic = LaterKeys::of(Some("sweep"));
+        let pingpong = LaterKeys::of(Some("pingpong"));
         for (minor, key, may) in [
-            (0, "method", true),
-            (1, "method", false),
-            (1, "knee_reason", true),
-            (2, "knee_reason", false),
-            (2, "delay_bound_s_reason", true),
-            (2, "delay_bound_s", true),
-            (3, "delay_bound_s", false),
-            (0, "knee", false),
+            (0, "comparisons", true),
+            (1, "comparisons", true),
+            (2, "comparisons", false),
+            (0, "curves_reason", true),
+            (1, "curves_reason", false),
+            (1, "comparisons_reason", true),
+            (3, "unclear", true),
+            (4, "unclear", false),
+            (0, "curves", false),
         ] {
-            assert_eq!(traffic.may_lack(minor, key), may, "{minor} {key}");
+            assert_eq!(pingpong.may_lack(minor, key), may, "{minor} {key}");
         }
         assert!(LaterKeys::of(None).may_lack(0, "note"));
         assert!(!LaterKeys::of(Some("pingpong")).may_lack(0, "note"));
+        assert!(!LaterKeys::of(Some("traffic")).may_lack(0, "method"));
+    }
+
+    #[test]
+    fn only_versions_that_were_written_are_of_an_earlier_major_one() {
+        for (verb, version, is_earlier) in [
+            (Some("traffic"), (1, 0), true),
+            (Some("traffic"), (1, 7), true),
+            (Some("traffic"), (1, 8), false),
+            (Some("traffic"), (0, 1), false),
+            (Some("traffic"), (2, 0), false),
+            (Some("pingpong"), (1, 0), false),
+            (None, (1, 0), false),
+        ] {
+            assert_eq!(is_of_earlier_major(verb, version), is_earlier, "{verb:?} {version:?}");
+        }
     }
 }

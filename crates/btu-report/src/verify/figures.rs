@@ -11,6 +11,7 @@ use crate::files::ResultFiles;
 use crate::result::result;
 use crate::result::version::LaterKeys;
 use crate::result::version::REASON;
+use crate::result::version::is_of_earlier_major;
 use crate::store::OpenMode;
 use crate::store::StoreError;
 use crate::store::open_files;
@@ -45,7 +46,7 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     Ok(Recomputed {
         findings,
         notes: warned.chain(missing).chain(other_version(files, &document)).collect(),
-        figures: numbers(&document),
+        figures: compared(files, &document),
         samples: opened.journal.records.len(),
         journal: Some(opened.journal),
     })
@@ -58,7 +59,7 @@ fn of_verb(files: &ResultFiles) -> Result<Recomputed, Finding> {
     Ok(Recomputed {
         findings: against_stored(files, &document),
         notes: warned.chain(other_version(files, &document)).collect(),
-        figures: numbers(&document),
+        figures: compared(files, &document),
         samples: stored.samples(),
         journal: None,
     })
@@ -80,10 +81,30 @@ fn other_version(files: &ResultFiles, computed: &Value) -> Option<String> {
     let stored: Value = serde_json::from_slice(files.get(RESULT)?).ok()?;
     let theirs = stored["schema_version"].as_str()?;
     let ours = computed["schema_version"].as_str().filter(|ours| *ours != theirs)?;
+    if is_of_earlier(&stored, computed) {
+        return Some(format!(
+            "{RESULT} is of version {theirs}, this program writes {ours}, whose keys mean something else: none of its \
+             figures was compared, the journal alone was read (btu report computes all of them anew)"
+        ));
+    }
     Some(format!(
         "{RESULT} is of version {theirs}, this program writes {ours}: what is computed otherwise since \
          then differs as well"
     ))
+}
+
+/// How many figures were compared: none with a result whose keys meant something else.
+fn compared(files: &ResultFiles, computed: &Value) -> usize {
+    let stored = files.get(RESULT).and_then(|text| json::read(text).ok());
+    let is_earlier = stored.is_some_and(|stored| is_of_earlier(&stored, computed));
+    if is_earlier { 0 } else { numbers(computed) }
+}
+
+/// True for a stored document of an earlier major version, of the same verb.
+fn is_of_earlier(stored: &Value, computed: &Value) -> bool {
+    let verb = computed["verb"].as_str();
+    stored["verb"] == computed["verb"]
+        && version(stored).is_some_and(|version| is_of_earlier_major(verb, version))
 }
 
 fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
@@ -94,6 +115,9 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
         Ok(stored) => stored,
         Err(cause) => return vec![Finding::new("figures", RESULT, cause.to_string())],
     };
+    if is_of_earlier(&stored, computed) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     differences(&stored, computed, "", &Allowed::between(&stored, computed), &mut found);
     if found.len() > MOST_SHOWN {
@@ -282,6 +306,28 @@ mod tests {
         let told = said(json!({"schema_version": "1.2.0"})).unwrap();
         assert!(told.starts_with("result.json is of version 1.2.0, this program writes 1.3.0: "));
         assert_eq!(said(json!({"schema_version": "1.3.0"})), None);
+    }
+
+    /// Its figures are not those of today, and nobody is accused of that.
+    #[test]
+    fn a_result_of_an_earlier_major_version_is_not_compared_and_that_is_said() {
+        let computed = json!({"schema_version": "2.0.0", "verb": "traffic", "mu_bit_s": 3.5});
+        let stored = |version: &str, verb: &str| {
+            let document = json!({"schema_version": version, "verb": verb, "mu_bit_s": 4.5});
+            let stored = BTreeMap::from([(RESULT.to_owned(), document.to_string().into_bytes())]);
+            ResultFiles::new(Path::new("result"), stored)
+        };
+        let old = stored("1.6.0", "traffic");
+        assert_eq!(against_stored(&old, &computed), Vec::new());
+        assert_eq!(compared(&old, &computed), 0);
+        let told = other_version(&old, &computed).unwrap();
+        assert!(told.contains("none of its figures was compared"), "{told}");
+        // Versions that nobody wrote, and results of other verbs, are compared.
+        for (version, verb) in [("1.8.0", "traffic"), ("0.1.0", "traffic"), ("1.6.0", "pingpong")] {
+            let other = stored(version, verb);
+            assert!(!against_stored(&other, &computed).is_empty(), "{version} {verb}");
+            assert_eq!(compared(&other, &computed), 1, "{version} {verb}");
+        }
     }
 
     #[test]

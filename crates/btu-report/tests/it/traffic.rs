@@ -46,7 +46,7 @@ use crate::page::assert_structure;
 use crate::schema::silent;
 use crate::schema::violations;
 
-const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-1.json");
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-2.json");
 const MU: f64 = 1.7e6;
 
 /// A flow of bursts over a line of 1.7 Mb/s, in virtual time.
@@ -345,22 +345,25 @@ fn delays_between_two_clocks_have_a_bound_or_a_reason() {
         let schema = traffic_schema();
         let document = serde_json::to_value(&result).unwrap();
         assert_eq!(violations(&document, &schema, &schema, "$"), Vec::<String>::new());
-        (result.flows[0].clone(), rendered("text", &journal))
+        // What is told of all flows of a run, or of one over the passes, is known no better.
+        let bounds = [result.run_totals[0].delay_bound_s, result.connections[0].delay_bound_s];
+        (result.flows[0].clone(), bounds, rendered("text", &journal))
     };
-    let (known, text) = result(Agreement::Within(Nanos::from_micros(321)));
+    let (known, bounds, text) = result(Agreement::Within(Nanos::from_micros(321)));
     assert_eq!((known.delay_bound_s, known.delay_hidden.as_str()), (Some(321e-6), ""));
+    assert_eq!(bounds, [Some(321e-6); 2]);
     assert!(known.delay_p50_s.is_some_and(|delay| (delay - 0.0588).abs() < 0.001));
     for word in ["between this host and lab1", "known within", "321 us", "12.5 ppm"] {
         assert!(text.contains(word), "no {word} in\n{text}");
     }
-    let (hidden, text) = result(Agreement::Within(Nanos::from_millis(100)));
+    let (hidden, _, text) = result(Agreement::Within(Nanos::from_millis(100)));
     assert_eq!((hidden.delay_p50_s, hidden.window_delay_s), (None, None));
     let reason = "smaller than the clocks of both hosts are known to agree: 100.000 ms";
     assert_eq!(hidden.delay_hidden, reason);
     assert!(text.contains("are smaller than the clocks"), "{text}");
     // Differences of delays do not depend on it.
     assert!(hidden.pdv_p99_s.is_some() && hidden.arrival_rate_bit_s > 0.0);
-    let (unknown, _) = result(Agreement::Unknown("the clocks jumped".to_owned()));
+    let (unknown, _, _) = result(Agreement::Unknown("the clocks jumped".to_owned()));
     assert_eq!((unknown.delay_bound_s, unknown.delay_p99_s), (None, None));
     assert_eq!(unknown.delay_hidden, "the clocks jumped");
 }

@@ -126,6 +126,11 @@ impl Tested<'_> {
         if let Some(first) = found.violations.first() {
             return Err(self.lied(format!("{}: {}", first.place, first.detail)));
         }
+        if found.figures == 0 {
+            return Err(
+                self.lied("a result of an earlier version, whose figures cannot be compared")
+            );
+        }
         if !self.copied.begins(&files) {
             return Err(self.lied("a result without runs that it told before"));
         }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use super::bounds;
+use super::largest_bound;
 
 /// One connection over the passes of its cell: means with their 95 % intervals, null below three passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +62,8 @@ pub struct TrafficConnectionResult {
     pub pdv_p99_s: Option<f64>,
     /// Its interval.
     pub pdv_p99_ci95_s: Option<[f64; 2]>,
+    /// How far delays may be off between two hosts, seconds; null where one clock measured them.
+    pub delay_bound_s: Option<f64>,
     /// Share of datagrams that never came (RFC 7680).
     pub lost_share: Option<f64>,
     /// Its interval.
@@ -110,6 +113,7 @@ fn connection(one: &Connection<'_>) -> Option<TrafficConnectionResult> {
         delay_p99_ci95_s: p99.and_then(bounds),
         pdv_p99_s: value(pdv),
         pdv_p99_ci95_s: pdv.and_then(bounds),
+        delay_bound_s: largest_bound(one.flows.iter().copied()),
         lost_share: value(lost),
         lost_ci95_share: lost.and_then(bounds),
     })

@@ -3,14 +3,15 @@
 use super::super::silence::Reasons;
 
 const FEW_PASSES: &str = "an interval needs three passes";
-const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or two clocks hide it (delay_hidden)";
-const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or two clocks hide it (delay_hidden)";
+const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or \
+                       two clocks hide it (delay_bound_s; of flows delay_hidden)";
+const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or \
+                        two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_MU: &str = "mu is not known: no full stream ran alone that way, and there is no knee; or this is such a stream itself";
 const NOT_SAMPLED: &str =
     "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
-const NO_DELAY: &str =
-    "no whole block arrived that was due at a known time, or two clocks hide it (delay_hidden)";
+const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
@@ -139,10 +140,6 @@ pub(super) const REASONS: &Reasons = &[
     ("delay_min_s", NO_DELAY),
     ("delay_mean_s", NO_DELAY),
     ("delay_byte_mean_s", NO_DELAY),
-    (
-        "delay_p99_at_least_s",
-        "no block was due at a known time, two clocks hide it, or the journal is older than this figure",
-    ),
     ("phase_s", "the flow began with its schedule"),
     ("retransmitted_bytes", NO_SOCKET),
     ("least_rtt_s", NO_SOCKET),

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
+use super::largest_bound;
+
 /// All flows of one run together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficRunResult {
@@ -31,6 +33,8 @@ pub struct TrafficRunResult {
     pub window_delay_s: Option<f64>,
     /// The same until the queues were empty, seconds.
     pub drained_delay_s: Option<f64>,
+    /// How far these delays may be off between two hosts, seconds; null where one clock measured them.
+    pub delay_bound_s: Option<f64>,
     /// Share of datagrams lost.
     pub lost_share: Option<f64>,
     /// Blocks missed or interrupted.
@@ -111,6 +115,7 @@ pub(super) fn run(run: &RunSample) -> TrafficRunResult {
         transmitted_rate_bit_s: all.transmitted,
         window_delay_s: all.window_delay,
         drained_delay_s: all.drained_delay,
+        delay_bound_s: largest_bound(run.flows()),
         lost_share: all.loss,
         missed_blocks: all.missed,
         fairness: all.fairness,
