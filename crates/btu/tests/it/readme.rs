@@ -1,4 +1,4 @@
-//! Every command of the README is run, and does what the README says it does.
+//! Every command of the README is run, and does what the README says it does; those that need other hosts are read.
 
 use std::path::Path;
 use std::process::Command;
@@ -112,28 +112,74 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("cargo xtask test", "`.ci/run`; it is what runs this test"),
 ];
 
+/// How a command that the README shows beside its output, or for other hosts, is tried here.
+enum Tried {
+    /// It says what it would do.
+    DryRun,
+    /// Its words are read, and nothing is started: it needs other hosts, or does not end.
+    Parsed,
+}
+
+static SHOWN: &[(&str, Tried)] = &[
+    ("btu pingpong tcp --header 16B --nodelay off --end 4KiB", Tried::DryRun),
+    ("btu agent invite --address 10.0.4.7:7411", Tried::Parsed),
+    ("btu agent --listen 10.0.4.7:7411", Tried::Parsed),
+    ("btu pair btu1.NNNJN3N3ICIAWGNI...@10.0.4.7:7411 --name lab1", Tried::Parsed),
+    ("btu run --active lab1 --passive lab2", Tried::Parsed),
+    ("btu pingpong tcp udp quic --peer lab1", Tried::Parsed),
+    ("btu traffic qos voice,bulk --peer lab1", Tried::Parsed),
+];
+
 fn readme() -> &'static str {
     include_str!("../../../../README.md")
 }
 
-/// The lines of the blocks marked `sh`.
-fn commands() -> Vec<&'static str> {
+/// The lines of the blocks of this kind.
+fn blocks(kind: &str) -> Vec<&'static str> {
     let mut inside = false;
     let lines = readme().lines().filter(|line| {
-        let fence = line.starts_with("```");
-        if fence {
-            inside = *line == "```sh";
+        let fence = line.strip_prefix("```");
+        if let Some(of) = fence {
+            inside = of == kind;
         }
-        inside && !fence && !line.is_empty()
+        inside && fence.is_none() && !line.is_empty()
     });
     lines.collect()
+}
+
+/// What stands behind a prompt in the blocks marked `text`.
+fn shown() -> Vec<&'static str> {
+    let commands = blocks("text").into_iter().filter_map(|line| line.split_once("$ "));
+    commands.map(|(_, command)| command).collect()
 }
 
 #[test]
 fn the_list_of_promises_is_the_readme_s() {
     let mut listed: Vec<&str> = ELSEWHERE.iter().map(|(command, _)| *command).collect();
     listed.extend(PROMISES.iter().map(|promise| promise.command));
-    assert_eq!(listed, commands());
+    assert_eq!(listed, blocks("sh"));
+    let tried: Vec<&str> = SHOWN.iter().map(|(command, _)| *command).collect();
+    let elsewhere = |shown: &&str| ELSEWHERE.iter().any(|(command, _)| command == shown);
+    assert_eq!(tried, shown().into_iter().filter(|one| !elsewhere(one)).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_command_that_the_readme_shows_is_one_that_the_program_reads() {
+    let folder = TempDir::new().unwrap();
+    for (command, tried) in SHOWN {
+        let last = match tried {
+            Tried::DryRun => "--dry-run",
+            // Read after all that stands before it.
+            Tried::Parsed => "--help",
+        };
+        let code = |more: &str| {
+            let ended = shell(&format!("{command} {more}"), folder.path()).output().unwrap();
+            (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+        };
+        let (ended, said) = code(last);
+        assert_eq!(ended, Some(0), "`{command} {last}`: {said}");
+        assert_eq!(code(&format!("--no-such-option {last}")).0, Some(2), "`{command}`");
+    }
 }
 
 #[test]
