@@ -7,11 +7,14 @@ use btu_core::cell::Application;
 use btu_core::cell::Case;
 use btu_core::diagnosis::CAUSES;
 use btu_core::link::ELEMENTS;
+use btu_core::pingpong::import::FORMATS as IMPORTS;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::plan::Choices;
 use btu_core::plan::EDITIONS;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
+use btu_core::traffic::BASICS;
+use btu_core::traffic::KINDS;
 use btu_core::traffic::MODELS;
 use btu_core::traffic::class::CLASSES;
 use btu_core::traffic::method::METHODS;
@@ -106,12 +109,10 @@ fn document(registries: Vec<Registry>) -> Value {
         let entry = |(name, summary)| serde_json::json!({ "name": name, "summary": summary });
         Value::Array(entries.into_iter().map(entry).collect())
     };
-    Value::Object(
-        registries
-            .into_iter()
-            .map(|(n, list)| (n.to_owned(), entries(list)))
-            .collect::<Map<_, _>>(),
-    )
+    let mut document: Map<String, Value> =
+        registries.into_iter().map(|(n, list)| (n.to_owned(), entries(list))).collect();
+    document.insert("schema_version".to_owned(), "1.1.0".into());
+    Value::Object(document)
 }
 
 fn registries() -> Result<Vec<Registry>, Failure> {
@@ -124,6 +125,9 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("pingpong-transports", pingpong_transports()),
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("traffic-classes", CLASSES.iter().map(|c| pair(c.name, c.about)).collect()),
+        ("traffic-basics", BASICS.iter().map(|b| pair(b.name, b.about)).collect()),
+        ("distributions", KINDS.iter().map(|k| pair(k.name, k.form)).collect()),
+        ("imports", IMPORTS.iter().map(|f| pair(f.name, f.about)).collect()),
         ("elements", ELEMENTS.iter().map(|e| pair(e.name, e.help)).collect()),
         ("methods", METHODS.iter().map(|m| pair(m.name, m.about)).collect()),
         ("models", MODELS.iter().map(|m| pair(m.name(), m.shape.about)).collect()),

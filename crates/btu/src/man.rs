@@ -48,7 +48,8 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     if args.json {
         let text = |text: &[u8]| Value::from(String::from_utf8_lossy(text).into_owned());
         let pages = pages.iter().map(|(name, roff)| (name.clone(), text(roff)));
-        output::json(&Value::Object(pages.collect::<Map<_, _>>()))?;
+        let pages = pages.collect::<Map<_, _>>();
+        output::json(&serde_json::json!({ "schema_version": "2.0.0", "pages": pages }))?;
     } else if args.out.is_none() {
         pages.iter().try_for_each(|(_, roff)| output::bytes(roff))?;
     }

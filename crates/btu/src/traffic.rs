@@ -87,6 +87,7 @@ fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
     }
     if json {
         output::json(&serde_json::json!({
+            "schema_version": DRY_RUN_VERSION,
             "plan": plan,
             "runs": runs,
             "estimate_ns": estimate,
@@ -101,14 +102,22 @@ fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
 
 /// What is known before of a plan whose cells are decided on the way.
 fn decided_on_the_way(plan: &Plan, json: bool) -> Result<Exit, Failure> {
+    let told = "what is measured decides how many runs there are, and how long they take";
     if json {
         let nothing = serde_json::Value::Null;
-        output::json(
-            &serde_json::json!({ "plan": plan, "runs": nothing, "estimate_ns": nothing }),
-        )?;
+        output::json(&serde_json::json!({
+            "schema_version": DRY_RUN_VERSION,
+            "plan": plan,
+            "runs": nothing,
+            "runs_reason": told,
+            "estimate_ns": nothing,
+            "estimate_ns_reason": told,
+        }))?;
     } else {
-        let told = "how many runs there are is decided on the way";
         output::result(&format!("{}\n# {told}\n", plan.to_toml()))?;
     }
     Ok(Exit::Done)
 }
+
+/// Of the document of a dry run, which came to say why figures are null.
+const DRY_RUN_VERSION: &str = "1.1.0";

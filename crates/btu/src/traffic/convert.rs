@@ -8,6 +8,11 @@ use crate::output;
 
 pub(super) fn convert(args: &ConvertArgs) -> Result<Exit, Failure> {
     let scenario = scenario::read(&args.scenario)?;
-    output::result(&btu_core::traffic::to_toml(&scenario))?;
+    let toml = btu_core::traffic::to_toml(&scenario);
+    if args.json {
+        output::json(&serde_json::json!({ "toml": toml }))?;
+    } else {
+        output::result(&toml)?;
+    }
     Ok(Exit::Done)
 }

@@ -84,6 +84,9 @@ pub(crate) struct ConvertArgs {
     /// A scenario: .ns, .btu or .toml
     #[arg(value_name = "FILE")]
     pub(super) scenario: PathBuf,
+    /// Write exactly one JSON document to stdout: the text as `toml`
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Options of `btu traffic sweep`.
@@ -245,7 +248,7 @@ pub(crate) struct OutputArgs {
     /// A note that goes into the result
     #[arg(long, value_name = "TEXT")]
     pub(super) note: Option<String>,
-    /// Print the plan and its time estimate, and send nothing
+    /// Print the plan and its time estimate, where that is known before, and send nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     /// No progress on stderr

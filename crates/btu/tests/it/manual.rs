@@ -46,7 +46,9 @@ fn every_verb_has_a_manual_page() {
     assert!(said.contains("no verb \"invit\"; write invite, status, stop-all, resume"), "{said}");
     let document = btu().args(["man", "run", "--json"]).output().unwrap();
     let document: Value = serde_json::from_slice(&document.stdout).unwrap();
-    assert!(document["btu-run.1"].as_str().unwrap().contains("official"));
+    let pages = document["pages"].as_object().unwrap();
+    assert_eq!(pages.keys().collect::<Vec<_>>(), ["btu-run.1"]);
+    assert!(document["pages"]["btu-run.1"].as_str().unwrap().contains("official"));
 }
 
 #[test]

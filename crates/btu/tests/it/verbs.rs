@@ -30,6 +30,9 @@ const TABLE: &str = r#"{"activities_base": {"cpu": 100.0}, "cells": [
   {"case": "SEND", "application": "video", "activity": "none", "repeat": 1,
    "goodput_mbps": 100.0}]}"#;
 
+/// A scenario of one full stream.
+const SCRIPT: &str = include_str!("../../../btu-core/src/traffic/testdata/full-stream.ns");
+
 #[test]
 fn every_verb_has_help_within_a_hundred_columns() {
     let all = String::from_utf8(btu().arg("--help").output().unwrap().stdout).unwrap();
@@ -57,6 +60,15 @@ fn what_is_in_the_way_is_named_with_its_option_and_nothing_is_made() {
         (&["agent", "status", "--state", "nosuch"], "--state nosuch: no such directory"),
         (&["agent", "--listen", "foo"], "write an address of this host with a port: 10.0.4.7:7411"),
         (&["traffic", "sweep", "period", "--values", "0ms"], "--values 0ms: write more than zero"),
+        (&["traffic", "qos", "voice,bulk,voice"], "\"voice\" is named twice; name each once"),
+        (
+            &["traffic", "qos", "bulk", "--limit", "voice.delay=1s"],
+            "the class \"voice\" is not measured\nhint: measure it: bulk,voice",
+        ),
+        (
+            &["traffic", "qos", "--limit", "voice.loss=1%", "--limit", "voice.loss=2%"],
+            "voice.loss was set before; write each limit once",
+        ),
         (&["pingpong", "--seed", "-1"], "write a whole number from 0"),
     ] {
         let refused = btu().current_dir(folder.path()).args(words).output().unwrap();
@@ -110,6 +122,8 @@ static COMMANDS: &[&[&str]] = &[
     &["rank", "--unranked", "mine=mine.btu", "--json"],
     &["explain", "mine", "--json"],
     &["traffic", "sweep", "period", "--rate", "10Mbit/s", "--dry-run", "--json"],
+    &["traffic", "qos", "voice", "--dry-run", "--json"],
+    &["traffic", "convert", "a.ns", "--json"],
 ];
 
 #[test]
@@ -117,6 +131,7 @@ fn every_verb_writes_one_json_document() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("table.json"), TABLE).unwrap();
+    std::fs::write(folder.path().join("a.ns"), SCRIPT).unwrap();
     tiny_plan(folder.path());
     for line in COMMANDS {
         let mut command = btu();
@@ -194,6 +209,9 @@ fn the_list_holds_every_registry() {
         ("pingpong-transports", "shm"),
         ("statistics", "average-of-3000"),
         ("traffic-classes", "voice"),
+        ("traffic-basics", "burstq"),
+        ("distributions", "exp"),
+        ("imports", "OSU micro-benchmark"),
         ("elements", "delay"),
         ("methods", "rfc2544"),
         ("models", "www-3gpp"),
