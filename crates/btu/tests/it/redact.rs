@@ -65,3 +65,38 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
 }
+
+/// As an earlier program wrote it: keys that meant something else, and nobody is accused of that.
+#[test]
+fn traffic_of_an_earlier_major_version_is_judged_by_its_journal_and_written_anew() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let sweep = ["traffic", "sweep", "period", "--values", "20ms,40ms", "--time", "100ms"];
+    let effort = ["--passes", "1", "--rate", "10Mbit/s", "--quiet", "--out"];
+    run(btu().args(sweep).args(effort).arg(path("own"))).unwrap();
+    let mut old = read_json(&path("own/result.json"));
+    assert_eq!(old["schema_version"], "2.0.0");
+    for cell in old["cells"].as_array_mut().unwrap() {
+        cell["fairness"] = 0.5.into();
+    }
+    let write = |document: &Value| {
+        std::fs::write(path("own/result.json"), document.to_string()).unwrap();
+    };
+    for name in ["manifest.json", "signatures.json"] {
+        std::fs::remove_file(path("own").join(name)).unwrap();
+    }
+    write(&old);
+    let (code, found) = verified(&path("own"), &["--allow-unsigned"]);
+    assert_eq!((code, found["violations"][0]["rule"].as_str()), (Some(1), Some("figures")));
+    old["schema_version"] = "1.6.0".into();
+    write(&old);
+    let (code, found) = verified(&path("own"), &["--allow-unsigned"]);
+    assert_eq!((code, found["figures"].as_u64()), (Some(0), Some(0)), "{found:#}");
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("none of its figures was compared"), "{notes}");
+    run(btu().arg("redact").arg(path("own")).arg("-o").arg(path("public"))).unwrap();
+    assert_eq!(read_json(&path("public/result.json"))["schema_version"], "2.0.0");
+    let (code, found) = verified(&path("public"), &[]);
+    assert!(code == Some(0) && found["figures"].as_u64() > Some(0), "{found:#}");
+}
