@@ -342,3 +342,34 @@ fn burst_rate(run: &RunSample, frames: f64) -> Option<f64> {
 fn nanos(seconds: f64) -> Nanos {
     Nanos::new(super::analysis::figures::rounded(seconds * 1e9))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each method is followed in part, and in less time than its text asks for.
+    #[test]
+    fn a_sheet_says_in_which_respects_its_methods_are_not_what_their_texts_ask_for() {
+        let said = |time: Nanos| {
+            let course = Course { name: QOS.into(), time_ns: time, ..Course::default() };
+            Findings::default().deviations(&course)
+        };
+        let short = said(Nanos::from_millis(500));
+        for (method, deviation) in [
+            ("rfc9097", "the search of 2.5 s instead of 10 s"),
+            ("rfc6349", "transfers of 0.5 s instead of 30 s"),
+            ("responsiveness", "intervals of 0.5 s instead of 1 s"),
+        ] {
+            let told = |deviation: &str| short.contains(&format!("{method}: {deviation}"));
+            assert!(told(deviation), "{short:#?}");
+            let always = method::find(method).unwrap().differs;
+            assert!(always.iter().all(|deviation| told(deviation)), "{short:#?}");
+        }
+        assert!(short[0].contains("efficiency and buffer delay alone"), "{short:#?}");
+        let long = said(Nanos::from_secs(30));
+        assert!(
+            long.len() + 3 == short.len() && long.iter().all(|one| short.contains(one)),
+            "{long:#?}"
+        );
+    }
+}

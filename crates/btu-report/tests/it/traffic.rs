@@ -19,9 +19,6 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
-use btu_core::traffic::probe::CapacityReport;
-use btu_core::traffic::probe::CapacitySample;
-use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
@@ -234,76 +231,6 @@ fn connections_clusters_and_runs_stand_in_the_result() {
     let result = traffic_result(&short, &analyse(&short));
     assert!(result.connections.is_empty() && result.run_totals.len() == 1);
     assert!(!rendered("text", &short).contains("Connections over the passes"));
-}
-
-/// The columns of the first version that had rows, in their order.
-const FIRST_COLUMNS: [&str; 32] = [
-    "cell",
-    "pass",
-    "cluster",
-    "test",
-    "session",
-    "from",
-    "to",
-    "transport",
-    "traffic",
-    "duration_s",
-    "arrived_bytes",
-    "departed_bytes",
-    "delivered_bytes",
-    "acknowledged_bytes",
-    "arrival_rate_bit_s",
-    "departure_rate_bit_s",
-    "offered_ratio",
-    "window_delay_s",
-    "drained_delay_s",
-    "delay_p50_s",
-    "delay_p99_s",
-    "delay_bound_s",
-    "blocks_due",
-    "blocks_missed",
-    "lost_share",
-    "pacing_p99_us",
-    "host_limited",
-    "ended",
-    "asking_cpu_s",
-    "answering_cpu_s",
-    "noticed",
-    "notices",
-];
-
-/// Columns have a name each, rows as many fields, and those of older versions stand where they stood.
-#[test]
-fn a_row_of_csv_says_of_a_flow_what_the_result_says() {
-    let mut journal = journal(Study::Scenario, &[80]);
-    for line in &mut journal.lines {
-        let Line::TrafficRun(run) = line else { continue };
-        let flow = &mut run.clusters[0].flows[0];
-        flow.sender_options.mss_bytes = Some(1448);
-        flow.sender_options.nodelay = Some(true);
-        flow.receiver_options.window_clamp_bytes = Some(65_536);
-    }
-    let text = rendered("csv", &journal);
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
-    let (head, first) = (&lines[0], &lines[1]);
-    assert!(head.len() == first.len() && head[..32] == FIRST_COLUMNS, "{head:?}");
-    let field = |name: &str| first[head.iter().position(|one| *one == name).unwrap()];
-    let flow = &traffic_result(&journal, &analyse(&journal)).flows[0];
-    for (name, want) in [
-        ("delay_p95_s", flow.delay_p95_s),
-        ("delay_max_s", flow.delay_max_s),
-        ("pdv_p99_s", flow.pdv_p99_s),
-        ("mean_queue_bytes", flow.mean_queue_bytes),
-        ("least_rtt_s", flow.least_rtt_s),
-        ("pacing_max_us", flow.pacing_max_us),
-        ("cluster_sender_cpu_s", Some(0.005)),
-    ] {
-        assert_eq!(field(name), want.unwrap().to_string(), "{name}");
-    }
-    assert_eq!((field("cell_id"), field("group"), field("x")), ("1", "scenario", "80"));
-    assert_eq!((field("nodelay"), field("mss_bytes")), ("true", "1448"));
-    assert_eq!((field("window_clamp_bytes"), field("send_buffer_bytes")), ("65536", ""));
-    assert_eq!(field("delay_hidden"), "");
 }
 
 #[test]
@@ -547,40 +474,6 @@ fn a_sheet_says_what_calls_are_worth_and_how_much_was_reordered() {
     }
     assert!((88.0..90.0).contains(&class.call_r.unwrap()), "{class:?}");
     assert!((class.reordered_share.unwrap() - 10.0 / 995.0).abs() < 1e-9);
-}
-
-/// Three searches: the card has their mean, as the sheet has, and each of them is told with its pass.
-#[test]
-fn the_card_of_a_sheet_has_the_figures_of_its_lines() {
-    let mut journal = journal(Study::Qos, &[80]);
-    journal.plan.cells[0].group = Group::Search;
-    for line in &mut journal.lines {
-        let Line::TrafficRun(run) = line else { continue };
-        run.clusters.clear();
-        let report = CapacityReport {
-            elapsed_ns: Nanos::from_millis(50),
-            received: 100 * u64::from(run.pass),
-            ..CapacityReport::default()
-        };
-        run.probe = Some(ProbeSample::Capacity(CapacitySample {
-            datagram_bytes: Bytes::new(1222),
-            reports: vec![report; 20],
-            ..CapacitySample::default()
-        }));
-    }
-    let document = traffic_result(&journal, &analyse(&journal));
-    let line = document.sheet.iter().find(|line| line.figure == "capacity_bit_s").unwrap();
-    // 20, 40 and 60 Mb/s, whose mean on logarithms is 36.3.
-    assert!(
-        (line.value.unwrap() / 36.342e6 - 1.0).abs() < 1e-4 && line.interval.is_some(),
-        "{line:?}"
-    );
-    let text = rendered("text", &journal);
-    let card = text.lines().find(|line| line.trim_start().starts_with("Capacity")).unwrap();
-    assert!(card.contains("36.3 Mb/s"), "{text}");
-    for word in ["95 % interval 9.14 to 144\n", "1 of 3", "2 of 3", "3 of 3"] {
-        assert!(text.contains(word), "no {word} in\n{text}");
-    }
 }
 
 /// A sheet whose limits somebody has set says so wherever it says sessions.

@@ -417,32 +417,6 @@ fn the_lines_of_a_sheet_have_their_cells_and_hide_what_two_clocks_hide() {
     close(known.value.unwrap(), 0.06, 0.02);
 }
 
-/// Each method is followed in part, and in less time than its text asks for.
-#[test]
-fn a_sheet_says_in_which_respects_its_methods_are_not_what_their_texts_ask_for() {
-    let said = |time: Nanos| {
-        let course = Course { name: QOS.into(), time_ns: time, ..Course::default() };
-        Findings::default().deviations(&course)
-    };
-    let short = said(Nanos::from_millis(500));
-    for (method, deviation) in [
-        ("rfc9097", "the search of 2.5 s instead of 10 s"),
-        ("rfc6349", "transfers of 0.5 s instead of 30 s"),
-        ("responsiveness", "intervals of 0.5 s instead of 1 s"),
-    ] {
-        let told = |deviation: &str| short.contains(&format!("{method}: {deviation}"));
-        assert!(told(deviation), "{short:#?}");
-        let always = method::find(method).unwrap().differs;
-        assert!(always.iter().all(|deviation| told(deviation)), "{short:#?}");
-    }
-    assert!(short[0].contains("efficiency and buffer delay alone"), "{short:#?}");
-    let long = said(Nanos::from_secs(30));
-    assert!(
-        long.len() + 3 == short.len() && long.iter().all(|one| short.contains(one)),
-        "{long:#?}"
-    );
-}
-
 /// A class that bears more than usual has more sessions, and the plan says why.
 #[test]
 fn sessions_are_judged_by_the_limits_that_were_set() {
