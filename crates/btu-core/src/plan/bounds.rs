@@ -52,6 +52,51 @@ const THREADS: RangeInclusive<u32> = 1..=4096;
 /// Passes at least, and at most.
 const PASSES: RangeInclusive<u32> = 1..=10_000;
 
+/// What a plan is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To read what was measured by it, whatever bounds a run had then: its arithmetic has to hold.
+    Read,
+    /// To be run.
+    Run,
+}
+
+/// A quantity of plans, with the most that can be reckoned with in one that was run.
+pub(super) trait Quantity: FromStr<Err: Display> + Copy + Ord + Display {
+    /// The least that is more than nothing.
+    const ONE: Self;
+    /// Multiples of it by what a cell or a case may ask are no overflow.
+    const MOST: Self;
+}
+
+impl Quantity for Bytes {
+    const ONE: Self = Self::new(1);
+    const MOST: Self = Self::new(1_000_000_000_000_000);
+}
+
+impl Quantity for Nanos {
+    const ONE: Self = Self::new(1);
+    const MOST: Self = Self::from_secs(10 * 365 * 86_400);
+}
+
+impl Purpose {
+    /// What of the values that a run may have is legal for this purpose, and what beside them.
+    fn widened<Q: Quantity>(self, legal: &RangeInclusive<Q>) -> RangeInclusive<Q> {
+        match self {
+            Self::Read => *legal.start().min(&Q::ONE)..=Q::MOST,
+            Self::Run => legal.clone(),
+        }
+    }
+
+    /// The same of a number of threads or passes.
+    fn widened_number(self, legal: &RangeInclusive<u32>) -> RangeInclusive<u32> {
+        match self {
+            Self::Read => 1..=u32::MAX,
+            Self::Run => legal.clone(),
+        }
+    }
+}
+
 impl Reader<'_> {
     /// A quantity within its bounds, where it is given; `what` names it: `time`.
     pub(super) fn within_or_none<Q>(
@@ -62,9 +107,10 @@ impl Reader<'_> {
         legal: &RangeInclusive<Q>,
     ) -> Result<Option<Q>, PlanError>
     where
-        Q: FromStr<Err: Display> + PartialOrd + Display,
+        Q: Quantity,
     {
         let Some(given) = text else { return Ok(None) };
+        let legal = self.purpose.widened(legal);
         let value = self.value(key, given)?;
         if legal.contains(&value) {
             return Ok(Some(value));
@@ -96,8 +142,9 @@ impl Reader<'_> {
     /// A number of threads, where it is given.
     pub(super) fn threads(&self, key: &str, text: &Text) -> Result<Option<u32>, PlanError> {
         let Some(given) = text else { return Ok(None) };
-        let number = given.get_ref().parse().ok().filter(|number| THREADS.contains(number));
-        let (least, most) = (THREADS.start(), THREADS.end());
+        let legal = self.purpose.widened_number(&THREADS);
+        let number = given.get_ref().parse().ok().filter(|number| legal.contains(number));
+        let (least, most) = (legal.start(), legal.end());
         let legal = format!("write a number from {least} to {most}");
         number.map(Some).ok_or_else(|| self.illegal(key, given, &legal))
     }
@@ -105,10 +152,11 @@ impl Reader<'_> {
     /// A number of passes that must be given.
     pub(super) fn passes(&self, key: &str, given: Option<&Spanned<u32>>) -> Result<u32, PlanError> {
         let number = given.ok_or_else(|| self.missing(key, "write a number of passes"))?;
-        if PASSES.contains(number.get_ref()) {
+        let legal = self.purpose.widened_number(&PASSES);
+        if legal.contains(number.get_ref()) {
             return Ok(*number.get_ref());
         }
-        let (least, most) = (PASSES.start(), PASSES.end());
+        let (least, most) = (legal.start(), legal.end());
         Err(self.illegal_number(key, number, &format!("write a number from {least} to {most}")))
     }
 }

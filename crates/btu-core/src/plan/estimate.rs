@@ -22,7 +22,8 @@ impl Plan {
         let all = |count: u32| self.pass_time().saturating_mul(u64::from(count));
         let passes = |count: u32| all(count).saturating_add(self.repeat_allowance);
         let budget = self.pass_budget().max(passes(self.passes.min));
-        passes(self.passes.max).min(budget) + self.time_after_passes() + CHECK
+        let rest = self.time_after_passes().saturating_add(CHECK);
+        passes(self.passes.max).min(budget).saturating_add(rest)
     }
 
     /// No pass beyond the least begins if it would end after this time: the plan's budget, or what a
@@ -51,7 +52,8 @@ impl Plan {
         match step {
             Step::Alone(_) => self.alone_window,
             Step::Cell(cell) => {
-                self.cell_time(cell.case, cell.application.message_bytes) + CELL_OVERHEAD
+                let time = self.cell_time(cell.case, cell.application.message_bytes);
+                time.saturating_add(CELL_OVERHEAD)
             }
         }
     }
@@ -86,7 +88,7 @@ impl Plan {
             Amount::Window(window) => window.saturating_add(self.drain_time(case, message)),
             Amount::Fixed(amount) => self.slowest_rate(case).unwrap_or(FAST).time_for(amount),
         };
-        self.lead_in + time.min(self.time_cap())
+        self.lead_in.saturating_add(time.min(self.time_cap()))
     }
 
     /// What a window put into the sockets has to pass a line after it, a whole message at least.

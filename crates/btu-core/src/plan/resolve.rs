@@ -13,6 +13,7 @@ use super::PlanError;
 use super::SocketPlan;
 use super::Work;
 use super::bounds;
+use super::bounds::Purpose;
 use super::error::Source;
 use super::matrix::Matrix;
 use super::raw::RawActivity;
@@ -68,6 +69,17 @@ impl Plan {
         words: &Vocabulary<'_>,
         fresh_seed: u64,
     ) -> Result<Self, PlanError> {
+        let plan = Self::resolve_for(Purpose::Run, choices, words, fresh_seed)?;
+        plan.ends(choices.plan.map_or("plan", |(name, _)| name))
+    }
+
+    /// The same, with the bounds of this purpose.
+    pub(super) fn resolve_for(
+        purpose: Purpose,
+        choices: &Choices<'_>,
+        words: &Vocabulary<'_>,
+        fresh_seed: u64,
+    ) -> Result<Self, PlanError> {
         let (name, text) = choices.plan.unwrap_or(("plan", ""));
         let source = Source { name, text };
         let mut own: RawPlan = toml::from_str(text).map_err(|error| source.syntax(&error))?;
@@ -85,7 +97,7 @@ impl Plan {
             testbed_class: own.testbed_class.clone(),
             ..RawPlan::default()
         };
-        let reader = Reader { source, words };
+        let reader = Reader { source, words, purpose };
         let mut plan = assemble(own, &base, &preset, &edition, &reader)?;
         let unchanged = assemble(untouched, &base, &preset, &edition, &reader)?;
         plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
@@ -96,7 +108,7 @@ impl Plan {
         plan.partial = !plan.matrix().holds(&whole);
         let larger = !whole.holds(&plan.matrix());
         plan.preset = if changed || larger { "custom".to_owned() } else { preset_name };
-        plan.ends(name)
+        Ok(plan)
     }
 
     fn matrix(&self) -> Matrix {

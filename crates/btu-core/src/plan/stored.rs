@@ -8,6 +8,7 @@ use super::Edition;
 use super::Plan;
 use super::PlanError;
 use super::Vocabulary;
+use super::bounds::Purpose;
 use super::error::Source;
 use super::raw::RawEdition;
 use super::raw::RawPlan;
@@ -20,7 +21,8 @@ impl Plan {
     /// The plan in `plan.toml` of a result.
     ///
     /// Whoever reads a result need not be able to repeat it: an activity or an edition that this
-    /// build does not have is still a name, and the canonical plan holds every value.
+    /// build does not have is still a name, and the canonical plan holds every value. What a run can
+    /// keep bounds no plan that was run.
     ///
     /// # Errors
     /// The first value that is not legal, with its place.
@@ -37,9 +39,9 @@ impl Plan {
         let words = Vocabulary { activities: &activities };
         if is_of_this_build(&own) {
             let choices = Choices { plan: Some((name, text)), ..Choices::default() };
-            return Self::resolve(&choices, &words, 0);
+            return Self::resolve_for(Purpose::Read, &choices, &words, 0);
         }
-        foreign(own, &Reader { source, words: &words })
+        foreign(own, &Reader { source, words: &words, purpose: Purpose::Read })
     }
 }
 
@@ -75,6 +77,7 @@ fn spelled(text: Option<&toml::Spanned<String>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Nanos;
 
     fn plan(choices: &Choices<'_>) -> Plan {
         let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
@@ -91,6 +94,60 @@ mod tests {
             let plan = plan(&choices);
             assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan));
         }
+    }
+
+    /// Results are kept for longer than the bounds of the program that made them.
+    #[test]
+    fn a_plan_that_no_run_may_have_any_more_is_read_and_none_that_no_arithmetic_holds() {
+        let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+        let edited = |key: &str, value: &str| {
+            let text = plan(&Choices::default()).to_toml();
+            let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+            text.replacen(line, &format!("{key} = {value}"), 1)
+        };
+        for (key, value) in [
+            ("window", "\"100000s\""),
+            ("window", "\"10us\""),
+            ("lead_in", "\"40s\""),
+            ("alone", "\"100000s\""),
+            ("budget", "\"315360000s\""),
+            ("repeat_allowance", "\"315360000s\""),
+            ("delay", "\"1000s\""),
+            ("max", "20000"),
+            ("max", "4294967295"),
+            ("io_file", "\"1000TB\""),
+        ] {
+            let text = edited(key, value);
+            let choices = Choices { plan: Some(("plan.toml", &text)), ..Choices::default() };
+            let refused = Plan::resolve(&choices, &words, 7).is_err();
+            assert!(refused, "{key} = {value} would run");
+            let read = Plan::stored("plan.toml", &text);
+            let read = read.unwrap_or_else(|why| panic!("{key} = {value}: {why}"));
+            assert!(read.estimate() <= read.estimate_max(), "{key} = {value}");
+            let foreign = text.replacen("btu-26", "btu-31", 1);
+            assert!(Plan::stored("plan.toml", &foreign).is_ok(), "{key} = {value}");
+        }
+        for (key, value) in [("window", "\"0s\""), ("lead_in", "\"1000000000s\""), ("max", "0")] {
+            let refused = Plan::stored("plan.toml", &edited(key, value)).unwrap_err().to_string();
+            assert!(refused.contains(key), "{refused}");
+        }
+    }
+
+    #[test]
+    fn all_that_a_stored_plan_may_hold_together_is_read() {
+        let text = plan(&Choices::default()).to_toml();
+        let most = |line: &str| match line.split(" = ").next() {
+            Some(
+                key @ ("window" | "lead_in" | "alone" | "budget" | "repeat_allowance" | "delay"),
+            ) => {
+                format!("{key} = \"315360000s\"")
+            }
+            Some(key @ ("min" | "max")) => format!("{key} = 4294967295"),
+            _ => line.to_owned(),
+        };
+        let text: Vec<String> = text.lines().map(most).collect();
+        let read = Plan::stored("plan.toml", &text.join("\n")).unwrap();
+        assert!(read.estimate() <= read.estimate_max() && read.time_cap() > Nanos::ZERO);
     }
 
     #[test]

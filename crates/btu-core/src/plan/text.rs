@@ -11,6 +11,7 @@ use super::Plan;
 use super::PlanError;
 use super::Vocabulary;
 use super::Work;
+use super::bounds::Purpose;
 use super::error::Source;
 use crate::cell::ActivityName;
 use crate::link;
@@ -22,6 +23,7 @@ use crate::link::Pattern;
 pub(super) struct Reader<'r> {
     pub(super) source: Source<'r>,
     pub(super) words: &'r Vocabulary<'r>,
+    pub(super) purpose: Purpose,
 }
 
 impl Reader<'_> {
