@@ -2,7 +2,7 @@
 //! changed. Read just before and just after, never inside.
 
 mod cpu;
-mod drift;
+pub mod drift;
 mod others;
 mod protocol;
 

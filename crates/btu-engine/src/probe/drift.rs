@@ -29,7 +29,8 @@ impl Probe for Drift {
             let text = files.text(path).ok()?;
             Some(((*path).to_owned(), Figure::Setting(text)))
         };
-        let mut reading: Reading = SETTINGS.iter().filter_map(setting).collect();
+        let paths = SETTINGS.iter().map(|(path, ..)| path);
+        let mut reading: Reading = paths.filter_map(setting).collect();
         if files.is_host() {
             reading.extend(devices(files));
         }
@@ -50,6 +51,11 @@ impl Probe for Drift {
             sample.drift.push("the machine was suspended".to_owned());
         }
     }
+}
+
+/// The settings of the whole host that are guarded, as the disclosure calls them: group and name.
+pub fn disclosed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SETTINGS.iter().map(|(_, group, name)| (*group, *name))
 }
 
 /// MTU, speed, offloads and queueing disciplines of the devices in the network namespace of this thread.
@@ -92,22 +98,31 @@ fn suspended_ms() -> i64 {
 
 const SUSPENDED: &str = "suspended";
 
-const SETTINGS: [&str; 10] = [
-    "/proc/sys/net/core/rmem_max",
-    "/proc/sys/net/core/wmem_max",
-    "/proc/sys/net/ipv4/tcp_congestion_control",
-    "/proc/sys/net/ipv4/tcp_rmem",
-    "/proc/sys/net/ipv4/tcp_wmem",
-    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-    "/sys/devices/system/cpu/cpufreq/boost",
-    "/sys/devices/system/cpu/intel_pstate/no_turbo",
-    "/sys/devices/system/cpu/online",
+/// Files of settings, each with its group and its name in the disclosure. Of the governors, which the
+/// disclosure has of all CPUs, the first one stands for those that are set together.
+const SETTINGS: [(&str, &str, &str); 10] = [
+    ("/proc/sys/net/core/rmem_max", "network_stack", "net.core.rmem_max"),
+    ("/proc/sys/net/core/wmem_max", "network_stack", "net.core.wmem_max"),
+    (
+        "/proc/sys/net/ipv4/tcp_congestion_control",
+        "network_stack",
+        "net.ipv4.tcp_congestion_control",
+    ),
+    ("/proc/sys/net/ipv4/tcp_rmem", "network_stack", "net.ipv4.tcp_rmem"),
+    ("/proc/sys/net/ipv4/tcp_wmem", "network_stack", "net.ipv4.tcp_wmem"),
+    ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "system", "clock_source"),
+    ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "cpu_power", "governor"),
+    ("/sys/devices/system/cpu/cpufreq/boost", "cpu_power", "turbo_boost"),
+    ("/sys/devices/system/cpu/intel_pstate/no_turbo", "cpu_power", "turbo_off"),
+    ("/sys/devices/system/cpu/online", "cpu", "online"),
 ];
 
 #[cfg(test)]
 mod tests {
+    use btu_core::disclosure::Fact;
+
     use super::*;
+    use crate::disclosure::host_facts;
 
     fn setting(text: &str) -> Reading {
         Reading::from([("/proc/sys/x".to_owned(), Figure::Setting(text.to_owned()))])
@@ -118,6 +133,22 @@ mod tests {
         let mut sample = HostSample::default();
         Drift.fold(&setting("a"), &setting("b"), &mut sample);
         assert_eq!(sample.drift, ["/proc/sys/x changed from \"a\" to \"b\""]);
+    }
+
+    /// Both read the same file of a machine that has no other.
+    #[test]
+    fn each_guarded_setting_is_the_one_that_the_disclosure_has_by_its_name() {
+        for (path, group, name) in SETTINGS {
+            let machine = tempfile::tempdir().unwrap();
+            let file = machine.path().join(&path[1..]);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "as it is\n").unwrap();
+            let files = Files::below(machine.path());
+            let guarded = Figure::Setting("as it is".to_owned());
+            assert_eq!(Drift.read(&files).get(path), Some(&guarded), "{path}");
+            let told = &host_facts(&files)[group][name];
+            assert_eq!(told, &Fact::known("as it is"), "{group}.{name}");
+        }
     }
 
     #[test]
