@@ -88,6 +88,7 @@ pub use scenario::Protocol;
 pub use scenario::Scenario;
 pub use scenario::Test;
 pub use scenario::Variant;
+pub use script::Place;
 pub use script::Problem;
 pub use script::call;
 pub use script::variate;

@@ -1,5 +1,6 @@
 //! From blocks as they are written to a scenario: settings, pairs of sender and sink, names.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::units::Nanos;
@@ -33,6 +34,21 @@ pub struct Reading {
     pub scenario: Scenario,
     /// What was assumed or ignored.
     pub warnings: Vec<Problem>,
+    written: Written,
+}
+
+/// Where tests are written, by their clusters' names and their own.
+pub(super) type Written = BTreeMap<(String, String), Place>;
+
+impl Reading {
+    pub(super) const fn new(scenario: Scenario, warnings: Vec<Problem>, written: Written) -> Self {
+        Self { scenario, warnings, written }
+    }
+
+    /// Where the test of this name in the cluster of this name begins, whatever gave them their names.
+    pub fn place_of(&self, cluster: &str, test: &str) -> Option<Place> {
+        self.written.get(&(cluster.to_owned(), test.to_owned())).copied()
+    }
 }
 
 /// What is wrong with the text of a scenario, all of it.
@@ -55,7 +71,8 @@ pub fn read_script(
     let (blocks, problems) = script::blocks(text);
     let expressions = Expressions::new(dialect, words.files);
     let (hosts, named) = (Vec::new(), Vec::new());
-    let mut builder = Builder { words, expressions, problems, hosts, named, clusters: 0 };
+    let (clusters, written) = (0, Written::new());
+    let mut builder = Builder { words, expressions, problems, hosts, named, written, clusters };
     let roots: Vec<Block> = blocks.into_iter().filter_map(|block| builder.block(block)).collect();
     let run = match <[Block; 1]>::try_from(roots) {
         Ok([only]) => only,
@@ -68,21 +85,21 @@ pub fn read_script(
         let start = Place { line: 1, column: 1 };
         problems.push(Problem::at(start, "no test in it; write cluster { test HOST { ... } }"));
     }
-    reading(file, scenario, problems, builder.expressions.warnings)
+    let warnings = builder.expressions.warnings;
+    reading(file, Reading::new(scenario, warnings, builder.written), problems)
 }
 
 /// The reading, if nothing is wrong with it.
 pub(super) fn reading(
     file: &str,
-    scenario: Scenario,
+    mut read: Reading,
     mut problems: Vec<Problem>,
-    mut warnings: Vec<Problem>,
 ) -> Result<Reading, ScenarioError> {
-    for list in [&mut problems, &mut warnings] {
+    for list in [&mut problems, &mut read.warnings] {
         list.sort_by_key(|problem| (problem.line, problem.column));
     }
     if problems.is_empty() {
-        return Ok(Reading { scenario, warnings });
+        return Ok(read);
     }
     Err(ScenarioError { file: file.to_owned(), problems })
 }
@@ -129,6 +146,7 @@ struct Builder<'b> {
     hosts: Vec<String>,
     /// Every name that was given, and where.
     named: Vec<(String, Place)>,
+    written: Written,
     clusters: usize,
 }
 
@@ -156,7 +174,7 @@ impl Builder<'_> {
                 let number = self.next_cluster();
                 let tests = self.all_tests(raw);
                 let name = name.unwrap_or_else(|| cluster_name(number));
-                Block::Cluster(Cluster { name, tests: tests.into_iter().map(|(_, t)| t).collect() })
+                Block::Cluster(self.cluster(name, tests))
             }
             BlockKind::Parallel => Block::Parallel(self.children(raw)),
             BlockKind::Serial => Block::Serial(self.children(raw), keep),
@@ -169,6 +187,12 @@ impl Builder<'_> {
             self.problems.push(Problem::at(place, "this block has no sender in it"));
         }
         (!empty).then_some(block)
+    }
+
+    fn cluster(&mut self, name: String, tests: Vec<(Place, Test)>) -> Cluster {
+        let of = |(place, test): &(Place, Test)| ((name.clone(), test.name.clone()), *place);
+        self.written.extend(tests.iter().map(of));
+        Cluster { name, tests: tests.into_iter().map(|(_, test)| test).collect() }
     }
 
     fn next_cluster(&mut self) -> usize {
@@ -207,7 +231,7 @@ impl Builder<'_> {
                 test.name = name_of(&test.from, &[]);
             }
             let name = cluster_name(self.next_cluster());
-            children.push((place, Block::Cluster(Cluster { name, tests: vec![test] })));
+            children.push((place, Block::Cluster(self.cluster(name, vec![(place, test)]))));
         }
         for block in raw.blocks {
             let place = block.place;

@@ -10,6 +10,7 @@ use crate::units::Nanos;
 use super::build;
 use super::build::Reading;
 use super::build::ScenarioError;
+use super::build::Written;
 use super::call;
 use super::call::Argument;
 use super::call::Call;
@@ -78,7 +79,8 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
     })?;
     let expressions = Expressions::new(Dialect::Btu, words.files);
     let (problems, hosts, named) = (Vec::new(), Vec::new(), Vec::new());
-    let mut former = Former { text, words, expressions, problems, hosts, named };
+    let written = Written::new();
+    let mut former = Former { text, words, expressions, problems, hosts, named, written };
     let scenario = former.scenario(raw);
     let mut problems = former.problems;
     if let Some(scenario) = &scenario {
@@ -86,7 +88,9 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
     }
     let warnings = former.expressions.warnings;
     match scenario {
-        Some(scenario) => build::reading(file, scenario, problems, warnings),
+        Some(scenario) => {
+            build::reading(file, Reading::new(scenario, warnings, former.written), problems)
+        }
         None => Err(ScenarioError { file: file.to_owned(), problems }),
     }
 }
@@ -99,6 +103,7 @@ struct Former<'f> {
     hosts: Vec<String>,
     /// Every name that was given, and where.
     named: Vec<(String, Place)>,
+    written: Written,
 }
 
 impl Former<'_> {
@@ -159,7 +164,10 @@ impl Former<'_> {
         };
         let mut tests = Vec::new();
         for test in raw.test {
+            let begins = place(self.text, test.span().start);
             let test = self.test(test, &tests);
+            let key = test.as_ref().map(|test| (name.clone(), test.name.clone()));
+            self.written.extend(key.map(|key| (key, begins)));
             tests.extend(test);
         }
         if tests.is_empty() && self.problems.is_empty() {

@@ -18,7 +18,7 @@ pub(super) use block::BlockKind;
 pub(super) use block::RawBlock;
 pub(super) use block::RawTest;
 pub(super) use expression::Expressions;
-pub(super) use token::Place;
+pub use token::Place;
 pub(super) use tree::Form;
 pub(super) use tree::Label;
 pub(super) use tree::Tree;

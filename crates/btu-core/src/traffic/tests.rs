@@ -303,6 +303,37 @@ fn a_matrix_replaces_arguments_and_every_combination_runs() {
     assert_eq!(again.scenario, reading.scenario);
 }
 
+/// By whatever they are called, and wherever their names stand as words of something else.
+#[test]
+fn each_test_is_found_where_it_is_written() {
+    let toml = "# quadra\n[[cluster]]\n[[cluster.test]]\npath = \"quadra -> b\"\ntype = \"full()\"\n\
+                  [[cluster.test]]\npath = \"quadra -> b\"\ntype = \"full()\"\n\n\
+                [[cluster]]\nname = 'B'\n  [[ cluster . test ]]\npath = 'b -> quadra'\ntype = 'full()'\n";
+    let inline = "cluster = [{ name = \"x\", test = [\n  { path = \"a -> b\", type = \"full()\" },\n \
+                  { path = \"a -> b\", type = \"full()\", name = \"last\" }] }]\n";
+    let script = "/* quadra */ cluster {\n  test quadra { type = full (duration=1); \
+                  protocol = tcp; own = quadra:1; peer = test:2; }\n  test test { type = sink; \
+                  protocol = tcp; own = test:2; peer = quadra:1; }\n test quadra { type = full (duration=1); \
+                  protocol = tcp; own = quadra:3; peer = test:4; }\n}\n";
+    let read = |text| read_toml("a.toml", text, &WORDS).map_err(|e| e.to_string()).unwrap();
+    let (toml, inline) = (read(toml), read(inline));
+    let script = read_script("a.ns", script, Dialect::NetSpec, &WORDS);
+    let script = script.map_err(|e| e.to_string()).unwrap();
+    for (reading, cluster, test, place) in [
+        (&toml, "c1", "quadra", Some("3:1")),
+        (&toml, "c1", "quadra-2", Some("6:1")),
+        (&toml, "b", "b", Some("12:3")),
+        (&toml, "b", "quadra", None),
+        (&inline, "x", "a", Some("2:3")),
+        (&inline, "x", "last", Some("3:2")),
+        (&script, "c1", "quadra", Some("2:3")),
+        (&script, "c1", "quadra-2", Some("4:2")),
+    ] {
+        let found = reading.place_of(cluster, test).map(|place| place.to_string());
+        assert_eq!(found.as_deref(), place, "{cluster} {test}");
+    }
+}
+
 #[test]
 fn what_is_wrong_in_toml_has_its_place_too() {
     let said = |from: &str, to: &str| {

@@ -20,9 +20,17 @@ pub(super) struct Placed {
 
 /// A place in a text, both numbers from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::traffic) struct Place {
-    pub(in crate::traffic) line: usize,
-    pub(in crate::traffic) column: usize,
+pub struct Place {
+    /// From the top of the text.
+    pub line: usize,
+    /// Of characters from the left.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}:{}", self.line, self.column)
+    }
 }
 
 /// Walks through a text.
