@@ -55,7 +55,7 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     hosts.hosts.extend(far.map(|far| (Role::Active.name().to_owned(), far)));
     sessions.plant = planning::plant(&plan)?;
     let step = clock_step();
-    hosts.placement = facts;
+    hosts.placement = facts::placed(facts);
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
     let progress = Progress::new(args.quiet || args.json);
     let (journal, lines) = if let Some(directory) = &args.resume {

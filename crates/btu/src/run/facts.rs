@@ -28,6 +28,18 @@ pub(crate) fn of_this_host() -> Disclosure {
     }
 }
 
+/// How a measurement is placed. Where no testbed divides the CPUs of this host, the host under test has all
+/// that this process may use.
+pub(crate) fn placed(mut placement: BTreeMap<String, Fact>) -> BTreeMap<String, Fact> {
+    placement.entry("cpus_test".to_owned()).or_insert_with(own_cpus);
+    placement
+}
+
+fn own_cpus() -> Fact {
+    let allowed = btu_sys::cpu::allowed().map(|cpus| cpus.iter().collect::<Vec<u32>>());
+    allowed.map_or_else(|cause| Fact::unavailable(cause.to_string()), Fact::known)
+}
+
 /// Version, making and identity of this program.
 fn tool() -> BTreeMap<String, Fact> {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
@@ -57,5 +69,18 @@ fn own_hash() -> Fact {
     match std::fs::read("/proc/self/exe") {
         Ok(bytes) => Fact::known(blake3::hash(&bytes).to_hex().to_string()),
         Err(error) => Fact::unavailable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_under_test_has_the_cpus_that_a_testbed_gives_it_or_all_of_this_process() {
+        let here: Vec<u32> = btu_sys::cpu::allowed().unwrap().iter().collect();
+        assert_eq!(placed(BTreeMap::new())["cpus_test"], Fact::known(here));
+        let divided = BTreeMap::from([("cpus_test".to_owned(), Fact::known("of a testbed"))]);
+        assert_eq!(placed(divided.clone()), divided);
     }
 }

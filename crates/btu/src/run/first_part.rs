@@ -9,56 +9,59 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
+use btu_engine::probe::drift;
 
 use crate::exit::Failure;
 
 /// Half a run on one host and half on another is no result.
 pub(super) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let mut changed: Vec<String> = changed_facts(&IDENTITY, stored, here)
-        .into_iter()
-        .map(|(group, name, _)| format!("{group}.{name}"))
-        .collect();
-    if stored.tool.get("hash") != here.tool.get("hash") {
-        changed.push("the program itself".to_owned());
+    let mut changed = changed_facts(IDENTITY.into_iter(), stored, here);
+    let [was, is] = [stored, here].map(|one| one.tool.get("hash"));
+    if was != is {
+        changed.push(change("the program's hash", was, is));
     }
     if changed.is_empty() {
         return Ok(());
     }
-    let cause = anyhow!("resume: not the host of the first part: {} changed", changed.join(", "));
+    let cause = anyhow!("resume: not the host of the first part: {}", changed.join("; "));
     Err(Failure::usage(cause).hint("start a new one, without --resume"))
 }
 
 /// Black boxes are part of what was measured.
 pub(super) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let identity = |hosts: &Disclosure, role| {
-        let facts = hosts.hosts.get(role)?.get("agent")?;
-        facts.get("identity").cloned()
-    };
     for role in ["active", "passive"] {
-        if identity(stored, role) != identity(here, role) {
-            let cause = anyhow!("resume: another agent is --{role} than in the first part");
+        let identity = |of: &'_ Disclosure| {
+            let fact = of.hosts.get(role)?.get("agent")?.get("identity");
+            fact.cloned()
+        };
+        let [was, is] = [stored, here].map(identity);
+        if was != is {
+            let changed = change(&format!("--{role}"), was.as_ref(), is.as_ref());
+            let cause = anyhow!("resume: not the agents of the first part: {changed}");
             return Err(Failure::usage(cause).hint("name the agents of the first part"));
         }
     }
     Ok(())
 }
 
-/// The settings that make one run invalid where they change beside it, and where roles, emulator and
-/// files are: what the report says of them, it says of all runs.
-pub(super) fn same_conditions(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let settings = changed_facts(&SETTINGS, stored, here);
-    let settings = settings.into_iter().map(|(group, name, values)| {
-        let [was, is] = values.map(said);
-        format!("{group}.{name} was {was} and is {is}")
-    });
+/// The settings that make one run invalid where they change beside it: what the report says of them, it
+/// says of all runs.
+pub(super) fn same_settings(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+    as_before(&changed_facts(drift::disclosed(), stored, here))
+}
+
+/// Where roles, emulator and files are, and what the agents are held to.
+pub(super) fn same_placement(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let both = [&stored.placement, &here.placement];
     let names: BTreeSet<&String> = both.into_iter().flat_map(BTreeMap::keys).collect();
-    let lasting = |name: &&String| !PASSING.iter().any(|prefix| name.starts_with(prefix));
-    let placed = names.into_iter().filter(lasting).filter_map(|name| {
+    let changed = names.into_iter().filter(|name| *name != PASSING).filter_map(|name| {
         let [was, is] = both.map(|facts| facts.get(name));
-        (was != is).then(|| format!("{name} was {} and is {}", said(was), said(is)))
+        is_other(was, is).then(|| change(name, was, is))
     });
-    let changed: Vec<String> = placed.chain(settings).collect();
+    as_before(&changed.collect::<Vec<String>>())
+}
+
+fn as_before(changed: &[String]) -> Result<(), Failure> {
     if changed.is_empty() {
         return Ok(());
     }
@@ -74,47 +77,45 @@ pub(super) fn io_directory(stored: &Disclosure) -> Option<(PathBuf, bool)> {
 }
 
 /// Those of these facts of the host under test that are not what they were, with both values.
-fn changed_facts<'d>(
-    names: &[(&'static str, &'static str)],
-    stored: &'d Disclosure,
-    here: &'d Disclosure,
-) -> Vec<(&'static str, &'static str, [Option<&'d Fact>; 2])> {
-    let of = |disclosure: &'d Disclosure, group: &str, name: &str| {
-        disclosure.hosts.get("test")?.get(group)?.get(name)
-    };
-    let both = names
-        .iter()
-        .map(|(group, name)| (*group, *name, [of(stored, group, name), of(here, group, name)]));
-    both.filter(|(_, _, [was, is])| was != is).collect()
+fn changed_facts(
+    names: impl Iterator<Item = (&'static str, &'static str)>,
+    stored: &Disclosure,
+    here: &Disclosure,
+) -> Vec<String> {
+    let changed = names.filter_map(|(group, name)| {
+        let [was, is] = [stored, here].map(|one| one.hosts.get("test")?.get(group)?.get(name));
+        is_other(was, is).then(|| change(&format!("{group}.{name}"), was, is))
+    });
+    changed.collect()
+}
+
+/// What is not known for another reason than before is as little known.
+fn is_other(was: Option<&Fact>, is: Option<&Fact>) -> bool {
+    let [was, is] = [was, is].map(|fact| fact.and_then(|fact| fact.value.as_ref()));
+    was != is
+}
+
+fn change(name: &str, was: Option<&Fact>, is: Option<&Fact>) -> String {
+    format!("{name} was {} and is {}", said(was), said(is))
 }
 
 fn said(fact: Option<&Fact>) -> String {
     match fact.and_then(|fact| fact.value.as_ref()) {
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
-        None => "not known".to_owned(),
+        None => {
+            let reason = fact.and_then(|fact| fact.reason.as_deref());
+            reason.map_or_else(|| "not known".to_owned(), |reason| format!("not known ({reason})"))
+        }
     }
 }
 
-/// What must be equal for both parts of a resumed run.
-const IDENTITY: [(&str, &str); 4] =
-    [("cpu", "model"), ("cpu", "online"), ("system", "host_name"), ("system", "kernel")];
+/// What makes a host this one and no other.
+const IDENTITY: [(&str, &str); 3] =
+    [("cpu", "model"), ("system", "host_name"), ("system", "kernel")];
 
-/// Of the disclosure, the settings that the probe `drift` guards within a run.
-const SETTINGS: [(&str, &str); 9] = [
-    ("cpu_power", "governor"),
-    ("cpu_power", "turbo_boost"),
-    ("cpu_power", "turbo_off"),
-    ("network_stack", "net.core.rmem_max"),
-    ("network_stack", "net.core.wmem_max"),
-    ("network_stack", "net.ipv4.tcp_congestion_control"),
-    ("network_stack", "net.ipv4.tcp_rmem"),
-    ("network_stack", "net.ipv4.tcp_wmem"),
-    ("system", "clock_source"),
-];
-
-/// Facts that an agent may have otherwise each time: the ports of its emulator, and who shares it.
-const PASSING: [&str; 2] = ["emulator_", "shared_"];
+/// Of the placement, what is measured anew each time: the step of the clock of a ping-pong.
+const PASSING: &str = "clock_step_ns";
 
 #[cfg(test)]
 mod tests {
@@ -133,32 +134,74 @@ mod tests {
         made
     }
 
-    fn refused(stored: &Disclosure, here: &Disclosure) -> String {
-        same_conditions(stored, here).unwrap_err().cause.to_string()
+    fn told(refused: Result<(), Failure>) -> String {
+        refused.unwrap_err().cause.to_string()
     }
 
     #[test]
     fn a_changed_setting_is_refused_with_both_values() {
         let governor = |value| disclosure(&[("cpu_power", "governor", value)], &[]);
-        assert!(same_conditions(&governor("performance"), &governor("performance")).is_ok());
+        assert!(same_settings(&governor("performance"), &governor("performance")).is_ok());
         assert_eq!(
-            refused(&governor("performance"), &governor("powersave")),
+            told(same_settings(&governor("performance"), &governor("powersave"))),
             "resume: not as in the first part: cpu_power.governor was performance and is powersave"
         );
         let uptime = |value| disclosure(&[("pressure", "uptime_s", value)], &[]);
-        assert!(same_conditions(&uptime("1"), &uptime("2")).is_ok());
+        assert!(same_settings(&uptime("1"), &uptime("2")).is_ok());
     }
 
     #[test]
-    fn another_placement_is_refused_and_another_port_of_an_agent_is_not() {
+    fn another_host_program_or_agent_is_refused_with_both_values() {
+        let kernel = |value| disclosure(&[("system", "kernel", value)], &[]);
+        let program = |hash: &str| {
+            let tool = [("hash".to_owned(), Fact::known(hash))].into();
+            Disclosure { tool, ..Disclosure::default() }
+        };
+        let refused = told(same_host(&kernel("6.1"), &kernel("6.2")));
+        assert!(refused.ends_with("system.kernel was 6.1 and is 6.2"), "{refused}");
+        let refused = told(same_host(&program("ab"), &program("cd")));
+        assert!(refused.ends_with("the program's hash was ab and is cd"), "{refused}");
+        let agent = |identity| {
+            let facts = [("identity".to_owned(), Fact::known(identity))].into();
+            let host = [("agent".to_owned(), facts)].into();
+            let hosts = [("passive".to_owned(), host)].into();
+            Disclosure { hosts, ..Disclosure::default() }
+        };
+        let refused = told(same_agents(&agent("1f"), &agent("2e")));
+        assert!(refused.ends_with("--passive was 1f and is 2e"), "{refused}");
+        let refused = told(same_agents(&agent("1f"), &Disclosure::default()));
+        assert!(refused.ends_with("--passive was 1f and is not known"), "{refused}");
+    }
+
+    #[test]
+    fn another_placement_is_refused_and_another_step_of_the_clock_is_not() {
         let placed = |facts: &[(&str, &str)]| disclosure(&[], facts);
         let (disk, memory) = (("io_directory", "/nvme"), ("io_directory", "/dev/shm"));
-        let told = refused(&placed(&[disk]), &placed(&[memory]));
-        assert!(told.ends_with("io_directory was /nvme and is /dev/shm"), "{told}");
-        let told = refused(&placed(&[disk, ("cpus_test", "0")]), &placed(&[disk]));
-        assert!(told.ends_with("cpus_test was 0 and is not known"), "{told}");
-        let [one, other] = ["10.0.0.2:4001", "10.0.0.2:4002"];
-        let fronts = [one, other].map(|at| placed(&[("emulator_active", at)]));
-        assert!(same_conditions(&fronts[0], &fronts[1]).is_ok());
+        let refused = told(same_placement(&placed(&[disk]), &placed(&[memory])));
+        assert!(refused.ends_with("io_directory was /nvme and is /dev/shm"), "{refused}");
+        let refused = told(same_placement(&placed(&[disk, ("cpus_test", "0")]), &placed(&[disk])));
+        assert!(refused.ends_with("cpus_test was 0 and is not known"), "{refused}");
+        let step = |value| placed(&[("clock_step_ns", value)]);
+        assert!(same_placement(&step("20"), &step("21")).is_ok());
+    }
+
+    /// The report says of all runs what the first part was told of emulators and sharing.
+    #[test]
+    fn an_agent_that_has_another_emulator_or_is_shared_by_others_is_refused() {
+        let placed = |name: &str, fact: Fact| {
+            let placement = [(name.to_owned(), fact)].into();
+            Disclosure { placement, ..Disclosure::default() }
+        };
+        let front = |fact| placed("emulator_active", fact);
+        let [relay, netem] = ["10.0.0.9", "10.0.0.9 by netem"].map(|at| front(Fact::known(at)));
+        let refused = told(same_placement(&relay, &netem));
+        assert!(refused.ends_with("was 10.0.0.9 and is 10.0.0.9 by netem"), "{refused}");
+        let refused = told(same_placement(&relay, &front(Fact::unavailable("no [front]"))));
+        assert!(refused.ends_with("was 10.0.0.9 and is not known (no [front])"), "{refused}");
+        let none = |why| front(Fact::unavailable(why));
+        assert!(same_placement(&none("no [front]"), &none("it ended")).is_ok());
+        let shared = |number: u32| placed("shared_active", Fact::known(number));
+        let refused = told(same_placement(&shared(1), &shared(2)));
+        assert!(refused.ends_with("shared_active was 1 and is 2"), "{refused}");
     }
 }

@@ -103,7 +103,7 @@ impl Loss {
 }
 
 impl RemoteRunner {
-    /// Gets the agents' time and prepares this host. The plan loses the cases that cannot be run.
+    /// Gets the agents' time and prepares this host. A new plan loses the cases that cannot be run.
     pub(super) fn new(
         args: &RunArgs,
         plan: &mut Plan,
@@ -112,7 +112,10 @@ impl RemoteRunner {
     ) -> Result<Self, Failure> {
         let hosts = Hosts::named(args, plan, interrupt)?;
         let mut boxes = hosts.reserve(plan)?;
-        hosts::without_emulation(plan, &boxes)?;
+        match args.resume {
+            None => hosts::without_emulation(plan, &boxes)?,
+            Some(_) => hosts::emulated_as_before(plan, &boxes)?,
+        }
         let access = hosts::ftp_server(plan, &mut boxes)?;
         let place = Place::here(Role::Test);
         let activities = Activities::prepared(plan, place, directory.clone(), access)?;

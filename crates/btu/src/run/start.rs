@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 use super::caution::caution;
 use super::facts;
 use super::first_part::same_agents;
-use super::first_part::same_conditions;
 use super::first_part::same_host;
+use super::first_part::same_placement;
+use super::first_part::same_settings;
 use super::interrupt::Interrupt;
 use super::local::LocalRunner;
 use super::local::activities;
@@ -91,12 +92,12 @@ fn make(
     if args.is_remote() {
         let mut runner = RemoteRunner::new(args, plan, directory, interrupt)?;
         hosts.hosts.extend(runner.facts()?);
-        hosts.placement = runner.placement();
+        hosts.placement = facts::placed(runner.placement());
         let loss = runner.loss();
         return Ok(Made { runner: Box::new(runner), loss });
     }
     let runner = LocalRunner::new(plan.clone(), directory, interrupt)?;
-    hosts.placement = runner.placement();
+    hosts.placement = facts::placed(runner.placement());
     Ok(Made { runner: Box::new(runner), loss: Loss::default() })
 }
 
@@ -117,10 +118,12 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     if stored.is_finished() {
         return Ok(Start::Finished(journal));
     }
+    // Before anything is reserved or written.
+    same_settings(&stored.hosts, &here)?;
     let directory = activities::directory(args, &plan, Some(&stored.hosts))?;
     let Made { runner, loss } = make(args, &mut plan, directory, &mut here, interrupt)?;
     same_agents(&stored.hosts, &here)?;
-    same_conditions(&stored.hosts, &here)?;
+    same_placement(&stored.hosts, &here)?;
     sign::unsign(&journal);
     let torn = stored.torn.as_ref().map(set_aside);
     if let Some(torn) = &torn {
@@ -143,14 +146,16 @@ pub(crate) fn begin(out: &Path, plan: &str, hosts: &Disclosure) -> Result<Journa
     Ok(journal)
 }
 
-/// A journal of another verb with the lines that it holds, on the hosts of its first part.
+/// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
 pub(crate) fn go_on<L: DeserializeOwned>(
     directory: &Path,
     here: &Disclosure,
 ) -> Result<(JournalDir, Vec<L>), Failure> {
     let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
     same_host(&stored.hosts, here)?;
+    same_settings(&stored.hosts, here)?;
     same_agents(&stored.hosts, here)?;
+    same_placement(&stored.hosts, here)?;
     sign::unsign(&journal);
     note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))

@@ -83,7 +83,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
         facts.hosts.extend(said);
         Hosts::Apart(peers)
     };
-    facts.placement = hosts.facts();
+    facts.placement = facts::placed(hosts.facts());
     let told = ordered.map(|(_, told)| told);
     let progress = Progress::told_to(told, quiet, &plan);
     let (journal, lines) = match resumed {

@@ -1,4 +1,4 @@
-//! A run that is gone on with: on the disk and the CPUs of its first part, or not at all.
+//! A measurement that is gone on with: on the disk and the CPUs of its first part, or not at all.
 
 use std::fs;
 use std::path::Path;
@@ -133,16 +133,48 @@ fn a_run_does_not_go_on_on_another_disk() {
 #[test]
 fn a_run_does_not_go_on_on_other_cpus() {
     needs!("taskset");
-    let cpus = btu_sys::cpu::allowed().unwrap();
-    if cpus.len() < 2 {
+    if btu_sys::cpu::allowed().unwrap().len() < 2 {
         skip!("too few CPUs: on one, all roles share it anyway");
     }
     let (dir, _) = places();
     first_part(dir.path());
-    let one = cpus.iter().next().unwrap().to_string();
-    let rest = rest(dir.path(), dir.path(), &[]);
+    is_refused(&on_the_first_cpu(&rest(dir.path(), dir.path(), &[])), "cpus_separate was ");
+}
+
+/// The same command with one CPU.
+fn on_the_first_cpu(rest: &Command) -> Output {
+    let first = btu_sys::cpu::allowed().unwrap().iter().next().unwrap().to_string();
     let mut command = Command::new("taskset");
-    command.args(["-c", &one]).arg(rest.get_program()).args(rest.get_args());
+    command.args(["-c", &first]).arg(rest.get_program()).args(rest.get_args());
     command.envs(rest.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    is_refused(&command.output().unwrap(), "cpus_separate was ");
+    command.current_dir(rest.get_current_dir().unwrap()).output().unwrap()
+}
+
+/// Ping-pong and traffic, which last for minutes if nobody ends them.
+const OTHERS: [&[&str]; 2] = [
+    &["pingpong", "tcp", "--sizes", "8B,64B,4kB", "--point-time", "9s", "--chasms", "off"],
+    &["traffic", "sweep", "sessions", "--values", "1", "--time", "200ms", "--passes", "500"],
+];
+
+#[test]
+fn ping_pong_and_traffic_do_not_go_on_on_other_cpus_either() {
+    needs!("taskset");
+    if btu_sys::cpu::allowed().unwrap().len() < 2 {
+        skip!("too few CPUs: on one, all roles share it anyway");
+    }
+    for measured in OTHERS {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = btu();
+        first.current_dir(dir.path()).args(measured).args(["--quiet", "--out", "my result"]);
+        let first = first.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let samples = dir.path().join("my result/samples.jsonl");
+        wait_until(|| fs::read_to_string(&samples).is_ok_and(|text| text.lines().count() >= 5));
+        signal(first.id(), "INT");
+        let ended = first.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{}", said(&ended));
+        let verb = measured[0];
+        let mut rest = btu();
+        rest.current_dir(dir.path()).args([verb, "--quiet", "--resume", "my result"]);
+        is_refused(&on_the_first_cpu(&rest), "cpus_separate was ");
+    }
 }

@@ -204,16 +204,10 @@ pub(super) fn without_emulation(
         let cause = anyhow!("the plan wants an emulated rate for every cell, FTP included");
         return Err(Failure::usage(cause).hint("between real hosts btu-26 runs, without a rate"));
     }
-    let refused = |case: &Case| boxes.values().find_map(|one| no_emulation(plan, *case, one));
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-    for case in &plan.cases {
-        match refused(case) {
-            None => kept.push(*case),
-            Some(reason) => left_out.push((case.name(), reason)),
-        }
-    }
-    let Some((_, reason)) = left_out.first() else { return Ok(()) };
-    let names = left_out.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let Some(LeftOut { names, reason, kept }) = left_out(plan, |case| refusal(plan, case, boxes))
+    else {
+        return Ok(());
+    };
     if kept.is_empty() {
         return Err(Failure::environment(anyhow!(
             "no case is left: {names} need emulation; {reason}"
@@ -223,6 +217,52 @@ pub(super) fn without_emulation(
     plan.cases = kept;
     plan.partial = true;
     Ok(())
+}
+
+/// The plan of a run that is gone on with stands in its result: it loses no case any more.
+pub(super) fn emulated_as_before(
+    plan: &Plan,
+    boxes: &BTreeMap<Role, RemoteBox>,
+) -> Result<(), Failure> {
+    left_out(plan, |case| refusal(plan, case, boxes)).map_or(Ok(()), |lost| Err(lost.refused()))
+}
+
+/// Cases that need an emulated link where there is none.
+#[derive(Debug)]
+struct LeftOut {
+    names: String,
+    /// Of the first of them.
+    reason: String,
+    kept: Vec<Case>,
+}
+
+impl LeftOut {
+    fn refused(self) -> Failure {
+        let Self { names, reason, .. } = self;
+        let cause = anyhow!("resume: {names}: no emulated link as in the first part; {reason}");
+        Failure::usage(cause)
+            .hint("give that agent its emulator back, or start a new run, without --resume")
+    }
+}
+
+/// What `refusal` says of the cases of a plan; `None` where no case is refused.
+fn left_out(plan: &Plan, refusal: impl Fn(Case) -> Option<String>) -> Option<LeftOut> {
+    let (mut kept, mut names, mut first) = (Vec::new(), Vec::new(), None);
+    for case in &plan.cases {
+        match refusal(*case) {
+            None => kept.push(*case),
+            Some(reason) => {
+                names.push(case.name());
+                first.get_or_insert(reason);
+            }
+        }
+    }
+    first.map(|reason| LeftOut { names: names.join(", "), reason, kept })
+}
+
+/// Why the links of a case cannot be emulated in front of these agents.
+fn refusal(plan: &Plan, case: Case, boxes: &BTreeMap<Role, RemoteBox>) -> Option<String> {
+    boxes.values().find_map(|one| no_emulation(plan, case, one))
 }
 
 /// Why the links of a case cannot be emulated in front of an agent; `None` where they can, or need not.
@@ -260,7 +300,25 @@ pub(super) fn ftp_server(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
     use crate::run::options::stored;
+
+    #[test]
+    fn a_run_that_is_gone_on_with_loses_no_case() {
+        let plan = stored("a.toml", "[matrix]\ncases = [\"SEND\", \"SEND+DL\"]\n").unwrap();
+        let no_front = |case: Case| {
+            (case.impairment() != Impairment::None).then(|| "agent lab1: no [front]".to_owned())
+        };
+        assert!(left_out(&plan, |_| None).is_none());
+        let lost = left_out(&plan, no_front).unwrap();
+        assert_eq!(lost.kept, [Case::Send]);
+        let refused = lost.refused();
+        assert_eq!(refused.exit, Exit::Usage);
+        assert_eq!(
+            refused.cause.to_string(),
+            "resume: SEND+DL: no emulated link as in the first part; agent lab1: no [front]"
+        );
+    }
 
     /// At 100 kb/s, the slowest that a fixed amount may crawl, a day is for 1.08 GB.
     #[test]

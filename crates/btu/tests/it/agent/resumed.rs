@@ -167,6 +167,54 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
     });
 }
 
+/// An agent that emulates links in front of itself, for one at a time.
+const FRONT: &str = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
+
+#[test]
+fn a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all() {
+    let name = "agent::resumed::a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[FRONT]);
+        hosts.pair(&agent, "lab1");
+        let result = hosts.path("result");
+        let plan = MANY.replace("\"RECV\"", "\"SEND+DL\"");
+        let mut run = hosts.run(&plan, "result", &["--active", "lab1"]).begun();
+        grows(&result);
+        signal(run.id(), "INT");
+        let (code, told) = ended(&mut run, A_LOT);
+        assert_eq!(code, Some(130), "{told}");
+        let kept = lines(&result.join("samples.jsonl"));
+        let rest = || {
+            let mut command = hosts.btu(2);
+            command.args(["run", "--json", "--resume", "result", "--active", "lab1"]);
+            command.stdout(Stdio::null()).output().unwrap()
+        };
+        let policy = agent.state().join("policy.toml");
+        for (now, why) in [
+            ("", "resume: SEND+DL: no emulated link as in the first part; agent lab1: "),
+            (&*format!("shared = 2\n{FRONT}"), "agent lab1: the agent's time is shared"),
+            (&*FRONT.replace("0.9", "0.8"), "emulator_active was 10.77.0.9 and is 10.77.0.8"),
+        ] {
+            agent.kill();
+            std::fs::write(&policy, now).unwrap();
+            agent.restart();
+            let refused = rest();
+            assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+            assert!(said(&refused).contains(why), "{}", said(&refused));
+        }
+        assert_eq!(lines(&result.join("samples.jsonl")), kept);
+        agent.kill();
+        std::fs::write(&policy, FRONT).unwrap();
+        agent.restart();
+        let last = rest();
+        // A busy machine may need longer than the cap of a cell.
+        assert!(matches!(last.status.code(), Some(0 | 6)), "{}", said(&last));
+        assert_eq!(measured(&result).len(), CELLS);
+        assert_eq!(verified(&result, &[]).0, Some(0));
+    });
+}
+
 #[test]
 fn traffic_between_two_agents_is_gone_on_with_whoever_was_killed_and_each_run_is_made_once() {
     let name = "agent::resumed::\
