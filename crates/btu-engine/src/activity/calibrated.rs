@@ -38,8 +38,7 @@ pub fn alone_calibrated(
     }
     let mut sample = alone_fixed(activity, place, units, target * 20, cancel)?;
     failures.append(&mut sample.failures);
-    // The same is said once.
-    failures.dedup();
+    let failures = each_once(failures);
     Some(ActivitySample { failures, ..sample })
 }
 
@@ -51,16 +50,34 @@ fn probe(
     target: Nanos,
     cancel: &AtomicBool,
 ) -> Option<ActivitySample> {
-    let mut window = Nanos::new((target.count() / 4).clamp(50_000_000, 2_000_000_000));
-    let longest = (target * 4).max(Nanos::from_secs(2));
-    loop {
+    let mut last = None;
+    for window in windows(target) {
         let sample = alone(activity, place, LEAD_IN, window, cancel)?;
-        let is_early = sample.units <= 0.0 && sample.failures.is_empty() && window < longest;
-        if !is_early {
+        if sample.units > 0.0 || !sample.failures.is_empty() {
             return Some(sample);
         }
-        window = window * 4;
+        last = Some(sample);
     }
+    last
+}
+
+/// How long it works, try by try: four times the target at most, and two seconds of a short one.
+fn windows(target: Nanos) -> impl Iterator<Item = Nanos> {
+    let first = Nanos::new((target.count() / 4).clamp(50_000_000, 2_000_000_000));
+    let longest = (target * 4).max(Nanos::from_secs(2));
+    let next = move |window: &Nanos| (*window < longest).then(|| (*window * 4).min(longest));
+    std::iter::successors(Some(first), next)
+}
+
+/// The same is said once, in the order of the first times.
+fn each_once(failures: Vec<String>) -> Vec<String> {
+    let mut once: Vec<String> = Vec::new();
+    for failure in failures {
+        if !once.contains(&failure) {
+            once.push(failure);
+        }
+    }
+    once
 }
 
 /// What would take so long at the rate of this sample; `None` where it did nothing.
@@ -91,3 +108,27 @@ fn not_found(target: Nanos) -> String {
 const LEAD_IN: Nanos = Nanos::from_millis(30);
 
 const TRIES: u32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_lasts_four_times_the_target_at_most() {
+        for (target_ms, tries_ms) in [
+            (10, vec![50, 200, 800, 2000]),
+            (900, vec![225, 900, 3600]),
+            (100_000, vec![2000, 8000, 32_000, 128_000, 400_000]),
+        ] {
+            let found: Vec<Nanos> = windows(Nanos::from_millis(target_ms)).collect();
+            let wanted: Vec<Nanos> = tries_ms.into_iter().map(Nanos::from_millis).collect();
+            assert_eq!(found, wanted, "{target_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_failure_that_comes_back_after_another_is_said_once() {
+        let said = ["a", "b", "a", "a", "c", "b"].map(str::to_owned);
+        assert_eq!(each_once(said.into()), ["a", "b", "c"]);
+    }
+}
