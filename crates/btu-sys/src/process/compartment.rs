@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -94,9 +95,14 @@ impl Compartment {
     }
 
     /// True while a program runs inside, or what one left behind: the kernel gives orphans to init.
-    /// True as well where the kernel does not list children.
+    /// True as well where the kernel does not list children, or where `/proc` is of another namespace:
+    /// the number of init is that of somebody else there.
     pub fn runs_anything(&self) -> bool {
         let init = self.init;
+        let this = fs::read_link("/proc/self").unwrap_or_default();
+        if !is_of_process(&this, nix::unistd::getpid()) {
+            return true;
+        }
         let children = fs::read_to_string(format!("/proc/{init}/task/{init}/children"));
         children.map_or(true, |children| !children.trim().is_empty())
     }
@@ -185,6 +191,11 @@ impl fmt::Debug for Compartment {
     }
 }
 
+/// True where `/proc/self` leads to a process by the number that it has for itself.
+fn is_of_process(this: &Path, own: Pid) -> bool {
+    this == Path::new(&own.to_string())
+}
+
 fn event(answer: Answer) -> Option<Event> {
     let byte = |value: i32| u8::try_from(value).unwrap_or(u8::MAX);
     let ended = |program: u8, ended: Ended| Event::Ended { program: program.into(), ended };
@@ -255,4 +266,18 @@ fn socket_pair() -> Result<(OwnedFd, OwnedFd), ProcessError> {
     let (family, kind) = (AddressFamily::Unix, SockType::SeqPacket);
     nix::sys::socket::socketpair(family, kind, None, SockFlag::SOCK_CLOEXEC)
         .map_err(ProcessError::call("make a socket pair"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processes_of_another_namespace_are_told_from_ours() {
+        let this = fs::read_link("/proc/self").unwrap();
+        assert!(is_of_process(&this, nix::unistd::getpid()));
+        // In a namespace within, where /proc could not be mounted anew, the same process is the second.
+        assert!(!is_of_process(&this, Pid::from_raw(2)));
+        assert!(!is_of_process(Path::new(""), nix::unistd::getpid()));
+    }
 }

@@ -164,11 +164,15 @@ impl Session {
         self.compartment.start(FAR).map_err(Failure::environment)?;
         let deadline = Instant::now() + FAR_PATIENCE;
         let mut serves_alone = false;
-        while Instant::now() < deadline {
+        loop {
             // First who runs, then who listens: a server that began meanwhile is seen.
             let is_left_alone = serves_alone && !self.compartment.runs_anything();
-            if is_left_alone || Listeners::of(self.network.around.far()).has_more_than(&before) {
-                break;
+            if Listeners::of(self.network.around.far()).has_more_than(&before) {
+                return Ok(None);
+            }
+            if is_left_alone || Instant::now() >= deadline {
+                self.note_silence(is_left_alone);
+                return Ok(None);
             }
             match self.wait(Some(FAR_POLL))? {
                 Some(Happening::Inside(Event::Ended { program: FAR, ended })) => {
@@ -183,7 +187,17 @@ impl Session {
                 None => {}
             }
         }
-        Ok(None)
+    }
+
+    /// The command runs all the same: it may want nobody there, or somebody who listens otherwise.
+    fn note_silence(&mut self, is_left_alone: bool) {
+        let far = self.far.as_deref().unwrap_or_default();
+        let what = if is_left_alone {
+            "ended before the command began, and nobody listens there".to_owned()
+        } else {
+            format!("nobody listened there {} s after it", FAR_PATIENCE.as_secs())
+        };
+        self.notes.push(format!("far end: '{far}': {what}"));
     }
 
     /// A server that made itself a daemon ends with 0, and may not listen yet.

@@ -119,12 +119,17 @@ fn a_far_server_that_made_itself_a_daemon_listens_before_the_command_starts() {
     assert_eq!(text(&expect_status(&mut command, 0).stdout), "hello\n");
     // What leaves nobody behind is not waited for.
     let begun = std::time::Instant::now();
-    expect_status(&mut link(User::Same, &["--far", "true"], "true"), 0);
+    let left = expect_status(&mut link(User::Same, &["--far", "true"], "true"), 0);
     let waited = begun.elapsed().as_secs_f64();
     let mut silent = link(User::Same, &["--far", "sleep 60 &"], "true");
-    expect_status(&mut silent, 0);
+    let silent = expect_status(&mut silent, 0);
     let patience = begun.elapsed().as_secs_f64() - waited;
     assert!(waited < patience, "{waited} s for nobody, {patience} s for one who never listens");
+    // Nobody has to wonder what the command talked to.
+    let told = "far end: 'true': ended before the command began, and nobody listens there";
+    assert!(text(&left.stderr).contains(told), "{}", text(&left.stderr));
+    let told = "far end: 'sleep 60 &': nobody listened there 5 s after it";
+    assert!(text(&silent.stderr).contains(told), "{}", text(&silent.stderr));
 }
 
 #[test]
