@@ -23,6 +23,7 @@ mod workers;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use btu_core::words::shell_word;
 use clap::Subcommand;
 
 use crate::exit::Exit;
@@ -56,6 +57,15 @@ pub(crate) struct StateArgs {
     /// Directory of the identity, of peers and invitations [default: ~/.local/state/btu]
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
+}
+
+impl StateArgs {
+    /// The option as it was given, as a shell takes it; nothing where it was not.
+    pub(crate) fn again(&self) -> String {
+        let word =
+            |state: &PathBuf| format!(" --state {}", shell_word(&state.display().to_string()));
+        self.state.as_ref().map_or_else(String::new, word)
+    }
 }
 
 /// What can be said to an agent on this machine.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use btu_control::JournalDir;
+use btu_core::words::shell_word;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::StoreError;
@@ -61,8 +62,7 @@ impl Closing<'_> {
     /// The exit code; `is_whole` where nothing that was measured has a fault.
     pub(crate) fn exit(&self, journal: &JournalDir, is_whole: bool) -> Exit {
         let Self { verb, options, .. } = self;
-        let again =
-            format!("go on with: btu {verb} --resume {}{options}", journal.path().display());
+        let again = format!("go on with: {}", again(verb, journal.path(), options));
         match &self.ending {
             Ending::Interrupted => {
                 output::message(&format!("interrupted; {again}"));
@@ -75,6 +75,11 @@ impl Closing<'_> {
             Ending::Complete => exit(journal.path(), is_whole),
         }
     }
+}
+
+/// What goes on with a measurement in this directory, as a shell takes it.
+pub(crate) fn again(verb: &str, directory: &Path, options: &str) -> String {
+    format!("btu {verb} --resume {}{options}", shell_word(&directory.display().to_string()))
 }
 
 /// The exit code of a measurement that came to its end; `is_whole` where nothing in it has a fault.
@@ -92,8 +97,8 @@ pub(crate) fn render_files<S: Stored>(
     journal: &JournalDir,
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
 ) -> Result<S, Failure> {
-    let files = ResultFiles::read(journal.path()).map_err(Failure::usage)?;
-    let stored = open(&files, OpenMode::Strict).map_err(Failure::usage)?;
+    let files = ResultFiles::read(journal.path()).map_err(Failure::unreadable)?;
+    let stored = open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
     warn(stored.warnings());
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
         let content = stored.render(format).map_err(Failure::usage)?;
@@ -140,4 +145,20 @@ pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<
     }
     let report = directory.join("report.html");
     output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::StateArgs;
+
+    #[test]
+    fn what_goes_on_is_said_as_a_shell_takes_it_with_where_agents_are_known() {
+        let again = |directory, options: &str| again("traffic", Path::new(directory), options);
+        assert_eq!(again("result", ""), "btu traffic --resume result");
+        let state = StateArgs { state: Some("state of lab's".into()) }.again();
+        let wanted = r"btu traffic --resume 'my result' --state 'state of lab'\''s'";
+        assert_eq!(again("my result", &state), wanted);
+        assert_eq!(StateArgs::default().again(), "");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use btu_core::words::shell_word;
 use btu_report::StoreError;
 
 /// Exit codes that scripts may rely on.
@@ -51,7 +52,8 @@ impl Failure {
         let hint = match &cause {
             StoreError::Corrupted { directory, .. } => {
                 let hint = "shows what can be read; such a result is not ranked";
-                Some(format!("btu report --salvage {} {hint}", directory.display()))
+                let word = shell_word(&directory.display().to_string());
+                Some(format!("btu report --salvage {word} {hint}"))
             }
             _ => None,
         };

@@ -75,7 +75,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     };
     let mut started = start::start(wanted, &interrupt).map_err(|failure| interrupt.or(failure))?;
     let ending = measure::measure(&mut started, &interrupt)?;
-    finish::finish(output, &mut started, ending, &interrupt)
+    finish::finish((output, &args.far().state), &mut started, ending, &interrupt)
 }
 
 /// Prints what would be run.

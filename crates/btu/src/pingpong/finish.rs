@@ -1,6 +1,7 @@
 //! What happens after the last visit: the journal read back, files, the summary in the terminal.
 
 use btu_control::JournalDir;
+use btu_core::words::shell_word;
 use btu_report::StoredPingPong;
 
 use super::export;
@@ -20,8 +21,8 @@ pub(super) fn finish(
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let peer = args.peer.as_ref();
-    let options = peer.map_or_else(String::new, |name| format!(" --peer {}", shown(name)));
+    let peer = |name: &String| format!(" --peer {}", shell_word(shown(name)));
+    let options = args.peer.as_ref().map_or_else(String::new, peer) + &args.state.again();
     let (verb, all, json) = ("pingpong", "every round", args.json);
     let closing = Closing { verb, all, ending, options, json, interrupt };
     let stored = closing.close(journal, StoredPingPong::open)?;

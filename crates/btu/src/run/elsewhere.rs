@@ -137,7 +137,7 @@ impl Elsewhere<'_> {
     fn show(&self, files: &ResultFiles) -> Result<Exit, Failure> {
         let out = self.tested.copied.out();
         tested::write(&out, files.all())?;
-        let stored = btu_report::open(&out, OpenMode::Strict).map_err(Failure::environment)?;
+        let stored = btu_report::open(&out, OpenMode::Strict).map_err(Failure::unreadable)?;
         let analysis = stored.analyse();
         let closed = Closed { path: out, journal: stored.journal, analysis };
         finish::show(self.args, &closed)?;

@@ -90,7 +90,7 @@ pub(super) fn render_files(journal: &JournalDir) -> Result<Closed, Failure> {
 }
 
 fn opened(journal: &JournalDir) -> Result<Opened, Failure> {
-    btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::environment)
+    btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::unreadable)
 }
 
 fn rendered(journal: &JournalDir, stored: Opened) -> Result<Closed, Failure> {
@@ -128,7 +128,7 @@ pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
         path.as_ref().map_or_else(String::new, |path| format!(" --{name} {}", word(path)))
     };
     let memory = if args.allow_tmpfs { " --allow-tmpfs" } else { "" };
-    let places = [option("state", &args.state.state), option("io-dir", &args.io_dir)].concat();
+    let places = [args.state.again(), option("io-dir", &args.io_dir)].concat();
     format!("btu run --resume {}{}{places}{memory}", word(&closed.path), agents.concat())
 }
 

@@ -14,6 +14,7 @@ use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::StoredTraffic;
 
+use super::finish;
 use super::length;
 use super::needs;
 use super::options::OutputArgs;
@@ -21,6 +22,7 @@ use super::options::TrafficArgs;
 use super::peers::Needs;
 use super::start;
 use super::words;
+use crate::agent::StateArgs;
 use crate::agent::state::StateDir;
 use crate::closing;
 use crate::conductor::NamedAgent;
@@ -35,6 +37,7 @@ use crate::run::Interrupt;
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {
     output: &'a OutputArgs,
+    state: &'a StateArgs,
     plan: &'a Plan,
     needs: Needs,
     tested: Tested<'a>,
@@ -49,7 +52,8 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
     let needs = needs::of(plan, interrupt)?;
-    let own = StateDir::open(&args.far().state)?.identity()?;
+    let state = &args.far().state;
+    let own = StateDir::open(state)?.identity()?;
     let agents: Vec<(Role, NamedAgent)> = args.agents(plan)?.into_iter().collect();
     let (host, boxes): (Vec<_>, Vec<_>) =
         agents.into_iter().partition(|(role, _)| *role == Role::Test);
@@ -70,7 +74,7 @@ pub(super) fn run(
         longest: longest(plan)?,
         reconnect: args.far().reconnect,
     };
-    let one = Elsewhere { output, plan, needs, tested };
+    let one = Elsewhere { output, state, plan, needs, tested };
     tested::fits(one.order(0), SHORTER)?;
     let measured = one.tested.measured(one.reservation(), |seq| one.order(seq));
     match measured.map_err(permitted).and_then(|bundle| one.believed(&bundle)) {
@@ -126,7 +130,7 @@ impl Elsewhere<'_> {
         let stored = closing::render_files(&journal, StoredTraffic::open)?;
         self.is_ordered(&stored)?;
         closing::show(journal.path(), &stored, self.output.json)?;
-        let again = again(journal.path());
+        let again = self.again(journal.path());
         tested::end(Some(journal.path()), Some(&again), failure, interrupt)
     }
 
@@ -134,16 +138,16 @@ impl Elsewhere<'_> {
     fn show(&self, files: &ResultFiles) -> Result<Exit, Failure> {
         let out = self.tested.copied.out();
         tested::write(&out, files.all())?;
-        let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::usage)?;
+        let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::unreadable)?;
         closing::show(&out, &stored, self.output.json)?;
-        tested::ended(&stored.journal.events, &again(&out))?;
+        tested::ended(&stored.journal.events, &self.again(&out))?;
         Ok(closing::exit(&out, stored.journal.runs().all(RunSample::is_complete)))
     }
-}
 
-/// What goes on with a measurement that is not at its end: its plan names the hosts.
-fn again(out: &Path) -> String {
-    format!("btu traffic --resume {}", out.display())
+    /// What goes on with a measurement that is not at its end: its plan names the hosts.
+    fn again(&self, out: &Path) -> String {
+        closing::again(finish::VERB, out, &self.state.again())
+    }
 }
 
 /// How long the other hosts take the one that measures for a guest, waiting for them included.

@@ -6,6 +6,7 @@ use btu_report::StoredTraffic;
 
 use super::options::OutputArgs;
 use super::start::Started;
+use crate::agent::StateArgs;
 use crate::closing;
 use crate::closing::Closing;
 use crate::closing::Ending;
@@ -13,14 +14,14 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::Interrupt;
 
-/// Closes a measurement, and says how it ended.
+/// Closes a measurement, and says how it ended; the agents are known by what is in `state`.
 pub(super) fn finish(
-    args: &OutputArgs,
+    (args, state): (&OutputArgs, &StateArgs),
     started: &mut Started,
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let closing = closing(args, ending, interrupt);
+    let closing = Closing { options: state.again(), ..closing(args, ending, interrupt) };
     let stored = closing.close(&mut started.journal, StoredTraffic::open)?;
     let is_whole = stored.journal.runs().all(RunSample::is_complete);
     Ok(closing.exit(&started.journal, is_whole))
@@ -44,6 +45,9 @@ pub(super) fn close(
 }
 
 fn closing<'a>(args: &OutputArgs, ending: Ending, interrupt: &'a Interrupt) -> Closing<'a> {
-    let (verb, all, json) = ("traffic", "every run", args.json);
+    let (verb, all, json) = (VERB, "every run", args.json);
     Closing { verb, all, ending, options: String::new(), json, interrupt }
 }
+
+/// As it is typed.
+pub(super) const VERB: &str = "traffic";

@@ -173,6 +173,8 @@ fn ping_pong_and_traffic_do_not_go_on_on_other_cpus_either() {
         let ended = first.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130), "{}", said(&ended));
         let verb = measured[0];
+        let again = format!("go on with: btu {verb} --resume 'my result'\n");
+        assert!(said(&ended).contains(&again), "{}", said(&ended));
         let mut rest = btu();
         rest.current_dir(dir.path()).args([verb, "--quiet", "--resume", "my result"]);
         is_refused(&on_the_first_cpu(&rest), "cpus_separate was ");
