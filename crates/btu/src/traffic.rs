@@ -59,7 +59,9 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     if let Some(journal) = args.resumed().map(ended).transpose()?.flatten() {
         return finish::shown_again(output, &journal);
     }
-    checked::check(&plan, args.scenario())?;
+    if plan.agents.is_empty() {
+        checked::check(&plan, args.scenario())?;
+    }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     if is_elsewhere {
         return elsewhere::run(args, &plan, output, &interrupt);
@@ -67,6 +69,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     let wanted = Wanted {
         agents: args.agents(&plan)?,
         plan,
+        scenario: args.scenario(),
         output,
         resumed: args.resumed(),
         state: &args.far().state,

@@ -34,17 +34,13 @@ pub struct Reading {
     pub scenario: Scenario,
     /// What was assumed or ignored.
     pub warnings: Vec<Problem>,
-    written: Written,
+    pub(super) written: Written,
 }
 
 /// Where tests are written, by their clusters' names and their own.
 pub(super) type Written = BTreeMap<(String, String), Place>;
 
 impl Reading {
-    pub(super) const fn new(scenario: Scenario, warnings: Vec<Problem>, written: Written) -> Self {
-        Self { scenario, warnings, written }
-    }
-
     /// Where the test of this name in the cluster of this name begins, whatever gave them their names.
     pub fn place_of(&self, cluster: &str, test: &str) -> Option<Place> {
         self.written.get(&(cluster.to_owned(), test.to_owned())).copied()
@@ -85,8 +81,8 @@ pub fn read_script(
         let start = Place { line: 1, column: 1 };
         problems.push(Problem::at(start, "no test in it; write cluster { test HOST { ... } }"));
     }
-    let warnings = builder.expressions.warnings;
-    reading(file, Reading::new(scenario, warnings, builder.written), problems)
+    let (warnings, written) = (builder.expressions.warnings, builder.written);
+    reading(file, Reading { scenario, warnings, written }, problems)
 }
 
 /// The reading, if nothing is wrong with it.

@@ -89,7 +89,8 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
     let warnings = former.expressions.warnings;
     match scenario {
         Some(scenario) => {
-            build::reading(file, Reading::new(scenario, warnings, former.written), problems)
+            let written = former.written;
+            build::reading(file, Reading { scenario, warnings, written }, problems)
         }
         None => Err(ScenarioError { file: file.to_owned(), problems }),
     }

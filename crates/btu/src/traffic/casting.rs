@@ -197,7 +197,7 @@ fn is_this(host: &str) -> bool {
 }
 
 /// `:LINE:COLUMN` of the first place where a file names a host, beside comments.
-pub(super) fn place_of(file: &Path, host: &str) -> String {
+fn place_of(file: &Path, host: &str) -> String {
     let text = std::fs::read_to_string(file).unwrap_or_default().to_lowercase();
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     for (number, line) in (1..).zip(text.lines()) {

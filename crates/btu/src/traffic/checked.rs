@@ -9,7 +9,6 @@ use btu_core::traffic::Cluster;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 
-use super::casting::place_of;
 use super::expand;
 use super::expand::Layout;
 use super::expand::Until;
@@ -38,12 +37,12 @@ pub(super) fn check(plan: &Plan, file: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// The cluster with no other of its tests: each draws the same train by itself.
-fn alone(cluster: &Cluster, at: usize) -> Cluster {
+pub(super) fn alone(cluster: &Cluster, at: usize) -> Cluster {
     Cluster { name: cluster.name.clone(), tests: cluster.tests[at..=at].to_vec() }
 }
 
-/// The same, with where it is written.
-fn told(
+/// What was refused, with where its test is written.
+pub(super) fn told(
     refused: Failure,
     file: Option<&Path>,
     (cell, cluster, at): (&Cell, &Cluster, usize),
@@ -56,39 +55,12 @@ fn told(
     Failure { exit, cause: anyhow!("{place}: {cause:#}"), hint }
 }
 
-/// `:LINE:COLUMN` of a test: of its head in the TOML form, of its name in a script.
+/// `:LINE:COLUMN` of a test, as the file is read.
 fn place(file: &Path, cluster: &Cluster, at: usize) -> String {
-    if file.extension().is_some_and(|ending| ending == "toml") {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let line = head(&text, &cluster.name, at);
-        return line.map_or_else(String::new, |line| format!(":{line}:1"));
-    }
-    place_of(file, &cluster.tests[at].name)
-}
-
-/// The line of the head of the test of this place in the cluster of this name. One without a name is called by its
-/// number.
-fn head(text: &str, cluster: &str, at: usize) -> Option<usize> {
-    let (mut clusters, mut tests): (usize, Vec<usize>) = (0, Vec::new());
-    let (mut name, mut in_cluster) = (String::new(), false);
-    let found = |name: &str, tests: &[usize]| (name == cluster).then(|| tests.get(at).copied());
-    for (number, line) in (1..).zip(text.lines()) {
-        let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
-        if line.starts_with("[[cluster]]") {
-            if let Some(line) = found(&name, &tests) {
-                return line;
-            }
-            clusters += 1;
-            (name, in_cluster) = (format!("c{clusters}"), true);
-            tests.clear();
-        } else if line.starts_with("[[cluster.test]]") {
-            in_cluster = false;
-            tests.push(number);
-        } else if let Some(said) = line.strip_prefix("name=\"").filter(|_| in_cluster) {
-            name = said.split('"').next().unwrap_or_default().to_lowercase();
-        }
-    }
-    found(&name, &tests).flatten()
+    let reading = scenario::reading(file).ok();
+    let test = &cluster.tests[at].name;
+    let place = reading.and_then(|reading| reading.place_of(&cluster.name, test));
+    place.map_or_else(String::new, |place| format!(":{place}"))
 }
 
 #[cfg(test)]
@@ -96,18 +68,6 @@ mod tests {
     use btu_core::traffic::plan::Study;
 
     use super::*;
-
-    #[test]
-    fn a_test_is_found_by_its_cluster_and_its_place_in_it() {
-        let text = "# [[cluster]]\n[[cluster]]\n[[cluster.test]]\nname = \"b\"\n\n[[cluster]]\n  name = \"B\"\n\
-                    [[cluster.test]]\ntype = \"x\"\n[[ cluster.test ]]\n[[cluster]]\n[[cluster.test]]\n";
-        for (cluster, at, line) in
-            [("c1", 0, Some(3)), ("b", 0, Some(8)), ("b", 1, Some(10)), ("c3", 0, Some(12))]
-        {
-            assert_eq!(head(text, cluster, at), line, "{cluster} {at}");
-        }
-        assert_eq!((head(text, "b", 2), head(text, "c2", 0)), (None, None));
-    }
 
     /// What the second cluster has that nobody can carry is told with its line, before the first one runs.
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let name = plan.agents.get(&Role::Test).map_or("", String::as_str);
-    let needs = needs::of(plan, interrupt)?;
+    let needs = needs::of(plan, args.scenario(), interrupt)?;
     let state = &args.far().state;
     let own = StateDir::open(state)?.identity()?;
     let agents: Vec<(Role, NamedAgent)> = args.agents(plan)?.into_iter().collect();

@@ -1,16 +1,19 @@
 //! What a plan needs of agents as a whole, before anything starts: connections, and time without a word.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic::Block;
+use btu_core::traffic::Cluster;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::units::Nanos;
 
+use super::checked;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Until;
@@ -24,8 +27,13 @@ use crate::exit::Failure;
 use crate::run::Interrupt;
 
 /// Of every cell that is known, and of what a course may decide; drawing all trains of many passes takes
-/// a while, and ends when `interrupt` is set.
-pub(super) fn of(plan: &Plan, interrupt: &Interrupt) -> Result<Needs, Failure> {
+/// a while, and ends when `interrupt` is set. What cannot be carried is told with its place in `file`, where
+/// the scenario was written.
+pub(super) fn of(
+    plan: &Plan,
+    file: Option<&Path>,
+    interrupt: &Interrupt,
+) -> Result<Needs, Failure> {
     let (mut connections, mut longest) = (0, Nanos::ZERO);
     if let Some(course) = &plan.course {
         let sessions = course.most_sessions.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
@@ -36,7 +44,7 @@ pub(super) fn of(plan: &Plan, interrupt: &Interrupt) -> Result<Needs, Failure> {
         let (needed, time) = match &cell.probe {
             Some(probe @ Probe::Capacity { .. }) => (1, probe.longest()),
             Some(probe @ Probe::Responsiveness { .. }) => (words::OF_A_PROBE, probe.longest()),
-            None => of_passes(plan, cell, interrupt)?,
+            None => of_passes(plan, (cell, file), interrupt)?,
         };
         connections = connections.max(needed);
         longest = longest.max(time);
@@ -46,7 +54,11 @@ pub(super) fn of(plan: &Plan, interrupt: &Interrupt) -> Result<Needs, Failure> {
 }
 
 /// The most that any pass of a scenario needs: each draws trains of its own.
-fn of_passes(plan: &Plan, cell: &Cell, interrupt: &Interrupt) -> Result<(usize, Nanos), Failure> {
+fn of_passes(
+    plan: &Plan,
+    (cell, file): (&Cell, Option<&Path>),
+    interrupt: &Interrupt,
+) -> Result<(usize, Nanos), Failure> {
     let scenario = scenario::stored(&cell.scenario)?;
     let tests = scenario.clusters().into_iter().flat_map(|cluster| &cluster.tests);
     let is_fixed = tests.into_iter().all(|test| test.traffic.is_fixed());
@@ -56,8 +68,8 @@ fn of_passes(plan: &Plan, cell: &Cell, interrupt: &Interrupt) -> Result<(usize, 
         if interrupt.flag().load(Relaxed) {
             return Err(interrupt.before_all());
         }
-        let patience = plan.stall_ns.count();
-        let load = of_block(&scenario.run, cell.sessions, [seed, patience])?;
+        let drawn = Drawn { cell, file, seed, patience: plan.stall_ns };
+        let load = of_block(&scenario.run, &drawn)?;
         most = most.with(load, usize::max);
         longest = longest.max(length::length(&scenario.run, seed));
     }
@@ -94,22 +106,44 @@ impl Load {
     }
 }
 
-/// What a block of a scenario needs, drawn from a seed with a patience.
-fn of_block(block: &Block, sessions: u32, [seed, patience]: [u64; 2]) -> Result<Load, Failure> {
+/// What a scenario is drawn with.
+struct Drawn<'d> {
+    cell: &'d Cell,
+    /// Where it was written.
+    file: Option<&'d Path>,
+    seed: u64,
+    patience: Nanos,
+}
+
+/// What a block of a scenario needs.
+fn of_block(block: &Block, drawn: &Drawn<'_>) -> Result<Load, Failure> {
     let all = |blocks: &[Block], together: fn(usize, usize) -> usize| {
-        blocks.iter().try_fold(Load::default(), |sum, block| {
-            Ok(sum.with(of_block(block, sessions, [seed, patience])?, together))
-        })
+        blocks
+            .iter()
+            .try_fold(Load::default(), |sum, block| Ok(sum.with(of_block(block, drawn)?, together)))
     };
     match block {
-        Block::Cluster(cluster) => {
-            let (patience, cancel) = (Nanos::new(patience), std::sync::Arc::default());
-            let until = Until { patience, cancel, most_blocks: words::MOST_BLOCKS };
-            Ok(of_cast(&expand::flows(cluster, sessions, seed, &Apart, &until)?))
-        }
+        Block::Cluster(cluster) => of_cluster(cluster, drawn),
         Block::Parallel(blocks) => all(blocks, usize::saturating_add),
         Block::Serial(blocks, _) => all(blocks, usize::max),
     }
+}
+
+fn of_cluster(cluster: &Cluster, drawn: &Drawn<'_>) -> Result<Load, Failure> {
+    let Drawn { cell, file, seed, patience } = *drawn;
+    let (cancel, most_blocks) = (std::sync::Arc::default(), words::MOST_BLOCKS);
+    let until = Until { patience, cancel, most_blocks };
+    let cast = expand::flows(cluster, cell.sessions, seed, &Apart, &until);
+    cast.map(|cast| of_cast(&cast)).map_err(|refused| {
+        let one = |at: &usize| {
+            let alone = checked::alone(cluster, *at);
+            expand::flows(&alone, cell.sessions, seed, &Apart, &until).is_err()
+        };
+        match (0..cluster.tests.len()).find(one) {
+            Some(at) => checked::told(refused, file, (cell, cluster, at)),
+            None => refused,
+        }
+    })
 }
 
 fn of_cast(cast: &Cast) -> Load {
@@ -138,13 +172,34 @@ mod tests {
         let plan =
             |seed, passes| Plan { passes, ..Plan::new(Study::Scenario, vec![cell.clone()], seed) };
         let interrupt = Interrupt::default();
-        let silence = |seed, passes| of(&plan(seed, passes), &interrupt).unwrap().silence;
+        let silence = |seed, passes| of(&plan(seed, passes), None, &interrupt).unwrap().silence;
         let each: Vec<Nanos> = (7..19).map(|seed| silence(seed, 1)).collect();
         assert!(each.iter().any(|one| *one > each[0]), "{each:?}");
         assert_eq!(Some(silence(7, 12)), each.into_iter().max());
         interrupt.flag().store(true, Relaxed);
-        let ended = of(&plan(7, u32::MAX), &interrupt).unwrap_err();
+        let ended = of(&plan(7, u32::MAX), None, &interrupt).unwrap_err();
         assert_eq!(ended.exit, Exit::Interrupted, "{ended:?}");
+    }
+
+    /// One of ten passes draws a train that no agent takes, and the first one does not.
+    #[test]
+    fn what_an_agent_does_not_take_of_any_pass_is_told_with_its_test_and_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.toml");
+        let some = "path = \"test -> active\"\ntype = \"burstq(blocksize=1 kB, period=1 s, duration=1 s)\"";
+        let long = "path = \"test -> active\"\n\
+            type = \"burstq(blocksize=1 B, period=1 us, duration=mix(0.9: uniform(1 ms, 2 ms), 0.1: uniform(9 s, 10 s)))\"";
+        let scenario = format!(
+            "[[cluster]]\n[[cluster.test]]\n{some}\n[[cluster.test]]\nname = \"long\"\n{long}\n"
+        );
+        std::fs::write(&file, &scenario).unwrap();
+        let cell = Cell { id: 1, sessions: 1, scenario, ..Cell::default() };
+        let agents = [(Role::Active, "lab1".to_owned())].into();
+        let plan = Plan { passes: 60, agents, ..Plan::new(Study::Scenario, vec![cell], 7) };
+        of(&Plan { passes: 1, ..plan.clone() }, Some(&file), &Interrupt::default()).unwrap();
+        let refused = of(&plan, Some(&file), &Interrupt::default()).unwrap_err();
+        let (told, place) = (format!("{:#}", refused.cause), format!("{}:5:1: ", file.display()));
+        assert!(told.starts_with(&place) && told.contains("long"), "{told}");
     }
 
     /// Two clusters with one agent and one with another, of which the first two run as `run` says.
@@ -159,7 +214,9 @@ mod tests {
             [("a", "active"), ("b", "active"), ("c", "passive")].map(|(n, to)| cluster(n, to));
         let text = format!("run = {run}\n{}", clusters.concat());
         let run = scenario::told(&text).unwrap().run;
-        of_block(&run, 1, [7, 0]).unwrap()
+        let cell = Cell { sessions: 1, ..Cell::default() };
+        let drawn = Drawn { cell: &cell, file: None, seed: 7, patience: Nanos::ZERO };
+        of_block(&run, &drawn).unwrap()
     }
 
     #[test]

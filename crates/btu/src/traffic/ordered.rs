@@ -48,6 +48,7 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     };
     let wanted = Wanted {
         plan,
+        scenario: None,
         output: &output,
         resumed: order.goes_on.then_some(&folder),
         agents: agents(&order.boxes)?,

@@ -23,17 +23,22 @@ pub(super) const TRANSPORTS: [&str; 3] = ["tcp", "udp", "quic"];
 
 /// The scenario of a file, by the ending of its name; tells what was assumed.
 pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
+    let reading = reading(file)?;
+    for warning in &reading.warnings {
+        output::message(&format!("btu: warning: {}:{warning}", file.display()));
+    }
+    Ok(reading.scenario)
+}
+
+/// The same, with where its tests are written.
+pub(super) fn reading(file: &Path) -> Result<Reading, Failure> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("read {name}"))
         .map_err(|cause| Failure::usage(cause).hint(NO_FILE))?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let reading = parsed(&name, &text, ending, &|other| read_beside(folder, other))?;
-    for warning in &reading.warnings {
-        output::message(&format!("btu: warning: {name}:{warning}"));
-    }
-    Ok(reading.scenario)
+    parsed(&name, &text, ending, &|other| read_beside(folder, other))
 }
 
 /// The scenario that another host tells; files are its own business.

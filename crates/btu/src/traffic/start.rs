@@ -44,6 +44,8 @@ pub(super) struct Started {
 /// What is to be started.
 pub(super) struct Wanted<'a> {
     pub(super) plan: Plan,
+    /// The file of its scenario, where it is of one.
+    pub(super) scenario: Option<&'a Path>,
     pub(super) output: &'a OutputArgs,
     /// The directory of a measurement that is gone on with.
     pub(super) resumed: Option<&'a Path>,
@@ -58,7 +60,7 @@ pub(super) struct Wanted<'a> {
 
 /// Prepares a new measurement or the rest of an old one.
 pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started, Failure> {
-    let Wanted { plan, output, resumed, agents, state, reconnect, ordered } = wanted;
+    let Wanted { plan, scenario, output, resumed, agents, state, reconnect, ordered } = wanted;
     if let Some(out) = &output.out {
         place::free(out)?;
     }
@@ -68,7 +70,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
     let hosts = if agents.is_empty() {
         Hosts::Here(Box::new(Testbed::new(&plan)?))
     } else {
-        let needs = needs::of(&plan, interrupt)?;
+        let needs = needs::of(&plan, scenario, interrupt)?;
         let bounds =
             ordered.as_ref().map(|(limits, told)| Bounds::new(limits.clone(), needs, told.clone()));
         let bounds = bounds.transpose()?;
