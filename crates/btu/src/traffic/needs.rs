@@ -181,25 +181,26 @@ mod tests {
         assert_eq!(ended.exit, Exit::Interrupted, "{ended:?}");
     }
 
-    /// One of ten passes draws a train that no agent takes, and the first one does not.
+    /// Nothing else looks at a measurement with agents before it starts.
     #[test]
-    fn what_an_agent_does_not_take_of_any_pass_is_told_with_its_test_and_its_place() {
+    fn what_no_agent_can_carry_is_told_with_its_test_and_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.toml");
-        let some = "path = \"test -> active\"\ntype = \"burstq(blocksize=1 kB, period=1 s, duration=1 s)\"";
-        let long = "path = \"test -> active\"\n\
-            type = \"burstq(blocksize=1 B, period=1 us, duration=mix(0.9: uniform(1 ms, 2 ms), 0.1: uniform(9 s, 10 s)))\"";
-        let scenario = format!(
-            "[[cluster]]\n[[cluster.test]]\n{some}\n[[cluster.test]]\nname = \"long\"\n{long}\n"
-        );
+        let some = "type = \"burstq(blocksize=1 kB, period=1 s, duration=1 s)\"";
+        let wrong = "name = \"web\"\ntransport = \"udp\"\ntype = \"www-3gpp(duration=1 s)\"";
+        let test = |what| format!("[[cluster.test]]\npath = \"test -> active\"\n{what}\n");
+        let scenario = format!("[[cluster]]\n{}{}", test(some), test(wrong));
         std::fs::write(&file, &scenario).unwrap();
         let cell = Cell { id: 1, sessions: 1, scenario, ..Cell::default() };
         let agents = [(Role::Active, "lab1".to_owned())].into();
-        let plan = Plan { passes: 60, agents, ..Plan::new(Study::Scenario, vec![cell], 7) };
-        of(&Plan { passes: 1, ..plan.clone() }, Some(&file), &Interrupt::default()).unwrap();
-        let refused = of(&plan, Some(&file), &Interrupt::default()).unwrap_err();
-        let (told, place) = (format!("{:#}", refused.cause), format!("{}:5:1: ", file.display()));
-        assert!(told.starts_with(&place) && told.contains("long"), "{told}");
+        let plan = Plan { agents, ..Plan::new(Study::Scenario, vec![cell], 7) };
+        let told = |file| {
+            let refused = of(&plan, file, &Interrupt::default()).unwrap_err();
+            format!("{:#}", refused.cause)
+        };
+        let place = format!("{}:5:1: cluster c1, test web: ", file.display());
+        assert!(told(Some(&file)).starts_with(&place), "{}", told(Some(&file)));
+        assert!(told(None).starts_with("cell 1, \"\": cluster c1, test web: "), "{}", told(None));
     }
 
     /// Two clusters with one agent and one with another, of which the first two run as `run` says.
