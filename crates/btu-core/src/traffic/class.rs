@@ -214,6 +214,21 @@ impl ClassLimits {
 }
 
 impl ClassLimits {
+    /// The limits of which no run has the figure, by the names that an option gives them: nobody has judged those.
+    /// So it is with delays between two clocks that cannot be compared, and with losses of a stream.
+    pub fn not_judged(&self, runs: &[Totals]) -> Vec<&'static str> {
+        type Figure = fn(&Totals) -> Option<f64>;
+        let judged: [(&str, Option<f64>, Figure); 4] = [
+            ("delay", self.delay_p99_s, |run| run.delay_p99_bound().or(run.delay_p99)),
+            ("pdv", self.pdv_p99_s, |run| run.pdv_p99),
+            ("loss", self.loss, |run| run.worst_loss),
+            ("slowdown", self.slowdown, |run| run.slowdown),
+        ];
+        let is_silent = |of: &Figure| runs.iter().all(|run| of(run).is_none());
+        let silent = judged.iter().filter(|(_, limit, of)| limit.is_some() && is_silent(of));
+        silent.map(|(name, ..)| *name).collect()
+    }
+
     /// How long a run has to last in which what a session can bear is tried, where `time` is wanted: several times the
     /// longest delay that it bears. Sessions that overload a path would else meet the limit by their end alone.
     pub fn time(&self, time: Nanos) -> Nanos {
@@ -290,6 +305,16 @@ mod tests {
             let found = bytes * 8.0 / seconds;
             assert!((found / class.bit_s - 1.0).abs() < 0.03, "{}: {found}", class.name);
         }
+    }
+
+    #[test]
+    fn a_limit_whose_figure_nobody_has_is_not_judged() {
+        let voice = by_name("voice").unwrap().limits;
+        let run = Totals { worst_loss: Some(0.0), ..Totals::default() };
+        assert_eq!(voice.not_judged(&[run.clone(), run.clone()]), ["delay", "pdv"]);
+        let timed = Totals { delay_p99: Some(0.01), pdv_p99: Some(0.01), ..run.clone() };
+        assert_eq!(voice.not_judged(&[run, timed]), [] as [&str; 0]);
+        assert_eq!(ClassLimits::default().not_judged(&[Totals::default()]), [] as [&str; 0]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(agreement(seen));
     blocks.extend(lines::around_the_knee(seen));
     blocks.push(sessions(seen));
+    blocks.extend(seen.analysis.classes.iter().filter_map(not_judged));
     blocks.extend(lines::of_classes(seen));
     let runs = || seen.analysis.classes.iter().flat_map(|carried| &carried.at.runs);
     if runs().any(|run| run.delay_p99_bound().is_some()) {
@@ -75,12 +76,27 @@ fn sessions(seen: &Seen<'_>) -> Block {
     Block::Table(Table { title, columns, rows, summary_rows: 0 })
 }
 
+/// A number of sessions is within the limits that could be judged, and says so.
+fn not_judged(carried: &Carried) -> Option<Block> {
+    let names = carried.limits.not_judged(&carried.at.runs);
+    let (class, names, _) =
+        (&carried.class, names.join(", "), carried.most.filter(|_| !names.is_empty())?);
+    Some(Block::paragraph(format!(
+        "{class}: nobody has judged its limits on {names}, since no run has such a figure: the number of sessions says \
+         that the others are met, and no more."
+    )))
+}
+
+/// What the most sessions met, or the fewest that were tried.
 fn row(carried: &Carried) -> Vec<String> {
     let runs = &carried.at.runs;
     let worst = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
     vec![
         carried.class.clone(),
-        carried.most.map_or_else(|| "none".to_owned(), |most| most.to_string()),
+        carried.most.map_or_else(
+            || format!("none of {}", carried.at.cell.sessions),
+            |most| most.to_string(),
+        ),
         span(worst(|run| run.known(run.delay_p50))),
         slowest(runs),
         span(worst(|run| run.pdv_p99)),

@@ -9,6 +9,7 @@ use btu_core::traffic::study::analyse;
 use btu_report::traffic_result;
 use btu_report::traffic_schema;
 use serde_json::Value;
+use serde_json::json;
 
 use crate::schema::silent;
 use crate::schema::violations;
@@ -69,6 +70,24 @@ fn percentiles_of_a_class_are_of_the_same_blocks() {
     change(&mut journal, |figures| figures.delay_p99_at_least_s = Some(1.99));
     let text = words(&journal);
     assert!(!text.contains("58.8 ms at least") && text.contains(" 2.00 s 1.90 s"), "{text}");
+}
+
+/// Two clocks that nobody can compare: the number of sessions holds for the other limits.
+#[test]
+fn a_sheet_names_the_limits_that_nobody_has_judged() {
+    let mut journal = sheet();
+    assert_eq!(result(&journal)["classes"][0]["limits_not_judged"], json!([]));
+    assert!(!words(&journal).contains("nobody has judged"));
+    change(&mut journal, |figures| {
+        (figures.delay, figures.delay_p99_at_least_s) = (None, None);
+    });
+    let class = &result(&journal)["classes"][0];
+    assert_eq!(
+        (&class["limits_not_judged"], &class["most_sessions"]),
+        (&json!(["delay"]), &json!(7))
+    );
+    let text = words(&journal);
+    assert!(text.contains("web: nobody has judged its limits on delay, since"), "{text}");
 }
 
 /// "p99 ... cells 1": a reader finds that cell in its table.

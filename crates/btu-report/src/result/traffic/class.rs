@@ -57,6 +57,8 @@ pub struct TrafficClassResult {
     pub limit_carried_share: Option<f64>,
     /// Of an even share of mu, the least that a session gets.
     pub limit_mu_share: Option<f64>,
+    /// Limits that were not judged, since no run has their figure, such as delays between clocks that cannot be compared.
+    pub limits_not_judged: Vec<String>,
     /// Where limits and parameters come from; (?) marks what was not compared with the text.
     pub source: String,
 }
@@ -93,6 +95,7 @@ pub(super) fn class(carried: &Carried) -> TrafficClassResult {
         limit_slowdown: carried.limits.slowdown,
         limit_carried_share: carried.limits.carried,
         limit_mu_share: carried.limits.share,
+        limits_not_judged: carried.limits.not_judged(runs).into_iter().map(str::to_owned).collect(),
         source: known.map_or_else(String::new, |class| class.source.to_owned()),
     }
 }
