@@ -219,7 +219,8 @@ pub(super) fn without_emulation(
     Ok(())
 }
 
-/// The plan of a run that is gone on with stands in its result: it loses no case any more.
+/// The plan of a run that is gone on with, or whose agent was lost meanwhile, stands in its result: it loses no case
+/// any more.
 pub(super) fn emulated_as_before(
     plan: &Plan,
     boxes: &BTreeMap<Role, RemoteBox>,
@@ -239,9 +240,9 @@ struct LeftOut {
 impl LeftOut {
     fn refused(self) -> Failure {
         let Self { names, reason, .. } = self;
-        let cause = anyhow!("resume: {names}: no emulated link as in the first part; {reason}");
+        let cause = anyhow!("{names}: no emulated link as before; {reason}");
         Failure::usage(cause)
-            .hint("give that agent its emulator back, or start a new run, without --resume")
+            .hint("give that agent its emulator back, then go on with --resume; or start a new run")
     }
 }
 
@@ -316,7 +317,7 @@ mod tests {
         assert_eq!(refused.exit, Exit::Usage);
         assert_eq!(
             refused.cause.to_string(),
-            "resume: SEND+DL: no emulated link as in the first part; agent lab1: no [front]"
+            "SEND+DL: no emulated link as before; agent lab1: no [front]"
         );
     }
 

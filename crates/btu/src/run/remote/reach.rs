@@ -45,6 +45,8 @@ impl RemoteRunner {
             return Err(Failure::agent(anyhow!("interrupted")));
         }
         let mut boxes = self.hosts.reserve(&self.plan)?;
+        // An agent that came back without its emulator would have its impaired cells measured as others.
+        hosts::emulated_as_before(&self.plan, &boxes)?;
         let access = hosts::ftp_server(&self.plan, &mut boxes)?;
         if access.is_some() {
             let place = Place::here(Role::Test);

@@ -192,7 +192,7 @@ fn a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all() {
         };
         let policy = agent.state().join("policy.toml");
         for (now, why) in [
-            ("", "resume: SEND+DL: no emulated link as in the first part; agent lab1: "),
+            ("", "SEND+DL: no emulated link as before; agent lab1: "),
             (&*format!("shared = 2\n{FRONT}"), "agent lab1: the agent's time is shared"),
             (&*FRONT.replace("0.9", "0.8"), "emulator_active was 10.77.0.9 and is 10.77.0.8"),
         ] {
