@@ -127,9 +127,11 @@ impl Tested<'_> {
             return Err(self.lied(format!("{}: {}", first.place, first.detail)));
         }
         if found.figures == 0 {
-            return Err(
-                self.lied("a result of an earlier version, whose figures cannot be compared")
+            let name = &self.host.name;
+            let cause = anyhow!(
+                "agent {name}: its result is of an earlier version: no figure of it can be compared"
             );
+            return Err(Failure::agent(cause).hint("install the same btu on both hosts"));
         }
         if !self.copied.begins(&files) {
             return Err(self.lied("a result without runs that it told before"));

@@ -52,7 +52,15 @@ pub(super) fn same_settings(stored: &Disclosure, here: &Disclosure) -> Result<()
 
 /// Where roles, emulator and files are, and what the agents are held to.
 pub(super) fn same_placement(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
-    let both = [&stored.placement, &here.placement];
+    placed_as_before(&stored.placement, &here.placement)
+}
+
+/// The same of these facts alone.
+pub(super) fn placed_as_before(
+    was: &BTreeMap<String, Fact>,
+    is: &BTreeMap<String, Fact>,
+) -> Result<(), Failure> {
+    let both = [was, is];
     let names: BTreeSet<&String> = both.into_iter().flat_map(BTreeMap::keys).collect();
     let changed = names.into_iter().filter(|name| *name != PASSING).filter_map(|name| {
         let [was, is] = both.map(|facts| facts.get(name));
@@ -65,7 +73,7 @@ fn as_before(changed: &[String]) -> Result<(), Failure> {
     if changed.is_empty() {
         return Ok(());
     }
-    let cause = anyhow!("resume: not as in the first part: {}", changed.join("; "));
+    let cause = anyhow!("not as in the first part: {}", changed.join("; "));
     Err(Failure::usage(cause).hint("set it back, or start a new one, without --resume"))
 }
 
@@ -144,7 +152,7 @@ mod tests {
         assert!(same_settings(&governor("performance"), &governor("performance")).is_ok());
         assert_eq!(
             told(same_settings(&governor("performance"), &governor("powersave"))),
-            "resume: not as in the first part: cpu_power.governor was performance and is powersave"
+            "not as in the first part: cpu_power.governor was performance and is powersave"
         );
         let uptime = |value| disclosure(&[("pressure", "uptime_s", value)], &[]);
         assert!(same_settings(&uptime("1"), &uptime("2")).is_ok());

@@ -62,6 +62,7 @@ use btu_sys::socket::Settings;
 
 use self::black_box::RemoteBox;
 use self::hosts::Hosts;
+use self::reach::told;
 use super::interrupt::Interrupt;
 use super::local;
 use super::local::activities::Activities;
@@ -112,9 +113,8 @@ impl RemoteRunner {
     ) -> Result<Self, Failure> {
         let hosts = Hosts::named(args, plan, interrupt)?;
         let mut boxes = hosts.reserve(plan)?;
-        match args.resume {
-            None => hosts::without_emulation(plan, &boxes)?,
-            Some(_) => hosts::emulated_as_before(plan, &boxes)?,
+        if args.resume.is_none() {
+            hosts::without_emulation(plan, &boxes)?;
         }
         let access = hosts::ftp_server(plan, &mut boxes)?;
         let place = Place::here(Role::Test);
@@ -145,13 +145,15 @@ impl RemoteRunner {
         boxes.map(|(role, one)| Ok((role.name().to_owned(), one.facts()?))).collect()
     }
 
+    /// A run that is gone on with has the cases of its plan and no fewer.
+    pub(super) fn loses_no_case(&self) -> Result<(), Failure> {
+        hosts::emulated_as_before(&self.plan, &self.boxes)
+    }
+
     /// How roles, emulator and files were placed.
     pub(super) fn placement(&self) -> BTreeMap<String, Fact> {
         let mut facts = self.activities.facts();
-        for (role, one) in &self.boxes {
-            facts.insert(format!("emulator_{role}"), one.emulation_fact());
-            facts.insert(format!("shared_{role}"), Fact::known(one.shared()));
-        }
+        facts.extend(hosts::facts(&self.plan, &self.boxes));
         let ways = self.boxes.values().filter_map(|one| Some(one.reached()?.ip()));
         facts.insert(LINK_CLASS.to_owned(), ways::link_class(ways, &self.files));
         facts
@@ -285,7 +287,7 @@ impl RemoteRunner {
             Ok(()) => true,
             Err(failure) => {
                 if !self.is_interrupted() {
-                    self.lost.tell(format!("{:#}", failure.cause));
+                    self.lost.tell(told(&failure));
                 }
                 false
             }

@@ -73,7 +73,7 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     }
     let mut hosts = facts::disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
-    let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, interrupt)?;
+    let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, (interrupt, None))?;
     let mut journal =
         JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
     note(&mut journal, "started", "a new run")?;
@@ -87,15 +87,22 @@ fn make(
     plan: &mut Plan,
     directory: PathBuf,
     hosts: &mut Disclosure,
-    interrupt: &Interrupt,
+    (interrupt, stored): (&Interrupt, Option<&Disclosure>),
 ) -> Result<Made, Failure> {
+    let of_first_part =
+        |hosts: &Disclosure| stored.map_or(Ok(()), |stored| same_agents(stored, hosts));
     if args.is_remote() {
         let mut runner = RemoteRunner::new(args, plan, directory, interrupt)?;
         hosts.hosts.extend(runner.facts()?);
         hosts.placement = facts::placed(runner.placement());
+        of_first_part(hosts)?;
+        if stored.is_some() {
+            runner.loses_no_case()?;
+        }
         let loss = runner.loss();
         return Ok(Made { runner: Box::new(runner), loss });
     }
+    of_first_part(hosts)?;
     let runner = LocalRunner::new(plan.clone(), directory, interrupt)?;
     hosts.placement = facts::placed(runner.placement());
     Ok(Made { runner: Box::new(runner), loss: Loss::default() })
@@ -121,8 +128,8 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     // Before anything is reserved or written.
     same_settings(&stored.hosts, &here)?;
     let directory = activities::directory(args, &plan, Some(&stored.hosts))?;
-    let Made { runner, loss } = make(args, &mut plan, directory, &mut here, interrupt)?;
-    same_agents(&stored.hosts, &here)?;
+    let Made { runner, loss } =
+        make(args, &mut plan, directory, &mut here, (interrupt, Some(&stored.hosts)))?;
     same_placement(&stored.hosts, &here)?;
     sign::unsign(&journal);
     let torn = stored.torn.as_ref().map(set_aside);

@@ -84,7 +84,7 @@ fn places_of_io(run: &Child) -> Vec<PathBuf> {
 
 fn is_refused(ended: &Output, why: &str) {
     assert_eq!(ended.status.code(), Some(2), "{}", said(ended));
-    assert!(said(ended).contains("resume: not as in the first part: "), "{}", said(ended));
+    assert!(said(ended).contains("not as in the first part: "), "{}", said(ended));
     assert!(said(ended).contains(why), "{}", said(ended));
 }
 

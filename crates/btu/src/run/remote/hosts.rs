@@ -12,6 +12,7 @@ use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Impairment;
 use btu_core::cell::Role;
+use btu_core::disclosure::Fact;
 use btu_core::link::ChainSpec;
 use btu_core::link::Reader;
 use btu_core::plan::Plan;
@@ -227,6 +228,25 @@ pub(super) fn emulated_as_before(
 ) -> Result<(), Failure> {
     left_out(plan, |case| refusal(plan, case, boxes)).map_or(Ok(()), |lost| Err(lost.refused()))
 }
+
+/// What the result says of agents: of their emulators, where a case of the plan uses them, and by how many they may
+/// be shared.
+pub(super) fn facts(plan: &Plan, boxes: &BTreeMap<Role, RemoteBox>) -> BTreeMap<String, Fact> {
+    let is_used = plan.cases.iter().any(|case| case.impairment() != Impairment::None);
+    let facts = boxes.iter().flat_map(|(role, one)| {
+        let emulator = match one.emulation_fact() {
+            Fact { value: Some(_), .. } if !is_used => Fact::unavailable(NOT_USED),
+            told => told,
+        };
+        [
+            (format!("emulator_{role}"), emulator),
+            (format!("shared_{role}"), Fact::known(one.shared())),
+        ]
+    });
+    facts.collect()
+}
+
+const NOT_USED: &str = "no case of the plan has an impaired link";
 
 /// Cases that need an emulated link where there is none.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ use super::hosts::Placed;
 use super::hosts::said;
 use super::measured;
 use crate::isolated::isolated;
+use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::signal;
@@ -211,6 +212,73 @@ fn a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all() {
         // A busy machine may need longer than the cap of a cell.
         assert!(matches!(last.status.code(), Some(0 | 6)), "{}", said(&last));
         assert_eq!(measured(&result).len(), CELLS);
+        assert_eq!(verified(&result, &[]).0, Some(0));
+    });
+}
+
+/// What an agent emulates is of no concern to a plan whose cases are not impaired.
+#[test]
+fn a_run_that_uses_no_emulator_goes_on_whatever_its_agent_has() {
+    let name = "agent::resumed::a_run_that_uses_no_emulator_goes_on_whatever_its_agent_has";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[FRONT]);
+        hosts.pair(&agent, "lab1");
+        let result = hosts.path("result");
+        let mut run = hosts.run(MANY, "result", &["--active", "lab1"]).begun();
+        grows(&result);
+        signal(run.id(), "INT");
+        let (code, told) = ended(&mut run, A_LOT);
+        assert_eq!(code, Some(130), "{told}");
+        agent.kill();
+        std::fs::write(agent.state().join("policy.toml"), "").unwrap();
+        agent.restart();
+        let mut rest = hosts.btu(2);
+        rest.args(["run", "--json", "--resume", "result", "--active", "lab1"]);
+        let rest = rest.stdout(Stdio::null()).output().unwrap();
+        assert!(matches!(rest.status.code(), Some(0 | 6)), "{}", said(&rest));
+        assert_eq!(verified(&result, &[]).0, Some(0));
+    });
+}
+
+/// Its impaired cells would be measured over other links, and the result would say of all what held for some.
+#[test]
+fn an_agent_that_comes_back_with_another_emulator_is_waited_for_until_it_is_set_back() {
+    let name = "agent::resumed::\
+        an_agent_that_comes_back_with_another_emulator_is_waited_for_until_it_is_set_back";
+    isolated(name, || {
+        let hosts = Hosts::new();
+        let mut agent = hosts.agent(0, &[FRONT]);
+        hosts.pair(&agent, "lab1");
+        let (result, heard) = (hosts.path("result"), hosts.path("stderr"));
+        let plan = MANY.replace("\"RECV\"", "\"SEND+DL\"");
+        let options = ["--active", "lab1", "--reconnect", "120"];
+        let mut run = hosts.run(&plan, "result", &options);
+        let mut run = run.stderr(std::fs::File::create(&heard).unwrap().into()).spawn().unwrap();
+        grows(&result);
+        let policy = agent.state().join("policy.toml");
+        let elsewhere = FRONT.replace("0.9", "0.8");
+        for (now, why) in [
+            ("", "SEND+DL: no emulated link as before; agent lab1: "),
+            (FRONT, ""),
+            (&*elsewhere, "emulator_active was 10.77.0.9 and is 10.77.0.8"),
+            (FRONT, ""),
+        ] {
+            agent.kill();
+            std::fs::write(&policy, now).unwrap();
+            agent.restart();
+            wait_until(|| std::fs::read_to_string(&heard).unwrap().contains(why));
+            if why.is_empty() {
+                let kept = lines(&result.join("samples.jsonl")).len();
+                wait_until(|| lines(&result.join("samples.jsonl")).len() > kept);
+            }
+        }
+        let ended = ended_within(&mut run, A_LOT).unwrap();
+        assert!(
+            matches!(ended.code(), Some(0 | 6)),
+            "{}",
+            std::fs::read_to_string(&heard).unwrap()
+        );
         assert_eq!(verified(&result, &[]).0, Some(0));
     });
 }
