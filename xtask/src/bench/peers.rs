@@ -91,6 +91,14 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
             measured.extend(measure(&present, (path, &load), options)?);
         }
     }
+    if measured.is_empty() {
+        let paths: Vec<String> =
+            PATHS.iter().map(|(name, sizes)| format!("{name}: {sizes:?}")).collect();
+        bail!(
+            "no size to measure: paths and their sizes (none means all) are {}",
+            paths.join(", ")
+        );
+    }
     store(repo, &measured)?;
     Ok(judge(&measured, options))
 }
