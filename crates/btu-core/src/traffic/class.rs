@@ -216,13 +216,16 @@ impl ClassLimits {
 impl ClassLimits {
     /// The limits of which no run has the figure, by the names that an option gives them: nobody has judged those.
     /// So it is with delays between two clocks that cannot be compared, and with losses of a stream.
-    pub fn not_judged(&self, runs: &[Totals]) -> Vec<&'static str> {
+    pub fn not_judged(&self, runs: &[Totals], mu: Option<f64>) -> Vec<&'static str> {
         type Figure = fn(&Totals) -> Option<f64>;
-        let judged: [(&str, Option<f64>, Figure); 4] = [
+        let share = self.share.filter(|_| mu.is_none());
+        let judged: [(&str, Option<f64>, Figure); 6] = [
             ("delay", self.delay_p99_s, |run| run.delay_p99_bound().or(run.delay_p99)),
             ("pdv", self.pdv_p99_s, |run| run.pdv_p99),
             ("loss", self.loss, |run| run.worst_loss),
             ("slowdown", self.slowdown, |run| run.slowdown),
+            ("carried", self.carried, |run| run.carried),
+            ("share", share, |_| None),
         ];
         let is_silent = |of: &Figure| runs.iter().all(|run| of(run).is_none());
         let silent = judged.iter().filter(|(_, limit, of)| limit.is_some() && is_silent(of));
@@ -311,10 +314,20 @@ mod tests {
     fn a_limit_whose_figure_nobody_has_is_not_judged() {
         let voice = by_name("voice").unwrap().limits;
         let run = Totals { worst_loss: Some(0.0), ..Totals::default() };
-        assert_eq!(voice.not_judged(&[run.clone(), run.clone()]), ["delay", "pdv"]);
-        let timed = Totals { delay_p99: Some(0.01), pdv_p99: Some(0.01), ..run.clone() };
-        assert_eq!(voice.not_judged(&[run, timed]), [] as [&str; 0]);
-        assert_eq!(ClassLimits::default().not_judged(&[Totals::default()]), [] as [&str; 0]);
+        assert_eq!(
+            voice.not_judged(&[run.clone(), run.clone()], None),
+            ["delay", "pdv", "carried"]
+        );
+        let timed = Totals {
+            delay_p99: Some(0.01),
+            pdv_p99: Some(0.01),
+            carried: Some(1.0),
+            ..run.clone()
+        };
+        assert_eq!(voice.not_judged(&[run.clone(), timed], None), [] as [&str; 0]);
+        let bulk = ClassLimits { share: Some(0.5), ..ClassLimits::default() };
+        assert_eq!(bulk.not_judged(std::slice::from_ref(&run), None), ["share"]);
+        assert_eq!(bulk.not_judged(&[run], Some(1e6)), [] as [&str; 0]);
     }
 
     #[test]

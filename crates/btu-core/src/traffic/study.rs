@@ -74,6 +74,8 @@ pub struct Carried {
     pub class: String,
     /// What its sessions had to bear.
     pub limits: ClassLimits,
+    /// The limits that nobody could judge, by the names that an option gives them.
+    pub not_judged: Vec<&'static str>,
     /// The most sessions that met its limits in as many runs as there are passes, none of the fewer ones having
     /// failed.
     pub most: Option<u32>,
@@ -227,7 +229,8 @@ fn carried(
         at.runs.retain(|run| !limits.is_void(run, at.cell.sessions, mu));
     }
     let most = met.map(|measured| measured.cell.sessions);
-    Some(Carried { class: name.to_owned(), limits, most, fails_at, at })
+    let not_judged = limits.not_judged(&at.runs, mu);
+    Some(Carried { class: name.to_owned(), limits, not_judged, most, fails_at, at })
 }
 
 /// The first full stream whose socket told what it did.

@@ -79,7 +79,7 @@ pub struct TrafficDocument {
     pub mu_ci95_bit_s: Option<[f64; 2]>,
     /// The load beyond which the path carries no more; null without loads on both sides of it.
     pub knee: Option<KneeResult>,
-    /// How delay grows below that knee.
+    /// How delay grows below that knee, fitted to all passes together; the lines of a sheet are means of the passes' own fits.
     pub delay_knee: Option<DelayKneeResult>,
     /// How the total depends on the number of full streams.
     pub scaling: Option<ScalingResult>,

@@ -50,7 +50,7 @@ fn row(seen: &Seen<'_>, measured: &Measured) -> Vec<String> {
         number::ratio_or_none(measured.rho),
         span(measured.window_delay.map(|found| found.value)),
         span(measured.drained_delay.map(|found| found.value)),
-        measured.runs.len().to_string(),
+        measured.arrival.map_or(measured.runs.len(), |found| found.passes).to_string(),
     ];
     cells.extend(is_named_by_number(seen).then(|| measured.cell.id.to_string()));
     cells

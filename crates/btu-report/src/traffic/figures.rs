@@ -210,7 +210,8 @@ fn delay_over_utilisation(seen: &Seen<'_>) -> Option<LineChart> {
         reading: "Strokes are 95 % intervals over passes. Little's formula over the duration, and until the queue was empty. The dotted line is \
                   what a fluid of that load does: (T/2)(1 - 1/rho), never more than half the duration.",
     };
-    let mut sorted = cells;
+    // A cell of which no run could be made has no place here.
+    let mut sorted: Vec<_> = cells.into_iter().filter(|c| c.offered_ratio.is_some()).collect();
     sorted.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let window = curve(&sorted, |c| Some(place_at(ratio(c), c.window_delay?)));
     let drained = curve(&sorted, |c| Some(place_at(ratio(c), c.drained_delay?)));

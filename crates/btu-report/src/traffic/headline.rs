@@ -241,18 +241,19 @@ fn further(analysis: &Analysis, cell: &Measured) -> Option<String> {
 }
 
 fn one_cell(cell: &Measured, analysis: &Analysis) -> String {
-    let flows = cell.runs.first().map_or(0, |run| run.flows);
-    let [arrival, departure] =
-        [cell.arrival, cell.departure].map(|rate_of| rate_of.map_or(0.0, |found| found.value));
+    let whole = cell.runs.iter().find(|run| !run.is_partial);
+    let Some((run, (arrival, departure))) = whole.zip(cell.arrival.zip(cell.departure)) else {
+        return "In no run could all of it be run: there are no rates.".to_owned();
+    };
     let delay = cell.window_delay.map_or_else(String::new, |delay| {
         format!("; a byte waited {} on average", span(Some(delay.value)))
     });
-    let flows = several(flows, "flow");
+    let flows = several(run.flows, "flow");
     let which = match analysis.cells.len() {
         1 => String::new(),
         all => format!("Of {all} cells most departed in \"{}\": ", cell.cell.label),
     };
-    let (arrival, departure) = (rate(arrival), rate(departure));
+    let (arrival, departure) = (rate(arrival.value), rate(departure.value));
     format!("{which}{flows} offered {arrival} and {departure} departed{delay}.")
 }
 

@@ -39,14 +39,13 @@ fn of_passes<T>(
     figures: fn(&ProbeSample) -> Option<T>,
     rows: fn(&T) -> Vec<Pair>,
 ) -> Vec<Block> {
-    let probed = |run: &RunSample| Some((run.pass, figures(run.probe.as_ref()?)?));
-    let all: Vec<(u32, T)> = seen.journal.runs().filter_map(probed).collect();
-    let of = all.len();
-    let pass = |pass: &u32| (of > 1).then(|| Pair::new("pass", format!("{pass} of {of}")));
-    let block = |(number, found): &(u32, T)| Block::Facts {
-        rows: pass(number).into_iter().chain(rows(found)).collect(),
+    let block = |run: &RunSample| {
+        let found = figures(run.probe.as_ref()?)?;
+        let of = seen.journal.runs().filter(|other| other.cell == run.cell).count();
+        let pass = (of > 1).then(|| Pair::new("pass", format!("{} of {of}", run.pass)));
+        Some(Block::Facts { rows: pass.into_iter().chain(rows(&found)).collect() })
     };
-    all.iter().map(block).collect()
+    seen.journal.runs().filter_map(block).collect()
 }
 
 fn searched(probe: &ProbeSample) -> Option<CapacityFigures> {

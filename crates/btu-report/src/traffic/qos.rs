@@ -78,13 +78,22 @@ fn sessions(seen: &Seen<'_>) -> Block {
 
 /// A number of sessions is within the limits that could be judged, and says so.
 fn not_judged(carried: &Carried) -> Option<Block> {
-    let names = carried.limits.not_judged(&carried.at.runs);
-    let (class, names, _) =
-        (&carried.class, names.join(", "), carried.most.filter(|_| !names.is_empty())?);
+    carried.most.filter(|_| !carried.not_judged.is_empty())?;
+    let (class, names) = (&carried.class, carried.not_judged.join(", "));
     Some(Block::paragraph(format!(
         "{class}: nobody has judged its limits on {names}, since no run has such a figure: the number of sessions says \
          that the others are met, and no more."
     )))
+}
+
+/// How many sessions are carried, as far as that is known.
+fn borne(carried: &Carried) -> String {
+    let tried = carried.at.cell.sessions;
+    match (carried.most, &carried.fails_at) {
+        (Some(most), _) => most.to_string(),
+        (None, Some(_)) => format!("none of {tried}"),
+        (None, None) => format!("not known, {tried} tried"),
+    }
 }
 
 /// What the most sessions met, or the fewest that were tried.
@@ -93,10 +102,7 @@ fn row(carried: &Carried) -> Vec<String> {
     let worst = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
     vec![
         carried.class.clone(),
-        carried.most.map_or_else(
-            || format!("none of {}", carried.at.cell.sessions),
-            |most| most.to_string(),
-        ),
+        borne(carried),
         span(worst(|run| run.known(run.delay_p50))),
         slowest(runs),
         span(worst(|run| run.pdv_p99)),

@@ -121,6 +121,7 @@ fn a_result_that_does_not_tell_what_was_carried_keeps_its_sessions() {
     let result = result(&journal);
     let class = &result["classes"][0];
     assert_eq!((&class["most_sessions"], &class["fails_by"]), (&7.into(), &"".into()), "{class}");
+    assert_eq!(class["limits_not_judged"], json!(["carried"]));
     let cell = &result["cells"][0];
     assert!(
         cell["carried_rate_bit_s"].is_null() && cell["departure_rate_bit_s"].is_f64(),

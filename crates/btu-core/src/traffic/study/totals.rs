@@ -216,6 +216,7 @@ fn weighted(flows: &[&FlowSample], value: fn(&FlowSample) -> Option<f64>) -> Opt
     (bytes > 0.0).then(|| sum / bytes)
 }
 
+/// A probe has no flows, and no rates.
 fn is_partial(run: &RunSample, flows: &[&FlowSample]) -> bool {
     flows.is_empty()
         || run.clusters.iter().any(|cluster| cluster.failed.is_some())

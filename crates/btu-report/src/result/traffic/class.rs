@@ -95,7 +95,7 @@ pub(super) fn class(carried: &Carried) -> TrafficClassResult {
         limit_slowdown: carried.limits.slowdown,
         limit_carried_share: carried.limits.carried,
         limit_mu_share: carried.limits.share,
-        limits_not_judged: carried.limits.not_judged(runs).into_iter().map(str::to_owned).collect(),
+        limits_not_judged: carried.not_judged.iter().map(ToString::to_string).collect(),
         source: known.map_or_else(String::new, |class| class.source.to_owned()),
     }
 }

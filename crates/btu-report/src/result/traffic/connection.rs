@@ -98,7 +98,7 @@ fn connection(one: &Connection<'_>) -> Option<TrafficConnectionResult> {
         from: flow.from.to_string(),
         to: flow.to.to_string(),
         traffic: flow.traffic.clone(),
-        passes: u64::try_from(one.flows.len()).unwrap_or(u64::MAX),
+        passes: arrival.map_or(0, |found| u64::try_from(found.passes).unwrap_or(u64::MAX)),
         arrival_rate_bit_s: value(arrival),
         arrival_ci95_bit_s: arrival.and_then(bounds),
         departure_rate_bit_s: value(departure),

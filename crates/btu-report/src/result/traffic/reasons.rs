@@ -2,7 +2,7 @@
 
 use super::super::silence::Reasons;
 
-const FEW_PASSES: &str = "an interval needs three passes";
+const FEW_PASSES: &str = "an interval needs three passes in which all of it could be run";
 const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or \
                        two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or \
@@ -15,7 +15,8 @@ const NO_DELAY: &str = "no whole block arrived that was due at a known time, or 
 const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
-const NO_RUN: &str = "no run of this cell was made in which all of it could be run";
+const NO_RUN: &str =
+    "no run of this cell was made in which all of it could be run; a probe has no flows";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
 const NO_LATENCY: &str = "the method measures no latency, no load without loss was found, or two clocks hide it \
                           (latency_bound_s)";
@@ -54,7 +55,7 @@ pub(super) const REASONS: &Reasons = &[
     ("departure_ci95_bit_s", FEW_PASSES),
     (
         "carried_rate_bit_s",
-        "no run of this cell was made in which all of it could be run, or the journal is older than this figure",
+        "no run of this cell was made in which all of it could be run, it is a probe, which has no flows, or the journal is older than this figure",
     ),
     ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
     ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),

@@ -39,9 +39,10 @@ fn row(name: &str, one: &Connection<'_>) -> Vec<String> {
     let blocks =
         |of: fn(&Delays) -> f64| one.delay(move |flow| flow.figures.delay.as_ref().map(of));
     let time = |seconds: f64| span(Some(seconds));
+    let arrival = one.over_passes(|flow| Some(flow.figures.arrival_rate_bit_s));
     vec![
         name.to_owned(),
-        told(one.over_passes(|flow| Some(flow.figures.arrival_rate_bit_s)), rate),
+        told(arrival, rate),
         told(one.over_passes(|flow| Some(flow.figures.departure_rate_bit_s)), rate),
         told(one.delay(|flow| flow.figures.window_delay_s), time),
         told(blocks(|delay| delay.p50_s), time),
@@ -49,7 +50,7 @@ fn row(name: &str, one: &Connection<'_>) -> Vec<String> {
         told(one.share(|flow| flow.figures.loss.map(|loss| loss.lost_share)), |share| {
             number::measured(share * 100.0, "")
         }),
-        one.flows.len().to_string(),
+        arrival.map_or(0, |found| found.passes).to_string(),
     ]
 }
 
