@@ -30,8 +30,8 @@ pub(super) struct Binary {
     is_real: bool,
 }
 
-/// More failures than that are no disturbance: two for each of the processes of a binary that run beside each other.
-const MOST_DISTURBED: usize = 6;
+/// More failures than that are no disturbance.
+const MOST_DISTURBED: usize = 3;
 
 /// Builds the tests of the crates that `which` selects; programs come first, since tests start them.
 pub(super) fn build(repo: &Repo, which: &[&str]) -> Result<Vec<Binary>> {
