@@ -25,9 +25,8 @@ static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])
 /// computes for most of its time has no place here: it would disturb what is measured beside it.
 const PATIENT: Group = Group {
     what: "that mostly wait",
-    at_once: 3,
+    at_once: 2,
     beginnings: &[
-        "agent::an_agent_that_comes_back_in_time_",
         "agent::between::",
         "agent::blocks::",
         "agent::broken::a_silent_cut_",
@@ -35,8 +34,6 @@ const PATIENT: Group = Group {
         "agent::elsewhere::",
         "agent::ended::",
         "agent::limits::",
-        "agent::resumed::",
-        "agent::shared::",
         "ending::a_run_in_which_a_cell_met_its_cap_",
         "faults::",
         "link::",
