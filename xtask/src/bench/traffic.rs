@@ -2,8 +2,8 @@
 //! quiet machine.
 
 mod queues;
+mod thousand;
 
-use std::fmt::Write;
 use std::process::Stdio;
 
 use anyhow::Context;
@@ -48,7 +48,7 @@ type Part = (&'static str, fn(&Verb<'_>) -> Result<usize>);
 const PARTS: &[Part] = &[
     ("T10", pacing),
     ("rate", rate),
-    ("thousand", thousand),
+    ("thousand", thousand::flows),
     ("T8", places),
     ("T13", methods),
     ("T4", knee),
@@ -200,38 +200,6 @@ fn rate(program: &Verb<'_>) -> Result<usize> {
         missed += judged(&told, (got / asked - 1.0).abs() <= 0.005);
     }
     Ok(missed)
-}
-
-/// A thousand flows of 100 kb/s, 1250 B each 100 ms at phases of their own.
-fn thousand(program: &Verb<'_>) -> Result<usize> {
-    let mut text = "[[cluster]]\nname = \"thousand\"\n".to_owned();
-    for flow in 0..1000_u64 {
-        let phase = flow * 100;
-        let _ = write!(
-            text,
-            "[[cluster.test]]\nname = \"f{flow}\"\npath = \"test -> active\"\ntransport = \"udp\"\nstart = \"{phase} us\"\n\
-             drain = \"yes\"\ntype = \"burstq(blocksize=1250 B, period=100 ms, duration=10 s)\"\n"
-        );
-    }
-    let file = program.results.join("thousand.toml");
-    std::fs::write(&file, text)?;
-    let result = program.measure("thousand", &[&file.display().to_string()])?;
-    let flows = result["flows"].as_array().map_or(&[][..], Vec::as_slice);
-    let (mut behind, mut unsent, mut bytes) = (0, 0.0, 0.0);
-    for flow in flows {
-        // Host limited: the 99th percentile of lateness or of the gaps' error is above 1 % of the period.
-        behind += usize::from(flow["host_limited"] != false);
-        unsent += number(flow, "blocks_due")? - number(flow, "blocks_sent")?;
-        bytes += number(flow, "delivered_bytes")?;
-    }
-    let share = bytes / (1250.0 * 100.0 * 1000.0);
-    Ok(judged(
-        &format!("thousand: {} flows, {unsent} blocks unsent", flows.len()),
-        unsent < 1.0 && flows.len() == 1000,
-    ) + judged(
-        &format!("thousand: {behind} flows fell behind by 1 % of their period"),
-        behind == 0,
-    ) + judged(&format!("thousand: {share:.4} of all bytes arrived"), share >= 0.995))
 }
 
 /// T13: standard methods on a line of known rate and delay.
