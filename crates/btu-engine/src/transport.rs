@@ -95,6 +95,12 @@ pub trait Channel: Debug + Send + Sync {
     /// Gives at most `space` bytes; 0 is the end of the stream.
     fn recv(&self, space: &mut [u8]) -> io::Result<usize>;
 
+    /// Waits until [`Channel::recv`] has something to give, the end included. Does nothing where waiting is
+    /// the business of `recv` alone.
+    fn await_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Nothing more will be sent; the peer sees the end after the last byte.
     fn close_sending(&self) -> io::Result<()>;
 

@@ -10,6 +10,10 @@ use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::poll;
+use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use rustix::net::SendFlags;
 use socket2::Domain;
@@ -203,6 +207,16 @@ pub fn send(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
 pub fn recv(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
     let (_, received) = rustix::net::recv(socket, space, RecvFlags::empty())?;
     Ok(received)
+}
+
+/// Waits until [`recv`] would not, and takes nothing. A wait that a signal cuts short is over too.
+#[inline]
+pub fn await_data(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let mut awaited = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
+    match poll(&mut awaited, None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(cause) => Err(cause.into()),
+    }
 }
 
 /// Ends a socket in both directions: every blocked call on it returns. A listening socket stops accepting.

@@ -92,6 +92,11 @@ impl Channel for TcpStream {
         socket::recv(self.as_fd(), space)
     }
 
+    #[inline]
+    fn await_data(&self) -> io::Result<()> {
+        socket::await_data(self.as_fd())
+    }
+
     fn bound_waits(&self, longest: Duration) -> io::Result<()> {
         socket::bound_waits(self, longest).map_err(io::Error::other)
     }

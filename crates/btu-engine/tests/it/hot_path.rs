@@ -87,13 +87,42 @@ fn ten_thousand_messages_are_ten_thousand_sends() {
     assert_eq!(comm.connections[0].sender.calls, 10_000);
 }
 
+/// The run that `large_messages_are_waited_for_and_read_with_nothing_else` looks at from outside.
+#[test]
+fn a_hundred_large_messages_are_a_hundred_sends() {
+    let run = local::run(Case::Send, local::terms(LARGE, Amount::Messages(100)));
+    let comm = run.comm.unwrap();
+    assert_eq!(comm.connections[0].sender.calls, 100);
+}
+
 #[test]
 fn only_one_call_per_message_reaches_the_kernel() {
     if !crate::skip::installed("strace") {
         skip!("program missing: strace");
     }
+    let [sender, reader] = traced("hot_path::ten_thousand_messages_are_ten_thousand_sends", 1250);
+    assert_eq!((sender.sends, sender.between_sends), (10_000, 0));
+    assert_eq!(reader.between_receives, 0, "{reader:?}");
+    for end in [sender, reader] {
+        assert!(end.readings <= end.hundredths + 3, "more than one reading in 10 ms: {end:?}");
+    }
+}
+
+#[test]
+fn large_messages_are_waited_for_and_read_with_nothing_else() {
+    if !crate::skip::installed("strace") {
+        skip!("program missing: strace");
+    }
+    let [sender, reader] = traced("hot_path::a_hundred_large_messages_are_a_hundred_sends", LARGE);
+    assert_eq!((sender.sends, sender.between_sends), (100, 0));
+    assert!(reader.receives >= 100, "{reader:?}");
+    // One wait before each read but the first.
+    assert_eq!(reader.between_receives, reader.receives - 1, "{reader:?}");
+}
+
+/// The calls of the sending and of the reading thread of a test that runs under `strace`.
+fn traced(test: &str, message: u64) -> [Calls; 2] {
     let traces = tempfile::tempdir().unwrap();
-    let test = "hot_path::ten_thousand_messages_are_ten_thousand_sends";
     let outcome = Command::new("strace")
         .args(["-ff", "-qq", "-ttt", "-o"])
         .arg(traces.path().join("thread"))
@@ -103,20 +132,18 @@ fn only_one_call_per_message_reaches_the_kernel() {
         .unwrap();
     assert!(outcome.status.success(), "{}", String::from_utf8_lossy(&outcome.stderr));
     let threads = fs::read_dir(traces.path()).unwrap();
-    let calls = threads.map(|file| Calls::of(&fs::read_to_string(file.unwrap().path()).unwrap()));
-    let calls: Vec<Calls> = calls.collect();
-    let most = |count: fn(&Calls) -> usize| calls.iter().max_by_key(|calls| count(calls)).unwrap();
-    let (sender, reader) = (most(|calls| calls.sends), most(|calls| calls.receives));
-    assert_eq!((sender.sends, sender.between_sends), (10_000, 0));
-    assert_eq!(reader.between_receives, 0, "{reader:?}");
-    for end in [sender, reader] {
-        assert!(end.readings <= end.hundredths + 3, "more than one reading in 10 ms: {end:?}");
-    }
+    let of = |path| Calls::of(&fs::read_to_string(path).unwrap(), message);
+    let calls: Vec<Calls> = threads.map(|file| of(file.unwrap().path())).collect();
+    let most = |count: fn(&Calls) -> usize| *calls.iter().max_by_key(|calls| count(calls)).unwrap();
+    [most(|calls| calls.sends), most(|calls| calls.receives)]
 }
+
+/// Bytes of a message that is waited for before each read.
+const LARGE: u64 = 1 << 20;
 
 /// System calls of one thread, and how many others lie between its first and its last of a kind, but
 /// for readings of the connection's counters, which are counted by themselves.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Calls {
     sends: usize,
     receives: usize,
@@ -129,13 +156,14 @@ struct Calls {
 
 impl Calls {
     /// Messages and reads have the size of a message; handshakes have one byte.
-    fn of(trace: &str) -> Self {
+    fn of(trace: &str, message: u64) -> Self {
         let lines = || trace.lines().filter_map(|line| line.split_once(' '));
         let is_reading = |line: &&str| line.starts_with("getsockopt(") && line.contains("TCP_INFO");
         let calls: Vec<&str> = lines().map(|(_, call)| call).collect();
         let others: Vec<&str> = calls.iter().copied().filter(|call| !is_reading(call)).collect();
-        let (sends, between_sends) = span(&others, "sendto(", ", 1250, ");
-        let (receives, between_receives) = span(&others, "recvfrom(", ", 1250, ");
+        let size = format!(", {message}, ");
+        let (sends, between_sends) = span(&others, "sendto(", &size);
+        let (receives, between_receives) = span(&others, "recvfrom(", &size);
         let hundredths: Vec<usize> = lines().filter_map(|(at, _)| hundredth(at)).collect();
         let whole = hundredths.first().zip(hundredths.last());
         Self {
