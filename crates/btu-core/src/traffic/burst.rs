@@ -70,6 +70,9 @@ pub struct BlockRecord {
     /// When the transport first refused something of what waited, where this block was among that or came
     /// to it: from then on it is late because of the transport, and not because of the generator.
     pub held_from: Option<Nanos>,
+    /// True where no clock made it due, but an answer that came, or the beginning of a conversation: its due
+    /// time is that, and says nothing of how well the generator keeps time.
+    pub is_untimed: bool,
     /// What became of it.
     pub fate: Fate,
 }

@@ -300,6 +300,7 @@ mod tests {
             end: Some(ms(due)),
             taken: Bytes::new(size),
             held_from: None,
+            is_untimed: false,
             fate: Fate::Sent,
         }
     }

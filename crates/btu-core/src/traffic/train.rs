@@ -57,6 +57,10 @@ pub trait Open: std::fmt::Debug + Send {
 /// what was pushed, and calls again for each thing that happened.
 pub trait Closed: std::fmt::Debug + Send {
     /// What to do now that `event` has happened; actions are carried out in their order.
+    ///
+    /// `now` is the time of the event and not that of the call: of a start zero, of a timer what was waited for, of
+    /// an answer when it was read. So an engine that is late makes nothing later that follows, and what is asked
+    /// is due at `now`. A late timer can be told after an answer that was read later than it was due.
     fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>);
 
     /// What the user of the application noticed until now, such as `page load p95` in seconds. What is not
@@ -130,7 +134,7 @@ pub enum Action {
     },
     /// The train has an end of its own: nothing follows.
     Done,
-    /// Call with [`Event::Timer`] at this time; a later wait replaces an earlier one.
+    /// Call with [`Event::Timer`] at this time, and say this time; a later wait replaces an earlier one.
     Wait {
         /// When.
         until: Nanos,

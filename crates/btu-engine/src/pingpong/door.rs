@@ -108,23 +108,61 @@ pub(super) fn connect(
 
 /// Says the token on a new connection and hears whether the far end knows it too.
 pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
-    let nonce = fresh_nonce();
-    exchange::send(socket.as_fd(), &seat.words(&nonce), Call::Sleeping)?;
-    let (mut answer, mut filled) = ([0; ANSWER], 0);
-    while filled < answer.len() {
+    let mut introduction = Introduction::new(*seat);
+    while !introduction.go_on(socket)? {
+        let next = if introduction.awaits_room() { Ready::Write } else { Ready::Read };
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() || !exchange::poll(socket.as_fd(), Ready::Read, Some(left))? {
+        if left.is_zero() || !exchange::poll(socket.as_fd(), next, Some(left))? {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let space = &mut answer[filled..];
-        match exchange::recv(socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(got) => filled += got,
-            Err(cause) if is_passing(&cause) => {}
-            Err(cause) => return Err(cause),
-        }
     }
-    if seat.is_answer(&nonce, answer) { Ok(()) } else { Err(wrong_answer()) }
+    Ok(())
+}
+
+/// The words of a token on a new connection, and the answer to them, for whoever does something else meanwhile.
+#[derive(Debug)]
+pub(crate) struct Introduction {
+    seat: Seat,
+    nonce: [u8; 12],
+    /// Bytes of the words that were sent.
+    said: usize,
+    answer: [u8; ANSWER],
+    heard: usize,
+}
+
+impl Introduction {
+    /// One that knows this token.
+    pub(crate) fn new(seat: Seat) -> Self {
+        Self { seat, nonce: fresh_nonce(), said: 0, answer: [0; ANSWER], heard: 0 }
+    }
+
+    /// Whether words are left for which there was no room.
+    pub(crate) const fn awaits_room(&self) -> bool {
+        self.said < WORDS
+    }
+
+    /// Says and hears what it can without waiting. True once the far end has shown that it knows the token, too.
+    pub(crate) fn go_on(&mut self, socket: &impl AsFd) -> io::Result<bool> {
+        let words = self.seat.words(&self.nonce);
+        while self.said < WORDS {
+            match exchange::send(socket.as_fd(), &words[self.said..], Call::AtOnce) {
+                Ok(sent) => self.said += sent,
+                Err(cause) if is_passing(&cause) => return Ok(false),
+                Err(cause) => return Err(cause),
+            }
+        }
+        while self.heard < ANSWER {
+            let space = &mut self.answer[self.heard..];
+            match exchange::recv(socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(got) => self.heard += got,
+                Err(cause) if is_passing(&cause) => return Ok(false),
+                Err(cause) => return Err(cause),
+            }
+        }
+        let is_known = self.seat.is_answer(&self.nonce, self.answer);
+        if is_known { Ok(true) } else { Err(wrong_answer()) }
+    }
 }
 
 /// Another one for each connection, secret to nobody. A seat is taken once, and where it is that of several

@@ -251,7 +251,7 @@ pub(super) fn blocks_not(socket: &Socket) -> Result<(), EngineError> {
 }
 
 /// Connections that are begun before the first of them is accepted.
-const AT_ONCE: usize = 64;
+pub(super) const AT_ONCE: usize = 64;
 /// How long a connection may take.
 pub(super) const PATIENCE: Nanos = Nanos::from_secs(15);
 /// What a socket of datagrams asks for; the kernel may give less.

@@ -3,9 +3,11 @@
 //! A request says how long it and its answer are, so that the answering end needs no train of its own; nothing
 //! is less than a byte, and an answer of one says that the request was read.
 
+mod agenda;
 mod asker;
 mod ending;
 mod line;
+mod opening;
 mod over_quic;
 mod talk;
 

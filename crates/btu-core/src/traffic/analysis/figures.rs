@@ -308,6 +308,7 @@ mod tests {
             end: Some(Nanos::from_millis(k)),
             taken: Bytes::new(100),
             held_from: None,
+            is_untimed: false,
             fate: Fate::Sent,
         };
         let arrived: Vec<Arrived> = (0..1000)

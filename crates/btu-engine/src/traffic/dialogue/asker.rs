@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpStream;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Action;
-use btu_core::traffic::Event;
-use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::socket::Effective;
 use btu_sys::wait::Ready;
 
 use super::Dialogue;
+use super::agenda::Agenda;
+use super::agenda::Turn;
 use super::line::Line;
+use super::opening::Openings;
 use super::talk::Talk;
 use crate::error::EngineError;
 use crate::traffic::answerer::CHUNK;
@@ -31,7 +30,8 @@ use crate::traffic::request::Lengths;
 /// The asking end.
 pub(super) struct Asker {
     pub(super) dialogue: Dialogue,
-    far: Respondent,
+    pub(super) agenda: Agenda,
+    openings: Openings,
     /// Where flows are streams of one connection: that.
     quic: Option<QuicTalk>,
     pub(super) begin: Nanos,
@@ -41,37 +41,26 @@ pub(super) struct Asker {
     /// The line of each flow that has one.
     flows: BTreeMap<u32, u64>,
     opened: u64,
-    pub(super) exchanges: Vec<Exchange>,
-    timer: Option<Nanos>,
-    done: bool,
     /// What requests are filled with.
     filling: Vec<u8>,
     pub(super) sender: Effective,
-}
-
-/// A request and its answer.
-pub(super) struct Exchange {
-    pub(super) asked: Nanos,
-    pub(super) size: u64,
-    pub(super) answered: Option<Nanos>,
 }
 
 impl Asker {
     pub(super) fn new(dialogue: Dialogue, far: Respondent) -> Self {
         let begin = now().saturating_add(dialogue.start);
         let end = begin.saturating_add(dialogue.duration);
+        let openings = Openings::new(far, dialogue.settings.clone(), dialogue.patience);
         Self {
             give_up: end.saturating_add(dialogue.patience),
             dialogue,
-            far,
+            agenda: Agenda::default(),
+            openings,
             quic: None,
             begin,
             talks: BTreeMap::new(),
             flows: BTreeMap::new(),
             opened: 0,
-            exchanges: Vec::new(),
-            timer: None,
-            done: false,
             filling: vec![0; CHUNK],
             sender: Effective::default(),
         }
@@ -84,6 +73,7 @@ impl Asker {
 
     pub(super) fn run(mut self) -> Result<FlowEnd, EngineError> {
         let mut ready = Ready::new(64)?;
+        keep_time();
         btu_sys::clock::sleep_until(self.begin.count());
         let before = ThreadUse::now();
         let outcome = match self.talk(&mut ready) {
@@ -102,35 +92,57 @@ impl Asker {
         if let Some(quic) = &self.quic {
             ready.add_reader(quic.socket(), 0).map_err(|e| Stop::Failed(e.into()))?;
         }
-        self.tell(Event::Start, ready)?;
+        let first = self.agenda.begin(&mut *self.dialogue.train);
+        self.carry_out(&first, ready)?;
         loop {
             let time = now();
             let is_open = self.talks.values().any(Talk::awaits_answers);
-            if !is_open && (time >= end || self.done) {
+            if !is_open && (time >= end || self.agenda.is_done()) {
                 return Ok(());
             }
             self.may_go_on(time)?;
-            if self.timer.is_some_and(|timer| timer <= time) && time < end {
-                self.timer = None;
-                self.tell(Event::Timer, ready)?;
-                continue;
-            }
-            let next = if time < end { self.timer.unwrap_or(end).min(end) } else { self.give_up };
-            let due = self.quic.as_mut().and_then(QuicTalk::due);
-            let next = due.map_or(next, |due| due.min(next));
-            let wait = next.since(time).min(LOOK);
+            let wait = if self.serve_timer((time, end), ready)? {
+                // However late the next one is, what came meanwhile is heard first.
+                Nanos::ZERO
+            } else {
+                self.pause(time, end)
+            };
             ready.wait(Some(wait.count())).map_err(|cause| Stop::failed("wait", cause))?;
             for line in self.stirred(ready)? {
+                self.let_in(line, ready)?;
                 self.send(line, ready)?;
                 self.listen(line, &mut space, (end, ready))?;
             }
+            self.open_more(ready)?;
         }
+    }
+
+    /// Asks for what a timer has made due. False where none has.
+    fn serve_timer(&mut self, (time, end): (Nanos, Nanos), ready: &Ready) -> Result<bool, Stop> {
+        if time >= end {
+            return Ok(false);
+        }
+        let turn = self.agenda.fell_due(&mut *self.dialogue.train, time.since(self.begin));
+        let Some(turn) = turn else { return Ok(false) };
+        self.carry_out(&turn, ready)?;
+        Ok(true)
+    }
+
+    /// How long there is nothing to do by itself.
+    fn pause(&mut self, time: Nanos, end: Nanos) -> Nanos {
+        let timer = self.agenda.next_due().map(|due| self.begin.saturating_add(due));
+        let next = if time < end { timer.unwrap_or(end).min(end) } else { self.give_up };
+        let due = self.quic.as_mut().and_then(QuicTalk::due);
+        due.map_or(next, |due| due.min(next)).since(time).min(LOOK)
     }
 
     /// Why it does not go on.
     fn may_go_on(&self, time: Nanos) -> Result<(), Stop> {
         if self.dialogue.cancel.load(Relaxed) {
             return Err(Stop::Capped("interrupted".to_owned()));
+        }
+        if let Some(cause) = self.openings.overdue(time, self.give_up) {
+            return Err(Stop::Failed(cause));
         }
         if time < self.give_up {
             return Ok(());
@@ -159,15 +171,16 @@ impl Asker {
         space: &mut [u8],
         (end, ready): (Nanos, &Ready),
     ) -> Result<(), Stop> {
-        while let Some(whole) = self.hear(line, space)? {
+        while let Some((whole, at)) = self.hear(line, space)? {
             let Some(talk) = self.talks.get(&line) else { return Ok(()) };
             let flow = talk.flow;
             if talk.is_left && !talk.awaits_answers() {
                 self.talks.remove(&line);
             }
             for _ in 0..whole {
-                if now() < end {
-                    self.tell(Event::Answered { flow }, ready)?;
+                if self.begin.saturating_add(at) < end {
+                    let turn = self.agenda.answered(&mut *self.dialogue.train, flow, at);
+                    self.carry_out(&turn, ready)?;
                 }
             }
             // A socket of the kernel's would wait for more, and tells of it anyhow.
@@ -179,33 +192,35 @@ impl Asker {
     }
 
     /// Does what the train wants after an event.
-    fn tell(&mut self, event: Event, ready: &Ready) -> Result<(), Stop> {
-        let mut actions = Vec::new();
-        self.dialogue.train.on(now().since(self.begin), event, &mut actions);
-        for action in actions {
-            match action {
-                Action::Ask { flow, request, answer } => self.ask(flow, request, answer, ready)?,
+    fn carry_out(&mut self, turn: &Turn, ready: &Ready) -> Result<(), Stop> {
+        for action in &turn.actions {
+            match *action {
+                Action::Ask { flow, request, answer } => {
+                    self.ask(turn, (flow, Lengths::of(request.count(), answer.count())), ready)?;
+                }
                 Action::Close { flow } => self.close(flow),
-                Action::Done => self.done = true,
-                Action::Wait { until } => self.timer = Some(self.begin.saturating_add(until)),
+                Action::Done | Action::Wait { .. } => {}
             }
         }
         Ok(())
     }
 
     /// Sends what there is room for; the rest while answers are heard.
-    fn ask(&mut self, flow: u32, request: Bytes, answer: Bytes, ready: &Ready) -> Result<(), Stop> {
+    fn ask(
+        &mut self,
+        turn: &Turn,
+        (flow, lengths): (u32, Lengths),
+        ready: &Ready,
+    ) -> Result<(), Stop> {
+        let place = self.agenda.ask(turn, lengths.sum(), now().since(self.begin));
         let line = match self.flows.get(&flow) {
             Some(line) => *line,
-            None => self.open(flow, ready)?,
+            None => self.open(flow)?,
         };
-        let lengths = Lengths::of(request.count(), answer.count());
-        let place = self.exchanges.len();
-        let asked = now().since(self.begin);
-        self.exchanges.push(Exchange { asked, size: lengths.sum(), answered: None });
         if let Some(talk) = self.talks.get_mut(&line) {
             talk.ask(lengths, place);
         }
+        self.open_more(ready)?;
         self.send(line, ready)
     }
 
@@ -225,19 +240,39 @@ impl Asker {
     }
 
     /// The new line of a flow.
-    fn open(&mut self, flow: u32, ready: &Ready) -> Result<u64, Stop> {
+    fn open(&mut self, flow: u32) -> Result<u64, Stop> {
         let number = self.opened;
         self.opened += 1;
         let line = if let Some(quic) = &mut self.quic {
             Line::Quic(quic.open().map_err(|cause| Stop::failed("open a stream", cause))?)
         } else {
-            let stream = self.connect().map_err(Stop::Failed)?;
-            ready.add_reader(&stream, number).map_err(|e| Stop::Failed(e.into()))?;
-            Line::Tcp(stream)
+            self.openings.want(number);
+            Line::Awaited
         };
         self.talks.insert(number, Talk::new(line, flow));
         self.flows.insert(flow, number);
         Ok(number)
+    }
+
+    /// Begins connections that are awaited, as many as may be under way at once.
+    fn open_more(&mut self, ready: &Ready) -> Result<(), Stop> {
+        while let Some(line) = self.openings.begin(now(), ready).map_err(Stop::Failed)? {
+            // On one machine it may be there already.
+            self.let_in(line, ready)?;
+            self.send(line, ready)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with the connection of a line, if that is not there yet.
+    fn let_in(&mut self, line: u64, ready: &Ready) -> Result<(), Stop> {
+        let stream = self.openings.go_on(line, ready).map_err(Stop::Failed)?;
+        let Some(stream) = stream else { return Ok(()) };
+        self.sender = Effective::of(&stream);
+        if let Some(talk) = self.talks.get_mut(&line) {
+            talk.line = Line::Tcp(stream);
+        }
+        Ok(())
     }
 
     /// Whoever closes a line still gets the answers to what was asked on it.
@@ -251,17 +286,9 @@ impl Asker {
         }
     }
 
-    fn connect(&mut self) -> Result<TcpStream, EngineError> {
-        let patience = Duration::from(self.dialogue.patience.max(Nanos::from_secs(1)));
-        let stream = self.far.connect(&self.dialogue.settings, patience)?;
-        self.far.greet(&stream, patience)?;
-        stream.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
-        self.sender = Effective::of(&stream);
-        Ok(stream)
-    }
-
-    /// Reads once what came on a line. Gives how many answers are whole now; nothing where none came.
-    fn hear(&mut self, line: u64, space: &mut [u8]) -> Result<Option<usize>, Stop> {
+    /// Reads once what came on a line. Gives how many answers are whole now, and when that was; nothing where none
+    /// came.
+    fn hear(&mut self, line: u64, space: &mut [u8]) -> Result<Option<(usize, Nanos)>, Stop> {
         let Some(talk) = self.talks.get_mut(&line) else { return Ok(None) };
         let came = match talk.line.recv(&mut self.quic, space) {
             Ok(0) => return Err(Stop::Capped("the answering end closed a connection".to_owned())),
@@ -273,10 +300,17 @@ impl Asker {
         let time = now().since(self.begin);
         let answered = talk.hear(came);
         for place in &answered {
-            self.exchanges[*place].answered = Some(time);
+            self.agenda.hear(*place, time);
         }
-        Ok(Some(answered.len()))
+        Ok(Some((answered.len(), time)))
     }
+}
+
+/// The timers of a conversation are as exact as those of other senders that sleep. Without the right to that the
+/// default slack of 50 us stays, which figures of its pacing then show.
+fn keep_time() {
+    let _ = btu_sys::cpu::set_timer_slack(1);
+    btu_sys::cpu::prefer_latency();
 }
 
 /// Why a conversation ended before its time.

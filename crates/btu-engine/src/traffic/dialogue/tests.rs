@@ -14,6 +14,8 @@ use btu_core::units::Bytes;
 
 use super::*;
 use crate::comm::Seat;
+use crate::pingpong::door::ANSWER;
+use crate::pingpong::door::WORDS;
 use crate::traffic::answerer::Answerer;
 use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;
@@ -61,9 +63,9 @@ fn dialogue(asks: &[(u32, u64, u64)], close: &[u32]) -> Dialogue {
     }
 }
 
-/// Reads one request to its end. Gives the length of its answer.
-fn heard(stream: &mut TcpStream) -> u64 {
-    let (mut hearing, mut space) = (Hearing::default(), vec![0; 1 << 16]);
+/// Reads one request to its end, which may be like the one before. Gives the length of its answer.
+fn heard(stream: &mut TcpStream, hearing: &mut Hearing) -> u64 {
+    let mut space = vec![0; 1 << 16];
     loop {
         let count = stream.read(hearing.room(&mut space)).unwrap();
         assert!(count > 0, "closed before its request was read");
@@ -86,9 +88,9 @@ fn a_long_answer_is_heard_while_a_long_request_is_sent() {
     let other = thread::spawn(move || {
         let (mut coming, _) = listener.accept().unwrap();
         let (mut going, _) = listener.accept().unwrap();
-        let answer = heard(&mut coming);
+        let answer = heard(&mut coming, &mut Hearing::default());
         answered(&mut coming, answer);
-        let receipt = heard(&mut going);
+        let receipt = heard(&mut going, &mut Hearing::default());
         answered(&mut going, receipt);
         // Until the asking end closes.
         let _ = coming.read(&mut [0; 1]);
@@ -158,5 +160,142 @@ fn a_line_that_was_left_keeps_no_place_from_the_next() {
     assert_eq!(end.trace.read_times.len(), 5);
 }
 
+/// One that came to a door of this seat: its connection, and the answer to its words.
+fn came(door: &TcpListener, seat: &Seat) -> (TcpStream, [u8; ANSWER]) {
+    let (mut guest, _) = door.accept().unwrap();
+    let mut words = [0; WORDS];
+    guest.read_exact(&mut words).unwrap();
+    (guest, seat.answer_to(&words).expect("it knows the token"))
+}
+
+/// Lets one in and answers its requests.
+struct Host {
+    guest: TcpStream,
+    hearing: Hearing,
+}
+
+impl Host {
+    fn of((mut guest, answer): (TcpStream, [u8; ANSWER])) -> Self {
+        guest.write_all(&answer).unwrap();
+        Self { guest, hearing: Hearing::default() }
+    }
+
+    fn serve(&mut self) {
+        let answer = heard(&mut self.guest, &mut self.hearing);
+        answered(&mut self.guest, answer);
+    }
+}
+
+/// Nobody is let in before all have come: whoever made one connection after the other would wait for ever.
+#[test]
+fn connections_are_made_side_by_side() {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = door.local_addr().unwrap();
+    thread::spawn(move || {
+        let guests: Vec<_> = (0..WORKERS).map(|_| came(&door, &SEAT)).collect();
+        let mut hosts: Vec<Host> = guests.into_iter().map(Host::of).collect();
+        hosts.iter_mut().for_each(Host::serve);
+        // Until the asking end closes.
+        let _ = hosts[0].guest.read(&mut [0; 1]);
+    });
+    let asks: Vec<(u32, u64, u64)> = (0..WORKERS).map(|flow| (flow, 1600, 2000)).collect();
+    let talk = Dialogue { patience: Nanos::from_secs(10), ..dialogue(&asks, &[]) };
+    let end = Asker::new(talk, Respondent { at, token: Some(SEAT) }).run().unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    // All were decided at once, whenever their connections were there.
+    assert!(end.trace.blocks.iter().all(|block| block.due == Nanos::ZERO));
+}
+
+/// More than a door hears at once come in by and by.
+#[test]
+fn more_connections_than_may_be_under_way_come_one_after_the_other() {
+    let reach = Reach { address: Ipv4Addr::LOCALHOST.into(), ports: None, seat: SEAT };
+    let answerer = Answerer::open(&reach, &Settings::default(), Guests::of(SEAT, 200)).unwrap();
+    let at = (Ipv4Addr::LOCALHOST, answerer.port()).into();
+    let asks: Vec<(u32, u64, u64)> = (0..200).map(|flow| (flow, 1, 1)).collect();
+    let end = Asker::new(dialogue(&asks, &[]), Respondent { at, token: Some(SEAT) }).run().unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    assert_eq!(end.trace.reads.last().unwrap().total, Bytes::new(400));
+}
+
+/// Types keys on one flow while the connection of another is made.
+#[derive(Debug)]
+struct Typist {
+    keys: u32,
+}
+
+impl Closed for Typist {
+    fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>) {
+        let key = |flow| Action::Ask { flow, request: Bytes::new(1), answer: Bytes::new(1) };
+        let wait = Action::Wait { until: now + Nanos::from_millis(1) };
+        match event {
+            Event::Start => actions.push(key(0)),
+            Event::Answered { flow: 0 } if self.keys == KEYS => actions.extend([key(1), wait]),
+            Event::Timer if self.keys > 0 => {
+                self.keys -= 1;
+                actions.extend([key(0), wait]);
+            }
+            Event::Answered { flow: 1 } => actions.push(Action::Done),
+            Event::Answered { .. } | Event::Timer => {}
+        }
+    }
+}
+
+/// The second flow is let in when all keys of the first one were typed and echoed, and not before.
+#[test]
+fn keys_go_on_while_another_connection_is_made() {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = door.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut first = Host::of(came(&door, &SEAT));
+        first.serve();
+        let second = came(&door, &SEAT);
+        (0..KEYS).for_each(|_| first.serve());
+        let mut second = Host::of(second);
+        second.serve();
+        // Until the asking end closes.
+        let _ = first.guest.read(&mut [0; 1]);
+    });
+    let train = Box::new(Typist { keys: KEYS });
+    let talk = Dialogue { train, patience: Nanos::from_secs(10), ..dialogue(&[], &[]) };
+    let end = Asker::new(talk, Respondent { at, token: Some(SEAT) }).run().unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    let (blocks, read) = (&end.trace.blocks, &end.trace.read_times);
+    let at = |place: usize| read[place].unwrap().last;
+    // Of all exchanges the second was decided before the keys, and answered after them: its delay has its connection.
+    assert_eq!(blocks.len(), 2 + KEYS as usize);
+    assert!(blocks[1].due < blocks[2].due && at(1) > at(blocks.len() - 1), "{blocks:?} {read:?}");
+    // The keys alone had a time to keep, and each is due when it was to be typed.
+    let timed: Vec<Nanos> =
+        blocks.iter().filter(|one| !one.is_untimed).map(|one| one.due).collect();
+    assert_eq!(timed.len(), KEYS as usize);
+    assert!(timed.windows(2).all(|pair| pair[1] - pair[0] == Nanos::from_millis(1)), "{timed:?}");
+}
+
+/// Why a conversation that asks for a byte of this end fails.
+fn failure(far: Respondent) -> String {
+    let talk = Dialogue { patience: Nanos::ZERO, ..dialogue(&[(0, 1, 1)], &[]) };
+    match Asker::new(talk, far).run().unwrap().outcome {
+        Outcome::Failed { reason } => reason,
+        outcome => panic!("{outcome}"),
+    }
+}
+
+#[test]
+fn a_connection_that_is_not_made_is_told_with_its_step() {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = door.local_addr().unwrap();
+    // The kernel connects, and nobody answers the words.
+    let silent = failure(Respondent { at, token: Some(SEAT) });
+    assert!(silent.starts_with(&format!("show the token to {at}: ")), "{silent}");
+    drop(door);
+    let refused = failure(Respondent { at, token: None });
+    assert!(refused.starts_with(&format!("connect to {at}: ")), "{refused}");
+}
+
+const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 };
+/// No more than may be under way at once.
+const WORKERS: u32 = 40;
+const KEYS: u32 = 3;
 /// More than the sockets of both ends hold together.
 const LONG: u64 = 64 << 20;

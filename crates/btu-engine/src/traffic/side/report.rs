@@ -205,6 +205,7 @@ fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Imp
             end: at(end)?,
             taken: Bytes::new(taken),
             held_from: at(held)?,
+            is_untimed: false,
             fate: *fate.ok_or(Impossible)?,
         });
     }

@@ -30,12 +30,14 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// p99 above max(100 us, 1 % of the period) means that the generator is the limit.
+    /// p99 above max(100 us, 1 % of the period) means that the generator is the limit. None where no clock made
+    /// anything due, or all of it waited for the transport.
     pub(super) fn of(trace: &Trace) -> Option<Self> {
         if trace.endless {
             return None;
         }
-        let free = free(trace);
+        let timed: Vec<&BlockRecord> = trace.blocks.iter().filter(|b| !b.is_untimed).collect();
+        let free = free(&timed);
         let micros = |span: Nanos| span.micros();
         let late =
             Sorted::new(free.iter().map(|(due, start)| micros(start.since(*due))).collect())?;
@@ -45,7 +47,7 @@ impl Pacing {
             micros(Nanos::new(asked.count().abs_diff(got.count())))
         });
         let errors = Sorted::new(errors.collect()).unwrap_or_else(|| Sorted(vec![0.0]));
-        let period_us = period(trace);
+        let period_us = period(&timed).unwrap_or_else(|| trace.duration.micros());
         let p99_us = errors.at(0.99);
         let late_p99_us = late.at(0.99);
         Some(Self {
@@ -62,8 +64,8 @@ impl Pacing {
 
 /// When each burst was due that the generator could delay, and when it was done with that: it began, or had to
 /// wait for the transport from then on.
-fn free(trace: &Trace) -> Vec<(Nanos, Nanos)> {
-    let mut firsts: Vec<&BlockRecord> = trace.blocks.iter().collect();
+fn free(timed: &[&BlockRecord]) -> Vec<(Nanos, Nanos)> {
+    let mut firsts = timed.to_vec();
     firsts.dedup_by_key(|block| block.due);
     let ready = |block: &BlockRecord| {
         let start = block.start?;
@@ -73,13 +75,13 @@ fn free(trace: &Trace) -> Vec<(Nanos, Nanos)> {
     firsts.into_iter().filter_map(ready).collect()
 }
 
-/// The mean gap between bursts, microseconds.
-fn period(trace: &Trace) -> f64 {
-    let mut dues: Vec<Nanos> = trace.blocks.iter().map(|block| block.due).collect();
+/// The mean gap between bursts, microseconds; none where there is one at the most.
+fn period(timed: &[&BlockRecord]) -> Option<f64> {
+    let mut dues: Vec<Nanos> = timed.iter().map(|block| block.due).collect();
     dues.dedup();
     match dues.as_slice() {
-        [first, .., last] => last.since(*first).micros() / stats::count(dues.len() - 1),
-        _ => trace.duration.micros(),
+        [first, .., last] => Some(last.since(*first).micros() / stats::count(dues.len() - 1)),
+        _ => None,
     }
 }
 
@@ -134,6 +136,27 @@ mod tests {
         let pacing = Pacing::of(&Trace { blocks, ..Trace::default() }).unwrap();
         assert_eq!((pacing.blocks, pacing.host_limited), (1, false));
     }
+
+    /// Each tenth of a conversation is due by a clock, 5 ms late; what answers ask for is at once.
+    #[test]
+    fn what_no_clock_made_due_says_nothing_of_the_generator() {
+        let block = |k: u64| {
+            let is_untimed = !k.is_multiple_of(10);
+            let late = Nanos::from_millis(if is_untimed { 0 } else { 5 });
+            let due = Nanos::from_millis(k);
+            BlockRecord { due, start: Some(due + late), is_untimed, ..BlockRecord::default() }
+        };
+        let blocks: Vec<BlockRecord> = (0..1000).map(block).collect();
+        let duration = Nanos::from_secs(1);
+        let pacing = Pacing::of(&Trace { blocks: blocks.clone(), duration, ..Trace::default() });
+        let pacing = pacing.unwrap();
+        assert_eq!((pacing.blocks, pacing.host_limited), (100, true));
+        close(pacing.period_us, 10_000.0, 0.001);
+        close(pacing.late_p99_us, 5000.0, 0.001);
+        let untimed = blocks.into_iter().filter(|block| block.is_untimed).collect();
+        assert_eq!(Pacing::of(&Trace { blocks: untimed, duration, ..Trace::default() }), None);
+    }
+
     /// Two blocks each millisecond for 2 s, of a thread that is held up from 1 s on. The path takes a block each
     /// 0.3 ms, and the transport keeps so many.
     fn stalled(stall_ms: u64, room: u64) -> Pacing {

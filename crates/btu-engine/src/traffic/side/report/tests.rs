@@ -17,6 +17,7 @@ fn block(due: u64, start: Option<u64>, fate: Fate) -> BlockRecord {
         end: start.map(|start| Nanos::new(start + 7)),
         taken: Bytes::new(if start.is_some() { 1000 + due } else { 0 }),
         held_from: start.filter(|start| *start > due + 100).map(Nanos::new),
+        is_untimed: false,
         fate,
     }
 }
