@@ -88,8 +88,6 @@ pub(super) fn is_sent_by(flow: &FlowSample, role: Role) -> bool {
 }
 
 pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
-    // Nobody but the answers decides when such a sender goes on.
-    let figures = Figures { pacing: None, ..Figures::of(&end.trace) };
     FlowSample {
         test: said.test,
         session: said.session,
@@ -101,7 +99,7 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         start_ns: said.start,
         duration_ns: end.trace.duration,
         outcome: end.outcome,
-        figures,
+        figures: Figures::of(&end.trace),
         clocks: None,
         places: None,
         acknowledged_bytes: None,

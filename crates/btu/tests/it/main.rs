@@ -23,6 +23,7 @@ mod calibrated;
 mod captures;
 mod commands;
 mod compare;
+mod conversations;
 #[path = "../../../../tests/dice.rs"]
 mod dice;
 mod disagreements;

@@ -140,8 +140,8 @@ pub struct TrafficFlowResult {
     pub pacing_period_us: Option<f64>,
     /// How late these began, 99th percentile, microseconds.
     pub pacing_late_p99_us: Option<f64>,
-    /// True where the generator and not the network limited the flow.
-    pub host_limited: bool,
+    /// True where the generator and not the network limited the flow; null where it had no time to keep.
+    pub host_limited: Option<bool>,
     /// `TCP_CONGESTION` of the sender, as read back.
     pub congestion: Option<String>,
     /// `TCP_NODELAY` of the sender.
@@ -250,7 +250,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
         pacing_period_us: pacing.map(|pacing| pacing.period_us),
         pacing_late_p99_us: pacing.map(|pacing| pacing.late_p99_us),
-        host_limited: pacing.is_some_and(|pacing| pacing.host_limited),
+        host_limited: pacing.map(|pacing| pacing.host_limited),
         congestion: flow.sender_options.congestion.clone(),
         nodelay: flow.sender_options.nodelay,
         send_buffer_bytes: flow.sender_options.send_buffer_bytes,

@@ -14,7 +14,8 @@ const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
-const NOT_PACED: &str = "nothing that the generator alone could delay was sent";
+const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
+                         transport, requests that only follow answers; or a conversation of a journal in which it was not told";
 const NO_RUN: &str =
     "no run of this cell was made in which all of it could be run; a probe has no flows";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
@@ -96,6 +97,7 @@ pub(super) const REASONS: &Reasons = &[
     ("asking_cpu_s", NO_ASKER),
     ("answering_cpu_s", NO_ASKER),
     ("pacing_p50_us", NOT_PACED),
+    ("host_limited", NOT_PACED),
     ("pacing_p99_us", NOT_PACED),
     ("pacing_max_us", NOT_PACED),
     ("throughput_frames_s", NO_LOAD),
