@@ -198,8 +198,7 @@ impl Journal {
 }
 
 impl FlowSample {
-    /// True for a flow of a conversation: nobody but its answers decides when it goes on, and it has threads of
-    /// its own.
+    /// True for a flow of a conversation: it waits for answers, and has threads of its own.
     pub fn is_asked(&self) -> bool {
         self.pace == ASKED
     }

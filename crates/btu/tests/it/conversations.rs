@@ -63,16 +63,16 @@ fn keys_have_a_time_to_keep_and_what_follows_answers_has_none() {
         "pacing_period_us",
         "pacing_late_p99_us",
     ];
-    let typed = &flows[0];
+    let keyed = &flows[0];
     for key in keys {
-        assert!(typed[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {typed}");
+        assert!(keyed[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {keyed}");
     }
-    assert!(typed["host_limited"].is_boolean() && typed["pace"] == "answers", "{typed}");
+    assert!(keyed["host_limited"].is_boolean() && keyed["pace"] == "answers", "{keyed}");
     // By the rule of all flows.
-    let figure = |key: &str| typed[key].as_f64().unwrap();
+    let figure = |key: &str| keyed[key].as_f64().unwrap();
     let late = figure("pacing_p99_us").max(figure("pacing_late_p99_us"));
     let is_late = late > (figure("pacing_period_us") / 100.0).max(100.0);
-    assert_eq!(typed["host_limited"], is_late, "{typed}");
+    assert_eq!(keyed["host_limited"], is_late, "{keyed}");
     for flow in &flows[1..] {
         for key in keys.iter().chain(&["host_limited"]) {
             let reason = flow[format!("{key}_reason")].as_str();

@@ -58,7 +58,8 @@ pub struct Figures {
     pub delay_p99_at_least_s: Option<f64>,
     /// Of datagrams; `None` for a stream.
     pub loss: Option<Loss>,
-    /// How well the sender kept to its schedule; `None` without one.
+    /// How well the sender kept to its schedule, or the asker of a conversation to the times of its model; `None`
+    /// without any.
     pub pacing: Option<Pacing>,
     /// From the start of the first block to that of the last, seconds; `None` below two.
     pub spread_s: Option<f64>,
