@@ -7,6 +7,7 @@ mod disclosure;
 pub(crate) mod faults;
 mod figures;
 mod flows;
+mod generator;
 mod headline;
 mod method;
 mod paper;
@@ -72,6 +73,12 @@ static SECTIONS: &[Section<Compose>] = &[
     },
     Section { name: "cells", title: "Cells", level: Level::Applications, compose: cells::compose },
     Section { name: "flows", title: "Flows", level: Level::Applications, compose: flows::compose },
+    Section {
+        name: "generator",
+        title: "The generator's own error",
+        level: Level::Applications,
+        compose: generator::compose,
+    },
     Section {
         name: "faults",
         title: "What went wrong",

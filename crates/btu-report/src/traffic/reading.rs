@@ -51,6 +51,10 @@ const WORDS: &[(&str, &str)] = &[
         "start to start, less due to due, of blocks that only the generator could delay; 'host' where its 99th percentile is above 100 us and above 1 % of the period",
     ),
     (
+        "late p99",
+        "how long after it was due such a block began, 99th percentile; a flow fell behind where either is above that bound",
+    ),
+    (
         "missed",
         "unqueued blocks that were due while an earlier one was unfinished, or were interrupted by a later one",
     ),

@@ -15,6 +15,7 @@ mod dice;
 mod explain;
 mod fixture;
 mod formats;
+mod generator;
 mod hostile;
 mod markup;
 mod page;
