@@ -82,7 +82,7 @@ pub struct BlockRecord {
 pub struct Limits {
     /// The most bytes that may wait to be written.
     pub queue: Option<Bytes>,
-    /// The longest that a block may wait to be finished.
+    /// The longest that a block may take from when it is due until the transport has all of it.
     pub block_time: Option<Nanos>,
 }
 

@@ -126,8 +126,12 @@ const BUFFER: Parameter =
     parameter("buffer", Takes::Fixed(Quantity::Bytes), "", "the largest single write");
 const QUEUE_LIMIT: Parameter =
     parameter("queue_limit", Takes::Fixed(Quantity::Bytes), "", "more unsent data is fatal");
-const BLOCK_TIMEOUT: Parameter =
-    parameter("block_timeout", Takes::Fixed(Quantity::Time), "", "a longer write is fatal");
+const BLOCK_TIMEOUT: Parameter = parameter(
+    "block_timeout",
+    Takes::Fixed(Quantity::Time),
+    "",
+    "longer from due to sent is fatal",
+);
 const OVERRUN: Parameter = parameter(
     "overrun",
     Takes::Word(&["miss", "interrupt"]),

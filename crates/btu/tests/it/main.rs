@@ -54,6 +54,7 @@ mod score;
 mod tcpdump;
 mod third_party;
 mod traffic;
+mod traffic_fatal;
 mod traffic_methods;
 mod trust;
 mod verbs;
