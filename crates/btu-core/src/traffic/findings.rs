@@ -43,9 +43,18 @@ pub struct Findings {
     /// TCP over its window, in rising order.
     pub transfers: Vec<TransferFinding>,
     /// Each capacity search.
-    pub capacities: Vec<CapacityFigures>,
+    pub capacities: Vec<InPass<CapacityFigures>>,
     /// Each measurement of round trips under load.
-    pub responsiveness: Vec<ResponsivenessFigures>,
+    pub responsiveness: Vec<InPass<ResponsivenessFigures>>,
+}
+
+/// What a probe found, and in which pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InPass<T> {
+    /// Number of the pass.
+    pub pass: u32,
+    /// What it found.
+    pub figures: T,
 }
 
 /// What was found of one frame size (RFC 2544, RFC 9004).
@@ -122,7 +131,6 @@ impl Findings {
     /// The findings of a journal.
     pub fn of(journal: &Journal) -> Self {
         let runs = Runs::of(journal);
-        let probes = || journal.runs().filter_map(|run| run.probe.as_ref());
         let frames = journal.plan.course.iter().flat_map(|course| &course.frames);
         Self {
             frames: frames.filter_map(|size| runs.frame(Frame(*size))).collect(),
@@ -136,18 +144,14 @@ impl Findings {
                 .runs()
                 .any(|run| run.flags.iter().any(|flag| flag.name == LONGER_FRAMES)),
             transfers: runs.transfers(),
-            capacities: probes()
-                .filter_map(|probe| match probe {
-                    ProbeSample::Capacity(sample) => sample.figures(),
-                    ProbeSample::Responsiveness(_) => None,
-                })
-                .collect(),
-            responsiveness: probes()
-                .filter_map(|probe| match probe {
-                    ProbeSample::Responsiveness(sample) => sample.figures(),
-                    ProbeSample::Capacity(_) => None,
-                })
-                .collect(),
+            capacities: probed(journal, |probe| match probe {
+                ProbeSample::Capacity(sample) => sample.figures(),
+                ProbeSample::Responsiveness(_) => None,
+            }),
+            responsiveness: probed(journal, |probe| match probe {
+                ProbeSample::Responsiveness(sample) => sample.figures(),
+                ProbeSample::Capacity(_) => None,
+            }),
         }
     }
 
@@ -176,6 +180,15 @@ impl Findings {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// What the probes of a kind found, in the order of their runs.
+fn probed<T>(journal: &Journal, figures: fn(&ProbeSample) -> Option<T>) -> Vec<InPass<T>> {
+    let found = |run: &RunSample| {
+        let figures = figures(run.probe.as_ref()?)?;
+        Some(InPass { pass: run.pass, figures })
+    };
+    journal.runs().filter_map(found).collect()
 }
 
 /// A sheet takes from each method one figure or two, in the time that it has for them.

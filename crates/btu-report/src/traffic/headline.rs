@@ -1,5 +1,6 @@
 //! Level 1: what was carried, in figures, and what was measured where.
 
+use btu_core::stats::median;
 use btu_core::traffic::analysis::knee::Shape;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::plan::Group;
@@ -84,13 +85,15 @@ fn without_loss(findings: &Findings) -> Option<Figure> {
     Some(plain("Throughput", megabits_of(rate), "Mb/s", meaning))
 }
 
-/// A sheet has a search in each pass, and its figure is their mean.
+/// A sheet has a search in each pass, and its figure is their mean; a method by itself has their median.
 fn capacity(analysis: &Analysis) -> Option<Figure> {
     let of_sheet = on_sheet(analysis, "capacity_bit_s");
-    let first = analysis.findings.capacities.first();
-    let (bit_s, at_least) = of_sheet
-        .and_then(|line| Some((line.value?, line.at_least)))
-        .or_else(|| first.map(|one| (one.capacity_bit_s, one.is_lower_bound)))?;
+    let found = &analysis.findings.capacities;
+    let own: Vec<f64> = found.iter().map(|one| one.figures.capacity_bit_s / 1e6).collect();
+    let (megabits, at_least) =
+        of_sheet.and_then(|line| Some((line.value? / 1e6, line.at_least))).or_else(|| {
+            Some((median(&own)?, found.iter().any(|one| one.figures.is_lower_bound)))
+        })?;
     let (sign, meaning) = if at_least {
         (
             ">= ",
@@ -99,8 +102,11 @@ fn capacity(analysis: &Analysis) -> Option<Figure> {
     } else {
         ("", "the most that came, at the IP layer (RFC 9097)")
     };
-    let figure = plain("Capacity", format!("{sign}{}", megabits_of(bit_s)), "Mb/s", meaning);
-    Some(Figure { interval: of_sheet.map_or_else(String::new, |line| bounds(line, 1e6)), ..figure })
+    let figure = plain("Capacity", format!("{sign}{}", number::figure(megabits)), "Mb/s", meaning);
+    Some(Figure {
+        interval: of_sheet.map_or_else(|| range(&own), |line| bounds(line, 1e6)),
+        ..figure
+    })
 }
 
 fn ratio_of_times(findings: &Findings) -> Option<Figure> {
@@ -111,11 +117,30 @@ fn ratio_of_times(findings: &Findings) -> Option<Figure> {
 
 fn round_trips(analysis: &Analysis) -> Option<Figure> {
     let of_sheet = on_sheet(analysis, "rpm");
-    let first = analysis.findings.responsiveness.first().map(|one| one.rpm);
-    let rpm = of_sheet.and_then(|line| line.value).or(first)?;
+    let found = analysis.findings.responsiveness.iter();
+    let own: Vec<f64> = found.map(|one| one.figures.rpm).collect();
+    let rpm = of_sheet.and_then(|line| line.value).or_else(|| median(&own))?;
     let meaning = "round trips per minute while connections fill the path";
     let figure = plain("RPM", number::fixed(rpm, 0), "/min", meaning);
-    Some(Figure { interval: of_sheet.map_or_else(String::new, |line| bounds(line, 1.0)), ..figure })
+    Some(Figure {
+        interval: of_sheet.map_or_else(|| range(&own), |line| bounds(line, 1.0)),
+        ..figure
+    })
+}
+
+/// What a median is of, and from where to where; nothing of one pass.
+fn range(values: &[f64]) -> String {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match values.len() {
+        0 | 1 => String::new(),
+        passes => format!(
+            "median of {}, {} to {}",
+            several(passes, "pass"),
+            number::figure(least),
+            number::figure(most)
+        ),
+    }
 }
 
 /// The line of a sheet that has this figure of the path.
@@ -161,8 +186,8 @@ fn badges(seen: &Seen<'_>) -> Vec<Badge> {
         profile.value.as_ref().and_then(|value| value.as_str()) == Some("debug")
     });
     let searches = &seen.analysis.findings.capacities;
-    let is_host_limited =
-        runs().any(|run| run.host_limited > 0) || searches.iter().any(|one| one.is_lower_bound);
+    let is_host_limited = runs().any(|run| run.host_limited > 0)
+        || searches.iter().any(|one| one.figures.is_lower_bound);
     let complete = seen.analysis.complete;
     [
         (!complete).then(|| watch("INCOMPLETE")),

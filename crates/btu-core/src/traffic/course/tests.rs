@@ -280,7 +280,7 @@ fn a_sheet_finds_the_knee_and_the_sessions_of_a_line() {
         (3, 3)
     );
     // 20 ms there and back: 3000 a minute.
-    close(analysis.findings.responsiveness[0].rpm, 3000.0, 1e-6);
+    close(analysis.findings.responsiveness[0].figures.rpm, 3000.0, 1e-6);
 }
 
 /// "95 % of the knee" is so much of the knee that stands beside it.

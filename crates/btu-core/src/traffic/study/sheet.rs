@@ -14,6 +14,7 @@ use crate::stats::arithmetic_mean;
 use crate::stats::student;
 use crate::traffic::analysis::delay_knee::DelayKnee;
 use crate::traffic::course::KNEE_SERIES;
+use crate::traffic::findings::InPass;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Study;
 use crate::traffic::probe::CapacityFigures;
@@ -103,9 +104,9 @@ impl Seen<'_> {
 
     fn rates(&self) -> [Option<SheetLine>; 3] {
         let found = &self.analysis.findings.capacities;
-        let of = |one: &CapacityFigures| one.capacity_bit_s;
+        let of = |one: &InPass<CapacityFigures>| one.figures.capacity_bit_s;
         let capacity = mean(&found.iter().map(of).collect::<Vec<_>>());
-        let at_least = found.iter().any(|one| one.is_lower_bound);
+        let at_least = found.iter().any(|one| one.figures.is_lower_bound);
         [
             self.analysis
                 .mu
@@ -178,10 +179,10 @@ impl Seen<'_> {
 
     fn round_trips(&self) -> Vec<SheetLine> {
         let found = &self.analysis.findings.responsiveness;
-        let figures = [Part("rpm", |one: &ResponsivenessFigures| one.rpm)];
+        let figures = [Part("rpm", |one: &InPass<ResponsivenessFigures>| one.figures.rpm)];
         let cells = self.cells(Group::Working);
         let mut lines = of_each(found, &figures, &cells);
-        let idle: Vec<f64> = found.iter().filter_map(|one| one.idle_rpm).collect();
+        let idle: Vec<f64> = found.iter().filter_map(|one| one.figures.idle_rpm).collect();
         lines.extend(mean(&idle).map(|idle| SheetLine { cells, ..line("idle_rpm", idle) }));
         lines
     }

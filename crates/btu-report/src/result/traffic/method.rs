@@ -4,6 +4,7 @@ use btu_core::traffic::course::KNEE;
 use btu_core::traffic::findings::BurstFinding;
 use btu_core::traffic::findings::Findings;
 use btu_core::traffic::findings::FrameFinding;
+use btu_core::traffic::findings::InPass;
 use btu_core::traffic::findings::TransferFinding;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::probe::CapacityFigures;
@@ -110,6 +111,8 @@ pub struct TransferResult {
 /// One capacity search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityResult {
+    /// Number of the pass.
+    pub pass: u32,
     /// The most that came in a sub-interval, IP layer, bit/s.
     pub capacity_bit_s: f64,
     /// Length of a sub-interval, seconds.
@@ -139,6 +142,8 @@ pub struct CapacityResult {
 /// One measurement of round trips under load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponsivenessResult {
+    /// Number of the pass.
+    pub pass: u32,
     /// Round trips per minute under load: the mean of the next two.
     pub rpm: f64,
     /// On connections of their own.
@@ -217,8 +222,10 @@ fn transfer(found: &TransferFinding) -> TransferResult {
     }
 }
 
-fn capacity(found: &CapacityFigures) -> CapacityResult {
+fn capacity(one: &InPass<CapacityFigures>) -> CapacityResult {
+    let found = &one.figures;
     CapacityResult {
+        pass: one.pass,
         capacity_bit_s: found.capacity_bit_s,
         sub_interval_s: found.sub_interval_s,
         asked_bit_s: found.asked_bit_s,
@@ -234,8 +241,10 @@ fn capacity(found: &CapacityFigures) -> CapacityResult {
     }
 }
 
-fn responsiveness(found: &ResponsivenessFigures) -> ResponsivenessResult {
+fn responsiveness(one: &InPass<ResponsivenessFigures>) -> ResponsivenessResult {
+    let found = &one.figures;
     ResponsivenessResult {
+        pass: one.pass,
         rpm: found.rpm,
         foreign_rpm: found.foreign_rpm,
         loaded_rpm: found.loaded_rpm,
