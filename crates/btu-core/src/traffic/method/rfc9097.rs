@@ -16,6 +16,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     differs: &[
         "delays of one way instead of round trips",
         "messages of ours, not the protocol of RFC 9946",
+        "load adjustment of type B alone: type C, which reacts faster where a capacity changes, is not there",
         "the best sub-interval may begin with any report, not only where the one before ends",
     ],
     trial: "the search",
