@@ -19,6 +19,8 @@ use btu_core::disclosure::HostFacts;
 
 use crate::files::Files;
 
+pub(crate) use network::SYSCTLS;
+
 /// One group of facts.
 pub trait Group: Sync {
     /// Its name in `hosts.json`.
@@ -48,7 +50,7 @@ pub fn host_facts(files: &Files) -> HostFacts {
 
 /// Where a fact comes from.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+pub(crate) enum Source {
     /// All files of a directory.
     Directory(&'static str),
     /// A whole file.
@@ -57,6 +59,8 @@ enum Source {
     PerCpu(&'static str),
     /// A `key: value` line of a file.
     Line(&'static str, char, &'static str),
+    /// A kernel setting by its name: `net.core.rmem_max`.
+    Sysctl(&'static str),
 }
 
 /// The facts of a table of sources.
@@ -65,11 +69,12 @@ fn table(files: &Files, rows: &[(&str, Source)]) -> BTreeMap<String, Fact> {
 }
 
 impl Source {
-    fn read(self, files: &Files) -> Fact {
+    pub(crate) fn read(self, files: &Files) -> Fact {
         match self {
             Self::Directory(path) => files.directory(path),
             Self::File(path) => files.fact(path),
             Self::PerCpu(path) => per_cpu(files, path),
+            Self::Sysctl(name) => files.fact(&format!("/proc/sys/{}", name.replace('.', "/"))),
             Self::Line(path, separator, key) => match files.pairs(path, separator) {
                 Ok(pairs) => pairs.get(key).map_or_else(
                     || Fact::unavailable(format!("{path} has no line \"{key}\"")),

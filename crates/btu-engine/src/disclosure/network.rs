@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use btu_core::disclosure::Fact;
 
 use super::Group;
+use super::Source;
 use crate::files::Files;
 
 /// The group `network_stack`.
@@ -21,58 +22,58 @@ impl Group for NetworkStack {
     }
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
-        let path = |name: &&str| format!("/proc/sys/net/{}", name.replace('.', "/"));
-        SYSCTLS.iter().map(|name| (format!("net.{name}"), files.fact(&path(name)))).collect()
+        let fact = |name: &&'static str| ((*name).to_owned(), Source::Sysctl(name).read(files));
+        SYSCTLS.iter().map(fact).collect()
     }
 }
 
-/// Below `net.`; the settings that flent records, and those that change small messages.
-const SYSCTLS: &[&str] = &[
-    "core.busy_poll",
-    "core.busy_read",
-    "core.default_qdisc",
-    "core.netdev_budget",
-    "core.netdev_budget_usecs",
-    "core.netdev_max_backlog",
-    "core.optmem_max",
-    "core.rmem_default",
-    "core.rmem_max",
-    "core.rps_default_mask",
-    "core.rps_sock_flow_entries",
-    "core.somaxconn",
-    "core.wmem_default",
-    "core.wmem_max",
-    "ipv4.ip_no_pmtu_disc",
-    "ipv4.tcp_abc",
-    "ipv4.tcp_adv_win_scale",
-    "ipv4.tcp_allowed_congestion_control",
-    "ipv4.tcp_autocorking",
-    "ipv4.tcp_available_congestion_control",
-    "ipv4.tcp_base_mss",
-    "ipv4.tcp_congestion_control",
-    "ipv4.tcp_dsack",
-    "ipv4.tcp_early_retrans",
-    "ipv4.tcp_ecn",
-    "ipv4.tcp_fastopen",
-    "ipv4.tcp_frto",
-    "ipv4.tcp_limit_output_bytes",
-    "ipv4.tcp_mem",
-    "ipv4.tcp_min_tso_segs",
-    "ipv4.tcp_moderate_rcvbuf",
-    "ipv4.tcp_mtu_probing",
-    "ipv4.tcp_no_metrics_save",
-    "ipv4.tcp_notsent_lowat",
-    "ipv4.tcp_pacing_ca_ratio",
-    "ipv4.tcp_pacing_ss_ratio",
-    "ipv4.tcp_recovery",
-    "ipv4.tcp_reordering",
-    "ipv4.tcp_rmem",
-    "ipv4.tcp_sack",
-    "ipv4.tcp_slow_start_after_idle",
-    "ipv4.tcp_thin_linear_timeouts",
-    "ipv4.tcp_timestamps",
-    "ipv4.tcp_tso_win_divisor",
-    "ipv4.tcp_window_scaling",
-    "ipv4.tcp_wmem",
-    "ipv4.udp_mem",
+/// The settings that flent records, and those that change small messages.
+pub(crate) const SYSCTLS: &[&str] = &[
+    "net.core.busy_poll",
+    "net.core.busy_read",
+    "net.core.default_qdisc",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
+    "net.core.netdev_max_backlog",
+    "net.core.optmem_max",
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.core.rps_default_mask",
+    "net.core.rps_sock_flow_entries",
+    "net.core.somaxconn",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.ipv4.ip_no_pmtu_disc",
+    "net.ipv4.tcp_abc",
+    "net.ipv4.tcp_adv_win_scale",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_available_congestion_control",
+    "net.ipv4.tcp_base_mss",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_dsack",
+    "net.ipv4.tcp_early_retrans",
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_frto",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_min_tso_segs",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_pacing_ca_ratio",
+    "net.ipv4.tcp_pacing_ss_ratio",
+    "net.ipv4.tcp_recovery",
+    "net.ipv4.tcp_reordering",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_thin_linear_timeouts",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_tso_win_divisor",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.udp_mem",
 ];

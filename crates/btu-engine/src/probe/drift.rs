@@ -1,14 +1,19 @@
 //! The drift guard: settings of the host that must not change while it is measured.
 
+use std::collections::BTreeSet;
+
 use btu_core::sample::HostSample;
 use btu_sys::device::Devices;
 use btu_sys::device::Feature;
 use btu_sys::netlink::Netlink;
 use btu_sys::netlink::Qdisc;
+use serde_json::Value;
 
 use super::Figure;
 use super::Probe;
 use super::Reading;
+use crate::disclosure::SYSCTLS;
+use crate::disclosure::Source;
 use crate::files::Files;
 
 /// The probe `drift`.
@@ -21,16 +26,18 @@ impl Probe for Drift {
     }
 
     fn summary(&self) -> &'static str {
-        "settings that must not change: CPUs, governor, turbo, clock source, congestion control, devices"
+        "settings that must not change: CPUs, governor, turbo, clock source, the network stack, devices"
     }
 
     fn read(&self, files: &Files) -> Reading {
-        let setting = |path: &&str| {
-            let text = files.text(path).ok()?;
-            Some(((*path).to_owned(), Figure::Setting(text)))
-        };
-        let paths = SETTINGS.iter().map(|(path, ..)| path);
-        let mut reading: Reading = paths.filter_map(setting).collect();
+        let told = guarded().filter_map(|setting| {
+            let text = match setting.source.read(files).value? {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            Some((format!("{}.{}", setting.group, setting.name), Figure::Setting(text)))
+        });
+        let mut reading: Reading = told.collect();
         if files.is_host() {
             reading.extend(devices(files));
         }
@@ -39,12 +46,11 @@ impl Probe for Drift {
     }
 
     fn fold(&self, before: &Reading, after: &Reading, sample: &mut HostSample) {
-        for (name, was) in before {
-            let is = after.get(name);
-            if let (Figure::Setting(was), Some(Figure::Setting(is))) = (was, is)
-                && was != is
-            {
-                sample.drift.push(format!("{name} changed from \"{was}\" to \"{is}\""));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        for name in names {
+            let [was, is] = [before, after].map(|reading| said(reading.get(name)));
+            if was != is && stayed(name, [before, after]) {
+                sample.drift.push(format!("{name} changed from {was} to {is}"));
             }
         }
         if super::moved(SUSPENDED, before, after).is_some_and(|slept| slept > 50) {
@@ -55,7 +61,41 @@ impl Probe for Drift {
 
 /// The settings of the whole host that are guarded, as the disclosure calls them: group and name.
 pub fn disclosed() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SETTINGS.iter().map(|(_, group, name)| (*group, *name))
+    guarded().map(|setting| (setting.group, setting.name))
+}
+
+/// A setting of the whole host, and where the disclosure has it.
+struct Guarded {
+    group: &'static str,
+    name: &'static str,
+    source: Source,
+}
+
+fn guarded() -> impl Iterator<Item = Guarded> {
+    let of_hardware = SETTINGS.iter().map(|&(group, name, source)| Guarded { group, name, source });
+    let of_stack = SYSCTLS.iter().filter(|name| **name != PASSING).map(|name| Guarded {
+        group: "network_stack",
+        name,
+        source: Source::Sysctl(name),
+    });
+    of_hardware.chain(of_stack)
+}
+
+/// A setting in quotes. What the host does not give, be it that it never did, is unknown.
+fn said(figure: Option<&Figure>) -> String {
+    match figure {
+        Some(Figure::Setting(text)) => format!("\"{text}\""),
+        Some(Figure::Count(_)) | None => "unknown".to_owned(),
+    }
+}
+
+/// False of the settings of a device that came or went: containers and tunnels bring theirs at any time,
+/// and a run that loses its own device fails by itself.
+fn stayed(name: &str, readings: [&Reading; 2]) -> bool {
+    // Only what a device has stands after a space.
+    let Some((device, _)) = name.split_once(' ') else { return true };
+    let had_by_all = format!("{device} {MTU}");
+    readings.iter().all(|reading| reading.contains_key(&had_by_all))
 }
 
 /// MTU, speed, offloads and queueing disciplines of the devices in the network namespace of this thread.
@@ -81,7 +121,7 @@ fn settings(devices: &Devices, qdiscs: &[Qdisc], name: &str) -> Vec<(String, Str
     let own = qdiscs.iter().filter(|qdisc| Some(qdisc.link) == link);
     let own: Vec<String> = own.map(|qdisc| format!("{} {}", qdisc.place, qdisc.kind)).collect();
     let own = (!own.is_empty()).then(|| own.join(", "));
-    let known = [("MTU", mtu), ("speed in Mbit/s", speed), ("qdiscs", own)];
+    let known = [(MTU, mtu), ("speed in Mbit/s", speed), ("qdiscs", own)];
     let known = known.into_iter().filter_map(|(what, value)| Some((what.to_owned(), value?)));
     let offload = |feature: Feature| {
         let value = if feature.is_on { "on" } else { "off" };
@@ -98,23 +138,23 @@ fn suspended_ms() -> i64 {
 
 const SUSPENDED: &str = "suspended";
 
-/// Files of settings, each with its group and its name in the disclosure. Of the governors, which the
-/// disclosure has of all CPUs, the first one stands for those that are set together.
-const SETTINGS: [(&str, &str, &str); 10] = [
-    ("/proc/sys/net/core/rmem_max", "network_stack", "net.core.rmem_max"),
-    ("/proc/sys/net/core/wmem_max", "network_stack", "net.core.wmem_max"),
+/// What every device has.
+const MTU: &str = "MTU";
+
+/// It grows with every module that somebody's connection loads, and nothing else changes by that.
+const PASSING: &str = "net.ipv4.tcp_available_congestion_control";
+
+/// Settings that are none of the network stack, each as the disclosure has it: group, name, source.
+const SETTINGS: [(&str, &str, Source); 5] = [
     (
-        "/proc/sys/net/ipv4/tcp_congestion_control",
-        "network_stack",
-        "net.ipv4.tcp_congestion_control",
+        "system",
+        "clock_source",
+        Source::File("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ),
-    ("/proc/sys/net/ipv4/tcp_rmem", "network_stack", "net.ipv4.tcp_rmem"),
-    ("/proc/sys/net/ipv4/tcp_wmem", "network_stack", "net.ipv4.tcp_wmem"),
-    ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "system", "clock_source"),
-    ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "cpu_power", "governor"),
-    ("/sys/devices/system/cpu/cpufreq/boost", "cpu_power", "turbo_boost"),
-    ("/sys/devices/system/cpu/intel_pstate/no_turbo", "cpu_power", "turbo_off"),
-    ("/sys/devices/system/cpu/online", "cpu", "online"),
+    ("cpu_power", "governor", Source::PerCpu("cpufreq/scaling_governor")),
+    ("cpu_power", "turbo_boost", Source::File("/sys/devices/system/cpu/cpufreq/boost")),
+    ("cpu_power", "turbo_off", Source::File("/sys/devices/system/cpu/intel_pstate/no_turbo")),
+    ("cpu", "online", Source::File("/sys/devices/system/cpu/online")),
 ];
 
 #[cfg(test)]
@@ -124,38 +164,112 @@ mod tests {
     use super::*;
     use crate::disclosure::host_facts;
 
-    fn setting(text: &str) -> Reading {
-        Reading::from([("/proc/sys/x".to_owned(), Figure::Setting(text.to_owned()))])
+    fn machine(entries: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in entries {
+            let file = dir.path().join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        let files = Files::below(dir.path());
+        (dir, files)
+    }
+
+    fn change(before: &Reading, after: &Reading) -> Vec<String> {
+        let mut sample = HostSample::default();
+        Drift.fold(before, after, &mut sample);
+        sample.drift
+    }
+
+    fn setting(name: &str, text: &str) -> Reading {
+        Reading::from([(name.to_owned(), Figure::Setting(text.to_owned()))])
     }
 
     #[test]
     fn a_changed_setting_is_named_with_both_values() {
-        let mut sample = HostSample::default();
-        Drift.fold(&setting("a"), &setting("b"), &mut sample);
-        assert_eq!(sample.drift, ["/proc/sys/x changed from \"a\" to \"b\""]);
+        let told = change(&setting("cpu.online", "0-1"), &setting("cpu.online", "0"));
+        assert_eq!(told, ["cpu.online changed from \"0-1\" to \"0\""]);
     }
 
-    /// Both read the same file of a machine that has no other.
+    #[test]
+    fn a_setting_that_came_or_vanished_is_unknown_on_the_other_side() {
+        let boost = "sys/devices/system/cpu/cpufreq/boost";
+        let (dir, files) = machine(&[(boost, "1\n")]);
+        let with = Drift.read(&files);
+        std::fs::remove_file(dir.path().join(boost)).unwrap();
+        let without = Drift.read(&files);
+        let told = |was, is| [format!("cpu_power.turbo_boost changed from {was} to {is}")];
+        assert_eq!(change(&with, &without), told("\"1\"", "unknown"));
+        assert_eq!(change(&without, &with), told("unknown", "\"1\""));
+    }
+
+    #[test]
+    fn the_governor_of_any_cpu_is_guarded() {
+        let file = |cpu: u32| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+        let both = [file(0), file(1)];
+        let (dir, files) = machine(&[(&both[0], "performance"), (&both[1], "performance")]);
+        let before = Drift.read(&files);
+        std::fs::write(dir.path().join(&both[1]), "powersave").unwrap();
+        let told = r#"{"cpu0":"performance","cpu1":"powersave"}"#;
+        assert_eq!(
+            change(&before, &Drift.read(&files)),
+            [format!("cpu_power.governor changed from \"performance\" to \"{told}\"")]
+        );
+    }
+
+    /// A link that goes down has no speed any more; a tunnel that ends takes all that it had along.
+    #[test]
+    fn a_device_that_loses_its_speed_is_told_and_one_that_goes_is_not() {
+        let device = setting("eth0 MTU", "1500");
+        let mut up = device.clone();
+        up.extend(setting("eth0 speed in Mbit/s", "1000"));
+        let told = "eth0 speed in Mbit/s changed from \"1000\" to unknown";
+        assert_eq!(change(&up, &device), [told]);
+        assert_eq!(change(&up, &Reading::new()), Vec::<String>::new());
+        assert_eq!(change(&Reading::new(), &up), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_switched_offload_is_named_with_its_device() {
+        let offload = |state| {
+            let mut reading = setting("eth0 MTU", "1500");
+            reading.extend(setting("eth0 offload tx-tcp-segmentation", state));
+            reading
+        };
+        let told = "eth0 offload tx-tcp-segmentation changed from \"on\" to \"off\"";
+        assert_eq!(change(&offload("on"), &offload("off")), [told]);
+    }
+
+    /// Both read the same of a machine that says something else in each of its files.
     #[test]
     fn each_guarded_setting_is_the_one_that_the_disclosure_has_by_its_name() {
-        for (path, group, name) in SETTINGS {
-            let machine = tempfile::tempdir().unwrap();
-            let file = machine.path().join(&path[1..]);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(&file, "as it is\n").unwrap();
-            let files = Files::below(machine.path());
-            let guarded = Figure::Setting("as it is".to_owned());
-            assert_eq!(Drift.read(&files).get(path), Some(&guarded), "{path}");
-            let told = &host_facts(&files)[group][name];
-            assert_eq!(told, &Fact::known("as it is"), "{group}.{name}");
+        let files: Vec<(String, &str)> =
+            guarded().map(|one| (path(one.source), one.name)).collect();
+        let entries: Vec<(&str, &str)> =
+            files.iter().map(|(path, name)| (&path[..], *name)).collect();
+        let (_dir, files) = machine(&entries);
+        let (reading, facts) = (Drift.read(&files), host_facts(&files));
+        assert_eq!(disclosed().count(), 5 + SYSCTLS.len() - 1);
+        for (group, name) in disclosed() {
+            let guarded = Figure::Setting(name.to_owned());
+            assert_eq!(reading.get(&format!("{group}.{name}")), Some(&guarded));
+            assert_eq!(&facts[group][name], &Fact::known(name), "{group}.{name}");
+        }
+    }
+
+    /// Where a machine of one CPU has it.
+    fn path(source: Source) -> String {
+        match source {
+            Source::File(path) => path[1..].to_owned(),
+            Source::PerCpu(path) => format!("sys/devices/system/cpu/cpu0/{path}"),
+            Source::Sysctl(name) => format!("proc/sys/{}", name.replace('.', "/")),
+            other => panic!("{other:?} is not guarded"),
         }
     }
 
     #[test]
     fn this_machine_holds_still_for_a_moment() {
         let files = Files::host();
-        let mut sample = HostSample::default();
-        Drift.fold(&Drift.read(&files), &Drift.read(&files), &mut sample);
-        assert_eq!(sample.drift, Vec::<String>::new());
+        assert_eq!(change(&Drift.read(&files), &Drift.read(&files)), Vec::<String>::new());
     }
 }
