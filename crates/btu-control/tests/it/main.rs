@@ -10,6 +10,7 @@ mod agents;
 mod conductor;
 #[path = "../../../../tests/dice.rs"]
 mod dice;
+mod golden;
 mod guests;
 mod journal;
 mod lying;
