@@ -23,4 +23,7 @@ mod splitter;
 #[cfg(test)]
 mod traffic;
 #[cfg(test)]
+#[path = "../../../../tests/wait.rs"]
+mod wait;
+#[cfg(test)]
 mod world;

@@ -17,6 +17,9 @@ use std::time::Duration;
 use std::time::Instant;
 
 use btu_sys::namespace::NetNs;
+use btu_sys::tcp_info::TcpInfo;
+
+use crate::wait::wait_until;
 
 /// Two hosts, and the far one's address on the path to use.
 #[derive(Clone, Copy)]
@@ -40,6 +43,30 @@ pub(crate) fn tcp_transfer(ends: Ends<'_>, amount: usize) -> (usize, Duration) {
     }
     drop(stream);
     (reader.join().unwrap(), start.elapsed())
+}
+
+/// Sends `amount` numbered bytes from near to far, all of which arrive right, and gives what `at_rest`
+/// sees of the sender: asked again and again once everything is acknowledged, before the connection ends.
+pub(crate) fn tcp_at_rest<T>(
+    ends: Ends<'_>,
+    amount: usize,
+    mut at_rest: impl FnMut(&TcpInfo) -> Option<T>,
+) -> T {
+    let listener = inside(ends.far, || TcpListener::bind((ends.address, 0)).unwrap());
+    let address = listener.local_addr().unwrap();
+    let reader = thread::spawn(move || count_numbered(&listener.accept().unwrap().0));
+    let mut stream = inside(ends.near, || TcpStream::connect(address).unwrap());
+    stream.write_all(&numbered(0, amount)).unwrap();
+    let mut seen = None;
+    wait_until("everything is acknowledged, and counted on its way", || {
+        let info = TcpInfo::of(&stream).unwrap();
+        let is_at_rest = (info.unacked(), info.notsent_bytes()) == (Some(0), Some(0));
+        seen = is_at_rest.then(|| at_rest(&info)).flatten();
+        seen.is_some()
+    });
+    drop(stream);
+    assert_eq!(reader.join().unwrap(), amount);
+    seen.unwrap()
 }
 
 /// A datagram socket at the near end, of the far address's family.
