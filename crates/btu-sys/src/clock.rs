@@ -3,10 +3,26 @@
 //! Every duration is a difference of `CLOCK_MONOTONIC`; `CLOCK_MONOTONIC_RAW` is not corrected in
 //! rate and must not be compared across hosts. Points are nanoseconds since the clock's own start.
 
+use std::mem::MaybeUninit;
+
 use nix::sys::time::TimeSpec;
 use nix::sys::time::TimeValLike;
 use nix::time::ClockId;
 use nix::time::ClockNanosleepFlags;
+
+use crate::error::Error;
+use crate::error::Result;
+
+/// How the kernel keeps the clock of the day right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Discipline {
+    /// False where nobody sets the clock by another one.
+    pub is_synchronised: bool,
+    /// By how much the clock may be wrong, in microseconds, as whoever sets it says.
+    pub max_error_us: i64,
+    /// The correction of its rate, in 10^-9.
+    pub frequency_ppb: i64,
+}
 
 /// Nanoseconds on `CLOCK_MONOTONIC`: the clock of every measurement.
 #[inline]
@@ -23,6 +39,24 @@ pub fn realtime_ns() -> u64 {
 /// Nanoseconds on `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
 pub fn boottime_ns() -> u64 {
     now_ns(ClockId::CLOCK_BOOTTIME)
+}
+
+/// How the clock of the day is kept right; changes nothing of it.
+pub fn discipline() -> Result<Discipline> {
+    let mut state = MaybeUninit::<libc::timex>::zeroed();
+    // SAFETY: the kernel reads and writes one live `struct timex`; with `modes` zero it only tells.
+    let outcome = unsafe { libc::adjtimex(state.as_mut_ptr()) };
+    if outcome < 0 {
+        return Err(Error::last("read the state of the clock"));
+    }
+    // SAFETY: plain integers, zeroed at first, for which every bit pattern is legal.
+    let state = unsafe { state.assume_init() };
+    Ok(Discipline {
+        is_synchronised: state.status & libc::STA_UNSYNC == 0,
+        max_error_us: i64::from(state.maxerror),
+        // In 2^-16 of a millionth.
+        frequency_ppb: i64::from(state.freq) * 1000 / (1 << 16),
+    })
 }
 
 /// Sleeps until `monotonic_ns()` has reached `deadline_ns`; returns at once where that is past.

@@ -18,6 +18,7 @@ pub mod disk;
 mod error;
 pub mod exchange;
 pub mod frame;
+pub mod library;
 pub mod limit;
 pub mod memory;
 pub mod namespace;

@@ -86,6 +86,21 @@ pub struct LinkProgram {
     pub program: u32,
 }
 
+/// How much of TCP's a link takes and gives in one piece, in bytes and segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LargestPieces {
+    /// The link, by index.
+    pub link: u32,
+    /// `gso_max_size`: what the stack segments itself.
+    pub gso_bytes: Option<u32>,
+    /// `gso_max_segs`.
+    pub gso_segments: Option<u32>,
+    /// `gro_max_size`: what the stack joins on the way in.
+    pub gro_bytes: Option<u32>,
+    /// `tso_max_size`: what the device segments.
+    pub tso_bytes: Option<u32>,
+}
+
 /// A queueing discipline.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Qdisc {
@@ -227,6 +242,14 @@ impl Netlink {
         let mut found: Vec<Qdisc> = answers.iter().filter_map(message::qdisc_of).collect();
         found.sort();
         Ok(found)
+    }
+
+    /// The largest pieces of all links of this namespace.
+    pub fn largest_pieces(&mut self) -> Result<Vec<LargestPieces>> {
+        let what = || "list the links".to_owned();
+        let all = RouteNetlinkMessage::GetLink(message::any_link());
+        let answers = self.exchange.answer(&what, NLM_F_DUMP, all)?;
+        Ok(answers.iter().filter_map(message::largest_pieces_of).collect())
     }
 
     /// Brings a link up.

@@ -22,6 +22,7 @@ use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 use btu_sys::namespace::NamespaceError;
 use btu_sys::namespace::NetNs;
+use btu_sys::netlink::Netlink;
 
 use crate::backend::BACKENDS;
 use crate::backend::Backend;
@@ -127,6 +128,7 @@ impl LocalTestbed {
         for pair in PAIRS {
             let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
             facts.insert(format!("congestion_route_{}", pair.peer), routes);
+            facts.extend(routes_to(&hosts[&Role::Test], &pair));
         }
         let emulator = start_emulator(&wire, &placement, config)?;
         Ok(Self { emulator, hosts, placement, facts })
@@ -211,6 +213,17 @@ impl LocalTestbed {
     pub fn facts(&self) -> &BTreeMap<String, Fact> {
         &self.facts
     }
+}
+
+/// By which device the host under test sends to a black box on each path, and its largest packet.
+fn routes_to(test: &NetNs, pair: &Pair) -> [(String, Fact); 2] {
+    [("route", Path::Direct), ("emulated_route", Path::Emulated)].map(|(name, path)| {
+        let way = Netlink::open(test)
+            .and_then(|mut netlink| netlink.way_to(pair.address(pair.peer, path)))
+            .map(|way| Fact::known(format!("{}, MTU {}", way.device, way.mtu)));
+        let unknown = |cause: btu_sys::Error| Fact::unavailable(cause.to_string());
+        (format!("{name}_{}", pair.peer), way.unwrap_or_else(unknown))
+    })
 }
 
 fn start_emulator(

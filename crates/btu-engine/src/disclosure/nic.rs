@@ -1,4 +1,4 @@
-//! The network devices: driver, speed, MTU, queues, queueing disciplines, interrupts, offloads.
+//! The network devices: driver, speed, MTU, queues, queueing disciplines, interrupts, offloads, sizes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,6 +6,7 @@ use std::io;
 use btu_core::disclosure::Fact;
 use btu_sys::device::Devices;
 use btu_sys::device::QUESTIONS;
+use btu_sys::netlink::LargestPieces;
 use btu_sys::netlink::Netlink;
 use btu_sys::netlink::Qdisc;
 use serde_json::Map;
@@ -92,22 +93,32 @@ fn several(all: impl Iterator<Item = (String, io::Result<String>)>, none: &str) 
 struct Kernel {
     devices: io::Result<Devices>,
     qdiscs: Result<Vec<Qdisc>, String>,
+    largest: Result<Vec<LargestPieces>, String>,
 }
 
 impl Kernel {
     fn asked(files: &Files) -> Self {
         if !files.is_host() {
             let absent = "the files are not those of this host";
-            return Self { devices: Err(io::Error::other(absent)), qdiscs: Err(absent.to_owned()) };
+            let (qdiscs, largest) = (Err(absent.to_owned()), Err(absent.to_owned()));
+            return Self { devices: Err(io::Error::other(absent)), qdiscs, largest };
         }
         let qdiscs = Netlink::here().and_then(|mut netlink| netlink.qdiscs());
-        Self { devices: Devices::here(), qdiscs: qdiscs.map_err(|error| error.to_string()) }
+        let largest = Netlink::here().and_then(|mut netlink| netlink.largest_pieces());
+        Self {
+            devices: Devices::here(),
+            qdiscs: qdiscs.map_err(|error| error.to_string()),
+            largest: largest.map_err(|error| error.to_string()),
+        }
     }
 
     fn facts(&self, files: &Files, device: &str) -> Vec<(String, Fact)> {
         let mut facts = self.driver(files, device);
         facts.push(("offloads".to_owned(), self.fact(|devices| offloads(devices, device))));
-        facts.push(("qdiscs".to_owned(), self.qdiscs(files, device)));
+        let link = files.text(&format!("/sys/class/net/{device}/ifindex"));
+        let link = link.ok().and_then(|text| text.parse::<u32>().ok());
+        facts.push(("qdiscs".to_owned(), self.qdiscs(link)));
+        facts.extend(self.largest(link));
         for question in &QUESTIONS {
             let answered = self.fact(|devices| {
                 let answers = devices.answers(device, question)?.into_iter();
@@ -138,16 +149,36 @@ impl Kernel {
     }
 
     /// `root mq`, `:1 fq_codel`
-    fn qdiscs(&self, files: &Files, device: &str) -> Fact {
-        let index = files.text(&format!("/sys/class/net/{device}/ifindex"));
-        match (&self.qdiscs, index.ok().and_then(|text| text.parse::<u32>().ok())) {
+    fn qdiscs(&self, link: Option<u32>) -> Fact {
+        match (&self.qdiscs, link) {
             (Err(reason), _) => Fact::unavailable(reason.as_str()),
-            (Ok(_), None) => Fact::unavailable("the device has no number"),
+            (Ok(_), None) => Fact::unavailable(NO_NUMBER),
             (Ok(all), Some(link)) => {
                 let own = all.iter().filter(|qdisc| qdisc.link == link);
                 Fact::known(own.map(|it| format!("{} {}", it.place, it.kind)).collect::<Vec<_>>())
             }
         }
+    }
+
+    /// `gso_max_bytes` and so on.
+    fn largest(&self, link: Option<u32>) -> [(String, Fact); 4] {
+        let found = match (&self.largest, link) {
+            (Err(reason), _) => Err(reason.as_str()),
+            (Ok(_), None) => Err(NO_NUMBER),
+            (Ok(all), Some(link)) => all.iter().find(|one| one.link == link).ok_or("it went away"),
+        };
+        let fact = |of: fn(&LargestPieces) -> Option<u32>| match found.map(of) {
+            Ok(Some(value)) => Fact::known(value),
+            Ok(None) => Fact::unavailable("the kernel does not say"),
+            Err(reason) => Fact::unavailable(reason),
+        };
+        [
+            ("gro_max_bytes", fact(|largest| largest.gro_bytes)),
+            ("gso_max_bytes", fact(|largest| largest.gso_bytes)),
+            ("gso_max_segments", fact(|largest| largest.gso_segments)),
+            ("tso_max_bytes", fact(|largest| largest.tso_bytes)),
+        ]
+        .map(|(name, fact)| (name.to_owned(), fact))
     }
 
     fn fact(&self, ask: impl FnOnce(&Devices) -> io::Result<Value>) -> Fact {
@@ -175,6 +206,8 @@ fn driver(files: &Files, device: &str) -> Fact {
     }
 }
 
+const NO_NUMBER: &str = "the device has no number";
+
 const ATTRIBUTES: &[&str] = &[
     "carrier",
     "duplex",
@@ -198,6 +231,7 @@ mod tests {
         let offloads = known("lo.offloads");
         assert!(offloads.as_array().unwrap().contains(&Value::from("loopback")), "{offloads}");
         assert_eq!(known("lo.qdiscs"), Value::from(vec!["root noqueue"]));
+        assert!(known("lo.gso_max_bytes").as_u64().unwrap() >= 65_535);
         assert!(facts["lo.ring"].reason.as_ref().unwrap().contains("not supported"));
         assert!(facts["lo.irq_affinity"].reason.is_some());
     }

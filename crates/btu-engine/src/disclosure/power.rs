@@ -1,11 +1,13 @@
 //! What the processors' speed depends on: governor, limits, turbo, idle states.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use btu_core::disclosure::Fact;
 
 use super::Group;
 use super::Source;
+use super::each_cpu;
 use super::table;
 use crate::files::Files;
 
@@ -23,7 +25,26 @@ impl Group for Power {
     }
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
-        table(files, ROWS)
+        let mut facts = table(files, ROWS);
+        facts.insert("idle_states".to_owned(), each_cpu(files, |cpu| idle_states(files, cpu)));
+        facts
+    }
+}
+
+/// `POLL, C1, C6 (disabled)`: what a CPU may fall into, lightest first.
+fn idle_states(files: &Files, cpu: &str) -> io::Result<String> {
+    let at = format!("/sys/devices/system/cpu/{cpu}/cpuidle");
+    let mut states = Vec::new();
+    for number in 0..files.names(&at).iter().filter(|name| name.starts_with("state")).count() {
+        let name = files.text(&format!("{at}/state{number}/name"))?;
+        let is_disabled = files.text(&format!("{at}/state{number}/disable"))? != "0";
+        states.push(if is_disabled { format!("{name} (disabled)") } else { name });
+    }
+    let none = "the CPU lists no idle states";
+    if states.is_empty() {
+        Err(io::Error::new(io::ErrorKind::NotFound, none))
+    } else {
+        Ok(states.join(", "))
     }
 }
 
@@ -39,3 +60,24 @@ const ROWS: &[(&str, Source)] = &[
     ("turbo_boost", Source::File("/sys/devices/system/cpu/cpufreq/boost")),
     ("turbo_off", Source::File("/sys/devices/system/cpu/intel_pstate/no_turbo")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_states_are_told_from_the_lightest_on_and_a_disabled_one_is_marked() {
+        let dir = tempfile::tempdir().unwrap();
+        for (number, name, disabled) in [(0, "POLL", "0"), (1, "C1", "0"), (2, "C6", "1")] {
+            let at = dir.path().join(format!("sys/devices/system/cpu/cpu0/cpuidle/state{number}"));
+            std::fs::create_dir_all(&at).unwrap();
+            std::fs::write(at.join("name"), name).unwrap();
+            std::fs::write(at.join("disable"), disabled).unwrap();
+        }
+        let facts = Power.facts(&Files::below(dir.path()));
+        assert_eq!(facts["idle_states"], Fact::known("POLL, C1, C6 (disabled)"));
+        let none = tempfile::tempdir().unwrap();
+        let facts = Power.facts(&Files::below(none.path()));
+        assert!(facts["idle_states"].reason.is_some());
+    }
+}

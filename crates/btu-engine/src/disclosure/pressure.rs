@@ -23,9 +23,26 @@ impl Group for Pressure {
     }
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
-        table(files, ROWS)
+        let mut facts = table(files, ROWS);
+        facts.insert("steal_since_boot_s".to_owned(), steal(files));
+        facts
     }
 }
+
+/// CPU time that the hypervisor gave to others, of all CPUs together (proc(5)).
+fn steal(files: &Files) -> Fact {
+    let text = match files.text("/proc/stat") {
+        Ok(text) => text,
+        Err(error) => return crate::files::unavailable(&error),
+    };
+    let all = text.lines().find_map(|line| line.strip_prefix("cpu "));
+    let ticks = all.and_then(|all| all.split_whitespace().nth(7)?.parse::<u64>().ok());
+    let none = || Fact::unavailable("/proc/stat has no eighth field of \"cpu\"");
+    ticks.map_or_else(none, |ticks| Fact::known(ticks / TICKS_PER_S))
+}
+
+/// `USER_HZ` is 100 on every Linux of today.
+const TICKS_PER_S: u64 = 100;
 
 const ROWS: &[(&str, Source)] = &[
     ("cpu", Source::File("/proc/pressure/cpu")),
@@ -34,3 +51,18 @@ const ROWS: &[(&str, Source)] = &[
     ("memory", Source::File("/proc/pressure/memory")),
     ("uptime_s", Source::File("/proc/uptime")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_time_is_the_eighth_field_in_seconds() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("proc")).unwrap();
+        let stat = "cpu  1 2 3 4 5 6 7 1234 0 0\ncpu0 1 2 3 4 5 6 7 999 0 0\n";
+        std::fs::write(dir.path().join("proc/stat"), stat).unwrap();
+        let facts = Pressure.facts(&Files::below(dir.path()));
+        assert_eq!(facts["steal_since_boot_s"], Fact::known(12));
+    }
+}

@@ -1,8 +1,9 @@
-//! The machine and its system: vendor, kernel, clock source, limits of the container.
+//! The machine and its system: vendor, kernel, C library, clock, limits of the container.
 
 use std::collections::BTreeMap;
 
 use btu_core::disclosure::Fact;
+use btu_sys::clock::Discipline;
 
 use super::Group;
 use super::Source;
@@ -19,23 +20,45 @@ impl Group for System {
     }
 
     fn about(&self) -> &'static str {
-        "vendor, kernel, clock source, limits of the container"
+        "vendor, kernel, C library, clock, limits of the container"
     }
 
     fn facts(&self, files: &Files) -> BTreeMap<String, Fact> {
-        table(files, ROWS)
+        let mut facts = table(files, ROWS);
+        facts.extend(clock(files));
+        let library = btu_sys::library::version().filter(|_| files.is_host());
+        let library = library.map_or_else(|| Fact::unavailable("it does not say"), Fact::known);
+        facts.insert("c_library".to_owned(), library);
+        facts
     }
+}
+
+/// How the clock of the day is kept right.
+fn clock(files: &Files) -> [(String, Fact); 3] {
+    let told = match files.is_host() {
+        true => btu_sys::clock::discipline().map_err(|error| error.to_string()),
+        false => Err("the files are not those of this host".to_owned()),
+    };
+    let fact = |of: fn(Discipline) -> Fact| told.clone().map_or_else(Fact::unavailable, of);
+    [
+        ("clock_frequency_ppb", fact(|clock| Fact::known(clock.frequency_ppb))),
+        ("clock_max_error_us", fact(|clock| Fact::known(clock.max_error_us))),
+        ("clock_synchronised", fact(|clock| Fact::known(clock.is_synchronised))),
+    ]
+    .map(|(name, fact)| (name.to_owned(), fact))
 }
 
 const ROWS: &[(&str, Source)] = &[
     ("bios_version", Source::File("/sys/class/dmi/id/bios_version")),
     ("boot_command_line", Source::File("/proc/cmdline")),
     ("cgroup_cpu_max", Source::File("/sys/fs/cgroup/cpu.max")),
+    ("cgroup_cpuset", Source::File("/sys/fs/cgroup/cpuset.cpus.effective")),
     ("cgroup_memory_max", Source::File("/sys/fs/cgroup/memory.max")),
     (
         "clock_source",
         Source::File("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ),
+    ("cpus_allowed", Source::Line("/proc/self/status", ':', "Cpus_allowed_list")),
     ("distribution", Source::Line("/etc/os-release", '=', "PRETTY_NAME")),
     ("host_name", Source::File("/proc/sys/kernel/hostname")),
     ("hypervisor", Source::File("/sys/hypervisor/type")),

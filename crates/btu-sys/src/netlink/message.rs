@@ -36,6 +36,7 @@ use netlink_packet_route::tc::TcAttribute;
 use netlink_packet_route::tc::TcHandle;
 use netlink_packet_route::tc::TcMessage;
 
+use super::LargestPieces;
 use super::Link;
 use super::LinkCounters;
 use super::LinkProgram;
@@ -136,6 +137,22 @@ pub(super) fn xdp_program_of(answer: &RouteNetlinkMessage) -> Option<LinkProgram
         }
     }
     program.map(|program| LinkProgram { link, program })
+}
+
+/// The largest pieces of the link that an answer describes.
+pub(super) fn largest_pieces_of(answer: &RouteNetlinkMessage) -> Option<LargestPieces> {
+    let RouteNetlinkMessage::NewLink(message) = answer else { return None };
+    let mut largest = LargestPieces { link: message.header.index, ..LargestPieces::default() };
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::GsoMaxSize(bytes) => largest.gso_bytes = Some(*bytes),
+            LinkAttribute::GsoMaxSegs(count) => largest.gso_segments = Some(*count),
+            LinkAttribute::GroMaxSize(bytes) => largest.gro_bytes = Some(*bytes),
+            LinkAttribute::TsoMaxSize(bytes) => largest.tso_bytes = Some(*bytes),
+            _ => {}
+        }
+    }
+    Some(largest)
 }
 
 pub(super) fn up(link: u32) -> LinkMessage {

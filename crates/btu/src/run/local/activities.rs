@@ -78,11 +78,14 @@ impl Activities {
 
     /// What the disclosure says of them.
     pub(in crate::run) fn facts(&self) -> BTreeMap<String, Fact> {
-        let memory = btu_sys::disk::file_system(&self.directory).map(|found| found.in_memory);
-        let memory = memory.map_or_else(|cause| Fact::unavailable(cause.to_string()), Fact::known);
+        let found = btu_sys::disk::file_system(&self.directory).map_err(|cause| cause.to_string());
+        let memory = found.clone().map(|found| Fact::known(found.in_memory));
+        let free = found.map(|found| Fact::known(found.free_bytes));
+        let [memory, free] = [memory, free].map(|fact| fact.unwrap_or_else(Fact::unavailable));
         let directory = Fact::known(self.directory.display().to_string());
         let used = self.prepared.contains_key(&ActivityName::new("io"));
-        let facts = [("io_directory", directory), ("io_in_memory", memory)];
+        let facts =
+            [("io_directory", directory), ("io_free_bytes", free), ("io_in_memory", memory)];
         facts.into_iter().filter(|_| used).map(|(name, fact)| (name.to_owned(), fact)).collect()
     }
 }
