@@ -81,8 +81,10 @@ impl Shared {
         let runs = self.started().is_some() && !pages.closed;
         let stands = runs && pages.lookout.quiet_for(now) > PERIOD * 2;
         if stands {
-            let cpu = self.whereabouts.get().and_then(Whereabouts::cpu);
-            pages.sampler.take(self, now, cpu);
+            if pages.sampler.is_due(now) {
+                let cpu = self.whereabouts.get().and_then(Whereabouts::cpu);
+                pages.sampler.take(self, now, cpu);
+            }
             if pages.lookout.is_slow(self.progress.calls()) {
                 // Whatever it had planned, it looks up after the next call.
                 self.progress.look_at(0);

@@ -1,4 +1,4 @@
-//! The sampler's columns of one end: 100 readings a second, delta-coded.
+//! The sampler's columns of one end, delta-coded: 100 readings a second, fewer in long runs.
 
 use btu_core::sample::Series;
 use btu_core::units::Nanos;
@@ -12,6 +12,19 @@ pub(super) struct Sampler {
     cpus: Vec<u32>,
     /// When the next reading is due.
     next: Nanos,
+    /// The time from one reading to the next; doubled each time the room is used up.
+    period: Nanos,
+    pauses: Pauses,
+}
+
+/// Times without progress. They are followed reading by reading, so that none goes with its readings.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pauses {
+    /// When the last byte was seen to have moved, and how many had then.
+    since: i64,
+    bytes: i64,
+    longest: i64,
+    readings: u64,
 }
 
 impl Sampler {
@@ -23,22 +36,24 @@ impl Sampler {
             rows: Vec::with_capacity(readings),
             cpus: Vec::with_capacity(MOST_CPUS),
             next: Nanos::ZERO,
+            period: PERIOD,
+            pauses: Pauses::default(),
         }
     }
 
-    /// Takes a reading of `end` at `now`, its thread being on `cpu`. Once the room is used up, nothing
-    /// is taken any more.
+    /// Takes a reading of `end` at `now`, its thread being on `cpu`. Once the room is used up, every
+    /// second reading makes room, and they come half as often: they cover any run from end to end.
     pub(super) fn take(&mut self, end: &Shared, now: Nanos, cpu: Option<u32>) {
         let Some(started) = end.started() else { return };
         self.note_cpu(cpu);
-        if self.rows.len() == self.rows.capacity() {
+        if self.rows.capacity() == 0 {
             return;
         }
         let kernel = end.connection.tcp_info();
         let read = |field: fn(&btu_sys::tcp_info::TcpInfo) -> Option<u64>| {
             kernel.as_ref().and_then(field).map_or(0, signed)
         };
-        self.rows.push([
+        self.keep([
             signed(now.since(started).count()),
             signed(end.progress.bytes()),
             read(btu_sys::tcp_info::TcpInfo::cwnd),
@@ -47,10 +62,26 @@ impl Sampler {
             read(btu_sys::tcp_info::TcpInfo::total_retrans),
             read(btu_sys::tcp_info::TcpInfo::snd_wnd),
         ]);
-        self.next = now.saturating_add(PERIOD);
+        self.next = now.saturating_add(self.period);
     }
 
-    /// True if the last reading is a period ago.
+    /// Allocates nothing; without room there are no readings.
+    fn keep(&mut self, row: [i64; COLUMNS]) {
+        if self.rows.len() == self.rows.capacity() {
+            let mut place = 0_usize;
+            self.rows.retain(|_| {
+                place += 1;
+                !place.is_multiple_of(2)
+            });
+            self.period = self.period * 2;
+        }
+        if self.rows.len() < self.rows.capacity() {
+            self.pauses.note(row[0], row[1]);
+            self.rows.push(row);
+        }
+    }
+
+    /// True if the last reading is as long ago as readings are apart.
     pub(super) fn is_due(&self, now: Nanos) -> bool {
         now >= self.next
     }
@@ -70,9 +101,8 @@ impl Sampler {
     /// The longest time between two readings, or from the start to the first, in which no user byte
     /// moved. `None` for fewer than two readings; the resolution is the time between them.
     pub(super) fn longest_pause(&self) -> Option<Nanos> {
-        let progress = self.rows.iter().map(|row| (row[0], row[1]));
-        let pause = longest_pause(progress)?;
-        (self.rows.len() > 1).then(|| Nanos::new(u64::try_from(pause).unwrap_or(0)))
+        let longest = u64::try_from(self.pauses.longest).unwrap_or(0);
+        (self.pauses.readings > 1).then(|| Nanos::new(longest))
     }
 
     /// The readings as the journal keeps them, thinned out where they would not fit into a line of
@@ -97,16 +127,14 @@ impl Sampler {
     }
 }
 
-/// The longest time without progress in readings of (time, bytes) from zero on.
-fn longest_pause(progress: impl Iterator<Item = (i64, i64)>) -> Option<i64> {
-    let (mut since, mut bytes) = (0, 0);
-    let pauses = progress.map(|(now, moved)| {
-        if moved > bytes {
-            (since, bytes) = (now, moved);
+impl Pauses {
+    fn note(&mut self, now: i64, moved: i64) {
+        if moved > self.bytes {
+            (self.since, self.bytes) = (now, moved);
         }
-        now - since
-    });
-    pauses.max()
+        self.longest = self.longest.max(now - self.since);
+        self.readings += 1;
+    }
 }
 
 /// The first value, then differences.
@@ -119,9 +147,9 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Time between two readings.
+/// Time between two readings, as long as there is room for all.
 pub(super) const PERIOD: Nanos = Nanos::from_millis(10);
-/// Readings kept at most per end: 40 s.
+/// Readings kept at most per end: 40 s, and of longer runs as many in all.
 const MOST: usize = 4000;
 const COLUMNS: usize = 7;
 /// Readings per end in a line of the journal: four ends take less than 16 KiB.
@@ -135,9 +163,42 @@ mod tests {
 
     /// A sampler that took one reading each 10 ms: these bytes.
     fn sampler(bytes: impl IntoIterator<Item = i64>) -> Sampler {
-        let mut sampler = Sampler::reserve(Nanos::ZERO);
-        sampler.rows = (1..).zip(bytes).map(|(i, sum)| [i * 10, sum, 0, 0, 0, 0, 0]).collect();
+        let mut sampler = Sampler::reserve(Nanos::from_secs(3600));
+        for (place, sum) in (1..).zip(bytes) {
+            sampler.keep([place * 10, sum, 0, 0, 0, 0, 0]);
+        }
         sampler
+    }
+
+    #[test]
+    fn readings_that_no_longer_fit_make_room_for_those_of_the_whole_run() {
+        let mut sampler = Sampler::reserve(Nanos::from_secs(3600));
+        let (room, mut now) = (sampler.rows.capacity(), 0);
+        // An hour, as the sampler itself asks for readings.
+        while now < 3_600_000 {
+            sampler.keep([now, now / 3, 0, 0, 0, 0, 0]);
+            now += i64::try_from(sampler.period.count() / 1_000_000).unwrap();
+        }
+        let times: Vec<i64> = sampler.rows.iter().map(|row| row[0]).collect();
+        assert_eq!(sampler.rows.capacity(), room, "more room was made");
+        assert!(times.len() >= room / 2, "{}", times.len());
+        assert!(times[0] == 0 && now - times[times.len() - 1] < 2_000, "{times:?}");
+        let steps: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(steps.iter().all(|step| *step == steps[0]), "{steps:?}");
+        assert_eq!(sampler.series().unwrap().t_ns.iter().sum::<i64>(), times[times.len() - 1]);
+    }
+
+    #[test]
+    fn a_pause_outlives_the_readings_that_showed_it() {
+        let bytes = (1..=100).chain([100, 100, 100]).chain(101..=20_000);
+        assert_eq!(sampler(bytes).longest_pause(), Some(Nanos::new(30)));
+    }
+
+    #[test]
+    fn without_room_nothing_is_read() {
+        let mut sampler = Sampler::default();
+        sampler.keep([1; COLUMNS]);
+        assert_eq!((sampler.series(), sampler.longest_pause()), (None, None));
     }
 
     #[test]
