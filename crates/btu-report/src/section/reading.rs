@@ -33,7 +33,8 @@ impl Section for Reading {
             ACTIVITY => Pair::new(*name, format!("{meaning} {}", counted(plan.work))),
             _ => Pair::new(*name, *meaning),
         });
-        let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words).collect();
+        let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words);
+        let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text))).collect();
         vec![
             Block::Facts { rows },
             Block::paragraph(
@@ -59,6 +60,16 @@ fn score(plan: &Plan) -> String {
          network. Geometric mean over {cases} of communication, {activities} and {applications}, \
          each cell with equal weight.{partial}"
     )
+}
+
+/// Whom the window of the black boxes holds back, where the plan sets one.
+fn window(plan: &Plan) -> Option<String> {
+    let clamp = plan.sockets.black_box_window_clamp?.count();
+    Some(format!(
+        "what a black box lets the host send before it answers, here at most {clamp} bytes. It \
+         limits SEND and its kin, most of all over a delay: about one window in each round trip. \
+         RECV is not limited by it: the host under test receives with the system's own window."
+    ))
 }
 
 /// Which part of what an activity does counts.
@@ -135,5 +146,17 @@ mod tests {
         assert!(
             said(None, Some(&two)).contains("over 6 cases of communication, 2 host activities")
         );
+    }
+
+    #[test]
+    fn only_an_edition_with_a_window_says_whom_it_limits() {
+        let said = |edition: &str| {
+            let choices = Choices { edition: Some(edition), ..Choices::default() };
+            let activities = &["cpu", "ftp", "io"];
+            window(&Plan::resolve(&choices, &Vocabulary { activities }, 7).unwrap())
+        };
+        assert_eq!(said("btu-26"), None);
+        let old = said("btu-96").unwrap();
+        assert!(old.contains("at most 4096 bytes") && old.contains("RECV is not limited by it"));
     }
 }
