@@ -67,6 +67,7 @@ pub use law::Table;
 pub use model::Claim;
 pub use model::MODELS;
 pub use model::Model;
+pub use model::ModelVariant;
 pub use model::Says;
 pub use model::Verified;
 pub use model::find;

@@ -80,8 +80,10 @@ pub(super) fn confirmed(
 ) -> Checked {
     let found = test(claim, call, first, count);
     let Some(before) = found.p.filter(|p| *p <= SUSPECT) else { return found };
-    let what = format!("{}, drawn again {MORE} times as long after p = {before:.2}", found.what);
     let checked = test(claim, call, again, MORE * count);
+    // Of values that cost much there are no more.
+    let times = checked.values / found.values.max(1);
+    let what = format!("{}, drawn again {times} times as long after p = {before:.2}", found.what);
     let p = checked.p.map(|p| SUSPECT * p);
     let pass = p.is_none_or(|p| p > LEAST_P);
     Checked { what, p, corrected: p, pass, ..checked }

@@ -59,6 +59,14 @@ impl Law {
         Self::Clamp(Box::new(self.clone()), None, Some(most))
     }
 
+    /// The value, where it is a constant.
+    pub fn fixed(&self) -> Option<f64> {
+        match self {
+            Self::Plain(kind, [value, ..]) if kind.name == "const" => Some(*value),
+            _ => None,
+        }
+    }
+
     /// The mean; `None` where the tail is too heavy to have one.
     pub fn mean(&self) -> Option<f64> {
         match self {

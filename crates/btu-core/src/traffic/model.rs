@@ -1,8 +1,9 @@
 //! Traffic models: what applications send, each with its source.
 //!
 //! To add a model, write `model/NAME.rs` with a `MODEL`, name it in [`MODELS`], and give it a
-//! section in `docs/models.md`. A model says which law each of its parts follows; the checks test
-//! that its train keeps them.
+//! section in `docs/models.md` that tells its parameters. A model says in which variants it is tested,
+//! and which law each of its parts follows; the checks test that its train keeps them, so the values of a claim
+//! come from the train, or from the function that the train steps by, never from the law itself.
 
 mod cloud_gaming;
 mod collective;
@@ -40,8 +41,12 @@ use super::call::Shape;
 use super::call::Takes;
 use super::chance::Streams;
 use super::law::Law;
+use super::quantity::Dialect;
 use super::quantity::Quantity;
+use super::quantity::float;
 use super::quantity::whole;
+use super::script;
+use super::script::Problem;
 use super::train::Train;
 
 pub(super) use mpeg::frames as mpeg_frames;
@@ -83,6 +88,7 @@ mod prelude {
     pub(in crate::traffic) use super::DURATION;
     pub(in crate::traffic) use super::LARGEST;
     pub(in crate::traffic) use super::Model;
+    pub(in crate::traffic) use super::PLAIN;
     pub(in crate::traffic) use super::Says;
     pub(in crate::traffic) use super::Verified;
     pub(in crate::traffic) use super::below_tails;
@@ -98,6 +104,7 @@ mod prelude {
     pub(in crate::traffic) use super::time_between;
     pub(in crate::traffic) use super::us;
     pub(in crate::traffic) use super::value;
+    pub(in crate::traffic) use super::variant;
     pub(in crate::traffic) use crate::traffic::call::Call;
     pub(in crate::traffic) use crate::traffic::call::Shape;
     pub(in crate::traffic) use crate::traffic::chance::Stream;
@@ -129,12 +136,24 @@ pub struct Model {
     pub source: &'static str,
     /// Whether its parameters were compared with the source.
     pub verified: Verified,
+    /// How it is tested: in every combination of its words, and with what else changes its train. The first one
+    /// has every default.
+    pub variants: &'static [ModelVariant],
     /// The mean rates forward and backward, in bytes per second, where answers take no time.
     pub(super) rates: fn(&Call) -> [f64; 2],
     /// The train of a test.
     pub(super) train: fn(&Call, &Streams) -> Train,
     /// What can be tested about it.
     pub(super) claims: fn(&Call) -> Vec<Claim>,
+}
+
+/// A model with arguments that the checks test by themselves.
+#[derive(Debug)]
+pub struct ModelVariant {
+    /// What it is called; no other one of its model has the name.
+    pub name: &'static str,
+    /// Its arguments as they are written, such as `film=starwars`.
+    pub arguments: &'static str,
 }
 
 /// Whether the parameters of a model were compared with its source.
@@ -200,11 +219,29 @@ impl Model {
         (self.rates)(call).map(|bytes| BitRate::new(whole(8.0 * bytes)))
     }
 
+    /// Every variant by its name, as a test would have it.
+    pub fn calls(&self) -> Result<Vec<(&'static str, Call)>, Problem> {
+        let files = |_: &str| Err("no variant reads a file".to_owned());
+        let read = |variant: &ModelVariant| {
+            let text = format!("{}({})", self.name(), variant.arguments);
+            Ok((variant.name, script::call(&text, Dialect::Btu, &files)?.0))
+        };
+        self.variants.iter().map(read).collect()
+    }
+
     /// What can be tested about it with these arguments.
     pub fn claims(&self, call: &Call) -> Vec<Claim> {
         (self.claims)(call)
     }
 }
+
+/// A variant with these arguments.
+pub(super) const fn variant(name: &'static str, arguments: &'static str) -> ModelVariant {
+    ModelVariant { name, arguments }
+}
+
+/// The variant of a model whose train nothing changes.
+pub(super) const PLAIN: &[ModelVariant] = &[variant("default", "")];
 
 /// The duration that every model takes.
 pub(super) const DURATION: Parameter = Parameter {
@@ -294,6 +331,11 @@ pub(super) fn follows(what: &'static str, law: Law, values: Values) -> Claim {
 
 /// A claim that values follow a law, rounded to whole numbers of at least 1.
 pub(super) fn rounded(what: &'static str, law: Law, values: Values) -> Claim {
+    // One value leaves no bins to count in.
+    if let Some(value) = law.fixed() {
+        let law = Law::of("const", [float(whole(value).max(1)), 0.0, 0.0]);
+        return follows(what, law, values);
+    }
     Claim { what, says: Says::FollowsRounded(law), values }
 }
 

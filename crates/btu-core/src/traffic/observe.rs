@@ -3,15 +3,31 @@
 use super::call::Call;
 use super::chance::Streams;
 use super::preview::Message;
+use super::preview::message;
 use super::preview::preview;
 use super::quantity::float;
 use super::train::Direction;
+use super::train::Open;
+use super::train::Timeline;
+use super::train::Train;
 use crate::units::Nanos;
 
 /// The messages of one direction, at least `count` if the train has as many.
 fn one_way(call: &Call, streams: &Streams, direction: Direction, count: usize) -> Vec<Message> {
-    let all = preview(call, streams, Nanos::MAX, 8 * count);
-    all.into_iter().filter(|message| message.direction == direction).take(count).collect()
+    let of_way = |message: &Message| message.direction == direction;
+    if let Some(Train::Open(train)) = call.train(streams) {
+        let all = Timeline::new(train).take(SELDOM * count);
+        return all.map(|(at, arrival)| message(at, arrival)).filter(of_way).take(count).collect();
+    }
+    // A pause follows each question at the most.
+    let all = preview(call, streams, Nanos::MAX, 2 * count);
+    all.into_iter().filter(of_way).take(count).collect()
+}
+
+/// The sizes of so many messages of a part of a train, in bytes.
+pub(super) fn sizes_of(mut part: impl Open, count: usize) -> Vec<f64> {
+    let arrivals = std::iter::from_fn(|| part.next());
+    arrivals.take(count).map(|arrival| float(arrival.bytes.count())).collect()
 }
 
 /// The sizes of the messages of one direction, in bytes.
@@ -47,3 +63,6 @@ pub(super) fn frames(
     sums.truncate(count);
     sums
 }
+
+/// Messages of an open train among which each direction has one at least.
+const SELDOM: usize = 100;

@@ -118,7 +118,7 @@ fn quantiles(values: &mut [f64]) -> [f64; 4] {
     [0.05, 0.5, 0.95, 0.99].map(at)
 }
 
-const fn message(at: Nanos, arrival: Arrival) -> Message {
+pub(super) const fn message(at: Nanos, arrival: Arrival) -> Message {
     let Arrival { bytes, flow, direction, .. } = arrival;
     Message { at, bytes, flow, direction }
 }

@@ -44,10 +44,7 @@ impl Variate {
 
     /// The value, where it is a constant.
     pub fn fixed(&self) -> Option<f64> {
-        match &self.law {
-            Law::Plain(kind, [value, ..]) if kind.name == "const" => Some(*value),
-            _ => None,
-        }
+        self.law.fixed()
     }
 
     /// The next size: whole bytes, at least 1.

@@ -14,13 +14,17 @@ pub(super) static MODEL: Model = Model {
     },
     source: "arXiv 2009.09786 and 2401.06366",
     verified: Verified::No("rates down as in the papers; spread of frames and sizes up are ours"),
+    variants: &[
+        variant("hd", ""),
+        variant("fullhd", "screen=fullhd"),
+        variant("uhd", "screen=uhd"),
+    ],
     rates: |call| [mean(call) * 60.0, 150.0 * 1e9 / ms(UP_GAP)],
     train: |call, streams| {
         let frames = (frame(call), streams.stream("frame"));
         let frames = Periodic::new(Nanos::new(16_666_667), Nanos::ZERO, 0, frames);
         let down = Packets::new(frames, 1200, Nanos::ZERO);
-        let size = Law::of("uniform", [100.0, 200.0, 0.0]);
-        let up = Renewal::new(streams, Backward, controls(), size);
+        let up = Renewal::new(streams, Backward, controls(), control());
         Train::Open(merge(vec![Box::new(down), Box::new(up)]))
     },
     claims: |call| {
@@ -30,6 +34,9 @@ pub(super) static MODEL: Model = Model {
             }),
             follows("gap of controls", controls(), |call, streams, n| {
                 observe::gaps(call, streams, Backward, n.min(10_000))
+            }),
+            rounded("size of a control", control(), |call, streams, n| {
+                observe::sizes(call, streams, Backward, n.min(10_000))
             }),
         ]
     },
@@ -52,6 +59,11 @@ fn frame(call: &Call) -> Law {
 /// From 125 down to 60 times a second.
 fn controls() -> Law {
     Law::of("uniform", [ms(8.0), ms(2.0 * UP_GAP - 8.0), 0.0])
+}
+
+/// Bytes.
+fn control() -> Law {
+    Law::of("uniform", [100.0, 200.0, 0.0])
 }
 
 /// The mean of 1/125 and 1/60 s, in milliseconds.

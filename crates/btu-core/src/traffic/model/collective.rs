@@ -28,25 +28,33 @@ pub(super) static MODEL: Model = Model {
     },
     source: "NVIDIA/nccl-tests, doc/PERFORMANCE.md; PyTorch DistributedDataParallel",
     verified: Verified::No("steps recalled from the documents; compute time is ours"),
+    variants: &[
+        variant("ring", ""),
+        variant("tree", "operation=tree"),
+        variant("all-to-all", "operation=all-to-all"),
+    ],
     rates: |call| {
         // Bytes that ask for data one way, and confirm those of the other.
         let rate = (wire(call) + f64::from(step(call).0)) * 1e9 / call.number("compute");
         [rate, rate]
     },
     train: |call, streams| {
-        Train::Closed(Box::new(Conversation::new(Box::new(Rank {
-            call: call.clone(),
-            compute: streams.stream("compute"),
-            busy: false,
-            spent: 0.0,
-            done: 0,
-        }))))
+        Train::Closed(Box::new(Conversation::new(Box::new(Rank::new(call, streams)))))
     },
     claims: |call| {
         let compute = call.variate("compute").law().clone();
         vec![follows("compute time", compute, |call, streams, n| {
-            let mut stream = streams.stream("compute");
-            (0..n).map(|_| call.variate("compute").number(&mut stream)).collect()
+            let (mut rank, mut steps) = (Rank::new(call, streams), VecDeque::new());
+            for _ in 0..n {
+                // What follows is as if an operation had just ended.
+                rank.busy = true;
+                rank.more(Nanos::ZERO, &mut steps);
+            }
+            let pause = |step| match step {
+                Step::Think(time) => Some(float(time.count())),
+                _ => None,
+            };
+            steps.into_iter().filter_map(pause).collect()
         })]
     },
 };
@@ -59,6 +67,13 @@ struct Rank {
     /// Seconds in operations, and how many were done.
     spent: f64,
     done: u32,
+}
+
+impl Rank {
+    fn new(call: &Call, streams: &Streams) -> Self {
+        let compute = streams.stream("compute");
+        Self { call: call.clone(), compute, busy: false, spent: 0.0, done: 0 }
+    }
 }
 
 impl Script for Rank {

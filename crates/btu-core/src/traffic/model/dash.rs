@@ -25,6 +25,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "ladder and sizes from the literature; BOLA: K. Spiteri et al., INFOCOM 2016",
     verified: Verified::No("ladder and deviation are ours"),
+    variants: &[variant("throughput", ""), variant("bola", "abr=bola")],
     rates: |call| {
         let segment = call.number("segment") / 1e9;
         [500.0 / segment, LADDER[LADDER.len() - 1] / 8.0]
@@ -32,13 +33,30 @@ pub(super) static MODEL: Model = Model {
     train: |call, streams| {
         Train::Closed(Box::new(Conversation::new(Box::new(Player::new(call, streams)))))
     },
-    claims: |_| {
-        vec![follows("size over rate", spread(), |_, streams, n| {
-            let mut stream = streams.stream("size");
-            (0..n).map(|_| spread().sample(&mut stream)).collect()
-        })]
-    },
+    claims: |_| vec![follows("size over rate", spread(), sizes)],
 };
+
+/// The sizes of so many segments by their rate and length, as a player asks for them over a line whose rate goes
+/// through all qualities.
+fn sizes(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let mut player = Player::new(call, streams);
+    let (mut found, mut steps, mut elapsed) =
+        (Vec::with_capacity(count), VecDeque::new(), Nanos::ZERO);
+    while found.len() < count {
+        player.more(elapsed, &mut steps);
+        for step in steps.drain(..) {
+            if let Step::Ask(asks) = &step {
+                let bits: f64 = asks.iter().map(|ask| 8.0 * float(ask.2.count())).sum();
+                let line = 1.5 * LADDER[found.len() / 8 % LADDER.len()];
+                found.push(bits / (LADDER[player.rung] * player.segment));
+                elapsed = Nanos::new(whole(1e9 * bits / line));
+            } else if let Step::Think(time) = step {
+                elapsed = time;
+            }
+        }
+    }
+    found
+}
 
 #[derive(Debug)]
 struct Player {

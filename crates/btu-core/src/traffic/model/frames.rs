@@ -76,3 +76,23 @@ impl LongMemory {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::train::Periodic;
+    use crate::traffic::train::Timeline;
+
+    /// 2500 bytes are three packets; the next frame begins when it is due, however long this one took.
+    #[test]
+    fn packets_of_a_frame_leave_at_their_pace_and_frames_when_they_are_due() {
+        let size = (Law::of("const", [2500.0, 0.0, 0.0]), Streams::new(1, "x").stream("size"));
+        let frames = Periodic::new(Nanos::from_millis(30), Nanos::ZERO, 0, size);
+        let packets = Packets::new(frames, 1200, Nanos::from_millis(2));
+        let found: Vec<(u64, u64)> = Timeline::new(Box::new(packets))
+            .take(6)
+            .map(|(at, packet)| (at.count() / 1_000_000, packet.bytes.count()))
+            .collect();
+        assert_eq!(found, [(0, 1200), (2, 1200), (4, 100), (30, 1200), (32, 1200), (34, 100)]);
+    }
+}

@@ -15,15 +15,12 @@ pub(super) static MODEL: Model = Model {
     },
     source: "V. Paxson, S. Floyd, IEEE/ACM ToN 3(3), 1995; tcplib, 1991",
     verified: Verified::No("tcplib's tables are replaced by fits"),
+    variants: PLAIN,
     rates: |call| {
         let mean = |law: Law| law.mean().unwrap_or(0.0);
         [mean(items()) * mean(size()) * 1e9 / call.number("interarrival"), 0.0]
     },
-    train: |call, streams| {
-        let make = |streams: &Streams| Box::new(Session::new(streams)) as Box<dyn Open>;
-        let between = call.variate("interarrival").law().clone();
-        Train::Open(Box::new(Sessions::new(streams, between, Box::new(make))))
-    },
+    train: |call, streams| Train::Open(Box::new(transfers(call, streams))),
     claims: |call| {
         let between = call.variate("interarrival").law().below_tail();
         let mean = |law: Law| law.mean().unwrap_or(0.0);
@@ -33,13 +30,34 @@ pub(super) static MODEL: Model = Model {
                 observe::sizes(call, streams, Forward, n)
             }),
             follows("files of a session", items(), |_, streams, n| {
-                let session = |part| float(Session::new(&streams.part(part)).left);
-                (0..n as u64).map(session).collect()
+                let files = |part| {
+                    let mut session = Session::new(&streams.part(part));
+                    crate::stats::count(std::iter::from_fn(|| session.next()).count())
+                };
+                (0..n as u64).map(files).collect()
             }),
+            follows("gap between two files of a session", gap(), |_, streams, n| {
+                let gaps = |part| {
+                    let mut session = Session::new(&streams.part(part));
+                    let files: Vec<Arrival> = std::iter::from_fn(|| session.next()).collect();
+                    files.into_iter().skip(1).map(|file| float(file.gap.count()))
+                };
+                (0..).flat_map(gaps).take(n).collect()
+            }),
+            follows(
+                "time between two sessions",
+                call.variate("interarrival").law().clone(),
+                |call, streams, n| transfers(call, streams).gaps(n),
+            ),
             below_tails(capped, sessions),
         ]
     },
 };
+
+fn transfers(call: &Call, streams: &Streams) -> Sessions {
+    let make = |streams: &Streams| Box::new(Session::new(streams)) as Box<dyn Open>;
+    Sessions::new(streams, call.variate("interarrival").law().clone(), Box::new(make))
+}
 
 /// So many sessions without the tails: bytes of all files, and seconds until the next one.
 fn sessions(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {

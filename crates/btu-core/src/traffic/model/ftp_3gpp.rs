@@ -15,6 +15,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "3GPP TR 36.814 A.2.1.3",
     verified: Verified::No("the report is cited as others cite it; it was not read"),
+    variants: &[variant("large", ""), variant("small", "file=small")],
     rates: |call| [bytes(call) * 1e9 / call.number("interarrival"), 0.0],
     train: |call, streams| {
         let (gap, size) = laws(call);

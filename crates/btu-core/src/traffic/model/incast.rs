@@ -17,6 +17,10 @@ pub(super) static MODEL: Model = Model {
     },
     source: "M. Alizadeh et al., DCTCP, SIGCOMM 2010",
     verified: Verified::No("the defaults are ours"),
+    variants: &[
+        variant("default", ""),
+        variant("random", "size=exp(32 KiB), interval=exp(100 ms)"),
+    ],
     rates: |call| {
         let size = call.variate("size").mean();
         [f64::from(call.count("senders")) * size * 1e9 / call.number("interval"), 0.0]
@@ -31,12 +35,17 @@ pub(super) static MODEL: Model = Model {
         }))
     },
     claims: |call| {
-        let interval = call.variate("interval").law().clone();
-        vec![follows("time between two instants", interval, |call, streams, n| {
-            let senders = call.count("senders") as usize;
-            let gaps = observe::gaps(call, streams, Forward, n);
-            gaps.into_iter().skip(senders - 1).step_by(senders).collect()
-        })]
+        let [interval, size] = ["interval", "size"].map(|name| call.variate(name).law().clone());
+        vec![
+            follows("time between two instants", interval, |call, streams, n| {
+                let senders = call.count("senders") as usize;
+                let gaps = observe::gaps(call, streams, Forward, n.max(100 * senders));
+                gaps.into_iter().skip(senders - 1).step_by(senders).collect()
+            }),
+            rounded("size of a message", size, |call, streams, n| {
+                observe::sizes(call, streams, Forward, n)
+            }),
+        ]
     },
 };
 

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::traffic::train::Periodic;
+use crate::traffic::train::Timeline;
 
 /// 3GPP TR 45.820: payload Pareto(20 B, 2.5) clamped at 200 B; periods of 1 day, 2 hours, 1 hour, 30
 /// minutes for 40, 40, 15, 5 % of the devices, each with a phase of its own. TR 37.868: after an event
@@ -20,12 +21,18 @@ pub(super) static MODEL: Model = Model {
     },
     source: "3GPP TR 45.820, TR 37.868; MQTT 3.1.1, 3.4",
     verified: Verified::No("parameters recalled from the reports"),
+    variants: &[
+        variant("periodic", ""),
+        variant("periodic-qos1", "mqtt=qos1"),
+        variant("burst", "mode=burst"),
+        variant("burst-qos1", "mode=burst, mqtt=qos1"),
+    ],
     rates: |call| {
         if call.word("mode") == "burst" {
             return [0.0, 0.0];
         }
         let rate: f64 = (0..call.count("devices")).map(|device| 1.0 / period(call, device)).sum();
-        let back = if call.word("mqtt") == "qos1" { 4.0 } else { 0.0 };
+        let back = if call.word("mqtt") == "qos1" { float(PUBACK) } else { 0.0 };
         [rate * payload().mean().unwrap_or(0.0), rate * back]
     },
     train: |call, streams| {
@@ -40,19 +47,64 @@ pub(super) static MODEL: Model = Model {
         })
     },
     claims: |call| {
-        let mut claims = vec![rounded("payload", payload(), |call, streams, n| {
-            observe::sizes(call, streams, Forward, n)
-        })];
-        if call.word("mode") == "burst" {
-            claims.push(follows("time of a report", when(), |call, streams, n| {
-                let many = (0..n.div_ceil(call.count("devices") as usize) as u64)
-                    .map(|part| event(call, &streams.part(part)).times);
-                many.flatten().map(|(at, _)| float(at.count())).collect()
+        let mut claims = match call.word("mode") {
+            "burst" => claims_of_events(),
+            _ => claims_of_periods(),
+        };
+        if call.word("mqtt") == "qos1" {
+            let bytes = Law::of("const", [float(PUBACK), 0.0, 0.0]);
+            claims.push(follows("size of an acknowledgement", bytes, |call, streams, n| {
+                observe::sizes(call, streams, Backward, n)
             }));
         }
         claims
     },
 };
+
+fn claims_of_periods() -> Vec<Claim> {
+    vec![
+        rounded("payload", payload(), |call, streams, n| observe::sizes(call, streams, Forward, n)),
+        follows(
+            "phase of a device by its period",
+            Law::of("uniform", [0.0, 1.0, 0.0]),
+            |call, streams, n| {
+                let devices = call.count("devices");
+                let phases = |part| {
+                    let streams = streams.part(part);
+                    (0..devices).filter_map(move |device| {
+                        let first = reports(call, &streams, device).next()?;
+                        Some(first.gap.seconds() / period(call, device))
+                    })
+                };
+                (0..).flat_map(phases).take(n.min(1000).max(n / 10)).collect()
+            },
+        ),
+    ]
+}
+
+/// As many events as have the values: each device reports once.
+fn claims_of_events() -> Vec<Claim> {
+    vec![
+        rounded("payload", payload(), |call, streams, n| {
+            events(call, streams, n, |_, report| float(report.bytes.count()))
+        }),
+        follows("time of a report", when(), |call, streams, n| {
+            events(call, streams, n, |at, _| float(at.count()))
+        }),
+    ]
+}
+
+fn events(
+    call: &Call,
+    streams: &Streams,
+    count: usize,
+    value: fn(Nanos, Arrival) -> f64,
+) -> Vec<f64> {
+    let events = (0..).map(|part| Timeline::new(Box::new(event(call, &streams.part(part)))));
+    // All of the last one: the values of an event are in the order of their time.
+    let many = events.take(count.div_ceil(call.count("devices") as usize));
+    many.flatten().map(|(at, report)| value(at, report)).collect()
+}
 
 fn reports(call: &Call, streams: &Streams, device: u32) -> Box<dyn Open> {
     let streams = streams.part(u64::from(device));
@@ -97,7 +149,7 @@ struct Acknowledged {
 impl Open for Acknowledged {
     fn next(&mut self) -> Option<Arrival> {
         if let Some(flow) = self.due.take() {
-            let bytes = Bytes::new(4);
+            let bytes = Bytes::new(PUBACK);
             return Some(Arrival { gap: Nanos::ZERO, bytes, flow, direction: Backward });
         }
         let arrival = self.train.next()?;
@@ -123,3 +175,6 @@ fn period(call: &Call, device: u32) -> f64 {
         _ => 1_800.0,
     }
 }
+
+/// Bytes of an acknowledgement.
+const PUBACK: u64 = 4;

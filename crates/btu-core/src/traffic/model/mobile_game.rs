@@ -18,6 +18,7 @@ pub(super) static MODEL: Model = Model {
         "sizes and gaps with ns-3 (rta-tig-mobile-gaming.cc), not with the text of IEEE; the first message of a \
          session (up to 20 B, lockstep 80 B) and the last one (400 to 600 B, lockstep 500 to 1500 B) are left out",
     ),
+    variants: &[variant("status", ""), variant("lockstep", "sync=lockstep")],
     rates: |call| [Forward, Backward].map(|way| rate(call, way)),
     train: |call, streams| {
         let one = |way| {

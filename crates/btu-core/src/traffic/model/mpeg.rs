@@ -19,6 +19,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "M. Krunz, S. Tripathi, SIGMETRICS 1997; M. Garrett, W. Willinger, SIGCOMM 1994",
     verified: Verified::No("sizes of frames and AR coefficients are ours"),
+    variants: &[variant("scenes", ""), variant("starwars", "film=starwars")],
     rates: |call| {
         if is_starwars(call) {
             return [24.0 * film_size().mean().unwrap_or(0.0), 0.0];

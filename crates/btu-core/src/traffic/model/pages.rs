@@ -1,12 +1,92 @@
 //! Web pages for several models: a document, its objects, a time to read.
 
-use super::Values;
 use super::prelude::*;
 use crate::traffic::train::Conversation;
 use crate::traffic::train::Noticed;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
+
+/// A model of pages.
+pub(super) trait Pages {
+    /// One of so many values is a page: where a page has many objects, more would take long.
+    const SPARSE: usize = 1;
+
+    /// What its pages are made of.
+    fn laws(call: &Call) -> Laws;
+}
+
+/// What is claimed of every part of a page: what a reader asks for, and how long the pauses are.
+pub(super) fn claims<P: Pages>(call: &Call) -> Vec<Claim> {
+    let laws = P::laws(call);
+    let rate = laws.below_tails().rates()[1];
+    let mut claims = claims_of_sizes::<P>(&laws);
+    claims.extend(claims_of_pauses::<P>(laws));
+    claims.push(below_tails(rate, |call, streams, n| P::laws(call).pages(streams, n)));
+    claims
+}
+
+fn claims_of_sizes<P: Pages>(laws: &Laws) -> Vec<Claim> {
+    vec![
+        rounded("size of a request", laws.request.clone(), |call, streams, n| {
+            let asks = pages::<P>(call, streams).flat_map(|page| page.asks);
+            asks.take(n).map(|(request, _)| float(request.count())).collect()
+        }),
+        rounded("size of a document", laws.document.clone(), |call, streams, n| {
+            let documents = pages::<P>(call, streams).map(|page| float(page.asks[0].1.count()));
+            documents.take(n.div_ceil(P::SPARSE)).collect()
+        }),
+        rounded("size of an object", laws.object.clone(), |call, streams, n| {
+            let objects = pages::<P>(call, streams).flat_map(|page| page.asks.into_iter().skip(1));
+            objects.take(n).map(|(_, answer)| float(answer.count())).collect()
+        }),
+        rounded(
+            "objects of a page, before some are left out",
+            laws.objects.clone(),
+            |call, streams, n| {
+                let less = P::laws(call).less;
+                let objects = |page: Page| crate::stats::count(page.asks.len() - 1) + less;
+                pages::<P>(call, streams).map(objects).take(n.div_ceil(P::SPARSE)).collect()
+            },
+        ),
+    ]
+}
+
+fn claims_of_pauses<P: Pages>(laws: Laws) -> Vec<Claim> {
+    let mut claims = vec![
+        follows("time to parse", laws.parsing, |call, streams, n| {
+            let pauses = pages::<P>(call, streams).map(|page| float(page.pauses[0].count()));
+            pauses.take(n.div_ceil(P::SPARSE)).collect()
+        }),
+        follows("time to read", laws.reading, |call, streams, n| {
+            let pauses = pages::<P>(call, streams).filter_map(|page| page.pauses.last().copied());
+            pauses.take(n.div_ceil(P::SPARSE)).map(|pause| float(pause.count())).collect()
+        }),
+    ];
+    if let Fetch::Paused(pause) = laws.fetch {
+        claims.push(follows("pause before an object", pause, |call, streams, n| {
+            let inner = |page: Page| page.pauses[1..page.pauses.len() - 1].to_vec();
+            let pauses = pages::<P>(call, streams).flat_map(inner);
+            pauses.take(n).map(|pause| float(pause.count())).collect()
+        }));
+    }
+    claims
+}
+
+/// The pages of one reader, one after the other.
+fn pages<P: Pages>(call: &Call, streams: &Streams) -> impl Iterator<Item = Page> {
+    let mut reader = Reader::new(P::laws(call), streams);
+    std::iter::repeat_with(move || reader.read())
+}
+
+/// A page as it is read.
+#[derive(Debug, Default)]
+struct Page {
+    /// Bytes of each request and of its answer, the document's first.
+    asks: Vec<(Bytes, Bytes)>,
+    /// For parsing the document, before objects, and last for reading.
+    pauses: Vec<Nanos>,
+}
 
 /// What pages are made of.
 #[derive(Clone, Debug)]
@@ -72,33 +152,16 @@ impl Laws {
         }
     }
 
-    /// What is claimed of the bytes that come back per second, by `values` of [`Laws::pages`].
-    pub(super) fn claim(&self, values: Values) -> Claim {
-        below_tails(self.below_tails().rates()[1], values)
-    }
-
     /// So many pages without the tails: the bytes that come back, and the seconds until the next one.
-    pub(super) fn pages(&self, streams: &Streams, count: usize) -> Vec<f64> {
+    fn pages(&self, streams: &Streams, count: usize) -> Vec<f64> {
         let mut reader = Reader::new(self.below_tails(), streams);
-        let mut steps = VecDeque::new();
-        let mut pages = Vec::with_capacity(2 * count);
-        for _ in 0..count {
-            reader.page(&mut steps);
-            let reading = Step::Think(reader.reading());
-            let (mut bytes, mut time) = (0, Nanos::ZERO);
-            for step in steps.drain(..).chain([reading]) {
-                match step {
-                    Step::Ask(asks) => bytes += asks.iter().map(|ask| ask.2.count()).sum::<u64>(),
-                    Step::Pool(_, asks) => {
-                        bytes += asks.iter().map(|ask| ask.1.count()).sum::<u64>();
-                    }
-                    Step::Think(pause) => time = time.saturating_add(pause),
-                    Step::Close(_) => {}
-                }
-            }
-            pages.extend([float(bytes), time.seconds()]);
-        }
-        pages
+        let one = |_| {
+            let page = reader.read();
+            let bytes = page.asks.iter().map(|(_, answer)| answer.count()).sum();
+            let time = page.pauses.into_iter().fold(Nanos::ZERO, Nanos::saturating_add);
+            [float(bytes), time.seconds()]
+        };
+        (0..count).flat_map(one).collect()
     }
 
     pub(super) fn train(self, streams: &Streams) -> Train {
@@ -108,7 +171,7 @@ impl Laws {
 
 /// Somebody who opens one page after another.
 #[derive(Debug)]
-pub(super) struct Reader {
+struct Reader {
     laws: Laws,
     streams: [Stream; 6],
     pause: Stream,
@@ -118,7 +181,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(laws: Laws, streams: &Streams) -> Self {
+    fn new(laws: Laws, streams: &Streams) -> Self {
         let names = ["request", "document", "objects", "object", "parsing", "reading"];
         let pause = streams.stream("pause");
         let streams = names.map(|name| streams.stream(name));
@@ -138,13 +201,30 @@ impl Reader {
     }
 
     /// The number of objects of the next page.
-    pub(super) fn objects(&mut self) -> u64 {
+    fn objects(&mut self) -> u64 {
         whole(self.laws.objects.sample(&mut self.streams[2]) - self.laws.less)
     }
 
     fn object(&mut self) -> (Bytes, Bytes) {
         let request = Self::bytes(&self.laws.request, &mut self.streams[0]);
         (request, Self::bytes(&self.laws.object, &mut self.streams[3]))
+    }
+
+    /// The next page and the pause after it, without waiting for either.
+    fn read(&mut self) -> Page {
+        let (mut steps, mut page) = (VecDeque::new(), Page::default());
+        for _ in 0..2 {
+            self.more(Nanos::ZERO, &mut steps);
+        }
+        for step in steps {
+            match step {
+                Step::Ask(asks) => page.asks.extend(asks.iter().map(|ask| (ask.1, ask.2))),
+                Step::Pool(_, asks) => page.asks.extend(asks),
+                Step::Think(pause) => page.pauses.push(pause),
+                Step::Close(_) => {}
+            }
+        }
+        page
     }
 
     fn page(&mut self, steps: &mut VecDeque<Step>) {

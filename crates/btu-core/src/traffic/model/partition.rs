@@ -23,6 +23,10 @@ pub(super) static MODEL: Model = Model {
     },
     source: "M. Alizadeh et al., DCTCP, SIGCOMM 2010",
     verified: Verified::No("sizes recalled from the paper; think time is ours"),
+    variants: &[
+        variant("default", ""),
+        variant("random", "request=exp(1600 B), answer=exp(2000 B)"),
+    ],
     rates: |call| {
         let rate = f64::from(call.count("workers")) * 1e9 / call.number("think");
         [call.number("request") * rate, call.number("answer") * rate]
@@ -36,12 +40,21 @@ pub(super) static MODEL: Model = Model {
         }))))
     },
     claims: |call| {
-        let think = call.variate("think").law().clone();
-        vec![follows("think time", think, |call, streams, n| {
-            let workers = call.count("workers") as usize;
-            let gaps = observe::gaps(call, streams, Forward, n);
-            gaps.into_iter().skip(workers - 1).step_by(workers).collect()
-        })]
+        let [think, request, answer] =
+            ["think", "request", "answer"].map(|name| call.variate(name).law().clone());
+        vec![
+            follows("think time", think, |call, streams, n| {
+                let workers = call.count("workers") as usize;
+                let gaps = observe::gaps(call, streams, Forward, n.max(100 * workers));
+                gaps.into_iter().skip(workers - 1).step_by(workers).collect()
+            }),
+            rounded("size of a request", request, |call, streams, n| {
+                observe::sizes(call, streams, Forward, n)
+            }),
+            rounded("size of an answer", answer, |call, streams, n| {
+                observe::sizes(call, streams, Backward, n)
+            }),
+        ]
     },
 };
 

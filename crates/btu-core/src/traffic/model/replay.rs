@@ -29,6 +29,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "M. Weigle et al., tmix, ACM CCR 36(3), 2006",
     verified: Verified::No("the form of the rows is ours"),
+    variants: PLAIN,
     rates: |call| {
         let rows = rows(call);
         let think: f64 = rows.iter().flatten().map(|row| row.think.seconds()).sum();

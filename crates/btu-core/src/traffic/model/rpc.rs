@@ -27,6 +27,12 @@ pub(super) static MODEL: Model = Model {
         "every row, and the straight line between two, with traffic_gen of the repository \
          (WebSearch_distribution.txt, FbHdp_distribution.txt, custom_rand.py); steps between two rows are ours",
     ),
+    variants: &[
+        variant("websearch", ""),
+        variant("websearch-step", "between=step"),
+        variant("hadoop", "workload=hadoop"),
+        variant("hadoop-step", "workload=hadoop, between=step"),
+    ],
     rates: |call| [call.number("load") * call.number("capacity") / 8.0, 0.0],
     train: |call, streams| {
         Train::Open(Box::new(Messages {

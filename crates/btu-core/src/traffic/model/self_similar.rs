@@ -21,6 +21,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "W. Willinger, M. Taqqu, R. Sherman, D. Wilson, IEEE/ACM ToN 5(1), 1997",
     verified: Verified::No("H = (3 - alpha) / 2 recalled from the paper; the defaults are ours"),
+    variants: PLAIN,
     rates: |call| [call.number("sources") * call.number("rate") / 8.0 / 2.0, 0.0],
     train: |call, streams| {
         let source = |index| Box::new(Source::new(call, streams, index)) as Box<dyn Open>;
@@ -32,7 +33,12 @@ pub(super) static MODEL: Model = Model {
             below_tails(rate, turns),
             follows("on time", times(call), |call, streams, n| {
                 let mut source = Source::new(call, streams, 0);
-                (0..n).map(|_| source.times.sample(&mut source.on)).collect()
+                (0..n).map(|_| source.turn().1).collect()
+            }),
+            // Of a source that begins off: the others have no first one.
+            follows("off time", times(call), |call, streams, n| {
+                let mut source = Source::new(call, streams, 1);
+                (0..n).map(|_| source.turn().0).collect()
             }),
             Claim {
                 what: "long memory of the sum",

@@ -18,6 +18,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "V. Paxson, S. Floyd, IEEE/ACM ToN 3(3), 1995; V. Paxson, ToN 2(4), 1994",
     verified: Verified::No("tcplib's table of gaps is replaced by a fit"),
+    variants: PLAIN,
     rates: |call| {
         let keys = mean_keys() * 1e9 / call.number("interarrival");
         [keys, keys]
@@ -25,14 +26,19 @@ pub(super) static MODEL: Model = Model {
     train: |call, streams| Train::Closed(Box::new(Terminals::new(call, streams))),
     claims: |call| {
         vec![
-            follows("gap between keys", gaps(), |call, streams, n| {
-                let mut typing = Terminals::new(call, streams);
-                (0..n).map(|_| typing.gaps.0.sample(&mut typing.gaps.1)).collect()
-            }),
+            follows("gap between keys", gaps(), typed),
             rounded("keys of a session", keys(), |call, streams, n| {
                 let mut typing = Terminals::new(call, streams);
                 (0..n).map(|_| float(typing.session().0)).collect()
             }),
+            follows(
+                "time between two sessions",
+                call.variate("interarrival").law().clone(),
+                |call, streams, n| {
+                    let mut typing = Terminals::new(call, streams);
+                    (0..n).map(|_| float(typing.session().1.count())).collect()
+                },
+            ),
             per_session(mean_keys() * 1e9 / call.number("interarrival"), |call, streams, n| {
                 let mut typing = Terminals::new(call, streams);
                 let pair = |(keys, gap): (u64, Nanos)| [float(keys), gap.seconds()];
@@ -41,6 +47,25 @@ pub(super) static MODEL: Model = Model {
         ]
     },
 };
+
+/// The gaps between the keys of sessions one after another, as they are typed: of sessions side by side the
+/// longest gaps would not be over at the end.
+fn typed(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let mut train = Terminals::new(call, streams);
+    let (mut found, mut actions) = (Vec::with_capacity(count), Vec::new());
+    while found.len() < count {
+        train.begin_sessions(train.next_session);
+        let mut before: Option<Nanos> = None;
+        while let Some(Reverse((due, _))) = train.due.peek().copied() {
+            train.type_keys(due, &mut actions);
+            let gap = before.replace(due).map(|before| float(due.since(before).count()));
+            found.extend(gap);
+            actions.clear();
+        }
+    }
+    found.truncate(count);
+    found
+}
 
 /// Sessions side by side; the flow is the session's place.
 #[derive(Debug)]

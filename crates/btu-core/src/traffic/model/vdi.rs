@@ -16,6 +16,7 @@ pub(super) static MODEL: Model = Model {
         "of packets down 22.4 and 76.1 in 98.5 are small and large here (mean 1151 B), in ns-3 22.4 in 76.1 are \
          large (mean 464 B); the text of IEEE was not read",
     ),
+    variants: PLAIN,
     rates: |_| {
         let mean = |law: Law| law.mean().unwrap_or(f64::INFINITY);
         [mean(down()) * 1e9 / ms(60.2269), mean(up()) * 1e9 / ms(48.287)]

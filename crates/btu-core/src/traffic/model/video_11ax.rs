@@ -23,6 +23,14 @@ pub(super) static MODEL: Model = Model {
         "shape, scales, rates and the interval from them with ns-3 (tgax-video-traffic.cc), not with the text \
          of IEEE; sizes are cut to whole bytes there and rounded here",
     ),
+    variants: &[
+        variant("bv1", ""),
+        variant("bv2", "class=bv2"),
+        variant("bv3", "class=bv3"),
+        variant("bv4", "class=bv4"),
+        variant("bv5", "class=bv5"),
+        variant("bv6", "class=bv6"),
+    ],
     rates: |call| [class(call).1 / 8.0, 0.0],
     train: |call, streams| {
         let interval = law(call).mean().unwrap_or(0.0) * 8e9 / class(call).1;

@@ -14,6 +14,7 @@ pub(super) static MODEL: Model = Model {
     verified: Verified::Yes(
         "bits of a sample, frame and interval with RFC 3551, table 1; a frame of G.729 with 4.5.6",
     ),
+    variants: &[variant("g711", ""), variant("g729", "codec=g729")],
     rates: |call| [bytes(call) / 0.020, 0.0],
     train: |call, streams| {
         let size = Law::of("const", [bytes(call), 0.0, 0.0]);

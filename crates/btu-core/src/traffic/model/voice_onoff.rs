@@ -24,6 +24,13 @@ pub(super) static MODEL: Model = Model {
     },
     source: "K. Sriram, W. Whitt, IEEE JSAC 4(6), 1986; ITU-T P.59",
     verified: Verified::No("means recalled from the sources"),
+    variants: &[
+        variant("g711", ""),
+        variant("g729", "codec=g729"),
+        variant("g711-p59", "speech=p59"),
+        variant("g729-p59", "codec=g729, speech=p59"),
+        variant("calls", "interarrival=exp(20 s)"),
+    ],
     rates: |call| {
         let [on, off] = means(call);
         let one = bytes(call) / 0.020 * on / (on + off);
@@ -33,12 +40,42 @@ pub(super) static MODEL: Model = Model {
     train: |call, streams| Train::Open(train(call, streams)),
     claims: |call| {
         let [on, off] = means(call).map(|mean| Law::of("exp", [mean, 0.0, 0.0]));
-        vec![
+        let mut claims = vec![
             follows("talk spurt", on, |call, streams, n| periods(call, streams, n, 0)),
             follows("silence", off, |call, streams, n| periods(call, streams, n, 1)),
-        ]
+        ];
+        if let Some(gap) = call.optional("interarrival") {
+            claims.extend(claims_of_calls(call, gap.law()));
+        }
+        claims
     },
 };
+
+fn claims_of_calls(call: &Call, between: &Law) -> Vec<Claim> {
+    let length = call.variate("length").law().clone();
+    vec![
+        follows("time between two calls", between.clone(), |call, streams, n| {
+            calls(call, streams, call.variate("interarrival").law()).gaps(n)
+        }),
+        follows("length of a call", length, |call, streams, n| {
+            (0..n as u64).map(|part| one_call(call, &streams.part(part)).left).collect()
+        }),
+        // A train of bearable length holds some hundred calls.
+        per_session((MODEL.rates)(call)[0], |call, streams, n| {
+            let mut calls = calls(call, streams, call.variate("interarrival").law());
+            let (mut begins, mut speech) = calls.birth();
+            let mut one = |_| {
+                let packets = std::iter::from_fn(|| speech.next());
+                let bytes = packets.map(|packet| float(packet.bytes.count())).sum();
+                let next;
+                (next, speech) = calls.birth();
+                let time = next.since(std::mem::replace(&mut begins, next));
+                [bytes, time.seconds()]
+            };
+            (0..(n / 100).max(50)).flat_map(&mut one).collect()
+        }),
+    ]
+}
 
 const CALLS: crate::traffic::call::Parameter = crate::traffic::call::Parameter {
     name: "interarrival",
@@ -98,12 +135,18 @@ fn train(call: &Call, streams: &Streams) -> Box<dyn Open> {
     let Some(gap) = call.optional("interarrival") else {
         return Box::new(Speech::new(call, streams, f64::INFINITY));
     };
-    let (call, length) = (call.clone(), call.variate("length").law().clone());
-    let make = move |streams: &Streams| {
-        let length = length.sample(&mut streams.stream("length"));
-        Box::new(Speech::new(&call, streams, length)) as Box<dyn Open>
-    };
-    Box::new(Sessions::new(streams, gap.law().clone(), Box::new(make)))
+    Box::new(calls(call, streams, gap.law()))
+}
+
+fn calls(call: &Call, streams: &Streams, between: &Law) -> Sessions {
+    let call = call.clone();
+    let make = move |streams: &Streams| Box::new(one_call(&call, streams)) as Box<dyn Open>;
+    Sessions::new(streams, between.clone(), Box::new(make))
+}
+
+fn one_call(call: &Call, streams: &Streams) -> Speech {
+    let length = call.variate("length").law().sample(&mut streams.stream("length"));
+    Speech::new(call, streams, length)
 }
 
 /// Spurts, or silences.

@@ -1,6 +1,7 @@
 //! Voice over Wi-Fi: speech frames, comfort noise in silence, jitter of the network before.
 
 use super::prelude::*;
+use crate::traffic::train::Timeline;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,35 +20,53 @@ pub(super) static MODEL: Model = Model {
         "sizes, intervals, times of states and jitter with ns-3 (tgax-voip-traffic.cc), not with the text of \
          IEEE; there a state whose time is over may begin again, here the other one follows",
     ),
+    variants: PLAIN,
     rates: |_| {
         let [talk, silence] = frames_per_state();
         let time = talk * 0.020 + silence * 0.160;
-        [(33.0 * talk + 7.0 * silence) / time, 0.0]
+        [(float(SPEECH) * talk + float(NOISE) * silence) / time, 0.0]
     },
-    train: |_, streams| {
-        let talk = Talk::new(streams);
-        Train::Open(Box::new(Jittered {
-            talk,
-            jitter: (jitter(), streams.stream("jitter")),
-            made: Nanos::ZERO,
-            waiting: BinaryHeap::new(),
-            order: 0,
-            at: Nanos::ZERO,
-        }))
-    },
+    train: |_, streams| Train::Open(Box::new(Jittered::new(streams))),
     claims: |_| {
+        let [talk, silence] =
+            frames_per_state().map(|mean| Law::of("geometric", [1.0 / mean, 0.0, 0.0]));
         vec![
-            follows("state", state(), |_, streams, n| {
-                let mut talk = Talk::new(streams);
-                (0..n).map(|_| talk.states.0.sample(&mut talk.states.1)).collect()
-            }),
-            follows("jitter", jitter(), |_, streams, n| {
-                let mut stream = streams.stream("jitter");
-                (0..n).map(|_| jitter().sample(&mut stream)).collect()
-            }),
+            follows("frames of talk", talk, |_, streams, n| states(streams, n, SPEECH)),
+            follows("frames of silence", silence, |_, streams, n| states(streams, n, NOISE)),
+            follows("jitter of frames of silence", jitter(), |_, streams, n| delays(streams, n)),
         ]
     },
 };
+
+/// How many frames so many states have, of speech or of comfort noise.
+fn states(streams: &Streams, count: usize, wanted: u64) -> Vec<f64> {
+    let mut talk = Talk::new(streams);
+    let (mut found, mut frames, mut before) = (Vec::with_capacity(count), 0_u64, SPEECH);
+    while found.len() < count {
+        let (_, bytes) = talk.frame();
+        if bytes != before {
+            found.extend((before == wanted).then_some(float(frames)));
+            (frames, before) = (0, bytes);
+        }
+        frames += 1;
+    }
+    found
+}
+
+/// The jitter of so many frames of silence, from when they come and when they were made: as far apart as the
+/// jitter reaches, they do not overtake each other.
+fn delays(streams: &Streams, count: usize) -> Vec<f64> {
+    let (mut talk, mut made) = (Talk::new(streams), Nanos::ZERO);
+    let made = std::iter::repeat_with(move || {
+        let (interval, bytes) = talk.frame();
+        made = made.saturating_add(interval);
+        (made, bytes)
+    });
+    let come = Timeline::new(Box::new(Jittered::new(streams)));
+    let come = come.filter(|(_, arrival)| arrival.bytes == Bytes::new(NOISE));
+    let pairs = made.filter(|(_, bytes)| *bytes == NOISE).zip(come).take(count);
+    pairs.map(|((made, _), (at, _))| float(at.count()) - float(made.count()) - BOUND).collect()
+}
 
 /// Speech as the coder makes it, without jitter.
 #[derive(Debug)]
@@ -70,7 +89,7 @@ impl Talk {
             self.left = whole((time / self.interval()).ceil());
         }
         self.left -= 1;
-        (Nanos::new(whole(self.interval())), if self.active { 33 } else { 7 })
+        (Nanos::new(whole(self.interval())), if self.active { SPEECH } else { NOISE })
     }
 
     const fn interval(&self) -> f64 {
@@ -87,6 +106,19 @@ struct Jittered {
     waiting: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
     order: u64,
     at: Nanos,
+}
+
+impl Jittered {
+    fn new(streams: &Streams) -> Self {
+        Self {
+            talk: Talk::new(streams),
+            jitter: (jitter(), streams.stream("jitter")),
+            made: Nanos::ZERO,
+            waiting: BinaryHeap::new(),
+            order: 0,
+            at: Nanos::ZERO,
+        }
+    }
 }
 
 impl Open for Jittered {
@@ -122,3 +154,6 @@ fn frames_per_state() -> [f64; 2] {
 }
 
 const BOUND: f64 = ms(80.0);
+/// Bytes of a frame of speech, and of one of comfort noise.
+const SPEECH: u64 = 33;
+const NOISE: u64 = 7;

@@ -2,6 +2,8 @@
 
 use super::pages::Fetch;
 use super::pages::Laws;
+use super::pages::Pages;
+use super::pages::claims;
 use super::prelude::*;
 
 /// HTTP Archive: the median page has 70 requests and 2.5 MB. Both are lognormal here; the objects of
@@ -14,20 +16,20 @@ pub(super) static MODEL: Model = Model {
     },
     source: "HTTP Archive, report on page weight",
     verified: Verified::No("medians only; the shapes of the distributions are ours"),
-    rates: |call| laws(call, Fetch::Together).rates(),
-    train: |call, streams| laws(call, Fetch::Together).train(streams),
-    claims: |call| {
-        let pages =
-            |call: &Call, streams: &Streams, n| laws(call, Fetch::Together).pages(streams, n);
-        vec![sizes(), laws(call, Fetch::Together).claim(pages)]
-    },
+    variants: PLAIN,
+    rates: |call| Together::laws(call).rates(),
+    train: |call, streams| Together::laws(call).train(streams),
+    claims: claims::<Together>,
 };
 
-pub(super) fn sizes() -> Claim {
-    rounded("size of an object", object(), |_, streams, n| {
-        let mut stream = streams.stream("object");
-        (0..n).map(|_| object().sample(&mut stream).round().max(1.0)).collect()
-    })
+struct Together;
+
+impl Pages for Together {
+    const SPARSE: usize = 4;
+
+    fn laws(call: &Call) -> Laws {
+        laws(call, Fetch::Together)
+    }
 }
 
 pub(super) fn laws(call: &Call, fetch: Fetch) -> Laws {
@@ -36,13 +38,9 @@ pub(super) fn laws(call: &Call, fetch: Fetch) -> Laws {
         document: Law::of("lognormal", [30_000.0, 30_000.0, 0.0]),
         objects: Law::log_normal(70_f64.ln(), 0.7, 1.0).clamped(1.0, 1000.0),
         less: 0.0,
-        object: object(),
+        object: Law::of("lognormal", [35_000.0, 80_000.0, 0.0]),
         parsing: Law::of("exp", [ms(50.0), 0.0, 0.0]),
         reading: call.variate("reading").law().clone(),
         fetch,
     }
-}
-
-fn object() -> Law {
-    Law::of("lognormal", [35_000.0, 80_000.0, 0.0])
 }

@@ -2,6 +2,8 @@
 
 use super::pages::Fetch;
 use super::pages::Laws;
+use super::pages::Pages;
+use super::pages::claims;
 use super::prelude::*;
 use super::web_h2;
 
@@ -20,14 +22,18 @@ pub(super) static MODEL: Model = Model {
     },
     source: "HTTP Archive, report on page weight; RFC 9114",
     verified: Verified::No("medians only; the shapes of the distributions are ours"),
-    rates: |call| laws(call).rates(),
-    train: |call, streams| laws(call).train(streams),
-    claims: |call| {
-        let pages = |call: &Call, streams: &Streams, n| laws(call).pages(streams, n);
-        vec![web_h2::sizes(), laws(call).claim(pages)]
-    },
+    variants: PLAIN,
+    rates: |call| SideBySide::laws(call).rates(),
+    train: |call, streams| SideBySide::laws(call).train(streams),
+    claims: claims::<SideBySide>,
 };
 
-fn laws(call: &Call) -> Laws {
-    web_h2::laws(call, Fetch::Flows(call.count("streams")))
+struct SideBySide;
+
+impl Pages for SideBySide {
+    const SPARSE: usize = 4;
+
+    fn laws(call: &Call) -> Laws {
+        web_h2::laws(call, Fetch::Flows(call.count("streams")))
+    }
 }

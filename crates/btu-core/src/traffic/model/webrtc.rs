@@ -15,33 +15,77 @@ pub(super) static MODEL: Model = Model {
     },
     source: "RFC 8834 and the RFCs that it names",
     verified: Verified::No("sizes from the literature; without congestion control"),
+    variants: PLAIN,
     rates: |call| [call.number("rate") / 8.0 + 50.0 * 120.0, 100.0 / 0.075],
     train: |call, streams| {
-        let rate = call.number("rate");
-        let speech = (Law::of("uniform", [80.0, 160.0, 0.0]), streams.stream("speech"));
-        let speech = Periodic::new(Nanos::from_millis(20), Nanos::ZERO, 0, speech);
-        let pace = Nanos::new(whole(1200.0 * 8e9 / (2.5 * rate)));
-        let video = Packets::new(Video::new(rate, streams), 1200, pace);
+        let (speech, video) = (speech(streams), packets(call, streams));
         let gap = Law::of("uniform", [ms(50.0), ms(100.0), 0.0]);
         let reports = Renewal::new(streams, Backward, gap, Law::of("const", [100.0, 0.0, 0.0]));
         Train::Open(merge(vec![Box::new(speech), Box::new(video), Box::new(reports)]))
     },
     claims: |call| {
         let mean = call.number("rate") / 8.0 / 30.0 * SHARE;
-        vec![
+        let mut claims = vec![
+            rounded("size of speech", opus(), |_, streams, n| {
+                observe::sizes_of(speech(streams), n)
+            }),
             rounded("size of a frame between key frames", frame(mean), |call, streams, n| {
                 let mut video = Video::new(call.number("rate"), streams);
                 let sizes = (0..n + n / 200).map(|at| (at, video.size()));
                 sizes.filter(|(at, _)| at % 300 != 0).map(|(_, size)| size.round()).collect()
             }),
+            follows("key frame over a plain one", key(), keys),
             follows(
                 "gap of reports",
                 Law::of("uniform", [ms(50.0), ms(100.0), 0.0]),
                 |call, streams, n| observe::gaps(call, streams, Backward, n.min(20_000)),
             ),
-        ]
+        ];
+        // Of smaller frames each is a packet.
+        if mean > float(PACKET) {
+            let pace = Law::of("const", [float(pace(call).count()), 0.0, 0.0]);
+            claims.push(follows("gap between two packets of a frame", pace, gaps));
+        }
+        claims
     },
 };
+
+fn speech(streams: &Streams) -> Periodic {
+    let size = (opus(), streams.stream("speech"));
+    Periodic::new(Nanos::from_millis(20), Nanos::ZERO, 0, size)
+}
+
+fn packets(call: &Call, streams: &Streams) -> Packets<Video> {
+    Packets::new(Video::new(call.number("rate"), streams), PACKET, pace(call))
+}
+
+/// 2.5 times the rate.
+fn pace(call: &Call) -> Nanos {
+    Nanos::new(whole(float(PACKET) * 8e9 / (2.5 * call.number("rate"))))
+}
+
+/// The sizes of key frames over what plain ones in their place would have had.
+fn keys(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let mut video = Video::new(call.number("rate"), streams);
+    let (plain, mut sizes) = (video.size.0.clone(), streams.stream("size"));
+    let frames = (0_u64..).map(|at| (at, video.size() / plain.sample(&mut sizes)));
+    let keys = frames.filter(|(at, _)| at.is_multiple_of(300)).map(|(_, over)| over);
+    // Each costs 300 frames.
+    keys.take((count / 30).max(40)).collect()
+}
+
+/// The gaps before the packets of frames that no frame begins with.
+fn gaps(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
+    let (mut frames, mut packets) =
+        (Video::new(call.number("rate"), streams), packets(call, streams));
+    let mut found = Vec::with_capacity(count);
+    while found.len() < count {
+        let parts = whole(frames.size()).max(1).div_ceil(PACKET);
+        let frame = (0..parts).filter_map(|_| packets.next());
+        found.extend(frame.skip(1).map(|packet| float(packet.gap.count())));
+    }
+    found
+}
 
 #[derive(Debug)]
 struct Video {
@@ -53,8 +97,7 @@ struct Video {
 impl Video {
     fn new(rate: f64, streams: &Streams) -> Self {
         let size = (frame(rate / 8.0 / 30.0 * SHARE), streams.stream("size"));
-        let key = (Law::of("uniform", [5.0, 8.0, 0.0]), streams.stream("key"));
-        Self { size, key, made: 0 }
+        Self { size, key: (key(), streams.stream("key")), made: 0 }
     }
 
     fn size(&mut self) -> f64 {
@@ -77,5 +120,17 @@ fn frame(mean: f64) -> Law {
     Law::of("gamma", [16.0, mean / 16.0, 0.0])
 }
 
+/// How many times as large as a plain one a key frame is.
+fn key() -> Law {
+    Law::of("uniform", [5.0, 8.0, 0.0])
+}
+
+/// Bytes of a packet of speech.
+fn opus() -> Law {
+    Law::of("uniform", [80.0, 160.0, 0.0])
+}
+
+/// The most bytes of a packet of video.
+const PACKET: u64 = 1200;
 /// What a plain frame has of the mean: one frame in 300 is 6.5 times as large.
 const SHARE: f64 = 300.0 / 305.5;

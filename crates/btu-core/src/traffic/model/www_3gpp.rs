@@ -2,7 +2,8 @@
 
 use super::pages::Fetch;
 use super::pages::Laws;
-use super::pages::Reader;
+use super::pages::Pages;
+use super::pages::claims;
 use super::prelude::*;
 
 /// 3GPP TR 25.892 and NGMN, by way of ns-3 three-gpp-http-variables.cc: the document lognormal, mean 10710 and
@@ -27,49 +28,29 @@ pub(super) static MODEL: Model = Model {
          with EURASIP JWCN 2012:287, table 1, not with the reports; ns-3 draws a number of objects beyond 55 \
          again (mean 3.9), fetches them one after the other, and asks in 328 B, here 328 to 350",
     ),
-    rates: |call| laws(call).rates(),
-    train: |call, streams| laws(call).train(streams),
-    claims: |call| {
-        let parts = laws(call);
-        vec![
-            rounded("size of a document", parts.document, |call, streams, n| {
-                let law = laws(call).document;
-                drawn(&law, streams.stream("document"), n)
-            }),
-            rounded("size of an object", parts.object, |call, streams, n| {
-                let law = laws(call).object;
-                drawn(&law, streams.stream("object"), n)
-            }),
-            Claim {
-                what: "objects of a page, plus 2",
-                says: Says::FollowsRounded(parts.objects),
-                values: |call, streams, n| {
-                    let mut reader = Reader::new(laws(call), streams);
-                    (0..n).map(|_| float(reader.objects() + 2)).collect()
-                },
-            },
-            laws(call).claim(|call, streams, n| laws(call).pages(streams, n)),
-        ]
-    },
+    variants: PLAIN,
+    rates: |call| Evaluated::laws(call).rates(),
+    train: |call, streams| Evaluated::laws(call).train(streams),
+    claims: claims::<Evaluated>,
 };
 
-fn drawn(law: &Law, mut stream: Stream, count: usize) -> Vec<f64> {
-    (0..count).map(|_| law.sample(&mut stream).round().max(1.0)).collect()
-}
+struct Evaluated;
 
-fn laws(call: &Call) -> Laws {
-    let within = |mean, sd, low, high| {
-        let law = Law::of("lognormal", [mean, sd, 0.0]);
-        Law::Truncate(Box::new(law), Some(low), Some(high))
-    };
-    Laws {
-        request: Law::of("uniform", [328.0, 350.0, 0.0]),
-        document: within(10_710.0, 25_032.0, 100.0, 2e6),
-        objects: Law::of("pareto", [2.0, 1.1, 0.0]).clamped(2.0, 55.0),
-        less: 2.0,
-        object: within(7_758.0, 126_168.0, 50.0, 2e6),
-        parsing: Law::of("exp", [s(0.13), 0.0, 0.0]),
-        reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
-        fetch: Fetch::Flows(call.count("flows")),
+impl Pages for Evaluated {
+    fn laws(call: &Call) -> Laws {
+        let within = |mean, sd, low, high| {
+            let law = Law::of("lognormal", [mean, sd, 0.0]);
+            Law::Truncate(Box::new(law), Some(low), Some(high))
+        };
+        Laws {
+            request: Law::of("uniform", [328.0, 350.0, 0.0]),
+            document: within(10_710.0, 25_032.0, 100.0, 2e6),
+            objects: Law::of("pareto", [2.0, 1.1, 0.0]).clamped(2.0, 55.0),
+            less: 2.0,
+            object: within(7_758.0, 126_168.0, 50.0, 2e6),
+            parsing: Law::of("exp", [s(0.13), 0.0, 0.0]),
+            reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
+            fetch: Fetch::Flows(call.count("flows")),
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::pages::Fetch;
 use super::pages::Laws;
+use super::pages::Pages;
+use super::pages::claims;
 use super::prelude::*;
 
 /// Barford and Crovella (1998): sizes lognormal(9.357, 1.318) in the body, Pareto(133 kB, 1.1) in the
@@ -16,31 +18,26 @@ pub(super) static MODEL: Model = Model {
     },
     source: "P. Barford, M. Crovella, SIGMETRICS 1998",
     verified: Verified::No("parameters recalled from the paper; bounds of the tails are ours"),
-    rates: |_| laws().rates(),
-    train: |_, streams| laws().train(streams),
-    claims: |_| {
-        vec![
-            rounded("size", size(), |_, streams, n| drawn(&size(), streams.stream("object"), n)),
-            follows("pause", pause(), |_, streams, n| drawn(&pause(), streams.stream("pause"), n)),
-            laws().claim(|_, streams, n| laws().pages(streams, n)),
-        ]
-    },
+    variants: PLAIN,
+    rates: |call| Surge::laws(call).rates(),
+    train: |call, streams| Surge::laws(call).train(streams),
+    claims: claims::<Surge>,
 };
 
-fn drawn(law: &Law, mut stream: Stream, count: usize) -> Vec<f64> {
-    (0..count).map(|_| law.sample(&mut stream).round()).collect()
-}
+struct Surge;
 
-fn laws() -> Laws {
-    Laws {
-        request: Law::of("const", [300.0, 0.0, 0.0]),
-        document: size(),
-        objects: Law::of("pareto", [1.0, 2.43, 0.0]).clamped(1.0, 1000.0),
-        less: 0.0,
-        object: size(),
-        parsing: Law::of("const", [0.0, 0.0, 0.0]),
-        reading: Law::of("pareto", [s(1.0), 1.5, 0.0]).clamped(s(1.0), s(3600.0)),
-        fetch: Fetch::Paused(pause()),
+impl Pages for Surge {
+    fn laws(_: &Call) -> Laws {
+        Laws {
+            request: Law::of("const", [300.0, 0.0, 0.0]),
+            document: size(),
+            objects: Law::of("pareto", [1.0, 2.43, 0.0]).clamped(1.0, 1000.0),
+            less: 0.0,
+            object: size(),
+            parsing: Law::of("const", [0.0, 0.0, 0.0]),
+            reading: Law::of("pareto", [s(1.0), 1.5, 0.0]).clamped(s(1.0), s(3600.0)),
+            fetch: Fetch::Paused(pause()),
+        }
     }
 }
 

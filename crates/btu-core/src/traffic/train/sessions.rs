@@ -9,6 +9,7 @@ use super::Open;
 use crate::traffic::chance::Stream;
 use crate::traffic::chance::Streams;
 use crate::traffic::law::Law;
+use crate::traffic::quantity::float;
 use crate::traffic::quantity::whole;
 use crate::units::Nanos;
 
@@ -46,10 +47,9 @@ impl Sessions {
     /// Starts every session that begins before the next arrival.
     fn bear(&mut self) {
         while self.due.peek().is_none_or(|Reverse((due, _))| self.next_birth <= *due) {
-            let mut train = (self.make)(&self.streams.part(self.born));
-            self.born += 1;
+            let (begins, mut train) = self.birth();
             if let Some(first) = train.next() {
-                let at = self.next_birth.saturating_add(first.gap);
+                let at = begins.saturating_add(first.gap);
                 let free = self.places.iter().position(Option::is_none);
                 let place = free.unwrap_or_else(|| {
                     self.places.push(None);
@@ -58,9 +58,26 @@ impl Sessions {
                 self.places[place] = Some((first, train));
                 self.due.push(Reverse((at, place)));
             }
-            let gap = whole(self.between.0.sample(&mut self.between.1)).max(1);
-            self.next_birth = self.next_birth.saturating_add(Nanos::new(gap));
         }
+    }
+
+    /// When the next session begins, and its train.
+    pub(in crate::traffic) fn birth(&mut self) -> (Nanos, Box<dyn Open>) {
+        let train = (self.make)(&self.streams.part(self.born));
+        self.born += 1;
+        let gap = whole(self.between.0.sample(&mut self.between.1)).max(1);
+        let next = self.next_birth.saturating_add(Nanos::new(gap));
+        (std::mem::replace(&mut self.next_birth, next), train)
+    }
+
+    /// The times between so many sessions and those before them, in nanoseconds.
+    pub(in crate::traffic) fn gaps(mut self, count: usize) -> Vec<f64> {
+        let mut before = self.birth().0;
+        let gap = |_| {
+            let begins = self.birth().0;
+            float(begins.since(std::mem::replace(&mut before, begins)).count())
+        };
+        (0..count).map(gap).collect()
     }
 }
 
