@@ -17,7 +17,7 @@ use crate::output;
 /// Options of `btu model check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Models, with arguments in parentheses if wanted; all if none is given
+    /// Models in all their variants, or one with arguments in parentheses; every model if none is given
     #[arg(value_name = "MODEL")]
     models: Vec<String>,
     /// What the random numbers derive from
@@ -30,18 +30,17 @@ pub(super) struct CheckArgs {
 
 pub(super) fn check(args: &CheckArgs, json: bool) -> Result<Exit, Failure> {
     let mut documents: Vec<Value> = Vec::new();
-    let models = models(&args.models)?;
-    let check = |(model, call): &(&'static Model, Call)| {
-        traffic::check(model, call, args.seed, args.samples as usize)
-    };
-    let mut all: Vec<Vec<Checked>> = models.iter().map(check).collect();
+    let asked = asked(&args.models)?;
+    let check =
+        |asked: &Asked| traffic::check(asked.model, &asked.call, args.seed, args.samples as usize);
+    let mut all: Vec<Vec<Checked>> = asked.iter().map(check).collect();
     traffic::correct(all.iter_mut().flatten());
     let pass = all.iter().flatten().all(|one| one.pass);
-    for ((model, call), checked) in models.into_iter().zip(all) {
+    for (asked, checked) in asked.iter().zip(all) {
         if json {
-            documents.push(document(model, &call, &checked));
+            documents.push(document(asked, &checked));
         } else {
-            output::result(&text(model, &call, &checked))?;
+            output::result(&text(asked, &checked))?;
         }
     }
     if json {
@@ -50,15 +49,46 @@ pub(super) fn check(args: &CheckArgs, json: bool) -> Result<Exit, Failure> {
     Ok(if pass { Exit::Done } else { Exit::Threshold })
 }
 
-fn models(asked: &[String]) -> Result<Vec<(&'static Model, Call)>, Failure> {
-    if asked.is_empty() {
-        return Ok(MODELS.iter().map(|model| (*model, Call::plain(&model.shape))).collect());
-    }
-    asked.iter().map(|text| super::read(text)).collect()
+/// A model with arguments, and the name of the variant that this is.
+struct Asked {
+    model: &'static Model,
+    /// None for arguments that are nobody's variant.
+    variant: Option<&'static str>,
+    call: Call,
 }
 
-fn text(model: &Model, call: &Call, checked: &[Checked]) -> String {
+/// A name alone means all variants of the model; with parentheses it is the call that stands there.
+fn asked(texts: &[String]) -> Result<Vec<Asked>, Failure> {
+    if texts.is_empty() {
+        let all: Result<Vec<Vec<Asked>>, Failure> =
+            MODELS.iter().map(|model| variants(model)).collect();
+        return Ok(all?.into_iter().flatten().collect());
+    }
+    let mut all = Vec::new();
+    for text in texts {
+        let (model, call) = super::read(text)?;
+        let variants = variants(model)?;
+        if text.contains('(') {
+            let variant = variants.iter().find(|one| one.call == call).and_then(|one| one.variant);
+            all.push(Asked { model, variant, call });
+        } else {
+            all.extend(variants);
+        }
+    }
+    Ok(all)
+}
+
+fn variants(model: &'static Model) -> Result<Vec<Asked>, Failure> {
+    let calls = model.calls();
+    let calls =
+        calls.map_err(|e| Failure::usage(anyhow::anyhow!("variants of {}: {e}", model.name())))?;
+    let one = |(name, call)| Asked { model, variant: Some(name), call };
+    Ok(calls.into_iter().map(one).collect())
+}
+
+fn text(Asked { model, variant, call }: &Asked, checked: &[Checked]) -> String {
     let mut out = String::new();
+    let variant = variant.unwrap_or("as written");
     let verdict = if checked.iter().all(|one| one.pass) { "pass" } else { "FAILED" };
     let _ = writeln!(out, "{call}: {verdict}");
     for one in checked {
@@ -77,7 +107,7 @@ fn text(model: &Model, call: &Call, checked: &[Checked]) -> String {
         };
         let _ = writeln!(
             out,
-            "  {verdict:<6}  {:<6}  n = {:<8}  {}: {result}",
+            "  {verdict:<6}  {variant:<14}  {:<6}  n = {:<8}  {}: {result}",
             one.test, one.values, one.what
         );
     }
@@ -95,7 +125,7 @@ fn chance(p: f64) -> String {
     if p > 0.0 && p < 0.001 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }
 
-fn document(model: &Model, call: &Call, checked: &[Checked]) -> Value {
+fn document(Asked { model, variant, call }: &Asked, checked: &[Checked]) -> Value {
     let test = |one: &Checked| {
         json!({
             "what": one.what,
@@ -111,6 +141,7 @@ fn document(model: &Model, call: &Call, checked: &[Checked]) -> Value {
     };
     json!({
         "name": model.name(),
+        "variant": variant,
         "call": call.to_string(),
         "pass": checked.iter().all(|one| one.pass),
         "note": super::note(model),

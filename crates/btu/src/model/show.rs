@@ -7,6 +7,7 @@ use btu_core::traffic::Call;
 use btu_core::traffic::Direction;
 use btu_core::traffic::Message;
 use btu_core::traffic::Model;
+use btu_core::traffic::ModelVariant;
 use btu_core::traffic::Parameter;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Summary;
@@ -80,6 +81,10 @@ fn text(shown: &Shown) -> String {
     for parameter in model.shape.parameters {
         let _ = writeln!(out, "parameter   {}", parameter_text(parameter));
     }
+    for variant in model.variants {
+        let _ =
+            writeln!(out, "variant     {}: {}({})", variant.name, model.name(), variant.arguments);
+    }
     let ways = [Direction::Forward, Direction::Backward];
     for (way, mean) in ways.into_iter().zip(model.mean_rates(call)) {
         if let Some(summary) = traffic::summary(&shown.messages, way, *time) {
@@ -149,6 +154,7 @@ fn document(shown: &Shown) -> Value {
         "mean_forward_bit_s": forward.bit_per_second(),
         "mean_backward_bit_s": backward.bit_per_second(),
         "parameters": model.shape.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "variants": model.variants.iter().map(variant).collect::<Vec<_>>(),
         "train_ns": time.count(),
         "forward": way(shown, Direction::Forward),
         "backward": way(shown, Direction::Backward),
@@ -170,6 +176,10 @@ fn parameter(parameter: &Parameter) -> Value {
         "default": (!default.is_empty()).then_some(default),
         "words": words,
     })
+}
+
+fn variant(variant: &ModelVariant) -> Value {
+    json!({ "name": variant.name, "arguments": variant.arguments })
 }
 
 /// What one direction looks like; null for one without traffic.

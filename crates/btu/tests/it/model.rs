@@ -59,6 +59,26 @@ fn whatever_is_said_of_an_unverified_model_says_so() {
 }
 
 #[test]
+fn a_name_alone_is_checked_in_every_variant_and_a_call_as_it_stands() {
+    let variants = |model: &str| -> Vec<(String, Value)> {
+        let document = document(&["check", model, "--samples", "1000"]);
+        let all = document["models"].as_array().unwrap().clone();
+        all.iter().map(|one| (one["call"].to_string(), one["variant"].clone())).collect()
+    };
+    let named = variants("teleconf");
+    assert_eq!(named[0], ("\"teleconf()\"".to_owned(), "dar".into()));
+    assert_eq!(named[1], ("\"teleconf(memory=gbar)\"".to_owned(), "gbar".into()));
+    assert_eq!(variants("teleconf(memory=gbar)"), named[1..]);
+    assert_eq!(variants("teleconf()"), named[..1]);
+    assert_eq!(variants("incast(senders=4)")[0].1, Value::Null);
+    let said = run(btu().args(["model", "check", "voice-cbr", "--samples", "1000"])).unwrap();
+    for row in ["voice-cbr(codec=g729): pass", "pass    g711 ", "pass    g729 "] {
+        assert!(said.contains(row), "{said}");
+    }
+    assert_eq!(document(&["show", "mpeg"])["variants"][1]["arguments"], "film=starwars");
+}
+
+#[test]
 fn a_wrong_model_or_argument_exits_2_and_names_the_legal_ones() {
     for (text, part) in [
         ("voice", "unknown model \"voice\"; write one of telnet, ftp"),

@@ -84,6 +84,7 @@ fn gaps(call: &Call, streams: &Streams, count: usize) -> Vec<f64> {
         let frame = (0..parts).filter_map(|_| packets.next());
         found.extend(frame.skip(1).map(|packet| float(packet.gap.count())));
     }
+    found.truncate(count);
     found
 }
 
