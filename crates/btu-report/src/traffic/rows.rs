@@ -167,4 +167,5 @@ static COLUMNS: &[Column] = &[
     Column("mss_bytes", |row| or_empty(row.flow.sender_options.mss_bytes)),
     Column("window_clamp_bytes", |row| or_empty(row.flow.receiver_options.window_clamp_bytes)),
     Column("delay_hidden", |row| row.flow.delay_reason().unwrap_or_default()),
+    Column("queue_gap_bytes", |row| row.place(|places| places.largest_gap_bytes)),
 ];

@@ -137,5 +137,12 @@ mod tests {
         assert!((sum - 600.0).abs() < 1e-9 && (places.queue_bytes - 600.0).abs() < 1e-9);
         assert!((places.queueing_s - 0.010).abs() < 1e-9 && places.largest_gap_bytes < 1e-9);
         assert_eq!(Places::of(&trace, &[]), None);
+        // What was read while it still counts as sent stands in two places; one such reading shows among many.
+        let early = Glance { read_bytes: Bytes::new(450), ..glance(3, 10) };
+        let mut glances = vec![glance(1, 10); 99];
+        glances.push(early);
+        let places = Places::of(&trace, &glances).unwrap();
+        assert!((places.largest_gap_bytes - 50.0).abs() < 1e-9, "{places:?}");
+        assert!((places.queue_bytes - 599.5).abs() < 1e-9, "{places:?}");
     }
 }

@@ -85,6 +85,8 @@ pub struct TrafficFlowResult {
     pub queue_network_bytes: Option<f64>,
     /// Received and not yet read.
     pub queue_receiver_bytes: Option<f64>,
+    /// The largest difference, of one reading, between the sum of these four and A - D.
+    pub queue_gap_bytes: Option<f64>,
     /// Round trips beyond the smallest one, mean, seconds: what waits on the way.
     pub rtt_above_least_s: Option<f64>,
     /// Little's delay within the duration, seconds.
@@ -224,6 +226,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         queue_socket_bytes: places.map(|places| places.socket_bytes),
         queue_network_bytes: places.map(|places| places.network_bytes),
         queue_receiver_bytes: places.map(|places| places.receiver_bytes),
+        queue_gap_bytes: places.map(|places| places.largest_gap_bytes),
         rtt_above_least_s: places.map(|places| places.queueing_s),
         window_delay_s: flow.one_way(figures.window_delay_s),
         drained_delay_s: flow.one_way(figures.drained_delay_s),

@@ -70,6 +70,7 @@ pub(super) const REASONS: &Reasons = &[
     ("queue_socket_bytes", NOT_SAMPLED),
     ("queue_network_bytes", NOT_SAMPLED),
     ("queue_receiver_bytes", NOT_SAMPLED),
+    ("queue_gap_bytes", NOT_SAMPLED),
     ("delay_p50_s", NO_DELAY),
     ("delay_p95_s", NO_DELAY),
     ("delay_p99_s", NO_DELAY),
