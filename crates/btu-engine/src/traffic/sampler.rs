@@ -59,12 +59,17 @@ fn glance(flow: &Flow, ends: &Ends, begin: Nanos) -> Option<Glance> {
     if time < start || time > start.saturating_add(flow.duration) {
         return None;
     }
-    // From the receiver to the sender, so that nothing is seen twice.
-    let read = ends.shared.read.load(Relaxed);
-    let unread = socket::unread(far).ok()?;
-    let unacknowledged = socket::unacknowledged(near).ok()?;
-    let info = TcpInfo::of(near).ok()?;
-    let taken = ends.shared.taken.load(Relaxed);
+    let (seen, taken) = between_writes(
+        || ends.shared.taken.load(Relaxed),
+        || {
+            // From the receiver to the sender, so that nothing is seen twice.
+            let read = ends.shared.read.load(Relaxed);
+            let unread = socket::unread(far).ok()?;
+            let unacknowledged = socket::unacknowledged(near).ok()?;
+            Some((read, unread, unacknowledged, TcpInfo::of(near).ok()?))
+        },
+    )?;
+    let (read, unread, unacknowledged, info) = seen;
     Some(Glance {
         at_ns: now().since(start),
         taken_bytes: Bytes::new(taken),
@@ -76,6 +81,45 @@ fn glance(flow: &Flow, ends: &Ends, begin: Nanos) -> Option<Glance> {
     })
 }
 
+/// What `look` sees, and what the transport had taken by then. Where it took more meanwhile the sockets were seen before or
+/// after it: a block would stand in two places or in none. So they are looked at once more, and no longer, since some
+/// senders write all the time.
+fn between_writes<T>(taken: impl Fn() -> u64, look: impl Fn() -> Option<T>) -> Option<(T, u64)> {
+    let before = taken();
+    let (seen, after) = (look()?, taken());
+    if before == after { Some((seen, after)) } else { Some((look()?, taken())) }
+}
+
 const PERIOD: Nanos = Nanos::from_millis(10);
 /// Glances of one flow: ten minutes.
 const MOST: usize = 60_000;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A block of 7 bytes is taken while the sockets are looked at for the first time: the second look sees all of it.
+    #[test]
+    fn sockets_are_looked_at_again_where_a_block_was_written_meanwhile() {
+        let (taken, looks) = (Cell::new(0), Cell::new(0));
+        let look = |writes: u32| {
+            taken.set(0);
+            looks.set(0);
+            between_writes(
+                || taken.get(),
+                || {
+                    let seen: u64 = taken.get();
+                    looks.set(looks.get() + 1);
+                    taken.set(if looks.get() <= writes { seen + 7 } else { seen });
+                    Some(seen)
+                },
+            )
+        };
+        assert_eq!((look(0), looks.get()), (Some((0, 0)), 1));
+        assert_eq!((look(1), looks.get()), (Some((7, 7)), 2));
+        assert_eq!((look(9), looks.get()), (Some((7, 14)), 2));
+        assert_eq!(between_writes(|| 0, || None::<u64>), None);
+    }
+}
