@@ -2,6 +2,7 @@
 //! quiet machine.
 
 mod queues;
+mod rate;
 mod thousand;
 
 use std::process::Stdio;
@@ -29,6 +30,7 @@ pub(super) const BENCH: Bench = Bench {
 
 /// A line for 1.7 Mb/s of TCP payload: 1448 of 1538 bytes on the wire.
 const LINE: [&str; 4] = ["--rate", "1805700bit/s", "--queue", "64kB"];
+const LINE_BIT_S: f64 = 1_805_700.0;
 const MU: f64 = 1.7e6;
 
 fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
@@ -47,7 +49,7 @@ type Part = (&'static str, fn(&Verb<'_>) -> Result<usize>);
 /// Every part by the names of its checks, the short ones first.
 const PARTS: &[Part] = &[
     ("T10", pacing),
-    ("rate", rate),
+    ("rate", rate::rate),
     ("thousand", thousand::flows),
     ("T8", places),
     ("T13", methods),
@@ -183,27 +185,6 @@ fn viseum(program: &Verb<'_>) -> Result<usize> {
     let at = 12_500.0 * 8e3 / number(&result["knee"], "knee_bit_s")?;
     let told = format!("viseum, figure 7: knee at {at:.2} ms within 3 % of 5.88");
     Ok(missed + judged(&told, (at / 5.882 - 1.0).abs() <= 0.03))
-}
-
-/// Achieved over asked, for datagrams up to what the line carries.
-fn rate(program: &Verb<'_>) -> Result<usize> {
-    let mut missed = 0;
-    for asked in [100e3, 1e6, 1.5e6] {
-        let period = 1000.0 * 8e9 / asked;
-        let text = format!(
-            "[[cluster]]\nname = \"rate\"\n[[cluster.test]]\npath = \"test -> active\"\ntransport = \"udp\"\n\
-             drain = \"yes\"\ntype = \"burstq(blocksize=1000 B, period={period:.0} ns, duration=10 s)\"\n"
-        );
-        let file = program.results.join("rate.toml");
-        std::fs::write(&file, text)?;
-        let name = format!("rate-{asked}");
-        let result = program
-            .measure(&name, &[&[file.display().to_string().as_str()][..], &LINE].concat())?;
-        let got = number(&result["flows"][0], "delivered_bytes")? * 8.0 / 10.0;
-        let told = format!("rate {got:.0} bit/s within 0.5 % of {asked:.0}");
-        missed += judged(&told, (got / asked - 1.0).abs() <= 0.005);
-    }
-    Ok(missed)
 }
 
 /// T13: standard methods on a line of known rate and delay.
