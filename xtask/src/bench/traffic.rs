@@ -1,6 +1,7 @@
 //! The oracles of the traffic engine on an emulated line of 1.7 Mb/s, in real time: the checks that want a
 //! quiet machine.
 
+mod places;
 mod queues;
 mod rate;
 mod thousand;
@@ -51,7 +52,7 @@ const PARTS: &[Part] = &[
     ("T10", pacing),
     ("rate", rate::rate),
     ("thousand", thousand::flows),
-    ("T8", places),
+    ("T8", places::places),
     ("T13", methods),
     ("T4", knee),
     ("T12", sessions),
@@ -262,24 +263,6 @@ fn pacing(program: &Verb<'_>) -> Result<usize> {
     let result = program.measure("pacing", &[&file.display().to_string()])?;
     let p99 = number(&result["flows"][0], "pacing_p99_us")?;
     Ok(judged(&format!("T10 inter-departure p99 {p99:.1} us <= 50 us"), p99 <= 50.0))
-}
-
-/// T8: the four places add up to A - D, below and above the knee.
-fn places(program: &Verb<'_>) -> Result<usize> {
-    let args = ["sweep", "period", "--values", "118ms,39ms", "--time", "10s", "--passes", "1"];
-    let result = program.measure("places", &[&args[..], &LINE].concat())?;
-    let mut queued = all_of(&result, "flows");
-    queued.retain(|flow| number(flow, "mean_queue_bytes").is_ok());
-    each("T8 places", &queued, |flow| {
-        let (queue, mut sum) = (number(flow, "mean_queue_bytes")?, 0.0);
-        for place in ["application", "socket", "network", "receiver"] {
-            sum += number(flow, &format!("queue_{place}_bytes"))?;
-        }
-        // Readings of one moment are spread over some of the way.
-        let bound = (0.02 * queue).max(MU / 8.0 * 0.002).max(1448.0);
-        let told = format!("T8 places {sum:.0} of L {queue:.0} bytes, within {bound:.0}");
-        Ok(judged(&told, (sum - queue).abs() <= bound))
-    })
 }
 
 /// T4: the knee at 58.8 ms, mu at 1.7 Mb/s.
