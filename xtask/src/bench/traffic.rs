@@ -4,6 +4,7 @@
 mod places;
 mod queues;
 mod rate;
+mod sessions;
 mod thousand;
 
 use std::process::Stdio;
@@ -55,7 +56,7 @@ const PARTS: &[Part] = &[
     ("T8", places::places),
     ("T13", methods),
     ("T4", knee),
-    ("T12", sessions),
+    ("T12", sessions::sessions),
     ("T14", sheets),
     ("T1", scripts),
     ("T2", models),
@@ -275,18 +276,6 @@ fn knee(program: &Verb<'_>) -> Result<usize> {
     let off = |got: f64, want: f64| (got / want - 1.0).abs();
     Ok(judged(&format!("T4 mu {mu:.0} bit/s within 1 % of 1.7e6"), off(mu, MU) <= 0.01)
         + judged(&format!("T4 knee at {at:.1} ms within 3 % of 58.8"), off(at, 58.82) <= 0.03))
-}
-
-/// T12: the total of many streams is that of one.
-fn sessions(program: &Verb<'_>) -> Result<usize> {
-    let args = ["sweep", "sessions", "--values", "1,2,4,8,16", "--time", "10s", "--passes", "3"];
-    let result = program.measure("sessions", &[&args[..], &LINE].concat())?;
-    each("T12 sessions", &all_of(&result, "cells"), |cell| {
-        let (total, fair) = (number(cell, "departure_rate_bit_s")?, number(cell, "fairness")?);
-        let label = &cell["label"];
-        let told = format!("T12 {label} sessions: {total:.0} bit/s within 2 %, fairness {fair:.3}");
-        Ok(judged(&told, (total / MU - 1.0).abs() <= 0.02))
-    })
 }
 
 fn number(value: &Value, key: &str) -> Result<f64> {
