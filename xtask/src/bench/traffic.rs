@@ -6,6 +6,7 @@ mod queues;
 mod rate;
 mod sessions;
 mod thousand;
+mod viseum;
 
 use std::process::Stdio;
 
@@ -61,7 +62,7 @@ const PARTS: &[Part] = &[
     ("T1", scripts),
     ("T2", models),
     ("T3", blocks),
-    ("viseum", viseum),
+    ("viseum", viseum::viseum),
     ("T7", queues::drained),
     ("T9", queues::unqueued),
     ("T5,T6", queues::random_bursts),
@@ -162,31 +163,6 @@ fn each(
         return Ok(judged(&format!("{what}: nothing was measured"), false));
     }
     rows.iter().try_fold(0, |missed, row| Ok(missed + judge(row)?))
-}
-
-/// The figures of the paper, ten times as fast.
-fn viseum(program: &Verb<'_>) -> Result<usize> {
-    let result = program.measure("viseum", &["viseum", "--quick", "--seed", "1"])?;
-    let mu = number(&result, "mu_bit_s")?;
-    let mut missed = judged(
-        &format!("viseum, finding 1: {mu:.0} bit/s within 1 % of 17e6"),
-        (mu / 17e6 - 1.0).abs() <= 0.01,
-    );
-    for group in ["block-size", "sessions"] {
-        missed += each(&format!("viseum, {group}"), &of_group(&result, group), |cell| {
-            let (label, total) = (&cell["label"], number(cell, "departure_rate_bit_s")?);
-            let told = format!("viseum, {group} {label}: {total:.0} bit/s within 2 % of mu");
-            Ok(judged(&told, (total / mu - 1.0).abs() <= 0.02))
-        })?;
-    }
-    missed += each("viseum, time", &of_group(&result, "time"), |cell| {
-        let (rho, ratio) = (number(cell, "rho")?, number(cell, "offered_ratio")?);
-        let told = format!("viseum, time {}: a/d {ratio:.2} within 2 % of {rho:.2}", cell["label"]);
-        Ok(judged(&told, (ratio / rho - 1.0).abs() <= 0.02))
-    })?;
-    let at = 12_500.0 * 8e3 / number(&result["knee"], "knee_bit_s")?;
-    let told = format!("viseum, figure 7: knee at {at:.2} ms within 3 % of 5.88");
-    Ok(missed + judged(&told, (at / 5.882 - 1.0).abs() <= 0.03))
 }
 
 /// T13: standard methods on a line of known rate and delay.

@@ -42,7 +42,7 @@ pub(super) fn random_bursts(program: &Verb<'_>) -> Result<usize> {
 }
 
 /// The runs of a result directory.
-fn runs(folder: &Path) -> Result<Vec<Value>> {
+pub(super) fn runs(folder: &Path) -> Result<Vec<Value>> {
     let file = folder.join("samples.jsonl");
     let text =
         std::fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;
@@ -52,7 +52,7 @@ fn runs(folder: &Path) -> Result<Vec<Value>> {
 }
 
 /// A(t) of the flow of a run: seconds and bytes.
-fn arrivals(run: &Value) -> Vec<(f64, f64)> {
+pub(super) fn arrivals(run: &Value) -> Vec<(f64, f64)> {
     let curves = &run["clusters"][0]["flows"][0]["curves"];
     let column = |key: &str| -> Vec<f64> {
         let steps = curves[key].as_array().into_iter().flatten().filter_map(Value::as_f64);
@@ -68,7 +68,7 @@ fn arrivals(run: &Value) -> Vec<(f64, f64)> {
 }
 
 /// W over [0, T] of a fluid that arrives as A(t) says and leaves at `mu`, seconds: Little's formula, as the paper uses it.
-fn fluid_delay(arrivals: &[(f64, f64)], time_s: f64, mu_bit_s: f64) -> Option<f64> {
+pub(super) fn fluid_delay(arrivals: &[(f64, f64)], time_s: f64, mu_bit_s: f64) -> Option<f64> {
     let within: Vec<(f64, f64)> =
         arrivals.iter().copied().take_while(|(at, _)| *at <= time_s).collect();
     let (last, arrived) = *within.last()?;
@@ -76,9 +76,11 @@ fn fluid_delay(arrivals: &[(f64, f64)], time_s: f64, mu_bit_s: f64) -> Option<f6
     for pair in within.windows(2) {
         let [(from, before), (to, after)] = [pair[0], pair[1]];
         let (step, came) = (to - from, after - before);
-        let next = f64::max(queue + came - mu_bit_s / 8.0 * step, 0.0);
-        area += f64::midpoint(queue, next) * step;
-        queue = next;
+        let next = queue + came - mu_bit_s / 8.0 * step;
+        // Of a queue that goes, what is left of the step is empty.
+        let filled = if next < 0.0 { step * queue / (queue - next) } else { step };
+        area += f64::midpoint(queue, next.max(0.0)) * filled;
+        queue = next.max(0.0);
     }
     // The rest of T, less than a step, goes on as it ended.
     area += queue * (time_s - last);
