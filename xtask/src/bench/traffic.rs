@@ -1,6 +1,7 @@
 //! The oracles of the traffic engine on an emulated line of 1.7 Mb/s, in real time: the checks that want a
 //! quiet machine.
 
+mod models;
 mod places;
 mod queues;
 mod rate;
@@ -60,8 +61,9 @@ const PARTS: &[Part] = &[
     ("T12", sessions::sessions),
     ("T14", sheets),
     ("T1", scripts),
-    ("T2", models),
+    ("T2", models::laws),
     ("T3", blocks),
+    ("T15", models::rates),
     ("viseum", viseum::viseum),
     ("T7", queues::drained),
     ("T9", queues::unqueued),
@@ -78,35 +80,6 @@ fn scripts(program: &Verb<'_>) -> Result<usize> {
 fn blocks(program: &Verb<'_>) -> Result<usize> {
     let held = of_a_million(program, "BTU_BLOCKS", BLOCKS)?;
     Ok(judged("T3 a million Poisson blocks wait as M/D/1 and M/M/1 say, within 3 %", held))
-}
-
-/// T2: every model in every variant with 100,000 values for twenty seeds. Of a thousand laws some have a p below
-/// 0.001.
-fn models(program: &Verb<'_>) -> Result<usize> {
-    let mut missed = 0;
-    for seed in 1..=20 {
-        let mut command = program.repo.command(program.repo.path("target/release/btu"));
-        command.args(["model", "check", "--json", "--seed", &seed.to_string()]);
-        let said = command.output().context("run btu model check")?.stdout;
-        let document: Value = serde_json::from_slice(&said).context("parse btu model check")?;
-        let variants = all_of(&document, "models").into_iter();
-        let tests = variants.flat_map(|variant| {
-            all_of(variant, "tests").into_iter().map(|test| (&variant["call"], test))
-        });
-        let tests: Vec<(&Value, &Value)> = tests.collect();
-        let of_laws: Vec<f64> = tests.iter().filter_map(|(_, test)| test["p"].as_f64()).collect();
-        let least = of_laws.iter().copied().fold(1.0, f64::min);
-        let others = tests.into_iter().filter(|(_, test)| test["p"].is_null());
-        let broken: Vec<_> = others.filter(|(_, test)| test["pass"] != true).collect();
-        for (call, test) in &broken {
-            println!("{call}: {test}");
-        }
-        let told =
-            format!("T2 seed {seed}: {} laws, least p {least:.2e} above 1e-6", of_laws.len());
-        missed += judged(&told, least > 1e-6 && of_laws.len() > 20);
-        missed += judged(&format!("T2 seed {seed}: memories and rates"), broken.is_empty());
-    }
-    Ok(missed)
 }
 
 /// Runs a test of the core that takes its number from a variable; true where it passed.
