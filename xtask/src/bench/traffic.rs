@@ -5,6 +5,7 @@ mod models;
 mod places;
 mod queues;
 mod rate;
+mod scripts;
 mod sessions;
 mod thousand;
 mod viseum;
@@ -60,7 +61,7 @@ const PARTS: &[Part] = &[
     ("T4", knee),
     ("T12", sessions::sessions),
     ("T14", sheets),
-    ("T1", scripts),
+    ("T1", scripts::scripts),
     ("T2", models::laws),
     ("T3", blocks),
     ("T15", models::rates),
@@ -69,12 +70,6 @@ const PARTS: &[Part] = &[
     ("T9", queues::unqueued),
     ("T5,T6", queues::random_bursts),
 ];
-
-/// T1: a million damaged scripts.
-fn scripts(program: &Verb<'_>) -> Result<usize> {
-    let held = of_a_million(program, "BTU_SCRIPTS", SCRIPTS)?;
-    Ok(judged("T1 a million damaged scripts are refused, or equal to their TOML form", held))
-}
 
 /// T3: a million blocks.
 fn blocks(program: &Verb<'_>) -> Result<usize> {
@@ -103,9 +98,6 @@ fn of_a_million(program: &Verb<'_>, variable: &str, test: &str) -> Result<bool> 
     print!("{said}");
     Ok(ended.status.success() && is_one_test(&said))
 }
-
-const SCRIPTS: &str =
-    "traffic::tests::t1_scripts_that_nobody_meant_are_read_or_refused_and_convert_to_equal_plans";
 
 const BLOCKS: &str =
     "traffic::analysis::delay::tests::t3_poisson_trains_wait_as_m_d_1_and_m_m_1_say";
@@ -264,7 +256,7 @@ mod tests {
         assert!(!said("ok. 0 passed; 0 failed; 0 ignored; 0 measured; 526 filtered out"));
         assert!(!said("ok. 12 passed; 0 failed; 0 ignored; 0 measured; 514 filtered out"));
         assert!(!is_one_test(""));
-        let (_, name) = SCRIPTS.rsplit_once("::").unwrap();
+        let (_, name) = scripts::DAMAGED.rsplit_once("::").unwrap();
         assert!(TABLE.contains(&format!("`{name}`")), "{name}");
     }
 }
