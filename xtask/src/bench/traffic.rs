@@ -7,6 +7,7 @@ mod queues;
 mod rate;
 mod scripts;
 mod sessions;
+mod sheets;
 mod thousand;
 mod viseum;
 
@@ -28,7 +29,8 @@ use crate::repo::Repo;
 pub(super) const BENCH: Bench = Bench {
     name: "traffic",
     about: "T1 (scripts), T2 (models), T3 (blocks), T4 (knee), T5, T6 (random bursts), T7 (drained), T8 (places), \
-            T9 (unqueued), T10 (pacing), T12 (sessions), T13 (methods), T14 (sheet), thousand (flows), rate, viseum; 30 min; --only T10 runs one",
+            T9 (unqueued), T10 (pacing), T12 (sessions), T13 (methods), T14 (sheet), T15 (rates of models), \
+            thousand (flows), rate, viseum; 50 min; --only T10 runs one",
     own_options: &["--only"],
     run,
 };
@@ -60,7 +62,7 @@ const PARTS: &[Part] = &[
     ("T13", methods),
     ("T4", knee),
     ("T12", sessions::sessions),
-    ("T14", sheets),
+    ("T14", sheets::sheets),
     ("T1", scripts::scripts),
     ("T2", models::laws),
     ("T3", blocks),
@@ -160,38 +162,6 @@ fn methods(program: &Verb<'_>) -> Result<usize> {
     let idle = number(&trips["method"]["responsiveness"][0], "idle_rpm")?;
     Ok(missed
         + judged(&format!("T13 idle RPM {idle:.0} within 5 % of 3000"), near(idle, 3000.0, 0.05)))
-}
-
-/// T14: the sheet twice on one line, and on one that is a fifth slower.
-fn sheets(program: &Verb<'_>) -> Result<usize> {
-    let sheet = |name: &str, rate: &str| {
-        program.measure(name, &["qos", "voice,rpc", "--passes", "5", "--rate", rate])
-    };
-    let one = sheet("sheet-1", "10Mbit/s")?;
-    let (two, slow) = (sheet("sheet-2", "10Mbit/s")?, sheet("sheet-slow", "8Mbit/s")?);
-    let mut missed = 0;
-    let overlap = |a: [f64; 2], b: [f64; 2]| a[0] <= b[1] && b[0] <= a[1];
-    let of = |sheet: &Value, line: &Value| {
-        let mut lines = all_of(sheet, "sheet").into_iter();
-        let same =
-            lines.find(|other| ["of", "figure"].iter().all(|key| other[*key] == line[*key]))?;
-        Some([same["interval"][0].as_f64()?, same["interval"][1].as_f64()?])
-    };
-    let lines = all_of(&one, "sheet");
-    let known = lines.iter().filter_map(|line| of(&one, line).zip(of(&two, line)));
-    let known: Vec<bool> = known.map(|(a, b)| overlap(a, b)).collect();
-    let met = known.iter().filter(|met| **met).count();
-    let told =
-        format!("T14 {met} of {} lines of two sheets overlap, nine of ten wanted", known.len());
-    missed += judged(&told, known.len() > 20 && met * 10 >= known.len() * 9);
-    for figure in ["mu_bit_s", "knee_bit_s", "capacity_bit_s"] {
-        let line = serde_json::json!({"of": "path", "figure": figure});
-        let bounds = |sheet| of(sheet, &line).with_context(|| format!("no {figure}"));
-        let (a, b, c) = (bounds(&one)?, bounds(&two)?, bounds(&slow)?);
-        let told = format!("T14 {figure}: {c:?} is below {a:?} and {b:?}");
-        missed += judged(&told, c[1] < a[0] && c[1] < b[0]);
-    }
-    Ok(missed)
 }
 
 /// T10: datagrams each millisecond for 10 s.

@@ -382,6 +382,49 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
     });
 }
 
+/// A sheet of the path to a paired host has rates, delays, round trips and sessions. Delays of one way stand there with how
+/// far two clocks may be apart, or not at all.
+#[test]
+fn a_sheet_is_measured_of_the_path_to_a_paired_host() {
+    isolated("agent::flows::a_sheet_is_measured_of_the_path_to_a_paired_host", || {
+        let hosts = Hosts::new();
+        let _agent = lab1(&hosts);
+        let classes = ["qos", "bulk,voice", "--peer", "lab1", "--sessions", "2"];
+        let short = ["--time", "100ms", "--passes", "1", "--out", "q", "--json"];
+        let ended = hosts.btu(2).arg("traffic").args(classes).args(short).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!((&result["study"], &result["complete"]), (&"qos".into(), &true.into()));
+        let sheet = result["sheet"].as_array().unwrap();
+        let line = |of: &str, figure: &str| {
+            let found = sheet.iter().find(|line| line["of"] == *of && line["figure"] == *figure);
+            found.unwrap_or_else(|| panic!("no {figure} of {of} in {sheet:#?}"))
+        };
+        // Nothing holds this path but the machine: it need not have a knee.
+        for figure in ["mu_bit_s", "capacity_bit_s", "rpm", "idle_rpm"] {
+            assert!(seconds(&line("path", figure)["value"]).unwrap() > 0.0, "{figure}");
+        }
+        for load in ["50 % of the knee", "80 % of the knee", "95 % of the knee"] {
+            assert!(seconds(&line(load, "arrival_rate_bit_s")["value"]).unwrap() > 0.0, "{load}");
+            let delay = line(load, "delay_p99_s");
+            let bound = seconds(&delay["delay_bound_s"]).unwrap();
+            assert!(bound > 0.0, "{delay}");
+            assert!(seconds(&delay["value"]).is_none_or(|value| value >= bound), "{delay}");
+        }
+        for class in ["bulk", "voice"] {
+            let sessions = line(class, "sessions");
+            assert!(!sessions["cells"].as_array().unwrap().is_empty(), "{sessions}");
+            let most = seconds(&sessions["value"]);
+            assert!(most.is_none_or(|most| (0.0..=2.0).contains(&most)), "{sessions}");
+        }
+        let page = hosts.btu(2).args(["report", "q"]).output().unwrap();
+        let page = String::from_utf8_lossy(&page.stdout).into_owned();
+        for word in ["Sessions that the path carries", "voice", "(RPM)"] {
+            assert!(page.contains(word), "no {word} in\n{page}");
+        }
+    });
+}
+
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_sent() {
     isolated("agent::flows::what_cannot_be_is_refused_before_anything_is_sent", || {
