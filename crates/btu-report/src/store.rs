@@ -180,7 +180,20 @@ impl Opened {
             again.judge(sample, |file| self.packets(file, content))
         };
         let second_runs = abreast::map_with(&again.samples, Vec::new, judge);
-        Analysis { second_runs, ..analyse(&self.journal) }
+        Analysis { second_runs, ..self.analyse_without_packets() }
+    }
+
+    /// What the journal alone means, as in a bundle: packets never leave their host.
+    ///
+    /// What did not stop the reading is said of the run, and what was salvaged is never ranked.
+    pub fn analyse_without_packets(&self) -> Analysis {
+        let mut analysis = analyse(&self.journal);
+        analysis.warnings.extend(self.warnings.iter().cloned());
+        if self.salvaged {
+            let reason = "the journal is damaged; lines are missing".to_owned();
+            analysis.not_rankable_reasons.push(reason);
+        }
+        analysis
     }
 
     /// The packets of a second run, if its file is what the journal says. They are read into `content`: fresh
@@ -207,16 +220,6 @@ impl Opened {
         } else {
             Err(format!("{} is not the file that was written: its BLAKE3 differs", file.path))
         }
-    }
-
-    /// The analysis with what the files themselves add to it.
-    #[must_use]
-    pub fn annotate(&self, mut analysis: Analysis) -> Analysis {
-        analysis.warnings.extend(self.warnings.iter().cloned());
-        if self.salvaged {
-            analysis.not_rankable_reasons.push("journal salvaged: lines are missing".to_owned());
-        }
-        analysis
     }
 }
 

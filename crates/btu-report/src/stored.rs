@@ -77,7 +77,7 @@ static KINDS: &[Kind] = &[pingpong::KIND, traffic::KIND, RUN];
 const RUN: Kind = Kind {
     verb: "run",
     is_in: |_| true,
-    open: |files, mode| Ok(Box::new(StoredRun::new(open_files(files, mode)?))),
+    open: |files, mode| Ok(Box::new(StoredRun::open(files, mode)?)),
 };
 
 impl ResultFiles {
@@ -109,15 +109,10 @@ struct StoredRun {
 }
 
 impl StoredRun {
-    /// What was salvaged is never ranked.
-    fn new(opened: Opened) -> Self {
-        let mut analysis = opened.analyse();
-        if opened.salvaged {
-            let reason = "the journal is damaged; lines are missing".to_owned();
-            analysis.warnings.push(Flag::new("salvaged", reason.clone()));
-            analysis.not_rankable_reasons.push(reason);
-        }
-        Self { opened, analysis }
+    fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
+        let opened = open_files(files, mode)?;
+        let analysis = opened.analyse();
+        Ok(Self { opened, analysis })
     }
 }
 

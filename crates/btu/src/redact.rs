@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::Identity;
-use btu_core::analysis::analyse;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
@@ -190,10 +189,9 @@ fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
         return stored.render(format).map_err(Failure::usage);
     }
     // The packets of second runs are full of names and stay behind.
-    let journal =
-        btu_report::open_files(files, OpenMode::Strict).map_err(Failure::unreadable)?.journal;
-    let analysis = analyse(&journal);
-    btu_report::render_run(format, &journal, &analysis).map_err(Failure::usage)
+    let opened = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::unreadable)?;
+    let analysis = opened.analyse_without_packets();
+    btu_report::render_run(format, &opened.journal, &analysis).map_err(Failure::usage)
 }
 
 /// The lines of a journal; those without names stay as they are, byte by byte.

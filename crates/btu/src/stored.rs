@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use btu_core::analysis::Analysis;
-use btu_core::analysis::analyse;
 use btu_core::cell::Role;
 use btu_core::journal::Journal;
 use btu_core::manifest::accounts;
@@ -43,7 +42,7 @@ impl StoredRun {
         let opened =
             btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
         crate::report::warn(&opened.warnings);
-        let analysis = analyse(&opened.journal);
+        let analysis = opened.analyse_without_packets();
         let verification = btu_report::verify(&files, &sign::signer).accepting_unsigned();
         Ok(Self { name, journal: opened.journal, analysis, verification })
     }

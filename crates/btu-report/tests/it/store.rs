@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::fs;
 
-use btu_core::analysis::analyse;
 use btu_core::journal::codec;
 use btu_report::OpenMode;
+use btu_report::ResultFiles;
 use btu_report::StoreError;
 use btu_report::open;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::fixture;
@@ -33,6 +34,20 @@ fn write(directory: &TempDir, file: &str, bytes: &[u8]) {
 
 fn samples(directory: &TempDir) -> Vec<u8> {
     fs::read(directory.path().join("samples.jsonl")).unwrap()
+}
+
+/// What the program says of the result: its figures, and its report as text.
+fn told(directory: &TempDir, mode: OpenMode) -> (Value, String) {
+    let stored = ResultFiles::read(directory.path()).unwrap().open(mode).unwrap();
+    let text = String::from_utf8(stored.render("text").unwrap()).unwrap();
+    (stored.figures().unwrap(), text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// What is said of the run as a whole under this name.
+fn remark<'f>(figures: &'f Value, name: &str) -> &'f str {
+    let remarks = figures["remarks"].as_array().unwrap();
+    let found = remarks.iter().find(|one| one["name"] == name && one["cell"].is_null());
+    found.and_then(|one| one["detail"].as_str()).unwrap_or_else(|| panic!("{name}: {remarks:?}"))
 }
 
 /// An error with its causes, as the program prints it.
@@ -64,6 +79,9 @@ fn a_torn_last_line_is_a_warning() {
     assert_eq!(opened.journal.records.len(), whole - 1);
     let detail = &opened.warnings[0].detail;
     assert!(detail.starts_with(&format!("samples.jsonl:{whole}: torn last line (")), "{detail}");
+    let (figures, text) = told(&directory, OpenMode::Strict);
+    assert_eq!(remark(&figures, "torn-line"), detail);
+    assert!(text.contains(&format!("torn-line: {detail}")), "{text}");
 }
 
 #[test]
@@ -81,10 +99,14 @@ fn a_corrupted_line_is_an_error_that_counts_what_follows() {
 
     let opened = open(directory.path(), OpenMode::Salvage).unwrap();
     assert_eq!(opened.journal.records.len(), follow + 2);
-    let analysis = opened.annotate(analyse(&opened.journal));
-    let reasons = &analysis.not_rankable_reasons;
-    assert!(reasons.iter().any(|reason| reason.starts_with("journal salvaged")), "{reasons:?}");
-    assert!(analysis.warnings.iter().any(|flag| flag.name == "unreadable-line"));
+    let (figures, text) = told(&directory, OpenMode::Salvage);
+    let damaged = "the journal is damaged; lines are missing";
+    let reasons = figures["not_rankable_reasons"].as_array().unwrap();
+    assert!(reasons.contains(&damaged.into()), "{reasons:?}");
+    assert_eq!(remark(&figures, "unreadable-line"), "samples.jsonl:3: cannot be read, left out");
+    for told in [damaged, "unreadable-line: samples.jsonl:3: cannot be read, left out"] {
+        assert!(text.contains(told), "{text}");
+    }
 }
 
 #[test]
