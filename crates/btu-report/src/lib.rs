@@ -87,6 +87,7 @@ pub use store::open;
 pub use store::open_files;
 pub use stored::Kind;
 pub use stored::Stored;
+pub use stored::StoredRun;
 pub use stored::brief_text;
 pub use traffic::StoredTraffic;
 pub use traffic::compose_traffic;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use btu_core::analysis::Analysis;
+use btu_core::journal::Journal;
 use btu_core::sample::Flag;
 
 use crate::document::Block;
@@ -13,10 +14,10 @@ use crate::files::ResultFiles;
 use crate::format::Content;
 use crate::format::UnknownFormat;
 use crate::format::blocks_as_text;
+use crate::format::headline_text;
 use crate::format::render_content;
 use crate::pingpong;
 use crate::store::OpenMode;
-use crate::store::Opened;
 use crate::store::StoreError;
 use crate::store::open_files;
 use crate::traffic;
@@ -102,43 +103,55 @@ impl ResultFiles {
 }
 
 /// The result of a run, with the packets of its second runs where they are still there.
-#[derive(Debug)]
-struct StoredRun {
-    opened: Opened,
-    analysis: Analysis,
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// What was measured.
+    pub journal: Journal,
+    /// What it means.
+    pub analysis: Analysis,
+    warnings: Vec<Flag>,
 }
 
 impl StoredRun {
-    fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
+    /// Reads the files of a result.
+    ///
+    /// # Errors
+    /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
+    pub fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
         let opened = open_files(files, mode)?;
         let analysis = opened.analyse();
-        Ok(Self { opened, analysis })
+        Ok(Self { journal: opened.journal, analysis, warnings: opened.warnings })
     }
 }
 
 impl Stored for StoredRun {
     fn warnings(&self) -> &[Flag] {
-        &self.opened.warnings
+        &self.warnings
     }
 
     fn samples(&self) -> usize {
-        self.opened.journal.records.len()
+        self.journal.records.len()
     }
 
     fn document(&self) -> Document {
-        crate::section::compose(&self.opened.journal, &self.analysis)
+        crate::section::compose(&self.journal, &self.analysis)
     }
 
     fn render(&self, format: &str) -> Result<Vec<u8>, UnknownFormat> {
-        crate::section::render_run(format, &self.opened.journal, &self.analysis)
+        crate::section::render_run(format, &self.journal, &self.analysis)
     }
 
     fn content(&self) -> Content<'_> {
-        Content::Run { journal: &self.opened.journal, analysis: &self.analysis }
+        Content::Run { journal: &self.journal, analysis: &self.analysis }
     }
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(crate::result::result(&self.opened.journal, &self.analysis))
+        serde_json::to_value(crate::result::result(&self.journal, &self.analysis))
+    }
+
+    /// Levels 1 and 2 without pictures.
+    fn brief(&self) -> String {
+        headline_text(&crate::section::compose_words(&self.journal, &self.analysis))
     }
 }
 

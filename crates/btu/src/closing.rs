@@ -1,8 +1,10 @@
-//! The end of a measurement of any verb with a plan of its own: its files, and the summary in the terminal.
+//! The end of a measurement of any verb: its files, who signs them, and the summary in the terminal.
 
 use std::path::Path;
 
+use anyhow::anyhow;
 use btu_control::JournalDir;
+use btu_core::journal::Journal;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -23,6 +25,8 @@ use crate::sign;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Complete,
+    /// The emulated link does not do what the plan asks for, with what is wrong.
+    EmulationMismatch(String),
     Interrupted,
     /// Another host is gone for good, with the reason.
     Lost(String),
@@ -37,44 +41,53 @@ pub(crate) struct Closing<'a> {
     pub(crate) ending: Ending,
     /// What has to be said again to go on, such as ` --peer lab1`.
     pub(crate) options: String,
-    pub(crate) json: bool,
     pub(crate) interrupt: &'a Interrupt,
 }
 
 impl Closing<'_> {
-    /// Closes the journal: everything that is said of it comes from what was read back by `open`.
+    /// Closes the journal: everything that is said of it comes from what was read back by `open`, and
+    /// `sign` says who stands for it.
     pub(crate) fn close<S: Stored>(
         &self,
         journal: &mut JournalDir,
         open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+        sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
     ) -> Result<S, Failure> {
         match &self.ending {
-            Ending::Complete => note(journal, "finished", &format!("{} is done", self.all))?,
-            Ending::Interrupted => note(journal, "interrupted", "stopped before its end")?,
+            Ending::Complete => note(journal, Journal::FINISHED, &format!("{} is done", self.all))?,
+            Ending::EmulationMismatch(wrong) => note(journal, "emulation_mismatch", wrong)?,
+            Ending::Interrupted => {
+                note(journal, "interrupted", &format!("stopped before {} was done", self.all))?;
+            }
             Ending::Lost(reason) => note(journal, "agent_lost", reason)?,
         }
         let stored = render_files(journal, open)?;
-        sign::sign_files(journal)?;
-        show(journal.path(), &stored, self.json)?;
+        sign(journal, &stored)?;
         Ok(stored)
     }
 
-    /// The exit code; `is_whole` where nothing that was measured has a fault.
-    pub(crate) fn exit(&self, journal: &JournalDir, is_whole: bool) -> Exit {
-        let Self { verb, options, .. } = self;
-        let again = format!("go on with: {}", again(verb, journal.path(), options));
+    /// The exit code, or why the measurement failed; `is_whole` where nothing that was measured has a fault.
+    pub(crate) fn exit(&self, directory: &Path, is_whole: bool) -> Result<Exit, Failure> {
+        let again = format!("go on with: {}", again(self.verb, directory, &self.options));
         match &self.ending {
+            Ending::Complete => Ok(exit(directory, is_whole)),
+            Ending::EmulationMismatch(wrong) => Err(mismatch(wrong)),
             Ending::Interrupted => {
                 output::message(&format!("interrupted; {again}"));
-                self.interrupt.exit()
+                Ok(self.interrupt.exit())
             }
             Ending::Lost(reason) => {
-                output::message(&format!("{reason}; {again}"));
-                Exit::Agent
+                let cause = anyhow!("an agent was lost: {reason}");
+                Err(Failure::agent(cause).hint(format!("what was measured is kept; {again}")))
             }
-            Ending::Complete => exit(journal.path(), is_whole),
         }
     }
+}
+
+/// A link that is not what the plan asked for.
+pub(crate) fn mismatch(wrong: &str) -> Failure {
+    let cause = anyhow!("the emulated link does not do what was asked: {wrong}");
+    Failure::environment(cause).hint("is the machine busy? btu doctor tells more")
 }
 
 /// What goes on with a measurement in this directory, as a shell takes it.
@@ -121,19 +134,22 @@ pub(crate) fn done<L: DeserializeOwned>(directory: &Path) -> Result<Option<Journ
 }
 
 /// Says of one that is finished what is done.
-pub(crate) fn say_finished(journal: &JournalDir) {
+fn say_finished(journal: &JournalDir) {
     let told = "the measurement is finished; only its files are rendered again";
     output::message(&format!("{}: {told}", journal.path().display()));
 }
 
-/// Its files, rendered again by `open`. What was measured stays, and who signed it.
+/// Its files, rendered again by `open`. What was measured stays, and who signed it; `sign` is for one that
+/// nobody could sign before.
 pub(crate) fn show_again<S: Stored>(
     journal: &JournalDir,
     json: bool,
     open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+    sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
 ) -> Result<S, Failure> {
     say_finished(journal);
     let stored = render_files(journal, open)?;
+    sign(journal, &stored)?;
     show(journal.path(), &stored, json)?;
     Ok(stored)
 }

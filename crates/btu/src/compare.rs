@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::rendering::Rendering;
 use crate::stored;
-use crate::stored::StoredRun;
+use crate::stored::NamedRun;
 
 /// Options of `btu compare`.
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed { Exit::Threshold } else { Exit::Done })
 }
 
-fn side(run: &StoredRun) -> Side {
+fn side(run: &NamedRun) -> Side {
     let result = btu_report::result(&run.journal, &run.analysis);
     Side {
         name: run.name.clone(),

@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::rendering::Rendering;
 use crate::stored;
-use crate::stored::StoredRun;
+use crate::stored::NamedRun;
 
 /// Options of `btu rank`.
 #[derive(Debug, clap::Args)]
@@ -51,8 +51,8 @@ pub(crate) fn rank(args: &RankArgs) -> Result<Exit, Failure> {
 
 /// Each result once, whatever copies of it were named: a host is no rival of its own. The copy that is
 /// worth most counts; of equals the one that was named first.
-fn once_each(runs: Vec<StoredRun>) -> Vec<StoredRun> {
-    let mut kept: Vec<StoredRun> = Vec::new();
+fn once_each(runs: Vec<NamedRun>) -> Vec<NamedRun> {
+    let mut kept: Vec<NamedRun> = Vec::new();
     for mut run in runs {
         let Some(other) = kept.iter_mut().find(|other| other.is_measured_as(&run)) else {
             kept.push(run);
@@ -69,7 +69,7 @@ fn once_each(runs: Vec<StoredRun>) -> Vec<StoredRun> {
     kept
 }
 
-fn candidate(run: &StoredRun) -> Candidate {
+fn candidate(run: &NamedRun) -> Candidate {
     let trust = run.verification.tier.words();
     Candidate::of(&run.name, &run.journal, &run.analysis, trust, &run.altered())
 }

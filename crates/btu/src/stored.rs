@@ -22,15 +22,15 @@ use crate::exit::Failure;
 use crate::output;
 use crate::sign;
 
-/// The result of a run, with what it means and who stands for it.
-pub(crate) struct StoredRun {
+/// The result of a run as a user calls it, with what it means and who stands for it.
+pub(crate) struct NamedRun {
     pub(crate) name: String,
     pub(crate) journal: Journal,
     pub(crate) analysis: Analysis,
     pub(crate) verification: Verification,
 }
 
-impl StoredRun {
+impl NamedRun {
     /// Opens `DIR`, `FILE`, or `NAME=` one of them.
     pub(crate) fn open(given: &str) -> Result<Self, Failure> {
         let (name, path) = named(given);
@@ -75,9 +75,9 @@ impl StoredRun {
 }
 
 /// Opens all of them; names that are not unique become the whole path.
-pub(crate) fn open_all(given: &[String]) -> Result<Vec<StoredRun>, Failure> {
-    let mut runs: Vec<StoredRun> =
-        given.iter().map(|one| StoredRun::open(one)).collect::<Result<_, _>>()?;
+pub(crate) fn open_all(given: &[String]) -> Result<Vec<NamedRun>, Failure> {
+    let mut runs: Vec<NamedRun> =
+        given.iter().map(|one| NamedRun::open(one)).collect::<Result<_, _>>()?;
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (run, given) in runs.iter_mut().zip(given) {
         if names.iter().filter(|name| **name == run.name).count() > 1 {
@@ -88,13 +88,13 @@ pub(crate) fn open_all(given: &[String]) -> Result<Vec<StoredRun>, Failure> {
 }
 
 /// In which rules these results differ.
-pub(crate) fn differing(runs: &[StoredRun]) -> Vec<Difference> {
+pub(crate) fn differing(runs: &[NamedRun]) -> Vec<Difference> {
     let settings: Vec<Setting> = runs.iter().map(|run| Setting::of(&run.journal)).collect();
     differences(&settings)
 }
 
 /// Each difference as a line: `preset: quick (a, b); official (c)`.
-pub(crate) fn told(found: &[Difference], runs: &[StoredRun]) -> Vec<String> {
+pub(crate) fn told(found: &[Difference], runs: &[NamedRun]) -> Vec<String> {
     let names = |who: &[usize]| {
         who.iter().map(|number| runs[*number].name.as_str()).collect::<Vec<_>>().join(", ")
     };
@@ -107,14 +107,14 @@ pub(crate) fn told(found: &[Difference], runs: &[StoredRun]) -> Vec<String> {
 }
 
 /// The end of a verb whose results are not comparable: every difference, and exit code 5.
-pub(crate) fn not_comparable(found: &[Difference], runs: &[StoredRun]) -> Failure {
+pub(crate) fn not_comparable(found: &[Difference], runs: &[NamedRun]) -> Failure {
     let lines = told(found, runs);
     let text = format!("these results are not comparable:\n  {}", lines.join("\n  "));
     Failure { exit: Exit::Incomparable, cause: anyhow!(text), hint: None }
 }
 
 /// The same for programs.
-pub(crate) fn not_comparable_json(found: &[Difference], runs: &[StoredRun]) -> Result<(), Failure> {
+pub(crate) fn not_comparable_json(found: &[Difference], runs: &[NamedRun]) -> Result<(), Failure> {
     let name = |number: &usize| runs[*number].name.clone();
     let value = |(value, who): &(String, Vec<usize>)| serde_json::json!({ "value": value, "results": who.iter().map(name).collect::<Vec<_>>() });
     let difference = |one: &Difference| {

@@ -13,6 +13,7 @@ use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::Interrupt;
+use crate::sign;
 
 /// Closes a measurement.
 pub(super) fn finish(
@@ -23,16 +24,18 @@ pub(super) fn finish(
 ) -> Result<Exit, Failure> {
     let peer = |name: &String| format!(" --peer {}", shell_word(shown(name)));
     let options = args.peer.as_ref().map_or_else(String::new, peer) + &args.state.again();
-    let (verb, all, json) = ("pingpong", "every round", args.json);
-    let closing = Closing { verb, all, ending, options, json, interrupt };
-    let stored = closing.close(journal, StoredPingPong::open)?;
+    let (verb, all) = ("pingpong", "every round");
+    let closing = Closing { verb, all, ending, options, interrupt };
+    let sign = |journal: &JournalDir, _: &_| sign::sign_files(journal);
+    let stored = closing.close(journal, StoredPingPong::open, sign)?;
+    closing::show(journal.path(), &stored, args.json)?;
     exported(args, &stored)?;
-    Ok(closing.exit(journal, !stored.analysis.has_faults()))
+    closing.exit(journal.path(), !stored.analysis.has_faults())
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &PingPongArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let stored = closing::show_again(journal, args.json, StoredPingPong::open)?;
+    let stored = closing::show_again(journal, args.json, StoredPingPong::open, |_, _| Ok(()))?;
     exported(args, &stored)?;
     Ok(closing::exit(journal.path(), !stored.analysis.has_faults()))
 }

@@ -10,11 +10,11 @@ use btu_core::plan::Plan;
 use btu_core::units::Nanos;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
+use btu_report::StoredRun;
 
 use super::Interrupt;
 use super::RunArgs;
 use super::finish;
-use super::finish::Closed;
 use super::options::Planned;
 use super::place;
 use super::remote::hosts::Hosts;
@@ -40,7 +40,7 @@ struct Elsewhere<'a> {
 /// Runs the verb with `--test`.
 pub(super) fn run(args: &RunArgs, name: &str, interrupt: &Interrupt) -> Result<Exit, Failure> {
     if let Some(journal) = finished(args)? {
-        return super::shown_again(args, &journal);
+        return finish::shown_again(args, &journal);
     }
     let Planned { plan, given } = planned(args)?;
     let state = StateDir::open(&args.state)?;
@@ -126,23 +126,22 @@ impl Elsewhere<'_> {
         let Some(journal) = tested::cut::<Record>(&self.tested, &failure, interrupt)? else {
             return tested::end(None, None, failure, interrupt);
         };
-        let closed = finish::render_files(&journal)?;
-        self.is_ordered(&closed.journal.plan)?;
-        finish::show(self.args, &closed)?;
-        let again = finish::again(self.args, &closed);
-        tested::end(Some(&closed.path), Some(&again), failure, interrupt)
+        let stored = closing::render_files(&journal, StoredRun::open)?;
+        self.is_ordered(&stored.journal.plan)?;
+        closing::show(journal.path(), &stored, self.args.json)?;
+        let again = finish::again(self.args, journal.path());
+        tested::end(Some(journal.path()), Some(&again), failure, interrupt)
     }
 
     /// The report as after any run, and its exit code by the events of the run.
     fn show(&self, files: &ResultFiles) -> Result<Exit, Failure> {
         let out = self.tested.copied.out();
         tested::write(&out, files.all())?;
-        let stored = btu_report::open(&out, OpenMode::Strict).map_err(Failure::unreadable)?;
-        let analysis = stored.analyse();
-        let closed = Closed { path: out, journal: stored.journal, analysis };
-        finish::show(self.args, &closed)?;
-        tested::ended(&closed.journal.events, &finish::again(self.args, &closed))?;
-        Ok(finish::exit(&closed))
+        let files = ResultFiles::read(&out).map_err(Failure::unreadable)?;
+        let stored = StoredRun::open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
+        closing::show(&out, &stored, self.args.json)?;
+        tested::ended(&stored.journal.events, &finish::again(self.args, &out))?;
+        Ok(closing::exit(&out, finish::is_whole(&stored)))
     }
 
     /// The longest step, with what may go wrong in it before it is given up.

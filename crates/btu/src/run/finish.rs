@@ -1,22 +1,24 @@
-//! What happens after the last cell: analysis, files, the report in the terminal.
+//! What happens after the last cell: signatures of the hosts, the end that all verbs share.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use btu_control::Ending;
+use btu_control::Ending as Driven;
 use btu_control::JournalDir;
 use btu_control::Runner;
-use btu_core::analysis::Analysis;
-use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
-use btu_report::Opened;
+use btu_report::StoredRun;
 
 use super::Done;
 use super::interrupt::Interrupt;
 use super::options::RunArgs;
 use super::start;
+use crate::closing;
+use crate::closing::Closing;
+use crate::closing::Ending;
 use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -33,7 +35,7 @@ pub(super) fn signatures(
     if !args.is_remote() {
         return Ok(made);
     }
-    let stored = opened(journal)?;
+    let stored = btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::unreadable)?;
     for (role, signed) in runner.signatures(stored.journal.plan.seed, &stored.journal.records) {
         match signed {
             Ok(signature) => made.push(signature),
@@ -47,126 +49,111 @@ pub(super) fn signatures(
     Ok(made)
 }
 
-/// A result that is whole, and what it means.
-pub(super) struct Closed {
-    pub(super) path: PathBuf,
-    pub(super) journal: Journal,
-    pub(super) analysis: Analysis,
-}
-
-/// Closes a run: an event, the rendered files, the signatures.
-pub(super) fn close(done: Done) -> Result<Closed, Failure> {
-    let Done { mut journal, ending, signatures, .. } = done;
-    let (event, detail) = match ending {
-        Ending::Complete => (Journal::FINISHED, "every pass is done".to_owned()),
-        Ending::EmulationMismatch(wrong) => ("emulation_mismatch", wrong.join("; ")),
-        Ending::Interrupted => ("interrupted", "stopped before the last pass was done".to_owned()),
-    };
-    start::note(&mut journal, event, &detail)?;
-    let closed = render_files(&journal)?;
-    sign::sign_run(&journal, &closed.journal, &signatures)?;
-    Ok(closed)
-}
-
-/// A result that is at its end already: its files, rendered again. Its signatures stay, if it has them;
-/// whatever a run of this plan cannot have left behind is signed by nobody.
-pub(super) fn render_again(journal: &JournalDir) -> Result<Closed, Failure> {
-    let stored = opened(journal)?;
-    if let Some(first) = btu_report::check_runs(&stored.journal).first() {
-        let (dir, place, detail) = (journal.path().display(), &first.place, &first.detail);
-        let cause = anyhow!("{dir}: not what was measured: {place}: {detail}");
-        return Err(Failure::usage(cause).hint("btu verify names every violation"));
+/// How a run came to its end: what the environment lacks comes before a lost agent (docs/results.md).
+pub(super) fn ending(driven: Driven, lost: Option<String>) -> Ending {
+    match (driven, lost) {
+        (Driven::EmulationMismatch(wrong), _) => Ending::EmulationMismatch(wrong.join("; ")),
+        (_, Some(lost)) => Ending::Lost(lost),
+        (Driven::Complete, None) => Ending::Complete,
+        (Driven::Interrupted, None) => Ending::Interrupted,
     }
-    let closed = rendered(journal, stored)?;
-    if !sign::is_signed(journal) {
-        sign::sign_run(journal, &closed.journal, &[])?;
-    }
-    Ok(closed)
 }
 
-/// The files of what a journal holds. Nobody signs them.
-pub(super) fn render_files(journal: &JournalDir) -> Result<Closed, Failure> {
-    rendered(journal, opened(journal)?)
-}
-
-fn opened(journal: &JournalDir) -> Result<Opened, Failure> {
-    btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::unreadable)
-}
-
-fn rendered(journal: &JournalDir, stored: Opened) -> Result<Closed, Failure> {
-    let analysis = stored.analyse();
-    write_files(journal, &stored.journal, &analysis)?;
-    Ok(Closed { path: journal.path().to_owned(), journal: stored.journal, analysis })
-}
-
-/// The exit code of a run, or why it failed.
-pub(super) fn told(
+/// Closes a run, and says how it ended.
+pub(super) fn finish(
     args: &RunArgs,
-    closed: &Closed,
-    ending: &Ending,
+    mut done: Done,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    match ending {
-        Ending::Complete => Ok(exit(closed)),
-        Ending::EmulationMismatch(wrong) => Err(mismatch(&wrong.join("; "))),
-        Ending::Interrupted => {
-            output::message(&format!("interrupted; go on with: {}", again(args, closed)));
-            Ok(interrupt.exit())
-        }
+    let closing = closing(args, done.ending.clone(), interrupt);
+    let stored = close(&closing, &mut done)?;
+    closing::show(done.journal.path(), &stored, args.json)?;
+    closing.exit(done.journal.path(), is_whole(&stored))
+}
+
+/// The journal, its files and their signatures. Nothing is said here: whoever ordered the run reads its events.
+pub(super) fn close(closing: &Closing<'_>, done: &mut Done) -> Result<StoredRun, Failure> {
+    let others = &done.signatures;
+    let sign =
+        |journal: &JournalDir, stored: &StoredRun| sign::sign_run(journal, &stored.journal, others);
+    closing.close(&mut done.journal, StoredRun::open, sign)
+}
+
+pub(super) fn closing<'a>(args: &RunArgs, ending: Ending, interrupt: &'a Interrupt) -> Closing<'a> {
+    Closing { verb: VERB, all: "every pass", ending, options: options(args), interrupt }
+}
+
+/// A run that is at its end is not measured again: whoever could, would keep the better score. Whatever a
+/// run of this plan cannot have left behind is signed by nobody, and what another host measured by that
+/// host or by nobody.
+pub(super) fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, Failure> {
+    let is_own = args.test.is_none();
+    if is_own {
+        is_as_measured(journal)?;
     }
+    let sign = |journal: &JournalDir, stored: &StoredRun| {
+        let is_due = is_own && !sign::is_signed(journal);
+        if is_due { sign::sign_run(journal, &stored.journal, &[]) } else { Ok(()) }
+    };
+    let stored = closing::show_again(journal, args.json, StoredRun::open, sign)?;
+    Ok(closing::exit(journal.path(), is_whole(&stored)))
+}
+
+fn is_as_measured(journal: &JournalDir) -> Result<(), Failure> {
+    let stored = btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::unreadable)?;
+    let violations = btu_report::check_runs(&stored.journal);
+    let Some(first) = violations.first() else { return Ok(()) };
+    let (dir, place, detail) = (journal.path().display(), &first.place, &first.detail);
+    let cause = anyhow!("{dir}: not what was measured: {place}: {detail}");
+    Err(Failure::usage(cause).hint("btu verify names every violation"))
 }
 
 /// What goes on with a run that is not at its end.
-pub(super) fn again(args: &RunArgs, closed: &Closed) -> String {
+pub(super) fn again(args: &RunArgs, directory: &Path) -> String {
+    closing::again(VERB, directory, &options(args))
+}
+
+/// What has to be said again to go on.
+fn options(args: &RunArgs) -> String {
     let agents = [("test", &args.test), ("active", &args.active), ("passive", &args.passive)];
     let agents = agents.map(|(role, agent)| {
         let name = |agent: &String| format!(" --{role} {}", shell_word(shown(agent)));
         agent.as_ref().map_or_else(String::new, name)
     });
     let word = |path: &PathBuf| shell_word(&path.display().to_string());
-    let option = |name: &str, path: &Option<PathBuf>| {
-        path.as_ref().map_or_else(String::new, |path| format!(" --{name} {}", word(path)))
-    };
+    let io = |path| format!(" --io-dir {}", word(path));
+    let io = args.io_dir.as_ref().map_or_else(String::new, io);
     let memory = if args.allow_tmpfs { " --allow-tmpfs" } else { "" };
-    let places = [args.state.again(), option("io-dir", &args.io_dir)].concat();
-    format!("btu run --resume {}{}{places}{memory}", word(&closed.path), agents.concat())
+    format!("{}{}{io}{memory}", agents.concat(), args.state.again())
 }
 
-/// The exit code of a run that came to its end.
-pub(super) fn exit(closed: &Closed) -> Exit {
-    if has_capped(&closed.analysis) { Exit::Incomplete } else { Exit::Done }
+/// False where a cell met its cap or failed: its figure is a bound.
+pub(super) fn is_whole(stored: &StoredRun) -> bool {
+    !stored.analysis.runs.iter().any(|run| run.capped)
 }
 
-/// A link that is not what the plan asked for.
-pub(crate) fn mismatch(wrong: &str) -> Failure {
-    let cause = anyhow!("the emulated link does not do what was asked: {wrong}");
-    Failure::environment(cause).hint("is the machine busy? btu doctor tells more")
-}
+/// As it is typed.
+const VERB: &str = "run";
 
-fn write_files(dir: &JournalDir, journal: &Journal, analysis: &Analysis) -> Result<(), Failure> {
-    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
-        let bytes = render(format, journal, analysis)?;
-        dir.write(file, &bytes).map_err(start::journal_failure)?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_first_in_the_table_of_exit_codes_is_how_a_run_ended() {
+        let wrong = || Driven::EmulationMismatch(vec!["delay".to_owned(), "rate".to_owned()]);
+        let mismatch = Ending::EmulationMismatch("delay; rate".to_owned());
+        let silent = || Some("active: silent".to_owned());
+        let lost = Ending::Lost("active: silent".to_owned());
+        for (driven, reason, ended) in [
+            (wrong(), silent(), &mismatch),
+            (wrong(), None, &mismatch),
+            (Driven::Complete, silent(), &lost),
+            (Driven::Interrupted, silent(), &lost),
+            (Driven::Complete, None, &Ending::Complete),
+            (Driven::Interrupted, None, &Ending::Interrupted),
+        ] {
+            assert_eq!(ending(driven, reason), *ended);
+        }
     }
-    Ok(())
-}
-
-/// Level 1 and 2 for people, or the whole result for programs.
-pub(super) fn show(args: &RunArgs, closed: &Closed) -> Result<(), Failure> {
-    let Closed { path, journal, analysis } = closed;
-    if args.json {
-        return output::bytes(&render("json", journal, analysis)?);
-    }
-    let document = btu_report::compose_words(journal, analysis);
-    output::result(&btu_report::headline_text(&document))?;
-    output::result(&format!("\nreport: {}\n", path.join("report.html").display()))
-}
-
-fn render(format: &str, journal: &Journal, analysis: &Analysis) -> Result<Vec<u8>, Failure> {
-    btu_report::render_run(format, journal, analysis).map_err(Failure::usage)
-}
-
-/// True where a cell met its cap or failed: its figure is a bound.
-fn has_capped(analysis: &Analysis) -> bool {
-    analysis.runs.iter().any(|run| run.capped)
 }

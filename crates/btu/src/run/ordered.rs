@@ -104,12 +104,11 @@ fn measured(site: &Site<'_>, order: &TestOrder, told: &Told) -> Result<Measured,
         }
     };
     let mut watcher = Telling(told.clone());
-    let done = super::carry_out(&args, started, &mut watcher)?;
-    let directory = done.journal.path().to_owned();
-    // What became of it stands in its events: whoever ordered it reads them there.
-    let closed = finish::close(done)?;
-    let files = ResultFiles::read(&directory).map_err(Failure::environment)?;
-    Ok(Measured { bundle: handed_over(&files)?, moved: moved(&closed.journal) })
+    let mut done = super::carry_out(&args, started, &mut watcher)?;
+    let closing = finish::closing(&args, done.ending.clone(), &interrupt);
+    let stored = finish::close(&closing, &mut done)?;
+    let files = ResultFiles::read(done.journal.path()).map_err(Failure::environment)?;
+    Ok(Measured { bundle: handed_over(&files)?, moved: moved(&stored.journal) })
 }
 
 /// A result as one file for whoever ordered it, who hears what helps where there can be none.

@@ -13,6 +13,7 @@ use crate::closing::Ending;
 use crate::exit::Exit;
 use crate::exit::Failure;
 use crate::run::Interrupt;
+use crate::sign;
 
 /// Closes a measurement, and says how it ended; the agents are known by what is in `state`.
 pub(super) fn finish(
@@ -21,32 +22,31 @@ pub(super) fn finish(
     ending: Ending,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let closing = Closing { options: state.again(), ..closing(args, ending, interrupt) };
-    let stored = closing.close(&mut started.journal, StoredTraffic::open)?;
+    let closing = Closing { options: state.again(), ..closing(ending, interrupt) };
+    let stored = close(&closing, started)?;
+    closing::show(started.journal.path(), &stored, args.json)?;
     let is_whole = stored.journal.runs().all(RunSample::is_complete);
-    Ok(closing.exit(&started.journal, is_whole))
+    closing.exit(started.journal.path(), is_whole)
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &OutputArgs, journal: &JournalDir) -> Result<Exit, Failure> {
-    let stored = closing::show_again(journal, args.json, StoredTraffic::open)?;
+    let stored = closing::show_again(journal, args.json, StoredTraffic::open, |_, _| Ok(()))?;
     Ok(closing::exit(journal.path(), stored.journal.runs().all(RunSample::is_complete)))
 }
 
-/// Closes a measurement of which another host hears by its events.
+/// The journal and its files. Nothing is said here: whoever ordered the measurement reads its events.
 pub(super) fn close(
-    args: &OutputArgs,
+    closing: &Closing<'_>,
     started: &mut Started,
-    ending: Ending,
-    interrupt: &Interrupt,
-) -> Result<(), Failure> {
-    let closing = closing(args, ending, interrupt);
-    closing.close(&mut started.journal, StoredTraffic::open).map(drop)
+) -> Result<StoredTraffic, Failure> {
+    let sign = |journal: &JournalDir, _: &_| sign::sign_files(journal);
+    closing.close(&mut started.journal, StoredTraffic::open, sign)
 }
 
-fn closing<'a>(args: &OutputArgs, ending: Ending, interrupt: &'a Interrupt) -> Closing<'a> {
-    let (verb, all, json) = (VERB, "every run", args.json);
-    Closing { verb, all, ending, options: String::new(), json, interrupt }
+pub(super) fn closing(ending: Ending, interrupt: &Interrupt) -> Closing<'_> {
+    let (verb, all) = (VERB, "every run");
+    Closing { verb, all, ending, options: String::new(), interrupt }
 }
 
 /// As it is typed.

@@ -58,8 +58,7 @@ fn measured(state: &StateDir, order: &TestOrder, told: &Told) -> Result<Measured
     };
     let mut started = start::start(wanted, &interrupt)?;
     let ending = measure::measure(&mut started, &interrupt)?;
-    // What became of it stands in its events: whoever ordered it reads them there.
-    finish::close(&output, &mut started, ending, &interrupt)?;
+    finish::close(&finish::closing(ending, &interrupt), &mut started)?;
     let files = ResultFiles::read(started.journal.path()).map_err(Failure::environment)?;
     let moved = started.hosts.take_untold();
     Ok(Measured { bundle: handed_over(&files)?, moved })

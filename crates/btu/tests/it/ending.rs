@@ -50,6 +50,8 @@ fn a_run_in_which_a_cell_met_its_cap_is_complete_and_ends_with_6() {
         skip!("machine too busy: {message}");
     }
     assert_eq!(ended.status.code(), Some(6), "{message}");
+    let why = "incomplete: what went wrong is in result/report.html\n";
+    assert!(message.contains(why), "{message}");
     let result = read_json(&folder.path().join("result/result.json"));
     assert_eq!((&result["complete"], &result["rankable"]), (&true.into(), &false.into()));
     let cells = result["cells"].as_array().unwrap();
@@ -57,7 +59,9 @@ fn a_run_in_which_a_cell_met_its_cap_is_complete_and_ends_with_6() {
     assert!(cells.len() == 2 && cells.iter().all(is_capped), "{cells:#?}");
     // Rendered again, it is no better.
     let again = btu().current_dir(folder.path()).args(["run", "--resume", "result"]).output();
-    assert_eq!(again.unwrap().status.code(), Some(6));
+    let again = again.unwrap();
+    assert_eq!(again.status.code(), Some(6));
+    assert!(said(&again).contains(why), "{}", said(&again));
 }
 
 #[test]

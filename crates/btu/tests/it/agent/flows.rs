@@ -290,7 +290,9 @@ fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
         wait_until(|| agent.workers() == 0);
         let (code, told) = ended(&mut child, SOON);
         assert_eq!(code, Some(4), "{told}");
+        assert!(told.contains("an agent was lost: "), "{told}");
         assert!(told.contains("all work was stopped"), "{told}");
+        assert!(told.contains("go on with: btu traffic --resume long"), "{told}");
     });
 }
 
