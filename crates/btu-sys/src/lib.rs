@@ -9,6 +9,10 @@
 #[path = "../../../tests/skip.rs"]
 mod skip;
 
+#[cfg(test)]
+#[path = "../../../tests/wait.rs"]
+mod patience;
+
 mod addresses;
 pub mod alloc;
 pub mod clock;

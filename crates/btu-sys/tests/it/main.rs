@@ -17,4 +17,7 @@ mod nftables;
 #[cfg(test)]
 mod packet;
 #[cfg(test)]
+#[path = "../../../../tests/wait.rs"]
+mod wait;
+#[cfg(test)]
 mod xdp;

@@ -21,6 +21,7 @@ use btu_sys::netlink::VethEnd;
 use btu_sys::sysctl;
 
 use crate::isolated::isolated;
+use crate::wait::wait_until;
 
 /// What only a packet that never comes takes longer than.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -163,12 +164,10 @@ fn what_comes_in_by_one_link_leaves_by_the_other_or_is_counted() {
         let (sender, receiver) = (sender.unwrap(), receiver.unwrap());
         // Each device carries packets only when the kernel has seen its carrier. The other link is down: what is
         // handed to it is refused.
-        let lost = (0..100).find(|_| {
+        wait_until("a packet that is refused", || {
             sender.send_to(b"lost", (FAR, 4711)).unwrap();
-            thread::sleep(PATIENCE / 1000);
             wire.netlink.refused(inner_near).unwrap() > 0
         });
-        assert!(lost.is_some(), "nothing was refused");
         assert_eq!(wire.netlink.refused(inner_far).unwrap(), 0);
         wire.netlink.set_up(inner_far).unwrap();
         for one in [&sender, &receiver] {
@@ -176,10 +175,13 @@ fn what_comes_in_by_one_link_leaves_by_the_other_or_is_counted() {
         }
         let mut text = [0; 8];
         let mut came = |from: &UdpSocket, word: &[u8], to: &UdpSocket, address| {
-            (0..100).find_map(|_| {
+            let mut came = None;
+            wait_until("a packet by the other link", || {
                 from.send_to(word, (address, 4711)).unwrap();
-                to.recv_from(&mut text).ok()
-            })
+                came = to.recv_from(&mut text).ok();
+                came.is_some()
+            });
+            came
         };
         assert_eq!(came(&sender, b"found", &receiver, FAR), Some((5, (NEAR, 4711).into())));
         let refused = wire.netlink.refused(inner_near).unwrap();

@@ -131,7 +131,7 @@ impl Bed {
         let window = writer.sample.tcp_info.as_ref().and_then(|info| info.cwnd_segments);
         let most = plant.most_window.map_or(u64::MAX, u64::from);
         assert!(window <= Some(most), "the kernel keeps to the bound of a route: {window:?}");
-        thread::sleep(LAST_PACKETS);
+        let_arrive(plant);
         let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
         let captures = recording.finish().expect("the packets");
         let (end, seen_at) = match (path, plant.direction) {
@@ -374,6 +374,15 @@ impl Running {
     }
 }
 
+/// Lets arrive what was still on its way when both ends were done: once there and back, as a second run of
+/// the product does.
+fn let_arrive(plant: &Plant) {
+    let delays =
+        plant.link.iter().copied().flatten().filter_map(|text| text.strip_prefix("delay "));
+    let delays = delays.map(|text| text.parse::<Nanos>().expect("a time with its unit"));
+    thread::sleep(Duration::from(delays.sum::<Nanos>()) + LAST_PACKETS);
+}
+
 fn path(plant: &Plant) -> Path {
     if plant.is_emulated() { Path::Emulated } else { Path::Direct }
 }
@@ -386,5 +395,4 @@ const BOXES: [Role; 2] = [Role::Test, Role::Active];
 const MOST_PACKETS: usize = 250_000;
 const WRITE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What is still on its way when both ends are done.
-const LAST_PACKETS: Duration = Duration::from_millis(150);
+const LAST_PACKETS: Duration = Duration::from_millis(5);

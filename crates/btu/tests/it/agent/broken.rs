@@ -8,7 +8,6 @@ use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 use std::time::Duration;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -33,6 +32,7 @@ use crate::program::read_json;
 use crate::program::short_plan;
 use crate::program::signal;
 use crate::program::wait_until;
+use crate::wait::wait_within;
 
 /// [`MANY`] in two passes: 2 cases, 2 applications, the activity and its baseline.
 fn few() -> String {
@@ -51,15 +51,6 @@ fn assert_has(hosts: &Hosts, result: &str, count: usize) {
     unique.dedup();
     assert_eq!((cells.len(), unique.len()), (count, count));
     assert_eq!(read_json(&hosts.path(result).join("result.json"))["complete"], true);
-}
-
-/// For what takes as long as a lease.
-fn wait_long(mut condition: impl FnMut() -> bool) {
-    let end = Instant::now() + A_LOT;
-    while !condition() {
-        assert!(Instant::now() < end, "waited in vain");
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
 }
 
 /// A run of a few cells, as if nothing had happened: an agent that is lost is not waited for.
@@ -96,7 +87,7 @@ fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_men
         wait_until(|| has_records(&result, 4) && hosts.connections(0) >= 2);
         hosts.cut(0);
         // Should the run have ended just before, a conductor may be silent for a minute and more.
-        wait_long(|| agent.workers() == 0);
+        wait_within(A_LOT, "the end of the lease", || agent.workers() == 0);
         wait_until(|| hosts.connections(0) == 0);
         assert!(log(&agent).contains("the lease expired"), "{}", log(&agent));
         hosts.mend(0);

@@ -1,17 +1,17 @@
 //! Nothing of a link outlives it, however it ends (check E16).
 
+use std::fmt;
 use std::fs;
 use std::io::BufRead;
 use std::io::BufReader;
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
 
 use super::need_namespaces;
 use super::users;
 use super::users::User;
 use super::users::btu;
 use super::users::link;
+use crate::wait::wait_until;
 
 /// Namespaces of a command, as the kernel names them: `net:[4026532000]`.
 #[derive(Debug)]
@@ -40,11 +40,8 @@ impl Inside {
 
     /// Waits for the end of all, but not for ever.
     pub(crate) fn are_gone_soon(&self) {
-        let end = Instant::now() + Duration::from_mins(1);
-        while !self.survivors().is_empty() {
-            assert!(Instant::now() < end, "still there: {:#?}", self.survivors());
-            std::thread::yield_now();
-        }
+        let still_there = fmt::from_fn(|out| write!(out, "still there: {:#?}", self.survivors()));
+        wait_until(still_there, || self.survivors().is_empty());
     }
 }
 
