@@ -1,6 +1,7 @@
 //! Transports, measuring loops, host activities, file protocols and probes.
 //!
-//! The engine does what it is told on the host where it runs: it knows no plan and no other host.
+//! The engine does what it is told on the host where it runs, one job at a time: it knows no whole plan and no
+//! agent.
 //! A black box listens as the *far side* of COMM, the test host connects as its *near side*, and
 //! the times of the near side are the result.
 #![forbid(unsafe_code)]
