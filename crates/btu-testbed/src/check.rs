@@ -105,7 +105,7 @@ impl Effort {
 }
 
 /// Checks one link. Whatever could not be checked is a mismatch, too.
-pub fn verify(
+pub fn check_link(
     emulator: &dyn Emulator,
     prober: &mut dyn Prober,
     check: &Check<'_>,

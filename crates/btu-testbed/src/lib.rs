@@ -7,9 +7,9 @@
 pub mod around;
 pub mod backend;
 pub mod capture;
+pub mod check;
 pub mod front;
 pub mod local;
 pub mod outside;
 pub mod segment;
 mod sysctls;
-pub mod verify;

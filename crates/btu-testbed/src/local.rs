@@ -31,9 +31,9 @@ use crate::backend::Emulator;
 use crate::backend::LinkPorts;
 use crate::backend::Order;
 use crate::backend::Settings;
-use crate::verify;
-use crate::verify::Check;
-use crate::verify::Prober;
+use crate::check;
+use crate::check::Check;
+use crate::check::Prober;
 
 pub use recording::Recording;
 
@@ -155,8 +155,8 @@ impl LocalTestbed {
     }
 
     /// Checks one emulated link with somebody's traffic.
-    pub fn verify(&self, prober: &mut dyn Prober, check: &Check<'_>) -> VerificationSample {
-        verify::verify(&*self.emulator, prober, check)
+    pub fn check_link(&self, prober: &mut dyn Prober, check: &Check<'_>) -> VerificationSample {
+        check::check_link(&*self.emulator, prober, check)
     }
 
     /// Lets TCP hand large packets to the direct link to a black box and leave their segmentation to it,

@@ -92,7 +92,7 @@ fn honest(emulator: &Imagined) -> Traffic<'_> {
 #[test]
 fn a_link_that_does_what_was_asked_has_no_mismatch() {
     let emulator = Imagined::default();
-    let record = verify(&emulator, &mut honest(&emulator), &check());
+    let record = check_link(&emulator, &mut honest(&emulator), &check());
     assert_eq!(record.mismatches, Vec::<String>::new());
     assert_eq!(record.delayed_rtt_us.unwrap().n, 20, "0.2 s of round trips of 10 ms");
     assert_eq!(record.direct_rtt_us.unwrap().n, 200);
@@ -105,7 +105,7 @@ fn a_link_that_does_what_was_asked_has_no_mismatch() {
 fn a_wrong_delay_is_told_with_both_numbers() {
     let emulator = Imagined::default();
     let mut traffic = Traffic { extra_delay: Nanos::from_millis(1), ..honest(&emulator) };
-    let record = verify(&emulator, &mut traffic, &check());
+    let record = check_link(&emulator, &mut traffic, &check());
     let expected = "delay 5ms each way should add 10000 us to a round trip, it adds 11000 us \
                     (allowed: 500 us more or less)";
     assert_eq!(record.mismatches, [expected]);
@@ -115,7 +115,7 @@ fn a_wrong_delay_is_told_with_both_numbers() {
 fn one_packet_beside_the_pattern_is_found() {
     let emulator = Imagined::default();
     let mut traffic = Traffic { also_missing: Some(77), ..honest(&emulator) };
-    let record = verify(&emulator, &mut traffic, &check());
+    let record = check_link(&emulator, &mut traffic, &check());
     assert_eq!(record.mismatches.len(), 2);
     assert!(record.mismatches[0].ends_with("packet 77 was lost unasked"), "{record:?}");
 }
@@ -124,7 +124,7 @@ fn one_packet_beside_the_pattern_is_found() {
 fn lost_round_trips_and_unasked_losses_are_mismatches() {
     let emulator = Imagined { socket_drops: 3, ..Imagined::default() };
     let mut traffic = Traffic { lost_trips: 2, ..honest(&emulator) };
-    let found = verify(&emulator, &mut traffic, &check()).mismatches.join("; ");
+    let found = check_link(&emulator, &mut traffic, &check()).mismatches.join("; ");
     assert!(found.contains("2 of 200 round trips were lost (direct path)"), "{found}");
     assert!(found.contains("test-active  lost 3 packets unasked"), "{found}");
 }

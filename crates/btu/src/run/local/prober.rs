@@ -15,13 +15,13 @@ use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
 use btu_engine::prober::Path as Walk;
+use btu_testbed::check::Check;
+use btu_testbed::check::Effort;
+use btu_testbed::check::Fault;
+use btu_testbed::check::Prober;
+use btu_testbed::check::Way;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
-use btu_testbed::verify::Check;
-use btu_testbed::verify::Effort;
-use btu_testbed::verify::Fault;
-use btu_testbed::verify::Prober;
-use btu_testbed::verify::Way;
 
 /// Checks every emulated link that the plan uses, unless somebody wants an early end.
 pub(super) fn verify(
@@ -59,7 +59,7 @@ fn check(plan: &Plan, when: When, mut traffic: Traffic<'_>) -> VerificationSampl
         seed: plan.seed,
         effort: effort(plan),
     };
-    traffic.testbed.verify(&mut traffic, &check)
+    traffic.testbed.check_link(&mut traffic, &check)
 }
 
 /// A run of a minute cannot spend seconds on a check.
