@@ -1,6 +1,6 @@
 //! Programs and tests that cargo has built, and how a test binary is run.
 //!
-//! Tests of a crate's `it` send real traffic, side by side on all CPUs. What fails there is run once
+//! Integration tests send real traffic, most of them side by side on all CPUs. What fails there is run once
 //! more, alone: a disturbance passes then and is counted as one, a fault of the product stays red.
 
 use std::panic::resume_unwind;
@@ -77,7 +77,7 @@ impl Binary {
         Some(Self {
             title: format!("{krate}: {} ({})", target.name, target.kind.join(", ")),
             executable: message.executable?,
-            is_real: target.name == "it",
+            is_real: target.kind.iter().any(|kind| kind == "test"),
             is_test: message.profile?.test,
             folder,
         })
@@ -133,6 +133,10 @@ mod tests {
         let lib = r#"{"reason":"compiler-artifact","manifest_path":"/w/a/Cargo.toml","target":{"name":"a","kind":["lib"]},"profile":{"test":false},"executable":null}"#;
         let named = Binary::named(test).unwrap();
         assert!(named.is_test && named.is_real);
+        let alone = Binary::named(&test.replace("\"it\"", "\"alone\"")).unwrap();
+        assert!(alone.is_real, "{}", alone.title);
+        let pure = test.replace("\"it\"", "\"a\"").replace("[\"test\"]", "[\"lib\"]");
+        assert!(!Binary::named(&pure).unwrap().is_real);
         assert_eq!((named.title.as_str(), named.folder), ("a: it (test)", "/w/a".into()));
         assert!(Binary::named(lib).is_none());
         assert!(Binary::named("{\"reason\":\"build-finished\",\"success\":true}").is_none());
