@@ -4,7 +4,6 @@
 mod agent;
 mod bundle;
 mod cli;
-mod closing;
 mod compare;
 mod completions;
 mod conductor;
@@ -14,6 +13,7 @@ mod explain;
 mod link;
 mod list;
 mod man;
+mod measurement;
 mod model;
 mod output;
 mod pair;

@@ -16,12 +16,12 @@ mod start;
 use btu_core::pingpong::sample::Line;
 use btu_core::words::several;
 
-use crate::closing;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
 use crate::output;
 use crate::progress::span;
-use crate::run::Interrupt;
 
 pub(crate) use options::PingPongArgs;
 

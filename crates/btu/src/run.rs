@@ -2,15 +2,10 @@
 
 mod caution;
 mod elsewhere;
-pub(crate) mod facts;
 mod finish;
-mod first_part;
-mod interrupt;
 mod local;
-pub(crate) mod losses;
 mod options;
 pub(crate) mod ordered;
-pub(crate) mod place;
 mod remote;
 mod second;
 pub(crate) mod start;
@@ -28,16 +23,16 @@ use btu_core::words::several;
 use self::start::Start;
 use self::start::Started;
 use self::watch::Progressing;
-use crate::closing::Ending;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing::Ending;
+use crate::measurement::journal;
 use crate::output;
 use crate::progress::span;
 
-pub(crate) use interrupt::Interrupt;
 pub(crate) use local::not_made;
 pub(crate) use options::RunArgs;
-pub(crate) use options::fresh_seed;
 
 /// Runs the verb.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -71,11 +66,11 @@ fn carry_out(args: &RunArgs, started: Started, watcher: &mut dyn Watcher) -> Res
     let Started { plan, mut journal, records, mut runner, loss } = started;
     let mut conductor = Conductor::new(plan, records, watcher.now());
     let ending = drive(&mut conductor, &mut *runner, &mut journal, watcher);
-    let ending = finish::ending(ending.map_err(start::journal_failure)?, loss.told());
+    let ending = finish::ending(ending.map_err(journal::journal_failure)?, loss.told());
     if ending == Ending::Complete {
         for cell in conductor.not_run_again() {
             let detail = format!("{}: the time for second runs was over", cell.id());
-            start::note(&mut journal, Journal::NOT_RUN_AGAIN, &detail)?;
+            journal::note(&mut journal, Journal::NOT_RUN_AGAIN, &detail)?;
         }
     }
     let signatures = match ending {

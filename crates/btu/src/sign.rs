@@ -23,8 +23,8 @@ use btu_report::ResultFiles;
 use btu_report::SIGNATURES;
 
 use crate::exit::Failure;
+use crate::measurement::journal::journal_failure;
 use crate::output;
-use crate::run::start::journal_failure;
 
 /// The program as manifests name it.
 pub(crate) const PROGRAM: &str = concat!("btu ", env!("CARGO_PKG_VERSION"));

@@ -35,11 +35,11 @@ use btu_core::traffic::sample::Line;
 use btu_core::words::several;
 
 use self::start::Wanted;
-use crate::closing;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
 use crate::output;
-use crate::run::Interrupt;
 
 pub(crate) use options::TrafficArgs;
 

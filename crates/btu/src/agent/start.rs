@@ -29,8 +29,8 @@ use super::serve::Server;
 use super::state::StateDir;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
 use crate::output;
-use crate::run::Interrupt;
 
 /// Serves until a signal ends it.
 pub(super) fn start(args: &AgentArgs) -> Result<Exit, Failure> {

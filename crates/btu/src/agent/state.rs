@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 
 use super::StateArgs;
 use crate::exit::Failure;
-use crate::run::place::timestamp;
+use crate::measurement::place::timestamp;
 
 /// The directory.
 #[derive(Clone, Debug)]

@@ -32,10 +32,10 @@ use super::worker::each_request;
 use crate::conductor::proof::Files;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Told;
 use crate::run::ordered;
 use crate::run::ordered::Measured;
 use crate::run::ordered::Site;
-use crate::run::ordered::Told;
 use crate::traffic;
 use crate::traffic::words;
 

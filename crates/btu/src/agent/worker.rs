@@ -60,7 +60,7 @@ use super::front::Emulator;
 use super::service::Served;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::run::facts;
+use crate::measurement::facts;
 
 pub(crate) use self::account::Account;
 

@@ -12,7 +12,7 @@ use anyhow::Context;
 use anyhow::anyhow;
 
 use crate::exit::Failure;
-use crate::run::place;
+use crate::measurement::place;
 
 /// A directory that is taken.
 #[derive(Debug)]

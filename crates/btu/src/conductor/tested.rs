@@ -37,13 +37,13 @@ use super::disk::replace;
 use super::peer::Steps;
 use super::proof::EVENTS;
 use super::told::forget_proofs;
-use crate::closing::mismatch;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing::mismatch;
+use crate::measurement::journal::journal_failure;
+use crate::measurement::journal::note;
 use crate::output;
-use crate::run::Interrupt;
-use crate::run::start::journal_failure;
-use crate::run::start::note;
 use crate::sign;
 
 /// A host under test, and who takes part in its test.

@@ -6,13 +6,13 @@ use btu_report::StoredPingPong;
 
 use super::export;
 use super::options::PingPongArgs;
-use crate::closing;
-use crate::closing::Closing;
-use crate::closing::Ending;
 use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
+use crate::measurement::closing::Closing;
+use crate::measurement::closing::Ending;
 use crate::sign;
 
 /// Closes a measurement.

@@ -15,10 +15,10 @@ use btu_core::units::Bytes;
 use super::search;
 use super::start::Started;
 use super::start::declared;
-use crate::closing::Ending;
 use crate::exit::Failure;
-use crate::run::Interrupt;
-use crate::run::start::journal_failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing::Ending;
+use crate::measurement::journal::journal_failure;
 
 /// Measures everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {

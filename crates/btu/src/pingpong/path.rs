@@ -27,7 +27,7 @@ use btu_testbed::local::Steering;
 use super::options::PingPongArgs;
 use super::peer;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
 use crate::run::not_made;
 
 /// Hosts without a connection yet, and what is to be said of them.

@@ -27,7 +27,7 @@ use crate::conductor::NamedAgent;
 use crate::conductor::RemoteService;
 use crate::conductor::Wanted;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
 
 /// An agent that answers words of the ping-pong.
 #[derive(Debug)]

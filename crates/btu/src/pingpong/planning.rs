@@ -124,7 +124,7 @@ impl WhatArgs {
             base: self.base.clone(),
             chasms: (timed && self.chasms.is_on() && !self.table).then_some(search),
             sizes: self.size_choice()?,
-            ..Plan::new(configurations, self.seed.unwrap_or_else(crate::run::fresh_seed))
+            ..Plan::new(configurations, self.seed.unwrap_or_else(crate::measurement::fresh_seed))
         };
         known_base(&plan)?;
         Ok(plan)

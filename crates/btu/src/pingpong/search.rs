@@ -13,7 +13,7 @@ use btu_sys::clock;
 
 use super::start::Started;
 use crate::exit::Failure;
-use crate::run::start::journal_failure;
+use crate::measurement::journal::journal_failure;
 
 /// Looks for chasms in one curve. What the journal holds already is not measured again; what is not
 /// measured any more is answered with the reason, so that the search always comes to its end.

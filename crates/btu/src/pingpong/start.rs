@@ -26,10 +26,10 @@ use super::path::Hosts;
 use super::planning;
 use super::progress::Progress;
 use crate::exit::Failure;
-use crate::run::Interrupt;
-use crate::run::facts;
-use crate::run::place;
-use crate::run::start;
+use crate::measurement::Interrupt;
+use crate::measurement::facts;
+use crate::measurement::journal;
+use crate::measurement::place;
 
 /// A ping-pong that is ready for its next visit.
 pub(super) struct Started {
@@ -59,7 +59,7 @@ pub(super) fn start(args: &PingPongArgs, interrupt: &Interrupt) -> Result<Starte
     hosts.placement.insert("clock_step_ns".to_owned(), Fact::known(step.count()));
     let progress = Progress::new(args.quiet || args.json);
     let (journal, lines) = if let Some(directory) = &args.resume {
-        start::go_on(directory, &hosts)?
+        journal::go_on(directory, &hosts)?
     } else {
         let lines = declare(args, &plan, &mut sessions)?;
         fresh(args, &plan, &hosts, lines.into_iter().chain(imports).collect())?
@@ -75,9 +75,9 @@ fn fresh(
     lines: Vec<Line>,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
     let out = args.out.clone().unwrap_or_else(|| default_out(plan));
-    let mut journal = start::begin(&out, &plan.to_toml(), hosts)?;
+    let mut journal = journal::begin(&out, &plan.to_toml(), hosts)?;
     for line in &lines {
-        journal.keep(line).map_err(start::journal_failure)?;
+        journal.keep(line).map_err(journal::journal_failure)?;
     }
     Ok((journal, lines))
 }

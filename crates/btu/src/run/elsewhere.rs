@@ -12,15 +12,12 @@ use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::StoredRun;
 
-use super::Interrupt;
 use super::RunArgs;
 use super::finish;
 use super::options::Planned;
-use super::place;
 use super::remote::hosts::Hosts;
 use super::start;
 use crate::agent::state::StateDir;
-use crate::closing;
 use crate::conductor::NamedAgent;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
@@ -28,6 +25,9 @@ use crate::conductor::tested::Tested;
 use crate::conductor::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
+use crate::measurement::place;
 
 /// A test, and who takes part in it.
 struct Elsewhere<'a> {

@@ -13,15 +13,15 @@ use btu_report::OpenMode;
 use btu_report::StoredRun;
 
 use super::Done;
-use super::interrupt::Interrupt;
 use super::options::RunArgs;
-use super::start;
-use crate::closing;
-use crate::closing::Closing;
-use crate::closing::Ending;
 use crate::conductor::shown;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
+use crate::measurement::closing::Closing;
+use crate::measurement::closing::Ending;
+use crate::measurement::journal::note;
 use crate::output;
 use crate::sign;
 
@@ -42,7 +42,7 @@ pub(super) fn signatures(
             Err(reason) => {
                 let detail = format!("the {role} host does not sign: {reason}");
                 output::message(&format!("btu: warning: {detail}"));
-                start::note(journal, "unsigned", &detail)?;
+                note(journal, "unsigned", &detail)?;
             }
         }
     }

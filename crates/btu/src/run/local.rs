@@ -52,9 +52,9 @@ use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
 
 use self::activities::Activities;
-use super::interrupt::Interrupt;
-use super::place::timestamp;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::place::timestamp;
 
 /// Three hosts in this process.
 pub(crate) struct LocalRunner {

@@ -10,6 +10,7 @@ use btu_core::plan::Vocabulary;
 
 use super::ordered::Ordered;
 use crate::exit::Failure;
+use crate::measurement::fresh_seed;
 
 /// Options of `btu run`.
 #[derive(Debug, clap::Args)]
@@ -187,13 +188,6 @@ fn resolve(choices: &Choices<'_>) -> Result<Plan, Failure> {
         btu_engine::activity::ACTIVITIES.iter().map(|activity| activity.name()).collect();
     Plan::resolve(choices, &Vocabulary { activities: &activities }, fresh_seed())
         .map_err(Failure::usage)
-}
-
-/// A seed that differs between runs and fits a TOML integer.
-pub(crate) fn fresh_seed() -> u64 {
-    let now = jiff::Timestamp::now().as_nanosecond();
-    let mixed = now ^ (i128::from(std::process::id()) << 32);
-    u64::try_from(mixed & 0x7fff_ffff_ffff_ffff).unwrap_or(1).max(1)
 }
 
 /// `2900USD@2026-11`: digits, a currency of three letters, an optional date (year, month, day).

@@ -1,8 +1,6 @@
 //! A run that another host ordered: this host is under test, and its result goes there.
 
-use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
 use btu_control::Progress;
 use btu_control::Task;
@@ -18,7 +16,6 @@ use btu_report::ResultFiles;
 use btu_sys::clock;
 use clap::Parser;
 
-use super::Interrupt;
 use super::RunArgs;
 use super::finish;
 use super::start;
@@ -28,13 +25,8 @@ use crate::agent::state::StateDir;
 use crate::cli::Cli;
 use crate::cli::Verb;
 use crate::exit::Failure;
-
-/// Who hears of each step.
-#[derive(Clone)]
-pub(crate) struct Told(Arc<Hears>);
-
-/// Hears the text of a step, if there is one, and the payload that was moved.
-type Hears = dyn Fn(Option<&str>, Bytes) + Send + Sync;
+use crate::measurement::Interrupt;
+use crate::measurement::Told;
 
 /// An order, and who hears how it goes.
 #[derive(Clone, Debug)]
@@ -57,34 +49,6 @@ pub(crate) struct Measured {
     pub(crate) bundle: Vec<u8>,
     /// Payload of its runs.
     pub(crate) moved: Bytes,
-}
-
-impl Told {
-    /// This one hears.
-    pub(crate) fn new(hears: impl Fn(Option<&str>, Bytes) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(hears))
-    }
-
-    /// Tells it.
-    pub(super) fn tell(&self, text: &str) {
-        self.tell_moved(text, Bytes::ZERO);
-    }
-
-    /// Tells it of a step that moved so much, which is not told again at the end.
-    pub(crate) fn tell_moved(&self, text: &str, moved: Bytes) {
-        (self.0)(Some(text), moved);
-    }
-
-    /// Tells it of payload alone, within a step.
-    pub(crate) fn moved(&self, moved: Bytes) {
-        (self.0)(None, moved);
-    }
-}
-
-impl fmt::Debug for Told {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Told(..)")
-    }
 }
 
 /// Runs the order; what it shall go on with is in its directory then. Of that nothing is left.

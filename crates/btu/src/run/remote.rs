@@ -63,13 +63,13 @@ use btu_sys::socket::Settings;
 use self::black_box::RemoteBox;
 use self::hosts::Hosts;
 use self::reach::told;
-use super::interrupt::Interrupt;
 use super::local;
 use super::local::activities::Activities;
-use super::losses::Losses;
 use super::options::RunArgs;
-use super::place::timestamp;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::losses::Losses;
+use crate::measurement::place::timestamp;
 
 /// Three hosts, of which this is one.
 pub(crate) struct RemoteRunner {

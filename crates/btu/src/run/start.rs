@@ -5,30 +5,28 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use btu_control::JournalDir;
-use btu_control::JournalError;
 use btu_control::Runner;
 use btu_core::disclosure::Disclosure;
-use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
-use serde::de::DeserializeOwned;
 
 use super::caution::caution;
-use super::facts;
-use super::first_part::same_agents;
-use super::first_part::same_host;
-use super::first_part::same_placement;
-use super::first_part::same_settings;
-use super::interrupt::Interrupt;
 use super::local::LocalRunner;
 use super::local::activities;
 use super::options;
 use super::options::RunArgs;
-use super::place;
 use super::remote::Loss;
 use super::remote::RemoteRunner;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::facts;
+use crate::measurement::first_part::same_agents;
+use crate::measurement::first_part::same_host;
+use crate::measurement::first_part::same_placement;
+use crate::measurement::first_part::same_settings;
+use crate::measurement::journal;
+use crate::measurement::place;
 use crate::output;
 use crate::sign;
 
@@ -71,12 +69,12 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     if !args.quiet {
         warn(&plan);
     }
-    let mut hosts = facts::disclosure(args);
+    let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
     let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, (interrupt, None))?;
-    let mut journal =
-        JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts).map_err(not_created)?;
-    note(&mut journal, "started", "a new run")?;
+    let mut journal = JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts)
+        .map_err(journal::not_created)?;
+    journal::note(&mut journal, "started", "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner, loss })
 }
 
@@ -108,6 +106,16 @@ fn make(
     Ok(Made { runner: Box::new(runner), loss: Loss::default() })
 }
 
+/// Everything but the placement, read before the process enters a namespace of its own.
+fn disclosure(args: &RunArgs) -> Disclosure {
+    Disclosure {
+        price: args.price.clone(),
+        marks: args.marks.clone(),
+        note: args.note.clone(),
+        ..facts::of_this_host()
+    }
+}
+
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
     let cpus = btu_sys::cpu::allowed().map_or(usize::MAX, |cpus| cpus.len());
@@ -119,8 +127,8 @@ pub(super) fn warn(plan: &Plan) {
 fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Failure> {
     let mut plan = stored_plan(dir)?;
     args.fits(&plan)?;
-    let mut here = facts::disclosure(args);
-    let (mut journal, stored) = JournalDir::resume(dir).map_err(journal_failure)?;
+    let mut here = disclosure(args);
+    let (mut journal, stored) = JournalDir::resume(dir).map_err(journal::journal_failure)?;
     same_host(&stored.hosts, &here)?;
     if stored.is_finished() {
         return Ok(Start::Finished(journal));
@@ -138,34 +146,12 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     }
     let kept = format!("{} records kept", stored.records.len());
     if stored.events.is_empty() {
-        note(&mut journal, "started", "a new run")?;
+        journal::note(&mut journal, "started", "a new run")?;
     }
     let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
-    note(&mut journal, "resumed", &resumed.join("; "))?;
+    journal::note(&mut journal, "resumed", &resumed.join("; "))?;
     let records = stored.records;
     Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
-}
-
-/// A new journal of another verb, whose plan is this text.
-pub(crate) fn begin(out: &Path, plan: &str, hosts: &Disclosure) -> Result<JournalDir, Failure> {
-    let mut journal = JournalDir::create(out, plan, None, hosts).map_err(not_created)?;
-    note(&mut journal, "started", "a new measurement")?;
-    Ok(journal)
-}
-
-/// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
-pub(crate) fn go_on<L: DeserializeOwned>(
-    directory: &Path,
-    here: &Disclosure,
-) -> Result<(JournalDir, Vec<L>), Failure> {
-    let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
-    same_host(&stored.hosts, here)?;
-    same_settings(&stored.hosts, here)?;
-    same_agents(&stored.hosts, here)?;
-    same_placement(&stored.hosts, here)?;
-    sign::unsign(&journal);
-    note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
-    Ok((journal, stored.records))
 }
 
 /// What became of a line that a crash cut off.
@@ -192,35 +178,5 @@ fn no_plan(dir: &Path) -> &'static str {
         "nothing was measured there yet: start the run again, with --out and this directory"
     } else {
         "--resume wants the directory of a run"
-    }
-}
-
-/// Appends an event of the run as a whole.
-pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
-    let record =
-        EventRecord { at: place::timestamp(), event: event.to_owned(), detail: detail.to_owned() };
-    journal.note(&record).map_err(journal_failure)
-}
-
-/// Nothing was measured yet, so another directory is all it takes.
-fn not_created(error: JournalError) -> Failure {
-    match error {
-        JournalError::Io { .. } => {
-            Failure::environment(error).hint("name another directory with --out")
-        }
-        other => journal_failure(other),
-    }
-}
-
-/// A wrong directory is the user's, a full disk is the environment's.
-pub(crate) fn journal_failure(error: JournalError) -> Failure {
-    match error {
-        JournalError::NotEmpty { .. } => Failure::usage(error)
-            .hint("name another directory with --out; what was begun goes on with --resume"),
-        JournalError::Corrupted { .. } => Failure::usage(error)
-            .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
-        JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
-        JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
-            .hint("what was measured so far is kept; go on with --resume and its directory"),
     }
 }

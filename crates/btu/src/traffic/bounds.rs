@@ -21,7 +21,7 @@ use super::words;
 use crate::agent::service;
 use crate::agent::state::unix_seconds;
 use crate::exit::Failure;
-use crate::run::ordered::Told;
+use crate::measurement::Told;
 
 /// Connections of one cluster; dropped, there is room for others.
 pub(super) struct Opened<'a> {

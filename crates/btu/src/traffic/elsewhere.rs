@@ -24,7 +24,6 @@ use super::start;
 use super::words;
 use crate::agent::StateArgs;
 use crate::agent::state::StateDir;
-use crate::closing;
 use crate::conductor::NamedAgent;
 use crate::conductor::tested;
 use crate::conductor::tested::DAY;
@@ -32,7 +31,8 @@ use crate::conductor::tested::Tested;
 use crate::conductor::tested::WAITING;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
 
 /// A measurement, and who takes part in it.
 struct Elsewhere<'a> {

@@ -7,12 +7,12 @@ use btu_report::StoredTraffic;
 use super::options::OutputArgs;
 use super::start::Started;
 use crate::agent::StateArgs;
-use crate::closing;
-use crate::closing::Closing;
-use crate::closing::Ending;
 use crate::exit::Exit;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
+use crate::measurement::closing;
+use crate::measurement::closing::Closing;
+use crate::measurement::closing::Ending;
 use crate::sign;
 
 /// Closes a measurement, and says how it ended; the agents are known by what is in `state`.

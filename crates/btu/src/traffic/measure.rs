@@ -55,12 +55,12 @@ use super::seen::failed;
 use super::seen::is_sent_by;
 use super::seen::sample;
 use super::start::Started;
-use crate::closing::Ending;
 use crate::exit::Failure;
-use crate::run::Interrupt;
-use crate::run::losses::Losses;
-use crate::run::place::timestamp;
-use crate::run::start::journal_failure;
+use crate::measurement::Interrupt;
+use crate::measurement::closing::Ending;
+use crate::measurement::journal::journal_failure;
+use crate::measurement::losses::Losses;
+use crate::measurement::place::timestamp;
 
 /// Runs everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {

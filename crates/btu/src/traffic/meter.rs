@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use btu_core::units::Bytes;
 
-use crate::run::ordered::Told;
+use crate::measurement::Told;
 
 /// What was moved, and who is told of it. Dropped, it tells the rest.
 pub(super) struct Meter {

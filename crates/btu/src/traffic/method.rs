@@ -26,7 +26,7 @@ pub(super) fn plan(args: &MethodArgs) -> Result<Plan, Failure> {
         course.frames = frames(method, &args.frames)?;
     }
     course.repeats = args.repeats.unwrap_or(course.repeats);
-    let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
+    let seed = args.path.seed.unwrap_or_else(crate::measurement::fresh_seed);
     let plan = Plan {
         link: args.path.link()?,
         course: Some(course),

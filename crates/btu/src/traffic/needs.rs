@@ -24,7 +24,7 @@ use super::peers::SPARE;
 use super::scenario;
 use super::words;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
 
 /// Of every cell that is known, and of what a course may decide; drawing all trains of many passes takes
 /// a while, and ends when `interrupt` is set. What cannot be carried is told with its place in `file`, where

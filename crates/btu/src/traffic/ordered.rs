@@ -21,9 +21,9 @@ use crate::agent::StateArgs;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
+use crate::measurement::Told;
 use crate::run::ordered::Measured;
-use crate::run::ordered::Told;
 use crate::run::ordered::handed_over;
 
 /// Carries the order out; what it shall go on with is in its directory then. Of that nothing is left.

@@ -43,7 +43,7 @@ use crate::conductor::NamedAgent;
 use crate::conductor::RemoteService;
 use crate::conductor::Wanted;
 use crate::exit::Failure;
-use crate::run::Interrupt;
+use crate::measurement::Interrupt;
 
 /// Hosts that a network joins: this one with each agent.
 pub(crate) struct Apart;

@@ -66,7 +66,7 @@ fn of_scenario(args: &FileArgs, file: &Path) -> Result<Plan, Failure> {
         }
     }
     let link = args.path.link()?;
-    let seed = args.path.seed.or(scenario.seed).unwrap_or_else(crate::run::fresh_seed);
+    let seed = args.path.seed.or(scenario.seed).unwrap_or_else(crate::measurement::fresh_seed);
     let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario").to_owned();
     let mut cells = Vec::new();
     for (id, variant) in (1..).zip(scenario.variants()) {

@@ -18,10 +18,10 @@ use indicatif::ProgressBar;
 
 use super::gauge::Gauge;
 use super::length;
+use crate::measurement::Told;
 use crate::output;
 use crate::progress::Form;
 use crate::progress::span;
-use crate::run::ordered::Told;
 
 /// What the person at the terminal sees.
 pub(super) struct Progress {

@@ -28,7 +28,7 @@ pub(super) fn plan(args: &QosArgs) -> Result<Plan, Failure> {
         most_sessions: args.sessions.or(args.peer.peer.as_ref().map(|_| TOWARDS_AN_AGENT)),
         ..Course::default()
     };
-    let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
+    let seed = args.path.seed.unwrap_or_else(crate::measurement::fresh_seed);
     let plan = Plan {
         passes: args.passes,
         link: args.path.link()?,

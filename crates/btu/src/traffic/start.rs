@@ -25,11 +25,11 @@ use crate::agent::StateArgs;
 use crate::agent::state::StateDir;
 use crate::conductor::NamedAgent;
 use crate::exit::Failure;
-use crate::run::Interrupt;
-use crate::run::facts;
-use crate::run::ordered::Told;
-use crate::run::place;
-use crate::run::start;
+use crate::measurement::Interrupt;
+use crate::measurement::Told;
+use crate::measurement::facts;
+use crate::measurement::journal;
+use crate::measurement::place;
 
 /// A measurement that is ready for its next run.
 pub(super) struct Started {
@@ -89,7 +89,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
     let told = ordered.map(|(_, told)| told);
     let progress = Progress::told_to(told, quiet, &plan);
     let (journal, lines) = match resumed {
-        Some(directory) => start::go_on(directory, &facts)?,
+        Some(directory) => journal::go_on(directory, &facts)?,
         None => (fresh(&plan, output, &facts)?, Vec::new()),
     };
     Ok(Started { plan, hosts, journal, lines, progress })
@@ -97,7 +97,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
 
 fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<JournalDir, Failure> {
     let out = output.out.clone().unwrap_or_else(|| default_out(plan));
-    start::begin(&out, &plan.to_toml(), facts)
+    journal::begin(&out, &plan.to_toml(), facts)
 }
 
 /// Where a result goes that nobody named a place for.

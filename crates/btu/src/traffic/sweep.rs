@@ -81,7 +81,7 @@ pub(super) fn plan(args: &SweepArgs) -> Result<Plan, Failure> {
             }
         }
     }
-    let seed = args.path.seed.unwrap_or_else(crate::run::fresh_seed);
+    let seed = args.path.seed.unwrap_or_else(crate::measurement::fresh_seed);
     let plan = Plan { passes: args.passes, link, course, ..Plan::new(Study::Sweep, cells.0, seed) };
     Ok(Plan { stall_ns: args.path.stall, ..plan })
 }

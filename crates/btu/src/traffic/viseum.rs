@@ -79,7 +79,7 @@ pub(super) fn plan(args: &ViseumArgs) -> Plan {
         (true, _) => &QUICK,
         _ => &WHOLE,
     };
-    let seed = args.seed.unwrap_or_else(crate::run::fresh_seed);
+    let seed = args.seed.unwrap_or_else(crate::measurement::fresh_seed);
     let plan = Plan::new(Study::Viseum, extent.cells(), seed);
     Plan {
         passes: extent.passes,

@@ -20,7 +20,7 @@ use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path as Way;
 
 use crate::exit::Failure;
-use crate::run::first_part;
+use crate::measurement::first_part;
 use crate::run::options::RunArgs;
 
 /// The prepared activities of a plan, and what they hold open.

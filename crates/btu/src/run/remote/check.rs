@@ -18,8 +18,8 @@ use btu_core::units::Bytes;
 
 use super::RemoteRunner;
 use super::black_box::RemoteBox;
-use crate::run::losses::Losses;
-use crate::run::place::timestamp;
+use crate::measurement::losses::Losses;
+use crate::measurement::place::timestamp;
 
 impl RemoteRunner {
     /// One check of the link in front of each agent: without elements, with the plan's delay, with

@@ -27,11 +27,11 @@ use crate::conductor::Granted;
 use crate::conductor::NamedAgent;
 use crate::conductor::tested::DAY;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::Told;
 use crate::output;
-use crate::run::Interrupt;
 use crate::run::options::RunArgs;
 use crate::run::ordered::Ordered;
-use crate::run::ordered::Told;
 
 /// The agents of a run, in the order in which their time is asked for.
 pub(in crate::run) struct Hosts {

@@ -15,8 +15,8 @@ use super::RemoteRunner;
 use super::hosts;
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::first_part::placed_as_before;
 use crate::output;
-use crate::run::first_part::placed_as_before;
 use crate::run::local::activities::Activities;
 
 impl RemoteRunner {

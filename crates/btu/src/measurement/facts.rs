@@ -7,18 +7,6 @@ use btu_core::disclosure::Fact;
 use btu_engine::disclosure::host_facts;
 use btu_engine::files::Files;
 
-use super::options::RunArgs;
-
-/// Everything but the placement, read before the process enters a namespace of its own.
-pub(super) fn disclosure(args: &RunArgs) -> Disclosure {
-    Disclosure {
-        price: args.price.clone(),
-        marks: args.marks.clone(),
-        note: args.note.clone(),
-        ..of_this_host()
-    }
-}
-
 /// What the machine and the program say of themselves.
 pub(crate) fn of_this_host() -> Disclosure {
     Disclosure {

@@ -14,11 +14,11 @@ use serde::de::DeserializeOwned;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
+use crate::measurement::Interrupt;
+use crate::measurement::journal::journal_failure;
+use crate::measurement::journal::note;
 use crate::output;
 use crate::report::warn;
-use crate::run::Interrupt;
-use crate::run::start::journal_failure;
-use crate::run::start::note;
 use crate::sign;
 
 /// How a measurement came to its end.

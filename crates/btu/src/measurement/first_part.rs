@@ -14,7 +14,7 @@ use btu_engine::probe::drift;
 use crate::exit::Failure;
 
 /// Half a run on one host and half on another is no result.
-pub(super) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     let mut changed = changed_facts(IDENTITY.into_iter(), stored, here);
     let [was, is] = [stored, here].map(|one| one.tool.get("hash"));
     if was != is {
@@ -28,7 +28,7 @@ pub(super) fn same_host(stored: &Disclosure, here: &Disclosure) -> Result<(), Fa
 }
 
 /// Black boxes are part of what was measured.
-pub(super) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     for role in ["active", "passive"] {
         let identity = |of: &'_ Disclosure| {
             let fact = of.hosts.get(role)?.get("agent")?.get("identity");
@@ -46,17 +46,17 @@ pub(super) fn same_agents(stored: &Disclosure, here: &Disclosure) -> Result<(), 
 
 /// The settings that make one run invalid where they change beside it: what the report says of them, it
 /// says of all runs.
-pub(super) fn same_settings(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_settings(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     as_before(&changed_facts(drift::disclosed(), stored, here))
 }
 
 /// Where roles, emulator and files are, and what the agents are held to.
-pub(super) fn same_placement(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
+pub(crate) fn same_placement(stored: &Disclosure, here: &Disclosure) -> Result<(), Failure> {
     placed_as_before(&stored.placement, &here.placement)
 }
 
 /// The same of these facts alone.
-pub(super) fn placed_as_before(
+pub(crate) fn placed_as_before(
     was: &BTreeMap<String, Fact>,
     is: &BTreeMap<String, Fact>,
 ) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ fn as_before(changed: &[String]) -> Result<(), Failure> {
 }
 
 /// Where `io` worked in the first part, and whether that is in memory.
-pub(super) fn io_directory(stored: &Disclosure) -> Option<(PathBuf, bool)> {
+pub(crate) fn io_directory(stored: &Disclosure) -> Option<(PathBuf, bool)> {
     let value = |name: &str| stored.placement.get(name)?.value.as_ref();
     let directory = Path::new(value("io_directory")?.as_str()?).to_owned();
     Some((directory, value("io_in_memory").and_then(serde_json::Value::as_bool) == Some(true)))

@@ -1,0 +1,69 @@
+//! The journal of a measurement: begun, gone on with, told what happens.
+
+use std::path::Path;
+
+use btu_control::JournalDir;
+use btu_control::JournalError;
+use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
+use serde::de::DeserializeOwned;
+
+use super::first_part::same_agents;
+use super::first_part::same_host;
+use super::first_part::same_placement;
+use super::first_part::same_settings;
+use super::place;
+use crate::exit::Failure;
+use crate::sign;
+
+/// A new journal of another verb, whose plan is this text.
+pub(crate) fn begin(out: &Path, plan: &str, hosts: &Disclosure) -> Result<JournalDir, Failure> {
+    let mut journal = JournalDir::create(out, plan, None, hosts).map_err(not_created)?;
+    note(&mut journal, "started", "a new measurement")?;
+    Ok(journal)
+}
+
+/// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
+pub(crate) fn go_on<L: DeserializeOwned>(
+    directory: &Path,
+    here: &Disclosure,
+) -> Result<(JournalDir, Vec<L>), Failure> {
+    let (mut journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
+    same_host(&stored.hosts, here)?;
+    same_settings(&stored.hosts, here)?;
+    same_agents(&stored.hosts, here)?;
+    same_placement(&stored.hosts, here)?;
+    sign::unsign(&journal);
+    note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
+    Ok((journal, stored.records))
+}
+
+/// Appends an event of the run as a whole.
+pub(crate) fn note(journal: &mut JournalDir, event: &str, detail: &str) -> Result<(), Failure> {
+    let record =
+        EventRecord { at: place::timestamp(), event: event.to_owned(), detail: detail.to_owned() };
+    journal.note(&record).map_err(journal_failure)
+}
+
+/// Nothing was measured yet, so another directory is all it takes.
+pub(crate) fn not_created(error: JournalError) -> Failure {
+    match error {
+        JournalError::Io { .. } => {
+            Failure::environment(error).hint("name another directory with --out")
+        }
+        other => journal_failure(other),
+    }
+}
+
+/// A wrong directory is the user's, a full disk is the environment's.
+pub(crate) fn journal_failure(error: JournalError) -> Failure {
+    match error {
+        JournalError::NotEmpty { .. } => Failure::usage(error)
+            .hint("name another directory with --out; what was begun goes on with --resume"),
+        JournalError::Corrupted { .. } => Failure::usage(error)
+            .hint("btu report --salvage shows what can be read; a new run is needed to go on"),
+        JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
+        JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
+            .hint("what was measured so far is kept; go on with --resume and its directory"),
+    }
+}
