@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "2.1.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.0.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -33,10 +33,10 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
 ]);
-static TRAFFIC: LaterKeys = LaterKeys(&[(1, "pass")]);
+static TRAFFIC: LaterKeys = LaterKeys(&[]);
 
 /// The major versions before the present one, by verb, each with its last minor one: only these were ever written.
-static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7)];
+static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7), ("traffic", 2, 0)];
 
 /// True for the version of a result whose keys mean something else by now.
 pub(crate) fn is_of_earlier_major(verb: Option<&str>, (major, minor): (u32, u32)) -> bool {
@@ -90,9 +90,7 @@ mod tests {
         }
         assert!(LaterKeys::of(None).may_lack(0, "note"));
         assert!(!LaterKeys::of(Some("pingpong")).may_lack(0, "note"));
-        let traffic = LaterKeys::of(Some("traffic"));
-        assert!(!traffic.may_lack(0, "method") && traffic.may_lack(0, "pass"));
-        assert!(!traffic.may_lack(1, "pass"));
+        assert!(!LaterKeys::of(Some("traffic")).may_lack(0, "method"));
     }
 
     #[test]

@@ -310,19 +310,23 @@ mod tests {
     /// Its figures are not those of today, and nobody is accused of that.
     #[test]
     fn a_result_of_an_earlier_major_version_is_not_compared_and_that_is_said() {
-        let computed = json!({"schema_version": "2.0.0", "verb": "traffic", "mu_bit_s": 3.5});
+        let computed = json!({"schema_version": "3.0.0", "verb": "traffic", "mu_bit_s": 3.5});
         let stored = |version: &str, verb: &str| {
             let document = json!({"schema_version": version, "verb": verb, "mu_bit_s": 4.5});
             let stored = BTreeMap::from([(RESULT.to_owned(), document.to_string().into_bytes())]);
             ResultFiles::new(Path::new("result"), stored)
         };
-        let old = stored("1.6.0", "traffic");
-        assert_eq!(against_stored(&old, &computed), Vec::new());
-        assert_eq!(compared(&old, &computed), 0);
-        let told = other_version(&old, &computed).unwrap();
-        assert!(told.contains("none of its figures was compared"), "{told}");
+        for version in ["1.6.0", "2.0.0"] {
+            let old = stored(version, "traffic");
+            assert_eq!(against_stored(&old, &computed), Vec::new());
+            assert_eq!(compared(&old, &computed), 0);
+            let told = other_version(&old, &computed).unwrap();
+            assert!(told.contains("none of its figures was compared"), "{told}");
+        }
         // Versions that nobody wrote, and results of other verbs, are compared.
-        for (version, verb) in [("1.8.0", "traffic"), ("0.1.0", "traffic"), ("1.6.0", "pingpong")] {
+        for (version, verb) in
+            [("1.8.0", "traffic"), ("2.1.0", "traffic"), ("0.1.0", "traffic"), ("1.6.0", "pingpong")]
+        {
             let other = stored(version, verb);
             assert!(!against_stored(&other, &computed).is_empty(), "{version} {verb}");
             assert_eq!(compared(&other, &computed), 1, "{version} {verb}");

@@ -43,7 +43,7 @@ use crate::page::assert_structure;
 use crate::schema::silent;
 use crate::schema::violations;
 
-const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-2.json");
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-3.json");
 const MU: f64 = 1.7e6;
 
 /// A flow of bursts over a line of 1.7 Mb/s, in virtual time.
