@@ -108,7 +108,7 @@ fn absences(seen: &Seen<'_>) -> Vec<String> {
         }),
         told(asked, |flows| {
             format!(
-                "Conversations ({flows}) have no schedule: what is asked next is decided by the answer before it."
+                "Conversations ({flows}) had fewer than two exchanges that a clock made due: the others follow answers."
             )
         }),
         told(few, |flows| {

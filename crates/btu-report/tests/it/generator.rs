@@ -116,7 +116,7 @@ fn what_has_no_schedule_has_no_error_either() {
         (flow.traffic, flow.pace) = ("www-3gpp()".into(), "answers".into());
     });
     let said = section(&journal);
-    assert!(said.contains("Conversations (3 flows) have no schedule"), "{said}");
+    assert!(said.contains("Conversations (3 flows) had fewer than two exchanges"), "{said}");
     // One burst has been late or not, and is apart from none.
     change(&mut journal, |_, flow| {
         let alone =
