@@ -51,11 +51,14 @@ pub fn discipline() -> Result<Discipline> {
     }
     // SAFETY: plain integers, zeroed at first, for which every bit pattern is legal.
     let state = unsafe { state.assume_init() };
+    // As wide as a `long`, which has 32 bits on some machines.
+    #[allow(clippy::useless_conversion, reason = "it is none where a long has 32 bits")]
+    let [max_error_us, rate] = [i64::from(state.maxerror), i64::from(state.freq)];
     Ok(Discipline {
         is_synchronised: state.status & libc::STA_UNSYNC == 0,
-        max_error_us: i64::from(state.maxerror),
+        max_error_us,
         // In 2^-16 of a millionth.
-        frequency_ppb: i64::from(state.freq) * 1000 / (1 << 16),
+        frequency_ppb: rate * 1000 / (1 << 16),
     })
 }
 

@@ -128,7 +128,7 @@ impl LocalTestbed {
         for pair in PAIRS {
             let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
             facts.insert(format!("congestion_route_{}", pair.peer), routes);
-            facts.extend(routes_to(&hosts[&Role::Test], &pair));
+            facts.extend(routes_to(&hosts[&Role::Test], pair));
         }
         let emulator = start_emulator(&wire, &placement, config)?;
         Ok(Self { emulator, hosts, placement, facts })

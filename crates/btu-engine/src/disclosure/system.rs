@@ -35,9 +35,10 @@ impl Group for System {
 
 /// How the clock of the day is kept right.
 fn clock(files: &Files) -> [(String, Fact); 3] {
-    let told = match files.is_host() {
-        true => btu_sys::clock::discipline().map_err(|error| error.to_string()),
-        false => Err("the files are not those of this host".to_owned()),
+    let told = if files.is_host() {
+        btu_sys::clock::discipline().map_err(|error| error.to_string())
+    } else {
+        Err("the files are not those of this host".to_owned())
     };
     let fact = |of: fn(Discipline) -> Fact| told.clone().map_or_else(Fact::unavailable, of);
     [
