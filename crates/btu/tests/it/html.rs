@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
-use crate::quick::quick_run;
+use crate::quick::shown;
 
 /// What headless Chromium makes of a page: its document and everything its console said.
 struct Page {
@@ -36,7 +36,7 @@ fn open(page: &Path, options: &[&str]) -> Page {
 #[test]
 fn a_browser_shows_every_table_and_bar_and_its_console_stays_empty() {
     needs!("chromium");
-    let report = quick_run!().folder.join("report.html");
+    let report = shown().join("report.html");
     let page = open(&report, &["--dump-dom"]);
     assert_eq!(page.console, [""; 0]);
     for name in ["telnet", "ftp", "audio", "netscape", "video"] {
@@ -52,7 +52,7 @@ fn a_browser_shows_every_table_and_bar_and_its_console_stays_empty() {
 #[test]
 fn the_report_asks_the_network_for_nothing_and_carries_no_script() {
     needs!();
-    let text = std::fs::read_to_string(quick_run!().folder.join("report.html")).unwrap();
+    let text = std::fs::read_to_string(shown().join("report.html")).unwrap();
     for forbidden in ["src=\"http", "href=\"http", "@import", "url(http", "<script src"] {
         assert!(!text.contains(forbidden), "the page contains {forbidden}");
     }
@@ -63,7 +63,7 @@ fn a_picture_of_the_page_is_not_blank() {
     needs!("chromium");
     let folder = TempDir::new().unwrap();
     let picture = folder.path().join("page.png");
-    let report = quick_run!().folder.join("report.html");
+    let report = shown().join("report.html");
     open(&report, &["--hide-scrollbars", &format!("--screenshot={}", picture.display())]);
     // A blank page of this size packs into about 10 kB.
     assert!(std::fs::metadata(&picture).unwrap().len() > 40_000);
@@ -72,7 +72,7 @@ fn a_picture_of_the_page_is_not_blank() {
 #[test]
 fn the_same_journal_gives_the_same_page() {
     needs!();
-    let folder = &quick_run!().folder;
+    let folder = shown();
     let again = || run(btu().args(["report", "--format", "html"]).arg(folder)).unwrap();
     assert_eq!(again(), again());
     assert_eq!(again(), std::fs::read_to_string(folder.join("report.html")).unwrap());

@@ -9,6 +9,7 @@ use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::quick;
 use crate::quick::quick_run;
 
 /// A command of the README and what must be true of its stdout and of the folder it ran in.
@@ -209,10 +210,26 @@ fn the_first_command_gives_a_score_a_penalty_and_a_report() {
     let result = read_json(&quick.folder.join("result.json"));
     assert!(result["btu_mbps"].as_f64().is_some_and(|btu| btu > 0.0), "{result:#}");
     assert!(result["penalty_percent"].is_number(), "{result:#}");
-    assert!(quick.folder.join("report.html").exists());
-    assert!(
-        quick.stdout.contains("BTU") && quick.stdout.contains("report.html"),
-        "{}",
-        quick.stdout
-    );
+}
+
+/// Also where the machine is too busy for a score that counts.
+#[test]
+fn the_first_command_ends_as_its_exit_code_says() {
+    needs!();
+    let quick = quick::last();
+    let (code, said) = (quick.code, &quick.said);
+    match code {
+        Some(0 | 6) => {
+            assert!(quick.stdout.contains("BTU"), "{}", quick.stdout);
+            assert!(quick.stdout.contains("report.html"), "{}", quick.stdout);
+            let result = read_json(&quick.folder.join("result.json"));
+            assert_eq!(result["rankable"], false);
+            assert!(quick.folder.join("report.html").exists());
+        }
+        Some(3) => {
+            assert!(said.contains(quick::LATE), "{said}");
+            assert!(said.contains("hint: is the machine busy? btu doctor tells more"), "{said}");
+        }
+        _ => panic!("{code:?}: {said}"),
+    }
 }
