@@ -257,6 +257,28 @@ fn a_read_only_directory_is_named_with_the_remedy() {
     assert!(said.contains("hint: name another directory with --out"), "{said}");
 }
 
+/// Everywhere that `io` may work unasked is in memory: no disk is hidden by the result's own directory.
+#[test]
+fn where_no_directory_is_on_a_disk_the_activity_io_is_refused_with_the_remedy() {
+    needs!("unshare", "mount");
+    let folder = tempfile::tempdir().unwrap();
+    let memory = folder.path().join("memory");
+    std::fs::create_dir(&memory).unwrap();
+    plan(folder.path(), &short(2).replace("\"idle\"", "\"io\""));
+    let script = "mount -t tmpfs none memory && mount -t tmpfs none /var/tmp && \
+                  exec \"$0\" run --quiet --plan plan-of-mine.toml --out memory/result";
+    let program = btu().get_program().to_owned();
+    let mut command = Command::new("unshare");
+    command.args(["-r", "-m", "sh", "-c", script]).arg(program).current_dir(folder.path());
+    let refused = command.env("HOME", &memory).output().unwrap();
+    let said = said(&refused);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    let cause = "no directory on a disk in which files can be made, among memory, /var/tmp, ";
+    assert!(said.contains(cause), "{said}");
+    assert!(said.contains("hint: name a directory on a disk with --io-dir"), "{said}");
+    assert!(!said.contains("internal error"), "{said}");
+}
+
 /// The program in a user namespace where a limit is 0, without the rights of its root.
 fn limited(folder: &Path, limit: &str, rights: &str) -> Output {
     plan(folder, &short(2));

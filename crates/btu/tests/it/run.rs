@@ -1,6 +1,7 @@
 //! `btu run`: from a plan to a result, through interruptions, full disks and bad input.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::path::PathBuf;
@@ -24,21 +25,9 @@ use crate::program::read_json;
 use crate::program::tiny_plan;
 use crate::program::tiny_run;
 
-/// How often each cell was measured, by cell and pass.
-fn measured(dir: &Path) -> BTreeMap<(String, u64), usize> {
-    let mut counts = BTreeMap::new();
-    for line in lines(&dir.join("samples.jsonl")) {
-        if line["kind"] == "cell" {
-            let cell =
-                format!("{}/{}/{}", line["case"], line["application"]["name"], line["activity"]);
-            *counts.entry((cell, line["pass"].as_u64().unwrap())).or_default() += 1;
-        }
-    }
-    counts
-}
-
 #[test]
 fn a_run_leaves_every_file_that_scripts_rely_on() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
     let run = btu()
@@ -72,6 +61,7 @@ fn a_run_leaves_every_file_that_scripts_rely_on() {
 
 #[test]
 fn json_is_one_document_on_stdout_and_equals_the_file() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
     let run = btu()
@@ -87,6 +77,7 @@ fn json_is_one_document_on_stdout_and_equals_the_file() {
 
 #[test]
 fn a_stored_result_renders_again_byte_by_byte() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
     btu()
@@ -140,6 +131,40 @@ fn bad_options_name_place_value_and_legal_values() {
 }
 
 #[test]
+fn options_that_contradict_each_other_are_named_and_nothing_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let against = "cannot be used with";
+    let alone = "required arguments were not provided";
+    let cases: [(&[&str], [&str; 3]); 9] = [
+        (&["--official", "--plan", "mine.toml"], ["--official", against, "--plan <FILE>"]),
+        (&["--official", "--resume", "old"], ["--official", against, "--resume <DIR>"]),
+        (&["--resume", "old", "--plan", "mine.toml"], ["--resume <DIR>", against, "--plan <FILE>"]),
+        (
+            &["--resume", "old", "--cases", "SEND"],
+            ["--resume <DIR>", against, "--cases <CASE,...>"],
+        ),
+        (&["--resume", "old", "--out", "new"], ["--resume <DIR>", against, "--out <DIR>"]),
+        (&["--resume", "old", "--seed", "1"], ["--resume <DIR>", against, "--seed <NUMBER>"]),
+        (&["--passive", "lab2"], ["--passive", alone, "--active <AGENT>"]),
+        (&["--allow-tmpfs"], ["--allow-tmpfs", alone, "--io-dir <DIR>"]),
+        (
+            &["--active", "lab1", "--test", "lab2", "--io-dir", "."],
+            ["--test <AGENT>", against, "--io-dir <DIR>"],
+        ),
+    ];
+    for (options, words) in cases {
+        let run = btu().current_dir(dir.path()).arg("run").args(options).output().unwrap();
+        let stderr = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(2), "{options:?}: {stderr}");
+        for word in words {
+            assert!(stderr.contains(word), "{options:?}: {word}: {stderr}");
+        }
+        assert!(stderr.contains("Usage: ") && stderr.contains(" run "), "{options:?}: {stderr}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "{options:?}");
+    }
+}
+
+#[test]
 fn a_directory_with_something_in_it_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let plan = tiny_plan(dir.path());
@@ -164,6 +189,7 @@ fn a_tmpfs_for_the_io_activity_is_refused_unless_allowed() {
 
 #[test]
 fn an_interrupted_run_reports_what_it_has_and_resumes() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
     let mut run = btu()
@@ -181,12 +207,13 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
     let resumed = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     assert_eq!(read_json(&out.join("result.json"))["complete"], true);
-    assert!(measured(&out).values().all(|count| *count <= 2));
+    each_cell_was_measured_once(&out, &TINY);
 }
 
 /// Whoever could measure again and again, would keep the best.
 #[test]
 fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let plan = tiny_plan(dir.path());
     let text = std::fs::read_to_string(&plan).unwrap();
@@ -215,6 +242,7 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
 /// Whoever takes the passes out that he does not like gets no signature for the rest.
 #[test]
 fn a_finished_run_that_was_cut_by_hand_is_not_signed_anew() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = tiny_run(dir.path());
     let samples = out.join("samples.jsonl");
@@ -239,6 +267,7 @@ fn a_finished_run_that_was_cut_by_hand_is_not_signed_anew() {
 /// Killed before its plan was there: nothing was begun, so the same command begins it.
 #[test]
 fn a_run_that_was_killed_before_it_began_is_started_again() {
+    needs!();
     let dir = tempfile::tempdir().unwrap();
     let (plan, out) = (tiny_plan(dir.path()), dir.path().join("result"));
     std::fs::create_dir(&out).unwrap();
@@ -277,9 +306,17 @@ cells = "none"
     std::fs::write(path, text).unwrap();
 }
 
-/// How many runs of an activity, and of cells, the plan has.
-const ALONE: usize = 8;
-const CELLS: usize = 4 * ALONE;
+/// How many runs a plan has.
+struct Counts {
+    /// Of an activity alone.
+    alone: usize,
+    cells: usize,
+}
+
+/// Of the plan of cases.
+const EIGHT_PASSES: Counts = Counts { alone: 8, cells: 8 * 4 };
+/// Of the tiny plan: two passes of two cases and two applications, beside `cpu` and beside nothing.
+const TINY: Counts = Counts { alone: 2, cells: 2 * 8 };
 
 /// Six times with cells that pass through the emulator, whose check comes first each time; then with
 /// cells that do not.
@@ -302,7 +339,7 @@ fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
         if let Err(busy) = go_on_to_the_end(&out) {
             skip!("machine too busy: {busy}");
         }
-        each_cell_was_measured_once(&out);
+        each_cell_was_measured_once(&out, &EIGHT_PASSES);
         if kills == 20 {
             return;
         }
@@ -385,32 +422,32 @@ fn go_on_to_the_end(out: &Path) -> Result<(), String> {
 }
 
 /// No attempt stands in the journal twice, none is missing, and the result has each cell once.
-fn each_cell_was_measured_once(out: &Path) {
+fn each_cell_was_measured_once(out: &Path, counts: &Counts) {
     let mut attempts: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for line in lines(&out.join("samples.jsonl")) {
         let name = match line["kind"].as_str() {
-            Some("cell") => format!("{} {} {}", line["pass"], line["case"], line["activity"]),
+            Some("cell") => {
+                let application = &line["application"]["name"];
+                format!("{} {} {application} {}", line["pass"], line["case"], line["activity"])
+            }
             Some("alone") => format!("{} alone {}", line["pass"], line["activity"]),
             _ => continue,
         };
         attempts.entry(name).or_default().push(line["attempt"].as_u64().unwrap_or(1));
     }
-    assert_eq!(attempts.len(), CELLS + ALONE, "{attempts:?}");
+    assert_eq!(attempts.len(), counts.cells + counts.alone, "{attempts:?}");
     // A second attempt follows one that was invalid or disturbed.
     for (name, attempts) in &attempts {
         assert!(matches!(attempts[..], [1] | [1, 2]), "{name}: {attempts:?}");
     }
     let result = read_json(&out.join("result.json"));
     assert_eq!(result["complete"], true);
-    let mut cells: Vec<String> = result["cells"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|cell| format!("{} {} {}", cell["repeat"], cell["case"], cell["activity"]))
-        .collect();
-    cells.sort();
-    cells.dedup();
-    assert_eq!((cells.len(), result["cells"].as_array().unwrap().len()), (CELLS, CELLS));
+    let cells = result["cells"].as_array().unwrap();
+    let name = |cell: &Value| {
+        format!("{} {} {} {}", cell["repeat"], cell["case"], cell["application"], cell["activity"])
+    };
+    let names: BTreeSet<String> = cells.iter().map(name).collect();
+    assert_eq!((names.len(), cells.len()), (counts.cells, counts.cells));
 }
 
 /// Waits until the journal holds so many lines.
