@@ -16,6 +16,7 @@ use crate::program::lines;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::wait_until;
+use crate::quick::LATE;
 
 /// btu-96 made small: 200 kB take 80 ms on this line.
 fn plan(dir: &Path) -> PathBuf {
@@ -120,4 +121,60 @@ fn an_activity_that_fails_while_it_is_calibrated_does_not_end_the_run() {
         own.map(|cell| cell["slowdown"].is_number()).collect::<Vec<_>>()
     };
     assert_eq!((slowdowns("cpu"), slowdowns("io")), (vec![true; 2], vec![false; 2]));
+}
+
+/// The edition's own link and window, for 120 kB.
+const OLD: &str = r#"
+edition = "btu-96"
+[matrix]
+cases = ["SEND+DL"]
+applications = ["ftp"]
+activities = ["cpu"]
+[time]
+amount = "120kB"
+[capture]
+cells = "none"
+"#;
+
+/// One window in each round trip: what a black box of 4 KiB takes before it answers.
+#[test]
+fn behind_the_delay_of_1996_a_sender_gets_one_window_in_each_round_trip() {
+    needs!();
+    let dir = tempfile::tempdir().unwrap();
+    let plan = dir.path().join("old.toml");
+    fs::write(&plan, OLD).unwrap();
+    let attempt = || {
+        let mut command = btu();
+        command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out");
+        let ended = command.arg(dir.path().join("out")).output().unwrap();
+        let is_late = ended.status.code() == Some(3) && said(&ended).contains(LATE);
+        if is_late {
+            fs::remove_dir_all(dir.path().join("out")).unwrap();
+        }
+        (!is_late).then_some(ended)
+    };
+    let Some(ended) = (0..5).find_map(|_| attempt()) else {
+        skip!("machine too busy: the emulated link was late before five runs");
+    };
+    assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+    let mut cells = of_kind(dir.path(), "cell");
+    cells.retain(|cell| cell["activity"] == "none");
+    let shares: Vec<f64> = cells.iter().map(share_of_the_window).collect();
+    // A run that something else held up is repeated.
+    assert!(shares.iter().any(|share| *share > 0.9), "{shares:?}: {cells:?}");
+}
+
+/// The rate over one window in each round trip, which no run may exceed.
+fn share_of_the_window(cell: &Value) -> f64 {
+    let connection = &cell["comm"]["connections"][0];
+    let info = &connection["sender"]["tcp_info"];
+    let of_kernel = |name: &str| info[name].as_f64().unwrap();
+    let (window, segment) = (of_kernel("snd_wnd_bytes"), of_kernel("snd_mss_bytes"));
+    assert!(window <= 4096.0, "{info}");
+    // A sender with more to say sends whole segments (RFC 9293, 3.8.6.2.1).
+    let flight_bits = (window / segment).floor() * segment * 8.0;
+    let number = |name: &str| connection[name].as_f64().unwrap();
+    let bits_per_us = number("bytes") * 8e3 / number("elapsed_ns");
+    assert!(bits_per_us < 1.02 * flight_bits / of_kernel("min_rtt_us"), "{bits_per_us}: {info}");
+    bits_per_us / (flight_bits / of_kernel("rtt_us"))
 }
