@@ -23,6 +23,7 @@ mod error;
 pub mod file;
 pub mod files;
 mod lineup;
+mod options;
 pub mod pingpong;
 #[cfg(feature = "tls")]
 mod pinned;
@@ -35,5 +36,6 @@ pub mod traffic;
 pub mod transport;
 
 pub use error::EngineError;
+pub use options::socket_options;
 pub use place::Party;
 pub use place::Place;

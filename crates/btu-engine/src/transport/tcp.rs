@@ -21,6 +21,7 @@ use super::Connection;
 use super::Listener;
 use super::Transport;
 use crate::error::EngineError;
+use crate::options::socket_options;
 
 /// The transport `tcp`.
 #[derive(Debug)]
@@ -110,15 +111,7 @@ impl Channel for TcpStream {
     }
 
     fn options(&self) -> SocketOptions {
-        let found = Effective::of(self);
-        SocketOptions {
-            congestion: found.congestion,
-            nodelay: found.nodelay,
-            send_buffer_bytes: found.send_buffer,
-            receive_buffer_bytes: found.receive_buffer,
-            mss_bytes: found.mss,
-            window_clamp_bytes: found.window_clamp,
-        }
+        socket_options(Effective::of(self))
     }
 
     fn tcp_info(&self) -> Option<TcpInfo> {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use btu_core::cell::Role;
-use btu_core::sample::SocketOptions;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::analysis::places::Places;
 use btu_core::traffic::sample::Agreement;
@@ -12,10 +11,10 @@ use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
+use btu_engine::socket_options;
 use btu_engine::traffic::Carrier;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::JobEnd;
-use btu_sys::socket::Effective;
 
 use super::distant::Between;
 use super::expand::Named;
@@ -109,8 +108,8 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         pace: end.pace.to_owned(),
         cpu_ns: end.cpu,
         noticed: end.noticed.iter().map(|one| (one.name.to_owned(), one.value)).collect(),
-        sender_options: options(end.sender),
-        receiver_options: options(end.receiver),
+        sender_options: socket_options(end.sender),
+        receiver_options: socket_options(end.receiver),
         curves: Curves::of(&end.trace),
     }
 }
@@ -142,20 +141,9 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         pace: end.pace.to_owned(),
         cpu_ns: end.cpu,
         noticed: end.noticed.iter().map(|one| (one.name.to_owned(), one.value)).collect(),
-        sender_options: options(end.sender),
-        receiver_options: options(end.receiver),
+        sender_options: socket_options(end.sender),
+        receiver_options: socket_options(end.receiver),
         curves: Curves::of(&end.trace),
-    }
-}
-
-fn options(read: Effective) -> SocketOptions {
-    SocketOptions {
-        congestion: read.congestion,
-        nodelay: read.nodelay,
-        send_buffer_bytes: read.send_buffer,
-        receive_buffer_bytes: read.receive_buffer,
-        mss_bytes: read.mss,
-        window_clamp_bytes: read.window_clamp,
     }
 }
 
@@ -165,6 +153,7 @@ mod tests {
     use btu_core::traffic::trace::Read;
     use btu_core::traffic::trace::Trace;
     use btu_core::units::Bytes;
+    use btu_sys::socket::Effective;
 
     use super::*;
 

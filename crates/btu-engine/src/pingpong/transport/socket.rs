@@ -25,6 +25,7 @@ use super::Hookup;
 use super::Listener;
 use super::Rendezvous;
 use crate::error::EngineError;
+use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
@@ -173,7 +174,7 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
     }
 
     fn options(&self) -> Option<SocketOptions> {
-        Some(options_of(&*self.socket))
+        Some(socket_options(Effective::of(&*self.socket)))
     }
 
     fn regulator(&self) -> Option<Regulator> {
@@ -184,19 +185,6 @@ impl<const BOUNDED: bool, const RELIABLE: bool> Channel for SocketEnd<BOUNDED, R
         let nothing_to_poll =
             self.wait == Wait::BusyPoll && exchange::polled_queue(&*self.socket).is_none();
         Vec::from_iter(nothing_to_poll.then(|| "busy-poll: no effect: no NAPI id".to_owned()))
-    }
-}
-
-/// The options that a socket has.
-pub(super) fn options_of(socket: &impl AsFd) -> SocketOptions {
-    let found = Effective::of(socket);
-    SocketOptions {
-        congestion: found.congestion,
-        nodelay: found.nodelay,
-        send_buffer_bytes: found.send_buffer,
-        receive_buffer_bytes: found.receive_buffer,
-        mss_bytes: found.mss,
-        window_clamp_bytes: found.window_clamp,
     }
 }
 

@@ -16,6 +16,7 @@ use btu_sys::exchange::Call;
 use btu_sys::exchange::Family;
 use btu_sys::exchange::Listening;
 use btu_sys::exchange::Ready;
+use btu_sys::socket::Effective;
 use btu_sys::uring::Ring;
 use btu_sys::uring::RingWait;
 
@@ -27,6 +28,7 @@ use super::Rendezvous;
 use super::Transport;
 use super::socket;
 use crate::error::EngineError;
+use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
@@ -144,7 +146,7 @@ impl Channel for UringEnd {
     }
 
     fn options(&self) -> Option<SocketOptions> {
-        Some(socket::options_of(&*self.socket))
+        Some(socket_options(Effective::of(&*self.socket)))
     }
 
     fn regulator(&self) -> Option<Regulator> {

@@ -14,6 +14,7 @@ use std::time::Instant;
 use btu_core::sample::SocketOptions;
 use btu_sys::exchange;
 use btu_sys::exchange::Ready;
+use btu_sys::socket::Effective;
 use btu_sys::wait::Waiter;
 use btu_sys::wait::Waker;
 use quinn_proto::ClientConfig;
@@ -25,12 +26,12 @@ use quinn_udp::UdpSocketState;
 
 use crate::comm::Seat;
 use crate::error::EngineError;
+use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::door;
 use crate::pingpong::regulator::Regulator;
 use crate::pingpong::regulator::Throttle;
 use crate::pingpong::transport::Hookup;
-use crate::pingpong::transport::socket;
 use crate::quic;
 use crate::quic::LARGEST_RECEIVE;
 use crate::quic::Machine;
@@ -177,7 +178,7 @@ impl Link {
     }
 
     pub(super) fn options(&self) -> SocketOptions {
-        socket::options_of(&self.machine.wire.socket)
+        socket_options(Effective::of(&self.machine.wire.socket))
     }
 
     /// True where each packet costs a call.
