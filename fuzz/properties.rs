@@ -2,10 +2,15 @@
 //!
 //! The fuzz targets call these, and so does the test that replays the corpora.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Mutex;
+use std::io::Read;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
+use std::time::Instant;
 
 use btu_control::HostId;
 use btu_control::agent::Action;
@@ -43,7 +48,6 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::sample::DirectionSample;
-use btu_core::sample::SocketOptions;
 use btu_core::traffic;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::Scenario;
@@ -52,12 +56,9 @@ use btu_core::traffic::Train;
 use btu_core::traffic::plan::Plan as TrafficPlan;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
-use btu_engine::comm::FarToken;
-use btu_engine::comm::NearToken;
-use btu_engine::comm::Preamble;
-use btu_engine::comm::Seat;
-use btu_engine::transport::Channel;
-use btu_sys::tcp_info::TcpInfo;
+use btu_engine::door::Seat;
+use btu_engine::door::first_known;
+use btu_sys::socket;
 
 /// A parser, and what its input must never do.
 pub(crate) struct Property {
@@ -352,70 +353,34 @@ const LONGEST_DELAY: Nanos = Nanos::from_secs(3600);
 /// however they are cut; whoever does not hears nothing.
 pub(crate) fn preamble(bytes: &[u8]) {
     let seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+    let nonce = bytes.get(20..32).and_then(|nonce| nonce.try_into().ok());
+    let right = nonce.map(|nonce| seat.words(nonce));
+    let is_right = right.is_some_and(|right| bytes.starts_with(&right));
+    // What follows the words is not heard at the door.
+    let bytes = &bytes[..bytes.len().min(128)];
     for piece in [1, 7, 64] {
-        let heard = Heard { words: Mutex::new((bytes.to_vec(), 0)), piece, said: Mutex::default() };
-        let is_in = FarToken { seat }.far(0, &heard).is_ok();
-        let said = heard.said.lock().expect("one thread").clone();
-        let nonce = bytes.get(20..32).and_then(|nonce| nonce.try_into().ok());
-        let near = nonce.map(|nonce| NearToken { seats: vec![seat], nonce });
-        let right = near.map(|near| words_of(&near));
-        let is_right = right.is_some_and(|right| bytes.len() >= 64 && right == bytes[..64]);
-        assert_eq!((is_in, said.len()), (is_right, if is_right { 32 } else { 0 }));
+        let heard = at_the_door(&seat, bytes.chunks(piece));
+        assert_eq!(heard, (is_right, if is_right { 32 } else { 0 }));
     }
 }
 
-/// What the host under test says first.
-fn words_of(near: &NearToken) -> Vec<u8> {
-    let heard = Heard { words: Mutex::default(), piece: 64, said: Mutex::default() };
-    // Nobody answers: only its words count.
-    assert!(near.near(0, &heard).is_err());
-    heard.said.into_inner().expect("one thread")
-}
-
-/// A connection on which these bytes come, some at a time, and nothing after them.
-#[derive(Debug)]
-struct Heard {
-    words: Mutex<(Vec<u8>, usize)>,
-    piece: usize,
-    said: Mutex<Vec<u8>>,
-}
-
-impl Channel for Heard {
-    fn send(&self, data: &[u8]) -> io::Result<usize> {
-        self.said.lock().expect("one thread").extend_from_slice(data);
-        Ok(data.len())
-    }
-
-    fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
-        let mut words = self.words.lock().expect("one thread");
-        let (all, at) = &mut *words;
-        let count = (all.len() - *at).min(space.len()).min(self.piece);
-        space[..count].copy_from_slice(&all[*at..*at + count]);
-        *at += count;
-        Ok(count)
-    }
-
-    fn close_sending(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn bound_waits(&self, _longest: Duration) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn abort(&self) {}
-
-    fn options(&self) -> SocketOptions {
-        SocketOptions::default()
-    }
-
-    fn tcp_info(&self) -> Option<TcpInfo> {
-        None
-    }
-
-    fn unacknowledged(&self) -> Option<u64> {
-        None
-    }
+/// Whether one is let in that says these pieces and nothing more, and how much it hears.
+fn at_the_door(seat: &Seat, mut pieces: std::slice::Chunks<'_, u8>) -> (bool, usize) {
+    let pair = || UnixStream::pair().expect("descriptors are left");
+    let ((door, mut knocking), (mut near, far)) = (pair(), pair());
+    // Somebody stands at the door all the time: no look at it waits.
+    knocking.write_all(b"k").expect("room for a byte");
+    let (mut far, looks) = (Some(far), Cell::new(pieces.len() + 3));
+    let is_wanted = || looks.replace(looks.get().saturating_sub(1)) > 0;
+    let next = || {
+        // It may have been closed: nothing more is heard then.
+        let _ = pieces.next().map(|piece| socket::send(near.as_fd(), piece));
+        Ok(far.take())
+    };
+    let end = Instant::now() + Duration::from_mins(1);
+    let let_in = first_known(&door, seat, (end, &is_wanted), next);
+    near.set_nonblocking(true).expect("a socket");
+    (let_in.is_ok(), near.read(&mut [0; 64]).unwrap_or(0))
 }
 
 /// A policy grants only what can be granted, and its error begins with its name.

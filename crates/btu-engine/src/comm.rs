@@ -18,7 +18,6 @@
 
 mod data;
 mod diary;
-mod doorway;
 mod end;
 mod far;
 mod join;
@@ -42,10 +41,12 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket::Settings;
 
+use crate::error::EngineError;
 use crate::place::Place;
 use crate::transport::Channel;
 use crate::transport::Transport;
 
+pub use crate::door::Seat;
 pub use end::EndReport;
 pub use end::over_run;
 pub use far::FarSide;
@@ -54,7 +55,6 @@ pub use near::NearReport;
 pub use near::NearSide;
 pub use token::FarToken;
 pub use token::NearToken;
-pub use token::Seat;
 
 /// How much each connection carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,17 +89,21 @@ pub struct Terms {
     pub pinning: Pinning,
     /// Set by whoever wants the run to end now: it is then over within about a tenth of a second.
     pub cancel: Arc<AtomicBool>,
-    /// Spoken on each new connection before anything else, such as the token of a test.
+    /// What each new connection has to show before anything else; `None` between threads of one process.
     pub preamble: Option<Arc<dyn Preamble>>,
 }
 
-/// What both ends say to each other on a new connection, before 'ready'. Nobody counts these bytes.
+/// What the ends of a new connection show each other before 'ready'. Nobody counts these bytes.
 pub trait Preamble: fmt::Debug + Send + Sync {
-    /// The end that connected, for the connection at this place in its job.
-    fn near(&self, flow: usize, channel: &dyn Channel) -> std::io::Result<()>;
+    /// What both ends of the connection at this place in its job know; `None` where it has no such place.
+    fn seat(&self, flow: usize) -> Option<Seat>;
 
-    /// The end that accepted.
-    fn far(&self, flow: usize, channel: &dyn Channel) -> std::io::Result<()>;
+    /// One that knew its seat came in, at the end that accepts.
+    fn came_in(&self, _connection: &dyn Channel) {}
+}
+
+fn no_seat() -> EngineError {
+    EngineError::Refused("a connection without a token".to_owned())
 }
 
 /// The part of the host under test.

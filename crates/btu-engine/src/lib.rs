@@ -19,6 +19,7 @@ pub mod activity;
 pub mod cellrun;
 pub mod comm;
 pub mod disclosure;
+pub mod door;
 mod error;
 pub mod file;
 pub mod files;

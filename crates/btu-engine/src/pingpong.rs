@@ -12,9 +12,9 @@
 
 pub mod channel;
 mod copy;
-pub(crate) mod door;
 mod duty;
 pub mod far;
+mod hookup;
 pub mod host;
 mod marks;
 mod pool;

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use btu_core::sample::SocketOptions;
@@ -70,15 +71,15 @@ pub trait Transport: Debug + Sync {
 }
 
 /// Waits for connections.
-pub trait Listener: Debug + Send + Sync {
+pub trait Listener: AsFd + Debug + Send + Sync {
     /// Where it listens.
     fn address(&self) -> Result<SocketAddr, EngineError>;
 
     /// Waits for the next connection, until one comes or [`Listener::abort`] is called.
     fn accept(&self) -> Result<Box<dyn Connection>, EngineError>;
 
-    /// From now on no wait is longer: an `accept` that would be fails.
-    fn bound_waits(&self, longest: Duration) -> Result<(), EngineError>;
+    /// From now on an `accept` that would have to wait fails: for whoever waits for the descriptor instead.
+    fn never_wait(&self) -> Result<(), EngineError>;
 
     /// Ends the waiting, for ever. May be called from any thread.
     fn abort(&self);
@@ -88,7 +89,7 @@ pub trait Listener: Debug + Send + Sync {
 ///
 /// `send` and `recv` are one call of the system each, blocking, without a timeout. They may be
 /// called by different threads at once, one of each.
-pub trait Channel: Debug + Send + Sync {
+pub trait Channel: AsFd + Debug + Send + Sync {
     /// Takes at most `data`, returns how much it took.
     fn send(&self, data: &[u8]) -> io::Result<usize>;
 
@@ -103,10 +104,6 @@ pub trait Channel: Debug + Send + Sync {
 
     /// Nothing more will be sent; the peer sees the end after the last byte.
     fn close_sending(&self) -> io::Result<()>;
-
-    /// From now on a call that waits longer fails; no time at all means no bound. For the words
-    /// before a measurement: its own calls are not bounded.
-    fn bound_waits(&self, longest: Duration) -> io::Result<()>;
 
     /// Ends both directions at once: every blocked call returns, on this end at least.
     fn abort(&self);

@@ -3,19 +3,24 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
+use std::time::Instant;
 
 use super::FarJob;
+use super::Preamble;
 use super::data::Side;
-use super::doorway;
 use super::end::EndReport;
 use super::end::Part;
 use super::end::Shared;
 use super::side::Ends;
+use crate::door;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
+use crate::transport::Connection;
 use crate::transport::Listener;
 
 /// A far side that listens. Dropped, it stops at once.
@@ -68,7 +73,7 @@ impl FarSide {
 
     /// User bytes written and read so far.
     pub fn moved(&self) -> u64 {
-        let state = self.doors.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.doors.state();
         state.accepted.iter().fold(0, |sum, end| sum.saturating_add(end.progress.bytes()))
     }
 
@@ -115,28 +120,49 @@ impl Doors {
 
     /// Waits for the connection of one flow.
     fn accept(&self, job: &FarJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
-        if let Some(preamble) = &job.terms.preamble {
-            return doorway::first_known(&*self.listeners[flow], flow, &**preamble, |shared| {
-                self.admit(shared)
-            });
-        }
-        let shared = Shared::new(self.listeners[flow].accept()?);
+        let listener = &*self.listeners[flow];
+        let connection = match &job.terms.preamble {
+            None => listener.accept()?,
+            Some(preamble) => self.first_known(listener, flow, &**preamble)?,
+        };
+        let shared = Shared::new(connection);
         self.admit(&shared)?;
         Ok(shared)
     }
 
+    /// The first of all that connect that knows the token of this connection.
+    fn first_known(
+        &self,
+        listener: &dyn Listener,
+        flow: usize,
+        preamble: &dyn Preamble,
+    ) -> Result<Box<dyn Connection>, EngineError> {
+        let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
+        listener.never_wait()?;
+        let is_wanted = || !self.state().cancelled;
+        let next = || listener.accept().map(Some).or_else(nobody_there);
+        let end = Instant::now() + PATIENCE;
+        let known = door::first_known(&listener.as_fd(), &seat, (end, &is_wanted), next)?;
+        preamble.came_in(&*known);
+        Ok(known)
+    }
+
     /// From now on the connection can be cancelled.
     fn admit(&self, shared: &Arc<Shared>) -> Result<(), EngineError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.accepted.push(Arc::clone(shared));
         if state.cancelled { Err(ended_early()) } else { Ok(()) }
     }
 
     fn close(&self) {
         self.listeners.iter().for_each(|listener| listener.abort());
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.cancelled = true;
         state.accepted.iter().for_each(|shared| shared.connection.abort());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -158,4 +184,90 @@ fn joined(
 
 fn ended_early() -> EngineError {
     EngineError::Refused("the far side was cancelled".to_owned())
+}
+
+/// Where nobody stands at the door, or went away before it was opened, somebody else may come.
+fn nobody_there(cause: EngineError) -> Result<Option<Box<dyn Connection>>, EngineError> {
+    use std::io::ErrorKind::ConnectionAborted;
+    use std::io::ErrorKind::WouldBlock;
+    match cause {
+        EngineError::Peer { source, .. }
+            if matches!(source.kind(), ConnectionAborted | WouldBlock) =>
+        {
+            Ok(None)
+        }
+        cause => Err(cause),
+    }
+}
+
+/// How long the connection of a run may take after its far end listens: a host activity starts
+/// meanwhile.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::net::TcpStream;
+
+    use btu_core::cell::Direction;
+    use btu_core::cell::Role;
+    use btu_core::units::Bytes;
+    use btu_core::units::Nanos;
+    use btu_sys::socket::Settings;
+
+    use super::*;
+    use crate::comm::Amount;
+    use crate::comm::FarFlow;
+    use crate::comm::FarToken;
+    use crate::comm::NearFlow;
+    use crate::comm::NearJob;
+    use crate::comm::NearSide;
+    use crate::comm::NearToken;
+    use crate::comm::Terms;
+    use crate::door::Seat;
+    use crate::place::Place;
+    use crate::transport::TRANSPORTS;
+    use crate::wait::wait_until;
+
+    const SEAT: Seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+
+    fn terms(preamble: impl Preamble + 'static) -> Terms {
+        let (message, cap) = (Bytes::new(1000), Nanos::from_secs(60));
+        let mut terms = Terms::new(TRANSPORTS[0], message, Amount::Messages(20), cap);
+        terms.preamble = Some(Arc::new(preamble));
+        terms
+    }
+
+    /// Accepted connections of this port that a process has a descriptor of: the inode of others is 0.
+    fn held(port: u16) -> usize {
+        let table = fs::read_to_string("/proc/self/net/tcp").unwrap();
+        let is_held = |line: &&str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let is_listening = fields[3] == "0A";
+            fields[1].ends_with(&format!(":{port:04X}")) && !is_listening && fields[9] != "0"
+        };
+        table.lines().skip(1).filter(is_held).count()
+    }
+
+    #[test]
+    fn a_crowd_of_silent_strangers_is_closed_and_the_right_one_comes_in() {
+        let flow = FarFlow { direction: Direction::Send, listen: ([127, 0, 0, 1], 0).into() };
+        let (sockets, place) = (Settings::default(), Place::here(Role::Active));
+        let terms_far = terms(FarToken { seat: SEAT });
+        let far = FarSide::listen(FarJob { flows: vec![flow], terms: terms_far, sockets, place });
+        let far = far.unwrap();
+        let address = far.addresses()[0];
+        let crowd: Vec<TcpStream> =
+            (0..300).map(|_| TcpStream::connect(address).unwrap()).collect();
+        wait_until("the hall is full", || held(address.port()) == 64);
+        let flow = NearFlow { peer: Role::Active, direction: Direction::Send, address };
+        let (sockets, place) = (Settings::default(), Place::here(Role::Test));
+        let terms = terms(NearToken { seats: vec![SEAT] });
+        let near = NearSide::connect(NearJob { flows: vec![flow], terms, sockets, place });
+        let near = near.unwrap();
+        wait_until("the strangers are gone", || held(address.port()) == 1);
+        let report = near.go().unwrap();
+        assert_eq!((report.gave_up, far.finish().unwrap()[0].bytes.count()), (false, 20_000));
+        drop(crowd);
+    }
 }

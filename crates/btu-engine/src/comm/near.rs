@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::units::Nanos;
 
@@ -16,6 +17,7 @@ use super::end::Part;
 use super::end::Shared;
 use super::side::Ends;
 use super::supervisor::Ending;
+use crate::door;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
@@ -114,12 +116,12 @@ fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, 
 fn open(job: &NearJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
     let NearFlow { peer, address, .. } = job.flows[flow];
     let connection = job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT)?;
-    let shared = Shared::new(connection);
     if let Some(preamble) = &job.terms.preamble {
-        let spoken = preamble.near(flow, &*shared.connection);
-        spoken.map_err(EngineError::peer(format!("preamble to {peer} at {address}")))?;
+        let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
+        let shown = door::introduce(&connection, &seat, Instant::now() + door::PATIENCE);
+        shown.map_err(EngineError::peer(format!("show the token to {peer} at {address}")))?;
     }
-    Ok(shared)
+    Ok(Shared::new(connection))
 }
 
 fn ended_early() -> EngineError {

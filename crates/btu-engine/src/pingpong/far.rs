@@ -23,7 +23,7 @@ use super::session::FarEnd;
 use super::session::Opening;
 use super::transport;
 use super::verify::Plant;
-use crate::comm::Seat;
+use crate::door::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
 

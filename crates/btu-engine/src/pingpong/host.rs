@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::transport::Rendezvous;
 use super::verify::Plant;
-use crate::comm::Seat;
+use crate::door::Seat;
 use crate::error::EngineError;
 
 /// What the host that starts says.

@@ -38,7 +38,7 @@ use self::worker::Worker;
 use super::host::Host;
 use super::transport::Transport;
 use super::verify::Plant;
-use crate::comm::Seat;
+use crate::door::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
 use crate::place::Place;

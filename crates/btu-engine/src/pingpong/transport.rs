@@ -23,22 +23,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::nature::Nature;
-use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Address;
 use btu_sys::netlink::Mac;
-use btu_sys::socket::Settings;
 
 use super::channel::End;
-use crate::comm::Seat;
 use crate::error::EngineError;
-use crate::place::Party;
+
+pub use super::hookup::Hookup;
 
 /// Every transport of this build, in the order in which lists and charts show them.
 pub static TRANSPORTS: &[&dyn Transport] = &[
@@ -137,23 +133,6 @@ pub enum Reach {
     OneHost,
 }
 
-/// What a transport needs to know to make an end. Called in a thread that is at its place already.
-#[derive(Clone, Copy, Debug)]
-pub struct Hookup<'a> {
-    /// The host of this end.
-    pub party: &'a Party,
-    /// Waiting, buffers, options.
-    pub wanted: &'a Configuration,
-    /// How long a connection may take.
-    pub within: Duration,
-    /// What a connection between two hosts must know; `None` between threads of one process.
-    pub token: Option<Seat>,
-    /// Ports to listen on, the first and the last; `None` for any.
-    pub ports: Option<(u16, u16)>,
-    /// Set by whoever does not want the end any more.
-    pub cancel: &'a AtomicBool,
-}
-
 /// An end that waits for the other one.
 pub trait Listener {
     /// Where the other end finds it.
@@ -197,39 +176,6 @@ impl Reach {
             Self::Link => Some("frames carry no token between hosts"),
             Self::Network => None,
             Self::OneHost => Some("both ends have to be on one host"),
-        }
-    }
-}
-
-impl Hookup<'_> {
-    /// What this end may send, where its host has a policy.
-    fn held_to(&self) -> Option<BitRate> {
-        let byte_s = self.party.sockets.pacing_byte_s?;
-        Some(BitRate::new(byte_s.saturating_mul(8)))
-    }
-
-    /// The options of this end's socket: those of the host, then those of the configuration.
-    pub fn settings(&self) -> Settings {
-        let (host, wanted) = (&self.party.sockets, self.wanted);
-        Settings {
-            congestion: host.congestion.clone(),
-            send_buffer: wanted.send_buffer_bytes.map(Bytes::len).or(host.send_buffer),
-            receive_buffer: wanted.receive_buffer_bytes.map(Bytes::len).or(host.receive_buffer),
-            ..Settings::default()
-        }
-    }
-
-    /// The same with the options that only TCP has.
-    pub fn tcp_settings(&self) -> Settings {
-        let (host, wanted) = (&self.party.sockets, self.wanted);
-        let segment = wanted.max_segment_bytes.map(Bytes::count);
-        Settings {
-            nodelay: wanted.nodelay.or(host.nodelay),
-            window_clamp: host.window_clamp,
-            max_segment: segment.and_then(|size| u32::try_from(size).ok()).or(host.max_segment),
-            pacing_byte_s: host.pacing_byte_s,
-            reset_on_close: host.reset_on_close,
-            ..self.settings()
         }
     }
 }

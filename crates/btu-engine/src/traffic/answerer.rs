@@ -30,11 +30,11 @@ use super::meeting::Reach;
 use super::quic::Keys;
 use super::quic::QuicTalk;
 use super::request::Hearing;
-use crate::comm::Seat;
+use crate::door;
+use crate::door::Hall;
+use crate::door::Seat;
+use crate::door::Stranger;
 use crate::error::EngineError;
-use crate::pingpong::door;
-use crate::pingpong::door::Hall;
-use crate::pingpong::door::Stranger;
 
 pub(super) use streams::answer_quic;
 
@@ -116,20 +116,21 @@ fn answer_known(
         while !over.load(Relaxed) {
             hall.wait(LOOK)?;
             // An opening that was heard before was overheard by its sender.
-            let knows =
-                |stranger: &Stranger| stranger.knows(token) && !came.contains(&stranger.nonce());
+            let knows = |stranger: &Stranger<TcpStream>| {
+                stranger.knows(token) && !came.contains(&stranger.nonce())
+            };
             hall.receive(|| listener.accept().ok().map(|(stream, _)| stream), &knows);
             hall.hear(&knows);
             while guests.open.load(Relaxed) < most
                 && let Some(stranger) = hall.next_spoken()
             {
                 let is_new = came.len() < MOST_GUESTS && came.insert(stranger.nonce());
-                let Some(socket) = is_new.then(|| stranger.admitted(token)).flatten() else {
+                let Some(stream) = is_new.then(|| stranger.admitted(token)).flatten() else {
                     continue;
                 };
                 guests.open.fetch_add(1, Relaxed);
                 scope.spawn(move || {
-                    guests.serve(&TcpStream::from(socket), over);
+                    guests.serve(&stream, over);
                     guests.open.fetch_sub(1, Relaxed);
                 });
             }
@@ -154,7 +155,7 @@ impl Answerer {
     /// No port is free, or a thread did not start.
     pub fn open(reach: &Reach, settings: &Settings, guests: Guests) -> Result<Self, EngineError> {
         let open = |port| socket::listen((reach.address, port).into(), settings);
-        let listener = door::on_free_port_of(reach.ports, open)?;
+        let listener = door::on_free_port(reach.ports, open)?;
         let port = listener.local_addr().map_err(EngineError::peer("listen"))?.port();
         let work = move |over: &AtomicBool, guests: &Guests| answer_all(&listener, over, guests);
         Self::begin(port, guests, work)
@@ -170,7 +171,7 @@ impl Answerer {
         keys: Keys,
     ) -> Result<Self, EngineError> {
         let open = |port| socket::bind_udp((reach.address, port).into(), DATAGRAM_BUFFER);
-        let socket = door::on_free_port_of(reach.ports, open)?;
+        let socket = door::on_free_port(reach.ports, open)?;
         let port = socket.local_addr().map_err(EngineError::peer("bind"))?.port();
         let (seat, settings) = (reach.seat, settings.clone());
         let work = move |over: &AtomicBool, guests: &Guests| {

@@ -40,8 +40,8 @@ use super::numbers;
 use super::pacer::now;
 use super::way::Way;
 use super::way::within;
+use crate::door;
 use crate::error::EngineError;
-use crate::pingpong::door;
 
 use account::Account;
 use account::Use;

@@ -36,11 +36,11 @@ use super::quic::QuicEnd;
 use super::quic::Trust;
 use super::receipts::Mark;
 use super::side::Side;
-use crate::comm::Seat;
+use crate::door;
+use crate::door::Hall;
+use crate::door::Seat;
+use crate::door::Stranger;
 use crate::error::EngineError;
-use crate::pingpong::door;
-use crate::pingpong::door::Hall;
-use crate::pingpong::door::Stranger;
 
 /// Where and how a host receives others.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl Reception {
                     return port_of(listener.local_addr());
                 }
                 let open = |port| socket::listen((address, port).into(), settings);
-                let listener = door::on_free_port_of(ports, open)?;
+                let listener = door::on_free_port(ports, open)?;
                 let port = port_of(listener.local_addr());
                 self.listeners.push((settings.clone(), listener));
                 port
@@ -119,7 +119,7 @@ impl Reception {
             Carrier::Quic(_) if self.keys.is_none() => Err(no_certificate()),
             Carrier::Quic(_) | Carrier::Udp => {
                 let open = |port| socket::bind_udp((address, port).into(), DATAGRAM_BUFFER);
-                let socket = door::on_free_port_of(ports, open)?;
+                let socket = door::on_free_port(ports, open)?;
                 let port = port_of(socket.local_addr());
                 self.datagrams.push((number, socket));
                 port
@@ -282,8 +282,8 @@ fn admit(
             return Err(EngineError::Refused(reason));
         }
         hall.wait(end.min(now + door::SLICE).duration_since(now))?;
-        let of = |stranger: &Stranger| Seat { flow: stranger.flow(), ..seat };
-        let knows = |stranger: &Stranger| {
+        let of = |stranger: &Stranger<TcpStream>| Seat { flow: stranger.flow(), ..seat };
+        let knows = |stranger: &Stranger<TcpStream>| {
             awaited.contains(&usize::from(stranger.flow())) && stranger.knows(&of(stranger))
         };
         for (_, listener) in listeners {
@@ -293,10 +293,10 @@ fn admit(
         while let Some(stranger) = hall.next_spoken() {
             let (number, seat) = (usize::from(stranger.flow()), of(&stranger));
             if awaited.contains(&number)
-                && let Some(socket) = stranger.admitted(&seat)
+                && let Some(stream) = stranger.admitted(&seat)
             {
                 awaited.remove(&number);
-                let_in.push((number, Socket::Stream(TcpStream::from(socket))));
+                let_in.push((number, Socket::Stream(stream)));
             }
         }
     }

@@ -11,7 +11,7 @@ use btu_core::units::Nanos;
 use btu_sys::socket;
 
 use super::connect::Socket;
-use crate::comm::Seat;
+use crate::door::Seat;
 
 /// What begins every receipt of a flow: nobody knows it who does not know the secret of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -286,7 +286,7 @@ mod tests {
     use btu_sys::socket::Settings;
 
     use super::*;
-    use crate::comm::Seat;
+    use crate::door::Seat;
 
     /// Reads to the end of what is there, and says how it ended.
     fn rest(stream: &mut TcpStream) -> (usize, io::ErrorKind) {

@@ -73,8 +73,8 @@ impl Listener for TcpListener {
         Ok(Box::new(stream))
     }
 
-    fn bound_waits(&self, longest: Duration) -> Result<(), EngineError> {
-        Ok(socket::bound_waits(self, longest)?)
+    fn never_wait(&self) -> Result<(), EngineError> {
+        self.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))
     }
 
     fn abort(&self) {
@@ -91,15 +91,6 @@ impl Channel for TcpStream {
     #[inline]
     fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv(self.as_fd(), space)
-    }
-
-    #[inline]
-    fn await_data(&self) -> io::Result<()> {
-        socket::await_data(self.as_fd())
-    }
-
-    fn bound_waits(&self, longest: Duration) -> io::Result<()> {
-        socket::bound_waits(self, longest).map_err(io::Error::other)
     }
 
     fn close_sending(&self) -> io::Result<()> {

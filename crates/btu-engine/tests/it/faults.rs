@@ -27,8 +27,8 @@ use btu_engine::comm::NearJob;
 use btu_engine::comm::NearReport;
 use btu_engine::comm::NearSide;
 use btu_engine::comm::Preamble;
+use btu_engine::comm::Seat;
 use btu_engine::comm::Terms;
-use btu_engine::transport;
 use btu_engine::transport::Channel;
 use btu_sys::socket::Settings;
 
@@ -185,25 +185,22 @@ fn a_far_side_that_nobody_visits_can_be_cancelled() {
     drop(sending_far(local::terms(100, Amount::Messages(1))));
 }
 
-/// A token that the far end has to know; the near end may also cancel the run.
+/// A token that both ends have to know; the first connection that comes in may also cancel the run.
 #[derive(Debug)]
 struct Token {
     cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Preamble for Token {
-    fn near(&self, flow: usize, channel: &dyn Channel) -> std::io::Result<()> {
+    fn seat(&self, flow: usize) -> Option<Seat> {
+        let flow = u16::try_from(flow).ok()?;
+        Some(Seat { secret: [1; 32], run: 1, attempt: 1, flow })
+    }
+
+    fn came_in(&self, _connection: &dyn Channel) {
         if let Some(cancel) = &self.cancel {
             cancel.store(true, Relaxed);
         }
-        transport::send_exact(channel, &[b't', u8::try_from(flow).unwrap()])
-    }
-
-    fn far(&self, flow: usize, channel: &dyn Channel) -> std::io::Result<()> {
-        let mut token = [0; 2];
-        transport::recv_exact(channel, &mut token)?;
-        let known = token == [b't', u8::try_from(flow).unwrap()];
-        known.then_some(()).ok_or_else(|| std::io::ErrorKind::PermissionDenied.into())
     }
 }
 

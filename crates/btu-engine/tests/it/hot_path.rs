@@ -13,6 +13,7 @@ use std::thread;
 use btu_core::cell::Case;
 use btu_engine::comm::Amount;
 use btu_engine::comm::Preamble;
+use btu_engine::comm::Seat;
 use btu_engine::comm::stream;
 use btu_engine::comm::stream::Cue;
 use btu_engine::comm::stream::Incoming;
@@ -222,14 +223,13 @@ impl Walk {
 }
 
 impl Preamble for Walk {
-    fn near(&self, _flow: usize, _channel: &dyn Channel) -> std::io::Result<()> {
-        self.look();
-        Ok(())
+    fn seat(&self, flow: usize) -> Option<Seat> {
+        let flow = u16::try_from(flow).ok()?;
+        Some(Seat { secret: [1; 32], run: 1, attempt: 1, flow })
     }
 
-    fn far(&self, _flow: usize, _channel: &dyn Channel) -> std::io::Result<()> {
+    fn came_in(&self, _connection: &dyn Channel) {
         self.look();
-        Ok(())
     }
 }
 

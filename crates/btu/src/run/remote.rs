@@ -228,9 +228,7 @@ impl RemoteRunner {
             one.expect_run((self.run, run.attempt), link, of.as_ref(), self.recording)?;
         }
         let seats = flows.iter().enumerate().map(|(place, flow)| self.seat(flows, place, *flow));
-        let mut nonce = [0; 12];
-        nonce.copy_from_slice(&btu_control::secret::Hex32::random()?.bytes()[..12]);
-        terms.preamble = Some(Arc::new(NearToken { seats: seats.collect(), nonce }));
+        terms.preamble = Some(Arc::new(NearToken { seats: seats.collect() }));
         Ok(terms)
     }
 

@@ -8,7 +8,7 @@ use btu_core::units::Nanos;
 use super::Opening;
 use super::worker::Done;
 use super::worker::Side;
-use crate::comm::Seat;
+use crate::door::Seat;
 use crate::error::EngineError;
 use crate::pingpong::duty::Answer;
 use crate::pingpong::duty::Broken;

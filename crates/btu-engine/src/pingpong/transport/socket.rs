@@ -29,7 +29,6 @@ use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
-use crate::pingpong::door;
 use crate::pingpong::regulator::PacedStream;
 use crate::pingpong::regulator::Regulator;
 
@@ -197,7 +196,7 @@ impl StreamListener {
         hookup: &Hookup<'_>,
         settings: &socket::Settings,
     ) -> Result<Box<dyn Listener>, EngineError> {
-        Ok(Box::new(Self(door::listen(family, hookup, settings)?)))
+        Ok(Box::new(Self(hookup.listen(family, settings)?)))
     }
 
     /// Of a family whose addresses are not those of a host's network.
@@ -215,7 +214,7 @@ impl Listener for StreamListener {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = door::accept(&self.0, hookup)?;
+        let socket = hookup.accept(&self.0)?;
         Ok(Box::new(StreamEnd::new(socket, hookup.wanted)?))
     }
 }
@@ -227,7 +226,7 @@ pub(super) fn connect_stream(
     hookup: &Hookup<'_>,
     settings: &socket::Settings,
 ) -> Result<Box<dyn End>, EngineError> {
-    let socket = door::connect(family, at.address()?, hookup, settings)?;
+    let socket = hookup.connect(family, at.address()?, settings)?;
     Ok(Box::new(StreamEnd::new(socket, hookup.wanted)?))
 }
 

@@ -32,7 +32,6 @@ use crate::error::EngineError;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
-use crate::pingpong::door;
 use crate::pingpong::regulator::Regulator;
 use crate::pinned;
 use crate::pinned::refused;
@@ -83,7 +82,7 @@ impl Transport for Tls {
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
         let (config, certificate) = pinned::server()?;
-        let listening = door::listen(Family::Tcp, hookup, &hookup.tcp_settings())?;
+        let listening = hookup.listen(Family::Tcp, &hookup.tcp_settings())?;
         Ok(Box::new(Waiting { listening, config, certificate }))
     }
 
@@ -91,7 +90,7 @@ impl Transport for Tls {
         let (address, certificate) = at.secure()?;
         let config = Arc::new(pinned::client(certificate)?);
         let settings = hookup.tcp_settings();
-        let socket = door::connect(Family::Tcp, address, hookup, &settings)?;
+        let socket = hookup.connect(Family::Tcp, address, &settings)?;
         let name = pinned::NAME.try_into().map_err(refused("name the far end"))?;
         let session = ClientConnection::new(config, name).map_err(refused("start TLS"))?;
         Ok(Box::new(TlsEnd::new(socket, session.into(), hookup)?))
@@ -105,7 +104,7 @@ impl Listener for Waiting {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = door::accept(&self.listening, hookup)?;
+        let socket = hookup.accept(&self.listening)?;
         let session = ServerConnection::new(Arc::new(self.config));
         let session = session.map_err(refused("start TLS"))?;
         Ok(Box::new(TlsEnd::new(socket, session.into(), hookup)?))

@@ -30,9 +30,9 @@ use super::Rendezvous;
 use super::Transport;
 use super::socket;
 use super::socket::SocketEnd;
+use crate::door;
 use crate::error::EngineError;
 use crate::pingpong::channel::End;
-use crate::pingpong::door;
 
 /// The transport `udp`.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Transport for Udp {
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
         let (own, settings) = (hookup.party.address, hookup.settings());
         let open = |port| exchange::datagram((own, port).into(), &settings);
-        let (socket, address) = door::on_free_port(hookup, open)?;
+        let (socket, address) = door::on_free_port(hookup.ports, open)?;
         Ok(Box::new(Waiting { socket, address }))
     }
 

@@ -32,7 +32,6 @@ use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
 use crate::pingpong::channel::Channel;
 use crate::pingpong::channel::End;
-use crate::pingpong::door;
 use crate::pingpong::regulator::PacedStream;
 use crate::pingpong::regulator::Regulator;
 
@@ -83,13 +82,13 @@ impl Transport for Uring {
     }
 
     fn listen(&self, hookup: &Hookup<'_>) -> Result<Box<dyn Listener>, EngineError> {
-        let listening = door::listen(Family::Tcp, hookup, &hookup.tcp_settings())?;
+        let listening = hookup.listen(Family::Tcp, &hookup.tcp_settings())?;
         Ok(Box::new(Waiting(listening)))
     }
 
     fn connect(&self, at: &Rendezvous, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
         let (at, settings) = (at.address()?, hookup.tcp_settings());
-        let socket = door::connect(Family::Tcp, at, hookup, &settings)?;
+        let socket = hookup.connect(Family::Tcp, at, &settings)?;
         Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
     }
 }
@@ -100,7 +99,7 @@ impl Listener for Waiting {
     }
 
     fn accept(self: Box<Self>, hookup: &Hookup<'_>) -> Result<Box<dyn End>, EngineError> {
-        let socket = door::accept(&self.0, hookup)?;
+        let socket = hookup.accept(&self.0)?;
         Ok(Box::new(UringEnd::new(socket, hookup.wanted.wait)?))
     }
 }

@@ -18,8 +18,8 @@ use super::super::connect::PATIENCE;
 use super::super::meeting::Reach;
 use super::BUFFER;
 use super::Receiver;
+use crate::door;
 use crate::error::EngineError;
-use crate::pingpong::door;
 
 /// The receiving end alone, for a sender on another host. Dropped, it ends.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl CapacityEnd {
     /// No port is free, or a thread did not start.
     pub fn open(reach: &Reach, datagram: Bytes, ahead_ns: i64) -> Result<Self, EngineError> {
         let open = |port| socket::bind_udp((reach.address, port).into(), BUFFER);
-        let far = door::on_free_port_of(reach.ports, open)?;
+        let far = door::on_free_port(reach.ports, open)?;
         let port = far.local_addr().map_err(EngineError::peer("bind"))?.port();
         let (sent, cancel) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let (over, unwanted, token) = (Arc::clone(&sent), Arc::clone(&cancel), reach.seat);
@@ -112,7 +112,7 @@ mod tests {
 
     use super::super::capacity_with;
     use super::*;
-    use crate::comm::Seat;
+    use crate::door::Seat;
     use crate::traffic::Door;
     use crate::wait::wait_until;
 

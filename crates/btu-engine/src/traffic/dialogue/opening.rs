@@ -12,7 +12,7 @@ use btu_sys::socket::Settings;
 use btu_sys::wait::Ready;
 
 use crate::error::EngineError;
-use crate::pingpong::door::Introduction;
+use crate::door::Introduction;
 use crate::traffic::answerer::Respondent;
 use crate::traffic::connect::AT_ONCE;
 

@@ -13,9 +13,9 @@ use btu_core::traffic::Event;
 use btu_core::units::Bytes;
 
 use super::*;
-use crate::comm::Seat;
-use crate::pingpong::door::ANSWER;
-use crate::pingpong::door::WORDS;
+use crate::door::ANSWER;
+use crate::door::WORDS;
+use crate::door::Seat;
 use crate::traffic::answerer::Answerer;
 use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;

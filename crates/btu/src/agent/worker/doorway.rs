@@ -1,6 +1,5 @@
 //! Who came in: the connections of a run that knew its token, told to the agent as they come.
 
-use std::io;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use btu_control::message::Answer;
 use btu_control::message::Which;
 use btu_engine::comm::FarToken;
 use btu_engine::comm::Preamble;
+use btu_engine::comm::Seat;
 use btu_engine::transport::Channel;
 
 /// The way to the agent, for whoever has something to say.
@@ -64,19 +64,17 @@ impl Doorway {
 }
 
 impl Preamble for Doorway {
-    fn near(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
-        self.token.near(flow, channel)
+    fn seat(&self, flow: usize) -> Option<Seat> {
+        self.token.seat(flow)
     }
 
-    fn far(&self, flow: usize, channel: &dyn Channel) -> io::Result<()> {
-        self.token.far(flow, channel)?;
-        if let Some(ends) = channel.ends().filter(|ends| self.is_expected(*ends)) {
+    fn came_in(&self, connection: &dyn Channel) {
+        if let Some(ends) = connection.ends().filter(|ends| self.is_expected(*ends)) {
             let [local, remote] = ends;
             let word = Answer::Connected { which: self.which, local, remote };
             // Without the agent this process ends anyway.
             drop(self.output.say(&word, &[]));
         }
-        Ok(())
     }
 }
 

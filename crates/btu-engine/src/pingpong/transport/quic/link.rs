@@ -24,11 +24,11 @@ use quinn_proto::StreamId;
 use quinn_proto::Transmit;
 use quinn_udp::UdpSocketState;
 
-use crate::comm::Seat;
+use crate::door;
+use crate::door::Seat;
 use crate::error::EngineError;
 use crate::options::socket_options;
 use crate::pingpong::channel::Aborter;
-use crate::pingpong::door;
 use crate::pingpong::regulator::Regulator;
 use crate::pingpong::regulator::Throttle;
 use crate::pingpong::transport::Hookup;
@@ -62,7 +62,7 @@ impl Link {
         let (own, settings) = (hookup.party.address, hookup.settings());
         let open = |port| exchange::datagram((own, port).into(), &settings);
         let (socket, address) =
-            if server.is_some() { door::on_free_port(hookup, open)? } else { open(0)? };
+            if server.is_some() { door::on_free_port(hookup.ports, open)? } else { open(0)? };
         let state = UdpSocketState::new((&socket).into());
         let state = state.map_err(EngineError::peer("prepare a UDP socket for QUIC"))?;
         let (waiter, bell) = (Waiter::new()?, Waker::new()?);

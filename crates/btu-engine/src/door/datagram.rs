@@ -23,9 +23,9 @@ use btu_sys::exchange::Framing;
 use btu_sys::exchange::Ready;
 
 use super::SLICE;
+use super::Seat;
 use super::WORDS;
 use super::is_passing;
-use crate::comm::Seat;
 
 /// The end that connects; its socket speaks with the far end alone already.
 pub(crate) fn greet(socket: &OwnedFd, seat: &Seat, end: Instant) -> io::Result<()> {

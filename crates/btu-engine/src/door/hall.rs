@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -12,31 +11,31 @@ use btu_sys::exchange::Framing;
 use btu_sys::wait::Ready;
 
 use super::PATIENCE;
+use super::Seat;
 use super::WORDS;
-use crate::comm::Seat;
 use crate::error::EngineError;
 
-/// Those that have connected and are not yet let in.
+/// Those that have connected and are not yet let in. Whoever leaves it uninvited is closed.
 #[derive(Debug)]
-pub(crate) struct Hall {
+pub(crate) struct Hall<S> {
     ready: Ready,
     /// The one that came first is first.
-    strangers: Vec<Stranger>,
+    strangers: Vec<Stranger<S>>,
 }
 
 /// Whether one that has spoken said what it has to know.
-type Knows<'a> = dyn Fn(&Stranger) -> bool + 'a;
+type Knows<'a, S> = dyn Fn(&Stranger<S>) -> bool + 'a;
 
 /// A connection that has not been answered yet.
 #[derive(Debug)]
-pub(crate) struct Stranger {
-    socket: OwnedFd,
+pub(crate) struct Stranger<S> {
+    socket: S,
     since: Instant,
     words: [u8; WORDS],
     heard: usize,
 }
 
-impl Hall {
+impl<S: AsFd> Hall<S> {
     /// Nobody is there, and no door.
     pub(crate) fn new() -> Result<Self, EngineError> {
         Ok(Self { ready: Ready::new(1)?, strangers: Vec::new() })
@@ -55,11 +54,7 @@ impl Hall {
 
     /// Takes in those that stand at a door; no more at once than are heard, which want to be heard too.
     /// Where too many are there, all are heard once and not for each that comes.
-    pub(crate) fn receive<S: Into<OwnedFd>>(
-        &mut self,
-        mut next: impl FnMut() -> Option<S>,
-        knows: &Knows<'_>,
-    ) {
+    pub(crate) fn receive(&mut self, mut next: impl FnMut() -> Option<S>, knows: &Knows<'_, S>) {
         let mut are_heard = false;
         for _ in 0..MOST_HEARD {
             let Some(socket) = next() else { return };
@@ -67,11 +62,11 @@ impl Hall {
                 self.hear(knows);
                 are_heard = true;
             }
-            self.enter(socket.into(), knows);
+            self.enter(socket, knows);
         }
     }
 
-    fn enter(&mut self, socket: OwnedFd, knows: &Knows<'_>) {
+    fn enter(&mut self, socket: S, knows: &Knows<'_, S>) {
         if self.has_room(knows) && self.ready.add_reader(&socket, 0).is_ok() {
             self.strangers.push(Stranger::new(socket));
         }
@@ -83,7 +78,7 @@ impl Hall {
 
     /// Where too many are heard, the first that is silent has had its time: whoever knows the token says
     /// it at once. One that has said it by now stays. False where all have.
-    fn has_room(&mut self, knows: &Knows<'_>) -> bool {
+    fn has_room(&mut self, knows: &Knows<'_, S>) -> bool {
         while self.is_full() {
             let silent = self.strangers.iter().position(|stranger| !stranger.has_spoken());
             let Some(at) = silent else { return false };
@@ -98,25 +93,25 @@ impl Hall {
 
     /// Takes what all have said; those that are gone, too slow or say what nobody wants to hear are sent
     /// away.
-    pub(crate) fn hear(&mut self, knows: &Knows<'_>) {
+    pub(crate) fn hear(&mut self, knows: &Knows<'_, S>) {
         let Self { ready, strangers } = self;
         strangers.retain_mut(|stranger| stranger.hear(ready, knows));
     }
 
     /// The first that has said what it had to know; it is in the hall no more.
-    pub(crate) fn next_spoken(&mut self) -> Option<Stranger> {
+    pub(crate) fn next_spoken(&mut self) -> Option<Stranger<S>> {
         let at = self.strangers.iter().position(Stranger::has_spoken)?;
         Some(self.strangers.remove(at))
     }
 }
 
-impl Stranger {
-    fn new(socket: OwnedFd) -> Self {
+impl<S: AsFd> Stranger<S> {
+    fn new(socket: S) -> Self {
         Self { socket, since: Instant::now(), words: [0; WORDS], heard: 0 }
     }
 
     /// Takes what it has said. False for one that is not heard any more.
-    fn hear(&mut self, ready: &Ready, knows: &Knows<'_>) -> bool {
+    fn hear(&mut self, ready: &Ready, knows: &Knows<'_, S>) -> bool {
         let had_spoken = self.has_spoken();
         let stays = self.is_still_heard();
         if !stays || had_spoken || !self.has_spoken() {
@@ -162,7 +157,7 @@ impl Stranger {
     }
 
     /// The socket of one that knows the token, answered.
-    pub(crate) fn admitted(self, seat: &Seat) -> Option<OwnedFd> {
+    pub(crate) fn admitted(self, seat: &Seat) -> Option<S> {
         let answer = seat.answer_to(&self.words)?;
         // The send buffer of a new connection is empty: the answer is taken as a whole.
         let told = exchange::send(self.socket.as_fd(), &answer, Call::AtOnce);
@@ -185,14 +180,14 @@ mod tests {
         Seat { secret: [5; 32], run: 1, attempt: 2, flow: 3 }
     }
 
-    fn enter(hall: &mut Hall) -> UnixStream {
+    fn enter(hall: &mut Hall<UnixStream>) -> UnixStream {
         let (near, far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
-        hall.enter(far.into(), &|stranger| stranger.knows(&seat()));
+        hall.enter(far, &|stranger| stranger.knows(&seat()));
         near
     }
 
-    fn hear(hall: &mut Hall) {
+    fn hear(hall: &mut Hall<UnixStream>) {
         hall.hear(&|stranger| stranger.knows(&seat()));
     }
 

@@ -1,0 +1,241 @@
+//! The data door of a host: of all that connect, who knows the token of a connection comes in.
+//!
+//! COMM, the ping-pong and traffic have the same one. A connection between hosts begins with the words of
+//! its [`Seat`]; a stranger gets no answer, makes nobody wait, and leaves no descriptor behind.
+
+mod datagram;
+mod hall;
+mod seat;
+
+use std::hash::BuildHasher;
+use std::hash::RandomState;
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use std::time::Instant;
+
+use btu_sys::exchange;
+use btu_sys::exchange::Call;
+use btu_sys::exchange::Framing;
+use btu_sys::exchange::Ready;
+
+use crate::error::EngineError;
+
+pub(crate) use datagram::greet;
+pub(crate) use datagram::hear;
+pub(crate) use hall::Hall;
+pub(crate) use hall::Stranger;
+pub use seat::Seat;
+
+/// What `open` makes on the first free port from the first to the last; on any where none are named.
+pub(crate) fn on_free_port<T>(
+    ports: Option<(u16, u16)>,
+    mut open: impl FnMut(u16) -> btu_sys::Result<T>,
+) -> Result<T, EngineError> {
+    let Some((first, last)) = ports else { return Ok(open(0)?) };
+    for port in first..=last {
+        match open(port) {
+            Err(cause) if cause.kind() == io::ErrorKind::AddrInUse => {}
+            outcome => return Ok(outcome?),
+        }
+    }
+    Err(EngineError::Refused(format!("no port from {first} to {last} is free")))
+}
+
+/// The first that knows the token, of all whom `next` gives: it must not wait, and is asked while somebody
+/// stands at the door or speaks. All others are closed, and nothing is left of them.
+pub fn first_known<S: AsFd>(
+    door: &impl AsFd,
+    seat: &Seat,
+    (end, is_wanted): (Instant, &dyn Fn() -> bool),
+    mut next: impl FnMut() -> Result<Option<S>, EngineError>,
+) -> Result<S, EngineError> {
+    let (mut hall, mut broken) = (Hall::new()?, None);
+    hall.add_door(door)?;
+    let knows = |stranger: &Stranger<S>| stranger.knows(seat);
+    loop {
+        let now = Instant::now();
+        if now >= end || !is_wanted() {
+            let reason = "nobody with the token of this connection came in time";
+            return Err(EngineError::Refused(reason.to_owned()));
+        }
+        hall.wait(end.min(now + SLICE).duration_since(now))?;
+        let next = || {
+            next().unwrap_or_else(|cause| {
+                broken = Some(cause);
+                None
+            })
+        };
+        hall.receive(next, &knows);
+        hall.hear(&knows);
+        while let Some(stranger) = hall.next_spoken() {
+            if let Some(socket) = stranger.admitted(seat) {
+                return Ok(socket);
+            }
+        }
+        if let Some(cause) = broken.take() {
+            return Err(cause);
+        }
+    }
+}
+
+/// Says the token on a new connection and hears whether the far end knows it too.
+pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
+    let mut introduction = Introduction::new(*seat);
+    while !introduction.go_on(socket)? {
+        let next = if introduction.awaits_room() { Ready::Write } else { Ready::Read };
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || !exchange::poll(socket.as_fd(), next, Some(left))? {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+    Ok(())
+}
+
+/// The words of a token on a new connection, and the answer to them, for whoever does something else meanwhile.
+#[derive(Debug)]
+pub(crate) struct Introduction {
+    seat: Seat,
+    nonce: [u8; 12],
+    /// Bytes of the words that were sent.
+    said: usize,
+    answer: [u8; ANSWER],
+    heard: usize,
+}
+
+impl Introduction {
+    /// One that knows this token.
+    pub(crate) fn new(seat: Seat) -> Self {
+        Self { seat, nonce: fresh_nonce(), said: 0, answer: [0; ANSWER], heard: 0 }
+    }
+
+    /// Whether words are left for which there was no room.
+    pub(crate) const fn awaits_room(&self) -> bool {
+        self.said < WORDS
+    }
+
+    /// Says and hears what it can without waiting. True once the far end has shown that it knows the token, too.
+    pub(crate) fn go_on(&mut self, socket: &impl AsFd) -> io::Result<bool> {
+        let words = self.seat.words(&self.nonce);
+        while self.said < WORDS {
+            match exchange::send(socket.as_fd(), &words[self.said..], Call::AtOnce) {
+                Ok(sent) => self.said += sent,
+                Err(cause) if is_passing(&cause) => return Ok(false),
+                Err(cause) => return Err(cause),
+            }
+        }
+        while self.heard < ANSWER {
+            let space = &mut self.answer[self.heard..];
+            match exchange::recv(socket.as_fd(), space, Call::AtOnce, Framing::Stream) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(got) => self.heard += got,
+                Err(cause) if is_passing(&cause) => return Ok(false),
+                Err(cause) => return Err(cause),
+            }
+        }
+        let is_known = self.seat.is_answer(&self.nonce, self.answer);
+        if is_known { Ok(true) } else { Err(wrong_answer()) }
+    }
+}
+
+/// Another one for each connection, secret to nobody. A seat is taken once, and where it is that of several
+/// connections each opening lets one in: what was overheard opens nothing.
+fn fresh_nonce() -> [u8; 12] {
+    let (fresh, mut nonce) = (RandomState::new(), [0; 12]);
+    for (part, bytes) in nonce.chunks_mut(8).enumerate() {
+        bytes.copy_from_slice(&fresh.hash_one(part).to_be_bytes()[..bytes.len()]);
+    }
+    nonce
+}
+
+fn wrong_answer() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "the far end does not know the token")
+}
+
+fn is_passing(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Bytes of a token's words: an opening, and its tag.
+pub(crate) const WORDS: usize = 64;
+/// Bytes of the answer to them.
+pub(crate) const ANSWER: usize = WORDS / 2;
+/// For the words of either end.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+/// How often one that waits looks whether it is still wanted, and sends slow strangers away.
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::net::SocketAddr;
+    use std::net::TcpListener;
+    use std::net::TcpStream;
+    use std::thread;
+
+    use super::*;
+
+    const SEAT: Seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+    const NONCE: [u8; 12] = [5; 12];
+
+    /// What a stranger hears that says this; where it is not let in at all, that is nothing, too.
+    fn heard(at: SocketAddr, words: &[u8]) -> usize {
+        let Ok(mut stranger) = TcpStream::connect(at) else { return 0 };
+        let said = stranger.write_all(words);
+        stranger.set_read_timeout(Some(PATIENCE / 4)).unwrap();
+        said.and_then(|()| stranger.read(&mut [0; 64])).unwrap_or(0)
+    }
+
+    fn first_of(door: &TcpListener) -> Result<TcpStream, EngineError> {
+        door.set_nonblocking(true).unwrap();
+        let next = || Ok(door.accept().ok().map(|(stream, _)| stream));
+        first_known(door, &SEAT, (Instant::now() + Duration::from_mins(1), &|| true), next)
+    }
+
+    #[test]
+    fn strangers_hear_nothing_and_who_knows_the_token_comes_in() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = door.local_addr().unwrap();
+        let right = SEAT.words(&NONCE);
+        let let_in = thread::spawn(move || first_of(&door));
+        let others = [
+            Seat { run: 2, ..SEAT },
+            Seat { attempt: 2, ..SEAT },
+            Seat { flow: 1, ..SEAT },
+            Seat { secret: [8; 32], ..SEAT },
+        ];
+        for other in others {
+            assert_eq!(heard(at, &other.words(&NONCE)), 0, "{other:?}");
+        }
+        let mut garbage = right;
+        garbage.reverse();
+        for words in [&garbage[..], &right[..63], b"GET / HTTP/1.0\r\n\r\n", &[]] {
+            assert_eq!(heard(at, words), 0, "{words:?}");
+        }
+        let own = TcpStream::connect(at).unwrap();
+        introduce(&own, &SEAT, Instant::now() + PATIENCE).unwrap();
+        let _let_in = let_in.join().unwrap().unwrap();
+        assert_eq!(heard(at, &right), 0, "the words were good once");
+    }
+
+    #[test]
+    fn a_door_that_breaks_or_is_not_wanted_any_more_ends_the_waiting() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ended = |is_wanted: bool, fault: Option<io::ErrorKind>| {
+            let _visitor = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+            let next = || match fault {
+                None => Ok(None),
+                Some(kind) => Err(EngineError::peer("accept")(kind.into())),
+            };
+            let end = Instant::now() + Duration::from_mins(1);
+            let none: Result<TcpStream, EngineError> =
+                first_known(&door, &SEAT, (end, &|| is_wanted), next);
+            none.unwrap_err().sentence()
+        };
+        let broken = ended(true, Some(io::ErrorKind::OutOfMemory));
+        assert!(broken.starts_with("accept: "), "{broken}");
+        let unwanted = ended(false, None);
+        assert!(unwanted.starts_with("nobody with the token"), "{unwanted}");
+    }
+}
