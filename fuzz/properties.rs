@@ -154,7 +154,7 @@ pub(crate) fn plan(bytes: &[u8]) {
 pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let none = |_: &str| Err("no files here".to_owned());
-    let words = traffic::Vocabulary { transports: &["tcp", "udp"], files: &none };
+    let words = traffic::Vocabulary { files: &none };
     let readings = [
         traffic::read_script("given", text, Dialect::NetSpec, &words),
         traffic::read_script("given", text, Dialect::Btu, &words),

@@ -21,7 +21,7 @@ static CORPUS: &[&str] = &[
 #[expect(clippy::print_stdout, reason = "an example for the terminal")]
 fn main() {
     let count = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    let words = Vocabulary { transports: &["tcp", "udp"], files: &|_| Err("no files".to_owned()) };
+    let words = Vocabulary { files: &|_| Err("no files".to_owned()) };
     let mut numbers = mutate::Numbers(1);
     let mut legal = 0_u64;
     for _ in 0..count {

@@ -38,6 +38,7 @@ mod tests;
 pub mod token_bucket;
 pub mod trace;
 mod train;
+mod transport;
 mod variate;
 mod write;
 
@@ -104,5 +105,6 @@ pub use train::Open;
 pub use train::Timeline;
 pub use train::Train;
 pub use train::converse;
+pub use transport::Transport;
 pub use variate::Variate;
 pub use write::to_toml;

@@ -68,7 +68,7 @@ pub fn read_script(
     let expressions = Expressions::new(dialect, words.files);
     let (hosts, named) = (Vec::new(), Vec::new());
     let (clusters, written) = (0, Written::new());
-    let mut builder = Builder { words, expressions, problems, hosts, named, written, clusters };
+    let mut builder = Builder { expressions, problems, hosts, named, written, clusters };
     let roots: Vec<Block> = blocks.into_iter().filter_map(|block| builder.block(block)).collect();
     let run = match <[Block; 1]>::try_from(roots) {
         Ok([only]) => only,
@@ -136,7 +136,6 @@ pub(super) fn cluster_name(number: usize) -> String {
 }
 
 struct Builder<'b> {
-    words: &'b Vocabulary<'b>,
     expressions: Expressions<'b>,
     problems: Vec<Problem>,
     hosts: Vec<String>,
@@ -296,10 +295,10 @@ impl Builder<'_> {
             None => sender.peer,
         };
         let sink_protocol = sink.as_ref().map_or(sender.protocol.clone(), |s| s.protocol.clone());
-        if sink_protocol.name != sender.protocol.name {
+        if sink_protocol.transport != sender.protocol.transport {
             let cause = format!(
                 "sender and sink use different protocols: {} and {}",
-                sender.protocol.name, sink_protocol.name
+                sender.protocol.transport, sink_protocol.transport
             );
             self.problems.push(Problem::at(sender.place, cause));
         }
@@ -329,7 +328,7 @@ impl Builder<'_> {
         let before = self.problems.len();
         for one in &raw.settings {
             let named = (one.name.as_str(), one.place);
-            let read = settings.set(named, &one.value, &mut self.expressions, self.words);
+            let read = settings.set(named, &one.value, &mut self.expressions);
             self.problems.extend(read.err());
         }
         let failed = self.problems.len() > before;
@@ -355,8 +354,7 @@ impl Builder<'_> {
         for host in raw.host.iter().chain([&own.host, &peer.host]) {
             self.meet(host);
         }
-        let tcp = || Protocol { name: "tcp".to_owned(), ..Protocol::default() };
-        let protocol = settings.protocol.clone().unwrap_or_else(tcp);
+        let protocol = settings.protocol.clone().unwrap_or_default();
         Some(Side { place: raw.place, own, peer, call, protocol, settings })
     }
 

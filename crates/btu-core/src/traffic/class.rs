@@ -4,6 +4,7 @@ mod edited;
 
 use super::analysis::figures::rounded;
 use super::study::Totals;
+use super::transport::Transport;
 use crate::units::Nanos;
 
 pub use edited::EditedLimits;
@@ -16,7 +17,7 @@ pub struct Class {
     /// What it is.
     pub about: &'static str,
     /// What carries it.
-    pub transport: &'static str,
+    pub transport: Transport,
     /// What one session sends, without its duration.
     pub traffic: &'static str,
     /// The mean rate of a session, bit/s; 0 for one that takes what it gets.
@@ -62,7 +63,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "bulk",
         about: "files as large as the path lets through",
-        transport: "tcp",
+        transport: Transport::Tcp,
         traffic: "full(blocksize=64 KiB",
         bit_s: 0.0,
         limits: ClassLimits { share: Some(0.9), carried: None, ..SCHEDULED },
@@ -72,7 +73,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "mpeg",
         about: "frames of a film with its long memory, 24 a second, mean 27.8 kB",
-        transport: "udp",
+        transport: Transport::Udp,
         traffic: "mpeg(film=starwars",
         bit_s: 27_800.0 * 8.0 * 24.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.001), ..SCHEDULED },
@@ -82,7 +83,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "rpc",
         about: "calls of 1 kB, 100 a second on average",
-        transport: "tcp",
+        transport: Transport::Tcp,
         traffic: "burstq(blocksize=1 kB, period=exp(10 ms)",
         bit_s: 800_000.0,
         limits: ClassLimits { slowdown: Some(10.0), ..SCHEDULED },
@@ -92,7 +93,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "teleconf",
         about: "conference frames, most as large as the one before, 25 a second, mean 8.3 kB",
-        transport: "udp",
+        transport: Transport::Udp,
         traffic: "teleconf(memory=dar",
         bit_s: 8320.0 * 8.0 * 25.0,
         limits: ClassLimits { delay_p99_s: Some(0.2), loss: Some(0.01), ..SCHEDULED },
@@ -102,7 +103,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "voice",
         about: "G.711 with RTP: 172 B each 20 ms",
-        transport: "udp",
+        transport: Transport::Udp,
         traffic: "burstq(blocksize=172 B, period=20 ms",
         bit_s: 172.0 * 8.0 * 50.0,
         limits: ClassLimits {
@@ -117,7 +118,7 @@ pub static CLASSES: &[Class] = &[
     Class {
         name: "web",
         about: "single objects of web pages at random, 10.7 kB on average, one a second; no whole pages",
-        transport: "tcp",
+        transport: Transport::Tcp,
         traffic: "burstq(blocksize=clamp(lognormal(10710 B, 25032 B), 100 B, 2 MB), period=exp(1 s)",
         bit_s: 10_710.0 * 8.0,
         limits: ClassLimits { delay_p99_s: Some(3.0), ..SCHEDULED },

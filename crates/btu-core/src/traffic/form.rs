@@ -21,7 +21,6 @@ use super::scenario::Cluster;
 use super::scenario::Drain;
 use super::scenario::Endpoint;
 use super::scenario::Keep;
-use super::scenario::Protocol;
 use super::scenario::Scenario;
 use super::scenario::Test;
 use super::script;
@@ -80,7 +79,7 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
     let expressions = Expressions::new(Dialect::Btu, words.files);
     let (problems, hosts, named) = (Vec::new(), Vec::new(), Vec::new());
     let written = Written::new();
-    let mut former = Former { text, words, expressions, problems, hosts, named, written };
+    let mut former = Former { text, expressions, problems, hosts, named, written };
     let scenario = former.scenario(raw);
     let mut problems = former.problems;
     if let Some(scenario) = &scenario {
@@ -98,7 +97,6 @@ pub fn read_toml(file: &str, text: &str, words: &Vocabulary<'_>) -> Result<Readi
 
 struct Former<'f> {
     text: &'f str,
-    words: &'f Vocabulary<'f>,
     expressions: Expressions<'f>,
     problems: Vec<Problem>,
     hosts: Vec<String>,
@@ -200,8 +198,7 @@ impl Former<'_> {
                 self.hosts.push(host.clone());
             }
         }
-        let tcp = || Protocol { name: "tcp".to_owned(), ..Protocol::default() };
-        let protocol = sender.protocol.unwrap_or_else(tcp);
+        let protocol = sender.protocol.unwrap_or_default();
         Some(Test {
             name: name.unwrap_or_else(|| build::name_of(&from, taken)),
             traffic: sender.call?,
@@ -244,9 +241,8 @@ impl Former<'_> {
         for (name, text) in given {
             let Some(text) = text else { continue };
             let place = inside(self.text, text);
-            let read = script::tree(text.get_ref(), place).and_then(|tree| {
-                settings.set((name, place), &tree, &mut self.expressions, self.words)
-            });
+            let read = script::tree(text.get_ref(), place)
+                .and_then(|tree| settings.set((name, place), &tree, &mut self.expressions));
             self.problems.extend(read.err());
         }
         settings

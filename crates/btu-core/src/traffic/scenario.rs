@@ -9,6 +9,7 @@ use super::call::Argument;
 use super::call::Call;
 use super::call::Parameter;
 use super::chance::Streams;
+use super::transport::Transport;
 
 /// Everything that one file describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +97,8 @@ pub struct Endpoint {
 /// What carries a test, with its options. What an option does is read back from the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
-    /// The name of a transport.
-    pub name: String,
+    /// The transport.
+    pub transport: Transport,
     /// Send and receive buffers.
     pub window: Option<Bytes>,
     /// `TCP_NODELAY`.
@@ -288,7 +289,7 @@ impl fmt::Display for Endpoint {
 
 impl fmt::Display for Protocol {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, window, nodelay, congestion, mss } = self;
+        let Self { transport, window, nodelay, congestion, mss } = self;
         let size =
             |bytes: &Bytes| super::Quantity::Bytes.write(super::quantity::float(bytes.count()));
         let options = [
@@ -299,8 +300,8 @@ impl fmt::Display for Protocol {
         ];
         let options: Vec<String> = options.into_iter().flatten().collect();
         match options.as_slice() {
-            [] => out.write_str(name),
-            given => write!(out, "{name}({})", given.join(", ")),
+            [] => transport.fmt(out),
+            given => write!(out, "{transport}({})", given.join(", ")),
         }
     }
 }

@@ -17,19 +17,18 @@ use super::script::Label;
 use super::script::Place;
 use super::script::Problem;
 use super::script::Tree;
+use super::transport::Transport;
 
 /// What the text may name that this crate does not know.
 #[derive(Clone, Copy)]
 pub struct Vocabulary<'v> {
-    /// The names of the transports.
-    pub transports: &'v [&'v str],
     /// Gives the text of a file that a scenario names, or why it cannot.
     pub files: &'v dyn Fn(&str) -> Result<String, String>,
 }
 
 impl std::fmt::Debug for Vocabulary<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Vocabulary").field("transports", &self.transports).finish_non_exhaustive()
+        out.debug_struct("Vocabulary").finish_non_exhaustive()
     }
 }
 
@@ -60,11 +59,10 @@ impl Settings {
         (name, place): (&str, Place),
         value: &Tree,
         expressions: &mut Expressions<'_>,
-        words: &Vocabulary<'_>,
     ) -> Result<(), Problem> {
         let twice = match name {
             "type" => put(&mut self.call, expressions.call(value)?),
-            "protocol" => put(&mut self.protocol, protocol(value, expressions, words)?),
+            "protocol" => put(&mut self.protocol, protocol(value, expressions)?),
             "own" => put(&mut self.own, endpoint(value)?),
             "peer" => put(&mut self.peer, endpoint(value)?),
             "name" => put(&mut self.name, (label(value)?, place)),
@@ -94,23 +92,21 @@ fn put<T>(slot: &mut Option<T>, value: T) -> bool {
 }
 
 /// A transport with its options.
-fn protocol(
-    tree: &Tree,
-    expressions: &mut Expressions<'_>,
-    words: &Vocabulary<'_>,
-) -> Result<Protocol, Problem> {
-    let legal = || words.transports.join(", ");
+fn protocol(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Protocol, Problem> {
+    let legal = Transport::names;
     let Form::Call(name, parts) = &tree.form else {
         return Err(Problem::at(tree.place, format!("write one of {}", legal())));
     };
-    if !words.transports.contains(&name.as_str()) {
+    let Some(transport) = Transport::by_name(name) else {
         let cause = format!("unknown protocol \"{name}\"; write one of {}", legal());
         return Err(Problem::at(tree.place, cause));
-    }
-    let mut protocol = Protocol { name: name.clone(), ..Protocol::default() };
-    let is_quic = name == "quic";
+    };
+    let mut protocol = Protocol { transport, ..Protocol::default() };
+    let (is_quic, legal) = match transport {
+        Transport::Quic => (true, QUIC_OPTIONS),
+        Transport::Tcp | Transport::Udp => (false, OPTIONS),
+    };
     for part in parts {
-        let legal = if is_quic { QUIC_OPTIONS } else { OPTIONS };
         let Label::Name(option) = &part.label else {
             return Err(Problem::at(part.place, format!("write {legal} as NAME=VALUE")));
         };

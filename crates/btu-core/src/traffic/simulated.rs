@@ -127,7 +127,7 @@ mod tests {
         test b { type = sink (blocksize=262144, duration=120); protocol = tcp; own = b:1; peer = a:1; } }";
 
     fn drawn(seed: u64, seconds: u64) -> Vec<Block> {
-        let words = Vocabulary { transports: &["tcp"], files: &|_| Err(String::new()) };
+        let words = Vocabulary { files: &|_| Err(String::new()) };
         let scenario = read_script("vbr.ns", SCRIPT, Dialect::NetSpec, &words).unwrap().scenario;
         let cluster = scenario.clusters()[0];
         let test = &cluster.tests[0];

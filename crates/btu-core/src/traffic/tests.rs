@@ -9,8 +9,7 @@ use super::*;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
-const WORDS: Vocabulary<'_> =
-    Vocabulary { transports: &["tcp", "udp"], files: &|_| Err("no files in tests".to_owned()) };
+const WORDS: Vocabulary<'_> = Vocabulary { files: &|_| Err("no files in tests".to_owned()) };
 
 /// Every script of the corpus with its name.
 static SCRIPTS: &[(&str, &str)] = &[
@@ -345,7 +344,7 @@ fn what_is_wrong_in_toml_has_its_place_too() {
         ("\"full\", {", "\"fool\", {", "m.toml:3:7: run: no cluster is named \"fool\""),
         ("vbr.duration", "vbr.speed", "no test has a parameter \"vbr.speed\""),
         ("test -> active", "test active", "write path = \"FROM -> TO\", each HOST"),
-        ("\"udp\"", "\"sctp\"", "unknown protocol \"sctp\"; write one of tcp, udp"),
+        ("\"udp\"", "\"sctp\"", "unknown protocol \"sctp\"; write one of tcp, udp, quic"),
         ("drain", "drian", "unknown field `drian`"),
     ] {
         assert!(said(from, to).contains(part), "{}", said(from, to));
@@ -372,7 +371,7 @@ fn the_examples_of_the_page_are_legal() {
 /// What a library carries has the options of that library.
 #[test]
 fn options_of_quic_are_those_that_it_has() {
-    let words = Vocabulary { transports: &["quic"], files: &|_| Err(String::new()) };
+    let words = Vocabulary { files: &|_| Err(String::new()) };
     let read = |transport: &str| {
         let text = format!(
             "[[cluster]]\nname = \"c\"\n[[cluster.test]]\npath = \"test -> active\"\n\

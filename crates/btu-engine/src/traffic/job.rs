@@ -7,6 +7,7 @@ use btu_core::sample::Outcome;
 use btu_core::traffic::Drain;
 use btu_core::traffic::Noticed;
 use btu_core::traffic::Pace;
+use btu_core::traffic::Transport;
 use btu_core::traffic::analysis::places::Glance;
 use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Discipline;
@@ -84,6 +85,17 @@ pub enum Carrier {
     Udp,
     /// A QUIC connection with one unidirectional stream, with these settings at both ends.
     Quic(QuicSettings),
+}
+
+impl Carrier {
+    /// What it is a connection of.
+    pub const fn transport(&self) -> Transport {
+        match self {
+            Self::Quic(_) => Transport::Quic,
+            Self::Tcp(_) => Transport::Tcp,
+            Self::Udp => Transport::Udp,
+        }
+    }
 }
 
 /// What can be chosen of a QUIC connection.

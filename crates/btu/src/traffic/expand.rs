@@ -19,6 +19,7 @@ use btu_core::traffic::Protocol;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Test;
 use btu_core::traffic::Train;
+use btu_core::traffic::Transport;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::Place;
@@ -63,7 +64,7 @@ pub(crate) struct Said {
     pub(crate) session: u32,
     pub(crate) from: Role,
     pub(crate) to: Role,
-    pub(crate) transport: String,
+    pub(crate) transport: Transport,
     pub(crate) traffic: String,
     /// From the start of its cluster to its own.
     pub(crate) start: Nanos,
@@ -245,7 +246,7 @@ fn conversation(
         Some(_) => 1,
         None => connections(&test.traffic, streams, dialogue.duration),
     };
-    let transport = test.protocol.name.clone();
+    let transport = test.protocol.transport;
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
     let said = Said { test, session: 1, from, to, transport, traffic, start: dialogue.start };
     Ok(Talked { said, dialogue, connections })
@@ -267,7 +268,7 @@ fn roles(test: &Test) -> Result<(Role, Role), Failure> {
 /// The flows of one test: one, or for a model with several parts and both directions one for each.
 fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Named>, Failure> {
     let (from, to) = roles(test)?;
-    if test.dscp.is_some() && matches!(carrier(&test.protocol), Carrier::Quic(_)) {
+    if test.dscp.is_some() && test.protocol.transport == Transport::Quic {
         // With each packet it writes this byte of the header anew, for the sake of ECN.
         let cause = anyhow!("dscp: the library of quic leaves no code point");
         return Err(Failure::usage(cause).hint("write tcp or udp"));
@@ -313,22 +314,19 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
 }
 
 fn carrier(protocol: &Protocol) -> Carrier {
-    if protocol.name == "udp" {
-        return Carrier::Udp;
+    let Protocol { transport, window, nodelay, congestion, mss } = protocol.clone();
+    match transport {
+        Transport::Quic => Carrier::Quic(QuicSettings { window, congestion, held_to: None }),
+        Transport::Tcp => Carrier::Tcp(Settings {
+            congestion,
+            nodelay,
+            send_buffer: window.map(Bytes::len),
+            receive_buffer: window.map(Bytes::len),
+            max_segment: mss.and_then(|size| u32::try_from(size.count()).ok()),
+            ..Settings::default()
+        }),
+        Transport::Udp => Carrier::Udp,
     }
-    if protocol.name == "quic" {
-        let congestion = protocol.congestion.clone();
-        let window = protocol.window;
-        return Carrier::Quic(QuicSettings { window, congestion, held_to: None });
-    }
-    Carrier::Tcp(Settings {
-        congestion: protocol.congestion.clone(),
-        nodelay: protocol.nodelay,
-        send_buffer: protocol.window.map(Bytes::len),
-        receive_buffer: protocol.window.map(Bytes::len),
-        max_segment: protocol.mss.and_then(|size| u32::try_from(size.count()).ok()),
-        ..Settings::default()
-    })
 }
 
 /// The place of a role among the parties.

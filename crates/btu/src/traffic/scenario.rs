@@ -18,8 +18,6 @@ use crate::output;
 
 /// What a word is that is no file.
 const NO_FILE: &str = "write a scenario's FILE, or one of sweep, method, qos, viseum, convert";
-/// What can carry a flow.
-pub(super) const TRANSPORTS: [&str; 3] = ["tcp", "udp", "quic"];
 
 /// The scenario of a file, by the ending of its name; tells what was assumed.
 pub(super) fn read(file: &Path) -> Result<Scenario, Failure> {
@@ -59,7 +57,7 @@ fn parsed(
     ending: &str,
     files: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Reading, Failure> {
-    let words = Vocabulary { transports: &TRANSPORTS, files };
+    let words = Vocabulary { files };
     let read: Result<Reading, ScenarioError> = match ending {
         "ns" => traffic::read_script(name, text, Dialect::NetSpec, &words),
         "btu" => traffic::read_script(name, text, Dialect::Btu, &words),

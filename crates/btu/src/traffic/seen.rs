@@ -12,7 +12,6 @@ use btu_core::traffic::sample::FlowSample;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::socket_options;
-use btu_engine::traffic::Carrier;
 use btu_engine::traffic::FlowEnd;
 use btu_engine::traffic::JobEnd;
 
@@ -92,7 +91,7 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         session: said.session,
         from: said.from,
         to: said.to,
-        transport: said.transport,
+        transport: said.transport.name().to_owned(),
         traffic: said.traffic,
         phase_ns: None,
         start_ns: said.start,
@@ -120,12 +119,7 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         session: named.session,
         from: named.from,
         to: named.to,
-        transport: match named.flow.carrier {
-            Carrier::Tcp(_) => "tcp",
-            Carrier::Udp => "udp",
-            Carrier::Quic(_) => "quic",
-        }
-        .to_owned(),
+        transport: named.flow.carrier.transport().name().to_owned(),
         traffic: named.traffic,
         phase_ns: named.phase,
         start_ns: named.flow.start,
@@ -150,6 +144,7 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
 #[cfg(test)]
 mod tests {
     use btu_core::sample::Outcome;
+    use btu_core::traffic::Transport;
     use btu_core::traffic::trace::Read;
     use btu_core::traffic::trace::Trace;
     use btu_core::units::Bytes;
@@ -165,7 +160,7 @@ mod tests {
             session: 1,
             from: Role::Test,
             to: Role::Active,
-            transport: "tcp".to_owned(),
+            transport: Transport::Tcp,
             traffic: "telnet()".to_owned(),
             start: Nanos::from_secs(1),
         };

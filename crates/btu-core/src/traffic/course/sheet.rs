@@ -4,6 +4,7 @@ use super::Made;
 use super::SEARCH_TIMES;
 use super::SoFar;
 use crate::stats;
+use crate::traffic::Transport;
 use crate::traffic::analysis::knee;
 use crate::traffic::class;
 use crate::traffic::class::Class;
@@ -147,7 +148,10 @@ fn classes(seen: &SoFar<'_>, mu: f64) -> Option<Cell> {
         let sessions = next_number(&tried, first_number(class, mu).min(most), most)?;
         let time = seen.course.limits.of(class).time(seen.course.time_ns);
         let traffic = format!("{}, duration={} ns)", class.traffic, time.count());
-        let transport = if class.transport == "tcp" { tcp(seen) } else { class.transport };
+        let transport = match class.transport {
+            Transport::Tcp => tcp(seen),
+            Transport::Quic | Transport::Udp => class.transport.name(),
+        };
         Some(Cell {
             group: Group::Class,
             label: format!("{} {sessions}", class.name),

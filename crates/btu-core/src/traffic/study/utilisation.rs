@@ -8,6 +8,7 @@ use super::carrier::Carriers;
 use super::mu;
 use crate::cell::Role;
 use crate::sample::HostSample;
+use crate::traffic::Transport;
 use crate::traffic::plan::Link;
 use crate::traffic::sample::ClusterSample;
 use crate::traffic::sample::FlowSample;
@@ -146,7 +147,8 @@ fn lone<'a>(
         let (own, theirs) = (span(cluster), span(other));
         !std::ptr::eq(other, cluster) && own.0 < theirs.1 && theirs.0 < own.1
     };
-    let is_stream = flow.is_full() && flow.transport != "udp" && flow.outcome.is_complete();
+    let flood = Transport::Udp.name();
+    let is_stream = flow.is_full() && flow.transport != flood && flow.outcome.is_complete();
     (is_stream && !run.clusters.iter().any(overlaps)).then_some((cluster, flow))
 }
 

@@ -11,12 +11,11 @@ fn the_place_of_a_role_is_its_place_among_all() {
     for (at, role) in Role::ALL.into_iter().enumerate() {
         assert_eq!(place(role), at);
     }
-    assert_eq!(carrier(&Protocol { name: "udp".to_owned(), ..Protocol::default() }), Carrier::Udp);
-    let window = Protocol {
-        name: "tcp".to_owned(),
-        window: Some(Bytes::new(65_536)),
-        ..Protocol::default()
-    };
+    for transport in Transport::ALL {
+        let protocol = Protocol { transport, ..Protocol::default() };
+        assert_eq!(carrier(&protocol).transport(), transport);
+    }
+    let window = Protocol { window: Some(Bytes::new(65_536)), ..Protocol::default() };
     let Carrier::Tcp(settings) = carrier(&window) else { unreachable!("tcp is tcp") };
     assert_eq!((settings.send_buffer, settings.receive_buffer), (Some(65_536), Some(65_536)));
 }
