@@ -16,14 +16,6 @@ struct Registry {
     /// Files of the folder that are no entries but serve several of them.
     shared: &'static [&'static str],
     page: &'static str,
-    since: Since,
-}
-
-/// Whether the folder and its slice exist already.
-#[derive(PartialEq, Eq)]
-enum Since {
-    Later,
-    Now,
 }
 
 static REGISTRIES: &[Registry] = &[
@@ -33,7 +25,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "ELEMENTS",
         shared: &[],
         page: "docs/link-elements.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-core/src/anomaly",
@@ -41,7 +32,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "RULES",
         shared: &["evidence"],
         page: "docs/anomaly-rules.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-core/src/diagnosis",
@@ -49,7 +39,13 @@ static REGISTRIES: &[Registry] = &[
         slice: "CAUSES",
         shared: &["evidence", "repeats", "seen", "worked"],
         page: "docs/diagnoses.md",
-        since: Since::Now,
+    },
+    Registry {
+        folder: "crates/btu-core/src/pingpong/import",
+        listed_in: "crates/btu-core/src/pingpong/import.rs",
+        slice: "FORMATS",
+        shared: &["row"],
+        page: "docs/imports.md",
     },
     Registry {
         folder: "crates/btu-core/src/traffic/method",
@@ -57,7 +53,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "METHODS",
         shared: &["frames"],
         page: "docs/traffic-methods.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-core/src/traffic/model",
@@ -65,7 +60,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "MODELS",
         shared: &["frames", "pages"],
         page: "docs/models.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu/src/agent/service",
@@ -73,7 +67,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "SERVICES",
         shared: &[],
         page: "docs/services.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-engine/src/activity",
@@ -81,7 +74,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "ACTIVITIES",
         shared: &["calibrated", "running", "trail"],
         page: "docs/activities.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-engine/src/file",
@@ -89,15 +81,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "FILE_PROTOCOLS",
         shared: &[],
         page: "docs/file-protocols.md",
-        since: Since::Later,
-    },
-    Registry {
-        folder: "crates/btu-engine/src/message",
-        listed_in: "crates/btu-engine/src/message.rs",
-        slice: "MESSAGE_LAYERS",
-        shared: &[],
-        page: "docs/message-layers.md",
-        since: Since::Later,
     },
     Registry {
         folder: "crates/btu-engine/src/probe",
@@ -105,7 +88,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "PROBES",
         shared: &[],
         page: "docs/probes.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-engine/src/pingpong/transport",
@@ -113,7 +95,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "TRANSPORTS",
         shared: &["frames", "left_out", "pinned", "socket"],
         page: "docs/pingpong-transports.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-engine/src/transport",
@@ -121,7 +102,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "TRANSPORTS",
         shared: &[],
         page: "docs/transports.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-report/src/format",
@@ -129,7 +109,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "FORMATS",
         shared: &[],
         page: "docs/formats.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-report/src/section",
@@ -137,7 +116,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "SECTIONS",
         shared: &["flags"],
         page: "docs/report-sections.md",
-        since: Since::Now,
     },
     Registry {
         folder: "crates/btu-testbed/src/backend",
@@ -145,7 +123,6 @@ static REGISTRIES: &[Registry] = &[
         slice: "BACKENDS",
         shared: &[],
         page: "docs/backends.md",
-        since: Since::Now,
     },
 ];
 
@@ -154,12 +131,7 @@ pub(super) fn check(workspace: &Workspace<'_>) -> Vec<String> {
 }
 
 fn check_one(workspace: &Workspace<'_>, registry: &Registry) -> Vec<String> {
-    let folder = workspace.repo.path(registry.folder);
-    if !folder.is_dir() {
-        let missing = format!("{}: missing folder", registry.folder);
-        return if registry.since == Since::Later { vec![] } else { vec![missing] };
-    }
-    entries(&folder)
+    entries(&workspace.repo.path(registry.folder))
         .and_then(|entries| violations(workspace, registry, &entries))
         .unwrap_or_else(|error| vec![format!("{error:#}")])
 }
@@ -171,25 +143,27 @@ fn violations(
 ) -> Result<Vec<String>> {
     let file = workspace.sources.iter().find(|s| s.path == registry.listed_in);
     let Some(slice) = file.and_then(|f| slice(&f.code, registry.slice)) else {
-        if registry.since == Since::Later {
-            return Ok(vec![]);
-        }
         return Ok(vec![format!("{}: no slice {}", registry.listed_in, registry.slice)]);
     };
     let page = workspace.repo.read(registry.page)?;
+    Ok(missing(registry, slice, &page, entries))
+}
+
+/// What the slice does not name, and what the page does not explain.
+fn missing(registry: &Registry, slice: &str, page: &str, entries: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in entries.iter().filter(|entry| !registry.shared.contains(&entry.as_str())) {
         if !names(slice, entry) {
-            let Registry { folder, slice, .. } = registry;
-            found.push(format!("{folder}/{entry}.rs: {slice} does not name it"));
+            let Registry { folder, slice: name, .. } = registry;
+            found.push(format!("{folder}/{entry}.rs: {name} does not name it"));
         }
-        match sections(&page, entry) {
+        match sections(page, entry) {
             1 => {}
             0 => found.push(format!("{}: no section `{entry}`", registry.page)),
             more => found.push(format!("{}: {more} sections `{entry}`", registry.page)),
         }
     }
-    Ok(found)
+    found
 }
 
 /// The names of the entries: one file each.
@@ -240,6 +214,30 @@ fn sections(page: &str, entry: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_without_its_line_or_its_section_is_named() {
+        let (folder, listed_in, page) = ("f", "f.rs", "p.md");
+        let registry = Registry { folder, listed_in, slice: "ALL", shared: &["row"], page };
+        let entries = ["row", "tcp", "udp"].map(str::to_owned);
+        let found = |slice, page| missing(&registry, slice, page, &entries);
+        assert_eq!(found("&[&tcp::Tcp, &udp::Udp]", "## tcp\n## udp\n"), Vec::<String>::new());
+        let lacking = ["f/udp.rs: ALL does not name it", "p.md: no section `udp`"];
+        assert_eq!(found("&[&tcp::Tcp]", "## tcp\n"), lacking);
+    }
+
+    /// Each of them is listed in the table of the page that tells how to add one.
+    #[test]
+    fn the_table_of_the_architecture_names_every_registry() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let table = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+        for Registry { folder, slice, page, .. } in REGISTRIES {
+            let file = format!("`{}/NAME.rs`", folder.trim_start_matches("crates/"));
+            let row = table.lines().find(|line| line.contains(&file));
+            let row = row.unwrap_or_else(|| panic!("no row of {file}"));
+            assert!(row.contains(slice) && row.contains(page), "{row}");
+        }
+    }
 
     #[test]
     fn an_entry_is_named_by_its_module_or_by_its_type() {
