@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::chore::Chore;
 use crate::chore::Verdict;
+use crate::cite;
 use crate::deps;
 use crate::repo::Repo;
 use crate::test;
@@ -11,7 +12,7 @@ use crate::tidy;
 
 pub(crate) const CHORE: Chore = Chore {
     name: "ci",
-    about: "fmt, clippy, tidy, deps, tests; --no-test leaves the tests out",
+    about: "fmt, clippy, tidy, cite, deps, tests; --no-test leaves the tests out",
     run,
 };
 
@@ -28,7 +29,7 @@ fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
             red.push((*step).to_owned());
         }
     }
-    let mut chores = vec![&tidy::CHORE, &deps::CHORE];
+    let mut chores = vec![&tidy::CHORE, &cite::CHORE, &deps::CHORE];
     if !args.iter().any(|arg| arg == "--no-test") {
         chores.push(&test::CHORE);
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask cite`: sections of the seed papers without code, and code without a test.
+//! `cargo xtask cite`: sections of the paper of the score without code, and code without a test.
 //!
 //! A citation is a comment line `//= maly1996#5 eq. 5`, above the code or inside its test.
 
@@ -9,8 +9,11 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::source::Source;
 
-pub(crate) const CHORE: Chore =
-    Chore { name: "cite", about: "seed sections without code, cited code without a test", run };
+pub(crate) const CHORE: Chore = Chore {
+    name: "cite",
+    about: "sections of the paper of the score without code, cited code without a test",
+    run,
+};
 
 /// What a paper asks for, in the paper's own order.
 static SECTIONS: &[(&str, &str)] = &[
