@@ -157,9 +157,4 @@ impl Missing {
     pub const fn scattered(&self) -> u64 {
         self.dropped.saturating_sub(self.behind)
     }
-
-    /// True where nothing is known to be missing.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
 }

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use crate::stats::geometric_mean;
-use crate::units::Bytes;
 
 pub use classic::Classic;
 pub use table::ClassResult;
@@ -82,15 +81,6 @@ pub fn score(runs: &[Figure]) -> Score {
         classic: Classic::fold(applications.iter().map(|class| class.classic)),
         applications,
     }
-}
-
-/// eq. 5 as written: M / `GM_x` `COMM_z(x, y)`, in Mb/s. With equal M this is the geometric mean of the
-/// goodputs, the form [`score`] uses, because M differs between cells of a window.
-//= maly1996#5 eq. 5
-pub fn btu_from_times(amount: Bytes, seconds: &[f64]) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "an amount of a cell is far below 2^53 bits")]
-    let megabits = amount.bits() as f64 / 1e6;
-    geometric_mean(seconds).map(|time| megabits / time)
 }
 
 /// How much longer the host's work takes: (slowdown - 1) x 100.
@@ -177,6 +167,8 @@ fn class_score(name: &str, cells: &[Figure]) -> ClassScore {
         mean_of(of_class().filter(|cell| cell.activity == activity).map(figure))
     };
     let loaded: Vec<&str> = activities.into_iter().filter(|name| *name != "none").collect();
+    // As written: M / `GM_x` `COMM_z(x, y)`. With equal M that is the geometric mean of the goodputs, and M
+    // differs between cells of a window.
     //= maly1996#5 eq. 5
     let btus = loaded.iter().map(|activity| over_cases(activity, |cell| Some(cell.goodput_mbps)));
     let slowdowns: Vec<f64> =

@@ -98,13 +98,6 @@ pub fn packet_counter() -> io::Result<()> {
     crate::nftables::count_packets()
 }
 
-/// A receive buffer beyond `net.core.rmem_max`.
-pub fn forced_receive_buffer(bytes: usize) -> io::Result<()> {
-    let socket = std::net::UdpSocket::bind(("127.0.0.1", 0))?;
-    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::RcvBufForce, &bytes)?;
-    Ok(())
-}
-
 /// Whether a file may be opened for reading and writing.
 pub fn read_write(path: &str) -> io::Result<()> {
     let path = CString::new(path)?;

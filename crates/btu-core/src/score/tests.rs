@@ -102,8 +102,11 @@ fn repeats_are_folded_before_cells_are() {
 /// 32 Mb in 10 s and in 40 s: GM 20 s, 1.6 Mb/s.
 //= maly1996#5 eq. 5
 #[test]
-fn equation_5_as_written() {
-    assert!(close(btu_from_times(Bytes::new(4_000_000), &[10.0, 40.0]), 1.6));
+fn an_amount_over_the_mean_of_its_times_is_the_mean_of_its_goodputs() {
+    let megabits = 32.0;
+    let of = |case, seconds| figure(case, "ftp", "cpu", megabits / seconds, 1.0);
+    let score = score(&[of("SEND", 10.0), of("RECV", 40.0)]);
+    assert!(close(score.applications[0].btu_mbps, 1.6));
 }
 
 /// A small matrix: 2 cases, 3 applications, baselines and 3 activities.
@@ -172,9 +175,10 @@ proptest! {
     fn times_of_equal_amounts_and_goodputs_give_one_score(
         times in prop::collection::vec(1e-3..1e4f64, 1..12),
     ) {
-        let goodputs: Vec<f64> = times.iter().map(|time| 32.0 / time).collect();
-        let by_times = btu_from_times(Bytes::new(4_000_000), &times).unwrap();
-        prop_assert!(close(geometric_mean(&goodputs), by_times));
+        let case = |at: usize, time: &f64| figure(&at.to_string(), "ftp", "cpu", 32.0 / time, 1.0);
+        let runs: Vec<Figure> = times.iter().enumerate().map(|(at, time)| case(at, time)).collect();
+        let by_times = 32.0 / geometric_mean(&times).unwrap();
+        prop_assert!(close(score(&runs).btu_mbps, by_times));
     }
 
     #[test]

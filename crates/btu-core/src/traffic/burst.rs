@@ -165,11 +165,6 @@ impl Bursts {
         self.stopped = true;
     }
 
-    /// True while a block is begun and not finished.
-    pub fn is_within_block(&self) -> bool {
-        self.records.get(self.at).is_some_and(|record| record.fate == Fate::Unfinished)
-    }
-
     /// True while something is due and not yet taken.
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()

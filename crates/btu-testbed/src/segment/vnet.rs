@@ -46,11 +46,6 @@ impl Vnet {
         }
         bytes
     }
-
-    /// True where the checksum is still to be completed.
-    pub fn needs_checksum(self) -> bool {
-        self.flags & NEEDS_CSUM != 0
-    }
 }
 
 pub(super) const NEEDS_CSUM: u8 = 1;

@@ -1,4 +1,4 @@
-//! The workers of an agent, as the agent holds them: started, told, heard, killed.
+//! A worker process in the hands of its agent: started, told words, heard, killed.
 
 use std::io;
 use std::io::Read;

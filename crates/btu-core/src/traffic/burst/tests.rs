@@ -139,7 +139,7 @@ fn after_the_end_nothing_falls_due_and_what_is_due_can_be_finished() {
     bursts.stop();
     bursts.advance(Nanos::from_secs(9));
     assert_eq!((bursts.records().len(), bursts.next_due()), (2, None));
-    assert!(bursts.is_within_block() && bursts.has_waiting());
+    assert_eq!((bursts.records()[0].fate, bursts.has_waiting()), (Fate::Unfinished, true));
     for now in [6, 7].map(Nanos::from_millis) {
         let left = bursts.offer(now).unwrap();
         bursts.took(now, left);

@@ -1,4 +1,4 @@
-//! The workers of an agent: started, given orders, ended.
+//! Which worker does what an agent has been asked for, and who hears of its end.
 
 use std::collections::BTreeMap;
 use std::io;
