@@ -245,7 +245,7 @@ fn a_flipped_bit_breaks_the_completed_checksum() {
             corrupt::complete_checksum(one.vnet, &mut one.frame);
             let clean = one.frame.clone();
             let vnet = corrupted(one.vnet, &mut one.frame, bit);
-            assert_eq!(vnet.flags & NEEDS_CSUM, 0);
+            assert_eq!(vnet.flags & vnet::NEEDS_CSUM, 0);
             let place = usize::try_from(bit / 8).unwrap() + 14;
             assert_eq!(one.frame[place] ^ clean[place], 0x80 >> (bit % 8));
             assert!(std::panic::catch_unwind(|| judged(&one.frame)).is_err(), "{kind:?} {bit}");
