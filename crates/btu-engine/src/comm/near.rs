@@ -1,5 +1,6 @@
 //! The near side: the host under test connects, starts all connections together, and times them.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::sync::mpsc::Sender;
@@ -113,15 +114,28 @@ fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, 
     Ok(NearReport { flows: job.flows.clone(), ends: reports, gave_up, cap: job.terms.cap })
 }
 
+/// A connection that has shown its token, where there is one. One that is closed unanswered is made again: if
+/// its words were lost on the way, it was silent among strangers, and a crowd of them took its place.
 fn open(job: &NearJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
     let NearFlow { peer, address, .. } = job.flows[flow];
-    let connection = job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT)?;
-    if let Some(preamble) = &job.terms.preamble {
+    let mut more = 1..TRIES;
+    loop {
+        let connection = job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT)?;
+        let Some(preamble) = &job.terms.preamble else { return Ok(Shared::new(connection)) };
         let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
-        let shown = door::introduce(&connection, &seat, Instant::now() + door::PATIENCE);
-        shown.map_err(EngineError::peer(format!("show the token to {peer} at {address}")))?;
+        match door::introduce(&connection, &seat, Instant::now() + door::PATIENCE) {
+            Ok(()) => return Ok(Shared::new(connection)),
+            Err(cause) if is_closed(&cause) && more.next().is_some() => {}
+            Err(cause) => {
+                let named = EngineError::peer(format!("show the token to {peer} at {address}"));
+                return Err(named(cause));
+            }
+        }
     }
-    Ok(Shared::new(connection))
+}
+
+fn is_closed(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof)
 }
 
 fn ended_early() -> EngineError {
@@ -129,3 +143,62 @@ fn ended_early() -> EngineError {
 }
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a connection is made: whoever closes that many does not want it.
+const TRIES: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use btu_core::cell::Direction;
+    use btu_core::cell::Role;
+    use btu_core::units::Bytes;
+    use btu_sys::socket::Settings;
+
+    use super::*;
+    use crate::comm::Amount;
+    use crate::comm::NearToken;
+    use crate::comm::Terms;
+    use crate::door::Seat;
+    use crate::place::Place;
+    use crate::transport::TRANSPORTS;
+
+    const SEAT: Seat = Seat { secret: [7; 32], run: 3, attempt: 1, flow: 0 };
+
+    /// What comes of a connection to a far end that closes the first `closes` unanswered.
+    fn opened(closes: usize) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (message, cap) = (Bytes::new(100), Nanos::from_secs(60));
+        let mut terms = Terms::new(TRANSPORTS[0], message, Amount::Messages(1), cap);
+        terms.preamble = Some(Arc::new(NearToken { seats: vec![SEAT] }));
+        let flows = vec![NearFlow { peer: Role::Active, direction: Direction::Send, address }];
+        let (sockets, place) = (Settings::default(), Place::here(Role::Test));
+        let job = NearJob { flows, terms, sockets, place };
+        thread::scope(|scope| {
+            let near = scope.spawn(move || open(&job, 0).map(drop));
+            let mut words = [0; 64];
+            for _ in 0..closes {
+                listener.accept().unwrap().0.read_exact(&mut words).unwrap();
+            }
+            if closes < TRIES {
+                let mut far = listener.accept().unwrap().0;
+                far.read_exact(&mut words).unwrap();
+                far.write_all(&SEAT.answer_to(&words).unwrap()).unwrap();
+            }
+            near.join().unwrap().map_err(|cause| cause.sentence())
+        })
+    }
+
+    #[test]
+    fn a_connection_that_is_closed_unanswered_is_made_again_and_not_for_ever() {
+        for closes in 0..TRIES {
+            assert_eq!(opened(closes), Ok(()), "{closes}");
+        }
+        let told = opened(TRIES).unwrap_err();
+        assert!(told.starts_with("show the token to active at 127.0.0.1:"), "{told}");
+    }
+}
