@@ -6,6 +6,7 @@ mod blocks;
 mod broken;
 mod capped;
 mod confined;
+mod crowd;
 mod cut;
 mod elsewhere;
 mod ended;
