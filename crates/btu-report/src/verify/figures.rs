@@ -324,9 +324,12 @@ mod tests {
             assert!(told.contains("none of its figures was compared"), "{told}");
         }
         // Versions that nobody wrote, and results of other verbs, are compared.
-        for (version, verb) in
-            [("1.8.0", "traffic"), ("2.1.0", "traffic"), ("0.1.0", "traffic"), ("1.6.0", "pingpong")]
-        {
+        for (version, verb) in [
+            ("1.8.0", "traffic"),
+            ("2.1.0", "traffic"),
+            ("0.1.0", "traffic"),
+            ("1.6.0", "pingpong"),
+        ] {
             let other = stored(version, verb);
             assert!(!against_stored(&other, &computed).is_empty(), "{version} {verb}");
             assert_eq!(compared(&other, &computed), 1, "{version} {verb}");

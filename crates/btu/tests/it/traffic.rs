@@ -97,7 +97,7 @@ fn clusters_run_side_by_side_and_one_after_the_other() {
     assert!(clusters.iter().all(|cluster| cluster["failed"].is_null()));
 }
 
-/// T1: scripts of NetSpec's users run as they are: nested blocks of several kinds, over both transports; and one without
+/// T1: scripts of `NetSpec`'s users run as they are: nested blocks of several kinds, over both transports; and one without
 /// hosts, with ports that do not match and settings that end nowhere.
 #[test]
 fn t1_scripts_of_the_corpus_are_sent_as_they_are() {

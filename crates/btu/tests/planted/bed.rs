@@ -39,12 +39,12 @@ use btu_core::sample::CommSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::sample::EndSample;
 use btu_core::sample::Outcome;
+use btu_core::sample::SocketOptions;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::over_run;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
-use btu_engine::socket_options;
 use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
@@ -131,7 +131,7 @@ impl Bed {
         let window = writer.sample.tcp_info.as_ref().and_then(|info| info.cwnd_segments);
         let most = plant.most_window.map_or(u64::MAX, u64::from);
         assert!(window <= Some(most), "the kernel keeps to the bound of a route: {window:?}");
-        let_arrive(plant);
+        thread::sleep(LAST_PACKETS);
         let [host, far] = [0, 1].map(|at| self.inside(BOXES[at], || before[at].finish(&files)));
         let captures = recording.finish().expect("the packets");
         let (end, seen_at) = match (path, plant.direction) {
@@ -295,11 +295,23 @@ fn serve(
         involuntary_switches: Some(used.involuntary_switches),
         port: stream.local_addr().ok().map(|address| address.port()),
         cpus: cpus.iter().collect(),
-        options: socket_options(Effective::of(&stream)),
+        options: options(&stream),
         tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),
         series: None,
     };
     EndAccount { sample, bytes, started, ended }
+}
+
+fn options(stream: &TcpStream) -> SocketOptions {
+    let found = Effective::of(stream);
+    SocketOptions {
+        congestion: found.congestion,
+        nodelay: found.nodelay,
+        send_buffer_bytes: found.send_buffer,
+        receive_buffer_bytes: found.receive_buffer,
+        mss_bytes: found.mss,
+        window_clamp_bytes: found.window_clamp,
+    }
 }
 
 /// The run as a journal has it.
@@ -362,15 +374,6 @@ impl Running {
     }
 }
 
-/// Lets arrive what was still on its way when both ends were done: once there and back, as a second run of
-/// the product does.
-fn let_arrive(plant: &Plant) {
-    let delays =
-        plant.link.iter().copied().flatten().filter_map(|text| text.strip_prefix("delay "));
-    let delays = delays.map(|text| text.parse::<Nanos>().expect("a time with its unit"));
-    thread::sleep(Duration::from(delays.sum::<Nanos>()) + LAST_PACKETS);
-}
-
 fn path(plant: &Plant) -> Path {
     if plant.is_emulated() { Path::Emulated } else { Path::Direct }
 }
@@ -383,4 +386,5 @@ const BOXES: [Role; 2] = [Role::Test, Role::Active];
 const MOST_PACKETS: usize = 250_000;
 const WRITE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
-const LAST_PACKETS: Duration = Duration::from_millis(5);
+/// What is still on its way when both ends are done.
+const LAST_PACKETS: Duration = Duration::from_millis(150);

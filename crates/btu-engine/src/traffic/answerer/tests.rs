@@ -32,7 +32,7 @@ fn came(at: SocketAddr, nonce: [u8; 12]) -> (TcpStream, usize) {
 
 fn await_open(answerer: &Answerer, count: usize) {
     let is_open = || answerer.guests.open.load(Relaxed) == count;
-    wait_until(&format!("{count} guests are there"), is_open);
+    wait_until(format!("{count} guests are there"), is_open);
 }
 
 /// Says what follows. Gives how much of it that was.

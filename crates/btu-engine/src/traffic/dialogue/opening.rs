@@ -11,8 +11,8 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 use btu_sys::wait::Ready;
 
-use crate::error::EngineError;
 use crate::door::Introduction;
+use crate::error::EngineError;
 use crate::traffic::answerer::Respondent;
 use crate::traffic::connect::AT_ONCE;
 

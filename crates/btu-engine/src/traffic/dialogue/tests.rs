@@ -14,8 +14,8 @@ use btu_core::units::Bytes;
 
 use super::*;
 use crate::door::ANSWER;
-use crate::door::WORDS;
 use crate::door::Seat;
+use crate::door::WORDS;
 use crate::traffic::answerer::Answerer;
 use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;
