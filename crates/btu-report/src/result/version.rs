@@ -100,7 +100,9 @@ mod tests {
             (Some("traffic"), (1, 7), true),
             (Some("traffic"), (1, 8), false),
             (Some("traffic"), (0, 1), false),
-            (Some("traffic"), (2, 0), false),
+            (Some("traffic"), (2, 0), true),
+            (Some("traffic"), (2, 1), false),
+            (Some("traffic"), (3, 0), false),
             (Some("pingpong"), (1, 0), false),
             (None, (1, 0), false),
         ] {
