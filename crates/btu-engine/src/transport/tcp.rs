@@ -93,6 +93,11 @@ impl Channel for TcpStream {
         socket::recv(self.as_fd(), space)
     }
 
+    #[inline]
+    fn await_data(&self) -> io::Result<()> {
+        socket::await_data(self.as_fd())
+    }
+
     fn close_sending(&self) -> io::Result<()> {
         self.shutdown(Shutdown::Write)
     }
