@@ -39,12 +39,12 @@ use btu_core::sample::CommSample;
 use btu_core::sample::ConnectionSample;
 use btu_core::sample::EndSample;
 use btu_core::sample::Outcome;
-use btu_core::sample::SocketOptions;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::over_run;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
+use btu_engine::socket_options;
 use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
@@ -295,23 +295,11 @@ fn serve(
         involuntary_switches: Some(used.involuntary_switches),
         port: stream.local_addr().ok().map(|address| address.port()),
         cpus: cpus.iter().collect(),
-        options: options(&stream),
+        options: socket_options(Effective::of(&stream)),
         tcp_info: info(&stream).map(|after| over_run(&after, before.as_ref())),
         series: None,
     };
     EndAccount { sample, bytes, started, ended }
-}
-
-fn options(stream: &TcpStream) -> SocketOptions {
-    let found = Effective::of(stream);
-    SocketOptions {
-        congestion: found.congestion,
-        nodelay: found.nodelay,
-        send_buffer_bytes: found.send_buffer,
-        receive_buffer_bytes: found.receive_buffer,
-        mss_bytes: found.mss,
-        window_clamp_bytes: found.window_clamp,
-    }
 }
 
 /// The run as a journal has it.
