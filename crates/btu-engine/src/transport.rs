@@ -96,10 +96,10 @@ pub trait Channel: AsFd + Debug + Send + Sync {
     /// Gives at most `space` bytes; 0 is the end of the stream.
     fn recv(&self, space: &mut [u8]) -> io::Result<usize>;
 
-    /// Waits until [`Channel::recv`] has something to give, the end included. Does nothing where waiting is
-    /// the business of `recv` alone.
-    fn await_data(&self) -> io::Result<()> {
-        Ok(())
+    /// The same in two calls: waits until there is something, then gives that without waiting for more. One
+    /// call, where waiting is the business of `recv` alone.
+    fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
+        self.recv(space)
     }
 
     /// Nothing more will be sent; the peer sees the end after the last byte.

@@ -209,13 +209,21 @@ pub fn recv(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
     Ok(received)
 }
 
-/// Waits until [`recv`] would not, and takes nothing. A wait that a signal cuts short is over too.
+/// Waits with `poll`, then takes what is there into `space` without waiting for more; 0 is the end of the stream.
 #[inline]
-pub fn await_data(socket: BorrowedFd<'_>) -> io::Result<()> {
-    let mut awaited = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
-    match poll(&mut awaited, None) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(cause) => Err(cause.into()),
+pub fn recv_ready(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
+    loop {
+        let mut awaited = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
+        match poll(&mut awaited, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(cause) => return Err(cause.into()),
+        }
+        match rustix::net::recv(socket, &mut *space, RecvFlags::DONTWAIT) {
+            Ok((_, received)) => return Ok(received),
+            // Somebody else took it, or a signal ended the wait.
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(cause) => return Err(cause.into()),
+        }
     }
 }
 

@@ -193,10 +193,12 @@ fn read_once<C: Channel>(
     (progress, observer): (&Progress, &dyn Observer),
     got: &mut Received,
 ) -> io::Result<bool> {
-    if space.len() >= LARGE {
-        channel.await_data()?;
-    }
-    let bytes = match channel.recv(space) {
+    let outcome = if space.len() < LARGE {
+        channel.recv(space)
+    } else {
+        channel.recv_ready(rest_of_message(space, got.bytes))
+    };
+    let bytes = match outcome {
         Ok(bytes) => bytes,
         Err(cause) => interrupted_read(channel, space, cause)?,
     };
@@ -243,8 +245,14 @@ fn interrupted_read<C: Channel>(
     retried(|| channel.recv(space))
 }
 
-/// Messages from this size on are waited for before each read: until the reader is awake more has come, and it
-/// comes back less often. Below, the second call costs as much as that gains, or more (docs/decisions/0099).
+/// Room for what is left of the message of which so much came.
+fn rest_of_message(space: &mut [u8], bytes: u64) -> &mut [u8] {
+    let came = usize::try_from(bytes % space.len() as u64).unwrap_or(0);
+    &mut space[came..]
+}
+
+/// Messages from this size on are read in parts, each as large as what there is: whoever waits for data apart
+/// from reading it comes back later and finds more. Smaller ones lose by the second call (docs/decisions/0099).
 const LARGE: usize = 1 << 20;
 
 /// Errors after which the same call may be made again.

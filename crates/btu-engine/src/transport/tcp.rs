@@ -94,8 +94,8 @@ impl Channel for TcpStream {
     }
 
     #[inline]
-    fn await_data(&self) -> io::Result<()> {
-        socket::await_data(self.as_fd())
+    fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
+        socket::recv_ready(self.as_fd(), space)
     }
 
     fn close_sending(&self) -> io::Result<()> {

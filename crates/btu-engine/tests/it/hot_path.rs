@@ -101,7 +101,8 @@ fn only_one_call_per_message_reaches_the_kernel() {
     if !crate::skip::installed("strace") {
         skip!("program missing: strace");
     }
-    let [sender, reader] = traced("hot_path::ten_thousand_messages_are_ten_thousand_sends", 1250);
+    let [sender, reader] =
+        traced("hot_path::ten_thousand_messages_are_ten_thousand_sends", 1250, ", 1250, ");
     assert_eq!((sender.sends, sender.between_sends), (10_000, 0));
     assert_eq!(reader.between_receives, 0, "{reader:?}");
     for end in [sender, reader] {
@@ -114,15 +115,17 @@ fn large_messages_are_waited_for_and_read_with_nothing_else() {
     if !crate::skip::installed("strace") {
         skip!("program missing: strace");
     }
-    let [sender, reader] = traced("hot_path::a_hundred_large_messages_are_a_hundred_sends", LARGE);
+    let test = "hot_path::a_hundred_large_messages_are_a_hundred_sends";
+    let [sender, reader] = traced(test, LARGE, "MSG_DONTWAIT");
     assert_eq!((sender.sends, sender.between_sends), (100, 0));
     assert!(reader.receives >= 100, "{reader:?}");
     // One wait before each read but the first.
     assert_eq!(reader.between_receives, reader.receives - 1, "{reader:?}");
 }
 
-/// The calls of the sending and of the reading thread of a test that runs under `strace`.
-fn traced(test: &str, message: u64) -> [Calls; 2] {
+/// The calls of the sending and of the reading thread of a test that runs under `strace`; reads have this
+/// among their arguments.
+fn traced(test: &str, message: u64, read: &str) -> [Calls; 2] {
     let traces = tempfile::tempdir().unwrap();
     let outcome = Command::new("strace")
         .args(["-ff", "-qq", "-ttt", "-o"])
@@ -133,7 +136,7 @@ fn traced(test: &str, message: u64) -> [Calls; 2] {
         .unwrap();
     assert!(outcome.status.success(), "{}", String::from_utf8_lossy(&outcome.stderr));
     let threads = fs::read_dir(traces.path()).unwrap();
-    let of = |path| Calls::of(&fs::read_to_string(path).unwrap(), message);
+    let of = |path| Calls::of(&fs::read_to_string(path).unwrap(), message, read);
     let calls: Vec<Calls> = threads.map(|file| of(file.unwrap().path())).collect();
     let most = |count: fn(&Calls) -> usize| *calls.iter().max_by_key(|calls| count(calls)).unwrap();
     [most(|calls| calls.sends), most(|calls| calls.receives)]
@@ -156,15 +159,15 @@ struct Calls {
 }
 
 impl Calls {
-    /// Messages and reads have the size of a message; handshakes have one byte.
-    fn of(trace: &str, message: u64) -> Self {
+    /// Messages have their size; handshakes have one byte.
+    fn of(trace: &str, message: u64, read: &str) -> Self {
         let lines = || trace.lines().filter_map(|line| line.split_once(' '));
         let is_reading = |line: &&str| line.starts_with("getsockopt(") && line.contains("TCP_INFO");
         let calls: Vec<&str> = lines().map(|(_, call)| call).collect();
         let others: Vec<&str> = calls.iter().copied().filter(|call| !is_reading(call)).collect();
         let size = format!(", {message}, ");
         let (sends, between_sends) = span(&others, "sendto(", &size);
-        let (receives, between_receives) = span(&others, "recvfrom(", &size);
+        let (receives, between_receives) = span(&others, "recvfrom(", read);
         let hundredths: Vec<usize> = lines().filter_map(|(at, _)| hundredth(at)).collect();
         let whole = hundredths.first().zip(hundredths.last());
         Self {
