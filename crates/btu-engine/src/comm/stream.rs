@@ -251,9 +251,10 @@ fn rest_of_message(space: &mut [u8], bytes: u64) -> &mut [u8] {
     &mut space[came..]
 }
 
-/// Messages from this size on are read in parts, each as large as what there is: whoever waits for data apart
-/// from reading it comes back later and finds more. Smaller ones lose by the second call (docs/decisions/0099).
-const LARGE: usize = 1 << 20;
+/// Bytes of a message from which on it is read in parts, each as large as what there is: whoever waits for data
+/// apart from reading it comes back later and finds more. Smaller ones lose by the second call
+/// (docs/decisions/0099).
+pub const LARGE: usize = 1 << 20;
 
 /// Errors after which the same call may be made again.
 fn is_passing(cause: &io::Error) -> bool {

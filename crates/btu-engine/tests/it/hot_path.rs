@@ -142,8 +142,7 @@ fn traced(test: &str, message: u64, read: &str) -> [Calls; 2] {
     [most(|calls| calls.sends), most(|calls| calls.receives)]
 }
 
-/// Bytes of a message that is waited for before each read.
-const LARGE: u64 = 1 << 20;
+const LARGE: u64 = stream::LARGE as u64;
 
 /// System calls of one thread, and how many others lie between its first and its last of a kind, but
 /// for readings of the connection's counters, which are counted by themselves.
