@@ -28,17 +28,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     match (option("--listen")?, option("--connect")?) {
         (Some(address), None) => {
             let (stream, _) = TcpListener::bind(address)?.accept()?;
-            read(stream, &mut message)
+            read(&stream, &mut message)
         }
         (None, Some(address)) => {
             let seconds = option("--seconds")?.ok_or("give --seconds N")?.parse()?;
-            write(TcpStream::connect(address)?, &message, Duration::from_secs(seconds))
+            write(&TcpStream::connect(address)?, &message, Duration::from_secs(seconds))
         }
         _ => Err("give one of --listen and --connect".into()),
     }
 }
 
-fn write(stream: TcpStream, message: &[u8], time: Duration) -> Result<(), Box<dyn Error>> {
+fn write(stream: &TcpStream, message: &[u8], time: Duration) -> Result<(), Box<dyn Error>> {
     let over = Arc::new(AtomicBool::new(false));
     let given = Arc::clone(&over);
     thread::spawn(move || {
@@ -56,11 +56,11 @@ fn write(stream: TcpStream, message: &[u8], time: Duration) -> Result<(), Box<dy
 
 #[expect(clippy::print_stdout, reason = "the result of this program")]
 #[expect(clippy::cast_precision_loss, reason = "bytes of a few seconds are far below 2^53")]
-fn read(stream: TcpStream, space: &mut [u8]) -> Result<(), Box<dyn Error>> {
-    let mut bytes = read_once(&stream, space, 0)?;
+fn read(stream: &TcpStream, space: &mut [u8]) -> Result<(), Box<dyn Error>> {
+    let mut bytes = read_once(stream, space, 0)?;
     let first = Instant::now();
     loop {
-        match read_once(&stream, space, bytes)? {
+        match read_once(stream, space, bytes)? {
             0 => break,
             more => bytes += more,
         }
