@@ -251,6 +251,12 @@ pub fn reset_on_close(socket: &impl AsFd) -> Result<()> {
     named(outcome, || "set SO_LINGER to zero".to_owned())
 }
 
+/// Takes [`reset_on_close`] back: what was not sent when the socket is closed is sent after that.
+pub fn finish_on_close(socket: &impl AsFd) -> Result<()> {
+    let fd = socket.as_fd();
+    named(SockRef::from(&fd).set_linger(None), || "set SO_LINGER off".to_owned())
+}
+
 /// From now on a stream sends no faster than this (`SO_MAX_PACING_RATE`), headers included.
 pub fn pace(socket: &impl AsFd, byte_s: u64) -> Result<()> {
     named(set_pacing(socket.as_fd(), byte_s), || format!("set SO_MAX_PACING_RATE to {byte_s}"))

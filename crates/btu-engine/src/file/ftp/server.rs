@@ -178,6 +178,10 @@ fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
         refuse(&control);
         return;
     }
+    if shared.settings.user_timeout.is_some() {
+        // However its process ends: the end of a connection, too, would be repeated to who cannot be reached.
+        let _ = socket::reset_on_close(&*control);
+    }
     let started = Session::new(Arc::clone(shared), Arc::clone(&control)).ok().and_then(|session| {
         let name = listener.local_addr().map(thread_name).unwrap_or_default();
         thread::Builder::new().name(name).spawn(move || session.run()).ok()

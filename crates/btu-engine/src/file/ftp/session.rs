@@ -101,7 +101,10 @@ impl Session {
 
     fn obey(&mut self, command: Command) -> io::Result<Course> {
         let reply = match command {
-            Command::Quit => return self.say(&GOODBYE).map(|()| Course::Leave),
+            Command::Quit => {
+                let _ = socket::finish_on_close(&*self.control);
+                return self.say(&GOODBYE).map(|()| Course::Leave);
+            }
             Command::User(user) => self.named(user),
             Command::Pass(password) => return self.check(&password),
             Command::Feat => FEATURES,
