@@ -2,8 +2,8 @@
 //!
 //! One thread holds both ends and never sleeps, so that no wake-up of an end is in the figures. It
 //! sends datagrams over the direct path and over the emulated one in turn, and takes the time that
-//! each needs. Prints a line of JSON per delay: microseconds of the direct path, and of the
-//! emulated one beyond the delay asked. Needs root, or a user namespace with network rights.
+//! each needs. Prints a line of JSON per link: microseconds of the direct path, and of the
+//! emulated one beyond what the link asks for. Needs root, or a user namespace with network rights.
 
 use std::error::Error;
 use std::io::Write;
@@ -28,14 +28,14 @@ fn main() -> Result<()> {
     let testbed = LocalTestbed::new(&config)?;
     cpu::pin(testbed.cpus(Role::Test))?;
     let mut ways = [Way::over(&testbed, Path::Direct)?, Way::over(&testbed, Path::Emulated)?];
-    for micros in DELAYS_US {
-        let asked = Duration::from_micros(micros);
-        let delay = ChainSpec::as_given(&[&format!("delay {micros}us")], &Reader::PLAN)?;
-        testbed.impair(&[(Role::Active, delay, ChainSpec::default())], 1)?;
+    for (link, asked) in LINKS {
+        let chain = ChainSpec::as_given(link, &Reader::PLAN)?;
+        testbed.impair(&[(Role::Active, chain, ChainSpec::default())], 1)?;
         measure(&mut ways)?;
         let [direct, emulated] = &mut ways;
-        let (direct, emulated) = (direct.figures(Duration::ZERO), emulated.figures(asked));
-        let line = format!(r#"{{"delay_us":{micros},"direct":{direct},"emulated":{emulated}}}"#);
+        let (direct, emulated) = (direct.figures(Duration::ZERO), emulated.figures(*asked));
+        let link = link.join(", ");
+        let line = format!(r#"{{"link":"{link}","direct":{direct},"emulated":{emulated}}}"#);
         writeln!(std::io::stdout(), "{line}")?;
     }
     Ok(())
@@ -105,7 +105,16 @@ fn measure(ways: &mut [Way; 2]) -> Result<()> {
     Ok(())
 }
 
-const DELAYS_US: [u64; 4] = [100, 1000, 10_000, 100_000];
+/// Elements of a link, and the time that a datagram has to take on it.
+static LINKS: &[(&[&str], Duration)] = &[
+    (&["delay 100us"], Duration::from_micros(100)),
+    (&["delay 1ms"], Duration::from_millis(1)),
+    (&["delay 10ms"], Duration::from_millis(10)),
+    (&["delay 100ms"], Duration::from_millis(100)),
+    (&["delay 1s"], Duration::from_secs(1)),
+    // The shortest frame is 84 bytes on the wire, preamble and gap included.
+    (&["rate 10Mbit/s", "delay 1ms"], Duration::from_nanos(1_067_200)),
+];
 /// Over each path.
 const PROBES: u64 = 1000;
 /// No delay is a multiple of it, or the thread would be sending when what was delayed comes: each comes

@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "3.0.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.1.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -33,7 +33,7 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
 ]);
-static TRAFFIC: LaterKeys = LaterKeys(&[]);
+static TRAFFIC: LaterKeys = LaterKeys(&[(1, "pacing_blocks"), (1, "pacing_late_blocks")]);
 
 /// The major versions before the present one, by verb, each with its last minor one: only these were ever written.
 static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7), ("traffic", 2, 0)];

@@ -24,7 +24,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let mut columns = vec![Column::left("cells")];
-    columns.extend(["p50", "p99", "max", "late p99", "runs", "flows"].map(Column::right));
+    columns.extend(["p50", "p99", "max", "late p99", "blocks", "runs", "flows"].map(Column::right));
     let table = Table { title: TITLE.to_owned(), columns, rows, summary_rows: 0 };
     let told = absences(seen).into_iter().chain(searches(seen)).map(Block::paragraph);
     std::iter::once(Block::Table(table)).chain(told).collect()
@@ -70,9 +70,21 @@ fn row(kind: &str, runs: &[&RunSample]) -> Vec<String> {
         worst(|one| one.p99_us),
         worst(|one| one.max_us),
         worst(|one| one.late_p99_us),
+        late_blocks(&flows),
         share(runs.iter().filter(|run| run.flows().any(fell_behind)).count(), runs.len()),
         share(flows.iter().filter(|flow| fell_behind(flow)).count(), flows.len()),
     ]
+}
+
+/// How many of all blocks began later than a flow may at its 99th percentile: of a thousand flows each of which has
+/// few, what no percentile of one of them tells.
+fn late_blocks(flows: &[&FlowSample]) -> String {
+    let paced = flows.iter().filter_map(|flow| flow.figures.pacing);
+    let told: Option<Vec<(u64, u64)>> =
+        paced.map(|pacing| Some((pacing.late_blocks?, pacing.blocks))).collect();
+    let Some(told) = told.filter(|told| !told.is_empty()) else { return number::NONE.to_owned() };
+    let [late, all] = [told.iter().map(|it| it.0).sum::<u64>(), told.iter().map(|it| it.1).sum()];
+    format!("{late} of {all}")
 }
 
 /// What a flow says of the time between its departures: one burst alone is apart from none.
@@ -138,4 +150,4 @@ fn searches(seen: &Seen<'_>) -> Option<String> {
     })
 }
 
-const TITLE: &str = "Inter-departure error, the worst of all flows and passes; runs and flows: those that fell behind";
+const TITLE: &str = "Inter-departure error, the worst of all flows and passes; blocks, runs and flows: those that fell behind";

@@ -168,4 +168,6 @@ static COLUMNS: &[Column] = &[
     Column("window_clamp_bytes", |row| or_empty(row.flow.receiver_options.window_clamp_bytes)),
     Column("delay_hidden", |row| row.flow.delay_reason().unwrap_or_default()),
     Column("queue_gap_bytes", |row| row.place(|places| places.largest_gap_bytes)),
+    Column("pacing_blocks", |row| row.pacing(|pacing| pacing.blocks.to_string())),
+    Column("pacing_late_blocks", |row| row.pacing(|pacing| or_empty(pacing.late_blocks))),
 ];

@@ -41,6 +41,7 @@ fn pacing(worst_us: f64, host_limited: bool) -> Pacing {
         p99_us: worst_us * 2.0,
         max_us: worst_us * 4.0,
         late_p99_us: worst_us * 3.0,
+        late_blocks: Some(7),
         host_limited,
     }
 }
@@ -92,9 +93,9 @@ fn a_line_is_of_the_cells_of_its_kind_alone() {
     });
     let said = section(&journal);
     for line in [
-        "nothing and 10.0 us 20.0 us 40.0 us 30.0 us 0 of 3 0 of 3",
-        "Sessions of voice 20.0 us 40.0 us 80.0 us 60.0 us 0 of 3 0 of 3",
-        "Sessions of web 30.0 us 60.0 us 120 us 90.0 us 3 of 3 3 of 3",
+        "nothing and 10.0 us 20.0 us 40.0 us 30.0 us 21 of 300 0 of 3 0 of 3",
+        "Sessions of voice 20.0 us 40.0 us 80.0 us 60.0 us 21 of 300 0 of 3 0 of 3",
+        "Sessions of web 30.0 us 60.0 us 120 us 90.0 us 21 of 300 3 of 3 3 of 3",
     ] {
         assert!(said.contains(line), "no {line} in\n{said}");
     }
@@ -110,7 +111,7 @@ fn what_has_no_schedule_has_no_error_either() {
         flow.traffic = "full(blocksize=64 KiB)".into();
     });
     let said = section(&journal);
-    assert!(said.contains("at once - - - - - - Full streams (3 flows) have no schedule"), "{said}");
+    assert!(said.contains("at once - - - - - - - Full streams (3 flows) have no schedule"), "{said}");
     assert!(!said.contains("Conversations (") && !said.contains("fewer than two"), "{said}");
     change(&mut journal, |_, flow| {
         (flow.traffic, flow.pace) = ("www-3gpp()".into(), "answers".into());
@@ -120,12 +121,12 @@ fn what_has_no_schedule_has_no_error_either() {
     // One burst has been late or not, and is apart from none.
     change(&mut journal, |_, flow| {
         let alone =
-            Pacing { blocks: 1, p50_us: 0.0, p99_us: 0.0, max_us: 0.0, ..pacing(1.0, true) };
+            Pacing { blocks: 1, late_blocks: Some(1), p50_us: 0.0, p99_us: 0.0, max_us: 0.0, ..pacing(1.0, true) };
         flow.figures.pacing = Some(alone);
         flow.pace = "sleep".into();
     });
     let said = section(&journal);
-    assert!(said.contains("at once - - - - 3 of 3 3 of 3"), "{said}");
+    assert!(said.contains("at once - - - - 3 of 3 3 of 3 3 of 3"), "{said}");
     assert!(said.contains("3 flows had fewer than two bursts"), "{said}");
 }
 
@@ -141,7 +142,7 @@ fn flows_without_a_schedule_are_counted_beside_those_that_have_one() {
         run.clusters[0].flows.push(full);
     });
     let said = section(&journal);
-    assert!(said.contains("Scenarios 50.0 us 100 us 200 us 150 us 0 of 3 0 of 6"), "{said}");
+    assert!(said.contains("Scenarios 50.0 us 100 us 200 us 150 us 21 of 300 0 of 3 0 of 6"), "{said}");
     assert!(said.contains("Full streams (3 flows)"), "{said}");
 }
 
@@ -162,5 +163,5 @@ fn a_search_says_how_often_its_sender_was_late() {
     change_runs(&mut journal, searched(0));
     let said = section(&journal);
     assert!(said.contains("senders were late never."), "{said}");
-    assert!(said.contains("Capacity search - - - - - - Capacity searches have a rate"), "{said}");
+    assert!(said.contains("Capacity search - - - - - - - Capacity searches have a rate"), "{said}");
 }

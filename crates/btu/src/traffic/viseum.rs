@@ -52,7 +52,7 @@ static WHOLE: Extent = Extent {
 static QUICK: Extent = Extent {
     scale: 10,
     streams: 3,
-    stream_s: 20,
+    stream_s: 30,
     passes: 3,
     block_sizes: &[64, 1024, 16_384, 262_144],
     sessions: &[1, 2, 4, 8, 16],

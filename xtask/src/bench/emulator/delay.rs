@@ -1,8 +1,6 @@
 //! How late the emulator releases packets: idle, beyond the direct path, by a probe that never
 //! sleeps; and under load.
 
-use std::collections::BTreeMap;
-
 use anyhow::Context;
 use anyhow::Result;
 use anyhow::bail;
@@ -33,19 +31,13 @@ const SPARE_CPUS: usize = 4;
 /// Datagrams over both paths in turn, in as many rounds as there are blocks: one pause of the machine
 /// is in a round's 99th percentile, and says nothing about the emulator.
 pub(super) fn idle(repo: &Repo, options: &Options) -> Result<bool> {
-    let mut rounds: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
-    for _ in 0..options.blocks {
-        for probed in probe(repo)? {
-            let (p50, p99) = probed.beyond();
-            let [p50s, p99s] = rounds.entry(probed.delay_us).or_default();
-            p50s.push(p50);
-            p99s.push(p99);
-        }
-    }
+    let rounds = (0..options.blocks).map(|_| probe(repo)).collect::<Result<Vec<_>>>()?;
     let mut good = true;
-    for (delay_us, [p50s, p99s]) in &rounds {
-        good &= holds(&format!("{delay_us} us: p50"), p50s, IDLE_P50_US, options)?;
-        good &= holds(&format!("{delay_us} us: p99"), p99s, IDLE_P99_US, options)?;
+    for (turn, Probed { link, .. }) in rounds.first().context("no round was made")?.iter().enumerate() {
+        let (p50s, p99s): (Vec<f64>, Vec<f64>) =
+            rounds.iter().filter_map(|round| round.get(turn)).map(Probed::beyond).unzip();
+        good &= holds(&format!("{link}: p50"), &p50s, IDLE_P50_US, options)?;
+        good &= holds(&format!("{link}: p99"), &p99s, IDLE_P99_US, options)?;
     }
     if cpus() < OWN_CPUS {
         println!("  not judged: the emulator has no CPU of its own");
@@ -54,7 +46,7 @@ pub(super) fn idle(repo: &Repo, options: &Options) -> Result<bool> {
     Ok(good)
 }
 
-/// One round of the probe: a line per delay.
+/// One round of the probe: a line for each link.
 fn probe(repo: &Repo) -> Result<Vec<Probed>> {
     let output = repo.command(repo.path(PROBE)).output().context("run the delay probe")?;
     if !output.status.success() {
@@ -75,7 +67,7 @@ fn holds(what: &str, rounds: &[f64], bound_us: f64, options: &Options) -> Result
 /// A line of the delay probe, in microseconds.
 #[derive(serde::Deserialize)]
 struct Probed {
-    delay_us: u64,
+    link: String,
     direct: Figures,
     emulated: Figures,
 }

@@ -1,5 +1,6 @@
-//! A thousand flows of 100 kb/s, 1250 B each 100 ms at phases of their own, in turn with a bare loop that keeps such a
-//! schedule and sends nothing: where that falls behind, the machine stood still, and nothing is shown of us.
+//! A thousand flows of 100 kb/s, 1250 B each 100 ms at phases of their own: no block missed, and of all together 99 %
+//! within 1 % of the period. Beside that no flow may be called behind, of which one late block in a hundred is enough: this in turn
+//! with a bare loop that keeps such a schedule and sends nothing, since machines stand still.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,7 +19,9 @@ use crate::bench::paired::Shown;
 const FLOWS: usize = 1000;
 const PERIOD_US: usize = 100_000;
 const SECONDS: usize = 10;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 8;
+/// So unlikely must it be that the bare loop falls behind as often.
+const CHANCE: f64 = 0.05;
 
 pub(super) fn flows(program: &Verb<'_>) -> Result<usize> {
     if !program.repo.step("cargo build --release --locked -p btu-engine --example unsent")? {
@@ -40,16 +43,26 @@ pub(super) fn flows(program: &Verb<'_>) -> Result<usize> {
     Ok(missed + usize::from(shown == Shown::Missed))
 }
 
-/// Only what stands between two runs of the bare loop in which no flow fell behind says something of us.
+/// Rounds in which any flow fell behind are counted: whatever stops a machine takes many flows at once. Without any of ours it
+/// is met; missed where a loop that falls behind in as many rounds as both together would hardly leave so many to us.
 fn shown(ours: &[usize], bare: &[usize]) -> Shown {
-    let calm =
-        ours.iter().zip(bare.windows(2)).filter(|(_, around)| around.iter().all(|n| *n == 0));
-    let calm: Vec<usize> = calm.map(|(behind, _)| *behind).collect();
-    match calm.as_slice() {
-        [] => Shown::Not,
-        calm if calm.iter().all(|behind| *behind == 0) => Shown::Met,
-        _ => Shown::Missed,
+    let rounds = |behind: &[usize]| behind.iter().filter(|flows| **flows > 0).count();
+    let (behind, all) = (rounds(ours), rounds(ours) + rounds(bare));
+    let drawn = |taken| at_once(ours.len(), taken) * at_once(bare.len(), all - taken);
+    let as_many: f64 = (behind..=all.min(ours.len())).map(drawn).sum();
+    match behind {
+        0 => Shown::Met,
+        _ if as_many / at_once(ours.len() + bare.len(), all) <= CHANCE => Shown::Missed,
+        _ => Shown::Not,
     }
+}
+
+/// In how many ways so many can be taken of all (Fisher's exact test has a hypergeometric law).
+fn at_once(all: usize, taken: usize) -> f64 {
+    if taken > all {
+        return 0.0;
+    }
+    (0..taken).map(|k| count(all - k) / count(k + 1)).product()
 }
 
 fn scenario(chance: &mut Chance) -> String {
@@ -70,17 +83,25 @@ fn of_program(program: &Verb<'_>, file: &Path, round: usize) -> Result<(usize, u
     let result = program.measure(&format!("thousand-{round}"), &[&file.display().to_string()])?;
     let flows = result["flows"].as_array().map_or(&[][..], Vec::as_slice);
     let (mut behind, mut unsent, mut bytes) = (0, 0.0, 0.0);
+    let (mut late, mut paced) = (0.0, 0.0);
     for flow in flows {
         // Host limited: the 99th percentile of lateness or of the gaps' error is above 1 % of the period.
         behind += usize::from(flow["host_limited"] != false);
         unsent += number(flow, "blocks_due")? - number(flow, "blocks_sent")?;
         bytes += number(flow, "delivered_bytes")?;
+        late += number(flow, "pacing_late_blocks")?;
+        paced += number(flow, "pacing_blocks")?;
     }
-    let share = bytes / 1250.0 / count(FLOWS * SECONDS * 1_000_000 / PERIOD_US);
+    let due = count(FLOWS * SECONDS * 1_000_000 / PERIOD_US);
+    let share = bytes / 1250.0 / due;
     let missed = judged(
         &format!("thousand: {} flows, {unsent} blocks unsent", flows.len()),
         unsent < 1.0 && flows.len() == FLOWS,
-    ) + judged(&format!("thousand: {share:.4} of all bytes arrived"), share >= 0.995);
+    ) + judged(&format!("thousand: {share:.4} of all bytes arrived"), share >= 0.995)
+        + judged(
+            &format!("thousand: {late} of {paced} blocks later than 1 % of the period, 1 % allowed"),
+            late <= 0.01 * paced && paced >= 0.99 * due,
+        );
     Ok((behind, missed))
 }
 
@@ -106,12 +127,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_rounds_between_two_calm_ones_judge() {
-        assert_eq!(shown(&[0, 0], &[0, 0, 0]), Shown::Met);
-        assert_eq!(shown(&[0, 7], &[0, 0, 3]), Shown::Met);
-        assert_eq!(shown(&[0, 7], &[0, 0, 0]), Shown::Missed);
-        assert_eq!(shown(&[3, 0], &[0, 0, 9]), Shown::Missed);
-        assert_eq!(shown(&[0, 0], &[0, 1, 0]), Shown::Not);
+    fn who_falls_behind_more_often_than_a_bare_loop_misses() {
+        let (calm, often) = ([0; 9], [1, 9, 0, 3, 0, 0, 0, 0, 2]);
+        assert_eq!(shown(&[0; 8], &calm), Shown::Met);
+        assert_eq!(shown(&[0; 8], &often), Shown::Met);
+        assert_eq!(shown(&[0, 7, 0, 0, 0, 0, 0, 0], &calm), Shown::Not);
+        assert_eq!(shown(&[1, 7, 0, 2, 0, 0, 5, 0], &often), Shown::Not);
+        assert_eq!(shown(&[1, 7, 0, 2, 0, 0, 5, 0], &calm), Shown::Missed);
+        assert_eq!(shown(&[1; 8], &often), Shown::Missed);
+    }
+
+    /// Four of eight beside none of nine: 70 of 2380 ways.
+    #[test]
+    fn ways_are_counted_as_by_hand() {
+        let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-9, "{got} for {want}");
+        near(at_once(8, 4), 70.0);
+        near(at_once(17, 4), 2380.0);
+        near(at_once(9, 0), 1.0);
+        near(at_once(3, 4), 0.0);
     }
 
     #[test]

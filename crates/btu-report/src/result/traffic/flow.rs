@@ -142,6 +142,10 @@ pub struct TrafficFlowResult {
     pub pacing_period_us: Option<f64>,
     /// How late these began, 99th percentile, microseconds.
     pub pacing_late_p99_us: Option<f64>,
+    /// How many blocks the generator alone could delay.
+    pub pacing_blocks: Option<u64>,
+    /// Of these, those that began more than 100 us and more than 1 % of the period late.
+    pub pacing_late_blocks: Option<u64>,
     /// True where the generator and not the network limited the flow; null where it had no time to keep.
     pub host_limited: Option<bool>,
     /// `TCP_CONGESTION` of the sender, as read back.
@@ -253,6 +257,8 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         pacing_max_us: pacing.map(|pacing| pacing.max_us),
         pacing_period_us: pacing.map(|pacing| pacing.period_us),
         pacing_late_p99_us: pacing.map(|pacing| pacing.late_p99_us),
+        pacing_blocks: pacing.map(|pacing| pacing.blocks),
+        pacing_late_blocks: pacing.and_then(|pacing| pacing.late_blocks),
         host_limited: pacing.map(|pacing| pacing.host_limited),
         congestion: flow.sender_options.congestion.clone(),
         nodelay: flow.sender_options.nodelay,

@@ -16,6 +16,8 @@ const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";
+const NO_LATE_BLOCKS: &str =
+    "nothing that the generator alone could delay was sent, or the journal is older than this figure";
 const NO_RUN: &str =
     "no run of this cell was made in which all of it could be run; a probe has no flows";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
@@ -150,6 +152,8 @@ pub(super) const REASONS: &Reasons = &[
     ("rtt_above_least_s", NOT_SAMPLED),
     ("pacing_period_us", NOT_PACED),
     ("pacing_late_p99_us", NOT_PACED),
+    ("pacing_blocks", NOT_PACED),
+    ("pacing_late_blocks", NO_LATE_BLOCKS),
     ("congestion", NO_OPTION),
     ("nodelay", NO_OPTION),
     ("send_buffer_bytes", NO_OPTION),

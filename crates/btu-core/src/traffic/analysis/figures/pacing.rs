@@ -25,6 +25,10 @@ pub struct Pacing {
     pub max_us: f64,
     /// 99th percentile of start less due.
     pub late_p99_us: f64,
+    /// Of these blocks, those that began later than a flow may at its 99th percentile. `None` in results that are
+    /// older than this figure.
+    #[serde(default)]
+    pub late_blocks: Option<u64>,
     /// True where the generator and not the network limited the run.
     pub host_limited: bool,
 }
@@ -50,6 +54,8 @@ impl Pacing {
         let period_us = period(&timed).unwrap_or_else(|| trace.duration.micros());
         let p99_us = errors.at(0.99);
         let late_p99_us = late.at(0.99);
+        let bound_us = (period_us / 100.0).max(HOST_LIMITED_US);
+        let late_blocks = late.0.iter().filter(|late| **late > bound_us).count();
         Some(Self {
             blocks: u64::try_from(free.len()).unwrap_or(u64::MAX),
             period_us,
@@ -57,7 +63,8 @@ impl Pacing {
             p99_us,
             max_us: errors.at(1.0),
             late_p99_us,
-            host_limited: p99_us.max(late_p99_us) > (period_us / 100.0).max(HOST_LIMITED_US),
+            late_blocks: u64::try_from(late_blocks).ok(),
+            host_limited: p99_us.max(late_p99_us) > bound_us,
         })
     }
 }
@@ -119,6 +126,8 @@ mod tests {
                 .unwrap()
         };
         assert!(late(500).host_limited && !late(90).host_limited);
+        // Every tenth block, and none that is within the bound.
+        assert_eq!([500, 90].map(|us| late(us).late_blocks), [Some(100), Some(0)]);
         close(late(500).p99_us, 499.0, 0.01);
         close(late(500).period_us, 1000.0, 0.01);
     }
