@@ -34,9 +34,11 @@ fn main() -> Result<()> {
         measure(&mut ways)?;
         let [direct, emulated] = &mut ways;
         let (direct, emulated) = (direct.figures(Duration::ZERO), emulated.figures(*asked));
-        let link = link.join(", ");
-        let line = format!(r#"{{"link":"{link}","direct":{direct},"emulated":{emulated}}}"#);
-        writeln!(std::io::stdout(), "{line}")?;
+        let elements = link.join(", ");
+        writeln!(
+            std::io::stdout(),
+            r#"{{"link":"{elements}","direct":{direct},"emulated":{emulated}}}"#
+        )?;
     }
     Ok(())
 }

@@ -211,6 +211,9 @@ fn judge(measured: &[Measured], options: &Options) -> Verdict {
     println!("\n| message | peer | ours s/GB | peer's | CPU ours/peer [95 %] | must | |");
     println!("|---|---|---|---|---|---|---|");
     let missed = missed + rows(measured, options, &CPU);
+    println!("\n| message | peer | half-width of ours | peer's | ours/peer |");
+    println!("|---|---|---|---|---|");
+    spreads(measured);
     println!("\npeers: {missed} targets missed");
     Verdict::of(missed == 0)
 }
@@ -242,9 +245,7 @@ static CPU: Quantity = Quantity {
 /// Prints a row per size and peer and returns how many targets were missed.
 fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize {
     let mut missed = 0;
-    let mut over: Vec<(&str, u64)> = measured.iter().map(|m| (m.path, m.message_bytes)).collect();
-    over.dedup();
-    for (path, bytes) in over {
+    for (path, bytes) in places(measured) {
         let here: Vec<&Measured> =
             measured.iter().filter(|m| (m.path, m.message_bytes) == (path, bytes)).collect();
         let ours = by_block(&here, OURS.name, quantity);
@@ -271,6 +272,43 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
         }
     }
     missed
+}
+
+/// Prints how far the mean rate of five blocks would be uncertain, ours and each peer's, as its 95 % half-width.
+fn spreads(measured: &[Measured]) {
+    for (path, bytes) in places(measured) {
+        let here: Vec<&Measured> =
+            measured.iter().filter(|m| (m.path, m.message_bytes) == (path, bytes)).collect();
+        let of = |name: &str| half_width(&here, name);
+        for peer in PEERS {
+            let (Some(ours), Some(theirs)) = (of(OURS.name), of(peer.name)) else { continue };
+            let [percent, theirs_percent] = [ours, theirs].map(|share| share * 100.0);
+            println!(
+                "| {bytes} B, {path} | {} | {percent:.1} % | {theirs_percent:.1} % | {:.2} |",
+                peer.name,
+                ours / theirs
+            );
+        }
+    }
+}
+
+/// Of the mean of five, by the deviations of all blocks; none of fewer than two blocks.
+fn half_width(here: &[&Measured], contender: &str) -> Option<f64> {
+    let rates: Vec<f64> = by_block(here, contender, &RATE).into_values().collect();
+    let n = f64::from(u32::try_from(rates.len()).ok()?);
+    let mean = rates.iter().sum::<f64>() / n;
+    let squares: f64 = rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum();
+    (n > 1.0).then(|| T_OF_FIVE * (squares / (n - 1.0) / 5.0).sqrt())
+}
+
+/// The 97.5 % quantile of Student's t with four degrees of freedom.
+const T_OF_FIVE: f64 = 2.776;
+
+/// Paths and sizes, in the order in which they were measured.
+fn places(measured: &[Measured]) -> Vec<(&'static str, u64)> {
+    let mut places: Vec<_> = measured.iter().map(|m| (m.path, m.message_bytes)).collect();
+    places.dedup();
+    places
 }
 
 fn by_block(measured: &[&Measured], contender: &str, quantity: &Quantity) -> BTreeMap<u64, f64> {
@@ -320,6 +358,17 @@ mod tests {
             assert_eq!(rows(&blocks(factor), &options(), &RATE), missed, "{factor}");
             assert_eq!(rows(&blocks(factor), &options(), &CPU), 0);
         }
+    }
+
+    /// Blocks of 0.9 and 1.1: their standard deviation is 0.1155 of their mean.
+    #[test]
+    fn the_half_width_is_that_of_five_blocks() {
+        let blocks: Vec<Measured> =
+            [0.9, 1.1, 0.9, 1.1].iter().zip(0..).map(|(r, b)| measured("btu", b, *r)).collect();
+        let here: Vec<&Measured> = blocks.iter().collect();
+        let found = half_width(&here, "btu").unwrap();
+        assert!((found - 2.776 * 0.115_47 / 5.0_f64.sqrt()).abs() < 1e-4, "{found}");
+        assert_eq!(half_width(&here[..1], "btu"), None);
     }
 
     #[test]

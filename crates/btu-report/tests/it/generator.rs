@@ -111,7 +111,10 @@ fn what_has_no_schedule_has_no_error_either() {
         flow.traffic = "full(blocksize=64 KiB)".into();
     });
     let said = section(&journal);
-    assert!(said.contains("at once - - - - - - - Full streams (3 flows) have no schedule"), "{said}");
+    assert!(
+        said.contains("at once - - - - - - - Full streams (3 flows) have no schedule"),
+        "{said}"
+    );
     assert!(!said.contains("Conversations (") && !said.contains("fewer than two"), "{said}");
     change(&mut journal, |_, flow| {
         (flow.traffic, flow.pace) = ("www-3gpp()".into(), "answers".into());
@@ -120,8 +123,14 @@ fn what_has_no_schedule_has_no_error_either() {
     assert!(said.contains("Conversations (3 flows) had fewer than two exchanges"), "{said}");
     // One burst has been late or not, and is apart from none.
     change(&mut journal, |_, flow| {
-        let alone =
-            Pacing { blocks: 1, late_blocks: Some(1), p50_us: 0.0, p99_us: 0.0, max_us: 0.0, ..pacing(1.0, true) };
+        let alone = Pacing {
+            blocks: 1,
+            late_blocks: Some(1),
+            p50_us: 0.0,
+            p99_us: 0.0,
+            max_us: 0.0,
+            ..pacing(1.0, true)
+        };
         flow.figures.pacing = Some(alone);
         flow.pace = "sleep".into();
     });
@@ -142,7 +151,10 @@ fn flows_without_a_schedule_are_counted_beside_those_that_have_one() {
         run.clusters[0].flows.push(full);
     });
     let said = section(&journal);
-    assert!(said.contains("Scenarios 50.0 us 100 us 200 us 150 us 21 of 300 0 of 3 0 of 6"), "{said}");
+    assert!(
+        said.contains("Scenarios 50.0 us 100 us 200 us 150 us 21 of 300 0 of 3 0 of 6"),
+        "{said}"
+    );
     assert!(said.contains("Full streams (3 flows)"), "{said}");
 }
 

@@ -137,6 +137,7 @@ fn congestion(hosts: &Hosts, out: &str) -> Vec<Value> {
 
 #[test]
 fn a_local_run_and_one_between_three_hosts_agree_within_their_intervals() {
+    let _alone = crate::alone();
     let name = "alike::a_local_run_and_one_between_three_hosts_agree_within_their_intervals";
     isolated(name, || {
         // As on the local testbed: the host under test has one half of the CPUs, black boxes the other.

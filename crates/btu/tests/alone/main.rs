@@ -25,6 +25,13 @@ mod commands;
 #[path = "../it/agent/hosts.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod hosts;
+mod oracles;
 #[path = "../it/program.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod program;
+
+/// Held by a test that measures: tests of one binary run beside each other, too.
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -33,7 +33,9 @@ const SPARE_CPUS: usize = 4;
 pub(super) fn idle(repo: &Repo, options: &Options) -> Result<bool> {
     let rounds = (0..options.blocks).map(|_| probe(repo)).collect::<Result<Vec<_>>>()?;
     let mut good = true;
-    for (turn, Probed { link, .. }) in rounds.first().context("no round was made")?.iter().enumerate() {
+    for (turn, Probed { link, .. }) in
+        rounds.first().context("no round was made")?.iter().enumerate()
+    {
         let (p50s, p99s): (Vec<f64>, Vec<f64>) =
             rounds.iter().filter_map(|round| round.get(turn)).map(Probed::beyond).unzip();
         good &= holds(&format!("{link}: p50"), &p50s, IDLE_P50_US, options)?;

@@ -99,7 +99,9 @@ fn of_program(program: &Verb<'_>, file: &Path, round: usize) -> Result<(usize, u
         unsent < 1.0 && flows.len() == FLOWS,
     ) + judged(&format!("thousand: {share:.4} of all bytes arrived"), share >= 0.995)
         + judged(
-            &format!("thousand: {late} of {paced} blocks later than 1 % of the period, 1 % allowed"),
+            &format!(
+                "thousand: {late} of {paced} blocks later than 1 % of the period, 1 % allowed"
+            ),
             late <= 0.01 * paced && paced >= 0.99 * due,
         );
     Ok((behind, missed))

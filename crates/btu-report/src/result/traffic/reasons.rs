@@ -16,8 +16,7 @@ const NO_CALL: &str = "the class is no call, or no delay of it is known";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";
-const NO_LATE_BLOCKS: &str =
-    "nothing that the generator alone could delay was sent, or the journal is older than this figure";
+const NO_LATE_BLOCKS: &str = "nothing that the generator alone could delay was sent, or the journal is older than this figure";
 const NO_RUN: &str =
     "no run of this cell was made in which all of it could be run; a probe has no flows";
 const NO_STAMPS: &str = "the samples of the search do not say when its datagrams were sent";
