@@ -1,8 +1,9 @@
 //! The local testbed: three hosts on one machine, joined by links that the emulator owns.
 //!
-//! Each role is a network namespace. Between the test host and each black box lie two paths, chosen
-//! by address: a direct veth pair, and a pair of veth pairs with the emulator between, so that the
-//! emulator never limits a case that asks for no emulation. Nothing has a name outside; all is gone
+//! Each role is a network namespace. Between the test host and each black box, and between the black
+//! boxes where that is asked for, lie two paths, chosen by address: a direct veth pair, and a pair of
+//! veth pairs with the emulator between, so that the emulator never limits a case that asks for no
+//! emulation. Nothing has a name outside; all is gone
 //! with the process.
 
 mod cpus;
@@ -38,12 +39,13 @@ use crate::check::Prober;
 pub use recording::Recording;
 
 use cpus::Placement;
-use topology::PAIRS;
 use topology::Pair;
 
 /// What a local testbed should be like.
 #[derive(Clone, Debug, Default)]
 pub struct LocalConfig {
+    /// Whether the black boxes are joined with each other, too.
+    pub black_boxes: BlackBoxes,
     /// Congestion control of every route; `None` leaves the system's own.
     pub congestion: Option<String>,
     /// How the emulator waits.
@@ -52,6 +54,16 @@ pub struct LocalConfig {
     pub steering: Steering,
     /// What counts against the rate of an emulated link.
     pub wire: btu_core::link::Wire,
+}
+
+/// Whether there is a way between the two black boxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlackBoxes {
+    /// Each is joined with the test host alone: what the score needs.
+    #[default]
+    Apart,
+    /// They have a direct and an emulated path between them, as each has to the test host.
+    Joined,
 }
 
 /// On which CPU a host handles what it receives.
@@ -64,7 +76,7 @@ pub enum Steering {
     Sender,
 }
 
-/// Which way packets take between the test host and a black box.
+/// Which way packets take between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// One veth pair.
@@ -78,6 +90,7 @@ pub enum Path {
 pub struct LocalTestbed {
     emulator: Box<dyn Emulator>,
     hosts: BTreeMap<Role, Arc<NetNs>>,
+    pairs: Vec<&'static Pair>,
     placement: Placement,
     facts: BTreeMap<String, Fact>,
 }
@@ -125,13 +138,14 @@ impl LocalTestbed {
         let wire = NetNs::create()?;
         let steering = topology::prepare_wire(&wire, placement.emulator())?;
         facts.insert("receive_steering_emulator".to_owned(), steering);
-        for pair in PAIRS {
+        let pairs = topology::pairs(config.black_boxes);
+        for pair in &pairs {
             let routes = pair.join(&hosts, &wire, config.congestion.as_deref())?;
-            facts.insert(format!("congestion_route_{}", pair.peer), routes);
-            facts.extend(routes_to(&hosts[&Role::Test], pair));
+            facts.insert(format!("congestion_route_{}", pair.fact()), routes);
+            facts.extend(routes_of(&hosts[&pair.near], pair));
         }
-        let emulator = start_emulator(&wire, &placement, config)?;
-        Ok(Self { emulator, hosts, placement, facts })
+        let emulator = start_emulator(&wire, &pairs, &placement, config)?;
+        Ok(Self { emulator, hosts, pairs, placement, facts })
     }
 
     /// The network namespace of a role.
@@ -152,6 +166,12 @@ impl LocalTestbed {
     /// The address of the test host on a path to a black box.
     pub fn test_address(&self, black_box: Role, path: Path) -> IpAddr {
         Pair::to(black_box).address(Role::Test, path)
+    }
+
+    /// The address at which a host receives from another over a path; `None` where no path joins them.
+    pub fn address_from(&self, from: Role, to: Role, path: Path) -> Option<IpAddr> {
+        let pair = self.pairs.iter().find(|pair| pair.joins(from, to))?;
+        Some(pair.address(to, path))
     }
 
     /// Checks one emulated link with somebody's traffic.
@@ -192,7 +212,20 @@ impl LocalTestbed {
         Ok(self.emulator.configure(&orders, seed)?)
     }
 
-    /// What the emulator did on every link since [`Self::impair`].
+    /// Gives every link the same elements, away from the test host and towards it, and starts counting
+    /// anew. Between the black boxes `up` leads from the active one to the passive one.
+    pub fn impair_all(
+        &self,
+        up: &ChainSpec,
+        down: &ChainSpec,
+        seed: u64,
+    ) -> Result<(), LocalError> {
+        let order = |pair: &&Pair| Order { link: pair.name(), up: up.clone(), down: down.clone() };
+        let orders: Vec<Order> = self.pairs.iter().map(order).collect();
+        Ok(self.emulator.configure(&orders, seed)?)
+    }
+
+    /// What the emulator did on every link since [`Self::impair`] or [`Self::impair_all`].
     pub fn emulation(&self) -> Result<Vec<DirectionSample>, LocalError> {
         Ok(self.emulator.samples()?)
     }
@@ -215,19 +248,20 @@ impl LocalTestbed {
     }
 }
 
-/// By which device the host under test sends to a black box on each path, and its largest packet.
-fn routes_to(test: &NetNs, pair: &Pair) -> [(String, Fact); 2] {
+/// By which device the near host of a pair sends to the far one on each path, and its largest packet.
+fn routes_of(near: &NetNs, pair: &Pair) -> [(String, Fact); 2] {
     [("route", Path::Direct), ("emulated_route", Path::Emulated)].map(|(name, path)| {
-        let way = Netlink::open(test)
-            .and_then(|mut netlink| netlink.way_to(pair.address(pair.peer, path)))
+        let way = Netlink::open(near)
+            .and_then(|mut netlink| netlink.way_to(pair.address(pair.far, path)))
             .map(|way| Fact::known(format!("{}, MTU {}", way.device, way.mtu)));
         let unknown = |cause: btu_sys::Error| Fact::unavailable(cause.to_string());
-        (format!("{name}_{}", pair.peer), way.unwrap_or_else(unknown))
+        (format!("{name}_{}", pair.fact()), way.unwrap_or_else(unknown))
     })
 }
 
 fn start_emulator(
     wire: &NetNs,
+    pairs: &[&Pair],
     placement: &Placement,
     config: &LocalConfig,
 ) -> Result<Box<dyn Emulator>, BackendError> {
@@ -238,12 +272,12 @@ fn start_emulator(
         wire: config.wire,
         ..Settings::default()
     };
-    let ports = |pair: &Pair| LinkPorts {
+    let ports = |pair: &&Pair| LinkPorts {
         name: pair.name(),
-        near: pair.wire_port(Role::Test),
-        far: pair.wire_port(pair.peer),
+        near: pair.wire_port(pair.near),
+        far: pair.wire_port(pair.far),
     };
-    let links: Vec<LinkPorts> = PAIRS.iter().map(ports).collect();
+    let links: Vec<LinkPorts> = pairs.iter().map(ports).collect();
     let backend: &dyn Backend = BACKENDS[0];
     backend.start(wire, &links, &settings)
 }

@@ -17,27 +17,35 @@ use btu_sys::netlink::RouteKind;
 use btu_sys::netlink::VethEnd;
 use btu_sys::sysctl;
 
+use super::BlackBoxes;
 use super::LocalError;
 use super::Path;
 use super::Steering;
 use crate::sysctls;
 
-/// The test host and one black box: a direct and an emulated path.
+/// Two hosts: a direct and an emulated path between them.
 #[derive(Debug)]
 pub(super) struct Pair {
-    /// The black box.
-    pub(super) peer: Role,
+    /// The host from which `up` leads away: the test host wherever it is one of the two.
+    pub(super) near: Role,
+    pub(super) far: Role,
     /// Third byte of the addresses: digits of the two hosts.
     net: u8,
-    /// Last byte of the black box's addresses; the test host's is 1.
-    number: u8,
 }
 
-/// The pairs that exist. 198.18.0.0/15 is the benchmarking range (RFC 2544).
-pub(super) static PAIRS: &[Pair] = &[
-    Pair { peer: Role::Active, net: 12, number: 2 },
-    Pair { peer: Role::Passive, net: 13, number: 3 },
+/// The pairs of the test host. 198.18.0.0/15 is the benchmarking range (RFC 2544).
+static OF_TEST: [Pair; 2] = [
+    Pair { near: Role::Test, far: Role::Active, net: 12 },
+    Pair { near: Role::Test, far: Role::Passive, net: 13 },
 ];
+/// The pair of the black boxes, which exists where it is asked for.
+static OF_BLACK_BOXES: Pair = Pair { near: Role::Active, far: Role::Passive, net: 23 };
+
+/// The pairs of a testbed.
+pub(super) fn pairs(black_boxes: BlackBoxes) -> Vec<&'static Pair> {
+    let third = (black_boxes == BlackBoxes::Joined).then_some(&OF_BLACK_BOXES);
+    OF_TEST.iter().chain(third).collect()
+}
 
 /// One end of one path of a pair.
 struct End<'a> {
@@ -50,29 +58,45 @@ struct End<'a> {
 }
 
 impl Pair {
-    /// The pair of a black box.
+    /// The pair of the test host and a black box.
     pub(super) fn to(black_box: Role) -> &'static Self {
         match black_box {
-            Role::Passive => &PAIRS[1],
-            Role::Active | Role::Test => &PAIRS[0],
+            Role::Passive => &OF_TEST[1],
+            Role::Active | Role::Test => &OF_TEST[0],
         }
     }
 
     /// `test-active`
     pub(super) fn name(&self) -> String {
-        format!("test-{}", self.peer)
+        format!("{}-{}", self.near, self.far)
+    }
+
+    /// `active`, and `active_passive` where the test host is none of the two: how facts call it.
+    pub(super) fn fact(&self) -> String {
+        match self.near {
+            Role::Test => self.far.to_string(),
+            near => format!("{near}_{}", self.far),
+        }
+    }
+
+    /// Whether these are the two hosts, whichever way.
+    pub(super) fn joins(&self, one: Role, other: Role) -> bool {
+        [(one, other), (other, one)].contains(&(self.near, self.far))
     }
 
     /// The address of one of the two hosts on a path.
     pub(super) fn address(&self, role: Role, path: Path) -> IpAddr {
         let second = if path == Path::Direct { 18 } else { 19 };
-        let last = if role == Role::Test { 1 } else { self.number };
-        Ipv4Addr::new(198, second, self.net, last).into()
+        Ipv4Addr::new(198, second, self.net, number(role)).into()
     }
 
-    /// The emulator's device towards one of the two hosts.
+    /// The emulator's device towards one of the two hosts: `tactive` and `atest`.
     pub(super) fn wire_port(&self, role: Role) -> String {
-        format!("{}{}", if role == Role::Test { "t" } else { "b" }, self.peer)
+        format!("{:.1}{}", role.name(), self.other(role))
+    }
+
+    fn other(&self, role: Role) -> Role {
+        if role == self.near { self.far } else { self.near }
     }
 
     /// Makes both paths. Tells which congestion control their routes have.
@@ -82,14 +106,14 @@ impl Pair {
         wire: &NetNs,
         congestion: Option<&str>,
     ) -> Result<Fact, LocalError> {
-        self.add_direct(hosts).map_err(at(self.peer))?;
-        for role in [Role::Test, self.peer] {
+        self.add_direct(hosts).map_err(at(self.far))?;
+        for role in [self.near, self.far] {
             self.add_emulated(&hosts[&role], role, wire).map_err(at(role))?;
         }
         let mut fact = Fact::known(congestion.unwrap_or("the system's own"));
         for path in [Path::Direct, Path::Emulated] {
-            for (role, peer) in [(Role::Test, self.peer), (self.peer, Role::Test)] {
-                let end = self.end(&hosts[&role], role, peer, path);
+            for role in [self.near, self.far] {
+                let end = self.end(&hosts[&role], role, path);
                 if let Some(refusal) = end.configure(congestion).map_err(at(role))? {
                     fact = refusal;
                 }
@@ -122,7 +146,7 @@ impl Pair {
         hosts: &BTreeMap<Role, Arc<NetNs>>,
         set: impl Fn(&mut Netlink, u32) -> btu_sys::Result<()>,
     ) -> Result<(), LocalError> {
-        for role in [Role::Test, self.peer] {
+        for role in [self.near, self.far] {
             let set = || {
                 let mut netlink = Netlink::open(&hosts[&role])?;
                 let link = netlink.link(&self.device(role, Path::Direct))?.index;
@@ -134,18 +158,14 @@ impl Pair {
     }
 
     fn add_direct(&self, hosts: &BTreeMap<Role, Arc<NetNs>>) -> btu_sys::Result<()> {
-        let (near, far) =
-            (self.device(Role::Test, Path::Direct), self.device(self.peer, Path::Direct));
-        let mac = |role| self.mac(role, Path::Direct);
-        Netlink::open(&hosts[&Role::Test])?.add_veth(
-            &VethEnd {
-                namespace: &hosts[&Role::Test],
-                name: &near,
-                mac: mac(Role::Test),
-                mtu: MTU,
-            },
-            &VethEnd { namespace: &hosts[&self.peer], name: &far, mac: mac(self.peer), mtu: MTU },
-        )
+        let [near, far] = [self.near, self.far].map(|role| self.device(role, Path::Direct));
+        let end = |role, name| VethEnd {
+            namespace: &hosts[&role],
+            name,
+            mac: self.mac(role, Path::Direct),
+            mtu: MTU,
+        };
+        Netlink::open(&hosts[&self.near])?.add_veth(&end(self.near, &near), &end(self.far, &far))
     }
 
     /// The pair between a host and the emulator's namespace.
@@ -163,7 +183,8 @@ impl Pair {
         netlink.set_up(link.index)
     }
 
-    fn end<'a>(&self, host: &'a NetNs, role: Role, peer: Role, path: Path) -> End<'a> {
+    fn end<'a>(&self, host: &'a NetNs, role: Role, path: Path) -> End<'a> {
+        let peer = self.other(role);
         End {
             host,
             role,
@@ -176,13 +197,11 @@ impl Pair {
 
     /// `active0` is the direct device towards the active box, `active1` the emulated one.
     pub(super) fn device(&self, role: Role, path: Path) -> String {
-        let peer = if role == Role::Test { self.peer } else { Role::Test };
-        format!("{peer}{}", u8::from(path == Path::Emulated))
+        format!("{}{}", self.other(role), u8::from(path == Path::Emulated))
     }
 
     fn mac(&self, role: Role, path: Path) -> Mac {
-        let end = if role == Role::Test { 1 } else { self.number };
-        Mac([0x02, b'b', b't', self.net, u8::from(path == Path::Emulated), end])
+        Mac([0x02, b'b', b't', self.net, u8::from(path == Path::Emulated), number(role)])
     }
 }
 
@@ -274,6 +293,15 @@ fn loopback_up(host: &NetNs) -> btu_sys::Result<()> {
     netlink.set_up(loopback.index)
 }
 
+/// Last byte of a host's addresses.
+fn number(role: Role) -> u8 {
+    match role {
+        Role::Test => 1,
+        Role::Active => 2,
+        Role::Passive => 3,
+    }
+}
+
 /// CPU numbers as the kernel's hexadecimal mask, 32 bits a group.
 fn mask(cpus: &CpuSet) -> String {
     let highest = cpus.iter().max().unwrap_or(0);
@@ -321,6 +349,30 @@ mod tests {
         assert_eq!(active.address(Role::Active, Path::Emulated).to_string(), "198.19.12.2");
         let passive = Pair::to(Role::Passive);
         assert_eq!(passive.address(Role::Passive, Path::Direct).to_string(), "198.18.13.3");
+        let third = &OF_BLACK_BOXES;
+        assert_eq!(third.address(Role::Active, Path::Direct).to_string(), "198.18.23.2");
+        assert_eq!(third.address(Role::Passive, Path::Emulated).to_string(), "198.19.23.3");
+    }
+
+    #[test]
+    fn no_two_pairs_share_a_device_an_address_or_a_mac() {
+        let all = pairs(BlackBoxes::Joined);
+        let mut seen = std::collections::BTreeSet::new();
+        for pair in &all {
+            for role in [pair.near, pair.far] {
+                let port = pair.wire_port(role);
+                assert!(port.len() < 16 && seen.insert(port.clone()), "{port}");
+                for path in [Path::Direct, Path::Emulated] {
+                    let device = format!("{role} {}", pair.device(role, path));
+                    assert!(seen.insert(device.clone()), "{device}");
+                    assert!(seen.insert(pair.address(role, path).to_string()));
+                    assert!(seen.insert(format!("{:?}", pair.mac(role, path))));
+                }
+            }
+        }
+        let names: Vec<String> = all.iter().map(|pair| pair.name()).collect();
+        assert_eq!(names, ["test-active", "test-passive", "active-passive"]);
+        assert_eq!(pairs(BlackBoxes::Apart).len(), 2);
     }
 
     #[test]

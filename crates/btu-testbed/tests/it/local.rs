@@ -9,6 +9,7 @@ use btu_core::link::Reader;
 use btu_sys::netlink::Netlink;
 use btu_testbed::capture::Capture;
 use btu_testbed::capture::End;
+use btu_testbed::local::BlackBoxes;
 use btu_testbed::local::LocalConfig;
 use btu_testbed::local::LocalTestbed;
 use btu_testbed::local::Path;
@@ -127,6 +128,46 @@ fn each_link_delays_its_own_packets_only() {
         assert!(least(Role::Active) >= both_ways);
         assert!(least(Role::Passive) < both_ways);
     });
+}
+
+#[test]
+fn black_boxes_are_joined_where_that_is_asked_for_and_as_each_is_with_the_test_host() {
+    isolated(
+        "local::black_boxes_are_joined_where_that_is_asked_for_and_as_each_is_with_the_test_host",
+        || {
+            let [there, back] = [(Role::Active, Role::Passive), (Role::Passive, Role::Active)];
+            let apart = testbed();
+            assert_eq!(apart.address_from(Role::Active, Role::Passive, Path::Direct), None);
+            let joined = LocalConfig { black_boxes: BlackBoxes::Joined, ..LocalConfig::default() };
+            let testbed = LocalTestbed::new(&joined).unwrap();
+            let least = |(from, to), path| {
+                let (near, far) = (testbed.net(from), testbed.net(to));
+                let address = testbed.address_from(from, to, path).unwrap();
+                let times = round_trips(Ends { near: &near, far: &far, address }, 20);
+                times.into_iter().min().unwrap()
+            };
+            let delays = ["delay 20ms", "delay 10ms"];
+            let [up, down] =
+                delays.map(|text| ChainSpec::as_given(&[text], &Reader::PLAN).unwrap());
+            testbed.impair_all(&up, &down, 1).unwrap();
+            let both_ways = Duration::from_millis(30);
+            for way in [there, back] {
+                assert!(least(way, Path::Direct) < both_ways, "{way:?}");
+            }
+            let seen = |link: &str| -> Vec<(String, u64)> {
+                let all = testbed.emulation().unwrap().into_iter().filter(|one| one.link == link);
+                all.map(|one| (one.direction, one.packets)).collect()
+            };
+            assert!(seen("active-passive").iter().all(|(_, packets)| *packets == 0));
+            for way in [there, back, (Role::Test, Role::Passive)] {
+                assert!(least(way, Path::Emulated) >= both_ways, "{way:?}");
+            }
+            let counted = |packets| vec![("up".to_owned(), packets), ("down".to_owned(), packets)];
+            assert_eq!(seen("active-passive"), counted(40));
+            assert_eq!(seen("test-passive"), counted(20));
+            assert_eq!(seen("test-active"), counted(0));
+        },
+    );
 }
 
 /// Check E4: at full speed through the emulator nothing is lost that was not asked for. The ratio to
