@@ -9,6 +9,7 @@ mod elsewhere;
 pub(crate) mod expand;
 mod finish;
 mod gauge;
+mod joined;
 mod length;
 mod measure;
 mod meter;
@@ -29,11 +30,14 @@ mod sweep;
 mod viseum;
 pub(crate) mod words;
 
+use std::collections::BTreeSet;
+
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
 use btu_core::words::several;
 
+use self::joined::Two;
 use self::start::Wanted;
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -84,14 +88,15 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
 /// Prints what would be run.
 fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
     let estimate = length::estimate(plan)?;
-    let runs = plan.runs().len();
+    let (joined, runs) = (joined::pairs(plan)?, plan.runs().len());
     if plan.course.is_some() {
-        return decided_on_the_way(plan, json);
+        return decided_on_the_way(plan, &joined, json);
     }
     if json {
         output::json(&serde_json::json!({
             "schema_version": DRY_RUN_VERSION,
             "plan": plan,
+            "joined": joined,
             "runs": runs,
             "estimate_ns": estimate,
         }))?;
@@ -99,28 +104,32 @@ fn dry_run(plan: &Plan, json: bool) -> Result<Exit, Failure> {
     }
     let time = crate::progress::span(estimate);
     let (runs, cells) = (several(runs, "run"), several(plan.cells.len(), "cell"));
-    output::result(&format!("{}\n# {runs} of {cells}, about {time}\n", plan.to_toml()))?;
+    let joined = joined::in_words(&joined);
+    let told = format!("# {runs} of {cells}, about {time}\n# connections: {joined}\n");
+    output::result(&format!("{}\n{told}", plan.to_toml()))?;
     Ok(Exit::Done)
 }
 
 /// What is known before of a plan whose cells are decided on the way.
-fn decided_on_the_way(plan: &Plan, json: bool) -> Result<Exit, Failure> {
+fn decided_on_the_way(plan: &Plan, joined: &BTreeSet<Two>, json: bool) -> Result<Exit, Failure> {
     let told = "what is measured decides how many runs there are, and how long they take";
     if json {
         let nothing = serde_json::Value::Null;
         output::json(&serde_json::json!({
             "schema_version": DRY_RUN_VERSION,
             "plan": plan,
+            "joined": joined,
             "runs": nothing,
             "runs_reason": told,
             "estimate_ns": nothing,
             "estimate_ns_reason": told,
         }))?;
     } else {
-        output::result(&format!("{}\n# {told}\n", plan.to_toml()))?;
+        let joined = joined::in_words(joined);
+        output::result(&format!("{}\n# {told}\n# connections: {joined}\n", plan.to_toml()))?;
     }
     Ok(Exit::Done)
 }
 
-/// Of the document of a dry run, which came to say why figures are null.
-const DRY_RUN_VERSION: &str = "1.1.0";
+/// Of the document of a dry run, which came to say why figures are null, and then which hosts are joined.
+const DRY_RUN_VERSION: &str = "1.2.0";

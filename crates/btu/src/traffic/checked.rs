@@ -12,7 +12,7 @@ use btu_core::traffic::plan::Plan;
 use super::expand;
 use super::expand::Layout;
 use super::expand::Until;
-use super::path::Joined;
+use super::joined::Joined;
 use super::peers::Apart;
 use super::scenario;
 use super::words;
@@ -78,11 +78,7 @@ mod tests {
         for (test, reason) in [
             (
                 "path = \"test -> test\"\ntype = \"full(duration=1 s)\"",
-                "test -> test: the local testbed joins",
-            ),
-            (
-                "path = \"active -> passive\"\ntype = \"full(duration=1 s)\"",
-                "active -> passive: the local",
+                "test -> test: the local testbed joins each two",
             ),
             (
                 "path = \"test -> active\"\ntransport = \"udp\"\ntype = \"www-3gpp(duration=1 s)\"",

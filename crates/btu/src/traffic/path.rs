@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::net::Ipv4Addr;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
@@ -25,6 +24,7 @@ use btu_testbed::local::Path;
 
 use super::expand;
 use super::expand::Layout;
+use super::joined;
 use super::peers::Peers;
 use crate::exit::Failure;
 use crate::run::not_made;
@@ -100,7 +100,7 @@ impl Hosts {
         }
     }
 
-    /// Puts a link between the test host and both black boxes, or takes it away.
+    /// Puts a link between any two hosts that are joined, or takes it away.
     pub(super) fn set_link(&mut self, link: Option<&Link>, seed: u64) -> Result<(), Failure> {
         match (self, link) {
             (Self::Here(testbed), link) => testbed.set_link(link, seed),
@@ -137,8 +137,12 @@ impl Testbed {
         }
         let wire: Wire = wires.first().unwrap_or(&"ethernet").parse().map_err(Failure::usage)?;
         crate::privilege::gain()?;
-        let config =
-            LocalConfig { congestion: Some(CONGESTION.to_owned()), wire, ..LocalConfig::default() };
+        let config = LocalConfig {
+            black_boxes: joined::black_boxes(plan)?,
+            congestion: Some(CONGESTION.to_owned()),
+            wire,
+            ..LocalConfig::default()
+        };
         let testbed = LocalTestbed::new(&config).map_err(not_made)?;
         testbed.net(Role::Test).enter().map_err(Failure::environment)?;
         let parties = Role::ALL.map(|role| Party {
@@ -160,8 +164,7 @@ impl Testbed {
         let chain = |texts: &[String]| ChainSpec::as_given(texts, &Reader::PLAN);
         let up = chain(&link.up).map_err(Failure::usage)?;
         let down = chain(&link.down).map_err(Failure::usage)?;
-        let boxes = [Role::Active, Role::Passive].map(|role| (role, up.clone(), down.clone()));
-        self.local.impair(&boxes, seed).map_err(not_made)
+        self.local.impair_all(&up, &down, seed).map_err(not_made)
     }
 
     fn emulation(&self) -> Result<Vec<DirectionSample>, Failure> {
@@ -192,39 +195,7 @@ impl Layout for Testbed {
 
     fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
         let path = if self.link.is_some() { Path::Emulated } else { Path::Direct };
-        Ok(match joined(from, to)? {
-            Way::There(black_box) => self.local.address(black_box, path),
-            Way::Back(black_box) => self.local.test_address(black_box, path),
-        })
-    }
-}
-
-/// The hosts of a testbed that is not made yet: what is to be sent can be drawn.
-pub(super) struct Joined;
-
-impl Layout for Joined {
-    fn place(&self, role: Role) -> Place {
-        Place::here(role)
-    }
-
-    fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
-        joined(from, to).map(|_| Ipv4Addr::UNSPECIFIED.into())
-    }
-}
-
-/// Which way between the test host and a black box.
-enum Way {
-    Back(Role),
-    There(Role),
-}
-
-fn joined(from: Role, to: Role) -> Result<Way, Failure> {
-    match (from, to) {
-        (Role::Test, black_box) if black_box != Role::Test => Ok(Way::There(black_box)),
-        (black_box, Role::Test) if black_box != Role::Test => Ok(Way::Back(black_box)),
-        _ => Err(Failure::usage(anyhow!(
-            "{from} -> {to}: the local testbed joins the test host with each black box, and no others"
-        ))),
+        self.local.address_from(from, to, path).ok_or_else(|| joined::one_host(from, to))
     }
 }
 

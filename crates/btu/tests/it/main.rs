@@ -56,5 +56,6 @@ mod third_party;
 mod traffic;
 mod traffic_fatal;
 mod traffic_methods;
+mod traffic_ring;
 mod trust;
 mod verbs;

@@ -377,7 +377,7 @@ fn resume(out: &Path) -> Command {
     command
 }
 
-fn spawn(command: &mut Command) -> Child {
+pub(crate) fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -509,7 +509,7 @@ fn kill_9_of_a_run_leaves_no_process_namespace_or_device() {
 }
 
 /// Kills a run the hard way, and looks for what is left of the hosts of its testbed.
-fn nothing_survives(user: users::User, run: &mut Child, out: &Path) {
+pub(crate) fn nothing_survives(user: users::User, run: &mut Child, out: &Path) {
     let own = namespaces_of("self");
     let mut namespaces = namespaces_of(&run.id().to_string());
     namespaces.retain(|one| !own.contains(one));

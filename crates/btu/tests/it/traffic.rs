@@ -447,12 +447,7 @@ fn what_cannot_be_carried_is_refused_before_anything_runs() {
     let link = format!("{full}\nlink = \"rate 1Mbit/s\"");
     for (name, second, place, reason) in [
         ("a.toml", test("test -> active", asks), "a.toml:6:1: ", "waits for answers"),
-        (
-            "b.toml",
-            test("active -> passive", full),
-            "b.toml:6:1: ",
-            "joins the test host with each",
-        ),
+        ("b.toml", test("active -> active", full), "b.toml:6:1: ", "none with itself"),
         ("c.toml", test("test -> passive", &link), "c.toml: ", "names a link and test"),
     ] {
         std::fs::write(folder.path().join(name), format!("{first}[[cluster]]\n{second}")).unwrap();
