@@ -106,8 +106,8 @@ pub(super) fn towards(plan: Plan, peer: &PeerArgs) -> Result<Plan, Failure> {
     Ok(Plan { agents, ..plan })
 }
 
-/// The link that the tests of a scenario name, where they do: all of them, since it lies between the test host and both
-/// black boxes, whatever passes.
+/// The link that the tests of a scenario name, where they do: all of them, since it lies between each two hosts, whatever
+/// passes.
 fn own_link(file: &Path, scenario: &Scenario) -> Result<Option<Link>, Failure> {
     let clusters = scenario.clusters();
     let all = || clusters.iter().flat_map(|cluster| &cluster.tests);
@@ -118,8 +118,7 @@ fn own_link(file: &Path, scenario: &Scenario) -> Result<Option<Link>, Failure> {
     if let (Some(one), Some(other)) = (with.first(), without.first()) {
         let (one, other) = (&one.name, &other.name);
         let cause = anyhow!(
-            "{}: test {one} names a link and test {other} none: one link lies between the test host and both \
-             black boxes",
+            "{}: test {one} names a link and test {other} none: the same link lies between each two hosts",
             file.display()
         );
         let hint = "name it in every test, or in none and use the options of the link";
