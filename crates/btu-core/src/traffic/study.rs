@@ -4,6 +4,7 @@ mod carrier;
 mod connections;
 mod rates;
 mod sheet;
+mod stream;
 mod totals;
 mod utilisation;
 
@@ -25,7 +26,6 @@ use super::plan::Plan;
 use super::sample::FlowSample;
 use super::sample::Journal;
 use super::sample::RunSample;
-use super::trace::float;
 use crate::stats;
 use crate::stats::Interval;
 use crate::stats::student_on_logs;
@@ -37,6 +37,7 @@ pub use connections::Connection;
 pub use connections::connections;
 pub use sheet::Of;
 pub use sheet::SheetLine;
+pub use stream::Stream;
 pub use totals::Totals;
 
 /// Everything that a report says.
@@ -85,19 +86,6 @@ pub struct Carried {
     pub at: Measured,
 }
 
-/// One full stream: the figures of RFC 6349 and round trips under load.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stream {
-    /// Payload sent less retransmitted, over sent, percent (RFC 6349, 4.2).
-    pub efficiency_percent: f64,
-    /// Mean round trip less the smallest, over the smallest, percent (RFC 6349, 4.3).
-    pub buffer_delay_percent: f64,
-    /// Round trips per minute while the stream filled the path, by TCP's own RTT.
-    pub loaded_rpm: f64,
-    /// The smallest round trip, seconds.
-    pub least_rtt_s: f64,
-}
-
 /// One cell over its passes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
@@ -117,7 +105,7 @@ pub struct Measured {
     pub transmitted: Option<Estimate>,
     /// a / mu, where all its flows have the same mu; `None` where one of them is a full stream.
     pub rho: Option<f64>,
-    /// Little's delay over the duration, seconds.
+    /// Little's delay over the duration, seconds; `None`, too, where two clocks hide it in a pass.
     pub window_delay: Option<Estimate>,
     /// The same until the queues were empty, seconds: of the runs in which they were.
     pub drained_delay: Option<Estimate>,
@@ -168,21 +156,16 @@ pub fn analyse(journal: &Journal) -> Analysis {
         })
         .collect();
     let rate = mu.map(|mu| mu.value).or(knee.map(|knee| knee.knee));
-    let delays: Vec<(f64, f64)> = of(Group::Period)
-        .chain(of(Group::Load))
-        .filter_map(|measured| {
-            Some((measured.arrival?.value / rate?, measured.window_delay?.value))
-        })
-        .collect();
+    let delay_knee = delay_knee(of(Group::Period).chain(of(Group::Load)), rate);
     let analysis = Analysis {
         complete: journal.is_complete() && journal.runs().all(RunSample::is_complete),
         mu,
         rates,
         knee,
-        delay_knee: DelayKnee::of(&delays),
+        delay_knee,
         scaling: sessions::scaling(&sessions),
         classes: classes(&journal.plan, &cells, mu.map(|mu| mu.value)),
-        stream: stream(journal),
+        stream: stream::first(journal),
         findings: Findings::of(journal),
         sheet: Vec::new(),
         cells,
@@ -194,6 +177,26 @@ pub fn analyse(journal: &Journal) -> Analysis {
 /// What one full stream gets, bit/s, from runs of such streams: those that got nothing say nothing of the path.
 pub(super) fn mu<'a>(streams: impl Iterator<Item = &'a Totals>) -> Option<Estimate> {
     Estimate::of(&streams.filter_map(Totals::carried_at_all).collect::<Vec<_>>())
+}
+
+/// The knee of delay of loads, by what the path carries. `None`, too, where two clocks hide the delay of a load below
+/// it: a fit to the others would be one to the longer delays. So it is where they hide that of the idle path.
+fn delay_knee<'a>(
+    loads: impl Iterator<Item = &'a Measured>,
+    rate: Option<f64>,
+) -> Option<DelayKnee> {
+    let (mut points, mut bound_s) = (Vec::new(), None);
+    for load in loads {
+        let Some(rho) = load.arrival.zip(rate).map(|(arrival, rate)| arrival.value / rate) else {
+            continue;
+        };
+        if rho < 1.0 && load.hides_window_delay() {
+            return None;
+        }
+        bound_s = load.delay_bound_s().into_iter().chain(bound_s).max_by(f64::total_cmp);
+        points.extend(load.window_delay.map(|delay| (rho, delay.value)));
+    }
+    DelayKnee::of(&points).filter(|knee| bound_s.is_none_or(|bound| knee.idle_s >= bound))
 }
 
 /// Each class with the most sessions that the path carries.
@@ -231,27 +234,6 @@ fn carried(
     let most = met.map(|measured| measured.cell.sessions);
     let not_judged = limits.not_judged(&at.runs, mu);
     Some(Carried { class: name.to_owned(), limits, not_judged, most, fails_at, at })
-}
-
-/// The first full stream whose socket told what it did.
-fn stream(journal: &Journal) -> Option<Stream> {
-    let is_capacity = |run: &&RunSample| {
-        journal.plan.cell(run.cell).is_some_and(|cell| cell.group == Group::Capacity)
-    };
-    journal.runs().filter(is_capacity).find_map(|run| told(run.flows().next()?))
-}
-
-fn told(flow: &FlowSample) -> Option<Stream> {
-    let (places, least) = (flow.places?, flow.least_rtt_ns?.seconds());
-    let acknowledged = float(flow.acknowledged_bytes?.count());
-    let again = float(flow.retransmitted_bytes?.count());
-    let loaded = places.least_rtt_s + places.queueing_s;
-    (acknowledged > 0.0 && least > 0.0 && loaded > 0.0).then(|| Stream {
-        efficiency_percent: 100.0 * acknowledged / (acknowledged + again),
-        buffer_delay_percent: 100.0 * (loaded - least) / least,
-        loaded_rpm: 60.0 / loaded,
-        least_rtt_s: least,
-    })
 }
 
 fn loads<'a>(cells: impl Iterator<Item = &'a Measured>) -> Vec<Loaded> {
@@ -342,7 +324,7 @@ impl Measured {
             let whole = runs.iter().filter(|run| !run.is_partial);
             Estimate::of(&whole.filter_map(value).collect::<Vec<f64>>())
         };
-        Self {
+        let made = Self {
             cell: cell.clone(),
             arrival: rate(|run| Some(run.arrival)),
             departure: rate(|run| Some(run.departure)),
@@ -350,12 +332,17 @@ impl Measured {
             offered_ratio: rate(|run| (run.departure > 0.0).then(|| run.arrival / run.departure)),
             transmitted: rate(|run| run.transmitted),
             rho: None,
-            window_delay: estimate(|run| run.window_delay),
-            drained_delay: estimate(|run| run.drained_delay),
+            window_delay: None,
+            drained_delay: None,
             fairness: estimate(|run| run.fairness),
             sender_cpu_s_per_gb: estimate(|run| run.cpu_s_per_gb.map(|cpu| cpu.0)),
             receiver_cpu_s_per_gb: estimate(|run| run.cpu_s_per_gb.map(|cpu| cpu.1)),
             runs,
+        };
+        Self {
+            window_delay: made.delay(|run| run.window_delay),
+            drained_delay: made.delay(|run| run.drained_delay),
+            ..made
         }
     }
 }

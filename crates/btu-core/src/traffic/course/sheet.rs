@@ -116,14 +116,15 @@ fn loads(seen: &SoFar<'_>, mu: f64, shares: &[f64]) -> Vec<Cell> {
     shares.iter().map(cell).collect()
 }
 
-/// The same at shares of the knee that those loads have: where the sheet says the delay.
+/// The same at shares of the knee that those loads have, of mu where they have none: where the sheet says the delay.
 fn knee_loads(seen: &SoFar<'_>, mu: f64) -> Vec<Cell> {
     let first = |made: &&Made<'_>| made.cell.group == Group::Load && made.cell.series.is_none();
     let points = seen.made().filter(first).filter_map(|made| made.totals.loaded(made.cell.id));
-    let knee = knee::hinge(&points.collect::<Vec<_>>()).map_or(mu, |hinge| hinge.knee);
+    let found = knee::hinge(&points.collect::<Vec<_>>()).map(|hinge| hinge.knee);
+    let (knee, name) = found.map_or((mu, "mu"), |knee| (knee, "the knee"));
     let cell = |share: &f64| Cell {
         group: Group::Load,
-        label: format!("{:.0} % of the knee", share * 100.0),
+        label: format!("{:.0} % of {name}", share * 100.0),
         x: share * knee / mu,
         sessions: 1,
         series: Some(KNEE.to_owned()),

@@ -1,6 +1,7 @@
 //! Whole courses over a path of arithmetic: a line of known rate and queue.
 
 mod methods;
+mod paired;
 
 use chacha20::ChaCha12Rng;
 use rand::RngExt;
@@ -209,10 +210,15 @@ fn journal(plan: Plan) -> Journal {
 
 /// Runs a plan to its end over a line whose rate is asked for before each run.
 fn journal_over(plan: Plan, line: &mut dyn FnMut() -> f64) -> Journal {
+    journal_of(plan, &mut |next| run(next, line()))
+}
+
+/// Runs a plan to its end.
+fn journal_of(plan: Plan, made: &mut dyn FnMut(&Next) -> RunSample) -> Journal {
     let mut lines = Vec::new();
     while let Some(next) = plan.next_run(&lines) {
         assert!(lines.len() < 5000, "a course has an end: {:?}", next.cell.label);
-        let run = run(&next, line());
+        let run = made(&next);
         if next.decided {
             lines.push(Line::TrafficCell(Box::new(next.cell)));
         }
@@ -324,8 +330,9 @@ fn sessions_are_carried_when_every_pass_of_them_was_made() {
         let analysis = analyse(&Journal { lines, ..whole.clone() });
         let voice = |line: &SheetLine| line.of == Of::Class("voice".into());
         let lines: Vec<SheetLine> = analysis.sheet.iter().filter(|l| voice(l)).cloned().collect();
-        let delays = lines.iter().filter(|line| line.figure.starts_with("delay_")).count();
-        (analysis.classes[0].most, lines[0].value, lines[0].at_least, delays > 0)
+        let delays = lines.iter().filter(|line| line.figure.starts_with("delay_p"));
+        let is_known = delays.filter(|line| line.value.is_some()).count() > 0;
+        (analysis.classes[0].most, lines[0].value, lines[0].at_least, is_known)
     };
     for runs in [1, 2] {
         assert_eq!(of_voice(runs), (None, None, false, false), "{runs}");
@@ -357,7 +364,15 @@ fn t14_two_sheets_of_a_line_agree_and_a_slower_line_is_named_by_every_rate() {
             (sheet(LINE, 2 * seed), sheet(LINE, 2 * seed + 1), sheet(0.8 * LINE, seed));
         for (a, b) in one.sheet.iter().zip(&two.sheet) {
             assert_eq!((&a.of, a.figure), (&b.of, b.figure));
-            assert!(!a.cells.is_empty() && a.passes > 0, "{a:?}");
+            assert!(!a.cells.is_empty() && a.missing == b.missing, "{a:?}");
+            if a.missing.is_some() {
+                // A line of arithmetic has no bytes that wait, no curves, and no blocks that nobody read.
+                let of_bytes = ["window_delay_s", "idle_delay_s", "doubled_at_rho"];
+                let untold = [&of_bytes[..], &["delay_p99_at_least_s", "overload_of_"]].concat();
+                assert!(untold.iter().any(|name| a.figure.starts_with(name)), "{a:?}");
+                continue;
+            }
+            assert!(a.passes > 0, "{a:?}");
             let open = a.figure == "sessions" && a.at_least;
             assert!(open || a.interval.is_some(), "{a:?}");
             let inside = |(of, value): (Interval, f64)| {

@@ -6,6 +6,7 @@ use super::super::analysis::figures::Delays;
 use super::super::analysis::figures::Loss;
 use super::super::analysis::knee::Loaded;
 use super::super::analysis::sessions;
+use super::super::sample::Agreement;
 use super::super::sample::ClusterSample;
 use super::super::sample::FlowSample;
 use super::super::sample::RunSample;
@@ -34,7 +35,8 @@ pub struct Totals {
     pub delivered: f64,
     /// Payload acknowledged at T over T, bit/s: what was transmitted; `None` for datagrams.
     pub transmitted: Option<f64>,
-    /// Little's delay over the duration, seconds, weighted by the bytes that were not lost.
+    /// Little's delay over the duration, seconds, weighted by the bytes that were not lost; of two clocks as they read
+    /// it, as every delay here ([`Totals::known`]).
     pub window_delay: Option<f64>,
     /// The same until the queues were empty.
     pub drained_delay: Option<f64>,
@@ -53,6 +55,8 @@ pub struct Totals {
     pub delay_max: Option<f64>,
     /// How far delays of one way may be off, seconds: the most of all flows; `None` where one clock measured them.
     pub delay_bound: Option<f64>,
+    /// Why the clocks of a flow cannot be compared, of the first such; it has no delays.
+    pub clocks_apart: Option<String>,
     /// The largest PDV of a flow: 99th percentile less the smallest, seconds.
     pub pdv_p99: Option<f64>,
     /// The largest ratio of a flow's 99th percentile of delay to its smallest.
@@ -65,8 +69,10 @@ pub struct Totals {
     pub worst_loss: Option<f64>,
     /// Share of datagrams that came after a later one (RFC 4737, 3.4).
     pub reordered: Option<f64>,
-    /// The flow of datagrams that would be worth least as a call over G.711.
+    /// The flow of datagrams that would be worth least as a call over G.711; `None`, too, where two clocks hide it.
     pub worst_call: Option<Rating>,
+    /// True where two clocks hide what that flow would be worth.
+    pub hides_call: bool,
     /// Blocks that were missed or interrupted.
     pub missed: u64,
     /// Fairness between the flows.
@@ -75,6 +81,8 @@ pub struct Totals {
     pub cpu_s_per_gb: Option<(f64, f64)>,
     /// Flows whose generator fell behind.
     pub host_limited: usize,
+    /// Flows that had a time to keep: only they can fall behind.
+    pub timed: usize,
     /// All flows.
     pub flows: usize,
     /// Flows that did not come to their end, with the reason of the first.
@@ -88,16 +96,11 @@ impl Totals {
     /// Rates are all bits over the time in which anything ran; delays are weighted by what arrived and was not lost.
     pub fn of(run: &RunSample) -> Self {
         let flows: Vec<&FlowSample> = run.flows().collect();
-        let sum = |value: fn(&FlowSample) -> f64| flows.iter().map(|flow| value(flow)).sum::<f64>();
         let got = |flow: &&FlowSample| flow.figures.carried();
         // Who wanted nothing was not treated unfairly.
         let wanted: Vec<f64> = flows.iter().filter(|flow| !flow.is_silent()).map(got).collect();
-        let bytes = sum(|flow| float(flow.figures.delivered_bytes.count()));
         let datagrams = |of| datagrams(&flows, of);
         let (sent, came) = (datagrams(|loss| loss.sent), datagrams(|loss| loss.received));
-        let cpu = |of: fn(&ClusterSample) -> Nanos| {
-            run.clusters.iter().map(|cluster| of(cluster).seconds()).sum::<f64>()
-        };
         let medians: Vec<f64> =
             flows.iter().filter_map(|flow| flow.figures.delay).map(|delay| delay.p50_s).collect();
         let tails = flows.iter().filter_map(|flow| flow.figures.delay_p99_at_least_s);
@@ -106,6 +109,7 @@ impl Totals {
             delays.map(|delay| of(&delay)).max_by(f64::total_cmp)
         };
         let losses = flows.iter().filter_map(|f| f.figures.loss).map(|loss| loss.lost_share);
+        let call = worst_call(&flows);
         Self {
             pass: run.pass,
             arrival: rate_of(run, |flow| flow.figures.arrival_rate_bit_s),
@@ -113,8 +117,8 @@ impl Totals {
             carried: carried(run),
             delivered: delivered(run),
             transmitted: transmitted(run),
-            window_delay: weighted(&flows, |flow| flow.one_way(flow.figures.window_delay_s)),
-            drained_delay: weighted(&flows, |flow| flow.one_way(flow.figures.drained_delay_s)),
+            window_delay: weighted(&flows, |flow| flow.figures.window_delay_s),
+            drained_delay: weighted(&flows, |flow| flow.figures.drained_delay_s),
             delay_p99: most(|delay| delay.p99_s),
             delay_p99_at_least: tails.max_by(f64::total_cmp),
             delay_p50: stats::arithmetic_mean(&medians),
@@ -122,28 +126,26 @@ impl Totals {
             delay_p999: most(|delay| delay.p999_s),
             delay_max: most(|delay| delay.max_s),
             delay_bound: flows.iter().filter_map(|f| f.delay_bound_s()).max_by(f64::total_cmp),
+            clocks_apart: flows.iter().find_map(|flow| clocks_apart(flow)),
             pdv_p99: most(|delay| delay.pdv_p99_s),
             slowdown: flows.iter().filter_map(|flow| flow.slowdown()).max_by(f64::total_cmp),
             least_rate: flows.iter().map(got).min_by(f64::total_cmp),
             worst_loss: losses.max_by(f64::total_cmp),
             loss: (sent > 0).then(|| 1.0 - float(came) / float(sent)),
             reordered: (came > 0).then(|| float(datagrams(|loss| loss.reordered)) / float(came)),
-            worst_call: worst_call(&flows),
+            worst_call: call.filter(|call| !call.hidden).map(|call| call.rating),
+            hides_call: call.is_some_and(|call| call.hidden),
             missed: flows
                 .iter()
                 .map(|f| f.figures.blocks.missed + f.figures.blocks.interrupted)
                 .sum(),
             fairness: sessions::jain(&wanted),
-            cpu_s_per_gb: (bytes > 0.0 && !flows.iter().any(|flow| flow.is_uncounted())).then(
-                || {
-                    let per_gb = 1e9 / bytes;
-                    (cpu(|c| c.sender_cpu_ns) * per_gb, cpu(|c| c.receiver_cpu_ns) * per_gb)
-                },
-            ),
+            cpu_s_per_gb: cpu_s_per_gb(run, &flows),
             host_limited: flows
                 .iter()
                 .filter(|flow| flow.figures.pacing.is_some_and(|pacing| pacing.host_limited))
                 .count(),
+            timed: flows.iter().filter(|flow| flow.figures.pacing.is_some()).count(),
             flows: flows.len(),
             broken: broken(run, &flows),
             is_partial: is_partial(run, &flows),
@@ -186,15 +188,43 @@ fn datagrams(flows: &[&FlowSample], of: fn(&Loss) -> u64) -> u64 {
     flows.iter().filter_map(|flow| flow.figures.loss.as_ref()).map(of).sum()
 }
 
-fn worst_call(flows: &[&FlowSample]) -> Option<Rating> {
-    flows.iter().filter_map(|flow| call(flow)).min_by(|a, b| a.r.total_cmp(&b.r))
+/// Of sender and receiver; `None` where nothing was delivered, or nobody counts the time of some threads.
+fn cpu_s_per_gb(run: &RunSample, flows: &[&FlowSample]) -> Option<(f64, f64)> {
+    let bytes: f64 = flows.iter().map(|flow| float(flow.figures.delivered_bytes.count())).sum();
+    let cpu = |of: fn(&ClusterSample) -> Nanos| {
+        run.clusters.iter().map(|cluster| of(cluster).seconds()).sum::<f64>() * (1e9 / bytes)
+    };
+    let is_counted = bytes > 0.0 && !flows.iter().any(|flow| flow.is_uncounted());
+    is_counted
+        .then(|| (cpu(|cluster| cluster.sender_cpu_ns), cpu(|cluster| cluster.receiver_cpu_ns)))
+}
+
+fn clocks_apart(flow: &FlowSample) -> Option<String> {
+    match flow.clocks.as_ref()? {
+        Agreement::Unknown(reason) => Some(reason.clone()),
+        Agreement::Within(_) => None,
+    }
+}
+
+/// A flow of datagrams as a call.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    rating: Rating,
+    /// True where its delay is only known to be within what two clocks agree by, and it is rated with that.
+    hidden: bool,
+}
+
+fn worst_call(flows: &[&FlowSample]) -> Option<Call> {
+    flows.iter().filter_map(|flow| call(flow)).min_by(|a, b| a.rating.r.total_cmp(&b.rating.r))
 }
 
 /// What a flow of datagrams would be worth as a call whose decoder waits for all but one packet in a thousand.
-fn call(flow: &FlowSample) -> Option<Rating> {
+fn call(flow: &FlowSample) -> Option<Call> {
     let (loss, delay) = (flow.figures.loss?, flow.figures.delay?);
     let missing = 1.0 - (1.0 - loss.lost_share) * (1.0 - LEFT_OUT);
-    Some(G711.rating(flow.one_way(Some(delay.p999_s))?, missing))
+    let known = flow.one_way(Some(delay.p999_s));
+    let longest = known.or(flow.delay_bound_s())?;
+    Some(Call { rating: G711.rating(longest, missing), hidden: known.is_none() })
 }
 
 /// Of the packets that come, those that come too late to be played.

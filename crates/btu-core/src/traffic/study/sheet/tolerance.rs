@@ -1,15 +1,18 @@
 //! How long an overload lasts until something waits longer than a class bears, by what was measured beyond mu.
 
 use super::SheetLine;
-use super::line;
+use super::figure::apart;
+use super::line_or;
 use super::mean;
 use crate::traffic::plan::Group;
+use crate::traffic::sample::Agreement;
 use crate::traffic::sample::Curves;
 use crate::traffic::sample::FlowSample;
 use crate::traffic::sample::Journal;
 use crate::traffic::sample::RunSample;
 use crate::traffic::study::Analysis;
 use crate::traffic::study::Carried;
+use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -18,20 +21,43 @@ use crate::units::Nanos;
 /// nothing: a byte that the path does not take waits.
 pub(super) fn lines(journal: &Journal, analysis: &Analysis, carried: &Carried) -> Vec<SheetLine> {
     let Some(limit) = carried.limits.delay_p99_s else { return Vec::new() };
-    let loads = analysis.group(Group::Load).filter(|load| load.cell.series.is_none());
-    let found = loads.filter_map(|load| {
-        let (_, figure) =
-            *OVERLOADS.iter().find(|(rho, _)| rho.to_bits() == load.cell.x.to_bits())?;
-        let runs = journal.runs().filter(|run| run.cell == load.cell.id);
-        let times: Vec<Borne> = runs.filter_map(|run| of_run(run, limit)).collect();
-        let all = mean(&times.iter().map(|time| time.seconds).collect::<Vec<_>>())?;
-        Some(SheetLine {
-            at_least: times.iter().any(|time| time.open),
-            cells: vec![load.cell.id],
-            ..line(figure, all)
-        })
-    });
-    found.collect()
+    let at = |rho: f64| {
+        let mut loads = analysis.group(Group::Load).filter(|load| load.cell.series.is_none());
+        loads.find(|load| rho.to_bits() == load.cell.x.to_bits())
+    };
+    let of = |(rho, figure): &(f64, &'static str)| match at(*rho) {
+        Some(load) => of_load(figure, journal, load, limit),
+        None => line_or(figure, None, "that load was not run"),
+    };
+    OVERLOADS.iter().map(of).collect()
+}
+
+fn of_load(figure: &'static str, journal: &Journal, load: &Measured, limit_s: f64) -> SheetLine {
+    let runs = || journal.runs().filter(|run| run.cell == load.cell.id);
+    let times: Vec<Borne> = runs().filter_map(|run| of_run(run, limit_s)).collect();
+    let all = mean(&times.iter().map(|time| time.seconds).collect::<Vec<_>>());
+    let hidden = runs().flat_map(RunSample::flows).find_map(|flow| hidden(flow, limit_s));
+    let why = hidden.unwrap_or_else(|| "no run of that load came to its end".to_owned());
+    SheetLine {
+        at_least: times.iter().any(|time| time.open),
+        bound_s: load.delay_bound_s(),
+        cells: vec![load.cell.id],
+        ..line_or(figure, all, &why)
+    }
+}
+
+/// Why two clocks do not tell when something has waited that long.
+fn hidden(flow: &FlowSample, limit_s: f64) -> Option<String> {
+    match flow.clocks.as_ref()? {
+        Agreement::Unknown(reason) => Some(apart(reason)),
+        Agreement::Within(bound) => (limit_s < bound.seconds()).then(|| {
+            format!(
+                "the class bears {:.3} ms, and the clocks of both hosts are known to agree within {:.3} ms",
+                limit_s * 1e3,
+                bound.millis()
+            )
+        }),
+    }
 }
 
 /// How long an overload was borne.
@@ -44,7 +70,7 @@ struct Borne {
 
 fn of_run(run: &RunSample, limit_s: f64) -> Option<Borne> {
     let flow = run.flows().next()?;
-    if flow.clocks.is_some() && flow.one_way(Some(limit_s)).is_none() {
+    if hidden(flow, limit_s).is_some() {
         return None;
     }
     borne(&flow.curves, flow.duration_ns, limit_s).filter(|_| is_whole(flow))
