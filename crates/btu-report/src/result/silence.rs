@@ -1,5 +1,5 @@
 //! Why a figure is null: a document writes `KEY_reason` after each key that has no value, and its schema
-//! names both.
+//! names both. A key whose reason the document has by itself needs none here.
 
 use std::io;
 use std::io::Write;
@@ -12,6 +12,8 @@ use serde_json::Serializer;
 use serde_json::Value;
 use serde_json::ser::Formatter;
 use serde_json::ser::PrettyFormatter;
+
+use super::version::REASON;
 
 /// The keys of a document that may be null, each with what is then the case.
 pub(super) type Reasons = [(&'static str, &'static str)];
@@ -146,13 +148,20 @@ fn explain(node: &mut Value) {
 }
 
 fn add_reasons(properties: &mut Map<String, Value>) {
+    let may_be_silent =
+        |(key, one): &(&String, &Value)| may_be_null(one) && !is_reason(key, properties);
     let silent: Vec<String> =
-        properties.iter().filter(|(_, one)| may_be_null(one)).map(|(key, _)| key.clone()).collect();
+        properties.iter().filter(may_be_silent).map(|(key, _)| key.clone()).collect();
     for key in silent {
         let about = format!("Why `{key}` is null; absent where it is not.");
         let reason = serde_json::json!({"type": "string", "description": about});
         properties.insert(format!("{key}_reason"), reason);
     }
+}
+
+/// Whether a key says why another one of the same object is null: it is left out where that is not.
+fn is_reason(key: &str, properties: &Map<String, Value>) -> bool {
+    key.strip_suffix(REASON).is_some_and(|explained| properties.contains_key(explained))
 }
 
 /// Whether the schema of a value allows null.
@@ -171,7 +180,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Every key of `T` that may be null has one reason, and no other key has any.
+    /// Every key of `T` that may be null has one reason, and no other key has any: here, or beside it in the document.
     pub(in crate::result) fn check<T: JsonSchema>(reasons: &Reasons) {
         let told: BTreeSet<String> = reasons.iter().map(|(key, _)| (*key).to_owned()).collect();
         // Of two reasons only the first would ever be told.
@@ -179,13 +188,20 @@ pub(super) mod tests {
         assert_eq!(told, silent_keys(&plain::<T>()));
     }
 
-    /// Every key of a schema that may be null, in order and once.
+    /// Every key of a schema that may be null and has no reason beside it, in order and once.
     fn silent_keys(schema: &Value) -> BTreeSet<String> {
         let below = |items: &mut dyn Iterator<Item = &Value>| items.flat_map(silent_keys).collect();
         match schema {
             Value::Object(fields) => {
                 let properties = fields.get("properties").and_then(Value::as_object);
-                let own = properties.into_iter().flatten().filter(|(_, one)| may_be_null(one));
+                let has_none = |key: &str| {
+                    let beside = |own: &Map<String, Value>| {
+                        is_reason(key, own) || own.contains_key(&format!("{key}{REASON}"))
+                    };
+                    !properties.is_some_and(beside)
+                };
+                let own = properties.into_iter().flatten();
+                let own = own.filter(|(key, one)| may_be_null(one) && has_none(key));
                 let mut all: BTreeSet<String> = below(&mut fields.values());
                 all.extend(own.map(|(key, _)| key.clone()));
                 all
@@ -223,5 +239,19 @@ pub(super) mod tests {
         explain(&mut told);
         let keys: Vec<&String> = told["properties"].as_object().unwrap().keys().collect();
         assert_eq!(keys, ["a", "a_reason", "b", "b_reason", "c"]);
+    }
+
+    /// A sheet says of each line by itself why it has no value: nothing is said twice, and nothing of the reason.
+    #[test]
+    fn a_reason_of_the_document_itself_stands_alone() {
+        let nullable = json!({"type": ["string", "null"]});
+        let mut told = json!({"properties": {"a": nullable.clone(), "a_reason": nullable}});
+        assert!(silent_keys(&told).is_empty());
+        explain(&mut told);
+        let about = "Why `a` is null; absent where it is not.";
+        assert_eq!(told["properties"]["a_reason"], json!({"type": "string", "description": about}));
+        assert_eq!(told["properties"].as_object().unwrap().len(), 2);
+        let text = to_json(&json!({"a": null, "a_reason": "its own"}), &[]);
+        assert_eq!(text.matches("a_reason").count(), 1, "{text}");
     }
 }

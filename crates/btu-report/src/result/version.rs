@@ -33,7 +33,11 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
 ]);
-static TRAFFIC: LaterKeys = LaterKeys(&[(1, "pacing_blocks"), (1, "pacing_late_blocks")]);
+static TRAFFIC: LaterKeys =
+    LaterKeys(&[(1, "pacing_blocks"), (1, "pacing_late_blocks"), (1, "timed_flows")]);
+
+/// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
+pub(crate) const EVERY_LINE_SINCE: u32 = 1;
 
 /// The major versions before the present one, by verb, each with its last minor one: only these were ever written.
 static EARLIER: &[(&str, u32, u32)] = &[("traffic", 1, 7), ("traffic", 2, 0)];

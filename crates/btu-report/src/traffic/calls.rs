@@ -56,7 +56,7 @@ fn row(measured: &Measured) -> Vec<String> {
     };
     vec![
         measured.cell.sessions.to_string(),
-        span(most(|run| run.delay_p999)),
+        span(most(|run| run.known(run.delay_p999))),
         percent(most(|run| run.worst_loss)),
         fixed(worst.map(|rating| rating.r), 0),
         fixed(worst.map(|rating| rating.mos), 2),

@@ -5,10 +5,12 @@ mod lines;
 
 use btu_core::traffic::class;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::RunSample;
 use btu_core::traffic::study::Carried;
 use btu_core::traffic::study::Totals;
+use btu_core::words::several;
 
 use super::Seen;
 use super::calls;
@@ -22,7 +24,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     if seen.journal.plan.study != Study::Qos {
         return Vec::new();
     }
-    let mut blocks: Vec<Block> = lines::of_the_path(seen).into_iter().collect();
+    let mut blocks = lines::of_the_path(seen);
     blocks.extend(agreement(seen));
     blocks.extend(lines::around_the_knee(seen));
     blocks.push(sessions(seen));
@@ -47,15 +49,35 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks
 }
 
-/// How well delays between two hosts are known, in the worst run.
-fn agreement(seen: &Seen<'_>) -> Option<Block> {
+/// How well delays between two hosts are known, in the worst run, and in how many they are not known at all.
+fn agreement(seen: &Seen<'_>) -> Vec<Block> {
     let flows = || seen.journal.runs().flat_map(RunSample::flows);
-    let worst = flows().filter_map(FlowSample::delay_bound_s).max_by(f64::total_cmp)?;
-    Some(Block::paragraph(format!(
-        "Delays of one way are read on two clocks, which are known to agree within {}: delays below \
-         that may be anything between nothing and it.",
-        span(Some(worst))
-    )))
+    let worst = flows().filter_map(FlowSample::delay_bound_s).max_by(f64::total_cmp);
+    let within = worst.map(|worst| {
+        format!(
+            "Delays of one way are read on two clocks, which are known to agree within {}: delays below \
+             that may be anything between nothing and it.",
+            span(Some(worst))
+        )
+    });
+    within.into_iter().chain(not_comparable(seen)).map(Block::paragraph).collect()
+}
+
+/// The runs in which the clocks of two hosts say nothing of each other, and the reason of the first.
+fn not_comparable(seen: &Seen<'_>) -> Option<String> {
+    let reason = |flow: &FlowSample| match &flow.clocks {
+        Some(Agreement::Unknown(reason)) => Some(reason.clone()),
+        Some(Agreement::Within(_)) | None => None,
+    };
+    let of_run = |run: &RunSample| run.flows().find_map(reason);
+    let reasons: Vec<String> = seen.journal.runs().filter_map(of_run).collect();
+    let (first, runs) = (reasons.first()?, seen.journal.runs().count());
+    Some(format!(
+        "In {} of {} the clocks of both hosts cannot be compared, and no delay of one way nor its variation is known: \
+         {first}.",
+        reasons.len(),
+        several(runs, "run")
+    ))
 }
 
 fn sessions(seen: &Seen<'_>) -> Block {

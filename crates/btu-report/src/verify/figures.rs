@@ -1,5 +1,7 @@
 //! Every figure of `result.json` again, from the samples.
 
+use std::borrow::Cow;
+
 use btu_core::journal::Journal;
 use btu_core::json;
 use serde_json::Value;
@@ -8,6 +10,7 @@ use super::Finding;
 use super::journal;
 use crate::files::ResultFiles;
 use crate::result::result;
+use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::LaterKeys;
 use crate::result::version::REASON;
 use crate::result::version::is_of_earlier_major;
@@ -118,7 +121,8 @@ fn against_stored(files: &ResultFiles, computed: &Value) -> Vec<Finding> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    differences(&stored, computed, "", &Allowed::between(&stored, computed), &mut found);
+    let allowed = Allowed::between(&stored, computed);
+    differences(&stored, &allowed.as_then(&stored, computed), "", &allowed, &mut found);
     if found.len() > MOST_SHOWN {
         let more = found.len() - MOST_SHOWN;
         found.truncate(MOST_SHOWN);
@@ -142,8 +146,26 @@ impl Allowed {
         let older = both.filter(|(theirs, ours)| theirs.0 == ours.0 && theirs.1 < ours.1);
         Self {
             lacks: older.map(|(theirs, _)| (LaterKeys::of(computed["verb"].as_str()), theirs.1)),
-            words: computed["tool_version"] != env!("CARGO_PKG_VERSION"),
+            words: older.is_some() || computed["tool_version"] != env!("CARGO_PKG_VERSION"),
         }
+    }
+
+    /// What is computed as a result of that time has it: a sheet had no line for what it had no value of.
+    fn as_then<'a>(&self, stored: &Value, computed: &'a Value) -> Cow<'a, Value> {
+        let every_line = |(_, minor): (&LaterKeys, u32)| minor >= EVERY_LINE_SINCE;
+        let sheets = [&stored["sheet"], &computed["sheet"]].map(Value::as_array);
+        let [Some(theirs), Some(ours)] = sheets else { return Cow::Borrowed(computed) };
+        if self.lacks.is_none_or(every_line) {
+            return Cow::Borrowed(computed);
+        }
+        let is_same = |a: &Value, b: &Value| ["of", "figure"].iter().all(|key| a[*key] == b[*key]);
+        let was_there = |line: &&Value| {
+            !line["value"].is_null() || theirs.iter().any(|stored| is_same(stored, line))
+        };
+        let lines: Vec<Value> = ours.iter().filter(was_there).cloned().collect();
+        let mut then = computed.clone();
+        then["sheet"] = Value::Array(lines);
+        Cow::Owned(then)
     }
 
     fn holds(&self, place: &str, key: &str, pair: [Option<&Value>; 2]) -> bool {
@@ -293,6 +315,32 @@ mod tests {
             told["schema_version"] = json!(other);
             assert!(!differing(&told, &computed).is_empty(), "{other}");
         }
+    }
+
+    /// A line that says why it has no value stood in no sheet of 3.0.0; whatever has one did.
+    #[test]
+    fn a_sheet_of_an_earlier_minor_version_lacks_lines_without_a_value_and_nothing_else() {
+        let told =
+            |figure: &str, value: Value| json!({"of": "path", "figure": figure, "value": value});
+        let why = |figure: &str| {
+            let mut line = told(figure, Value::Null);
+            line["value_reason"] = json!("in the words of today");
+            line
+        };
+        let document = |version: &str, sheet: &[Value]| json!({"schema_version": version, "verb": "traffic", "sheet": sheet});
+        let computed =
+            document("3.1.0", &[told("mu_bit_s", json!(2)), why("knee_bit_s"), why("call_r")]);
+        let mut then = why("call_r");
+        then["value_reason"] = json!("two clocks hide it");
+        let older = |sheet: &[Value]| differing(&document("3.0.0", sheet), &computed);
+        assert!(older(&[told("mu_bit_s", json!(2)), then.clone()]).is_empty());
+        assert!(older(&[told("mu_bit_s", json!(2))]).is_empty());
+        assert_eq!(older(&[told("mu_bit_s", json!(3)), then]), ["result.json: sheet[0].value"]);
+        assert_eq!(older(&[]), ["result.json: sheet"]);
+        let invented = [told("mu_bit_s", json!(2)), told("knee_bit_s", json!(1))];
+        assert!(!older(&invented).is_empty());
+        let now = document("3.1.0", &[told("mu_bit_s", json!(2))]);
+        assert_eq!(differing(&now, &computed), ["result.json: sheet"]);
     }
 
     #[test]

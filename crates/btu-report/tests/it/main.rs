@@ -19,6 +19,7 @@ mod generator;
 mod hostile;
 mod markup;
 mod page;
+mod paired;
 mod pingpong;
 mod ranking;
 mod rows;

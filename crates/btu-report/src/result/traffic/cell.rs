@@ -66,8 +66,11 @@ pub struct TrafficCellResult {
     pub sender_cpu_s_per_gb: Option<f64>,
     /// CPU seconds of the receiver per 10^9 bytes, mean over the runs.
     pub receiver_cpu_s_per_gb: Option<f64>,
-    /// True where the generator and not the network limited a run.
+    /// True where the generator and not the network limited a flow of a run. False says that of the flows that had a time to
+    /// keep none fell behind: nothing where `timed_flows` is 0, as of full streams.
     pub host_limited: bool,
+    /// How many flows of all its runs had a time to keep.
+    pub timed_flows: u64,
 }
 
 /// Delays of whole blocks that were read, of the worst flow of each run: means over the runs with 95 % intervals, null below three.
@@ -131,6 +134,7 @@ pub(super) fn cell(measured: &Measured) -> TrafficCellResult {
         sender_cpu_s_per_gb: value(measured.sender_cpu_s_per_gb),
         receiver_cpu_s_per_gb: value(measured.receiver_cpu_s_per_gb),
         host_limited: runs.iter().any(|run| run.host_limited > 0),
+        timed_flows: runs.iter().map(|run| u64::try_from(run.timed).unwrap_or(u64::MAX)).sum(),
     }
 }
 

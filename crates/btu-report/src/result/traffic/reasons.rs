@@ -45,7 +45,10 @@ pub(super) const REASONS: &Reasons = &[
         "there are fewer than three whole passes, or one of them has no knee of its own",
     ),
     ("p", "the curve was not found to be something else than a hinge"),
-    ("delay_knee", "there are too few loads below the knee of throughput"),
+    (
+        "delay_knee",
+        "there are too few loads below the knee of throughput, or two clocks hide the delay of one of them or of the idle path",
+    ),
     ("doubled_at_rho", "delay does not grow with the load"),
     ("most_power_at_rho", "no load below the knee was measured"),
     ("bends_at_rho", "too few loads below the knee were measured"),
@@ -81,7 +84,10 @@ pub(super) const REASONS: &Reasons = &[
     ),
     ("delay_p999_s", NO_DELAY),
     ("delay_max_s", NO_DELAY),
-    ("delay_bound_s", "one clock measured both ends, or two that cannot be compared"),
+    (
+        "delay_bound_s",
+        "one clock measured both ends, two cannot be compared, or it is no delay of one way",
+    ),
     ("pdv_p99_s", NO_BLOCK),
     ("most_sessions", "not even the fewest sessions that were tried met the limits in every pass"),
     ("fails_at_sessions", "every number of sessions that was tried met the limits"),
@@ -124,10 +130,6 @@ pub(super) const REASONS: &Reasons = &[
     ("least_delay_bound_s", "one clock measured both ends"),
     ("idle_rpm", "no probe came back on the idle path"),
     ("delays_bound_s", "one clock measured both ends, or two that cannot be compared"),
-    (
-        "value",
-        "two clocks hide it (delay_bound_s), or no number of sessions is known to be carried",
-    ),
     (
         "interval",
         "an interval needs three passes, and that of sessions a number that was not carried",

@@ -47,6 +47,8 @@ pub struct TrafficRunResult {
     pub receiver_cpu_s_per_gb: Option<f64>,
     /// Flows that the generator and not the network limited.
     pub host_limited_flows: u64,
+    /// Flows that had a time to keep: only they can be limited so.
+    pub timed_flows: u64,
     /// What a flow did not come to its end with; empty where all did.
     pub broken: String,
     /// What the emulator did, by direction; empty on the direct path.
@@ -113,8 +115,8 @@ pub(super) fn run(run: &RunSample) -> TrafficRunResult {
         departure_rate_bit_s: all.departure,
         carried_rate_bit_s: all.carried,
         transmitted_rate_bit_s: all.transmitted,
-        window_delay_s: all.window_delay,
-        drained_delay_s: all.drained_delay,
+        window_delay_s: all.known(all.window_delay),
+        drained_delay_s: all.known(all.drained_delay),
         delay_bound_s: largest_bound(run.flows()),
         lost_share: all.loss,
         missed_blocks: all.missed,
@@ -122,6 +124,7 @@ pub(super) fn run(run: &RunSample) -> TrafficRunResult {
         sender_cpu_s_per_gb: all.cpu_s_per_gb.map(|cpu| cpu.0),
         receiver_cpu_s_per_gb: all.cpu_s_per_gb.map(|cpu| cpu.1),
         host_limited_flows: count(all.host_limited),
+        timed_flows: count(all.timed),
         broken: all.broken.unwrap_or_default(),
         emulator: run.emulation.iter().map(emulator).collect(),
     }

@@ -1,4 +1,5 @@
-//! The lines of a sheet as tables: each figure with its interval and the cells that it comes from.
+//! The lines of a sheet as tables: each figure with its interval and the cells that it comes from, and below each table
+//! which of them are not available, and why.
 
 use btu_core::traffic::study::Of;
 use btu_core::traffic::study::SheetLine;
@@ -11,22 +12,51 @@ use crate::document::Column;
 use crate::document::Table;
 use crate::number;
 
-pub(super) fn of_the_path(seen: &Seen<'_>) -> Option<Block> {
-    let own = seen.analysis.sheet.iter().filter(|line| line.of == Of::Path);
-    let rows: Vec<Vec<String>> = own.map(row).collect();
+pub(super) fn of_the_path(seen: &Seen<'_>) -> Vec<Block> {
+    let own = lines_of(seen, |of| *of == Of::Path);
+    let rows: Vec<Vec<String>> = own.iter().map(|line| row(line)).collect();
     let title = "What the path carries".to_owned();
-    (!rows.is_empty()).then(|| {
-        Block::Table(Table { title, columns: columns(&["figure"]), rows, summary_rows: 0 })
-    })
+    let table = Table { title, columns: columns(&["figure"]), rows, summary_rows: 0 };
+    with_absences(Block::Table(table), &own)
 }
 
-pub(super) fn of_classes(seen: &Seen<'_>) -> Option<Block> {
-    let own = seen.analysis.sheet.iter().filter(|line| matches!(line.of, Of::Class(_)));
-    let with_class = |line| [vec![line_of(line)], row(line)].concat();
-    let rows: Vec<Vec<String>> = own.map(with_class).collect();
+pub(super) fn of_classes(seen: &Seen<'_>) -> Vec<Block> {
+    let own = lines_of(seen, |of| matches!(of, Of::Class(_)));
+    let with_class = |line: &&SheetLine| [vec![line_of(line)], row(line)].concat();
+    let rows: Vec<Vec<String>> = own.iter().map(with_class).collect();
     let title = "The same over the passes: worst flow of each, mean and interval".to_owned();
     let columns = columns(&["class", "figure"]);
-    (!rows.is_empty()).then_some(Block::Table(Table { title, columns, rows, summary_rows: 0 }))
+    with_absences(Block::Table(Table { title, columns, rows, summary_rows: 0 }), &own)
+}
+
+fn lines_of<'a>(seen: &Seen<'a>, is_own: fn(&Of) -> bool) -> Vec<&'a SheetLine> {
+    seen.analysis.sheet.iter().filter(|line| is_own(&line.of)).collect()
+}
+
+/// A table of lines, and below it the figures without a value, those together that have one reason; nothing without
+/// lines.
+fn with_absences(table: Block, lines: &[&SheetLine]) -> Vec<Block> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut reasons: Vec<(&Of, &str, Vec<&str>)> = Vec::new();
+    for line in lines {
+        let Some(why) = line.missing.as_deref() else { continue };
+        let name = known(line.figure).name;
+        match reasons.iter_mut().find(|(of, reason, _)| (*of, *reason) == (&line.of, why)) {
+            Some((.., figures)) => figures.push(name),
+            None => reasons.push((&line.of, why, vec![name])),
+        }
+    }
+    let told = reasons.into_iter().map(|(of, why, figures)| {
+        let whose = match of {
+            Of::Path => String::new(),
+            Of::Class(name) => format!(" of {name}"),
+            Of::Load(label) => format!(" at {label}"),
+        };
+        Block::paragraph(format!("Not available{whose}: {}: {why}.", figures.join("; ")))
+    });
+    std::iter::once(table).chain(told).collect()
 }
 
 fn line_of(line: &SheetLine) -> String {
@@ -80,11 +110,10 @@ fn cells(of: &[u32]) -> String {
 }
 
 /// Delays at shares of the knee, each measured there: a column for each load.
-pub(super) fn around_the_knee(seen: &Seen<'_>) -> Option<Block> {
-    let sheet = &seen.analysis.sheet;
-    let of_loads = sheet.iter().filter(|line| matches!(line.of, Of::Load(_)));
+pub(super) fn around_the_knee(seen: &Seen<'_>) -> Vec<Block> {
+    let sheet = lines_of(seen, |of| matches!(of, Of::Load(_)));
     let (mut loads, mut figures): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    for line in of_loads {
+    for line in &sheet {
         if !loads.contains(&line.of.name()) {
             loads.push(line.of.name());
         }
@@ -93,9 +122,7 @@ pub(super) fn around_the_knee(seen: &Seen<'_>) -> Option<Block> {
         }
     }
     let at = |load: &str, figure: &str| {
-        sheet.iter().find(|line| {
-            matches!(line.of, Of::Load(_)) && line.of.name() == load && line.figure == figure
-        })
+        sheet.iter().find(|line| line.of.name() == load && line.figure == figure).copied()
     };
     let field = |line: Option<&SheetLine>| {
         let Some(line) = line else { return number::NONE.to_owned() };
@@ -110,19 +137,24 @@ pub(super) fn around_the_knee(seen: &Seen<'_>) -> Option<Block> {
         name.chain(loads.iter().map(|load| field(at(load, figure)))).collect::<Vec<String>>()
     };
     let mut rows: Vec<Vec<String>> = figures.iter().map(of_figure).collect();
-    let any = |load: &&str| sheet.iter().find(|line| line.of.name() == *load);
+    let any = |load: &str| sheet.iter().find(|line| line.of.name() == load);
     for (name, of) in [
         ("passes", (|line| line.passes.to_string()) as fn(&SheetLine) -> String),
         ("cell", |line| cells(&line.cells)),
     ] {
-        let told = loads.iter().map(|load| any(load).map_or_else(String::new, of));
+        let told = loads.iter().map(|load| any(load).map_or_else(String::new, |line| of(line)));
         rows.push(std::iter::once(name.to_owned()).chain(told).collect());
     }
     let first = std::iter::once(Column::left("figure"));
     let columns = first.chain(loads.iter().map(|load| Column::right(*load))).collect();
-    let title = "Delay of blocks around the knee, with 95 % intervals".to_owned();
-    (!loads.is_empty()).then_some(Block::Table(Table { title, columns, rows, summary_rows: 0 }))
+    let title = if seen.analysis.knee.is_some() { AROUND } else { WITHOUT_A_KNEE }.to_owned();
+    with_absences(Block::Table(Table { title, columns, rows, summary_rows: 0 }), &sheet)
 }
+
+const AROUND: &str = "Delay of blocks around the knee, with 95 % intervals";
+/// A result may be older than the labels that say so.
+const WITHOUT_A_KNEE: &str =
+    "Delay of blocks at shares of mu, since no knee was found, with 95 % intervals";
 
 /// A figure in words.
 struct Known {

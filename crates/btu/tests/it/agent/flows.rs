@@ -385,7 +385,7 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
 }
 
 /// A sheet of the path to a paired host has rates, delays, round trips and sessions. Delays of one way stand there with how
-/// far two clocks may be apart, or not at all.
+/// far two clocks may be apart. Every line has its figure, or says why it has none, in the result as on the page.
 #[test]
 fn a_sheet_is_measured_of_the_path_to_a_paired_host() {
     isolated("agent::flows::a_sheet_is_measured_of_the_path_to_a_paired_host", || {
@@ -406,7 +406,10 @@ fn a_sheet_is_measured_of_the_path_to_a_paired_host() {
         for figure in ["mu_bit_s", "capacity_bit_s", "rpm", "idle_rpm"] {
             assert!(seconds(&line("path", figure)["value"]).unwrap() > 0.0, "{figure}");
         }
-        for load in ["50 % of the knee", "80 % of the knee", "95 % of the knee"] {
+        let has_knee = seconds(&line("path", "knee_bit_s")["value"]).is_some();
+        let whole = if has_knee { "the knee" } else { "mu" };
+        for share in [50, 80, 95] {
+            let load = &format!("{share} % of {whole}");
             assert!(seconds(&line(load, "arrival_rate_bit_s")["value"]).unwrap() > 0.0, "{load}");
             let delay = line(load, "delay_p99_s");
             let bound = seconds(&delay["delay_bound_s"]).unwrap();
@@ -419,9 +422,21 @@ fn a_sheet_is_measured_of_the_path_to_a_paired_host() {
             let most = seconds(&sessions["value"]);
             assert!(most.is_none_or(|most| (0.0..=2.0).contains(&most)), "{sessions}");
         }
+        // The sender's kernel tells these; nobody samples the sockets of both hosts at once.
+        for figure in ["least_round_trip_s", "efficiency_percent"] {
+            assert!(seconds(&line("path", figure)["value"]).unwrap() > 0.0, "{figure}");
+        }
+        for figure in ["stream_rpm", "buffer_delay_percent"] {
+            let said = line("path", figure)["value_reason"].as_str().unwrap();
+            assert!(said.contains("both ends are on one host"), "{said}");
+        }
+        for line in sheet {
+            let said = line["value_reason"].as_str().is_some_and(|said| !said.is_empty());
+            assert_eq!(line["value"].is_null(), said, "{line}");
+        }
         let page = hosts.btu(2).args(["report", "q"]).output().unwrap();
         let page = String::from_utf8_lossy(&page.stdout).into_owned();
-        for word in ["Sessions that the path carries", "voice", "(RPM)"] {
+        for word in ["Sessions that the path carries", "voice", "(RPM)", "Not available: "] {
             assert!(page.contains(word), "no {word} in\n{page}");
         }
     });
