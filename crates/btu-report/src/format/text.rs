@@ -147,14 +147,14 @@ fn table(content: &Table) -> String {
     table.add_rows(measured.iter().map(|row| row.iter().map(String::as_str)));
     table.add_row_if(|_, _| !means.is_empty(), [RULE]);
     table.add_rows(means.iter().map(|row| row.iter().map(String::as_str)));
-    let widest = table.column_max_content_widths();
+    let widest: Vec<usize> =
+        table.column_max_content_widths().into_iter().map(usize::from).collect();
+    let least = least_widths(content, &widest);
     let last = content.columns.len().saturating_sub(1);
     for (place, (column, described)) in table.column_iter_mut().zip(&content.columns).enumerate() {
         column.set_padding((0, u16::from(place < last)));
-        if place < last {
-            let name = ColumnConstraint::LowerBoundary(Width::Fixed(widest[place].min(28) + 1));
-            column.set_constraint(name);
-        }
+        let width = u16::try_from(least[place]).unwrap_or(u16::MAX);
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
         if described.align == Align::Right {
             column.set_cell_alignment(CellAlignment::Right);
             column.set_constraint(ColumnConstraint::ContentWidth);
@@ -162,6 +162,38 @@ fn table(content: &Table) -> String {
     }
     titled(&content.title, &ruled(&table))
 }
+
+/// How narrow each column may become, with its space; another one stands between two. Numbers are whole, and so are words
+/// of a last column: names before it take more lines where a line has no room for both.
+fn least_widths(content: &Table, widest: &[usize]) -> Vec<usize> {
+    let last = content.columns.len().saturating_sub(1);
+    let aligned = |place: usize| content.columns[place].align;
+    let width = |place: usize| match (aligned(place), place < last) {
+        (Align::Right, _) => widest[place] + usize::from(place < last),
+        (Align::Left, true) => widest[place].min(LONGEST_NAME) + 1,
+        (Align::Left, false) => longest_word(content, place),
+    };
+    let mut least: Vec<usize> = (0..=last).map(width).collect();
+    if aligned(last) == Align::Left {
+        let over = (least.iter().sum::<usize>() + last).saturating_sub(WIDTH);
+        let names: Vec<usize> = (0..last).filter(|place| aligned(*place) == Align::Left).collect();
+        for place in &names {
+            let narrow = least[*place].saturating_sub(over.div_ceil(names.len()));
+            least[*place] = narrow.max(longest_word(content, *place) + 1);
+        }
+    }
+    least
+}
+
+fn longest_word(content: &Table, place: usize) -> usize {
+    let texts = content.rows.iter().filter_map(|row| row.get(place));
+    let title = std::iter::once(&content.columns[place].title);
+    let words = title.chain(texts).flat_map(|text| text.split_whitespace());
+    words.map(|word| word.chars().count()).max().unwrap_or(0).min(LONGEST_NAME)
+}
+
+/// Characters of a name in a line of a table, where there is room.
+const LONGEST_NAME: usize = 28;
 
 fn titled(title: &str, body: &str) -> String {
     if title.is_empty() { body.to_owned() } else { hanging("", title) + body }
@@ -218,12 +250,33 @@ fn pieces(word: &str, indent: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Column;
 
     #[test]
     fn long_text_hangs_below_its_lead() {
         let text = hanging("* ", &"word ".repeat(20));
         assert!(text.lines().all(|line| line.len() <= WIDTH));
         assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("  word")));
+    }
+
+    /// `at least 9.40 Mb/s` and its interval leave five characters for the cells, and those are not one below the other.
+    #[test]
+    fn the_words_of_a_last_column_stay_whole_and_names_before_it_give_way() {
+        let columns = ["value", "95 % interval", "passes"].map(Column::right);
+        let columns = [Column::left("figure")].into_iter().chain(columns);
+        let row =
+            ["round trips per minute under load", "at least 9.40 Mb/s", "7.54 Mb/s to 11.7 Mb/s"];
+        let content = Table {
+            title: String::new(),
+            columns: columns.chain([Column::left("cells")]).collect(),
+            rows: vec![row.into_iter().chain(["3", "14, 16 to 18"]).map(str::to_owned).collect()],
+            summary_rows: 0,
+        };
+        let text = table(&content);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        for whole in ["  cells", "14,", "at least 9.40 Mb/s", "round trips per"] {
+            assert!(text.contains(whole), "no {whole} in\n{text}");
+        }
     }
 
     #[test]
