@@ -103,7 +103,9 @@ impl Seen<'_> {
     /// The cells that the knee is found from.
     fn loads(&self) -> Vec<u32> {
         let own = self.analysis.cells.iter().filter(|measured| measured.is_of_the_knee());
-        own.map(|measured| measured.cell.id).collect()
+        let mut cells: Vec<u32> = own.map(|measured| measured.cell.id).collect();
+        cells.sort_unstable();
+        cells
     }
 
     /// Delays at shares of the knee, each measured there.

@@ -132,7 +132,7 @@ pub(super) const REASONS: &Reasons = &[
     ("delays_bound_s", "one clock measured both ends, or two that cannot be compared"),
     (
         "interval",
-        "an interval needs three passes, and that of sessions a number that was not carried",
+        "what has no value has none; an interval needs three passes, and that of sessions a number that was not carried",
     ),
     ("arrival_ci95_bit_s", FEW_PASSES),
     ("carried_ci95_bit_s", FEW_PASSES),
