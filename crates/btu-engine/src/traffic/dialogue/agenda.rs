@@ -53,9 +53,18 @@ impl Agenda {
         self.tell(train, Event::Answered { flow }, at)
     }
 
-    /// What is asked for because its time has come by `now`.
-    pub(super) fn fell_due(&mut self, train: &mut dyn Closed, now: Nanos) -> Option<Turn> {
-        let due = self.timer.take_if(|due| *due <= now)?;
+    /// What is asked for because its time has come by `now`, and came before the `end` of the conversation: by then
+    /// somebody waits for it, whether the asker is late or not.
+    pub(super) fn fell_due(
+        &mut self,
+        train: &mut dyn Closed,
+        now: Nanos,
+        end: Nanos,
+    ) -> Option<Turn> {
+        if self.is_done {
+            return None;
+        }
+        let due = self.timer.take_if(|due| *due <= now && *due < end)?;
         Some(self.tell(train, Event::Timer, due))
     }
 

@@ -96,12 +96,14 @@ impl Asker {
         self.carry_out(&first, ready)?;
         loop {
             let time = now();
+            // First: what fell due before the end is asked for, even if that is noticed after it.
+            let is_served = self.serve_timer(time, ready)?;
             let is_open = self.talks.values().any(Talk::awaits_answers);
-            if !is_open && (time >= end || self.agenda.is_done()) {
+            if !is_served && !is_open && (time >= end || self.agenda.is_done()) {
                 return Ok(());
             }
             self.may_go_on(time)?;
-            let wait = if self.serve_timer((time, end), ready)? {
+            let wait = if is_served {
                 // However late the next one is, what came meanwhile is heard first.
                 Nanos::ZERO
             } else {
@@ -118,11 +120,9 @@ impl Asker {
     }
 
     /// Asks for what a timer has made due. False where none has.
-    fn serve_timer(&mut self, (time, end): (Nanos, Nanos), ready: &Ready) -> Result<bool, Stop> {
-        if time >= end {
-            return Ok(false);
-        }
-        let turn = self.agenda.fell_due(&mut *self.dialogue.train, time.since(self.begin));
+    fn serve_timer(&mut self, time: Nanos, ready: &Ready) -> Result<bool, Stop> {
+        let Dialogue { train, duration, .. } = &mut self.dialogue;
+        let turn = self.agenda.fell_due(&mut **train, time.since(self.begin), *duration);
         let Some(turn) = turn else { return Ok(false) };
         self.carry_out(&turn, ready)?;
         Ok(true)

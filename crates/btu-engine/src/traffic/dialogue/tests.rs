@@ -11,6 +11,7 @@ use btu_core::sample::Outcome;
 use btu_core::traffic::Action;
 use btu_core::traffic::Event;
 use btu_core::units::Bytes;
+use btu_sys::clock;
 
 use super::*;
 use crate::door::ANSWER;
@@ -272,6 +273,41 @@ fn keys_go_on_while_another_connection_is_made() {
     assert!(timed.windows(2).all(|pair| pair[1] - pair[0] == Nanos::from_millis(1)), "{timed:?}");
 }
 
+/// Types a key each millisecond; who hears of the first is kept from everything until the conversation is over.
+#[derive(Debug, Default)]
+struct HeldUp {
+    over: Nanos,
+}
+
+impl Closed for HeldUp {
+    fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>) {
+        let wait = Action::Wait { until: now + Nanos::from_millis(1) };
+        let key = Action::Ask { flow: 0, request: Bytes::new(1), answer: Bytes::new(1) };
+        match event {
+            Event::Start => {
+                self.over = Nanos::new(clock::monotonic_ns()) + SHORT;
+                actions.push(wait);
+            }
+            Event::Timer => {
+                clock::sleep_until(self.over.count());
+                actions.extend([key, wait]);
+            }
+            Event::Answered { .. } => {}
+        }
+    }
+}
+
+#[test]
+fn keys_that_fell_due_while_the_asker_was_held_up_are_typed_after_the_end() {
+    let train = Box::new(HeldUp::default());
+    let end = converse(Dialogue { train, duration: SHORT, ..dialogue(&[], &[]) }).unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    let due: Vec<Nanos> = end.trace.blocks.iter().map(|block| block.due).collect();
+    assert_eq!(due, (1..20).map(Nanos::from_millis).collect::<Vec<_>>());
+    assert!(end.trace.read_times.iter().all(Option::is_some), "{:?}", end.trace.read_times);
+    assert!(end.trace.blocks.iter().all(|block| block.start.is_some_and(|start| start >= SHORT)));
+}
+
 /// Why a conversation that asks for a byte of this end fails.
 fn failure(far: Respondent) -> String {
     let talk = Dialogue { patience: Nanos::ZERO, ..dialogue(&[(0, 1, 1)], &[]) };
@@ -297,5 +333,7 @@ const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 };
 /// No more than may be under way at once.
 const WORKERS: u32 = 40;
 const KEYS: u32 = 3;
+/// How long a conversation lasts in which somebody is late.
+const SHORT: Nanos = Nanos::from_millis(20);
 /// More than the sockets of both ends hold together.
 const LONG: u64 = 64 << 20;

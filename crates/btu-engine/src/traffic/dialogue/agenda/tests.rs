@@ -37,19 +37,19 @@ fn carry(model: &str, awake: impl Fn(Nanos) -> Nanos) -> Trace {
     asked(&mut agenda, &mut coming, &first, awake(Nanos::ZERO));
     loop {
         let answer = coming.first().map(|(at, ..)| *at);
-        let Some(next) = agenda.next_due().into_iter().chain(answer).min() else { break };
-        if next >= END {
-            break;
-        }
+        let timer = agenda.next_due().filter(|due| *due < END);
+        let Some(next) = timer.into_iter().chain(answer).min() else { break };
         let now = awake(next);
-        while let Some(turn) = agenda.fell_due(&mut *train, now) {
+        while let Some(turn) = agenda.fell_due(&mut *train, now, END) {
             asked(&mut agenda, &mut coming, &turn, now);
         }
         while coming.first().is_some_and(|(at, ..)| *at <= now) {
             let (_, flow, place) = coming.remove(0);
             agenda.hear(place, now);
-            let turn = agenda.answered(&mut *train, flow, now);
-            asked(&mut agenda, &mut coming, &turn, now);
+            if now < END {
+                let turn = agenda.answered(&mut *train, flow, now);
+                asked(&mut agenda, &mut coming, &turn, now);
+            }
         }
     }
     agenda.trace(END)
@@ -75,8 +75,26 @@ fn a_late_asker_is_host_limited_and_its_delay_has_its_lateness() {
     assert!(pacing.host_limited && pacing.late_p99_us > 1e6, "{pacing:?}");
     assert!(delay.max_s > 4.0 && delay.p50_s < 0.01, "{delay:?}");
     // Not a key is typed later than it would have been.
-    let dues = |trace: &Trace| -> Vec<Nanos> { trace.blocks.iter().map(|one| one.due).collect() };
     assert_eq!(dues(&late), dues(&prompt));
+}
+
+fn dues(trace: &Trace) -> Vec<Nanos> {
+    trace.blocks.iter().map(|one| one.due).collect()
+}
+
+/// What was due before the end is waited for after it, and nothing else.
+#[test]
+fn an_asker_that_is_late_at_the_end_leaves_out_nothing() {
+    let late_at_the_end = |due| {
+        let end = END.saturating_add(Nanos::from_secs(5));
+        if (Nanos::from_secs(55)..end).contains(&due) { end } else { due }
+    };
+    let model = "telnet(interarrival=1 s)";
+    let [prompt, late] = [carry(model, |due| due), carry(model, late_at_the_end)];
+    assert_eq!(dues(&late), dues(&prompt));
+    let of_late = Figures::of(&late);
+    assert!(of_late.pacing.unwrap().host_limited && of_late.delay.unwrap().max_s > 5.0);
+    assert!(late.read_times.iter().all(Option::is_some));
 }
 
 /// A player that fills its buffer asks as fast as it is answered, and no clock says when.
