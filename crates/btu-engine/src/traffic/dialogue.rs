@@ -30,6 +30,7 @@ use super::answerer::answer_all;
 use super::job::FlowEnd;
 use super::job::QuicSettings;
 use super::meeting::Door;
+use super::pacer::rest_until;
 use super::way::within;
 use crate::error::EngineError;
 use crate::place::Place;
@@ -75,7 +76,7 @@ pub fn converse_with(
         if let Some(settings) = &quic {
             return over_quic::converse_with(dialogue, door, settings, begin);
         }
-        btu_sys::clock::sleep_until(begin.count());
+        rest_until(begin, &dialogue.cancel);
         Asker::new(dialogue, Respondent { at: door.at, token: Some(door.seat) }).run()
     };
     // The place of the thread is that of the conversation alone.

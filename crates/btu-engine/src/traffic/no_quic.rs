@@ -148,7 +148,7 @@ impl QuicTalk {
         match *self {}
     }
 
-    pub(super) fn idle_until(&mut self, _: Nanos) -> io::Result<()> {
+    pub(super) fn idle_until(&mut self, _: Nanos, _: &AtomicBool) -> io::Result<()> {
         match *self {}
     }
 

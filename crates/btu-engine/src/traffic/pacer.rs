@@ -1,6 +1,8 @@
 //! Waiting for the next due time of many flows, or for a socket that has room again.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::traffic::Pace;
 use btu_core::traffic::margin::Margin;
@@ -132,6 +134,13 @@ pub(super) fn now() -> Nanos {
     Nanos::new(clock::monotonic_ns())
 }
 
+/// Sleeps until `moment`, or until nobody wants it any more.
+pub(super) fn rest_until(moment: Nanos, cancel: &AtomicBool) {
+    while !cancel.load(Relaxed) && now() < moment {
+        clock::sleep_until(moment.min(now().saturating_add(LOOK)).count());
+    }
+}
+
 /// What wake-ups from short naps take: where learning begins.
 fn measured_margin(ready: &mut Ready) -> io::Result<Margin> {
     let mut late = Vec::with_capacity(WAKE_UPS);
@@ -164,6 +173,8 @@ pub(super) const NAMES: [&str; 5] =
 /// From so many bursts a second on a thread stays awake for the last part.
 const OFTEN: f64 = 100.0;
 const WAKE_UPS: usize = 300;
+/// How long one that rests does not look whether it is still wanted.
+const LOOK: Nanos = Nanos::from_millis(50);
 const NAP: Nanos = Nanos::from_micros(30);
 
 #[cfg(test)]

@@ -244,14 +244,14 @@ impl QuicTalk {
         Ok(())
     }
 
-    /// Moves on until a moment has come.
-    pub(super) fn idle_until(&mut self, moment: Nanos) -> io::Result<()> {
+    /// Moves on until a moment has come, or nobody wants it any more.
+    pub(super) fn idle_until(&mut self, moment: Nanos, cancel: &AtomicBool) -> io::Result<()> {
         loop {
             let left = moment.since(now());
-            if left == Nanos::ZERO {
+            if left == Nanos::ZERO || cancel.load(Relaxed) {
                 return Ok(());
             }
-            self.pause(left)?;
+            self.pause(left.min(PAUSE))?;
         }
     }
 

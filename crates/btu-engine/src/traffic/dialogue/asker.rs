@@ -24,6 +24,7 @@ use crate::traffic::answerer::may_go_on;
 use crate::traffic::answerer::to_count;
 use crate::traffic::job::FlowEnd;
 use crate::traffic::pacer::now;
+use crate::traffic::pacer::rest_until;
 use crate::traffic::quic::QuicTalk;
 use crate::traffic::request::Lengths;
 
@@ -74,7 +75,7 @@ impl Asker {
     pub(super) fn run(mut self) -> Result<FlowEnd, EngineError> {
         let mut ready = Ready::new(64)?;
         keep_time();
-        btu_sys::clock::sleep_until(self.begin.count());
+        rest_until(self.begin, &self.dialogue.cancel);
         let before = ThreadUse::now();
         let outcome = match self.talk(&mut ready) {
             Ok(()) => Outcome::Complete,
@@ -92,6 +93,8 @@ impl Asker {
         if let Some(quic) = &self.quic {
             ready.add_reader(quic.socket(), 0).map_err(|e| Stop::Failed(e.into()))?;
         }
+        // One that is given up before its time asks for nothing.
+        self.is_wanted()?;
         let first = self.agenda.begin(&mut *self.dialogue.train);
         self.carry_out(&first, ready)?;
         loop {
@@ -136,11 +139,14 @@ impl Asker {
         due.map_or(next, |due| due.min(next)).since(time).min(LOOK)
     }
 
+    fn is_wanted(&self) -> Result<(), Stop> {
+        let is_cancelled = self.dialogue.cancel.load(Relaxed);
+        if is_cancelled { Err(Stop::Capped("interrupted".to_owned())) } else { Ok(()) }
+    }
+
     /// Why it does not go on.
     fn may_go_on(&self, time: Nanos) -> Result<(), Stop> {
-        if self.dialogue.cancel.load(Relaxed) {
-            return Err(Stop::Capped("interrupted".to_owned()));
-        }
+        self.is_wanted()?;
         if let Some(cause) = self.openings.overdue(time, self.give_up) {
             return Err(Stop::Failed(cause));
         }

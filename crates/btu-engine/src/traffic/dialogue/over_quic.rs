@@ -100,7 +100,7 @@ fn ask(
     let met = talk.and_then(|mut talk| {
         let met = talk.meet(dialogue.patience, &dialogue.cancel);
         let named = || EngineError::peer(format!("connect to {} by QUIC", far.at));
-        met.and_then(|()| talk.idle_until(begin)).map_err(named())?;
+        met.and_then(|()| talk.idle_until(begin, &dialogue.cancel)).map_err(named())?;
         Ok(talk)
     });
     let cause = match met {

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::net::Ipv4Addr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::time::Duration;
+use std::time::Instant;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
@@ -273,6 +275,29 @@ fn keys_go_on_while_another_connection_is_made() {
     assert!(timed.windows(2).all(|pair| pair[1] - pair[0] == Nanos::from_millis(1)), "{timed:?}");
 }
 
+/// Nobody waits for the minute until it would begin: neither for that of the job, nor for its own.
+#[test]
+fn a_conversation_that_is_given_up_before_it_begins_ends_at_once_and_asks_for_nothing() {
+    let began = Instant::now();
+    let given_up = |start| Dialogue {
+        start,
+        cancel: Arc::new(AtomicBool::new(true)),
+        ..dialogue(&[(0, 1, 1)], &[])
+    };
+    let nobody = "127.0.0.1:9".parse().unwrap();
+    let door = Door { at: nobody, seat: SEAT, certificate: None };
+    let job = Nanos::new(clock::monotonic_ns()) + MINUTE;
+    let ends = [
+        converse(given_up(MINUTE)).unwrap(),
+        converse_with(given_up(Nanos::ZERO), &door, job).unwrap(),
+    ];
+    assert!(began.elapsed() < Duration::from(MINUTE));
+    for end in ends {
+        assert_eq!(end.outcome, Outcome::Capped { reason: "interrupted".to_owned() });
+        assert!(end.trace.blocks.is_empty(), "{:?}", end.trace.blocks);
+    }
+}
+
 /// Types a key each millisecond; who hears of the first is kept from everything until the conversation is over.
 #[derive(Debug, Default)]
 struct HeldUp {
@@ -333,6 +358,7 @@ const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 7 };
 /// No more than may be under way at once.
 const WORKERS: u32 = 40;
 const KEYS: u32 = 3;
+const MINUTE: Nanos = Nanos::from_secs(60);
 /// How long a conversation lasts in which somebody is late.
 const SHORT: Nanos = Nanos::from_millis(20);
 /// More than the sockets of both ends hold together.
