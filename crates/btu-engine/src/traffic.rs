@@ -17,6 +17,7 @@ mod job;
 mod keeper;
 mod meeting;
 mod numbers;
+mod opening;
 mod outgoing;
 mod pacer;
 #[cfg(feature = "quic")]

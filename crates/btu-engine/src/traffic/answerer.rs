@@ -4,7 +4,6 @@ mod streams;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::net::UdpSocket;
@@ -229,32 +228,6 @@ impl Answerer {
 impl Drop for Answerer {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-/// The answering end, as its askers reach it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Respondent {
-    pub(super) at: SocketAddr,
-    /// What is said first, where it is on another host.
-    pub(super) token: Option<Seat>,
-}
-
-impl Respondent {
-    /// A new connection to it, not yet admitted.
-    pub(super) fn connect(
-        &self,
-        settings: &Settings,
-        patience: Duration,
-    ) -> Result<TcpStream, EngineError> {
-        Ok(socket::connect(self.at, settings, patience)?)
-    }
-
-    /// Shows the token on a new connection.
-    pub(super) fn greet(&self, stream: &TcpStream, patience: Duration) -> Result<(), EngineError> {
-        let Some(seat) = &self.token else { return Ok(()) };
-        let greeted = door::introduce(stream, seat, Instant::now() + patience);
-        greeted.map_err(EngineError::peer(format!("show the token to {}", self.at)))
     }
 }
 

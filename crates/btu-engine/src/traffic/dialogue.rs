@@ -7,7 +7,7 @@ mod agenda;
 mod asker;
 mod ending;
 mod line;
-mod opening;
+mod openings;
 mod over_quic;
 mod talk;
 
@@ -25,11 +25,11 @@ use btu_sys::socket::Settings;
 
 use self::asker::Asker;
 use super::answerer::Guests;
-use super::answerer::Respondent;
 use super::answerer::answer_all;
 use super::job::FlowEnd;
 use super::job::QuicSettings;
 use super::meeting::Door;
+use super::opening::Respondent;
 use super::pacer::rest_until;
 use super::way::within;
 use crate::error::EngineError;

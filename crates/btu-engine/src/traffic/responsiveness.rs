@@ -17,7 +17,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::thread::Scope;
-use std::time::Duration;
 
 use btu_core::traffic::analysis::responsiveness::Stability;
 use btu_core::traffic::plan::Probe;
@@ -30,11 +29,12 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::answerer::Guests;
-use super::answerer::Respondent;
 use super::answerer::answer_all;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::meeting::Door;
+use super::opening::Met;
+use super::opening::Respondent;
 use super::pacer::now;
 use super::request::Lengths;
 use super::way::Way;
@@ -132,6 +132,9 @@ impl Asker<'_> {
     fn run(&self) -> Result<ResponsivenessSample, EngineError> {
         let mut sample = ResponsivenessSample::default();
         for _ in 0..IDLE_PROBES {
+            if self.cancel.load(Relaxed) {
+                return Ok(sample);
+            }
             sample.idle.push(self.foreign()?);
         }
         let pool = Pool::of(self.moved);
@@ -161,8 +164,15 @@ impl Asker<'_> {
                 break;
             }
             let open = usize::try_from(number).unwrap_or(usize::MAX).min(loads.len());
-            if let Some(load) = loads.get(open) {
-                self.open(scope, pool, load)?;
+            if let Some(load) = loads.get(open)
+                && let Err(cause) = self.open(scope, pool, load)
+            {
+                if sample.intervals.is_empty() {
+                    return Err(cause);
+                }
+                // A path that is full takes no more: what it did before is what was looked for.
+                self.broke(pool);
+                break;
             }
             let connections = (open + 1).min(loads.len());
             let interval = self.interval(pool, &loads[..connections]);
@@ -195,7 +205,7 @@ impl Asker<'_> {
             at += 1;
             match self.foreign() {
                 Ok(probe) => foreign.push(probe),
-                Err(_) => drop(pool.broken.fetch_add(1, Relaxed)),
+                Err(_) => self.broke(pool),
             }
             turn = now().max(turn.saturating_add(step));
             clock::sleep_until(turn.count());
@@ -209,26 +219,39 @@ impl Asker<'_> {
         WorkingInterval { connections, goodput_bit_s, foreign, own_ns }
     }
 
+    /// A connection or a probe that did not come to its end; one that nobody wanted any more did not break.
+    fn broke(&self, pool: &Pool<'_>) {
+        pool.broken.fetch_add(u32::from(!self.cancel.load(Relaxed)), Relaxed);
+    }
+
     /// A connection of its own, one request and its answer.
     fn foreign(&self) -> Result<ForeignProbe, EngineError> {
-        let began = now();
-        let stream = self.far.connect(&Settings::default(), PATIENCE)?;
-        let connected = now();
-        // What the token takes is not part of the exchange.
-        self.far.greet(&stream, PATIENCE)?;
-        socket::bound_waits(&stream, PATIENCE)?;
+        // What the token takes is part neither of the connection nor of the exchange.
+        let Met { stream, connect_ns } = self.meet()?;
         let open = now();
-        let told = EngineError::peer("exchange a probe");
-        let answered = socket::send(stream.as_fd(), &request(PROBE))
-            .and_then(|_| socket::recv(stream.as_fd(), &mut [0; 1]));
-        match answered {
-            Ok(1) => Ok(ForeignProbe {
-                connect_ns: connected.since(began),
-                exchange_ns: now().since(open),
-            }),
+        let asked = socket::send(stream.as_fd(), &request(PROBE));
+        match asked.and_then(|_| self.answer(&stream, open.saturating_add(PATIENCE))) {
+            Ok(1) => Ok(ForeignProbe { connect_ns, exchange_ns: now().since(open) }),
             Ok(_) => Err(EngineError::Refused("a probe was closed without an answer".to_owned())),
-            Err(cause) => Err(told(cause)),
+            Err(cause) => Err(EngineError::peer("exchange a probe")(cause)),
         }
+    }
+
+    /// Waits for the answer of one byte, and gives how much came.
+    fn answer(&self, stream: &TcpStream, end: Nanos) -> io::Result<usize> {
+        loop {
+            match socket::recv(stream.as_fd(), &mut [0; 1]) {
+                Err(cause) if may_go_on(&cause) && !self.cancel.load(Relaxed) && now() < end => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    /// A connection that was let in; no call of it waits for longer than nobody looks.
+    fn meet(&self) -> Result<Met, EngineError> {
+        let met = self.far.meet(&Settings::default(), PATIENCE, self.cancel)?;
+        socket::bound_waits(&met.stream, LOOK.into())?;
+        Ok(met)
     }
 
     /// One connection more.
@@ -238,9 +261,7 @@ impl Asker<'_> {
         pool: &'scope Pool<'_>,
         load: &'scope Load,
     ) -> Result<(), EngineError> {
-        let stream = self.far.connect(&Settings::default(), PATIENCE)?;
-        self.far.greet(&stream, PATIENCE)?;
-        socket::bound_waits(&stream, LOOK)?;
+        let Met { stream, .. } = self.meet()?;
         // What waits in it at the end is nobody's: the connection is thrown away.
         socket::reset_on_close(&stream)?;
         let other = stream.try_clone().map_err(EngineError::peer("duplicate a socket"))?;
@@ -322,5 +343,9 @@ const CHUNK: usize = 16 << 10;
 /// Bytes of a probe.
 const PROBE: usize = 16;
 /// How long nobody looks whether it is over.
-const LOOK: Duration = Duration::from_millis(50);
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Nanos = Nanos::from_millis(50);
+/// How long a connection may take, and the answer of a probe.
+const PATIENCE: Nanos = Nanos::from_secs(10);
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::net::Shutdown;
+use std::net::SocketAddr;
 
 use super::*;
 use crate::traffic::request::Lengths;

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::net::TcpStream;
 
 use btu_core::units::Nanos;
-use btu_sys::socket;
 use btu_sys::socket::Settings;
 use btu_sys::wait::Ready;
 
-use crate::door::Introduction;
 use crate::error::EngineError;
-use crate::traffic::answerer::Respondent;
 use crate::traffic::connect::AT_ONCE;
+use crate::traffic::opening::Opening;
+use crate::traffic::opening::Respondent;
 
 /// The connections that a conversation awaits, each by the number of its line.
 pub(super) struct Openings {
@@ -46,8 +44,8 @@ impl Openings {
         let Some(line) = self.waiting.pop_front() else { return Ok(None) };
         let end = now.saturating_add(self.patience);
         let opening = Opening::begin(&self.far, &self.settings, end)?;
-        ready.add_reader(&opening.stream, line)?;
-        ready.await_room_too(&opening.stream, line)?;
+        ready.add_reader(opening.stream(), line)?;
+        ready.await_room_too(opening.stream(), line)?;
         self.begun.insert(line, opening);
         Ok(Some(line))
     }
@@ -62,73 +60,18 @@ impl Openings {
         let Some(opening) = self.begun.get_mut(&line) else { return Ok(None) };
         let is_there = opening.go_on()?;
         if !opening.awaits_room() {
-            ready.only_read(&opening.stream, line)?;
+            ready.only_read(opening.stream(), line)?;
         }
         if !is_there {
             return Ok(None);
         }
-        Ok(self.begun.remove(&line).map(|opening| opening.stream))
+        Ok(self.begun.remove(&line).map(Opening::into_stream))
     }
 
     /// Why nobody waits any longer for one of them, if that is so.
     pub(super) fn overdue(&self, now: Nanos, give_up: Nanos) -> Option<EngineError> {
-        let late = self.begun.values().find(|opening| opening.end.min(give_up) <= now)?;
+        let late = self.begun.values().find(|opening| opening.end().min(give_up) <= now)?;
         Some(late.failed(io::ErrorKind::TimedOut.into()))
-    }
-}
-
-/// One connection: to the other end, and past its door.
-struct Opening {
-    stream: TcpStream,
-    at: SocketAddr,
-    is_connected: bool,
-    /// What is said first, where the other end wants to hear something.
-    introduction: Option<Introduction>,
-    end: Nanos,
-}
-
-impl Opening {
-    fn begin(far: &Respondent, settings: &Settings, end: Nanos) -> Result<Self, EngineError> {
-        let stream = socket::begin_connect(far.at, settings)?;
-        let introduction = far.token.map(Introduction::new);
-        Ok(Self { stream, at: far.at, is_connected: false, introduction, end })
-    }
-
-    /// True once the connection is there, and its other end has let it in.
-    fn go_on(&mut self) -> Result<bool, EngineError> {
-        let gone_on = self.has_connected().and_then(|is_connected| {
-            self.is_connected = is_connected;
-            match &mut self.introduction {
-                _ if !is_connected => Ok(false),
-                Some(introduction) => introduction.go_on(&self.stream),
-                None => Ok(true),
-            }
-        });
-        gone_on.map_err(|cause| self.failed(cause))
-    }
-
-    fn has_connected(&self) -> io::Result<bool> {
-        if self.is_connected {
-            return Ok(true);
-        }
-        if let Some(cause) = self.stream.take_error()? {
-            return Err(cause);
-        }
-        match self.stream.peer_addr() {
-            Ok(_) => Ok(true),
-            Err(cause) if cause.kind() == io::ErrorKind::NotConnected => Ok(false),
-            Err(cause) => Err(cause),
-        }
-    }
-
-    /// Whether it goes on when its socket has room, and not only when something comes.
-    fn awaits_room(&self) -> bool {
-        !self.is_connected || self.introduction.as_ref().is_some_and(Introduction::awaits_room)
-    }
-
-    fn failed(&self, cause: io::Error) -> EngineError {
-        let what = if self.is_connected { "show the token to" } else { "connect to" };
-        EngineError::peer(format!("{what} {}", self.at))(cause)
     }
 }
 

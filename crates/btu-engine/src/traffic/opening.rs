@@ -1,0 +1,152 @@
+//! A connection to an answering end on its way: to that end, and past its door.
+
+use std::io;
+use std::net::SocketAddr;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::units::Nanos;
+use btu_sys::exchange;
+use btu_sys::exchange::Ready;
+use btu_sys::socket;
+use btu_sys::socket::Settings;
+
+use super::pacer::now;
+use crate::door::Introduction;
+use crate::door::Seat;
+use crate::error::EngineError;
+
+/// The answering end, as its askers reach it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Respondent {
+    pub(super) at: SocketAddr,
+    /// What is said first, where it is on another host.
+    pub(super) token: Option<Seat>,
+}
+
+/// One connection, which whoever makes it may do something else beside.
+pub(super) struct Opening {
+    stream: TcpStream,
+    at: SocketAddr,
+    begun: Nanos,
+    /// When the other end was reached.
+    connected: Option<Nanos>,
+    /// What is said first, where the other end wants to hear something.
+    introduction: Option<Introduction>,
+    /// When nobody waits for it any longer.
+    end: Nanos,
+}
+
+/// A connection that is there, and has been let in; its calls wait.
+pub(super) struct Met {
+    pub(super) stream: TcpStream,
+    /// What it took to reach the other end, without what the door took.
+    pub(super) connect_ns: Nanos,
+}
+
+impl Respondent {
+    /// A connection that it has let in, unless nobody wants that any more.
+    pub(super) fn meet(
+        &self,
+        settings: &Settings,
+        patience: Nanos,
+        cancel: &AtomicBool,
+    ) -> Result<Met, EngineError> {
+        let mut opening = Opening::begin(self, settings, now().saturating_add(patience))?;
+        while !opening.go_on()? {
+            if cancel.load(Relaxed) {
+                let cause = format!("connect to {}: interrupted", self.at);
+                return Err(EngineError::Refused(cause));
+            }
+            opening.wait()?;
+        }
+        let connect_ns = opening.connected.unwrap_or_else(now).since(opening.begun);
+        let stream = opening.stream;
+        stream.set_nonblocking(false).map_err(EngineError::peer("clear O_NONBLOCK"))?;
+        Ok(Met { stream, connect_ns })
+    }
+}
+
+impl Opening {
+    /// Begins one that nobody waits for beyond `end`.
+    pub(super) fn begin(
+        far: &Respondent,
+        settings: &Settings,
+        end: Nanos,
+    ) -> Result<Self, EngineError> {
+        let begun = now();
+        let stream = socket::begin_connect(far.at, settings)?;
+        let introduction = far.token.map(Introduction::new);
+        Ok(Self { stream, at: far.at, begun, connected: None, introduction, end })
+    }
+
+    /// True once the connection is there, and its other end has let it in.
+    pub(super) fn go_on(&mut self) -> Result<bool, EngineError> {
+        let gone_on = self.has_connected().and_then(|is_connected| match &mut self.introduction {
+            _ if !is_connected => Ok(false),
+            Some(introduction) => introduction.go_on(&self.stream),
+            None => Ok(true),
+        });
+        gone_on.map_err(|cause| self.failed(cause))
+    }
+
+    fn has_connected(&mut self) -> io::Result<bool> {
+        if self.connected.is_some() {
+            return Ok(true);
+        }
+        if let Some(cause) = self.stream.take_error()? {
+            return Err(cause);
+        }
+        match self.stream.peer_addr() {
+            Ok(_) => {
+                self.connected = Some(now());
+                Ok(true)
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::NotConnected => Ok(false),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Waits until it can go on, or for as long as nobody looks whether it is still wanted.
+    fn wait(&self) -> Result<(), EngineError> {
+        let left = self.end.since(now());
+        if left == Nanos::ZERO {
+            return Err(self.failed(io::ErrorKind::TimedOut.into()));
+        }
+        let next = if self.awaits_room() { Ready::Write } else { Ready::Read };
+        let waited = exchange::poll(self.stream.as_fd(), next, Some(left.min(LOOK).into()));
+        waited.map(drop).map_err(|cause| self.failed(cause))
+    }
+
+    /// Whether it goes on when its socket has room, and not only when something comes.
+    pub(super) fn awaits_room(&self) -> bool {
+        self.connected.is_none()
+            || self.introduction.as_ref().is_some_and(Introduction::awaits_room)
+    }
+
+    /// When nobody waits for it any longer.
+    pub(super) const fn end(&self) -> Nanos {
+        self.end
+    }
+
+    /// Its socket, which does not block.
+    pub(super) const fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// The same, of one that is there.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    /// Why it did not come to its end, with its step.
+    pub(super) fn failed(&self, cause: io::Error) -> EngineError {
+        let what = if self.connected.is_some() { "show the token to" } else { "connect to" };
+        EngineError::peer(format!("{what} {}", self.at))(cause)
+    }
+}
+
+/// How long nobody looks whether it is still wanted.
+const LOOK: Nanos = Nanos::from_millis(50);
