@@ -118,13 +118,15 @@ impl Doors {
         Ok(Self { listeners: listeners?, state: Mutex::default() })
     }
 
-    /// Waits for the connection of one flow.
+    /// Waits for the connection of one flow, and for no other: whoever knocked beside the run would have the kernel
+    /// shake hands, and keep what is said, on CPUs that are measured.
     fn accept(&self, job: &FarJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
         let listener = &*self.listeners[flow];
         let connection = match &job.terms.preamble {
             None => listener.accept()?,
             Some(preamble) => self.first_known(listener, flow, &**preamble)?,
         };
+        listener.abort();
         let shared = Shared::new(connection);
         self.admit(&shared)?;
         Ok(shared)
@@ -207,6 +209,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::ErrorKind;
     use std::net::TcpStream;
 
     use btu_core::cell::Direction;
@@ -266,6 +269,10 @@ mod tests {
         let near = NearSide::connect(NearJob { flows: vec![flow], terms, sockets, place });
         let near = near.unwrap();
         wait_until("the strangers are gone", || held(address.port()) == 1);
+        wait_until("nobody is let in any more", || {
+            let knocked = TcpStream::connect(address);
+            knocked.is_err_and(|cause| cause.kind() == ErrorKind::ConnectionRefused)
+        });
         let report = near.go().unwrap();
         assert_eq!((report.gave_up, far.finish().unwrap()[0].bytes.count()), (false, 20_000));
         drop(crowd);
