@@ -10,6 +10,8 @@ mod seat;
 use std::hash::BuildHasher;
 use std::hash::RandomState;
 use std::io;
+use std::net::TcpListener;
+use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::time::Duration;
 use std::time::Instant;
@@ -50,7 +52,7 @@ pub fn first_known<S: AsFd>(
     (end, is_wanted): (Instant, &dyn Fn() -> bool),
     mut next: impl FnMut() -> Result<Option<S>, EngineError>,
 ) -> Result<S, EngineError> {
-    let (mut hall, mut broken) = (Hall::new()?, None);
+    let mut hall = Hall::new()?;
     hall.add_door(door)?;
     let knows = |stranger: &Stranger<S>| stranger.knows(seat);
     loop {
@@ -60,23 +62,42 @@ pub fn first_known<S: AsFd>(
             return Err(EngineError::Refused(reason.to_owned()));
         }
         hall.wait(end.min(now + SLICE).duration_since(now))?;
-        let next = || {
-            next().unwrap_or_else(|cause| {
-                broken = Some(cause);
-                None
-            })
-        };
-        hall.receive(next, &knows);
+        let received = hall.receive(&mut next, &knows);
         hall.hear(&knows);
         while let Some(stranger) = hall.next_spoken() {
             if let Some(socket) = stranger.admitted(seat) {
                 return Ok(socket);
             }
         }
-        if let Some(cause) = broken.take() {
-            return Err(cause);
-        }
+        received?;
     }
+}
+
+/// The next of those that stand at a door that does not make anybody wait.
+pub(crate) fn next_at(door: &TcpListener) -> Result<Option<TcpStream>, EngineError> {
+    match door.accept() {
+        Ok((stream, _)) => Ok(Some(stream)),
+        Err(cause) => nobody_there(EngineError::peer("accept a connection")(cause)),
+    }
+}
+
+/// Nobody, where somebody else may come: nobody stands at the door, or went away before it was opened. Every other
+/// fault stays one: a door that is ready and lets nobody in, such as for want of descriptors, would be looked at
+/// without a pause.
+pub(crate) fn nobody_there<S>(cause: EngineError) -> Result<Option<S>, EngineError> {
+    let kind = match &cause {
+        EngineError::Peer { source, .. } => source.kind(),
+        EngineError::System(source) => source.kind(),
+        _ => return Err(cause),
+    };
+    let is_passing = matches!(
+        kind,
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::TimedOut
+            | io::ErrorKind::WouldBlock
+    );
+    if is_passing { Ok(None) } else { Err(cause) }
 }
 
 /// Says the token on a new connection and hears whether the far end knows it too.
@@ -170,8 +191,6 @@ mod tests {
     use std::io::Read;
     use std::io::Write;
     use std::net::SocketAddr;
-    use std::net::TcpListener;
-    use std::net::TcpStream;
     use std::thread;
 
     use super::*;
@@ -189,8 +208,8 @@ mod tests {
 
     fn first_of(door: &TcpListener) -> Result<TcpStream, EngineError> {
         door.set_nonblocking(true).unwrap();
-        let next = || Ok(door.accept().ok().map(|(stream, _)| stream));
-        first_known(door, &SEAT, (Instant::now() + Duration::from_mins(1), &|| true), next)
+        let end = Instant::now() + Duration::from_mins(1);
+        first_known(door, &SEAT, (end, &|| true), || next_at(door))
     }
 
     #[test]
@@ -217,6 +236,19 @@ mod tests {
         introduce(&own, &SEAT, Instant::now() + PATIENCE).unwrap();
         let _let_in = let_in.join().unwrap().unwrap();
         assert_eq!(heard(at, &right), 0, "the words were good once");
+    }
+
+    #[test]
+    fn who_went_away_is_nobody_and_want_of_descriptors_is_a_fault() {
+        let nobody = |cause: io::Error| nobody_there::<()>(EngineError::peer("accept")(cause));
+        for kind in
+            [io::ErrorKind::ConnectionAborted, io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock]
+        {
+            assert!(nobody(kind.into()).unwrap().is_none(), "{kind}");
+        }
+        // EMFILE.
+        let told = nobody(io::Error::from_raw_os_error(24)).unwrap_err().sentence();
+        assert!(told.contains("open files"), "{told}");
     }
 
     #[test]

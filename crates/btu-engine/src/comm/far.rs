@@ -142,7 +142,7 @@ impl Doors {
         let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
         listener.never_wait()?;
         let is_wanted = || !self.state().cancelled;
-        let next = || listener.accept().map(Some).or_else(nobody_there);
+        let next = || listener.accept().map(Some).or_else(door::nobody_there);
         let end = Instant::now() + PATIENCE;
         let known = door::first_known(&listener.as_fd(), &seat, (end, &is_wanted), next)?;
         preamble.came_in(&*known);
@@ -186,20 +186,6 @@ fn joined(
 
 fn ended_early() -> EngineError {
     EngineError::Refused("the far side was cancelled".to_owned())
-}
-
-/// Where nobody stands at the door, or went away before it was opened, somebody else may come.
-fn nobody_there(cause: EngineError) -> Result<Option<Box<dyn Connection>>, EngineError> {
-    use std::io::ErrorKind::ConnectionAborted;
-    use std::io::ErrorKind::WouldBlock;
-    match cause {
-        EngineError::Peer { source, .. }
-            if matches!(source.kind(), ConnectionAborted | WouldBlock) =>
-        {
-            Ok(None)
-        }
-        cause => Err(cause),
-    }
 }
 
 /// How long the connection of a run may take after its far end listens: a host activity starts

@@ -53,17 +53,23 @@ impl<S: AsFd> Hall<S> {
     }
 
     /// Takes in those that stand at a door; no more at once than are heard, which want to be heard too.
-    /// Where too many are there, all are heard once and not for each that comes.
-    pub(crate) fn receive(&mut self, mut next: impl FnMut() -> Option<S>, knows: &Knows<'_, S>) {
+    /// Where too many are there, all are heard once and not for each that comes. A fault of the door is told when
+    /// those before it are in.
+    pub(crate) fn receive(
+        &mut self,
+        mut next: impl FnMut() -> Result<Option<S>, EngineError>,
+        knows: &Knows<'_, S>,
+    ) -> Result<(), EngineError> {
         let mut are_heard = false;
         for _ in 0..MOST_HEARD {
-            let Some(socket) = next() else { return };
+            let Some(socket) = next()? else { return Ok(()) };
             if self.is_full() && !are_heard {
                 self.hear(knows);
                 are_heard = true;
             }
             self.enter(socket, knows);
         }
+        Ok(())
     }
 
     fn enter(&mut self, socket: S, knows: &Knows<'_, S>) {
@@ -215,14 +221,14 @@ mod tests {
         let mut silent: Vec<UnixStream> = (0..MOST_HEARD).map(|_| enter(&mut hall)).collect();
         let (mut crowd, mut others) = (Vec::new(), silent.split_off(1));
         let next = || {
-            let (near, far) = UnixStream::pair().ok()?;
+            let (near, far) = UnixStream::pair().unwrap();
             crowd.push(near);
             if crowd.len() == 2 {
                 say(&mut others[0], 9);
             }
-            Some(far)
+            Ok(Some(far))
         };
-        hall.receive(next, &|stranger| stranger.knows(&seat()));
+        hall.receive(next, &|stranger| stranger.knows(&seat())).unwrap();
         assert_eq!(silent[0].read(&mut [0; 1]).unwrap(), 0, "the first stayed");
         assert_eq!((hall.strangers.len(), crowd.len()), (MOST_HEARD, MOST_HEARD));
         assert_eq!(hall.next_spoken().unwrap().nonce(), [9; 12]);
@@ -257,11 +263,11 @@ mod tests {
     fn a_crowd_at_the_door_is_taken_in_by_and_by() {
         let (mut hall, mut crowd) = (Hall::new().unwrap(), Vec::new());
         let next = || {
-            let (near, far) = UnixStream::pair().ok()?;
+            let (near, far) = UnixStream::pair().unwrap();
             crowd.push(near);
-            Some(far)
+            Ok(Some(far))
         };
-        hall.receive(next, &|_| true);
+        hall.receive(next, &|_| true).unwrap();
         assert_eq!((hall.strangers.len(), crowd.len()), (MOST_HEARD, MOST_HEARD));
     }
 }

@@ -88,7 +88,10 @@ impl Hookup<'_> {
     pub(super) fn accept(&self, listening: &Listening) -> Result<OwnedFd, EngineError> {
         let Some(seat) = &self.token else { return Ok(listening.accept(self.within)?) };
         let is_wanted = || !self.cancel.load(Relaxed);
-        let next = || Ok(listening.accept(Duration::ZERO).ok());
+        let next = || {
+            let next = listening.accept(Duration::ZERO).map(Some);
+            next.or_else(|cause| door::nobody_there(cause.into()))
+        };
         let end = Instant::now() + self.within;
         door::first_known(listening, seat, (end, &is_wanted), next)
     }
@@ -167,6 +170,15 @@ mod tests {
         exchange::recv(far.as_fd(), &mut space, Call::Sleeping, Framing::Stream).unwrap();
         assert_eq!(&space, b"bits");
         drop(silent);
+    }
+
+    #[test]
+    fn a_door_that_breaks_is_told_and_not_waited_for() {
+        let listening = hooked(7, |hookup| hookup.listen(Family::Tcp, &Settings::default()));
+        let listening = listening.unwrap();
+        btu_sys::socket::abort(&listening);
+        let told = hooked(7, |hookup| hookup.accept(&listening)).unwrap_err().sentence();
+        assert!(told.starts_with("accept a connection: "), "{told}");
     }
 
     #[test]

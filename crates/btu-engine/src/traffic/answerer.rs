@@ -92,12 +92,12 @@ fn answer_anybody(
     socket::bound_waits(listener, Duration::from_millis(20))?;
     thread::scope(|scope| {
         while !over.load(Relaxed) {
-            if let Ok((stream, _)) = listener.accept() {
+            if let Some(stream) = next_at(listener)? {
                 scope.spawn(move || guests.serve(&stream, over));
             }
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A place is taken by whoever knows the token. Where all are, the next one waits for the end of another,
@@ -118,7 +118,7 @@ fn answer_known(
             let knows = |stranger: &Stranger<TcpStream>| {
                 stranger.knows(token) && !came.contains(&stranger.nonce())
             };
-            hall.receive(|| listener.accept().ok().map(|(stream, _)| stream), &knows);
+            let received = hall.receive(|| next_at(listener), &knows);
             hall.hear(&knows);
             while guests.open.load(Relaxed) < most
                 && let Some(stranger) = hall.next_spoken()
@@ -133,9 +133,16 @@ fn answer_known(
                     guests.open.fetch_sub(1, Relaxed);
                 });
             }
+            received?;
         }
         Ok(())
     })
+}
+
+/// The next one at the door. One that breaks is closed: who is in is served to the end, and who is not hears of it
+/// at once.
+fn next_at(listener: &TcpListener) -> Result<Option<TcpStream>, EngineError> {
+    door::next_at(listener).inspect_err(|_| socket::abort(listener))
 }
 
 /// The end that answers, for askers on another host. Dropped, it ends all of its connections.

@@ -286,9 +286,9 @@ fn admit(
         let knows = |stranger: &Stranger<TcpStream>| {
             awaited.contains(&usize::from(stranger.flow())) && stranger.knows(&of(stranger))
         };
-        for (_, listener) in listeners {
-            hall.receive(|| listener.accept().ok().map(|(stream, _)| stream), &knows);
-        }
+        let received = listeners
+            .iter()
+            .try_for_each(|(_, listener)| hall.receive(|| door::next_at(listener), &knows));
         hall.hear(&knows);
         while let Some(stranger) = hall.next_spoken() {
             let (number, seat) = (usize::from(stranger.flow()), of(&stranger));
@@ -298,6 +298,9 @@ fn admit(
                 awaited.remove(&number);
                 let_in.push((number, Socket::Stream(stream)));
             }
+        }
+        if !awaited.is_empty() {
+            received?;
         }
     }
     Ok(let_in)
@@ -350,3 +353,20 @@ pub(super) fn unspecified(other: SocketAddr) -> SocketAddr {
 
 /// Flows that are connected at once.
 const AT_ONCE: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_door_that_breaks_is_told_and_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        socket::abort(&listener);
+        let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
+        let end = Instant::now() + Duration::from(PATIENCE);
+        let doors = [(Settings::default(), listener)];
+        let came = admit(&doors, BTreeSet::from([0]), seat, end, &AtomicBool::new(false));
+        let told = came.unwrap_err().sentence();
+        assert!(told.starts_with("accept a connection: "), "{told}");
+    }
+}

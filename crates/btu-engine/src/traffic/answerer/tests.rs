@@ -112,3 +112,15 @@ fn an_endless_request_ends_with_the_door() {
     assert!(answerer.finish() >= 1 << 16);
     sending.join().unwrap();
 }
+
+#[test]
+fn a_door_that_breaks_ends_the_answering() {
+    for guests in [Guests::anybody(), Guests::of(seat(), 1)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        socket::abort(&listener);
+        let ended = thread::spawn(move || answer_all(&listener, &AtomicBool::new(false), &guests));
+        wait_until("it ended", || ended.is_finished());
+        let told = ended.join().unwrap().unwrap_err().sentence();
+        assert!(told.starts_with("accept a connection: "), "{told}");
+    }
+}
