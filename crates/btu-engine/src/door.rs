@@ -5,8 +5,11 @@
 
 mod datagram;
 mod hall;
+#[cfg(test)]
+pub(crate) mod reluctant;
 mod seat;
 
+use std::fmt::Display;
 use std::hash::BuildHasher;
 use std::hash::RandomState;
 use std::io;
@@ -100,8 +103,35 @@ pub(crate) fn nobody_there<S>(cause: EngineError) -> Result<Option<S>, EngineErr
     if is_passing { Ok(None) } else { Err(cause) }
 }
 
+/// A connection to the end `at` that has shown its token, of those that `connect` gives, each with the time until
+/// which it may take. One that is closed unanswered is made again: if its words were lost on the way, it was silent
+/// among strangers, and a crowd of them took its place.
+pub(crate) fn introduced<S: AsFd>(
+    seat: &Seat,
+    at: &dyn Display,
+    mut connect: impl FnMut() -> Result<(S, Instant), EngineError>,
+) -> Result<S, EngineError> {
+    let mut more = 1..TRIES;
+    loop {
+        let (socket, end) = connect()?;
+        match introduce(&socket, seat, end) {
+            Ok(()) => return Ok(socket),
+            Err(cause) if is_closed(&cause) && more.next().is_some() => {}
+            Err(cause) => return Err(EngineError::peer(format!("show the token to {at}"))(cause)),
+        }
+    }
+}
+
+/// Whether an introduction ended so that another one may go better.
+pub(crate) fn is_closed(cause: &io::Error) -> bool {
+    matches!(
+        cause.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
+    )
+}
+
 /// Says the token on a new connection and hears whether the far end knows it too.
-pub(crate) fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
+fn introduce(socket: &impl AsFd, seat: &Seat, end: Instant) -> io::Result<()> {
     let mut introduction = Introduction::new(*seat);
     while !introduction.go_on(socket)? {
         let next = if introduction.awaits_room() { Ready::Write } else { Ready::Read };
@@ -181,6 +211,8 @@ fn is_passing(cause: &io::Error) -> bool {
 pub(crate) const WORDS: usize = 64;
 /// Bytes of the answer to them.
 pub(crate) const ANSWER: usize = WORDS / 2;
+/// How often a connection is made: whoever closes that many does not want it.
+pub(crate) const TRIES: usize = 3;
 /// For the words of either end.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// How often one that waits looks whether it is still wanted, and sends slow strangers away.

@@ -1,6 +1,5 @@
 //! The near side: the host under test connects, starts all connections together, and times them.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::sync::mpsc::Sender;
@@ -114,28 +113,15 @@ fn work(job: &NearJob, lineup: &Lineup, tell: Sender<()>) -> Result<NearReport, 
     Ok(NearReport { flows: job.flows.clone(), ends: reports, gave_up, cap: job.terms.cap })
 }
 
-/// A connection that has shown its token, where there is one. One that is closed unanswered is made again: if
-/// its words were lost on the way, it was silent among strangers, and a crowd of them took its place.
+/// A connection that has shown its token, where there is one.
 fn open(job: &NearJob, flow: usize) -> Result<Arc<Shared>, EngineError> {
     let NearFlow { peer, address, .. } = job.flows[flow];
-    let mut more = 1..TRIES;
-    loop {
-        let connection = job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT)?;
-        let Some(preamble) = &job.terms.preamble else { return Ok(Shared::new(connection)) };
-        let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
-        match door::introduce(&connection, &seat, Instant::now() + door::PATIENCE) {
-            Ok(()) => return Ok(Shared::new(connection)),
-            Err(cause) if is_closed(&cause) && more.next().is_some() => {}
-            Err(cause) => {
-                let named = EngineError::peer(format!("show the token to {peer} at {address}"));
-                return Err(named(cause));
-            }
-        }
-    }
-}
-
-fn is_closed(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof)
+    let connect = || job.terms.transport.connect(address, &job.sockets, CONNECT_TIMEOUT);
+    let Some(preamble) = &job.terms.preamble else { return Ok(Shared::new(connect()?)) };
+    let seat = preamble.seat(flow).ok_or_else(super::no_seat)?;
+    let connect = || Ok((connect()?, Instant::now() + door::PATIENCE));
+    let connection = door::introduced(&seat, &format_args!("{peer} at {address}"), connect)?;
+    Ok(Shared::new(connection))
 }
 
 fn ended_early() -> EngineError {
@@ -143,13 +129,10 @@ fn ended_early() -> EngineError {
 }
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a connection is made: whoever closes that many does not want it.
-const TRIES: usize = 3;
 
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::io::Write;
     use std::net::TcpListener;
     use std::thread;
 
@@ -163,6 +146,8 @@ mod tests {
     use crate::comm::NearToken;
     use crate::comm::Terms;
     use crate::door::Seat;
+    use crate::door::TRIES;
+    use crate::door::reluctant::let_in_after;
     use crate::place::Place;
     use crate::transport::TRANSPORTS;
 
@@ -180,14 +165,11 @@ mod tests {
         let job = NearJob { flows, terms, sockets, place };
         thread::scope(|scope| {
             let near = scope.spawn(move || open(&job, 0).map(drop));
-            let mut words = [0; 64];
-            for _ in 0..closes {
-                listener.accept().unwrap().0.read_exact(&mut words).unwrap();
-            }
             if closes < TRIES {
-                let mut far = listener.accept().unwrap().0;
-                far.read_exact(&mut words).unwrap();
-                far.write_all(&SEAT.answer_to(&words).unwrap()).unwrap();
+                let_in_after(closes, &listener, &SEAT);
+            } else {
+                let close = || listener.accept().unwrap().0.read_exact(&mut [0; 64]).unwrap();
+                (0..closes).for_each(|_| close());
             }
             near.join().unwrap().map_err(|cause| cause.sentence())
         })

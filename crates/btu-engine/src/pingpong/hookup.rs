@@ -103,12 +103,9 @@ impl Hookup<'_> {
         at: Address,
         settings: &Settings,
     ) -> Result<OwnedFd, EngineError> {
-        let socket = exchange::connect(family, at, settings, self.within)?;
-        if let Some(seat) = &self.token {
-            let told = door::introduce(&socket, seat, Instant::now() + self.within);
-            told.map_err(EngineError::peer(format!("show the token to {at}")))?;
-        }
-        Ok(socket)
+        let connect = || Ok(exchange::connect(family, at, settings, self.within)?);
+        let Some(seat) = &self.token else { return connect() };
+        door::introduced(seat, &at, || Ok((connect()?, Instant::now() + self.within)))
     }
 }
 
@@ -116,6 +113,7 @@ impl Hookup<'_> {
 mod tests {
     use std::io::Read;
     use std::io::Write;
+    use std::net::TcpListener;
     use std::net::TcpStream;
     use std::os::fd::AsFd;
     use std::thread;
@@ -125,6 +123,8 @@ mod tests {
     use btu_sys::exchange::Framing;
 
     use super::*;
+    use crate::door::TRIES;
+    use crate::door::reluctant::let_in_after;
     use crate::place::Place;
 
     fn seat(secret: u8) -> Seat {
@@ -170,6 +170,17 @@ mod tests {
         exchange::recv(far.as_fd(), &mut space, Call::Sleeping, Framing::Stream).unwrap();
         assert_eq!(&space, b"bits");
         drop(silent);
+    }
+
+    #[test]
+    fn a_connection_that_is_closed_unanswered_is_made_again() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = Address::Inet(door.local_addr().unwrap());
+        let far = thread::spawn(move || let_in_after(TRIES - 1, &door, &seat(7)));
+        let settings = Settings::default();
+        let near = hooked(7, |hookup| hookup.connect(Family::Tcp, at, &settings)).unwrap();
+        exchange::send(near.as_fd(), b"bits", Call::Sleeping).unwrap();
+        far.join().unwrap().read_exact(&mut [0; 4]).unwrap();
     }
 
     #[test]

@@ -178,12 +178,11 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
     let all: Vec<(usize, (&Flow, &Door))> = flows.iter().zip(doors).enumerate().collect();
     let connect = |(number, (flow, door)): (usize, (&Flow, &Door))| -> Result<_, EngineError> {
         let seat = Seat { flow: flow_number(number)?, ..door.seat };
-        let named = || EngineError::peer(format!("show the token to {}", door.at));
         let socket = match &flow.carrier {
             Carrier::Tcp(settings) => {
-                let stream = socket::connect(door.at, settings, Duration::from(PATIENCE))?;
-                door::introduce(&stream, &seat, end).map_err(named())?;
-                Socket::Stream(stream)
+                let patience = Duration::from(PATIENCE);
+                let connect = || Ok((socket::connect(door.at, settings, patience)?, end));
+                Socket::Stream(door::introduced(&seat, &door.at, connect)?)
             }
             Carrier::Quic(_) | Carrier::Udp => Socket::Datagram(greeted(door.at, &seat, end)?),
         };
@@ -356,16 +355,52 @@ const AT_ONCE: usize = 32;
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use btu_core::traffic::Drain;
+    use btu_core::units::Nanos;
+
     use super::*;
+    use crate::door::TRIES;
+    use crate::door::reluctant::let_in_after;
+    use crate::traffic::job::Offer;
+
+    const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
+
+    #[test]
+    fn a_flow_whose_connection_is_closed_unanswered_is_connected_again() {
+        let flow = Flow {
+            from: 0,
+            to: 1,
+            address: None,
+            carrier: Carrier::Tcp(Settings::default()),
+            port: 0,
+            offer: Offer::Endless(Arc::new([Bytes::new(1000)])),
+            start: Nanos::ZERO,
+            duration: Nanos::from_secs(1),
+            write: Bytes::new(1000),
+            read: Bytes::new(1000),
+            drain: Drain::No,
+            pace: None,
+            code_point: None,
+            held_to: None,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let far = thread::spawn(move || let_in_after(TRIES - 1, &listener, &SEAT));
+        let side = call(&[flow], 0, &[Door { at, seat: SEAT, certificate: None }]).unwrap();
+        let mut far = far.join().unwrap();
+        drop(side);
+        assert_eq!(far.read(&mut [0; 1]).unwrap_or(0), 0);
+    }
 
     #[test]
     fn a_door_that_breaks_is_told_and_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         socket::abort(&listener);
-        let seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
         let end = Instant::now() + Duration::from(PATIENCE);
         let doors = [(Settings::default(), listener)];
-        let came = admit(&doors, BTreeSet::from([0]), seat, end, &AtomicBool::new(false));
+        let came = admit(&doors, BTreeSet::from([0]), SEAT, end, &AtomicBool::new(false));
         let told = came.unwrap_err().sentence();
         assert!(told.starts_with("accept a connection: "), "{told}");
     }

@@ -14,6 +14,7 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::pacer::now;
+use crate::door;
 use crate::door::Introduction;
 use crate::door::Seat;
 use crate::error::EngineError;
@@ -29,14 +30,26 @@ pub(super) struct Respondent {
 /// One connection, which whoever makes it may do something else beside.
 pub(super) struct Opening {
     stream: TcpStream,
-    at: SocketAddr,
+    far: Respondent,
     begun: Nanos,
     /// When the other end was reached.
     connected: Option<Nanos>,
     /// What is said first, where the other end wants to hear something.
     introduction: Option<Introduction>,
+    /// How often it was made.
+    tries: usize,
     /// When nobody waits for it any longer.
     end: Nanos,
+}
+
+/// How far a connection has come.
+pub(super) enum Step {
+    /// It was closed unanswered and is made again, over another socket.
+    Anew,
+    /// It waits for its other end.
+    Awaited,
+    /// It is there, and its other end has let it in.
+    There,
 }
 
 /// A connection that is there, and has been let in; its calls wait.
@@ -55,7 +68,7 @@ impl Respondent {
         cancel: &AtomicBool,
     ) -> Result<Met, EngineError> {
         let mut opening = Opening::begin(self, settings, now().saturating_add(patience))?;
-        while !opening.go_on()? {
+        while !matches!(opening.go_on(settings)?, Step::There) {
             if cancel.load(Relaxed) {
                 let cause = format!("connect to {}: interrupted", self.at);
                 return Err(EngineError::Refused(cause));
@@ -69,6 +82,12 @@ impl Respondent {
     }
 }
 
+impl Step {
+    const fn of(is_let_in: bool) -> Self {
+        if is_let_in { Self::There } else { Self::Awaited }
+    }
+}
+
 impl Opening {
     /// Begins one that nobody waits for beyond `end`.
     pub(super) fn begin(
@@ -79,17 +98,29 @@ impl Opening {
         let begun = now();
         let stream = socket::begin_connect(far.at, settings)?;
         let introduction = far.token.map(Introduction::new);
-        Ok(Self { stream, at: far.at, begun, connected: None, introduction, end })
+        Ok(Self { stream, far: *far, begun, connected: None, introduction, tries: 1, end })
     }
 
-    /// True once the connection is there, and its other end has let it in.
-    pub(super) fn go_on(&mut self) -> Result<bool, EngineError> {
+    /// Goes on as far as that needs no waiting; what is made again has the same end.
+    pub(super) fn go_on(&mut self, settings: &Settings) -> Result<Step, EngineError> {
         let gone_on = self.has_connected().and_then(|is_connected| match &mut self.introduction {
-            _ if !is_connected => Ok(false),
-            Some(introduction) => introduction.go_on(&self.stream),
-            None => Ok(true),
+            _ if !is_connected => Ok(Step::Awaited),
+            Some(introduction) => introduction.go_on(&self.stream).map(Step::of),
+            None => Ok(Step::There),
         });
-        gone_on.map_err(|cause| self.failed(cause))
+        match gone_on {
+            Err(cause) if self.may_be_made_again(&cause) => {
+                let tries = self.tries + 1;
+                *self = Self { tries, ..Self::begin(&self.far, settings, self.end)? };
+                Ok(Step::Anew)
+            }
+            gone_on => gone_on.map_err(|cause| self.failed(cause)),
+        }
+    }
+
+    /// As [`door::introduced`] has it.
+    fn may_be_made_again(&self, cause: &io::Error) -> bool {
+        self.connected.is_some() && self.tries < door::TRIES && door::is_closed(cause)
     }
 
     fn has_connected(&mut self) -> io::Result<bool> {
@@ -144,7 +175,7 @@ impl Opening {
     /// Why it did not come to its end, with its step.
     pub(super) fn failed(&self, cause: io::Error) -> EngineError {
         let what = if self.connected.is_some() { "show the token to" } else { "connect to" };
-        EngineError::peer(format!("{what} {}", self.at))(cause)
+        EngineError::peer(format!("{what} {}", self.far.at))(cause)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::EngineError;
 use crate::traffic::connect::AT_ONCE;
 use crate::traffic::opening::Opening;
 use crate::traffic::opening::Respondent;
+use crate::traffic::opening::Step;
 
 /// The connections that a conversation awaits, each by the number of its line.
 pub(super) struct Openings {
@@ -44,8 +45,7 @@ impl Openings {
         let Some(line) = self.waiting.pop_front() else { return Ok(None) };
         let end = now.saturating_add(self.patience);
         let opening = Opening::begin(&self.far, &self.settings, end)?;
-        ready.add_reader(opening.stream(), line)?;
-        ready.await_room_too(opening.stream(), line)?;
+        watch(&opening, line, ready)?;
         self.begun.insert(line, opening);
         Ok(Some(line))
     }
@@ -58,14 +58,14 @@ impl Openings {
         ready: &Ready,
     ) -> Result<Option<TcpStream>, EngineError> {
         let Some(opening) = self.begun.get_mut(&line) else { return Ok(None) };
-        let is_there = opening.go_on()?;
-        if !opening.awaits_room() {
+        let step = opening.go_on(&self.settings)?;
+        if matches!(step, Step::Anew) {
+            watch(opening, line, ready)?;
+        } else if !opening.awaits_room() {
             ready.only_read(opening.stream(), line)?;
         }
-        if !is_there {
-            return Ok(None);
-        }
-        Ok(self.begun.remove(&line).map(Opening::into_stream))
+        let is_there = matches!(step, Step::There);
+        Ok(is_there.then(|| self.begun.remove(&line)).flatten().map(Opening::into_stream))
     }
 
     /// Why nobody waits any longer for one of them, if that is so.
@@ -73,6 +73,12 @@ impl Openings {
         let late = self.begun.values().find(|opening| opening.end().min(give_up) <= now)?;
         Some(late.failed(io::ErrorKind::TimedOut.into()))
     }
+}
+
+/// Lets the socket of a connection that was just begun tell of what comes, and of room.
+fn watch(opening: &Opening, line: u64, ready: &Ready) -> Result<(), EngineError> {
+    ready.add_reader(opening.stream(), line)?;
+    Ok(ready.await_room_too(opening.stream(), line)?)
 }
 
 /// No connection has less time than that.

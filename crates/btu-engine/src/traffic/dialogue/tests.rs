@@ -18,7 +18,9 @@ use btu_sys::clock;
 use super::*;
 use crate::door::ANSWER;
 use crate::door::Seat;
+use crate::door::TRIES;
 use crate::door::WORDS;
+use crate::door::reluctant::let_in_after;
 use crate::traffic::answerer::Answerer;
 use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;
@@ -207,6 +209,22 @@ fn connections_are_made_side_by_side() {
     assert_eq!(end.outcome, Outcome::Complete);
     // All were decided at once, whenever their connections were there.
     assert!(end.trace.blocks.iter().all(|block| block.due == Nanos::ZERO));
+}
+
+/// Its words were lost while strangers took its place.
+#[test]
+fn a_line_that_is_closed_unanswered_is_made_again() {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let far = Respondent { at: door.local_addr().unwrap(), token: Some(SEAT) };
+    thread::spawn(move || {
+        let guest = let_in_after(TRIES - 1, &door, &SEAT);
+        let mut host = Host { guest, hearing: Hearing::default() };
+        host.serve();
+        // Until the asking end closes.
+        let _ = host.guest.read(&mut [0; 1]);
+    });
+    let end = Asker::new(dialogue(&[(0, 1, 1)], &[]), far).run().unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
 }
 
 /// More than a door hears at once come in by and by.
