@@ -76,7 +76,6 @@ impl Session {
                 if self.shared.settings.user_timeout.is_some()
                     && matches!(cause.kind(), TimedOut | WouldBlock) =>
             {
-                let _ = socket::reset_on_close(&self.control);
                 Refusal::Control(cause)
             }
             Broken::Connection(_) => CUT.into(),

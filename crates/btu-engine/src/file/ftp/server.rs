@@ -193,6 +193,8 @@ fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
 }
 
 fn refuse(control: &Arc<TcpStream>) {
+    // Who has just connected can be reached.
+    let _ = socket::finish_on_close(&**control);
     // A client that does not even hear this has left.
     let _ = data::send_all(control, &BUSY.wire());
 }
@@ -206,3 +208,23 @@ fn thread_name(address: SocketAddr) -> String {
 const PAUSE: Duration = Duration::from_millis(10);
 
 const BUSY: Reply = Reply::new(421, "too many sessions, try again later");
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Whatever the connection was to do when its session ends: there is none.
+    #[test]
+    fn who_is_refused_hears_why_and_an_orderly_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (control, _) = listener.accept().unwrap();
+        socket::reset_on_close(&control).unwrap();
+        refuse(&Arc::new(control));
+        let mut told = String::new();
+        client.read_to_string(&mut told).unwrap();
+        assert!(told.starts_with("421 "), "{told}");
+    }
+}

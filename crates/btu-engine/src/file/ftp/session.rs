@@ -81,6 +81,7 @@ impl Session {
                 Ok(Line::Text(line)) => Command::parse(line),
                 Ok(Line::TooLong) => Err(TOO_LONG),
                 Ok(Line::End) => return Ok(()),
+                // It may have fallen silent because it cannot be reached: nothing is repeated to it.
                 Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return self.say(&IDLE),
                 Err(cause) => return Err(cause),
             };
@@ -89,6 +90,8 @@ impl Session {
                 Err(refusal) => self.say(&refusal).map(|()| Course::Stay)?,
             };
             if course == Course::Leave {
+                // A client that was just heard can be reached: it gets its last reply, even if that is lost once.
+                let _ = socket::finish_on_close(&*self.control);
                 return Ok(());
             }
         }
@@ -101,10 +104,7 @@ impl Session {
 
     fn obey(&mut self, command: Command) -> io::Result<Course> {
         let reply = match command {
-            Command::Quit => {
-                let _ = socket::finish_on_close(&*self.control);
-                return self.say(&GOODBYE).map(|()| Course::Leave);
-            }
+            Command::Quit => return self.say(&GOODBYE).map(|()| Course::Leave),
             Command::User(user) => self.named(user),
             Command::Pass(password) => return self.check(&password),
             Command::Feat => FEATURES,

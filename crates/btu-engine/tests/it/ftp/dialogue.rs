@@ -1,5 +1,6 @@
 //! The server's side of the dialogue: order, refusals, nonsense, limits.
 
+use std::io::ErrorKind;
 use std::io::Read;
 use std::io::Write;
 use std::net::TcpListener;
@@ -10,6 +11,7 @@ use btu_engine::file::ftp::Access;
 use btu_engine::file::ftp::Client;
 use btu_engine::file::ftp::Login;
 use btu_engine::file::ftp::Server;
+use btu_engine::file::ftp::Serving;
 use proptest::prelude::*;
 
 use super::raw::Raw;
@@ -44,6 +46,44 @@ fn a_wrong_password_is_refused_three_times_and_then_the_connection_ends() {
     let mut access = Access::anonymous(server.address());
     (access.user, access.password) = ("btu".to_owned(), "secret".to_owned());
     Client::connect(&access).unwrap().close().unwrap();
+}
+
+/// The server of an agent, which repeats nothing for ever.
+fn bounded() -> Serving {
+    let mut serving = super::serving();
+    serving.sockets.user_timeout = Some(Duration::from_mins(1));
+    serving.login = Login::Only { user: "btu".to_owned(), password: "secret".to_owned() };
+    serving
+}
+
+/// Its connection is not reset: a last reply that is lost is said again.
+#[test]
+fn who_leaves_or_has_to_hears_the_last_reply_and_an_orderly_end_of_an_agents_server_too() {
+    let server = Server::start(bounded()).unwrap();
+    let mut leaving = Raw::connect(&server);
+    leaving.hear();
+    leaving.expect("QUIT", 221);
+    assert_eq!(leaving.hear(), "");
+    let mut guessing = Raw::connect(&server);
+    guessing.hear();
+    for _ in 0..3 {
+        guessing.expect("USER btu", 331);
+        guessing.expect("PASS wrong", 530);
+    }
+    assert_eq!(guessing.hear(), "");
+}
+
+/// Who says nothing for too long may have gone out of reach: nothing is said again.
+#[test]
+fn who_fell_silent_is_told_once_by_an_agents_server_and_reset() {
+    let mut serving = bounded();
+    serving.limits.control_idle = Duration::from_millis(20);
+    let server = Server::start(serving).unwrap();
+    let mut silent = Raw::connect(&server);
+    silent.hear();
+    assert!(silent.hear().starts_with("421"));
+    let end = silent.control.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(end.kind(), ErrorKind::ConnectionReset);
 }
 
 /// RFC 959, 4.2: 500 for what is no command, 501 for a bad argument, 502 for what this server
