@@ -73,7 +73,7 @@ struct Guarded {
 
 fn guarded() -> impl Iterator<Item = Guarded> {
     let of_hardware = SETTINGS.iter().map(|&(group, name, source)| Guarded { group, name, source });
-    let of_stack = SYSCTLS.iter().filter(|name| **name != PASSING).map(|name| Guarded {
+    let of_stack = SYSCTLS.iter().filter(|name| !PASSING.contains(name)).map(|name| Guarded {
         group: "network_stack",
         name,
         source: Source::Sysctl(name),
@@ -141,8 +141,10 @@ const SUSPENDED: &str = "suspended";
 /// What every device has.
 const MTU: &str = "MTU";
 
-/// It grows with every module that somebody's connection loads, and nothing else changes by that.
-const PASSING: &str = "net.ipv4.tcp_available_congestion_control";
+/// They grow with a module that somebody's connection loads, the second one with some of them (BBR), and with a
+/// default that is set in any namespace. Nothing else changes by that.
+const PASSING: [&str; 2] =
+    ["net.ipv4.tcp_available_congestion_control", "net.ipv4.tcp_allowed_congestion_control"];
 
 /// Settings that are none of the network stack, each as the disclosure has it: group, name, source.
 const SETTINGS: [(&str, &str, Source); 5] = [
@@ -240,6 +242,19 @@ mod tests {
         assert_eq!(change(&offload("on"), &offload("off")), [told]);
     }
 
+    /// With BBR the kernel has one more congestion control, which everybody may use.
+    #[test]
+    fn a_congestion_control_that_somebody_loads_changes_nothing_and_another_default_does() {
+        let file = |name: &str| format!("proc/sys/net/ipv4/tcp_{name}congestion_control");
+        let told = |name: &str| {
+            let (dir, files) = machine(&[(&file(name), "reno cubic\n")]);
+            let before = Drift.read(&files);
+            std::fs::write(dir.path().join(file(name)), "reno cubic bbr\n").unwrap();
+            change(&before, &Drift.read(&files)).len()
+        };
+        assert_eq!(["available_", "allowed_", ""].map(told), [0, 0, 1]);
+    }
+
     /// Both read the same of a machine that says something else in each of its files.
     #[test]
     fn each_guarded_setting_is_the_one_that_the_disclosure_has_by_its_name() {
@@ -249,7 +264,7 @@ mod tests {
             files.iter().map(|(path, name)| (&path[..], *name)).collect();
         let (_dir, files) = machine(&entries);
         let (reading, facts) = (Drift.read(&files), host_facts(&files));
-        assert_eq!(disclosed().count(), 5 + SYSCTLS.len() - 1);
+        assert_eq!(disclosed().count(), 5 + SYSCTLS.len() - PASSING.len());
         for (group, name) in disclosed() {
             let guarded = Figure::Setting(name.to_owned());
             assert_eq!(reading.get(&format!("{group}.{name}")), Some(&guarded));
