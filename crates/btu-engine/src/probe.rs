@@ -1,7 +1,7 @@
 //! Watching the host around a run: counters that moved, CPU time that others took, settings that
 //! changed. Read just before and just after, never inside.
 
-mod cpu;
+pub(crate) mod cpu;
 pub mod drift;
 mod others;
 mod protocol;

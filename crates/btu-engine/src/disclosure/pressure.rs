@@ -8,6 +8,7 @@ use super::Group;
 use super::Source;
 use super::table;
 use crate::files::Files;
+use crate::probe::cpu;
 
 /// The group `pressure`.
 #[derive(Debug)]
@@ -35,14 +36,10 @@ fn steal(files: &Files) -> Fact {
         Ok(text) => text,
         Err(error) => return crate::files::unavailable(&error),
     };
-    let all = text.lines().find_map(|line| line.strip_prefix("cpu "));
-    let ticks = all.and_then(|all| all.split_whitespace().nth(7)?.parse::<u64>().ok());
+    let stolen = cpu::total(&text).find(|(name, _)| *name == cpu::STEAL);
     let none = || Fact::unavailable("/proc/stat has no eighth field of \"cpu\"");
-    ticks.map_or_else(none, |ticks| Fact::known(ticks / TICKS_PER_S))
+    stolen.map_or_else(none, |(_, time_ns)| Fact::known(time_ns / 1_000_000_000))
 }
-
-/// `USER_HZ` is 100 on every Linux of today.
-const TICKS_PER_S: u64 = 100;
 
 const ROWS: &[(&str, Source)] = &[
     ("cpu", Source::File("/proc/pressure/cpu")),
@@ -64,5 +61,9 @@ mod tests {
         std::fs::write(dir.path().join("proc/stat"), stat).unwrap();
         let facts = Pressure.facts(&Files::below(dir.path()));
         assert_eq!(facts["steal_since_boot_s"], Fact::known(12));
+        // What is no number ends what is known of the line.
+        std::fs::write(dir.path().join("proc/stat"), "cpu  1 2 3 4 x 6 7 1234\n").unwrap();
+        let facts = Pressure.facts(&Files::below(dir.path()));
+        assert_eq!(facts["steal_since_boot_s"].value, None);
     }
 }

@@ -25,8 +25,8 @@ impl Probe for CpuTime {
     fn read(&self, files: &Files) -> Reading {
         let mut reading = Reading::new();
         let Ok(text) = files.text("/proc/stat") else { return reading };
-        for (name, ticks) in FIELDS.iter().zip(total(&text)) {
-            reading.insert((*name).to_owned(), Figure::Count(ticks * NANOS_PER_TICK));
+        for (name, time) in total(&text) {
+            reading.insert(name.to_owned(), Figure::Count(time));
         }
         let own = i64::try_from(btu_sys::cpu::process_cpu_ns()).unwrap_or(i64::MAX);
         reading.insert(OWN.to_owned(), Figure::Count(own));
@@ -39,7 +39,7 @@ impl Probe for CpuTime {
         let time = |name: &str| moved(name, before, after).map(span);
         sample.idle_ns = time("idle");
         sample.softirq_ns = time("softirq");
-        sample.steal_ns = time("steal");
+        sample.steal_ns = time(STEAL);
         sample.foreign_cpu_ns = foreign(before, after);
     }
 }
@@ -54,10 +54,11 @@ fn foreign(before: &Reading, after: &Reading) -> Option<Nanos> {
     Some(span(busy - moved(OWN, before, after)? - blur))
 }
 
-/// The ticks of all CPUs together, in the order of [`FIELDS`].
-fn total(text: &str) -> impl Iterator<Item = i64> + '_ {
+/// The time of all CPUs together since boot, in nanoseconds, by its name in [`FIELDS`]; those that `/proc/stat` has.
+pub(crate) fn total(text: &str) -> impl Iterator<Item = (&'static str, i64)> + '_ {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
-    line.split_whitespace().map_while(|ticks| ticks.parse().ok())
+    let times = line.split_whitespace().map_while(|ticks| ticks.parse::<i64>().ok());
+    FIELDS.into_iter().zip(times.map(|ticks| ticks.saturating_mul(NANOS_PER_TICK)))
 }
 
 fn span(nanos: i64) -> Nanos {
@@ -65,7 +66,9 @@ fn span(nanos: i64) -> Nanos {
 }
 
 /// Columns of `/proc/stat` (proc(5)).
-const FIELDS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+const FIELDS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", STEAL];
+/// What the hypervisor gave to others.
+pub(crate) const STEAL: &str = "steal";
 const OWN: &str = "own";
 const CPUS: &str = "cpus";
 
@@ -101,6 +104,9 @@ mod tests {
     #[test]
     fn the_first_line_of_proc_stat_is_the_sum() {
         let text = "cpu  57879 0 15831 327232 2194 0 216 21 0 0\ncpu0 1 2 3\n";
-        assert_eq!(total(text).take(4).collect::<Vec<_>>(), [57879, 0, 15831, 327_232]);
+        let ticks = [57879, 0, 15831, 327_232, 2194, 0, 216, 21];
+        let expected = FIELDS.into_iter().zip(ticks.map(|ticks| ticks * 10_000_000));
+        assert_eq!(total(text).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!(total("cpu  1 x").collect::<Vec<_>>(), [("user", 10_000_000)]);
     }
 }
