@@ -10,7 +10,6 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use std::time::Instant;
 
 use btu_control::HostId;
 use btu_control::agent::Action;
@@ -56,6 +55,7 @@ use btu_core::traffic::Train;
 use btu_core::traffic::plan::Plan as TrafficPlan;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
+use btu_engine::door::Awaited;
 use btu_engine::door::Seat;
 use btu_engine::door::first_known;
 use btu_sys::socket;
@@ -377,8 +377,9 @@ fn at_the_door(seat: &Seat, mut pieces: std::slice::Chunks<'_, u8>) -> (bool, us
         let _ = pieces.next().map(|piece| socket::send(near.as_fd(), piece));
         Ok(far.take())
     };
-    let end = Instant::now() + Duration::from_mins(1);
-    let let_in = first_known(&door, seat, (end, &is_wanted), next);
+    let patience = Duration::from_mins(1);
+    let awaited = Awaited { seat, at: &"the door", patience, is_wanted: &is_wanted };
+    let let_in = first_known(&door, &awaited, next);
     near.set_nonblocking(true).expect("a socket");
     (let_in.is_ok(), near.read(&mut [0; 64]).unwrap_or(0))
 }

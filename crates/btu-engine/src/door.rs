@@ -9,6 +9,7 @@ mod hall;
 pub(crate) mod reluctant;
 mod seat;
 
+use std::fmt;
 use std::fmt::Display;
 use std::hash::BuildHasher;
 use std::hash::RandomState;
@@ -47,23 +48,59 @@ pub(crate) fn on_free_port<T>(
     Err(EngineError::Refused(format!("no port from {first} to {last} is free")))
 }
 
+/// A connection that is awaited at a door.
+#[derive(Clone, Copy)]
+pub struct Awaited<'a> {
+    /// What it has to know.
+    pub seat: &'a Seat,
+    /// Where the door is.
+    pub at: &'a dyn Display,
+    /// How long it may take.
+    pub patience: Duration,
+    /// False once nobody wants it any more.
+    pub is_wanted: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for Awaited<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.at.to_string();
+        out.debug_struct("Awaited")
+            .field("seat", self.seat)
+            .field("at", &at)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Awaited<'_> {
+    /// Why it is not waited for beyond `end`, if that is so.
+    fn given_up(&self, now: Instant, end: Instant) -> Result<(), EngineError> {
+        let reason = if !(self.is_wanted)() {
+            "it is not wanted any more".to_owned()
+        } else if now >= end {
+            let seconds = self.patience.as_secs_f64();
+            format!("nobody with its token came within {seconds} s; is this port open on the way?")
+        } else {
+            return Ok(());
+        };
+        let Self { seat, at, .. } = self;
+        Err(EngineError::Refused(format!("connection {} at {at}: {reason}", seat.flow)))
+    }
+}
+
 /// The first that knows the token, of all whom `next` gives: it must not wait, and is asked while somebody
 /// stands at the door or speaks. All others are closed, and nothing is left of them.
 pub fn first_known<S: AsFd>(
     door: &impl AsFd,
-    seat: &Seat,
-    (end, is_wanted): (Instant, &dyn Fn() -> bool),
+    awaited: &Awaited<'_>,
     mut next: impl FnMut() -> Result<Option<S>, EngineError>,
 ) -> Result<S, EngineError> {
-    let mut hall = Hall::new()?;
+    let (mut hall, end) = (Hall::new()?, Instant::now() + awaited.patience);
     hall.add_door(door)?;
+    let seat = awaited.seat;
     let knows = |stranger: &Stranger<S>| stranger.knows(seat);
     loop {
         let now = Instant::now();
-        if now >= end || !is_wanted() {
-            let reason = "nobody with the token of this connection came in time";
-            return Err(EngineError::Refused(reason.to_owned()));
-        }
+        awaited.given_up(now, end)?;
         hall.wait(end.min(now + SLICE).duration_since(now))?;
         let received = hall.receive(&mut next, &knows);
         hall.hear(&knows);
@@ -240,8 +277,9 @@ mod tests {
 
     fn first_of(door: &TcpListener) -> Result<TcpStream, EngineError> {
         door.set_nonblocking(true).unwrap();
-        let end = Instant::now() + Duration::from_mins(1);
-        first_known(door, &SEAT, (end, &|| true), || next_at(door))
+        let (at, patience) = (&door.local_addr().unwrap(), Duration::from_mins(1));
+        let awaited = Awaited { seat: &SEAT, at, patience, is_wanted: &|| true };
+        first_known(door, &awaited, || next_at(door))
     }
 
     #[test]
@@ -286,20 +324,24 @@ mod tests {
     #[test]
     fn a_door_that_breaks_or_is_not_wanted_any_more_ends_the_waiting() {
         let door = TcpListener::bind("127.0.0.1:0").unwrap();
-        let ended = |is_wanted: bool, fault: Option<io::ErrorKind>| {
-            let _visitor = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+        let at = door.local_addr().unwrap();
+        let ended = |patience: Duration, is_wanted: bool, fault: Option<io::ErrorKind>| {
+            let _visitor = TcpStream::connect(at).unwrap();
             let next = || match fault {
                 None => Ok(None),
                 Some(kind) => Err(EngineError::peer("accept")(kind.into())),
             };
-            let end = Instant::now() + Duration::from_mins(1);
-            let none: Result<TcpStream, EngineError> =
-                first_known(&door, &SEAT, (end, &|| is_wanted), next);
+            let seat = &Seat { flow: 1, ..SEAT };
+            let awaited = Awaited { seat, at: &at, patience, is_wanted: &|| is_wanted };
+            let none: Result<TcpStream, EngineError> = first_known(&door, &awaited, next);
             none.unwrap_err().sentence()
         };
-        let broken = ended(true, Some(io::ErrorKind::OutOfMemory));
+        let minute = Duration::from_mins(1);
+        let broken = ended(minute, true, Some(io::ErrorKind::OutOfMemory));
         assert!(broken.starts_with("accept: "), "{broken}");
-        let unwanted = ended(false, None);
-        assert!(unwanted.starts_with("nobody with the token"), "{unwanted}");
+        let told = |reason: &str| format!("connection 1 at {at}: {reason}");
+        assert_eq!(ended(minute, false, None), told("it is not wanted any more"));
+        let late = "nobody with its token came within 0.02 s; is this port open on the way?";
+        assert_eq!(ended(Duration::from_millis(20), true, None), told(late));
     }
 }

@@ -8,7 +8,6 @@ use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::time::Instant;
 
 use super::FarJob;
 use super::Preamble;
@@ -18,6 +17,7 @@ use super::end::Part;
 use super::end::Shared;
 use super::side::Ends;
 use crate::door;
+use crate::door::Awaited;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::transport::Connection;
@@ -143,8 +143,9 @@ impl Doors {
         listener.never_wait()?;
         let is_wanted = || !self.state().cancelled;
         let next = || listener.accept().map(Some).or_else(door::nobody_there);
-        let end = Instant::now() + PATIENCE;
-        let known = door::first_known(&listener.as_fd(), &seat, (end, &is_wanted), next)?;
+        let at = listener.address()?;
+        let awaited = Awaited { seat: &seat, at: &at, patience: PATIENCE, is_wanted: &is_wanted };
+        let known = door::first_known(&listener.as_fd(), &awaited, next)?;
         preamble.came_in(&*known);
         Ok(known)
     }

@@ -20,6 +20,7 @@ use btu_sys::exchange::Listening;
 use btu_sys::socket::Settings;
 
 use crate::door;
+use crate::door::Awaited;
 use crate::door::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
@@ -92,8 +93,9 @@ impl Hookup<'_> {
             let next = listening.accept(Duration::ZERO).map(Some);
             next.or_else(|cause| door::nobody_there(cause.into()))
         };
-        let end = Instant::now() + self.within;
-        door::first_known(listening, seat, (end, &is_wanted), next)
+        let at = listening.address()?;
+        let awaited = Awaited { seat, at: &at, patience: self.within, is_wanted: &is_wanted };
+        door::first_known(listening, &awaited, next)
     }
 
     /// Connects, and says the token where there is one.

@@ -276,9 +276,7 @@ fn admit(
     while !awaited.is_empty() {
         let now = Instant::now();
         if now >= end || cancel.load(Relaxed) {
-            let missing = awaited.len();
-            let reason = format!("{missing} connections with their token did not come in time");
-            return Err(EngineError::Refused(reason));
+            return Err(missing(listeners, &awaited));
         }
         hall.wait(end.min(now + door::SLICE).duration_since(now))?;
         let of = |stranger: &Stranger<TcpStream>| Seat { flow: stranger.flow(), ..seat };
@@ -303,6 +301,19 @@ fn admit(
         }
     }
     Ok(let_in)
+}
+
+/// What to say of flows whose connections did not come.
+fn missing(listeners: &[(Settings, TcpListener)], awaited: &BTreeSet<usize>) -> EngineError {
+    let doors = listeners.iter().filter_map(|(_, listener)| listener.local_addr().ok());
+    let doors: Vec<String> = doors.map(|at| at.to_string()).collect();
+    let (many, first) = (awaited.len(), awaited.first().copied().unwrap_or_default());
+    EngineError::Refused(format!(
+        "{many} connections with their token did not come to {} within {} s, that of flow {first} the first of them; is \
+         this port open on the way?",
+        doors.join(", "),
+        PATIENCE.seconds(),
+    ))
 }
 
 /// Does the same with all, some at a time: each waits for answers from far away.
@@ -354,54 +365,4 @@ pub(super) fn unspecified(other: SocketAddr) -> SocketAddr {
 const AT_ONCE: usize = 32;
 
 #[cfg(test)]
-mod tests {
-    use std::io::Read;
-
-    use btu_core::traffic::Drain;
-    use btu_core::units::Nanos;
-
-    use super::*;
-    use crate::door::TRIES;
-    use crate::door::reluctant::let_in_after;
-    use crate::traffic::job::Offer;
-
-    const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
-
-    #[test]
-    fn a_flow_whose_connection_is_closed_unanswered_is_connected_again() {
-        let flow = Flow {
-            from: 0,
-            to: 1,
-            address: None,
-            carrier: Carrier::Tcp(Settings::default()),
-            port: 0,
-            offer: Offer::Endless(Arc::new([Bytes::new(1000)])),
-            start: Nanos::ZERO,
-            duration: Nanos::from_secs(1),
-            write: Bytes::new(1000),
-            read: Bytes::new(1000),
-            drain: Drain::No,
-            pace: None,
-            code_point: None,
-            held_to: None,
-        };
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let at = listener.local_addr().unwrap();
-        let far = thread::spawn(move || let_in_after(TRIES - 1, &listener, &SEAT));
-        let side = call(&[flow], 0, &[Door { at, seat: SEAT, certificate: None }]).unwrap();
-        let mut far = far.join().unwrap();
-        drop(side);
-        assert_eq!(far.read(&mut [0; 1]).unwrap_or(0), 0);
-    }
-
-    #[test]
-    fn a_door_that_breaks_is_told_and_not_waited_for() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        socket::abort(&listener);
-        let end = Instant::now() + Duration::from(PATIENCE);
-        let doors = [(Settings::default(), listener)];
-        let came = admit(&doors, BTreeSet::from([0]), SEAT, end, &AtomicBool::new(false));
-        let told = came.unwrap_err().sentence();
-        assert!(told.starts_with("accept a connection: "), "{told}");
-    }
-}
+mod tests;

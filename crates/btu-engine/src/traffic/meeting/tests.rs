@@ -1,0 +1,63 @@
+//! Who is let in late, who does not come, and doors that break.
+
+use std::io::Read;
+
+use btu_core::traffic::Drain;
+use btu_core::units::Nanos;
+
+use super::*;
+use crate::door::TRIES;
+use crate::door::reluctant::let_in_after;
+use crate::traffic::job::Offer;
+
+const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
+
+#[test]
+fn a_flow_whose_connection_is_closed_unanswered_is_connected_again() {
+    let flow = Flow {
+        from: 0,
+        to: 1,
+        address: None,
+        carrier: Carrier::Tcp(Settings::default()),
+        port: 0,
+        offer: Offer::Endless(Arc::new([Bytes::new(1000)])),
+        start: Nanos::ZERO,
+        duration: Nanos::from_secs(1),
+        write: Bytes::new(1000),
+        read: Bytes::new(1000),
+        drain: Drain::No,
+        pace: None,
+        code_point: None,
+        held_to: None,
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let far = thread::spawn(move || let_in_after(TRIES - 1, &listener, &SEAT));
+    let side = call(&[flow], 0, &[Door { at, seat: SEAT, certificate: None }]).unwrap();
+    let mut far = far.join().unwrap();
+    drop(side);
+    assert_eq!(far.read(&mut [0; 1]).unwrap_or(0), 0);
+}
+
+#[test]
+fn who_did_not_come_is_named_with_the_door() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let doors = [(Settings::default(), listener)];
+    let awaited = BTreeSet::from([3, 5]);
+    let came = admit(&doors, awaited, SEAT, Instant::now(), &AtomicBool::new(false));
+    let told = came.unwrap_err().sentence();
+    let begin = format!("2 connections with their token did not come to {at} within 15 s");
+    assert!(told.starts_with(&begin) && told.contains("flow 3"), "{told}");
+}
+
+#[test]
+fn a_door_that_breaks_is_told_and_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket::abort(&listener);
+    let end = Instant::now() + Duration::from(PATIENCE);
+    let doors = [(Settings::default(), listener)];
+    let came = admit(&doors, BTreeSet::from([0]), SEAT, end, &AtomicBool::new(false));
+    let told = came.unwrap_err().sentence();
+    assert!(told.starts_with("accept a connection: "), "{told}");
+}
