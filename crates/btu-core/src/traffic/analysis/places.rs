@@ -37,13 +37,16 @@ pub struct Places {
     pub application_bytes: f64,
     /// Taken and not yet sent.
     pub socket_bytes: f64,
-    /// Sent and not yet acknowledged, less what the receiver has and nobody read.
+    /// Sent and not yet acknowledged. What has come and is not acknowledged yet is part of it, and stands with the
+    /// receiver as well, or was read.
     pub network_bytes: f64,
     /// Received and not yet read.
     pub receiver_bytes: f64,
     /// A(t) - D(t) at the same moments.
     pub queue_bytes: f64,
-    /// The largest difference between the sum of the four and A - D of one reading, bytes.
+    /// The largest difference between the sum of the four and A - D of one reading, bytes. What the sender has not
+    /// heard of yet makes one: what moves in half a round trip, and a segment or two where the receiver delays its
+    /// acknowledgement (RFC 1122, 4.2.3.2), as Linux does for 40 ms and more.
     pub largest_gap_bytes: f64,
     /// RTT less its smallest, mean, seconds: what waits on the way.
     pub queueing_s: f64,
