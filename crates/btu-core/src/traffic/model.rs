@@ -30,6 +30,7 @@ mod voip_11ax;
 mod web_h2;
 mod web_h3;
 mod webrtc;
+mod workloads;
 mod www_3gpp;
 mod www_surge;
 
