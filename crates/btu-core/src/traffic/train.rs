@@ -68,6 +68,12 @@ pub trait Closed: std::fmt::Debug + Send {
     fn noticed(&self, _now: Nanos) -> Vec<Noticed> {
         Vec::new()
     }
+
+    /// The largest segment of its TCP connections, where its source gives one and nobody else does; `None` leaves it to
+    /// the transport.
+    fn segment(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 /// A figure that the user of an application notices.

@@ -47,7 +47,10 @@ pub(crate) trait Layout {
 /// A flow with what its sample says of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
+    /// The name of its test, and which of its flows it is where that has several.
     pub(crate) test: String,
+    /// The name of its test.
+    pub(crate) of: String,
     pub(crate) session: u32,
     pub(crate) from: Role,
     pub(crate) to: Role,
@@ -220,7 +223,7 @@ fn conversation(
 ) -> Result<Talked, Failure> {
     let (from, to) = roles(test)?;
     let (settings, quic) = match carrier(&test.protocol) {
-        Carrier::Tcp(settings) => (settings, None),
+        Carrier::Tcp(settings) => (with_segment(settings, &*train), None),
         Carrier::Quic(settings) => (Settings::default(), Some(settings)),
         Carrier::Udp => {
             let cause = anyhow!("udp: {} waits for answers", test.traffic.name());
@@ -250,6 +253,12 @@ fn conversation(
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
     let said = Said { test, session: 1, from, to, transport, traffic, start: dialogue.start };
     Ok(Talked { said, dialogue, connections })
+}
+
+/// What nobody wrote is as the source of the model has it.
+fn with_segment(settings: Settings, train: &dyn Closed) -> Settings {
+    let of_model = || train.segment().and_then(|size| u32::try_from(size.count()).ok());
+    Settings { max_segment: settings.max_segment.or_else(of_model), ..settings }
 }
 
 /// As many as browsers have, or as the conversation has at once if those are more.
@@ -302,6 +311,7 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
         let name = &test.name;
         named.push(Named {
             test: if several { format!("{name}.{part}") } else { name.clone() },
+            of: name.clone(),
             session: 1,
             from,
             to,

@@ -21,6 +21,7 @@ pub(super) fn claims<P: Pages>(call: &Call) -> Vec<Claim> {
     let laws = P::laws(call);
     let rate = laws.below_tails().rates()[1];
     let mut claims = claims_of_sizes::<P>(&laws);
+    claims.extend(laws.mtu.clone().map(claim_of_mtu::<P>));
     claims.extend(claims_of_pauses::<P>(laws));
     claims.push(below_tails(rate, |call, streams, n| P::laws(call).pages(streams, n)));
     claims
@@ -50,6 +51,14 @@ fn claims_of_sizes<P: Pages>(laws: &Laws) -> Vec<Claim> {
             },
         ),
     ]
+}
+
+/// Of as many sessions, for each has one.
+fn claim_of_mtu<P: Pages>(mtu: Law) -> Claim {
+    rounded("MTU of a session", mtu, |call, streams, n| {
+        let session = |part| Reader::new(P::laws(call), &streams.part(part)).mtu;
+        (0..n as u64).filter_map(session).map(|mtu| float(mtu.count())).collect()
+    })
 }
 
 fn claims_of_pauses<P: Pages>(laws: Laws) -> Vec<Claim> {
@@ -101,6 +110,8 @@ pub(super) struct Laws {
     pub(super) parsing: Law,
     pub(super) reading: Law,
     pub(super) fetch: Fetch,
+    /// The largest packet of a session's path, from the IP header on; `None` leaves it to the path.
+    pub(super) mtu: Option<Law>,
 }
 
 /// How the objects of a page are fetched.
@@ -149,6 +160,7 @@ impl Laws {
             parsing: self.parsing.below_tail(),
             reading: self.reading.below_tail(),
             fetch,
+            mtu: self.mtu.clone(),
         }
     }
 
@@ -175,6 +187,7 @@ struct Reader {
     laws: Laws,
     streams: [Stream; 6],
     pause: Stream,
+    mtu: Option<Bytes>,
     loading: bool,
     /// How long each page took, in seconds.
     loads: Vec<f64>,
@@ -184,8 +197,9 @@ impl Reader {
     fn new(laws: Laws, streams: &Streams) -> Self {
         let names = ["request", "document", "objects", "object", "parsing", "reading"];
         let pause = streams.stream("pause");
+        let mtu = laws.mtu.as_ref().map(|mtu| Self::bytes(mtu, &mut streams.stream("mtu")));
         let streams = names.map(|name| streams.stream(name));
-        Self { laws, streams, pause, loading: false, loads: Vec::new() }
+        Self { laws, streams, pause, mtu, loading: false, loads: Vec::new() }
     }
 
     fn bytes(law: &Law, stream: &mut Stream) -> Bytes {
@@ -272,4 +286,11 @@ impl Script for Reader {
         .flatten()
         .collect()
     }
+
+    fn segment(&self) -> Option<Bytes> {
+        self.mtu.map(|mtu| mtu.saturating_sub(HEADERS))
+    }
 }
+
+/// Of a packet with TCP over IPv4, without options.
+const HEADERS: Bytes = Bytes::new(40);

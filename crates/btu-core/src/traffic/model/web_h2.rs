@@ -39,6 +39,7 @@ pub(super) fn laws(call: &Call, fetch: Fetch) -> Laws {
         objects: Law::log_normal(70_f64.ln(), 0.7, 1.0).clamped(1.0, 1000.0),
         less: 0.0,
         object: Law::of("lognormal", [35_000.0, 80_000.0, 0.0]),
+        mtu: None,
         parsing: Law::of("exp", [ms(50.0), 0.0, 0.0]),
         reading: call.variate("reading").law().clone(),
         fetch,

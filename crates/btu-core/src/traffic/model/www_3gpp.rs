@@ -10,8 +10,8 @@ use super::prelude::*;
 /// deviation 25032 within 100 B to 2 MB, objects 7758 and 126168 within 50 B to 2 MB, drawn again outside;
 /// their number Pareto(2, 1.1) less 2; parsing Exp 0.13 s, reading Exp 30 s. The standards' mean of 5.64
 /// objects is that of a law **clamped** at 55; ns-3 draws again and cuts to whole numbers, which makes 3.9.
-/// Requests are 328 bytes in its code and 350 in its page. Segments are the transport's: an MTU of 1500 bytes
-/// there with 76 %, else 576.
+/// Requests are 328 bytes in its code and 350 in its page. A session has an MTU of 1500 bytes with 76 %, else 576,
+/// as a server has there: segments of 1460 or 536 bytes.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "www-3gpp",
@@ -24,7 +24,7 @@ pub(super) static MODEL: Model = Model {
     },
     source: "3GPP TR 25.892, NGMN, by way of ns-3 three-gpp-http-variables.cc",
     verified: Verified::Yes(
-        "laws of sizes and times with ns-3 (three-gpp-http-variables.cc), bounds and the mean of 5.64 objects \
+        "laws of sizes and times and both MTUs with ns-3 (three-gpp-http-variables.cc), bounds and the mean of 5.64 objects \
          with EURASIP JWCN 2012:287, table 1, not with the reports; ns-3 draws a number of objects beyond 55 \
          again (mean 3.9), fetches them one after the other, and asks in 328 B, here 328 to 350",
     ),
@@ -38,6 +38,7 @@ struct Evaluated;
 
 impl Pages for Evaluated {
     fn laws(call: &Call) -> Laws {
+        let mtu = |bytes| Law::of("const", [bytes, 0.0, 0.0]);
         let within = |mean, sd, low, high| {
             let law = Law::of("lognormal", [mean, sd, 0.0]);
             Law::Truncate(Box::new(law), Some(low), Some(high))
@@ -51,6 +52,7 @@ impl Pages for Evaluated {
             parsing: Law::of("exp", [s(0.13), 0.0, 0.0]),
             reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
             fetch: Fetch::Flows(call.count("flows")),
+            mtu: Some(Law::Mix(vec![(0.76, mtu(1500.0)), (0.24, mtu(576.0))])),
         }
     }
 }

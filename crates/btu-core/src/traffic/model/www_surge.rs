@@ -34,6 +34,7 @@ impl Pages for Surge {
             objects: Law::of("pareto", [1.0, 2.43, 0.0]).clamped(1.0, 1000.0),
             less: 0.0,
             object: size(),
+            mtu: None,
             parsing: Law::of("const", [0.0, 0.0, 0.0]),
             reading: Law::of("pareto", [s(1.0), 1.5, 0.0]).clamped(s(1.0), s(3600.0)),
             fetch: Fetch::Paused(pause()),

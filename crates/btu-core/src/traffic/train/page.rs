@@ -31,6 +31,11 @@ pub(in crate::traffic) trait Script: std::fmt::Debug + Send {
     fn noticed(&self, _elapsed: Nanos) -> Vec<Noticed> {
         Vec::new()
     }
+
+    /// As [`Closed::segment`].
+    fn segment(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 /// A script that is carried out.
@@ -103,5 +108,9 @@ impl Closed for Conversation {
 
     fn noticed(&self, now: Nanos) -> Vec<Noticed> {
         self.script.noticed(now.since(self.since))
+    }
+
+    fn segment(&self) -> Option<Bytes> {
+        self.script.segment()
     }
 }

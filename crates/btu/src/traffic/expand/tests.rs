@@ -28,6 +28,28 @@ fn drawn(traffic: &str, sessions: u32, most_blocks: usize) -> Result<Cast, Failu
     flows(cluster, sessions, 7, &Apart, &until)
 }
 
+/// Sessions of 3GPP's pages have an MTU each, 24 % of them the small one: within four deviations of a binomial share. What
+/// is written wins, and other models leave it to the transport.
+#[test]
+fn a_conversation_has_the_segments_of_its_source_unless_others_are_written() {
+    let segments = |test: &str| -> Vec<Option<u32>> {
+        let told = format!("[[cluster]]\n[[cluster.test]]\npath = \"test -> active\"\n{test}");
+        let told = scenario::told(&told).unwrap();
+        let Block::Cluster(cluster) = &told.run else { unreachable!("one cluster") };
+        let most_blocks = usize::MAX;
+        let until = Until { patience: Nanos::ZERO, cancel: Arc::default(), most_blocks };
+        let cast = flows(cluster, 400, 7, &Apart, &until).unwrap();
+        cast.talks.iter().map(|talk| talk.dialogue.settings.max_segment).collect()
+    };
+    let found = segments("type = \"www-3gpp(duration=1 s)\"");
+    let of = |size| found.iter().filter(|found| **found == Some(size)).count();
+    assert_eq!((found.len(), of(1460) + of(536)), (400, 400));
+    assert!((62..=130).contains(&of(536)), "{} of 400", of(536));
+    let written = "type = \"www-3gpp(duration=1 s)\"\ntransport = \"tcp(mss=1000 B)\"";
+    assert_eq!(segments(written), [Some(1000); 400]);
+    assert_eq!(segments("type = \"web-h2(duration=1 s)\""), [None; 400]);
+}
+
 #[test]
 fn flows_are_bounded_by_what_they_take_and_not_by_what_is_due() {
     for (traffic, each) in [
