@@ -10,4 +10,5 @@ pub mod places;
 pub mod responsiveness;
 pub mod search;
 pub mod sessions;
+pub mod slowdown;
 pub mod transfer;

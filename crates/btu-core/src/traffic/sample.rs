@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::analysis::figures::Figures;
 use super::analysis::places::Places;
+use super::analysis::slowdown::Slowdown;
 use super::clock::ClockSample;
 use super::plan::Cell;
 use super::plan::Plan;
@@ -93,6 +94,22 @@ pub struct ClusterSample {
     /// The clocks of the other hosts; empty where all flows are on one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockSample>,
+    /// How messages of tests were slowed, by their size: of those whose messages have several sizes and one clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowdowns: Vec<SlowdownSample>,
+}
+
+/// How the messages of a test were slowed in one direction, all its sessions and connections together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownSample {
+    /// The name of the test.
+    pub test: String,
+    /// The host that its flows are from.
+    pub from: Role,
+    /// The host that they are to.
+    pub to: Role,
+    /// By size, smallest first.
+    pub sizes: Vec<Slowdown>,
 }
 
 /// One flow as both ends saw it.

@@ -43,6 +43,7 @@ pub use method::LossResult;
 pub use method::MethodResult;
 pub use method::ResponsivenessResult;
 pub use method::TransferResult;
+pub use run::SlowdownResult;
 pub use run::TrafficClusterResult;
 pub use run::TrafficEmulatorResult;
 pub use run::TrafficRunResult;

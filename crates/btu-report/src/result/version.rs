@@ -33,8 +33,12 @@ static PINGPONG: LaterKeys = LaterKeys(&[
     (4, "unclear"),
     (4, "without_effect"),
 ]);
-static TRAFFIC: LaterKeys =
-    LaterKeys(&[(1, "pacing_blocks"), (1, "pacing_late_blocks"), (1, "timed_flows")]);
+static TRAFFIC: LaterKeys = LaterKeys(&[
+    (1, "pacing_blocks"),
+    (1, "pacing_late_blocks"),
+    (1, "timed_flows"),
+    (1, "slowdowns"),
+]);
 
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
 pub(crate) const EVERY_LINE_SINCE: u32 = 1;

@@ -268,7 +268,7 @@ impl Stage<'_> {
                 let talks = talks.map(|(said, end)| Ok(conversation(said, end?))).collect();
                 let mut whole = sample(&cluster.name, cast.flows, Ok(end), talks);
                 whole.clocks = clocks.iter().map(|(role, clock)| clock.sample(*role)).collect();
-                whole.flows.iter_mut().for_each(|flow| compare_clocks(flow, &clocks));
+                compare_clocks(&mut whole, &clocks);
                 whole
             }
         }

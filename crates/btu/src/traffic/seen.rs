@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use btu_core::cell::Role;
 use btu_core::traffic::analysis::figures::Figures;
 use btu_core::traffic::analysis::places::Places;
+use btu_core::traffic::analysis::slowdown;
+use btu_core::traffic::analysis::slowdown::Message;
 use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::SlowdownSample;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::socket_options;
@@ -19,12 +22,21 @@ use super::distant::Between;
 use super::expand::Named;
 use super::expand::Said;
 
+/// A flow and its messages, of which the sample alone does not know each.
+#[derive(Debug)]
+pub(super) struct Seen {
+    flow: FlowSample,
+    /// The name of its test, which may have several flows.
+    test: String,
+    messages: Vec<Message>,
+}
+
 /// What flows and conversations of a cluster came to.
 pub(super) fn sample(
     name: &str,
     named: Vec<Named>,
     ended: Result<JobEnd, EngineError>,
-    talks: Vec<Result<FlowSample, EngineError>>,
+    talks: Vec<Result<Seen, EngineError>>,
 ) -> ClusterSample {
     let mut failed = None;
     let mut keep = |cause: EngineError| failed = Some(cause.sentence());
@@ -39,23 +51,39 @@ pub(super) fn sample(
         keep(cause);
         JobEnd::default()
     });
-    let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
     // A conversation has threads of its own, which end by themselves.
-    let elapsed = talked.iter().map(FlowSample::lasts).fold(end.elapsed, Nanos::max);
-    let known: Vec<[Nanos; 2]> = talked.iter().filter_map(|talk| talk.cpu_ns).collect();
+    let elapsed = talked.iter().map(|talk| talk.flow.lasts()).fold(end.elapsed, Nanos::max);
+    let known: Vec<[Nanos; 2]> = talked.iter().filter_map(|talk| talk.flow.cpu_ns).collect();
     let cpu = |end: usize| known.iter().map(|cpu| cpu[end]).sum::<Nanos>();
     let threads = end.sender_threads + known.len();
+    let flows = named.into_iter().zip(end.flows).map(|(named, end)| flow(named, end));
+    let mut all: Vec<Seen> = flows.chain(talked).collect();
+    let slowdowns = slowdowns(&mut all);
     ClusterSample {
         name: name.to_owned(),
         sender_cpu_ns: end.sender_cpu.saturating_add(cpu(0)),
         receiver_cpu_ns: end.receiver_cpu.saturating_add(cpu(1)),
         sender_threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        flows: flows.chain(talked).collect(),
+        flows: all.into_iter().map(|seen| seen.flow).collect(),
         failed,
         began_ns: Nanos::ZERO,
         elapsed_ns: elapsed,
         clocks: Vec::new(),
+        slowdowns,
     }
+}
+
+/// The slowdowns of each test in each direction, from the messages of all its flows.
+fn slowdowns(all: &mut [Seen]) -> Vec<SlowdownSample> {
+    let mut tests: BTreeMap<(String, Role, Role), Vec<Message>> = BTreeMap::new();
+    for Seen { flow, test, messages } in all {
+        tests.entry((test.clone(), flow.from, flow.to)).or_default().append(messages);
+    }
+    let told = tests.into_iter().map(|((test, from, to), messages)| {
+        let sizes = slowdown::by_size(messages);
+        SlowdownSample { test, from, to, sizes }
+    });
+    told.filter(|one| !one.sizes.is_empty()).collect()
 }
 
 /// A cluster that could not be run.
@@ -64,8 +92,21 @@ pub(super) fn failed(name: &str, cause: &EngineError) -> ClusterSample {
     ClusterSample { failed, ..sample(name, Vec::new(), Ok(JobEnd::default()), Vec::new()) }
 }
 
-/// Says of a flow how well its delays are known. A conversation has one clock: the asker's.
-pub(super) fn compare_clocks(flow: &mut FlowSample, clocks: &BTreeMap<Role, Between>) {
+/// Says of each flow how well its delays are known. Ratios of delays between two clocks are none.
+pub(super) fn compare_clocks(cluster: &mut ClusterSample, clocks: &BTreeMap<Role, Between>) {
+    cluster.flows.iter_mut().for_each(|flow| compare_clocks_of(flow, clocks));
+    let flows = &cluster.flows;
+    let is_asked =
+        |one: &SlowdownSample| flows.iter().any(|flow| flow.is_asked() && flow.test == one.test);
+    let of_two = |one: &SlowdownSample| {
+        let own = |flow: &&FlowSample| (flow.from, flow.to) == (one.from, one.to);
+        flows.iter().filter(own).any(|flow| flow.clocks.is_some())
+    };
+    cluster.slowdowns.retain(|one| is_asked(one) || !of_two(one));
+}
+
+/// A conversation has one clock: the asker's.
+fn compare_clocks_of(flow: &mut FlowSample, clocks: &BTreeMap<Role, Between>) {
     let far = if flow.from == Role::Test { flow.to } else { flow.from };
     let Some(between) = clocks.get(&far).filter(|_| !flow.is_asked()) else { return };
     flow.clocks = Some(match between.bound() {
@@ -85,8 +126,9 @@ pub(super) fn is_sent_by(flow: &FlowSample, role: Role) -> bool {
     sender == role
 }
 
-pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
-    FlowSample {
+pub(super) fn conversation(said: Said, end: FlowEnd) -> Seen {
+    let (test, messages) = (said.test.clone(), slowdown::messages(&end.trace));
+    let flow = FlowSample {
         test: said.test,
         session: said.session,
         from: said.from,
@@ -110,11 +152,14 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> FlowSample {
         sender_options: socket_options(end.sender),
         receiver_options: socket_options(end.receiver),
         curves: Curves::of(&end.trace),
-    }
+    };
+    Seen { flow, test, messages }
 }
 
-fn flow(named: Named, end: FlowEnd) -> FlowSample {
-    FlowSample {
+fn flow(named: Named, end: FlowEnd) -> Seen {
+    let messages = slowdown::messages(&end.trace);
+    let test = named.of;
+    let flow = FlowSample {
         test: named.test,
         session: named.session,
         from: named.from,
@@ -138,7 +183,8 @@ fn flow(named: Named, end: FlowEnd) -> FlowSample {
         sender_options: socket_options(end.sender),
         receiver_options: socket_options(end.receiver),
         curves: Curves::of(&end.trace),
-    }
+    };
+    Seen { flow, test, messages }
 }
 
 #[cfg(test)]
@@ -155,7 +201,51 @@ mod tests {
     /// A conversation of 2 s from 1 s on, whose last answer came after 2.5 s.
     #[test]
     fn a_cluster_of_conversations_lasts_as_long_as_they_do() {
-        let said = Said {
+        for (last, lasts) in [(2500, 3500), (10, 3000)] {
+            let talk = Ok(conversation(said(), end(last)));
+            let cluster = sample("c", Vec::new(), Ok(JobEnd::default()), vec![talk]);
+            let (elapsed, lasts) = (cluster.elapsed_ns, Nanos::from_millis(lasts));
+            // The times of curves are as close as that.
+            assert!(elapsed <= lasts && lasts.since(elapsed) < Nanos::from_micros(1), "{elapsed}");
+            assert_eq!(cluster.flows[0].start_ns, Nanos::from_secs(1));
+        }
+        let longer = JobEnd { elapsed: Nanos::from_secs(9), ..JobEnd::default() };
+        let cluster = sample("c", Vec::new(), Ok(longer), Vec::new());
+        assert_eq!(cluster.elapsed_ns, Nanos::from_secs(9));
+    }
+
+    /// Two conversations of a test, of which one had the quicker of two messages of 1000 bytes; and one whose delays
+    /// are between two clocks.
+    #[test]
+    fn the_messages_of_a_test_are_compared_with_those_of_all_its_flows() {
+        let seen = |test: &str, messages: &[(u64, u64)]| {
+            let said = Said { test: test.to_owned(), ..said() };
+            let message = |(size, millis): &(u64, u64)| Message {
+                size: Bytes::new(*size),
+                delay: Nanos::from_millis(*millis),
+            };
+            let messages = messages.iter().map(message).collect();
+            Ok(Seen { messages, ..conversation(said, end(10)) })
+        };
+        let talks = vec![seen("a", &[(1000, 30)]), seen("a", &[(1000, 10), (90, 40)])];
+        let other = seen("b", &[(1000, 30), (90, 10)]);
+        let talks = talks.into_iter().chain([other]).collect();
+        let mut cluster = sample("c", Vec::new(), Ok(JobEnd::default()), talks);
+        let [one, two] = &cluster.slowdowns[..] else { panic!("{:?}", cluster.slowdowns) };
+        assert_eq!((one.test.as_str(), two.test.as_str()), ("a", "b"));
+        let told: Vec<(u64, u64, f64)> =
+            one.sizes.iter().map(|s| (s.up_to_bytes.count(), s.messages, s.p50)).collect();
+        assert_eq!(told, [(100, 1, 4.0), (1000, 2, 2.0)]);
+        // No conversation any more.
+        cluster.flows[2].pace = "sleep".to_owned();
+        cluster.flows[2].clocks = Some(Agreement::Within(Nanos::from_micros(5)));
+        compare_clocks(&mut cluster, &BTreeMap::new());
+        let left: Vec<&str> = cluster.slowdowns.iter().map(|one| one.test.as_str()).collect();
+        assert_eq!(left, ["a"]);
+    }
+
+    fn said() -> Said {
+        Said {
             test: "a".to_owned(),
             session: 1,
             from: Role::Test,
@@ -163,8 +253,12 @@ mod tests {
             transport: Transport::Tcp,
             traffic: "telnet()".to_owned(),
             start: Nanos::from_secs(1),
-        };
-        let end = |last| FlowEnd {
+        }
+    }
+
+    /// A conversation of 2 s whose last answer came after so many milliseconds.
+    fn end(last: u64) -> FlowEnd {
+        FlowEnd {
             outcome: Outcome::Complete,
             tcp: None,
             pace: "answers",
@@ -179,17 +273,6 @@ mod tests {
             glances: Vec::new(),
             sender: Effective::default(),
             receiver: Effective::default(),
-        };
-        for (last, lasts) in [(2500, 3500), (10, 3000)] {
-            let talk = Ok(conversation(said.clone(), end(last)));
-            let cluster = sample("c", Vec::new(), Ok(JobEnd::default()), vec![talk]);
-            let (elapsed, lasts) = (cluster.elapsed_ns, Nanos::from_millis(lasts));
-            // The times of curves are as close as that.
-            assert!(elapsed <= lasts && lasts.since(elapsed) < Nanos::from_micros(1), "{elapsed}");
-            assert_eq!(cluster.flows[0].start_ns, Nanos::from_secs(1));
         }
-        let longer = JobEnd { elapsed: Nanos::from_secs(9), ..JobEnd::default() };
-        let cluster = sample("c", Vec::new(), Ok(longer), Vec::new());
-        assert_eq!(cluster.elapsed_ns, Nanos::from_secs(9));
     }
 }

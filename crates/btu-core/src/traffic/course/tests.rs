@@ -184,6 +184,7 @@ fn run(next: &Next, line: f64) -> RunSample {
         began_ns: Nanos::ZERO,
         elapsed_ns: Nanos::from_secs(1),
         clocks: Vec::new(),
+        slowdowns: Vec::new(),
     };
     let probe = next.cell.probe.map(|probe| probed(probe, line));
     RunSample {

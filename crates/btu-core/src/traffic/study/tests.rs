@@ -36,6 +36,7 @@ fn cluster(rate: f64, began: u64, lasts: u64) -> ClusterSample {
         // What a cluster of conversations said in results of earlier versions.
         elapsed_ns: Nanos::ZERO,
         clocks: Vec::new(),
+        slowdowns: Vec::new(),
     }
 }
 

@@ -163,6 +163,7 @@ pub(super) const REASONS: &Reasons = &[
     ("window_clamp_bytes", NO_OPTION),
     ("sender_cpu_s", UNREAD_CPU),
     ("receiver_cpu_s", UNREAD_CPU),
+    ("slowdown_p99", "fewer than a hundred messages of this size"),
     ("limit_delay_p99_s", NO_LIMIT),
     ("limit_pdv_p99_s", NO_LIMIT),
     ("limit_lost_share", NO_LIMIT),

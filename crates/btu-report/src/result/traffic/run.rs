@@ -3,6 +3,7 @@
 use btu_core::sample::DirectionSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::RunSample;
+use btu_core::traffic::sample::SlowdownSample;
 use btu_core::traffic::study::Totals;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -101,6 +102,30 @@ pub struct TrafficClusterResult {
     pub sender_cpu_s: Option<f64>,
     /// CPU time of all receiving threads, seconds.
     pub receiver_cpu_s: Option<f64>,
+    /// How messages were slowed, by test, direction and size; empty where all are of one size, or two clocks
+    /// measured them.
+    pub slowdowns: Vec<SlowdownResult>,
+}
+
+/// The slowdown of messages of about one size: their delay over the least delay of any message of the test that is
+/// at least as large, which is at least how much the path slowed them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowdownResult {
+    /// The test, all its sessions and connections together.
+    pub test: String,
+    /// The host that its flows are from.
+    pub from: String,
+    /// The host that they are to.
+    pub to: String,
+    /// The largest size here, a power of ten; the smallest is above the tenth of it. Of an exchange request and
+    /// answer together.
+    pub up_to_bytes: u64,
+    /// Messages that were read whole.
+    pub messages: u64,
+    /// Median.
+    pub slowdown_p50: f64,
+    /// 99th percentile.
+    pub slowdown_p99: Option<f64>,
 }
 
 pub(super) fn run(run: &RunSample) -> TrafficRunResult {
@@ -162,5 +187,18 @@ fn cluster(run: &RunSample, cluster: &ClusterSample) -> TrafficClusterResult {
         sender_threads: cluster.sender_threads,
         sender_cpu_s: read.then(|| cluster.sender_cpu_ns.seconds()),
         receiver_cpu_s: read.then(|| cluster.receiver_cpu_ns.seconds()),
+        slowdowns: cluster.slowdowns.iter().flat_map(slowdowns).collect(),
     }
+}
+
+fn slowdowns(of: &SlowdownSample) -> impl Iterator<Item = SlowdownResult> {
+    of.sizes.iter().map(|one| SlowdownResult {
+        test: of.test.clone(),
+        from: of.from.to_string(),
+        to: of.to.to_string(),
+        up_to_bytes: one.up_to_bytes.count(),
+        messages: one.messages,
+        slowdown_p50: one.p50,
+        slowdown_p99: one.p99,
+    })
 }
