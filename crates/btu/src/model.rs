@@ -123,7 +123,10 @@ fn verified_with(model: &Model) -> Option<&'static str> {
 /// The call that a user wrote: a name, or a name with arguments.
 fn read(text: &str) -> Result<(&'static Model, Call), Failure> {
     let names = || MODELS.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
-    let files = |name: &str| std::fs::read_to_string(name).map_err(|e| format!("read {name}: {e}"));
+    let files = |name: &str| {
+        let bytes = std::fs::read(name).map_err(|cause| format!("read {name}: {cause}"))?;
+        traffic::text_of_file(bytes)
+    };
     let name = text.split('(').next().unwrap_or_default().trim().to_lowercase();
     let model = traffic::find(&name).ok_or_else(|| {
         Failure::usage(anyhow::anyhow!("unknown model \"{name}\"; write one of {}", names()))

@@ -46,6 +46,27 @@ pub(super) fn segment(link_type: LinkType, packet: &Packet<'_>) -> Result<Segmen
     read.unwrap_or(Err(Unusable::Damaged)).map(|found| Segment { at: packet.at, ..found })
 }
 
+/// A packet of UDP (RFC 768) as if it were a segment: its ends and its payload, all else as nobody set it. The first
+/// fragment of one stands for all.
+pub(super) fn datagram(link_type: LinkType, packet: &Packet<'_>) -> Option<Segment> {
+    let (protocol, start) = internet(link_type, packet.data)?;
+    let data = packet.data.get(start..)?;
+    let (carried, addresses) = match protocol {
+        IPV4 => (carried_by_ipv4(data)?, addresses_v4(data)?),
+        IPV6 => (carried_by_ipv6(data)?, addresses_v6(data)?),
+        _ => return None,
+    };
+    let own = data.get(carried.start..).filter(|_| carried.protocol == UDP && carried.is_first)?;
+    let [from, to] = addresses;
+    Some(Segment {
+        at: packet.at,
+        from: Endpoint { address: from, port: word(own, 0)? },
+        to: Endpoint { address: to, port: word(own, 2)? },
+        payload: u32::from(word(own, 4)?.checked_sub(8)?),
+        ..Segment::default()
+    })
+}
+
 /// How many bytes of a packet are headers: of its link, of IP, and of what IP carries. Payload begins there.
 ///
 /// Where a header is not understood the packet ends for us: what follows may be payload.
@@ -134,15 +155,20 @@ fn ipv4(data: &[u8], original: u32) -> Read {
         0 => original,
         total => total,
     };
+    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
+    let mut segment = tcp(data.get(carried.start..)?, rest, addresses_v4(data)?)?;
+    segment.identification = word(data, 4);
+    segment.is_congestion_marked = data[1] & 3 == 3;
+    Some(Ok(segment))
+}
+
+/// Who sent, and who was to get it.
+fn addresses_v4(data: &[u8]) -> Option<[IpAddr; 2]> {
     let address = |at: usize| -> Option<IpAddr> {
         let four: [u8; 4] = data.get(at..at + 4)?.try_into().ok()?;
         Some(Ipv4Addr::from(four).into())
     };
-    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
-    let mut segment = tcp(data.get(carried.start..)?, rest, [address(12)?, address(16)?])?;
-    segment.identification = word(data, 4);
-    segment.is_congestion_marked = data[1] & 3 == 3;
-    Some(Ok(segment))
+    Some([address(12)?, address(16)?])
 }
 
 fn carried_by_ipv4(data: &[u8]) -> Option<Carried> {
@@ -168,14 +194,19 @@ fn ipv6(data: &[u8], original: u32) -> Read {
         0 => original,
         length => length + 40,
     };
+    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
+    let mut segment = tcp(data.get(carried.start..)?, rest, addresses_v6(data)?)?;
+    segment.is_congestion_marked = word(data, 0)? >> 4 & 3 == 3;
+    Some(Ok(segment))
+}
+
+/// Who sent, and who was to get it.
+fn addresses_v6(data: &[u8]) -> Option<[IpAddr; 2]> {
     let address = |at: usize| -> Option<IpAddr> {
         let bytes: [u8; 16] = data.get(at..at + 16)?.try_into().ok()?;
         Some(Ipv6Addr::from(bytes).into())
     };
-    let rest = total.checked_sub(u32::try_from(carried.start).ok()?)?;
-    let mut segment = tcp(data.get(carried.start..)?, rest, [address(8)?, address(24)?])?;
-    segment.is_congestion_marked = word(data, 0)? >> 4 & 3 == 3;
-    Some(Ok(segment))
+    Some([address(8)?, address(24)?])
 }
 
 fn carried_by_ipv6(data: &[u8]) -> Option<Carried> {

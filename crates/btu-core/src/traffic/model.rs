@@ -5,6 +5,7 @@
 //! and which law each of its parts follows; the checks test that its train keeps them, so the values of a claim
 //! come from the train, or from the function that the train steps by, never from the law itself.
 
+mod capture;
 mod cloud_gaming;
 mod collective;
 mod dash;
@@ -81,6 +82,7 @@ pub static MODELS: &[&Model] = &[
     &partition::MODEL,
     &collective::MODEL,
     &replay::MODEL,
+    &capture::MODEL,
 ];
 
 /// What every model's file needs.

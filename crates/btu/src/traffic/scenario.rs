@@ -71,7 +71,8 @@ fn parsed(
 }
 
 fn read_beside(folder: &Path, name: &str) -> Result<String, String> {
-    std::fs::read_to_string(folder.join(name)).map_err(|cause| cause.to_string())
+    let bytes = std::fs::read(folder.join(name)).map_err(|cause| cause.to_string())?;
+    traffic::text_of_file(bytes)
 }
 
 /// Gives every host of a scenario a role: its own name, what `--map` says, else the next free one in
