@@ -149,11 +149,11 @@ fn table(content: &Table) -> String {
     table.add_rows(means.iter().map(|row| row.iter().map(String::as_str)));
     let widest: Vec<usize> =
         table.column_max_content_widths().into_iter().map(usize::from).collect();
-    let least = least_widths(content, &widest);
+    let narrowest = narrowest(content, &widest);
     let last = content.columns.len().saturating_sub(1);
     for (place, (column, described)) in table.column_iter_mut().zip(&content.columns).enumerate() {
         column.set_padding((0, u16::from(place < last)));
-        let width = u16::try_from(least[place]).unwrap_or(u16::MAX);
+        let width = u16::try_from(narrowest[place]).unwrap_or(u16::MAX);
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
         if described.align == Align::Right {
             column.set_cell_alignment(CellAlignment::Right);
@@ -165,7 +165,7 @@ fn table(content: &Table) -> String {
 
 /// How narrow each column may become, with its space; another one stands between two. Numbers are whole, and so are words
 /// of a last column: names before it take more lines where a line has no room for both.
-fn least_widths(content: &Table, widest: &[usize]) -> Vec<usize> {
+fn narrowest(content: &Table, widest: &[usize]) -> Vec<usize> {
     let last = content.columns.len().saturating_sub(1);
     let aligned = |place: usize| content.columns[place].align;
     let width = |place: usize| match (aligned(place), place < last) {
@@ -173,16 +173,16 @@ fn least_widths(content: &Table, widest: &[usize]) -> Vec<usize> {
         (Align::Left, true) => widest[place].min(LONGEST_NAME) + 1,
         (Align::Left, false) => longest_word(content, place),
     };
-    let mut least: Vec<usize> = (0..=last).map(width).collect();
+    let mut found: Vec<usize> = (0..=last).map(width).collect();
     if aligned(last) == Align::Left {
-        let over = (least.iter().sum::<usize>() + last).saturating_sub(WIDTH);
+        let over = (found.iter().sum::<usize>() + last).saturating_sub(WIDTH);
         let names: Vec<usize> = (0..last).filter(|place| aligned(*place) == Align::Left).collect();
         for place in &names {
-            let narrow = least[*place].saturating_sub(over.div_ceil(names.len()));
-            least[*place] = narrow.max(longest_word(content, *place) + 1);
+            let narrow = found[*place].saturating_sub(over.div_ceil(names.len()));
+            found[*place] = narrow.max(longest_word(content, *place) + 1);
         }
     }
-    least
+    found
 }
 
 fn longest_word(content: &Table, place: usize) -> usize {
