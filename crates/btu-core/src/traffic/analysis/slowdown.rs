@@ -20,7 +20,7 @@ pub struct Message {
 }
 
 /// The slowdown of messages of about one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slowdown {
     /// The largest size that belongs here: a power of ten. The smallest is above the tenth of it.
     pub up_to_bytes: Bytes,

@@ -195,7 +195,9 @@ mod tests {
             assert!(refused.contains(cause), "{text}: {refused}");
         }
         assert_eq!(check(EXAMPLE), Ok(()));
-        let many: String = (0..300).map(|flow| format!("{flow},{flow},forward,5\n")).collect();
-        assert!(check(&many).unwrap_err().starts_with(": 300 connections; take at most 256"));
+        let many: Vec<String> = (0..300).map(|flow| format!("{flow},{flow},forward,5")).collect();
+        assert!(
+            check(&many.join("\n")).unwrap_err().starts_with(": 300 connections; take at most 256")
+        );
     }
 }
