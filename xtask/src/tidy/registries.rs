@@ -58,7 +58,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-core/src/traffic/model",
         listed_in: "crates/btu-core/src/traffic/model.rs",
         slice: "MODELS",
-        shared: &["frames", "pages"],
+        shared: &["frames", "pages", "workloads"],
         page: "docs/models.md",
     },
     Registry {

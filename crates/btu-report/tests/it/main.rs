@@ -26,6 +26,7 @@ mod rows;
 mod schema;
 mod second;
 mod sheet;
+mod slowdowns;
 mod store;
 mod traffic;
 mod verify;
