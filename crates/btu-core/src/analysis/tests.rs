@@ -490,7 +490,7 @@ fn as_table(analysis: &Analysis) -> String {
             "seconds": run.elapsed.seconds(),
             "goodput_mbps": run.goodput_mbps,
             "slowdown": run.slowdown,
-            "activity_rate": run.activity_rate_per_s,
+            "activity_rate_per_s": run.activity_rate_per_s,
             "flags": run.flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>(),
         })
     };

@@ -2,7 +2,7 @@
 //!
 //! The formulas can so be checked from outside: `{"activities_base": {"cpu": 812.5, ...},
 //! "cells": [{"case", "application", "activity", "repeat", "bits", "seconds", "goodput_mbps"?,
-//! "slowdown"?, "activity_rate"?}]}`. A `result.json` has these keys too, and is read as it is.
+//! "slowdown"?, "activity_rate_per_s"?}]}`. A `result.json` has these keys too, and is read as it is.
 
 mod object;
 mod read;

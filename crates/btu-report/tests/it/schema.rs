@@ -231,6 +231,31 @@ fn the_score_of_a_result_is_its_own_score() {
     }
 }
 
+/// A slowdown of a result is its base over its rate: whoever changes one of the three is told, and
+/// what is left out is computed from the other two.
+#[test]
+fn the_slowdowns_of_a_result_are_its_bases_over_its_rates() {
+    let journal = fixture::journal();
+    let document = result(&journal, &analyse(&journal));
+    let whole: Value = serde_json::from_str(&document.to_json()).unwrap();
+    let loaded = |cell: &Value| cell["slowdown"].is_number();
+    let first = whole["cells"].as_array().unwrap().iter().position(loaded).unwrap();
+    for key in ["slowdown", "activity_rate_per_s", "goodput_mbps"] {
+        let mut changed = whole.clone();
+        let figure = changed["cells"][first][key].as_f64().unwrap();
+        changed["cells"][first][key] = (3.0 * figure).into();
+        let told = score_table(&changed.to_string()).unwrap_err().to_string();
+        let cell = format!("cells[{first}] (");
+        assert!(told.starts_with(&cell) && told.contains(", but "), "{key}: {told}");
+    }
+    let mut silent = whole;
+    for cell in silent["cells"].as_array_mut().unwrap() {
+        cell.as_object_mut().unwrap().remove("slowdown");
+    }
+    let found = score_table(&silent.to_string()).unwrap().penalty_percent.unwrap();
+    assert!((found / document.penalty_percent.unwrap() - 1.0).abs() < 1e-9, "{found}");
+}
+
 /// What in `value` is not as `schema` says: types, required keys, keys that it does not name, items,
 /// references, alternatives (of which one has to hold).
 pub(crate) fn violations(value: &Value, schema: &Value, root: &Value, at: &str) -> Vec<String> {

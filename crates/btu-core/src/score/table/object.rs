@@ -12,6 +12,14 @@ pub(super) struct Object<'v> {
     pub(super) map: &'v Map<String, Value>,
 }
 
+/// The rate of an activity beside COMM.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadedRate {
+    /// The key that it was written by.
+    key: &'static str,
+    per_s: f64,
+}
+
 impl Object<'_> {
     /// The value of a key; `null` is as good as absent.
     pub(super) fn value(&self, key: &str) -> Option<&Value> {
@@ -73,6 +81,24 @@ impl Object<'_> {
         }
     }
 
+    /// The rate of the activity, by the name that results write, or by the short one of tables.
+    pub(super) fn loaded_rate(&self) -> Result<Option<LoadedRate>, TableError> {
+        let mut found: Option<LoadedRate> = None;
+        for key in RATE_KEYS {
+            let Some(per_s) = self.positive(key, "units per second")? else { continue };
+            match found {
+                Some(LoadedRate { key: other, per_s: first }) if !agree(per_s, first) => {
+                    let cause =
+                        format!("{key} = {per_s}, but {other} = {first}: they are one rate");
+                    return Err(self.contradiction(&cause));
+                }
+                Some(_) => {}
+                None => found = Some(LoadedRate { key, per_s }),
+            }
+        }
+        Ok(found)
+    }
+
     /// A quotient may be more, or less, than a number can hold.
     fn in_range(&self, what: &str, quotient: f64) -> Result<f64, TableError> {
         if quotient.is_finite() && quotient > 0.0 {
@@ -85,14 +111,13 @@ impl Object<'_> {
     pub(super) fn agreed_slowdown(
         &self,
         given: Option<f64>,
-        computed: f64,
         base: f64,
-        rate: f64,
+        LoadedRate { key, per_s: rate }: LoadedRate,
     ) -> Result<f64, TableError> {
-        let computed = self.in_range("base / activity_rate", computed)?;
+        let computed = self.in_range(&format!("base / {key}"), base / rate)?;
         match given {
             Some(given) if !agree(given, computed) => Err(self.contradiction(&format!(
-                "slowdown = {given}, but base / activity_rate = {base} / {rate} = {computed}"
+                "slowdown = {given}, but base / {key} = {base} / {rate} = {computed}"
             ))),
             _ => Ok(computed),
         }
@@ -102,14 +127,16 @@ impl Object<'_> {
     pub(super) fn baseline(
         &self,
         slowdown: Option<f64>,
-        rate: Option<f64>,
+        rate: Option<LoadedRate>,
     ) -> Result<(), TableError> {
         if let Some(slowdown) = slowdown.filter(|slowdown| !agree(*slowdown, 1.0)) {
             let cause = format!("slowdown = {slowdown}, but activity none cannot be slowed");
             return Err(self.contradiction(&cause));
         }
-        let cause = |rate| format!("activity_rate = {rate}, but activity none does nothing");
-        rate.map_or(Ok(()), |rate: f64| Err(self.contradiction(&cause(rate))))
+        rate.map_or(Ok(()), |LoadedRate { key, per_s }| {
+            let cause = format!("{key} = {per_s}, but activity none does nothing");
+            Err(self.contradiction(&cause))
+        })
     }
 
     /// True for a run that its own result leaves out of every composite.
@@ -161,6 +188,9 @@ fn shortened(value: &Value) -> String {
 fn agree(a: f64, b: f64) -> bool {
     (a - b).abs() <= AGREEMENT * b.abs()
 }
+
+/// The names of the rate of an activity beside COMM: of results, and of tables written by hand.
+const RATE_KEYS: [&str; 2] = ["activity_rate_per_s", "activity_rate"];
 
 /// The largest relative difference of two ways to the same figure.
 const AGREEMENT: f64 = 1e-6;

@@ -185,7 +185,7 @@ impl Bases {
         } else {
             format!("activities_base.{activity}")
         };
-        format!("activity_rate needs {place} to be compared with")
+        format!("the rate beside COMM needs {place} to be compared with")
     }
 }
 
@@ -253,13 +253,13 @@ impl Reader {
         repeat: u64,
     ) -> Result<Option<f64>, TableError> {
         let given = cell.positive("slowdown", "base rate / loaded rate")?;
-        let rate = cell.positive("activity_rate", "units per second")?;
+        let rate = cell.loaded_rate()?;
         if activity == "none" {
             return cell.baseline(given, rate).map(|()| None);
         }
         let Some(rate) = rate else { return Ok(given) };
         match (given, self.bases.of(activity, repeat)) {
-            (given, Some(base)) => cell.agreed_slowdown(given, base / rate, base, rate).map(Some),
+            (given, Some(base)) => cell.agreed_slowdown(given, base, rate).map(Some),
             (Some(given), None) => Ok(Some(given)),
             (None, None) if self.is_result => Ok(None),
             (None, None) => Err(cell.missing("slowdown", &self.bases.remedy(activity, repeat))),
@@ -285,6 +285,7 @@ const CELL_KEYS: &[&str] = &[
     "seconds",
     "goodput_mbps",
     "slowdown",
+    "activity_rate_per_s",
     "activity_rate",
     "message_bytes",
     "flags",

@@ -159,8 +159,8 @@ fn a_result_is_read_with_its_own_rules() {
                        {"activity": "cpu", "repeat": 2, "rate_per_s": 200, "units": 100}],
         "activities_base": {"cpu": 141.4213562373095},
         "cells": [
-        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 1, "bits": 1e6, "seconds": 1, "slowdown": 2, "activity_rate": 50, "flags": []},
-        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 2, "bits": 1e6, "seconds": 1, "slowdown": 4, "activity_rate": 50, "flags": ["steal"]},
+        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 1, "bits": 1e6, "seconds": 1, "slowdown": 2, "activity_rate_per_s": 50, "flags": []},
+        {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 2, "bits": 1e6, "seconds": 1, "slowdown": 4, "activity_rate_per_s": 50, "flags": ["steal"]},
         {"case": "SEND", "application": "a", "activity": "cpu", "repeat": 3, "bits": 9e6, "seconds": 1, "slowdown": 9, "flags": [{"name": "incomplete-pass", "detail": ""}]}]}"#;
     let found = score_table(text).unwrap();
     assert!((found.btu_mbps.unwrap() - 1.0).abs() < 1e-12);
@@ -221,7 +221,8 @@ fn an_activity_without_repeats_of_its_own_has_the_common_base() {
     let other =
         with_rates(r#"{"activity": "cpu", "repeat": 2, "rate_per_s": 40}"#, &[("cpu", 5.0)]);
     let other = other.unwrap_err().to_string();
-    let wanted = "slowdown is missing; activity_rate needs a row of cpu, repeat 1, in activities";
+    let wanted =
+        "slowdown is missing; the rate beside COMM needs a row of cpu, repeat 1, in activities";
     assert!(other.contains(wanted), "{other}");
 }
 
@@ -245,4 +246,21 @@ fn a_rate_alone_that_stands_twice_or_is_called_otherwise_is_refused() {
         let found = with_rates(&activities, &[("cpu", 50.0)]).unwrap_err().to_string();
         assert!(found.starts_with(wanted), "{found}\n  misses: {wanted}");
     }
+}
+
+/// Somebody cuts rows out of a result: they are a table, with the names that a result has.
+#[test]
+fn a_rate_has_the_name_of_a_result_or_of_a_table() {
+    let cpu = |fields: &str| row(&format!(r#""activity": "cpu", "goodput_mbps": 1, {fields}"#));
+    for key in ["activity_rate_per_s", "activity_rate"] {
+        let found = score_table(&table(&[cpu(&format!(r#""{key}": 50"#))])).unwrap();
+        assert!((found.penalty_percent.unwrap() - 100.0).abs() < 1e-9, "{key}: {found:?}");
+        let wrong = cpu(&format!(r#""slowdown": 6, "{key}": 50"#));
+        let wrong = score_table(&table(&[wrong])).unwrap_err().to_string();
+        let wanted = format!("repeat 1): slowdown = 6, but base / {key} = 100 / 50 = 2");
+        assert!(wrong.ends_with(&wanted), "{wrong}");
+    }
+    let two = cpu(r#""activity_rate_per_s": 50, "activity_rate": 40"#);
+    let two = score_table(&table(&[two])).unwrap_err().to_string();
+    assert!(two.ends_with("activity_rate = 40, but activity_rate_per_s = 50: they are one rate"));
 }
