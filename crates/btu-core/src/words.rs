@@ -27,9 +27,44 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// The known word that `word` may be a slip of the finger for: one character is other, missing, too
+/// many, or has changed places with its neighbour.
+pub fn slip_of<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    known.iter().copied().find(|known| is_slip(word, known))
+}
+
+fn is_slip(word: &str, known: &str) -> bool {
+    let (mut a, mut b): (Vec<char>, Vec<char>) = (word.chars().collect(), known.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    a.drain(..same);
+    b.drain(..same);
+    while !a.is_empty() && a.last() == b.last() {
+        a.pop();
+        b.pop();
+    }
+    let swapped = a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0];
+    swapped || (a.len() <= 1 && b.len() <= 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_slip_is_recognised_and_no_more() {
+        let known = ["none", "cpu", "ftp", "video"];
+        for (word, meant) in [
+            ("non", Some("none")),
+            ("nonee", Some("none")),
+            ("cup", Some("cpu")),
+            ("vidio", Some("video")),
+            ("smtp", None),
+            ("CPU", None),
+            ("", None),
+        ] {
+            assert_eq!(slip_of(word, &known), meant, "{word}");
+        }
+    }
 
     #[test]
     fn a_word_with_anything_special_is_quoted() {

@@ -1,6 +1,7 @@
 //! The verb `run`: the BTU score of this machine, from plan to report.
 
 mod caution;
+mod congestion;
 mod elsewhere;
 mod finish;
 mod local;

@@ -15,6 +15,7 @@ use super::raw::Text;
 use super::text::Reader;
 use crate::units::Bytes;
 use crate::units::Nanos;
+use crate::units::Ratio;
 
 /// Below a millisecond a cell measures its own start.
 pub(super) const WINDOW: RangeInclusive<Nanos> = Nanos::from_millis(1)..=HOUR;
@@ -137,6 +138,21 @@ impl Reader<'_> {
         legal: &RangeInclusive<Bytes>,
     ) -> Result<Bytes, PlanError> {
         self.within_or_none(key, text, "size", legal)?.ok_or_else(|| self.unwritten(key))
+    }
+
+    /// A part of a whole that must be given: wider than the whole, an interval says nothing.
+    pub(super) fn share(
+        &self,
+        key: &str,
+        text: Option<&Spanned<String>>,
+    ) -> Result<Ratio, PlanError> {
+        let share: Ratio = self.required(key, text)?;
+        match text {
+            Some(given) if self.purpose == Purpose::Run && share > Ratio::ONE => {
+                Err(self.illegal(key, given, "write a share from 0% to 100%"))
+            }
+            _ => Ok(share),
+        }
     }
 
     /// A number of threads, where it is given.

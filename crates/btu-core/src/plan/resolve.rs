@@ -339,7 +339,7 @@ fn pass_rule(passes: &RawPasses, reader: &Reader<'_>) -> Result<PassRule, PlanEr
         min,
         max,
         budget: reader.time("passes.budget", &passes.budget, &bounds::BUDGET)?,
-        half_width: reader.required("passes.half_width", passes.half_width.as_ref())?,
+        half_width: reader.share("passes.half_width", passes.half_width.as_ref())?,
     })
 }
 

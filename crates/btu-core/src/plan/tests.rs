@@ -69,6 +69,10 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
         ("[time]\nrepeat_allowance = \"9e9s\"", "unknown unit \"e9s\""),
         ("[time]\nrepeat_allowance = \"9000000000s\"", "write a time from 0ns to 2592000s"),
         ("[passes]\nbudget = \"9000000000s\"", "write a time from 1ns to 2592000s"),
+        (
+            "[passes]\nhalf_width = \"200%\"",
+            "night.toml:2:14: passes.half_width = \"200%\": write a share from 0% to 100%",
+        ),
         ("[passes]\nmin = 0", "passes.min = 0: write a number from 1 to 10000"),
         ("[passes]\nmax = 4000000000", "passes.max = 4000000000: write a number from 1 to 10000"),
         (

@@ -4,6 +4,7 @@
 //! "cells": [{"case", "application", "activity", "repeat", "bits", "seconds", "goodput_mbps"?,
 //! "slowdown"?, "activity_rate_per_s"?}]}`. A `result.json` has these keys too, and is read as it is.
 
+mod names;
 mod object;
 mod read;
 
@@ -67,7 +68,8 @@ pub struct TableScore {
     pub cells: usize,
     /// Rows that were read.
     pub rows: usize,
-    /// True where not every case x application x activity of the table is there.
+    /// True where a case, an application or an activity of the editions is missing among the loaded cells,
+    /// or a combination of those that are there; a result says itself what of its edition it lacks.
     pub partial: bool,
     /// What a reader should know of the table.
     pub warnings: Vec<String>,
@@ -113,11 +115,18 @@ pub fn score_table(text: &str) -> Result<TableScore, TableError> {
     let cells = fold_repeats(&even_slowdowns(table.runs));
     let result = score(&cells);
     let mut warnings = table.warnings;
-    let partial = is_partial(&cells);
-    if partial {
-        warnings.push("PARTIAL: not every case x application x activity is in the table".into());
-    }
+    let lacking = match table.result {
+        Some(of_result) => of_result.lacks(&cells),
+        None => names::lacks(&cells),
+    };
+    let partial = lacking.is_some();
+    warnings.extend(lacking);
     warnings.extend(without);
+    if table.result.is_none() {
+        let classes = super::distinct(cells.iter().map(|cell| cell.application.as_str()));
+        let silent = classes.iter().filter(|name| !table.message_bytes.contains_key(**name));
+        warnings.extend(silent.filter_map(|name| names::unsized_class(name)));
+    }
     Ok(TableScore { rows, partial, warnings, ..from_score(&result, &cells, &table.message_bytes) })
 }
 
@@ -175,14 +184,6 @@ const NO_LOADED: &str = "no loaded cells";
 const NO_BASELINES: &str = "no cells with activity none";
 
 const NO_SLOWDOWN: &str = "no loaded cell gives its slowdown";
-
-/// True where the loaded cells are fewer than cases x applications x activities.
-fn is_partial(cells: &[Figure]) -> bool {
-    let loaded = || cells.iter().filter(|cell| cell.activity != "none");
-    let kinds = |name: fn(&Figure) -> &str| super::distinct(loaded().map(name)).len();
-    let full = kinds(|c| &c.case) * kinds(|c| &c.application) * kinds(|c| &c.activity);
-    loaded().count() < full
-}
 
 /// What becomes of the penalty where some loaded rows have a slowdown and others have none.
 fn missing_slowdowns(rows: &[Figure]) -> Option<String> {

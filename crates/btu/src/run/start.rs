@@ -12,6 +12,7 @@ use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
 
 use super::caution::caution;
+use super::caution::short_budget;
 use super::local::LocalRunner;
 use super::local::activities;
 use super::options;
@@ -119,7 +120,7 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
     let cpus = btu_sys::cpu::allowed().map_or(usize::MAX, |cpus| cpus.len());
-    if let Some(told) = caution(&plan.preset, cpus) {
+    for told in [caution(&plan.preset, cpus), short_budget(plan)].into_iter().flatten() {
         output::message(&told);
     }
 }

@@ -53,7 +53,11 @@ fn frames(method: &Method, asked: &[u32]) -> Result<Vec<u32>, Failure> {
     }
     let mut sizes = asked.to_vec();
     sizes.sort_unstable();
-    sizes.dedup();
+    let twice = sizes.iter().zip(sizes.iter().skip(1)).find(|(size, next)| size == next);
+    if let Some((size, _)) = twice {
+        let cause = anyhow!("--frames {size}: it is there twice");
+        return Err(Failure::usage(cause).hint("a size is searched as often as --repeats says"));
+    }
     Ok(sizes)
 }
 

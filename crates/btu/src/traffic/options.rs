@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
+use btu_core::units::UnitError;
 
 use super::method;
 use super::path;
@@ -229,9 +230,9 @@ pub(crate) struct PathArgs {
         help_heading = "Link elements, both directions alike"
     )]
     pub(super) wire: String,
-    /// How long nothing may move before a run is given up: TCP itself may pause for ten seconds and more
-    /// where many sessions share a slow link
-    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Effort")]
+    /// How long nothing may move before a run is given up, 200 ms to 1 h: TCP itself may pause for ten
+    /// seconds and more where many sessions share a slow link
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Effort", value_parser = stall)]
     pub(super) stall: Nanos,
     /// Seed of everything random, instead of a fresh one
     #[arg(long, value_parser = crate::cli::seed, allow_hyphen_values = true, value_name = "NUMBER", help_heading = "Effort")]
@@ -257,6 +258,13 @@ pub(crate) struct OutputArgs {
     /// Write exactly one JSON document (the result) to stdout
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Within the least time after which TCP sends again, one lost packet would end a run.
+fn stall(text: &str) -> Result<Nanos, String> {
+    let time: Nanos = text.parse().map_err(|cause: UnitError| cause.to_string())?;
+    let legal = Nanos::from_millis(200)..=Nanos::from_secs(3600);
+    if legal.contains(&time) { Ok(time) } else { Err("write 200ms to 1 hour".to_owned()) }
 }
 
 impl TrafficArgs {

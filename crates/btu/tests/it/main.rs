@@ -49,6 +49,7 @@ mod quick;
 mod rank;
 mod readme;
 mod redact;
+mod refusals;
 mod run;
 mod score;
 mod tcpdump;

@@ -6,6 +6,9 @@ use std::collections::btree_map::Entry;
 
 use serde_json::Value;
 
+use super::names::ACTIVITIES;
+use super::names::OfResult;
+use super::names::unknown_activity;
 use super::object::Object;
 use super::object::as_object;
 use crate::cell::Case;
@@ -72,6 +75,8 @@ pub(super) struct Table {
     /// The message size of each application, where the table says it.
     pub(super) message_bytes: BTreeMap<String, u64>,
     pub(super) warnings: Vec<String>,
+    /// Of a `result.json`.
+    pub(super) result: Option<OfResult>,
 }
 
 /// Reads a table, or a whole `result.json`.
@@ -80,7 +85,9 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
     let object =
         Object { place: "the document".into(), map: as_object("the document", &document)? };
     let is_result = object.map.contains_key("schema_version");
-    if !is_result {
+    if is_result {
+        refuse_other_documents(&object)?;
+    } else {
         object.refuse_others(TABLE_KEYS)?;
     }
     let bases = Bases::read(&object, is_result)?;
@@ -96,13 +103,37 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         let (place, value) = ("cells".to_owned(), format!("{} rows that count", runs.len()));
         return Err(TableError::Value { place, value, legal: "at least one row".into() });
     }
-    Ok(Table { runs, warnings: reader.warnings(), message_bytes: reader.sizes })
+    let partial = object.value("partial").and_then(Value::as_bool).unwrap_or(false);
+    let result = is_result.then_some(OfResult { partial });
+    Ok(Table { runs, warnings: reader.warnings(), message_bytes: reader.sizes, result })
 }
 
 fn syntax(error: &serde_json::Error) -> TableError {
     let text = error.to_string();
     let cause = text.split(" at line ").next().unwrap_or_default().to_owned();
     TableError::Syntax { line: error.line(), column: error.column(), cause }
+}
+
+/// A document with a version is the result of a run, of a version that this program knows: keys of
+/// another major version mean something else, and other verbs have cells of another kind.
+fn refuse_other_documents(document: &Object<'_>) -> Result<(), TableError> {
+    let refused = |key: &str, value: &Value, legal: String| {
+        let (place, value) = (key.to_owned(), value.to_string());
+        Err(TableError::Value { place, value, legal })
+    };
+    if let Some(verb) = document.value("verb") {
+        let legal = "only the result.json of btu run, and tables, have a score".to_owned();
+        return refused("verb", verb, legal);
+    }
+    let version = document.map.get("schema_version").unwrap_or(&Value::Null);
+    let mut numbers = version.as_str().into_iter().flat_map(|text| text.split('.'));
+    let major = numbers.next().and_then(|number| number.parse::<u32>().ok());
+    if major == Some(RESULT_MAJOR) {
+        return Ok(());
+    }
+    let legal =
+        format!("results of version {RESULT_MAJOR}.0.0 and later {RESULT_MAJOR}.x are read");
+    refused("schema_version", version, legal)
 }
 
 /// The message sizes of a `result.json`, which stand in its list of applications.
@@ -178,6 +209,11 @@ impl Bases {
         }
     }
 
+    /// The activities that have a rate alone.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.common.keys().chain(self.of_repeat.keys()).map(String::as_str)
+    }
+
     /// What to write so that there is one.
     fn remedy(&self, activity: &str, repeat: u64) -> String {
         let place = if self.of_repeat.contains_key(activity) {
@@ -210,6 +246,10 @@ impl Reader {
         let (case, application) = (cell.text("case")?, cell.text("application")?);
         let activity = cell.text("activity")?;
         case.parse::<Case>().map_err(|error| cell.illegal("case", &case, &error.to_string()))?;
+        if !self.is_result && !self.knows(&activity) {
+            let legal = unknown_activity(&activity, self.bases.names());
+            return Err(cell.illegal("activity", &activity, &legal));
+        }
         let name = format!("{case}/{application}/{activity}");
         let repeat = self.repeat(&mut cell, &name)?;
         self.size(&cell, &application)?;
@@ -220,6 +260,13 @@ impl Reader {
             return Ok(None);
         }
         Ok(Some(Figure { case, application, activity, repeat, goodput_mbps, slowdown }))
+    }
+
+    /// True for an activity of the editions, and for one that has a rate alone.
+    fn knows(&self, activity: &str) -> bool {
+        activity == "none"
+            || ACTIVITIES.contains(&activity)
+            || self.bases.names().any(|name| name == activity)
     }
 
     /// The number of the repeat; rows without one are counted. Names the cell in its place.
@@ -271,6 +318,9 @@ impl Reader {
         if self.left_out > 0 { vec![left_out] } else { Vec::new() }
     }
 }
+
+/// The version of the results whose keys are read here.
+const RESULT_MAJOR: u32 = 1;
 
 const TABLE_KEYS: &[&str] = &["activities_base", "activities", "cells", "name", "note", "$schema"];
 

@@ -1,6 +1,7 @@
 //! Tables from outside: good ones, and one of each kind of bad ones.
 
 use super::*;
+use crate::cell::Case;
 
 fn row(fields: &str) -> String {
     format!(r#"{{"case": "SEND", "application": "telnet", {fields}}}"#)
@@ -36,7 +37,7 @@ fn rates_and_repeats_are_folded() {
     assert!((found.penalty_classic_percent.unwrap() - 300.0).abs() < 1e-9);
     assert_eq!(found.btu_idle_mbps, None);
     assert_eq!(found.btu_idle_mbps_reason.as_deref(), Some("no cells with activity none"));
-    assert_eq!((found.cells, found.rows, found.partial), (1, 2, false));
+    assert_eq!((found.cells, found.rows, found.partial), (1, 2, true));
 }
 
 #[test]
@@ -263,4 +264,107 @@ fn a_rate_has_the_name_of_a_result_or_of_a_table() {
     let two = cpu(r#""activity_rate_per_s": 50, "activity_rate": 40"#);
     let two = score_table(&table(&[two])).unwrap_err().to_string();
     assert!(two.ends_with("activity_rate = 40, but activity_rate_per_s = 50: they are one rate"));
+}
+
+#[test]
+fn an_activity_that_nothing_says_a_word_of_is_refused_and_a_slip_is_told() {
+    let with = |activity: &str| error(&format!(r#""activity": "{activity}", "goodput_mbps": 1"#));
+    let gone = with("gpu0");
+    assert_eq!(
+        gone,
+        "cells[0].activity: gpu0: unknown activity; write cpu, ftp, io, none, or add its units per \
+         second alone to activities_base"
+    );
+    assert!(with("non").contains("unknown activity (or is it none?); write"), "{}", with("non"));
+    assert!(with("cup").contains("(or is it cpu?)"), "{}", with("cup"));
+    let own = r#"{"activities_base": {"gpu": 8},
+        "activities": [{"activity": "disk", "repeat": 1, "rate_per_s": 4}], "cells": [
+        {"case": "SEND", "application": "ftp", "activity": "gpu", "goodput_mbps": 1, "activity_rate": 4},
+        {"case": "SEND", "application": "ftp", "activity": "disk", "goodput_mbps": 1, "slowdown": 2}]}"#;
+    assert!((score_table(own).unwrap().penalty_percent.unwrap() - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_class_of_no_edition_without_a_message_size_is_told() {
+    let of = |application: &str, more: &str| {
+        let text = format!(
+            r#"{{"cells": [{{"case": "SEND", "application": "{application}", "activity": "cpu",
+                "goodput_mbps": 1, "slowdown": 2{more}}}]}}"#
+        );
+        let warnings = score_table(&text).unwrap().warnings;
+        warnings.into_iter().filter(|told| told.contains("edition,")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("smtp", ""),
+        [
+            "application \"smtp\" is of no edition, and no row gives its message_bytes; editions have \
+          telnet, ftp, audio, netscape, video"
+        ]
+    );
+    assert!(of("smtp", r#", "message_bytes": 500"#).is_empty() && of("video", "").is_empty());
+}
+
+#[test]
+fn a_result_of_another_version_or_verb_is_refused() {
+    let cells = r#""cells": [{"case": "SEND", "application": "ftp", "activity": "none", "goodput_mbps": 1}]"#;
+    for version in ["1.0.0", "1.1.0", "1.99.3"] {
+        let text = format!(r#"{{"schema_version": "{version}", {cells}}}"#);
+        assert!(score_table(&text).is_ok(), "{version}");
+    }
+    for (head, wanted) in [
+        (r#""schema_version": "9.0.0""#, "schema_version: \"9.0.0\": results of version 1.0.0"),
+        (r#""schema_version": 1"#, "schema_version: 1: results of"),
+        (
+            r#""schema_version": "1.1.0", "verb": "traffic""#,
+            "verb: \"traffic\": only the result.json",
+        ),
+    ] {
+        let found = score_table(&format!("{{{head}, {cells}}}")).unwrap_err().to_string();
+        assert!(found.starts_with(wanted), "{found}\n  misses: {wanted}");
+    }
+}
+
+#[test]
+fn a_result_says_itself_whether_it_is_whole() {
+    let of = |partial: &str| {
+        let text = format!(
+            r#"{{"schema_version": "1.1.0"{partial}, "cells": [{{"case": "SEND", "application": "mine",
+                "activity": "idle", "goodput_mbps": 1, "slowdown": 2}}]}}"#
+        );
+        let found = score_table(&text).unwrap();
+        (found.partial, found.warnings.len())
+    };
+    assert_eq!(of(r#", "partial": false"#), (false, 0));
+    assert_eq!((of(r#", "partial": true"#), of("")), ((true, 1), (false, 0)));
+}
+
+/// Whoever leaves cases out, as `--cases` does, has a part of the matrix.
+#[test]
+fn a_table_is_whole_with_all_that_an_edition_measures() {
+    let all = |cases: &[Case], activities: &[&str]| {
+        let mut rows = Vec::new();
+        for case in cases {
+            for application in names::APPLICATIONS {
+                for activity in activities {
+                    rows.push(format!(
+                        r#"{{"case": "{}", "application": "{application}", "activity": "{activity}",
+                            "goodput_mbps": 1, "slowdown": 2}}"#,
+                        case.name()
+                    ));
+                }
+            }
+        }
+        score_table(&table(&rows)).unwrap()
+    };
+    let whole = all(&Case::ALL, &names::ACTIVITIES);
+    assert_eq!((whole.partial, whole.warnings), (false, Vec::new()));
+    let two = all(&[Case::Send], &["cpu", "io"]);
+    assert!(two.partial);
+    assert_eq!(
+        two.warnings,
+        [
+            "PARTIAL: no case RECV, SEND+DL, SEND_RECV, 2RECV+DL, 2SEND+DR; no activity ftp among the \
+          loaded cells"
+        ]
+    );
 }

@@ -1,0 +1,112 @@
+//! The names of a table beside those of the editions: what is unknown, and what is missing.
+
+use std::collections::BTreeSet;
+
+use crate::cell::Case;
+use crate::score::Figure;
+use crate::words::slip_of;
+
+/// The application classes of every edition (maly1996, section 4.2, eq. 2).
+pub(super) const APPLICATIONS: [&str; 5] = ["telnet", "ftp", "audio", "netscape", "video"];
+
+/// The host activities of every edition.
+pub(super) const ACTIVITIES: [&str; 3] = ["cpu", "ftp", "io"];
+
+/// What to write where an activity is none that anything says something of.
+pub(super) fn unknown_activity<'n>(name: &str, own: impl Iterator<Item = &'n str>) -> String {
+    let known: Vec<&str> = ["none"].into_iter().chain(ACTIVITIES).chain(own).collect();
+    let meant =
+        slip_of(name, &known).map_or_else(String::new, |known| format!(" (or is it {known}?)"));
+    let legal = known.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    format!(
+        "unknown activity{meant}; write {}, or add its units per second alone to activities_base",
+        legal.join(", ")
+    )
+}
+
+/// A class is known by its message size: one that no edition has should say it.
+pub(super) fn unsized_class(name: &str) -> Option<String> {
+    if APPLICATIONS.contains(&name) {
+        return None;
+    }
+    let meant = slip_of(name, &APPLICATIONS)
+        .map_or_else(String::new, |known| format!(" (or is it {known}?)"));
+    Some(format!(
+        "application \"{name}\" is of no edition{meant}, and no row gives its message_bytes; editions have {}",
+        APPLICATIONS.join(", ")
+    ))
+}
+
+/// Why a table is not the whole of what an edition measures; `None` for one that is.
+pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
+    let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
+    let lacks = |of: &str, wanted: &[&str], name: fn(&Figure) -> &str| {
+        let found: BTreeSet<&str> = loaded.iter().map(|cell| name(cell)).collect();
+        let missing: Vec<&str> =
+            wanted.iter().copied().filter(|one| !found.contains(one)).collect();
+        (!missing.is_empty()).then(|| format!("no {of} {}", missing.join(", ")))
+    };
+    let cases = Case::ALL.map(Case::name);
+    let missing: Vec<String> = [
+        lacks("case", &cases, |cell| &cell.case),
+        lacks("application", &APPLICATIONS, |cell| &cell.application),
+        lacks("activity", &ACTIVITIES, |cell| &cell.activity),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !missing.is_empty() {
+        return Some(format!("PARTIAL: {} among the loaded cells", missing.join("; ")));
+    }
+    has_holes(&loaded).then(|| HOLES.to_owned())
+}
+
+const HOLES: &str = "PARTIAL: not every case x application x activity is in the table";
+
+/// What a result says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfResult {
+    /// Its plan leaves out a part of the matrix of its edition.
+    pub(super) partial: bool,
+}
+
+impl OfResult {
+    /// Why the result is not the whole of what its edition measures.
+    pub(super) fn lacks(self, cells: &[Figure]) -> Option<String> {
+        let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
+        let left_out = "PARTIAL: the plan of the result leaves out a part of the edition's matrix";
+        let why = if self.partial { Some(left_out) } else { None };
+        why.or(has_holes(&loaded).then_some(HOLES)).map(str::to_owned)
+    }
+}
+
+/// True where the loaded cells are fewer than cases x applications x activities.
+fn has_holes(loaded: &[&Figure]) -> bool {
+    let kinds = |name: fn(&Figure) -> &str| {
+        loaded.iter().map(|cell| name(cell)).collect::<BTreeSet<_>>().len()
+    };
+    loaded.len() < kinds(|c| &c.case) * kinds(|c| &c.application) * kinds(|c| &c.activity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::ActivityName;
+    use crate::plan::Choices;
+    use crate::plan::EDITIONS;
+    use crate::plan::Plan;
+    use crate::plan::Vocabulary;
+
+    #[test]
+    fn these_are_the_names_of_every_edition() {
+        for edition in EDITIONS {
+            let choices = Choices { edition: Some(edition.name), ..Choices::default() };
+            let plan = Plan::resolve(&choices, &Vocabulary { activities: &ACTIVITIES }, 1).unwrap();
+            let applications: Vec<&str> =
+                plan.applications.iter().map(|a| a.name.as_str()).collect();
+            assert_eq!(applications, APPLICATIONS, "{}", edition.name);
+            let activities: Vec<&str> = plan.activities.iter().map(ActivityName::as_str).collect();
+            assert_eq!(activities, ACTIVITIES, "{}", edition.name);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Input that cannot mean what it says is refused with place, value and legal values, or a note says what it
+//! comes to: before anything runs.
+
+use std::path::Path;
+
+use crate::program::btu;
+use crate::program::said;
+
+/// The exit code, and what `btu ARGS` said on stderr, started in `folder`.
+fn told(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = btu().current_dir(folder).args(args).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A folder with this `plan.toml`.
+fn with_plan(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("night.toml"), text).unwrap();
+    folder
+}
+
+const DRY: [&str; 4] = ["run", "--dry-run", "--plan", "night.toml"];
+
+/// Every run of it would have another one, and none of them count: known when all has been measured.
+#[test]
+fn a_congestion_control_that_this_kernel_lacks_is_refused_with_those_that_it_has() {
+    let folder = with_plan("[sockets]\ncongestion = \"foo\"\n");
+    let (code, said) = told(folder.path(), &DRY);
+    let wanted = "night.toml: sockets.congestion = \"foo\": this kernel has no such congestion control; \
+                  write ";
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(wanted) && said.contains("reno"), "{said}");
+    let folder = with_plan("[sockets]\ncongestion = \"reno\"\n");
+    assert_eq!(told(folder.path(), &DRY).0, Some(0), "every kernel has it");
+    // Real hosts keep the routes that they have: theirs is recorded.
+    let folder = with_plan("testbed_class = \"lab\"\n[sockets]\ncongestion = \"foo\"\n");
+    let (code, said) = told(folder.path(), &DRY);
+    assert!(!said.contains("this kernel has no"), "{code:?}: {said}");
+}
+
+#[test]
+fn a_budget_below_the_passes_that_are_made_in_any_case_is_told() {
+    let folder = with_plan("[passes]\nbudget = \"1s\"\nmin = 2\n");
+    let (code, said) = told(folder.path(), &DRY);
+    assert_eq!(code, Some(0), "{said}");
+    let wanted = "note: passes.budget = 1s is over before the 2 passes of passes.min, about ";
+    assert!(said.contains(wanted) && said.contains("none beyond them"), "{said}");
+    for preset in [&["run", "--dry-run"][..], &["run", "--dry-run", "--edition", "btu-96"]] {
+        let (_, said) = told(folder.path(), preset);
+        assert!(!said.contains("passes.budget"), "{preset:?}: {said}");
+    }
+    let (_, said) = told(folder.path(), &["run", "--dry-run", "--official"]);
+    assert!(!said.contains("passes.budget"), "{said}");
+}
+
+#[test]
+fn traffic_that_would_stop_at_once_or_twice_as_long_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, wanted) in [
+        (
+            &["sweep", "--stall", "0s"][..],
+            "invalid value '0s' for '--stall <TIME>': write 200ms to 1 hour",
+        ),
+        (&["sweep", "--stall", "3601s"], "write 200ms to 1 hour"),
+        (&["method", "rfc2544", "--frames", "64,128,64"], "--frames 64: it is there twice"),
+        (&["sweep", "--values", "5ms,5ms"], "--values 5ms: it is there twice"),
+    ] {
+        let args: Vec<&str> = [&["traffic"], args, &["--dry-run"]].concat();
+        let (code, said) = told(folder.path(), &args);
+        assert_eq!(code, Some(2), "{args:?}: {said}");
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    }
+    let (code, said) = told(folder.path(), &["traffic", "sweep", "--stall", "200ms", "--dry-run"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_table_with_an_unknown_activity_or_of_another_version_ends_with_2() {
+    let folder = tempfile::tempdir().unwrap();
+    for (document, wanted) in [
+        (
+            r#""note": "mine""#,
+            "table.json: cells[0].activity: non: unknown activity (or is it none?)",
+        ),
+        (
+            r#""schema_version": "9.0.0""#,
+            "table.json: schema_version: \"9.0.0\": results of version 1.0.0",
+        ),
+        (r#""schema_version": "3.0.0", "verb": "traffic""#, "table.json: verb: \"traffic\": only"),
+    ] {
+        let row = r#"{"case": "SEND", "application": "ftp", "activity": "non", "goodput_mbps": 1}"#;
+        let text = format!("{{{document}, \"cells\": [{row}]}}");
+        std::fs::write(folder.path().join("table.json"), text).unwrap();
+        let output =
+            btu().current_dir(folder.path()).args(["score", "table.json", "--json"]).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(wanted), "{}\n  misses: {wanted}", said(&output));
+        assert!(output.stdout.is_empty(), "no document where there is no result");
+    }
+}
