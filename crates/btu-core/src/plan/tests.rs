@@ -200,7 +200,7 @@ fn errors_name_place_key_value_and_legal_values() {
     let cases = [
         (
             "[time]\nwindow = \"120\"",
-            "night.toml:2:10: time.window = \"120\": \"120\" has no unit; write ns, us, ms or s",
+            "night.toml:2:10: time.window = \"120\": \"120\" has no unit; write ns, us, ms, s, min or h",
         ),
         (
             "[matrix]\ncases = [\"SEND\", \"SND\"]",

@@ -203,7 +203,7 @@ impl Builder<'_> {
                     self.named.push((label.clone(), setting.place));
                     name = Some(label);
                 }),
-                "keep" if raw.kind == BlockKind::Serial => settings::yes(&setting.value)
+                "keep" if raw.kind == BlockKind::Serial => settings::yes("keep", &setting.value)
                     .map(|yes| keep = if yes { Keep::Yes } else { Keep::No }),
                 other => {
                     let cause = format!(
@@ -331,7 +331,8 @@ impl Builder<'_> {
             let read = settings.set(named, &one.value, &mut self.expressions);
             self.problems.extend(read.err());
         }
-        let failed = self.problems.len() > before;
+        // A setting whose value cannot be read was told already: it is not missing.
+        let failed = raw.is_damaged || self.problems.len() > before;
         let host = raw.host.clone().map(|host| Endpoint { host, port: None });
         let own = settings.own.clone().or(host);
         let mut lacks = |name: &str, remedy: &str| {

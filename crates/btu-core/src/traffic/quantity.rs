@@ -66,6 +66,16 @@ impl Quantity {
         if matches!(self, Self::Time) { 1e9 } else { 1.0 }
     }
 
+    /// The base unit after a number, and the largest mean that a value may have, for people.
+    pub(super) const fn bound_of_means(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Bytes => (" B", "16000000 GB"),
+            Self::Count | Self::Number => ("", "16000000000000000"),
+            Self::Rate => (" bit/s", "16000000 Gbit/s"),
+            Self::Time => (" ns", "16000000 s"),
+        }
+    }
+
     /// The legal units for people: `B, kB, KiB ...`.
     fn legal(self) -> String {
         let names: Vec<&str> = self.units().iter().map(|(name, _)| *name).collect();

@@ -116,7 +116,7 @@ fn protocol(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Protocol, 
                 return Err(Problem::at(part.place, cause));
             }
             "window" => protocol.window = Some(size(&part.value, expressions)?),
-            "nodelay" => protocol.nodelay = Some(yes(&part.value)?),
+            "nodelay" => protocol.nodelay = Some(yes("nodelay", &part.value)?),
             "congestion" => {
                 let found = word(&part.value)?;
                 if is_quic && !QUIC_CONGESTION.contains(&found.as_str()) {
@@ -202,8 +202,8 @@ fn text(tree: &Tree) -> Result<String, Problem> {
     }
 }
 
-/// `yes` or `no`, in the spellings of people.
-pub(super) fn yes(tree: &Tree) -> Result<bool, Problem> {
+/// `yes` or `no` for the setting `name`, in the spellings of people.
+pub(super) fn yes(name: &str, tree: &Tree) -> Result<bool, Problem> {
     let word = match &tree.form {
         Form::Number(value, unit) if unit.is_empty() => value.to_string(),
         _ => word(tree).unwrap_or_default(),
@@ -211,7 +211,7 @@ pub(super) fn yes(tree: &Tree) -> Result<bool, Problem> {
     match word.as_str() {
         "yes" | "on" | "true" | "1" => Ok(true),
         "no" | "off" | "false" | "0" => Ok(false),
-        _ => Err(Problem::at(tree.place, "write yes or no")),
+        _ => Err(Problem::at(tree.place, format!("{name} = {}; write yes or no", tree.form))),
     }
 }
 
@@ -252,12 +252,15 @@ fn pace(tree: &Tree) -> Result<Pace, Problem> {
         Ok("hybrid") => Ok(Pace::Hybrid),
         Ok("sleep") => Ok(Pace::Sleep),
         Ok("spin") => Ok(Pace::Spin),
-        _ => Err(Problem::at(tree.place, "write sleep, hybrid or spin")),
+        _ => {
+            let cause = format!("pace = {}; write sleep, hybrid or spin", tree.form);
+            Err(Problem::at(tree.place, cause))
+        }
     }
 }
 
 fn drain(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Drain, Problem> {
-    match yes(tree) {
+    match yes("drain", tree) {
         Ok(true) => Ok(Drain::Yes),
         Ok(false) => Ok(Drain::No),
         Err(_) => time(tree, expressions).map(Drain::UpTo).map_err(|problem| {

@@ -65,8 +65,19 @@ pub(super) const BYTE_UNITS: Units = &[
 pub(super) const RATE_UNITS: Units =
     &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
 
+/// Those that times are written in: a plan in its canonical text has no minutes.
 pub(super) const TIME_UNITS: Units =
     &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+
+/// Those that people may write them in.
+const READ_TIME_UNITS: Units = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 impl FromStr for Bytes {
     type Err = UnitError;
@@ -85,7 +96,7 @@ impl FromStr for BitRate {
 impl FromStr for Nanos {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        scaled(text, "time", TIME_UNITS).map(Self::new)
+        scaled(text, "time", READ_TIME_UNITS).map(Self::new)
     }
 }
 
@@ -186,6 +197,17 @@ mod tests {
             error,
             Err("unknown unit \"Mbit\"; write bit/s, kbit/s, Mbit/s or Gbit/s".to_owned())
         );
+    }
+
+    /// Scenarios take them, too; what is written back stays as it was.
+    #[test]
+    fn minutes_and_hours_are_read_and_written_in_seconds() {
+        for (text, seconds) in [("1h", 3600), ("1 min", 60), ("1.5min", 90), ("0.5h", 1800)] {
+            assert_eq!(text.parse(), Ok(Nanos::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(Nanos::from_secs(3600).to_string(), "3600s");
+        let error = "1d".parse::<Nanos>().map_err(|e| e.to_string());
+        assert_eq!(error, Err("unknown unit \"d\"; write ns, us, ms, s, min or h".to_owned()));
     }
 
     #[test]

@@ -141,7 +141,8 @@ pub(crate) enum Net {
     Far,
     /// The host's network, end to end, through a masquerade of the kernel (root only)
     Nat,
-    /// The host's network, through the program pasta (not built in)
+    /// The host's network, through the program pasta: of no build yet, so that it is told and not offered
+    #[value(hide = true)]
     Pasta,
 }
 

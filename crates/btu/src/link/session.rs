@@ -162,7 +162,7 @@ impl Session {
         }
         let before = Listeners::of(self.network.around.far());
         self.compartment.start(FAR).map_err(Failure::environment)?;
-        let deadline = Instant::now() + FAR_PATIENCE;
+        let begin = Instant::now();
         let mut serves_alone = false;
         loop {
             // First who runs, then who listens: a server that began meanwhile is seen.
@@ -170,11 +170,12 @@ impl Session {
             if Listeners::of(self.network.around.far()).has_more_than(&before) {
                 return Ok(None);
             }
-            if is_left_alone || Instant::now() >= deadline {
+            let waited = begin.elapsed();
+            if is_left_alone || waited >= FAR_PATIENCE {
                 self.note_silence(is_left_alone);
                 return Ok(None);
             }
-            match self.wait(Some(FAR_POLL))? {
+            match self.wait(Some(far_poll(waited)))? {
                 Some(Happening::Inside(Event::Ended { program: FAR, ended })) => {
                     self.far_ended_early(ended.exit_code())?;
                     serves_alone = true;
@@ -301,4 +302,8 @@ const COMMAND: usize = 0;
 const FAR: usize = 1;
 /// How long a server may take until it listens; an interpreter on a busy machine takes seconds.
 const FAR_PATIENCE: Duration = Duration::from_secs(5);
-const FAR_POLL: Duration = Duration::from_millis(2);
+/// The pause before the next look: a quick server is seen at once, and one that takes long a little later.
+/// The kernel goes through its whole table of connections for each look, which takes milliseconds.
+fn far_poll(waited: Duration) -> Duration {
+    (waited / 8).clamp(Duration::from_millis(5), Duration::from_millis(200))
+}

@@ -329,7 +329,7 @@ fn a_result_that_cannot_be_printed_is_a_fault() {
 fn a_plan_that_is_not_legal_runs_nothing() {
     let cases = [
         ("[time]\nwindw = \"20ms\"\n", "plan-of-mine.toml:2:1: unknown field `windw`"),
-        ("[time]\nwindow = \"20\"\n", "\"20\" has no unit; write ns, us, ms or s"),
+        ("[time]\nwindow = \"20\"\n", "\"20\" has no unit; write ns, us, ms, s, min or h"),
         ("[time]\nwindow = \"1ms\"\namount = \"4000B\"\n", "window is given, too"),
         ("[passes]\nmin = 3\nmax = 2\n", "min = 3 is more than max = 2"),
         ("[matrix]\ncases = [\"SND\"]\n", "plan-of-mine.toml:2:10: matrix.cases = \"SND\""),

@@ -30,6 +30,7 @@ mod disagreements;
 mod doctor;
 mod ending;
 mod explain;
+mod far_wait;
 mod faults;
 mod first_part;
 mod html;

@@ -99,3 +99,42 @@ fn a_table_with_an_unknown_activity_or_of_another_version_ends_with_2() {
         assert!(output.stdout.is_empty(), "no document where there is no result");
     }
 }
+
+#[test]
+fn times_of_options_have_minutes_and_hours() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, code, wanted) in [
+        (&["method", "rfc9097", "--time", "1h"][..], Some(0), ""),
+        (&["qos", "voice", "--time", "12min"], Some(0), ""),
+        (&["qos", "voice", "--time", "13min"], Some(2), "--time 780s: write 50ms to 12 minutes"),
+        (&["sweep", "--stall", "1d"], Some(2), "unknown unit \"d\"; write ns, us, ms, s, min or h"),
+    ] {
+        let args: Vec<&str> = [&["traffic"], args, &["--dry-run"]].concat();
+        let (ended, said) = told(folder.path(), &args);
+        assert_eq!(ended, code, "{args:?}: {said}");
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    }
+}
+
+/// What no build has is not offered; who asks for it all the same hears what there is.
+#[test]
+fn a_network_that_no_build_has_is_not_offered() {
+    let help = btu().args(["link", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("nat") && !help.contains("pasta"), "{help}");
+}
+
+#[test]
+fn an_error_leaves_stdout_empty_with_json_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, code) in [
+        (&["score", "no.json", "--json"][..], 2),
+        (&["traffic", "no.ns", "--json"], 2),
+        (&["run", "--cases", "SENT", "--json"], 2),
+        (&["link", "--net", "pasta", "--json", "--", "true"], 3),
+    ] {
+        let output = btu().current_dir(folder.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+}

@@ -78,7 +78,7 @@ fn options_have_one_order_and_chains_the_given_one() {
 /// What is written wrongly, and what the message says.
 const ERRORS: &[(&str, &str)] = &[
     ("delay", "link element \"delay\", character 6: the delay is missing; write delay TIME (10ms)"),
-    ("delay 10", "character 7: \"10\" has no unit; write ns, us, ms or s"),
+    ("delay 10", "character 7: \"10\" has no unit; write ns, us, ms, s, min or h"),
     ("delay 10ms fast", "character 12: \"fast\" is not expected here"),
     ("delay 2000000s", "the delay must be at most 1 hour"),
     (

@@ -31,6 +31,8 @@ pub(in crate::traffic) struct RawTest {
     pub(in crate::traffic) place: Place,
     pub(in crate::traffic) host: Option<String>,
     pub(in crate::traffic) settings: Vec<Setting>,
+    /// A part of it could not be read, and was told.
+    pub(in crate::traffic) is_damaged: bool,
 }
 
 /// `name = value`, the name in lower case.
@@ -124,7 +126,7 @@ fn test(reader: &mut Reader) -> Option<RawTest> {
     let host = if reader.is('{') { None } else { reader.word("a host").ok() };
     reader.skip();
     let host = host.map(|host| host.to_lowercase());
-    let mut found = RawTest { place, host, settings: Vec::new() };
+    let mut found = RawTest { place, host, settings: Vec::new(), is_damaged: false };
     while !reader.take('}') {
         match (reader.peek(), reader.ahead(1)) {
             (Token::End, _) => {
@@ -132,10 +134,14 @@ fn test(reader: &mut Reader) -> Option<RawTest> {
                 return None;
             }
             (Token::Mark(';'), _) => reader.skip(),
-            (Token::Word(_), Token::Mark('=')) => found.settings.extend(setting(reader)),
+            (Token::Word(_), Token::Mark('=')) => match setting(reader) {
+                Some(setting) => found.settings.push(setting),
+                None => found.is_damaged = true,
+            },
             _ => {
                 let problem = reader.unexpected("a setting such as own = HOST:PORT, or }");
                 reader.problems.push(problem);
+                found.is_damaged = true;
                 resume(reader);
             }
         }

@@ -63,7 +63,9 @@ impl<'f> Expressions<'f> {
         if reach <= LARGEST {
             return Ok(Variate::new(law, quantity));
         }
-        Err(Problem::at(tree.place, "the mean of this value is out of range"))
+        let (unit, most) = quantity.bound_of_means();
+        let cause = format!("the mean of this value may be {reach:e}{unit}; write at most {most}");
+        Err(Problem::at(tree.place, cause))
     }
 
     /// NetSpec: sizes in bytes, periods in microseconds, other times in seconds.
@@ -82,7 +84,8 @@ impl<'f> Expressions<'f> {
             Form::Number(..) => {
                 let value = number(tree, scale)?;
                 if value < 0.0 && scale.quantity != Quantity::Number {
-                    return Err(Problem::at(tree.place, "must not be negative"));
+                    let cause = format!("{} is negative; write 0 or more", tree.form);
+                    return Err(Problem::at(tree.place, cause));
                 }
                 Ok(Law::of("const", [value, 0.0, 0.0]))
             }
@@ -313,5 +316,5 @@ fn parameter(call: &Call, part: &Part) -> Result<&'static Parameter, Problem> {
     })
 }
 
-/// Half a year in nanoseconds, 16 PB.
+/// Half a year in nanoseconds, 16 PB: what [`Quantity::bound_of_means`] says.
 const LARGEST: f64 = 1.6e16;

@@ -1,5 +1,7 @@
 //! What a value says before it is known what it is for: numbers, calls, endpoints, texts.
 
+use std::fmt;
+
 use super::Problem;
 use super::token::Place;
 use super::token::Placed;
@@ -21,6 +23,19 @@ pub(in crate::traffic) enum Form {
     /// A number and its unit, which may be empty.
     Number(f64, String),
     Text(String),
+}
+
+impl fmt::Display for Form {
+    /// As a message shows what was written; of a call its name alone.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(name, _) => out.write_str(name),
+            Self::Endpoint(host, port) => write!(out, "{host}:{port}"),
+            Self::Number(value, unit) if unit.is_empty() => write!(out, "{value}"),
+            Self::Number(value, unit) => write!(out, "{value} {unit}"),
+            Self::Text(text) => write!(out, "\"{text}\""),
+        }
+    }
 }
 
 /// An argument of a call.

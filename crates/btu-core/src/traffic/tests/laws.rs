@@ -106,8 +106,29 @@ fn what_is_no_value_says_what_would_be() {
         ("exp(8 B) 9", "wanted the end of the value"),
         ("mix(exp(8 B))", "weights above 0"),
         ("table(\"x.csv\", linear)", "files are not available here"),
-        ("-5 B", "must not be negative"),
+        ("-5 B", "1:1: -5 B is negative; write 0 or more"),
+        ("90000000 GB", "1:1: the mean of this value may be 9e16 B; write at most 16000000 GB"),
     ] {
         assert!(said(text).contains(part), "{text}: {}", said(text));
     }
+}
+
+/// What is wrong is told with what was written; a value that cannot be read is not missing, too.
+#[test]
+fn settings_are_told_with_their_values_and_once() {
+    let told = |change: [&str; 2]| {
+        let script = include_str!("../testdata/full-stream.ns");
+        assert!(script.contains(change[0]), "{change:?}");
+        let text = script.replacen(change[0], change[1], 1);
+        let words = Vocabulary { files: &|_| Err("no files".to_owned()) };
+        read_script("k.ns", &text, Dialect::NetSpec, &words).unwrap_err().to_string()
+    };
+    let port = ["peer = vasari:42001", "peer = vasari:99999"];
+    assert_eq!(told(port), "k.ns:7:19: \"99999\" is no port; write 1 to 65535");
+    let pace = ["peer = vasari:42001;", "peer = vasari:42001; pace = fast;"];
+    assert_eq!(told(pace), "k.ns:7:33: pace = fast; write sleep, hybrid or spin");
+    let nodelay = ["window=65536", "nodelay=maybe"];
+    assert_eq!(told(nodelay), "k.ns:5:29: nodelay = maybe; write yes or no");
+    let negative = ["duration=30", "duration=-30"];
+    assert!(told(negative).ends_with(": -30 is negative; write 0 or more"), "{}", told(negative));
 }
