@@ -32,6 +32,7 @@ use crate::measurement::journal;
 use crate::output;
 use crate::progress::span;
 
+pub(crate) use caution::shared_emulator;
 pub(crate) use local::not_made;
 pub(crate) use options::RunArgs;
 
@@ -97,8 +98,8 @@ fn dry_run(args: &RunArgs) -> Result<Exit, Failure> {
         }))?;
     } else {
         output::result(&format!("{}\n{}\n", plan.to_toml(), outlook(&plan)))?;
-        start::warn(&plan);
     }
+    start::warn(&plan);
     Ok(Exit::Done)
 }
 

@@ -19,28 +19,50 @@ pub(super) fn short_budget(plan: &Plan) -> Option<String> {
     })
 }
 
-/// Why a result of this preset will hardly be rankable on a machine of so many CPUs.
-pub(super) fn caution(preset: &str, cpus: usize) -> Option<String> {
-    (preset == "official" && cpus < OWN_CPU_FROM).then(|| {
-        format!(
-            "note: on {cpus} CPUs the emulator shares one with the black boxes: long runs with \
-             small messages over a delay will be late and invalid, and the result not rankable. \
-             From {OWN_CPU_FROM} CPUs on the emulator has one for itself."
-        )
+/// Why a result of this plan will hardly be rankable on a machine of so many CPUs. Between real hosts the
+/// emulator has a machine of its own.
+pub(super) fn caution(plan: &Plan, cpus: u32) -> Option<String> {
+    let is_here = plan.testbed_class == "local" && plan.preset == "official";
+    let [cause, remedy] = shared_emulator(cpus).filter(|_| is_here)?;
+    Some(format!("note: {cause}; {remedy}"))
+}
+
+/// Why an official result of a machine of so many CPUs will probably not be ranked, and what to do.
+pub(crate) fn shared_emulator(cpus: u32) -> Option<[String; 2]> {
+    (cpus < OWN_CPU_FROM).then(|| {
+        let count = several(cpus, "CPU");
+        [
+            format!(
+                "on {count} the emulator shares one with the black boxes: long runs with small messages \
+                 over a delay will be late and invalid, and an official result will probably not be ranked"
+            ),
+            format!("use a machine with {OWN_CPU_FROM} CPUs or more: there the emulator has one for itself"),
+        ]
     })
 }
 
 /// The CPUs from which the local testbed gives the emulator one of its own.
-const OWN_CPU_FROM: usize = 4;
+const OWN_CPU_FROM: u32 = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use btu_core::plan::Choices;
+    use btu_core::plan::Vocabulary;
 
     #[test]
-    fn only_an_official_run_on_few_cpus_is_cautioned() {
-        assert!(caution("official", 2).unwrap().contains("on 2 CPUs"));
-        assert_eq!(caution("official", 4), None);
-        assert_eq!(caution("quick", 1), None);
+    fn only_an_official_run_of_one_machine_with_few_cpus_is_cautioned() {
+        let plan = |official, class| {
+            let words = Vocabulary { activities: &["cpu", "ftp", "io"] };
+            let choices = Choices { official, testbed_class: Some(class), ..Choices::default() };
+            Plan::resolve(&choices, &words, 1).unwrap()
+        };
+        let told = caution(&plan(true, "local"), 2).unwrap();
+        assert!(told.starts_with("note: on 2 CPUs the emulator shares one"), "{told}");
+        assert!(told.contains("probably not be ranked; use a machine with 4 CPUs"), "{told}");
+        assert!(caution(&plan(true, "local"), 1).unwrap().contains("on 1 CPU the"));
+        assert_eq!(caution(&plan(true, "local"), 4), None);
+        assert_eq!(caution(&plan(true, "lab"), 2), None);
+        assert_eq!(caution(&plan(false, "local"), 1), None);
     }
 }

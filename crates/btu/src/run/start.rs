@@ -119,8 +119,9 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
-    let cpus = btu_sys::cpu::allowed().map_or(usize::MAX, |cpus| cpus.len());
-    for told in [caution(&plan.preset, cpus), short_budget(plan)].into_iter().flatten() {
+    let cpus = btu_sys::cpu::allowed().ok().and_then(|cpus| u32::try_from(cpus.len()).ok());
+    for told in [caution(plan, cpus.unwrap_or(u32::MAX)), short_budget(plan)].into_iter().flatten()
+    {
         output::message(&told);
     }
 }

@@ -100,6 +100,23 @@ fn a_table_with_an_unknown_activity_or_of_another_version_ends_with_2() {
     }
 }
 
+/// Half an hour is spent in vain on two CPUs: said once, on stderr, before anything else.
+#[test]
+fn an_official_run_on_few_cpus_is_cautioned_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let cpus = btu_sys::cpu::allowed().unwrap().len();
+    for args in
+        [&["run", "--dry-run", "--official"][..], &["run", "--dry-run", "--official", "--json"]]
+    {
+        let (code, said) = told(folder.path(), args);
+        assert_eq!(code, Some(0), "{said}");
+        let cautioned = said.matches("an official result will probably not be ranked").count();
+        assert_eq!(cautioned, usize::from(cpus < 4), "{args:?} on {cpus} CPUs: {said}");
+    }
+    let (_, said) = told(folder.path(), &["run", "--dry-run"]);
+    assert!(!said.contains("not be ranked"), "{said}");
+}
+
 #[test]
 fn times_of_options_have_minutes_and_hours() {
     let folder = tempfile::tempdir().unwrap();

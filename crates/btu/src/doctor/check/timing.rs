@@ -4,6 +4,7 @@ use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Attempt;
 use crate::doctor::machine::Machine;
+use crate::run::shared_emulator;
 
 pub(super) static CLOCK_SOURCE: Check = Check {
     name: "clock-source",
@@ -54,10 +55,14 @@ pub(super) static CPUS: Check = Check {
             "test, black boxes and emulator share one CPU: a measurement measures them all",
             "use a machine or container with 2 CPUs or more; widen the CPU set (taskset, cpuset)",
         ),
-        count @ (2 | 3) => Finding::ok(format!(
-            "{count}: the emulator shares its CPU with the black boxes and sleeps (--wait sleep)"
-        )),
-        count => Finding::ok(format!("{count}: the emulator has its own (--wait hybrid)")),
+        count => match shared_emulator(count) {
+            Some([cause, remedy]) => Finding::limited(
+                format!("{count}: the emulator sleeps (--wait sleep)"),
+                cause,
+                remedy,
+            ),
+            None => Finding::ok(format!("{count}: the emulator has its own (--wait hybrid)")),
+        },
     },
 };
 
