@@ -80,7 +80,7 @@ fn a_table_with_an_unknown_activity_or_of_another_version_ends_with_2() {
     for (document, wanted) in [
         (
             r#""note": "mine""#,
-            "table.json: cells[0].activity: non: unknown activity (or is it none?)",
+            "table.json: cells[0].activity: non: unknown activity: write none, if the host was idle",
         ),
         (
             r#""schema_version": "9.0.0""#,

@@ -12,15 +12,19 @@ pub(super) const APPLICATIONS: [&str; 5] = ["telnet", "ftp", "audio", "netscape"
 /// The host activities of every edition.
 pub(super) const ACTIVITIES: [&str; 3] = ["cpu", "ftp", "io"];
 
-/// What to write where an activity is none that anything says something of.
-pub(super) fn unknown_activity<'n>(name: &str, own: impl Iterator<Item = &'n str>) -> String {
-    let known: Vec<&str> = ["none"].into_iter().chain(ACTIVITIES).chain(own).collect();
-    let meant =
-        slip_of(name, &known).map_or_else(String::new, |known| format!(" (or is it {known}?)"));
-    let legal = known.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+/// What to write where a cell was meant to have no activity, and would count as loaded.
+pub(super) fn meant_none(name: &str) -> Option<String> {
+    slip_of(name, &["none"])
+        .map(|known| format!("unknown activity: write {known}, if the host was idle"))
+}
+
+/// An activity is known by what it does alone: one that no edition has may have slowdowns only.
+pub(super) fn unknown_activity(name: &str) -> String {
+    let meant = slip_of(name, &ACTIVITIES)
+        .map_or_else(String::new, |known| format!(" (or is it {known}?)"));
     format!(
-        "unknown activity{meant}; write {}, or add its units per second alone to activities_base",
-        legal.join(", ")
+        "activity \"{name}\" is of no edition{meant}, and activities_base has no rate of it; editions have {}",
+        ACTIVITIES.join(", ")
     )
 }
 

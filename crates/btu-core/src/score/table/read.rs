@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::names::ACTIVITIES;
 use super::names::OfResult;
+use super::names::meant_none;
 use super::names::unknown_activity;
 use super::object::Object;
 use super::object::as_object;
@@ -95,7 +96,14 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         return Err(object.missing("cells", "write \"cells\": [{\"case\": \"SEND\", ...}]"));
     };
     let sizes = sizes_of_result(&object)?;
-    let mut reader = Reader { bases, sizes, is_result, seen: BTreeSet::new(), left_out: 0 };
+    let mut reader = Reader {
+        bases,
+        sizes,
+        is_result,
+        seen: BTreeSet::new(),
+        left_out: 0,
+        unknown: BTreeSet::new(),
+    };
     let runs: Vec<Option<Figure>> =
         rows.iter().enumerate().map(|(at, row)| reader.row(at, row)).collect::<Result<_, _>>()?;
     let runs: Vec<Figure> = runs.into_iter().flatten().collect();
@@ -233,6 +241,8 @@ struct Reader {
     is_result: bool,
     seen: BTreeSet<(String, u64)>,
     left_out: usize,
+    /// Activities that nothing says a word of.
+    unknown: BTreeSet<String>,
 }
 
 impl Reader {
@@ -247,8 +257,10 @@ impl Reader {
         let activity = cell.text("activity")?;
         case.parse::<Case>().map_err(|error| cell.illegal("case", &case, &error.to_string()))?;
         if !self.is_result && !self.knows(&activity) {
-            let legal = unknown_activity(&activity, self.bases.names());
-            return Err(cell.illegal("activity", &activity, &legal));
+            if let Some(legal) = meant_none(&activity) {
+                return Err(cell.illegal("activity", &activity, &legal));
+            }
+            self.unknown.insert(activity.clone());
         }
         let name = format!("{case}/{application}/{activity}");
         let repeat = self.repeat(&mut cell, &name)?;
@@ -315,7 +327,8 @@ impl Reader {
 
     fn warnings(&self) -> Vec<String> {
         let left_out = format!("{} rows of an incomplete pass are left out", self.left_out);
-        if self.left_out > 0 { vec![left_out] } else { Vec::new() }
+        let left_out = (self.left_out > 0).then_some(left_out);
+        left_out.into_iter().chain(self.unknown.iter().map(|name| unknown_activity(name))).collect()
     }
 }
 

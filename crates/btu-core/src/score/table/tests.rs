@@ -267,21 +267,32 @@ fn a_rate_has_the_name_of_a_result_or_of_a_table() {
 }
 
 #[test]
-fn an_activity_that_nothing_says_a_word_of_is_refused_and_a_slip_is_told() {
-    let with = |activity: &str| error(&format!(r#""activity": "{activity}", "goodput_mbps": 1"#));
-    let gone = with("gpu0");
+fn an_activity_that_nothing_says_a_word_of_is_told_and_a_slip_of_none_is_refused() {
+    let of = |activity: &str| {
+        let fields = format!(r#""activity": "{activity}", "goodput_mbps": 1, "slowdown": 2"#);
+        score_table(&table(&[row(&fields)])).map_err(|error| error.to_string())
+    };
+    let told = |activity: &str| {
+        let warnings = of(activity).unwrap().warnings;
+        warnings.into_iter().filter(|told| told.contains("of no edition")).collect::<Vec<_>>()
+    };
     assert_eq!(
-        gone,
-        "cells[0].activity: gpu0: unknown activity; write cpu, ftp, io, none, or add its units per \
-         second alone to activities_base"
+        told("gpu"),
+        [
+            "activity \"gpu\" is of no edition (or is it cpu?), and activities_base has no rate of it; editions \
+             have cpu, ftp, io"
+        ]
     );
-    assert!(with("non").contains("unknown activity (or is it none?); write"), "{}", with("non"));
-    assert!(with("cup").contains("(or is it cpu?)"), "{}", with("cup"));
+    assert!(told("cpu").is_empty());
+    let wanted = "cells[0].activity: non: unknown activity: write none, if the host was idle";
+    assert_eq!(of("non").unwrap_err(), wanted);
     let own = r#"{"activities_base": {"gpu": 8},
         "activities": [{"activity": "disk", "repeat": 1, "rate_per_s": 4}], "cells": [
         {"case": "SEND", "application": "ftp", "activity": "gpu", "goodput_mbps": 1, "activity_rate": 4},
         {"case": "SEND", "application": "ftp", "activity": "disk", "goodput_mbps": 1, "slowdown": 2}]}"#;
-    assert!((score_table(own).unwrap().penalty_percent.unwrap() - 100.0).abs() < 1e-9);
+    let own = score_table(own).unwrap();
+    assert!((own.penalty_percent.unwrap() - 100.0).abs() < 1e-9);
+    assert!(!own.warnings.iter().any(|told| told.contains("of no edition")), "{own:?}");
 }
 
 #[test]
