@@ -13,13 +13,13 @@ fn document(args: &[&str]) -> Value {
 #[test]
 fn a_verified_model_says_by_what_and_another_one_what_is_missing() {
     let models = document(&["list"])["models"].as_array().unwrap().clone();
-    assert_eq!(models.len(), 25);
+    assert_eq!(models.len(), 26);
     for model in models {
         assert_eq!(model["verified"] == true, model["note"].is_null(), "{model}");
         assert_eq!(model["verified"] == true, model["verified_with"].is_string(), "{model}");
     }
     let shown = run(btu().args(["model", "show", "www-3gpp"])).unwrap();
-    assert!(shown.contains("verified    laws of sizes and times with ns-3"), "{shown}");
+    assert!(shown.contains("verified    laws of sizes and times and both MTUs with ns-3"), "{shown}");
 }
 
 #[test]
