@@ -25,7 +25,6 @@ use btu_core::traffic::course::LONGEST_TRIAL;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::headers;
-use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::clock;
@@ -164,7 +163,7 @@ fn send(
 ) -> (u64, u64) {
     let _ = btu_sys::cpu::set_timer_slack(1);
     let mut data = vec![0x5a; datagram.len().max(HEAD)];
-    let (mut search, mut number, mut late) = (CapacitySearch::new(), 0, 0);
+    let (mut search, mut number, mut late) = (CapacitySearch::default(), 0, 0);
     let packet = datagram + headers(near.peer_addr().is_ok_and(is_ipv6));
     let mut due = now();
     let (end, mut looked) = (due.saturating_add(time), due);
@@ -199,12 +198,8 @@ fn send(
 fn reports(near: &UdpSocket, search: &mut CapacitySearch) {
     let mut data = [0; HEAD];
     while let Ok(count) = socket::recv(near.as_fd(), &mut data) {
-        let Some([sequence_errors, variation, received]) = three(&data[..count]) else { continue };
-        search.record(Feedback {
-            sequence_errors,
-            delay_variation: Nanos::new(variation),
-            received: BitRate::new(received),
-        });
+        let Some([sequence_errors, variation, _came]) = three(&data[..count]) else { continue };
+        search.record(Feedback { sequence_errors, delay_variation: Nanos::new(variation) });
     }
 }
 

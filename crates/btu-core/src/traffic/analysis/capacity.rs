@@ -13,24 +13,16 @@ pub struct Feedback {
     pub sequence_errors: u64,
     /// How much longer than at the least the way took.
     pub delay_variation: Nanos,
-    /// What came, bit/s at the IP layer.
-    pub received: BitRate,
 }
 
-/// The type B load adjustment of RFC 9097, section 8.1 and appendix A.
-#[derive(Clone, Debug)]
+/// The type B load adjustment of RFC 9097, section 8.1 and appendix A, from the lowest row of its table on.
+#[derive(Clone, Debug, Default)]
 pub struct CapacitySearch {
     row: usize,
     slow_adjustments: u32,
-    received: Vec<BitRate>,
 }
 
 impl CapacitySearch {
-    /// A search from the lowest row of the table on.
-    pub fn new() -> Self {
-        Self { row: 0, slow_adjustments: 0, received: Vec::new() }
-    }
-
     /// The rate to send at now.
     pub fn rate(&self) -> BitRate {
         row_rate(self.row)
@@ -38,7 +30,6 @@ impl CapacitySearch {
 
     /// One feedback interval is over.
     pub fn record(&mut self, feedback: Feedback) {
-        self.received.push(feedback.received);
         let fast = self.rate() < HIGH_SPEED;
         let errors = feedback.sequence_errors > SEQUENCE_ERRORS;
         if !errors && feedback.delay_variation < LOW_DELAY {
@@ -59,21 +50,6 @@ impl CapacitySearch {
             };
             self.row = self.row.saturating_sub(step);
         }
-    }
-
-    /// The capacity: the most that came in any sub-interval of `feedbacks` reports in a row.
-    pub fn capacity(&self, feedbacks: usize) -> Option<BitRate> {
-        let sums = self.received.windows(feedbacks.max(1)).map(|part| {
-            let sum: u64 = part.iter().map(|rate| rate.bit_per_second()).sum();
-            BitRate::new(sum / u64::try_from(part.len()).unwrap_or(1))
-        });
-        sums.max()
-    }
-}
-
-impl Default for CapacitySearch {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -99,43 +75,59 @@ const HIGH_DELAY: Nanos = Nanos::from_millis(90);
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::rounded;
     use super::*;
+    use crate::traffic::probe::CapacityReport;
+    use crate::traffic::probe::CapacitySample;
+    use crate::traffic::trace::float;
+    use crate::units::Bytes;
 
-    /// A line of `mu` with a queue of 100 ms: what is above waits, then is lost.
-    fn search(mu: u64) -> BitRate {
-        let mut search = CapacitySearch::new();
-        let mut queue_ms = 0.0_f64;
+    /// What a search finds of a line of `mu` with a queue of 100 ms: what is above waits, then is lost.
+    fn found(mu: u64) -> f64 {
+        let (mut search, line) = (CapacitySearch::default(), float(mu));
+        let datagram_bytes = Bytes::new(1472);
+        let mut sample = CapacitySample { datagram_bytes, ..CapacitySample::default() };
+        let packet_bits = float(sample.packet().bits());
+        let (mut queue_ms, mut came_bits, mut told) = (0.0_f64, 0.0, 0);
         for _ in 0..400 {
-            #[expect(clippy::cast_precision_loss, reason = "rates of a test")]
-            let (rate, line) = (search.rate().bit_per_second() as f64, mu as f64);
+            let asked_bit_s = search.rate();
+            let rate = float(asked_bit_s.bit_per_second());
             queue_ms += 50.0 * (rate / line - 1.0);
             let over = (queue_ms - 100.0).max(0.0);
             queue_ms = queue_ms.clamp(0.0, 100.0);
-            let lost = over / 50.0 * line * 0.05 / 12_000.0;
-            let busy = if queue_ms > 0.0 { line } else { rate };
-            search.record(Feedback {
-                sequence_errors: super::super::figures::rounded(lost),
-                delay_variation: Nanos::new(super::super::figures::rounded(queue_ms * 1e6)),
-                received: BitRate::new(super::super::figures::rounded(busy)),
+            let lost = rounded(over / 50.0 * line * 0.05 / packet_bits);
+            let delay_variation = Nanos::new(rounded(queue_ms * 1e6));
+            search.record(Feedback { sequence_errors: lost, delay_variation });
+            // Packets come whole: what is left of one counts with the next report.
+            came_bits += 0.05 * if queue_ms > 0.0 { line } else { rate };
+            let came = rounded((came_bits / packet_bits).floor());
+            sample.reports.push(CapacityReport {
+                asked_bit_s,
+                elapsed_ns: FEEDBACK,
+                received: came - told,
+                lost,
+                delay_variation_ns: delay_variation,
+                ..CapacityReport::default()
             });
+            told = came;
         }
-        search.capacity(20).unwrap()
+        sample.figures().unwrap().capacity_bit_s
     }
 
     #[test]
     fn t13_the_capacity_of_a_line_is_found_within_two_percent() {
         let lines = [1_700_000, 340_000_000, 940_000_000, 2_500_000_000];
         for mu in (5..30).map(|mbit_s| mbit_s * 1_000_000).chain(lines) {
-            let found = search(mu).bit_per_second();
-            assert!(found.abs_diff(mu) * 50 <= mu, "{found} of {mu}");
+            let found = found(mu);
+            assert!((found / float(mu) - 1.0).abs() <= 0.02, "{found} of {mu}");
         }
     }
 
     #[test]
     fn the_table_has_the_rows_of_the_rfc() {
+        assert_eq!(CapacitySearch::default().rate(), row_rate(0));
         assert_eq!(row_rate(0), BitRate::new(500_000));
         assert_eq!(row_rate(1000), HIGH_SPEED);
         assert_eq!(row_rate(ROWS - 1), BitRate::new(10_000_000_000));
-        assert_eq!(CapacitySearch::default().capacity(20), None);
     }
 }
