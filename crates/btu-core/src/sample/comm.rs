@@ -158,8 +158,8 @@ pub struct TcpInfo {
     pub rcv_wnd_bytes: Option<u64>,
 }
 
-/// What the sampler saw of one end, from its start to its end: columns of equal length, thinned out to
-/// about 80 of 100 readings a second.
+/// What the sampler saw of one end, from its start to its end: columns of equal length. A hundred
+/// readings a second are thinned out to at most 80 of the whole run and the last one.
 ///
 /// Times are nanoseconds since the run's start; each column is delta-coded (the first value, then
 /// differences), which keeps a line of the journal short.
