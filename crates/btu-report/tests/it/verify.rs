@@ -284,6 +284,24 @@ fn a_run_that_was_interrupted_lacks_what_it_did_not_reach_and_nothing_else() {
     assert!(found.contains("1 of 3 runs of pass 1 are missing, the first is "), "{found}");
 }
 
+/// A run that was gone on with is signed by nobody; it was killed in the middle of its first new line.
+#[test]
+fn a_line_that_was_torn_after_the_result_was_written_is_a_note() {
+    let mut journal = journal();
+    journal.events.last_mut().unwrap().event = "interrupted".to_owned();
+    journal.records.truncate(6);
+    let mut whole = signed(&journal, ONE);
+    whole.retain(|name, _| name != MANIFEST && name != SIGNATURES);
+    for (file, line) in [("samples.jsonl", 7), ("events.jsonl", journal.events.len() + 1)] {
+        let mut files = whole.clone();
+        files.get_mut(file).unwrap().extend_from_slice(b"{\"kind\":");
+        let found = verified(files).accepting_unsigned();
+        assert!(found.valid, "{}", said(&found));
+        let note = format!("{file}:{line}: torn last line (8 bytes) left out");
+        assert!(found.notes.contains(&note), "{:?}", found.notes);
+    }
+}
+
 #[test]
 fn the_test_host_cannot_make_up_what_a_black_box_measured() {
     let mut forged = journal();
