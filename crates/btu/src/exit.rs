@@ -77,6 +77,12 @@ impl Failure {
     }
 }
 
+impl From<StoreError> for Failure {
+    fn from(cause: StoreError) -> Self {
+        Self::unreadable(cause)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

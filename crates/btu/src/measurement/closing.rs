@@ -8,7 +8,6 @@ use btu_core::journal::Journal;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
-use btu_report::StoreError;
 use btu_report::Stored;
 use serde::de::DeserializeOwned;
 
@@ -47,10 +46,10 @@ pub(crate) struct Closing<'a> {
 impl Closing<'_> {
     /// Closes the journal: everything that is said of it comes from what was read back by `open`, and
     /// `sign` says who stands for it.
-    pub(crate) fn close<S: Stored>(
+    pub(crate) fn close<S: Stored, E: Into<Failure>>(
         &self,
         journal: &mut JournalDir,
-        open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+        open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
         sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
     ) -> Result<S, Failure> {
         match &self.ending {
@@ -105,13 +104,14 @@ pub(crate) fn exit(directory: &Path, is_whole: bool) -> Exit {
     Exit::Incomplete
 }
 
-/// The files of what a journal holds, read back by `open`. Nobody signs them.
-pub(crate) fn render_files<S: Stored>(
+/// The files of what a journal holds, read back by `open`: where that fails, they stay as they were. Nobody signs
+/// them.
+pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
     journal: &JournalDir,
-    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
 ) -> Result<S, Failure> {
-    let files = ResultFiles::read(journal.path()).map_err(Failure::unreadable)?;
-    let stored = open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
+    let files = ResultFiles::read(journal.path())?;
+    let stored = open(&files, OpenMode::Strict).map_err(Into::into)?;
     warn(stored.warnings());
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
         let content = stored.render(format).map_err(Failure::usage)?;
@@ -141,14 +141,14 @@ fn say_finished(journal: &JournalDir) {
 
 /// Its files, rendered again by `open`. What was measured stays, and who signed it; `sign` is for one that
 /// nobody could sign before.
-pub(crate) fn show_again<S: Stored>(
+pub(crate) fn show_again<S: Stored, E: Into<Failure>>(
     journal: &JournalDir,
     json: bool,
-    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, StoreError>,
+    open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
     sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
 ) -> Result<S, Failure> {
-    say_finished(journal);
     let stored = render_files(journal, open)?;
+    say_finished(journal);
     sign(journal, &stored)?;
     show(journal.path(), &stored, json)?;
     Ok(stored)

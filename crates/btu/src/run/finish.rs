@@ -7,9 +7,11 @@ use anyhow::anyhow;
 use btu_control::Ending as Driven;
 use btu_control::JournalDir;
 use btu_control::Runner;
+use btu_core::journal::Journal;
 use btu_core::manifest::Signature;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
+use btu_report::ResultFiles;
 use btu_report::StoredRun;
 
 use super::Done;
@@ -88,22 +90,25 @@ pub(super) fn closing<'a>(args: &RunArgs, ending: Ending, interrupt: &'a Interru
 /// host or by nobody.
 pub(super) fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, Failure> {
     let is_own = args.test.is_none();
-    if is_own {
-        is_as_measured(journal)?;
-    }
+    let open = |files: &ResultFiles, mode| {
+        let stored = StoredRun::open(files, mode)?;
+        if is_own {
+            is_as_measured(journal, &stored.journal)?;
+        }
+        Ok::<_, Failure>(stored)
+    };
     let sign = |journal: &JournalDir, stored: &StoredRun| {
         let is_due = is_own && !sign::is_signed(journal);
         if is_due { sign::sign_run(journal, &stored.journal, &[]) } else { Ok(()) }
     };
-    let stored = closing::show_again(journal, args.json, StoredRun::open, sign)?;
+    let stored = closing::show_again(journal, args.json, open, sign)?;
     Ok(closing::exit(journal.path(), is_whole(&stored)))
 }
 
-fn is_as_measured(journal: &JournalDir) -> Result<(), Failure> {
-    let stored = btu_report::open(journal.path(), OpenMode::Strict).map_err(Failure::unreadable)?;
-    let violations = btu_report::check_runs(&stored.journal);
+fn is_as_measured(directory: &JournalDir, journal: &Journal) -> Result<(), Failure> {
+    let violations = btu_report::check_runs(journal);
     let Some(first) = violations.first() else { return Ok(()) };
-    let (dir, place, detail) = (journal.path().display(), &first.place, &first.detail);
+    let (dir, place, detail) = (directory.path().display(), &first.place, &first.detail);
     let cause = anyhow!("{dir}: not what was measured: {place}: {detail}");
     Err(Failure::usage(cause).hint("btu verify names every violation"))
 }
