@@ -5,9 +5,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::process::Stdio;
-use std::thread;
 use std::time::Duration;
-use std::time::Instant;
 
 use super::A_LOT;
 use super::SOON;
@@ -17,6 +15,7 @@ use super::hosts::Hosts;
 use super::measured;
 use crate::isolated::isolated;
 use crate::program::lines;
+use crate::wait::wait_within;
 
 /// Runs with one connection, and with two.
 const FEW: &str = r#"
@@ -37,6 +36,8 @@ max = 2
 const DOORS: [u16; 2] = [7420, 7421];
 /// Strangers that a data door hears at once.
 const HEARD: usize = 64;
+/// Strangers that come to an open door at once.
+const THRONG: usize = 3 * HEARD;
 
 /// The crowd comes from another host, while the network to the host under test is cut: its own connections
 /// come when the hall has long been full.
@@ -52,15 +53,13 @@ fn a_crowd_of_silent_strangers_keeps_no_run_from_its_connections() {
         hosts.pair(&agent, "lab1");
         let mut run = hosts.run(FEW, "result", &["--active", "lab1"]);
         let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
-        let (end, mut crowd) = (Instant::now() + A_LOT, Crowd::at(&agent));
+        let mut crowd = Crowd::at(&agent);
         hosts.inside(1, || {
-            while Instant::now() < end && run.try_wait().unwrap().is_none() {
-                if crowd.knock(DOORS[0]) == Answer::Open {
-                    hosts.cut(0);
-                    crowd.throng(&agent);
-                    hosts.mend(0);
-                    crowd.await_the_end(end);
-                }
+            while crowd.finds_a_door(|| run.try_wait().unwrap().is_some()) {
+                hosts.cut(0);
+                crowd.throng(&agent);
+                hosts.mend(0);
+                crowd.await_the_end();
             }
         });
         let (code, told) = ended(&mut run, SOON);
@@ -73,19 +72,29 @@ fn a_crowd_of_silent_strangers_keeps_no_run_from_its_connections() {
         let is_complete = |outcome: &String| outcome.contains("complete");
         assert!(outcomes.iter().all(is_complete), "{outcomes:?}");
         let most = crowd.descriptors.iter().max().copied().unwrap_or(0);
-        println!("{} strangers; descriptors of a process: {:?}", crowd.came, crowd.descriptors);
-        assert!(crowd.came > 1000 && most >= HEARD, "no crowd was inside");
+        println!("came: {:?}; descriptors of a process: {:?}", crowd.came, crowd.descriptors);
+        for came in &crowd.came {
+            // A door that was open, and more before it than are heard.
+            let open = came.iter().filter(|count| **count > 0).count();
+            let full = came.iter().filter(|count| **count > HEARD).count();
+            assert!(full >= 2 && 2 * full >= open, "no crowd was before a door");
+        }
+        assert!(most >= HEARD, "no crowd was inside");
         assert!(most < HEARD + 100, "strangers that are not heard any more have descriptors");
     });
 }
 
 /// Strangers that connect and say nothing.
+#[derive(Default)]
 struct Crowd {
     host: String,
     inside: Vec<TcpStream>,
-    came: usize,
-    /// The most that a process of the agent had open, each time that the crowd was there.
+    /// How many found each door open, each time that the crowd was there.
+    came: [Vec<usize>; 2],
+    /// The most that a process of the agent had open while the crowd was there, each time.
     descriptors: Vec<usize>,
+    /// The processes of the agent, while the crowd is there.
+    watched: Vec<u32>,
 }
 
 /// What one that knocks finds.
@@ -100,15 +109,14 @@ enum Answer {
 impl Crowd {
     fn at(agent: &Black<'_>) -> Self {
         let (host, _) = agent.address().rsplit_once(':').unwrap();
-        Self { host: host.to_owned(), inside: Vec::new(), came: 0, descriptors: Vec::new() }
+        Self { host: host.to_owned(), ..Self::default() }
     }
 
     fn knock(&mut self, door: u16) -> Answer {
         let at: SocketAddr = format!("{}:{door}", self.host).parse().unwrap();
-        match TcpStream::connect_timeout(&at, Duration::from_millis(20)) {
+        match TcpStream::connect_timeout(&at, Duration::from_millis(100)) {
             Ok(stranger) => {
                 self.inside.push(stranger);
-                self.came += 1;
                 Answer::Open
             }
             Err(cause) if cause.kind() == ErrorKind::ConnectionRefused => Answer::Closed,
@@ -116,24 +124,41 @@ impl Crowd {
         }
     }
 
-    /// Many more at each door that is open, and a look at the agent.
+    /// Waits at the first door until somebody listens there; false where the run ended before.
+    fn finds_a_door(&mut self, mut is_over: impl FnMut() -> bool) -> bool {
+        let (mut found, mut over) = (false, false);
+        wait_within(A_LOT, "an open door, or the end of the run", || {
+            over = is_over();
+            found = !over && self.knock(DOORS[0]) == Answer::Open;
+            over || found
+        });
+        found
+    }
+
+    /// Many more at each door that is open; from now on somebody looks at the agent.
     fn throng(&mut self, agent: &Black<'_>) {
-        for door in DOORS {
-            for _ in 0..3 * HEARD {
-                if self.knock(door) != Answer::Open {
-                    break;
-                }
-            }
+        for (place, door) in DOORS.into_iter().enumerate() {
+            let came = (0..THRONG).take_while(|_| self.knock(door) == Answer::Open).count();
+            self.came[place].push(came);
         }
-        let open = agent.processes().into_iter().map(descriptors).max();
-        self.descriptors.extend(open);
+        self.watched = agent.processes();
+        self.descriptors.push(0);
+        self.look();
+    }
+
+    /// Somebody is heard only once the network is mended: the most comes late.
+    fn look(&mut self) {
+        let open = self.watched.iter().map(|process| descriptors(*process)).max();
+        let most = self.descriptors.last_mut().unwrap();
+        *most = (*most).max(open.unwrap_or(0));
     }
 
     /// Stays until nobody listens any more.
-    fn await_the_end(&mut self, end: Instant) {
-        while Instant::now() < end && self.knock(DOORS[0]) != Answer::Closed {
-            thread::sleep(Duration::from_millis(10));
-        }
+    fn await_the_end(&mut self) {
+        wait_within(A_LOT, "a door that closes", || {
+            self.look();
+            self.knock(DOORS[0]) == Answer::Closed
+        });
         self.inside.clear();
     }
 }
