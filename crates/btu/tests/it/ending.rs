@@ -11,6 +11,7 @@ use crate::program::lines;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::short_plan;
+use crate::quick;
 
 /// Runs a plan of this text in a folder of its own.
 fn run(folder: &Path, plan: &str, options: &[&str]) -> Output {
@@ -46,7 +47,7 @@ fn a_run_in_which_a_cell_met_its_cap_is_complete_and_ends_with_6() {
     let folder = tempfile::tempdir().unwrap();
     let ended = run(folder.path(), CAPPED, &[]);
     let message = said(&ended);
-    if ended.status.code() == Some(3) && message.contains("does not do what was asked") {
+    if quick::is_late(&ended) {
         skip!("machine too busy: {message}");
     }
     assert_eq!(ended.status.code(), Some(6), "{message}");

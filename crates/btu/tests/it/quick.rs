@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::process::Output;
 use std::sync::OnceLock;
 
 use btu_sys::process::dies_with_its_starter;
@@ -22,15 +23,24 @@ pub(crate) struct QuickRun {
 /// takes away at the end.
 pub(crate) fn last() -> &'static QuickRun {
     static RUN: OnceLock<QuickRun> = OnceLock::new();
-    RUN.get_or_init(|| {
-        let mut last = ended("1", &[]);
-        for attempt in 2..=ATTEMPTS {
-            if last.is_disturbed() {
-                last = ended(&attempt.to_string(), &[]);
-            }
+    let attempt = |number: u32| ended(&number.to_string(), &[]);
+    RUN.get_or_init(|| undisturbed(attempt, QuickRun::is_disturbed))
+}
+
+/// The first attempt that was not disturbed, else the last of several; each is told its number, from 1.
+pub(crate) fn undisturbed<R>(attempt: impl Fn(u32) -> R, is_disturbed: impl Fn(&R) -> bool) -> R {
+    let mut last = attempt(1);
+    for number in 2..=ATTEMPTS {
+        if is_disturbed(&last) {
+            last = attempt(number);
         }
-        last
-    })
+    }
+    last
+}
+
+/// True of a run that found its packets late before the first cell.
+pub(crate) fn is_late(ended: &Output) -> bool {
+    ended.status.code() == Some(3) && said(ended).contains(LATE)
 }
 
 /// A complete and undisturbed quick run; `Err` tells why this machine is too busy for it.

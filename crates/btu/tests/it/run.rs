@@ -22,8 +22,10 @@ use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::tiny_plan;
 use crate::program::tiny_run;
+use crate::quick;
 
 #[test]
 fn a_run_leaves_every_file_that_scripts_rely_on() {
@@ -408,17 +410,13 @@ fn is_complete(out: &Path) -> bool {
 
 /// Resumes until every pass is done. `Err` where the emulation is never calm enough to begin.
 fn go_on_to_the_end(out: &Path) -> Result<(), String> {
-    let mut said = String::new();
-    for _ in 0..5 {
-        let ended = resume(out).output().unwrap();
-        said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        match ended.status.code() {
-            Some(0 | 6) => return Ok(()),
-            Some(3) if said.contains("the emulated link does not do what was asked") => {}
-            code => panic!("{code:?}: {said}"),
-        }
+    let ended = quick::undisturbed(|_| resume(out).output().unwrap(), quick::is_late);
+    let said = said(&ended);
+    match ended.status.code() {
+        Some(0 | 6) => Ok(()),
+        _ if quick::is_late(&ended) => Err(said.lines().next().unwrap_or_default().to_owned()),
+        code => panic!("{code:?}: {said}"),
     }
-    Err(said.lines().next().unwrap_or_default().to_owned())
 }
 
 /// No attempt stands in the journal twice, none is missing, and the result has each cell once.

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::quick;
 
 /// Ethernet for 17 Mb/s of TCP payload in segments of 1448 bytes, which take 1538 on the wire.
 const LINE: [&str; 4] = ["--rate", "18.057Mbit/s", "--queue", "64kB"];
@@ -15,8 +16,6 @@ const MU_BYTES_S: f64 = 17e6 / 8.0;
 const LOAD_BYTES_S: f64 = 185e6 / 8.0;
 /// What sockets of `window=65536` and the queue of the line hold at the most: the kernel counts twice what was asked.
 const HELD_BYTES: f64 = 5.0 * 65_536.0;
-/// Who is held up himself looks late: of so many runs one is not.
-const ATTEMPTS: u32 = 3;
 
 /// A run of one test over the line.
 struct Ended {
@@ -42,15 +41,9 @@ impl Ended {
         Self { code: ended.status.code(), said, flow }
     }
 
-    /// The first that met its limit by less than `most`, or else the last of several: whoever looks late finds more.
+    /// A run that met its limit by less than `most`: whoever is held up himself looks late and finds more.
     fn in_time(transport: &str, sent: &str, most: f64) -> Self {
-        let mut ended = Self::of(transport, sent);
-        for _ in 1..ATTEMPTS {
-            if ended.overflow().0 >= most {
-                ended = Self::of(transport, sent);
-            }
-        }
-        ended
+        quick::undisturbed(|_| Self::of(transport, sent), |ended| ended.overflow().0 >= most)
     }
 
     fn number(&self, key: &str) -> f64 {
