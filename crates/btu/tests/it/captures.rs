@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::tiny_plan;
 
 /// A run of the tiny plan with these options.
@@ -20,7 +21,7 @@ fn run(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
     let mut command = btu();
     command.args(["run", "--quiet", "--plan"]).arg(tiny_plan(dir)).args(options);
     let run = command.arg("--out").arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&run.stderr);
+    let said = said(&run);
     assert!(matches!(run.status.code(), Some(0 | 6)), "{said}");
     out
 }
@@ -106,8 +107,7 @@ fn third_parties_read_a_capture(out: &Path, second: &[Value]) {
         let fields = ["_ws.malformed", "_ws.expert.message", "_ws.expert.severity"];
         tshark.args(fields.iter().flat_map(|field| ["-e", field]));
         let read = tshark.output().unwrap();
-        let (rows, said) =
-            (String::from_utf8(read.stdout).unwrap(), String::from_utf8(read.stderr).unwrap());
+        let (said, rows) = (said(&read), String::from_utf8(read.stdout).unwrap());
         let complaints = said.lines().filter(|line| !line.contains("as user \"root\""));
         assert_eq!(complaints.collect::<Vec<_>>(), Vec::<&str>::new());
         assert_eq!(sample["file"]["packets"], rows.lines().count());
@@ -185,7 +185,7 @@ fn a_cell_is_explained_on_request(out: &Path, second: &[Value]) {
     assert!(page.contains("kB of congestion window"), "with the window of the sender");
     assert!(!page.contains("the first write is not in the capture"), "both clocks meet in it");
     let wrong = explain(&["SEND/nothing/none"]);
-    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    let said = said(&wrong);
     assert_eq!(wrong.status.code(), Some(2), "{said}");
     assert!(said.contains("write ") && said.contains(cell), "{said}");
 }
@@ -214,6 +214,6 @@ fn no_cell_is_captured_where_nobody_wants_it() {
     assert!(plan.contains("[capture]\ncells = \"none\""), "{plan}");
     let wrong = btu().args(["run", "--capture", "some"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    let said = said(&wrong);
     assert!(said.contains("some") && said.contains("write abnormal, all or none"), "{said}");
 }

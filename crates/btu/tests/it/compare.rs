@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 use crate::program::tiny_run;
 use crate::quick::quick_run;
 use crate::trust::copied;
@@ -112,7 +113,7 @@ fn results_of_different_plans_are_refused_unless_forced() {
     let folder = TempDir::new().unwrap();
     let out = tiny_run(folder.path());
     let refused = btu().arg("compare").arg(&quick.folder).arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let said = said(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");
     assert!(said.contains("custom (tiny)"), "{said}");
     // Code 5 comes before code 1: of what cannot be compared nothing has failed.
@@ -131,7 +132,7 @@ fn a_condition_that_says_nothing_is_named() {
         let mut command = btu();
         command.args(["compare", "--fail-if", condition]).args([&quick.folder, &quick.folder]);
         let ended = command.output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let said = said(&ended);
         assert_eq!(ended.status.code(), Some(2), "{said}");
         assert!(
             said.contains(condition.split(['<', '>']).next().unwrap()) && said.contains(hint),

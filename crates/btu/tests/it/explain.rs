@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 
 /// A capture of iperf3 through a link with these options.
 fn captured(folder: &Path, options: &[&str], bytes: &str) -> std::path::PathBuf {
@@ -167,7 +168,7 @@ fn headers_that_were_written_hold_nothing_that_was_sent() {
 /// One line that names the place and the value, and exit code 2.
 fn refused(arguments: &[&str]) -> String {
     let ended = btu().arg("explain").args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = said(&ended);
     assert_eq!(ended.status.code(), Some(2), "{said}");
     assert!(ended.stdout.is_empty());
     said

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 use crate::quick::shown;
 
 /// What headless Chromium makes of a page: its document and everything its console said.
@@ -25,8 +26,8 @@ fn open(page: &Path, options: &[&str]) -> Page {
     command.arg(format!("--user-data-dir={}", profile.path().display())).args(options);
     command.arg(format!("file://{}", page.display()));
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}", said(&output));
+    let stderr = said(&output);
     Page {
         document: String::from_utf8_lossy(&output.stdout).into_owned(),
         console: stderr.lines().filter(|l| l.contains(":CONSOLE")).map(String::from).collect(),

@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::program::btu;
+use crate::program::said;
 
 /// Every verb that `btu --help` shows.
 fn verbs() -> Vec<String> {
@@ -41,7 +42,7 @@ fn every_verb_has_a_manual_page() {
     let one = btu().args(["man", "agent", "invite"]).output().unwrap();
     assert_eq!(one.stdout, std::fs::read(folder.path().join("btu-agent-invite.1")).unwrap());
     let unknown = btu().args(["man", "agent", "invit"]).output().unwrap();
-    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    let said = said(&unknown);
     assert_eq!(unknown.status.code(), Some(2), "{said}");
     assert!(said.contains("no verb \"invit\"; write invite, status, stop-all, resume"), "{said}");
     let document = btu().args(["man", "run", "--json"]).output().unwrap();
@@ -66,12 +67,12 @@ fn shells_read_their_completions() {
         );
         if crate::skip::installed(shell) {
             let read = Command::new(shell).args(["-n", "-c", &script]).output().unwrap();
-            assert!(read.status.success(), "{shell}: {}", String::from_utf8_lossy(&read.stderr));
+            assert!(read.status.success(), "{shell}: {}", said(&read));
         }
     }
     let unknown = btu().args(["completions", "tcsh"]).output().unwrap();
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("write bash, zsh or fish"));
+    assert!(said(&unknown).contains("write bash, zsh or fish"));
 }
 
 /// `systemd-analyze` rates 0 (confined) to 10.
@@ -102,7 +103,7 @@ fn confined(here: &Path, most: u32) -> String {
     let (mut told, threshold) = (String::new(), format!("--threshold={most}"));
     for task in [&["verify"][..], &["security", "--offline=true", &threshold]] {
         let done = Command::new("systemd-analyze").args(task).arg(here).output().unwrap();
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let said = said(&done);
         // It looks at the units of the machine, too: what it says of those is not ours.
         assert!(!said.contains("btu-agent.service"), "{task:?}: {said}");
         assert!(done.status.success(), "{task:?}: {said}");

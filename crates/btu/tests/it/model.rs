@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 
 fn document(args: &[&str]) -> Value {
     let out = run(btu().arg("model").args(args).arg("--json")).unwrap();
@@ -89,7 +90,7 @@ fn a_wrong_model_or_argument_exits_2_and_names_the_legal_ones() {
         ("vdi(speed=1)", "vdi has no parameter \"speed\"; write duration"),
     ] {
         let ended = btu().args(["model", "show", text]).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let said = said(&ended);
         assert_eq!(ended.status.code(), Some(2), "{said}");
         assert!(said.contains(part), "{said}");
     }

@@ -17,6 +17,7 @@ use crate::commands::run;
 use crate::program::assert_reported_again;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::program::said;
 
 /// Few sizes, few rounds, little time for each point.
 pub(super) const SHORT: [&str; 6] =
@@ -136,9 +137,9 @@ fn rising_order_goes_once_over_each_connection_as_netpipe_does() {
     let folder = TempDir::new().unwrap();
     let args = ["unix", "--order", "rising", "--connections", "2", "--sizes", "1kB,8B,64B"];
     let path = ["--on", "loopback", "--reference", "off", "--chasms", "off"];
-    let said = run(&mut short(folder.path(), &[&args[..], &path].concat())).unwrap();
-    let words: Vec<&str> = said.split_whitespace().collect();
-    assert!(words.join(" ").contains("visits in rising order, 3 rounds"), "{said}");
+    let brief = run(&mut short(folder.path(), &[&args[..], &path].concat())).unwrap();
+    let words: Vec<&str> = brief.split_whitespace().collect();
+    assert!(words.join(" ").contains("visits in rising order, 3 rounds"), "{brief}");
     let result = read_json(&folder.path().join("out/result.json"));
     assert_eq!(result["order"], "rising");
     let visited = visited(folder.path());
@@ -152,7 +153,7 @@ fn rising_order_goes_once_over_each_connection_as_netpipe_does() {
     let mut explain = btu();
     let ended = explain.current_dir(folder.path()).args(["explain", "out", "--json"]).output();
     let ended = ended.unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let told = said(&ended);
     assert_eq!((ended.status.code(), ended.stdout.len()), (Some(2), 0), "{told}");
     assert!(told.contains("out: the result of btu pingpong, which has no cells"), "{told}");
 }
@@ -335,7 +336,7 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     let refused = |args: &[&str]| {
         let ended = btu().arg("pingpong").args(args).output().unwrap();
         assert_eq!(ended.status.code(), Some(2), "{args:?}");
-        String::from_utf8_lossy(&ended.stderr).into_owned()
+        said(&ended)
     };
     assert!(refused(&["pigeon"]).contains("unknown transport \"pigeon\"; write all, tcp, udp"));
     assert!(
@@ -398,7 +399,7 @@ fn a_size_that_no_transport_carries_is_refused_before_anything_is_measured() {
     needs!();
     let folder = TempDir::new().unwrap();
     let ended = short(folder.path(), &["udp", "--sizes", "70000B"]).output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
+    let told = said(&ended);
     assert_eq!(ended.status.code(), Some(2), "{told}");
     assert!(
         told.contains("udp carries up to 65507 B, and the smallest block is 70000 B"),
@@ -426,11 +427,11 @@ fn a_check_of_contents_refuses_what_it_would_leave_out_wherever_it_is_asked_for(
         command.current_dir(folder.path()).args(["pingpong", "--dry-run"]).args(args);
         command.output().unwrap()
     };
-    let refused = |args: &[&str], said: &str| {
+    let refused = |args: &[&str], why: &str| {
         let ended = ended(args);
         assert_eq!(ended.status.code(), Some(2), "{args:?}");
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert!(told.contains(said), "{args:?}: {told}");
+        let told = said(&ended);
+        assert!(told.contains(why), "{args:?}: {told}");
     };
     let why = "verify checks ping-pong with one write; leave";
     refused(&["--verify", "--mode", "streaming"], &format!("{why} mode streaming out"));

@@ -148,7 +148,7 @@ pub(crate) fn is_left_alone(result: &Path, verb: &str) {
     let before = content();
     let again = btu().args([verb, "--resume"]).arg(result).output().unwrap();
     assert_eq!(again.status.code(), Some(0));
-    let said = String::from_utf8_lossy(&again.stderr);
+    let said = said(&again);
     assert!(said.contains("the measurement is finished"), "{said}");
     assert!(content() == before, "it was changed");
 }

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 use crate::program::tiny_run;
 use crate::quick::quick_run;
 use crate::trust::copied;
@@ -36,7 +37,7 @@ fn copies_of_one_measurement_count_once() {
     let mut command = btu();
     command.args(["rank", "--unranked", "--json"]).arg(format!("mine={}", quick.folder.display()));
     let ended = command.args([&copy, &bundle]).output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let told = said(&ended);
     for name in ["copy", "packed"] {
         let counted = format!("{name} is the same measurement as mine: it counts once");
         assert!(told.contains(&counted), "{told}");
@@ -63,7 +64,7 @@ fn of_copies_the_valid_and_best_signed_one_counts() {
     let mut command = btu();
     command.args(["rank", "--unranked", "--json"]).args([&altered, &unsigned]).arg(mine);
     let ended = command.output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let told = said(&ended);
     for line in
         ["altered is the same measurement as unsigned", "unsigned is the same measurement as mine"]
     {
@@ -124,7 +125,7 @@ fn results_of_different_plans_are_refused_with_what_differs() {
     let folder = TempDir::new().unwrap();
     let out = tiny_run(folder.path());
     let ended = btu().args(["rank", "--json"]).arg(&quick.folder).arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = said(&ended);
     assert_eq!(ended.status.code(), Some(5), "{said}");
     assert!(said.contains("preset: quick (") && said.contains("custom (tiny)"), "{said}");
     let found: Value = serde_json::from_slice(&ended.stdout).unwrap();

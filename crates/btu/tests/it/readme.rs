@@ -9,6 +9,7 @@ use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::program::said;
 use crate::quick;
 use crate::quick::quick_run;
 
@@ -175,7 +176,7 @@ fn every_command_that_the_readme_shows_is_one_that_the_program_reads() {
         };
         let code = |more: &str| {
             let ended = shell(&format!("{command} {more}"), folder.path()).output().unwrap();
-            (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+            (ended.status.code(), said(&ended))
         };
         let (ended, said) = code(last);
         assert_eq!(ended, Some(0), "`{command} {last}`: {said}");

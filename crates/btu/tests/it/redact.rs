@@ -7,6 +7,7 @@ use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::tiny_plan;
 use crate::trust::verified;
 
@@ -47,9 +48,9 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     let plan = tiny_plan(folder.path());
     run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(path("own"))).unwrap();
     run(btu().arg("redact").arg(path("own")).arg("-o").arg(path("once.btu"))).unwrap();
-    let said =
+    let told =
         run(btu().arg("redact").arg(path("once.btu")).arg("-o").arg(path("twice.btu"))).unwrap();
-    assert!(said.contains("nothing to redact"), "{said}");
+    assert!(told.contains("nothing to redact"), "{told}");
     let bytes = |name: &str| std::fs::read(path(name)).unwrap();
     assert_eq!(bytes("once.btu"), bytes("twice.btu"));
     let hosts = path("own").join("hosts.json");
@@ -61,7 +62,7 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     std::fs::write(&hosts, changed).unwrap();
     let refused =
         btu().arg("redact").arg(path("own")).arg("-o").arg(path("laundered")).output().unwrap();
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let said = said(&refused);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
 }

@@ -39,7 +39,7 @@ fn a_run_leaves_every_file_that_scripts_rely_on() {
         .arg(&out)
         .output()
         .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{}", said(&run));
     for file in [
         "plan.toml",
         "plan.given.toml",
@@ -126,7 +126,7 @@ fn bad_options_name_place_value_and_legal_values() {
     ];
     for (options, message) in cases {
         let run = btu().current_dir(dir.path()).arg("run").args(options).output().unwrap();
-        let stderr = String::from_utf8(run.stderr).unwrap();
+        let stderr = said(&run);
         assert_eq!(run.status.code(), Some(2), "{options:?}: {stderr}");
         assert!(stderr.contains(message), "{options:?}: {stderr}");
     }
@@ -156,7 +156,7 @@ fn options_that_contradict_each_other_are_named_and_nothing_is_made() {
     ];
     for (options, words) in cases {
         let run = btu().current_dir(dir.path()).arg("run").args(options).output().unwrap();
-        let stderr = String::from_utf8(run.stderr).unwrap();
+        let stderr = said(&run);
         assert_eq!(run.status.code(), Some(2), "{options:?}: {stderr}");
         for word in words {
             assert!(stderr.contains(word), "{options:?}: {word}: {stderr}");
@@ -173,7 +173,7 @@ fn a_directory_with_something_in_it_is_refused() {
     let run =
         btu().args(["run", "--plan"]).arg(plan).arg("--out").arg(dir.path()).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
-    assert!(String::from_utf8(run.stderr).unwrap().contains("not empty"));
+    assert!(said(&run).contains("not empty"));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_tmpfs_for_the_io_activity_is_refused_unless_allowed() {
         .args(["run", "--activities", "io", "--io-dir", "/dev/shm", "--plan"])
         .arg(tiny_plan(dir.path()));
     let run = command.arg("--out").arg(dir.path().join("r")).output().unwrap();
-    let stderr = String::from_utf8(run.stderr).unwrap();
+    let stderr = said(&run);
     assert_eq!(run.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("tmpfs") && stderr.contains("--allow-tmpfs"), "{stderr}");
 }
@@ -207,7 +207,7 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
     let partial = read_json(&out.join("result.json"));
     assert_eq!(partial["complete"], false);
     let resumed = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    assert!(resumed.status.success(), "{}", said(&resumed));
     assert_eq!(read_json(&out.join("result.json"))["complete"], true);
     each_cell_was_measured_once(&out, &TINY);
 }
@@ -224,7 +224,7 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     let mut first = btu();
     first.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
     let first = first.output().unwrap();
-    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
+    assert_eq!(first.status.code(), Some(0), "{}", said(&first));
     let files = || {
         let read = |name: &str| std::fs::read(out.join(name)).unwrap();
         ["samples.jsonl", "events.jsonl", "result.json", "report.html", "signatures.json"].map(read)
@@ -232,7 +232,7 @@ fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     let before = files();
     std::fs::remove_file(out.join("report.html")).unwrap();
     let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&again.stderr);
+    let said = said(&again);
     assert_eq!(again.status.code(), Some(0), "{said}");
     assert!(
         said.contains("the measurement is finished; only its files are rendered again"),
@@ -258,7 +258,7 @@ fn a_finished_run_that_was_cut_by_hand_is_not_signed_anew() {
     }
     let before = std::fs::read(out.join("result.json")).unwrap();
     let again = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&again.stderr);
+    let said = said(&again);
     assert_eq!(again.status.code(), Some(2), "{said}");
     let place = "not what was measured: samples.jsonl: pass 1 is missing: the next one is pass 2";
     assert!(said.contains(place), "{said}");
@@ -277,12 +277,12 @@ fn a_run_that_was_killed_before_it_began_is_started_again() {
         std::fs::write(out.join(name), "").unwrap();
     }
     let resumed = btu().args(["run", "--quiet", "--resume"]).arg(&out).output().unwrap();
-    let said = String::from_utf8_lossy(&resumed.stderr);
-    assert_eq!(resumed.status.code(), Some(2), "{said}");
-    assert!(said.contains("start the run again, with --out and this directory"), "{said}");
+    let told = said(&resumed);
+    assert_eq!(resumed.status.code(), Some(2), "{told}");
+    assert!(told.contains("start the run again, with --out and this directory"), "{told}");
     let run =
         btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out).output().unwrap();
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     assert_eq!(read_json(&out.join("result.json"))["complete"], true);
 }
 

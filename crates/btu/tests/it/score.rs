@@ -3,6 +3,7 @@
 use crate::commands::run;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::program::said;
 
 /// One case, one application: 2 and 8 Mb/s beside two activities, slowdowns 2 and 8.
 const TABLE: &str = r#"{"activities_base": {"cpu": 100.0, "io": 80.0}, "cells": [
@@ -36,7 +37,7 @@ fn a_contradiction_names_its_cell_and_exits_2() {
     let wrong = TABLE.replace("\"activity_rate\": 50.0", "\"goodput_mbps\": 3.0");
     let (_folder, file) = table(&wrong);
     let output = btu().arg("score").arg(&file).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = said(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("cells[0]") && output.stdout.is_empty(), "{said}");
 }

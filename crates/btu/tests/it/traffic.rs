@@ -21,6 +21,7 @@ use crate::program::ended_within;
 use crate::program::is_left_alone;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -238,7 +239,7 @@ fn all_are_sent(models: &[&Value], transport: &str) {
         let name = model["name"].as_str().unwrap();
         let path = format!("path = \"test -> active\"\ntransport = \"{transport}\"");
         let drain = if model["feedback"] == "open" { "drain = \"yes\"\n" } else { "" };
-        let sent = said(name);
+        let sent = sent(name);
         format!("[[cluster.test]]\nname = \"{name}\"\n{path}\n{drain}type = \"{sent}\"\n")
     };
     let tests: String = models.iter().map(test).collect();
@@ -279,7 +280,7 @@ fn all_are_sent(models: &[&Value], transport: &str) {
 }
 
 /// What a test of this model sends. Sessions of files and reports of devices are minutes and hours apart.
-fn said(name: &str) -> String {
+fn sent(name: &str) -> String {
     let often = match name {
         "ftp" | "telnet" => "interarrival=20 ms, ",
         "iot" => "mode=burst, devices=10000, ",
@@ -291,7 +292,7 @@ fn said(name: &str) -> String {
 /// All bytes of the train that this test draws from seed 1, both ways.
 fn drawn(name: &str) -> u64 {
     let files = |_: &str| Err("no files".to_owned());
-    let (call, _) = btu_core::traffic::call(&said(name), Dialect::Btu, &files).unwrap();
+    let (call, _) = btu_core::traffic::call(&sent(name), Dialect::Btu, &files).unwrap();
     let time = Nanos::from_millis(400);
     let streams = Streams::new(1, &format!("all/{name}"));
     let messages = btu_core::traffic::preview(&call, &streams, time, usize::MAX);
@@ -303,7 +304,7 @@ fn drawn(name: &str) -> u64 {
 /// gets to, whatever their answers took. Nothing is less than a byte.
 fn asked(name: &str, exchanges: u64) -> u64 {
     let files = |_: &str| Err("no files".to_owned());
-    let (call, _) = btu_core::traffic::call(&said(name), Dialect::Btu, &files).unwrap();
+    let (call, _) = btu_core::traffic::call(&sent(name), Dialect::Btu, &files).unwrap();
     let train = call.train(&Streams::new(1, &format!("all/{name}")));
     let Some(Train::Closed(mut train)) = train else { panic!("{name} waits for no answer") };
     let exchanges = usize::try_from(exchanges).unwrap();
@@ -396,7 +397,7 @@ fn what_cannot_be_asked_for_is_refused_with_the_remedy() {
     std::fs::write(folder.path().join("c.txt"), "").unwrap();
     let refused = |args: &[&str]| {
         let ended = traffic(folder.path(), args).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let said = said(&ended);
         assert_eq!(ended.status.code(), Some(2), "{args:?}: {said}");
         said
     };
@@ -455,7 +456,7 @@ fn what_cannot_be_carried_is_refused_before_anything_runs() {
         for more in [&["--dry-run"][..], &["--out", "out"]] {
             let args = [&[name][..], more].concat();
             let ended = traffic(folder.path(), &args).output().unwrap();
-            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let said = said(&ended);
             assert_eq!((ended.status.code(), ended.stdout.len()), (Some(2), 0), "{said}");
             assert!(said.contains(place) && said.contains(reason), "{said}");
             assert!(!folder.path().join("out").exists(), "{name}");

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::program::btu;
 use crate::program::read_json;
+use crate::program::said;
 use crate::quick;
 
 /// Ethernet for 17 Mb/s of TCP payload in segments of 1448 bytes, which take 1538 on the wire.
@@ -34,8 +35,8 @@ impl Ended {
         let mut command = btu();
         command.current_dir(folder.path()).args(["traffic", "a.toml"]).args(LINE);
         let ended = command.args(["--seed", "3", "--out", "out", "--quiet"]).output().unwrap();
+        let errors = said(&ended);
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(folder.path().join("out/result.json").exists(), "{said}{errors}");
         let flow = read_json(&folder.path().join("out/result.json"))["flows"][0].clone();
         Self { code: ended.status.code(), said, flow }

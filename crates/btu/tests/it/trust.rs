@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::said;
 use crate::quick::quick_run;
 
 /// A copy of a stored result without its captured packets, to be changed.
@@ -26,7 +27,7 @@ pub(crate) fn copied(from: &Path, to: &Path) -> PathBuf {
 /// What `btu verify --json` says, with the exit code.
 pub(crate) fn verified(path: &Path, options: &[&str]) -> (Option<i32>, Value) {
     let ended = btu().args(["verify", "--json"]).args(options).arg(path).output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = said(&ended);
     let document = serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("{said}"));
     (ended.status.code(), document)
 }
@@ -129,7 +130,7 @@ fn a_hostile_bundle_is_one_message_and_exit_2() {
         std::fs::write(&file, content).unwrap();
         for verb in ["verify", "report"] {
             let ended = btu().arg(verb).arg(&file).output().unwrap();
-            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let said = said(&ended);
             assert_eq!(ended.status.code(), Some(2), "{verb}: {said}");
             assert!(said.starts_with("btu: ") && said.contains("evil.btu"), "{verb}: {said}");
         }
@@ -145,7 +146,7 @@ fn a_host_without_a_key_measures_and_says_that_nobody_signed() {
     let mut command = btu();
     command.args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out);
     let ended = command.env("BTU_STATE_DIR", "/proc/no-place-for-keys").output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = said(&ended);
     assert!(ended.status.success() && said.contains("the result is not signed"), "{said}");
     assert_eq!(verified(&out, &[]).1["tier"], "unsigned");
     assert_eq!(verified(&out, &["--allow-unsigned"]).0, Some(0));

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::commands::needs;
 use crate::program::btu;
+use crate::program::said;
 use crate::program::signal;
 use crate::program::tiny_plan;
 use crate::program::wait_until;
@@ -72,7 +73,7 @@ fn what_is_in_the_way_is_named_with_its_option_and_nothing_is_made() {
         (&["pingpong", "--seed", "-1"], "write a whole number from 0"),
     ] {
         let refused = btu().current_dir(folder.path()).args(words).output().unwrap();
-        let said = String::from_utf8_lossy(&refused.stderr);
+        let said = said(&refused);
         assert_eq!(
             (refused.status.code(), refused.stdout.len()),
             (Some(2), 0),
@@ -93,7 +94,7 @@ fn a_wrong_verb_is_told_the_legal_ones() {
         (&[no_text][..], "write agent, bundle, compare"),
     ] {
         let refused = btu().args(words).output().unwrap();
-        let said = String::from_utf8_lossy(&refused.stderr);
+        let said = said(&refused);
         assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{said}");
         let named =
             format!("error: unrecognized subcommand '{}'\n", words[words.len() - 1].display());
@@ -149,7 +150,7 @@ fn every_verb_writes_one_json_document() {
 /// The document that a command wrote, the only thing on stdout.
 fn one_document(command: &mut Command, codes: &[i32]) -> Value {
     let ended = command.output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let said = said(&ended);
     assert!(codes.iter().any(|code| ended.status.code() == Some(*code)), "{command:?}: {said}");
     let document: Value = serde_json::from_slice(&ended.stdout)
         .unwrap_or_else(|error| panic!("{command:?}: {error}: {said}"));

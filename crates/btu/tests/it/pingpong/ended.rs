@@ -14,6 +14,7 @@ use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::is_left_alone;
 use crate::program::read_json;
+use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -122,7 +123,7 @@ fn what_is_not_connected_in_time_ends_its_own_points_and_no_others() {
     let folder = TempDir::new().unwrap();
     let args = ["shm", "xdp", "--sizes", "64B", "--patience", "1us", "--chasms", "off"];
     let ended = short(folder.path(), &args).output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let told = said(&ended);
     assert_eq!(ended.status.code(), Some(6), "{told}");
     let result = read_json(&folder.path().join("out/result.json"));
     let [shm, xdp] = result["curves"].as_array().unwrap().as_slice() else { panic!("{result:#}") };
@@ -137,7 +138,7 @@ fn what_is_not_connected_in_time_ends_its_own_points_and_no_others() {
     let mut alone = btu();
     alone.current_dir(folder.path()).args(["pingpong", "xdp", "--sizes", "64B", "--out", "alone"]);
     let ended = alone.args(["--patience", "1us"]).output().unwrap();
-    assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(3), "{}", said(&ended));
     assert!(!folder.path().join("alone").exists());
 }
 
@@ -218,9 +219,9 @@ fn an_interrupt_keeps_what_there_is_reports_it_and_can_be_resumed() {
         let ended = ended_within(&mut child, Duration::from_mins(1)).unwrap();
         assert_eq!(ended.code(), Some(code));
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(said.contains("INCOMPLETE") && said.contains("T(1 B) us"), "{said}");
-        let hint = String::from_utf8_lossy(&output.stderr).into_owned();
+        let brief = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(brief.contains("INCOMPLETE") && brief.contains("T(1 B) us"), "{brief}");
+        let hint = said(&output);
         assert!(hint.contains("btu pingpong --resume out"), "{hint}");
         let result = read_json(&folder.path().join("out/result.json"));
         assert_eq!(result["complete"], false);
