@@ -130,12 +130,11 @@ fn three_hosts_make_one_result() {
             }
         }
         for agent in [&active, &passive] {
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
             assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
         }
         signed::by_all_three(&dir, [&active, &passive]);
-        let report = hosts.btu(2).arg("report").arg(&dir).args(["--json"]).output().unwrap();
-        assert_eq!(report.status.code(), Some(0), "{}", said(&report));
+        hosts.btu(2).arg("report").arg(&dir).args(["--json"]).ends_with(0);
     });
 }
 
@@ -189,7 +188,7 @@ fn emulated_links_in_front_of_the_agents_make_the_matrix_whole() {
             signed::catches_a_change(&dir, &hosts.path(&format!("of-{role}")), role);
         }
         for agent in [&active, &passive] {
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
         }
     });
 }
@@ -204,22 +203,18 @@ fn nobody_who_was_not_invited_gets_anything() {
         let (head, tail) = invite.split_once('@').unwrap();
         let (key, secret) = head.rsplit_once('.').unwrap();
         let wrong = format!("{key}.{}@{tail}", "0".repeat(secret.len()));
-        let refused = hosts.btu(2).args(["pair", &wrong, "--name", "lab1"]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        let refused = hosts.btu(2).args(["pair", &wrong, "--name", "lab1"]).ends_with(4);
         assert!(said(&refused).contains("no such invitation"), "{}", said(&refused));
         let other = hosts.agent(1, &[]);
         let thief = other.invite().replace(other.address(), agent.address());
-        let refused = hosts.btu(2).args(["pair", &thief, "--name", "lab1"]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        let refused = hosts.btu(2).args(["pair", &thief, "--name", "lab1"]).ends_with(4);
         assert!(!said(&refused).contains("paired with"));
         // An invitation is good once.
-        let first = hosts.btu(2).args(["pair", &invite, "--name", "lab1"]).output().unwrap();
-        assert_eq!(first.status.code(), Some(0), "{}", said(&first));
+        hosts.btu(2).args(["pair", &invite, "--name", "lab1"]).ends_with(0);
         let third = hosts.state("third");
         let mut again = hosts.btu(2);
         again.env("BTU_STATE_DIR", third).args(["pair", &invite, "--name", "lab1"]);
-        let again = again.output().unwrap();
-        assert_eq!(again.status.code(), Some(4), "{}", said(&again));
+        again.ends_with(4);
         let unknown = hosts.run(SOME, "none", &["--active", "lab9"]).output().unwrap();
         assert_eq!(unknown.status.code(), Some(2));
         assert!(said(&unknown).contains("known here: lab1"), "{}", said(&unknown));
@@ -232,8 +227,7 @@ fn a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed() {
     let name = "agent::a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let mut first = hosts.run(LONG, "first", &["--active", "lab1"]).spawn().unwrap();
         wait_until(|| agent.workers() == 1);
         let mut second = hosts.run(SOME, "second", &["--active", "lab1"]).begun();
@@ -244,7 +238,7 @@ fn a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed() {
         let (code, told) = ended(&mut second, A_LOT);
         assert_eq!(code, Some(0), "{told}");
         assert!(told.contains("agent lab1 works for others: place 1 in its queue"), "{told}");
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
     });
 }
 
@@ -253,23 +247,21 @@ fn a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later() {
     let name = "agent::a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later";
     isolated(name, || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "0"];
         let mut run = hosts.run(MANY, "result", &options).stderr(Stdio::null()).spawn().unwrap();
         let result = hosts.path("result");
         wait_until(|| has_records(&result, 4));
         agent.kill();
         assert_eq!(run.wait().unwrap().code(), Some(4));
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         assert_eq!(read_json(&result.join("result.json"))["complete"], false);
         let events = lines(&result.join("events.jsonl"));
         assert!(events.iter().any(|event| event["event"] == "agent_lost"), "{events:?}");
         agent.restart();
         let mut again = hosts.btu(2);
         again.args(["run", "--quiet", "--active", "lab1", "--resume"]).arg(&result);
-        let again = again.output().unwrap();
-        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        again.ends_with(0);
         assert_eq!(read_json(&result.join("result.json"))["complete"], true);
         let cells = measured(&result);
         let mut unique = cells.clone();
@@ -285,8 +277,7 @@ fn a_killed_agent_takes_its_worker_along_and_the_run_goes_on_later() {
 fn an_agent_that_comes_back_in_time_is_used_again() {
     isolated("agent::an_agent_that_comes_back_in_time_is_used_again", || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "60"];
         let mut run = hosts.run(MANY, "result", &options).stderr(Stdio::null()).spawn().unwrap();
         wait_until(|| has_records(&hosts.path("result"), 4));
@@ -304,8 +295,7 @@ fn an_agent_that_comes_back_in_time_is_used_again() {
 fn stop_all_ends_all_work_until_resume() {
     isolated("agent::stop_all_ends_all_work_until_resume", || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "0"];
         let mut run = hosts.run(LONG, "result", &options).spawn().unwrap();
         wait_until(|| agent.workers() == 1);
@@ -314,18 +304,16 @@ fn stop_all_ends_all_work_until_resume() {
             (&stopped["stopped"], &stopped["working_for"]),
             (&true.into(), &Value::Array(Vec::new()))
         );
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         signal(run.id(), "INT");
         assert!(ended_within(&mut run, A_LOT).is_some());
         // It stays stopped, also after a restart.
         agent.kill();
         agent.restart();
-        let refused = hosts.run(SOME, "refused", &options).output().unwrap();
-        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        let refused = hosts.run(SOME, "refused", &options).ends_with(4);
         assert!(said(&refused).contains("all work was stopped here"), "{}", said(&refused));
         assert_eq!(agent.admin("resume")["stopped"], false);
-        let run = hosts.run(SOME, "resumed", &options).output().unwrap();
-        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+        hosts.run(SOME, "resumed", &options).ends_with(0);
     });
 }
 
@@ -333,15 +321,12 @@ fn stop_all_ends_all_work_until_resume() {
 fn the_policy_of_the_agent_wins() {
     isolated("agent::the_policy_of_the_agent_wins", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\nactivities = []\ndata_ports = [7420, 7440]\n"]);
-        hosts.pair(&agent, "lab1");
-        let refused = hosts.run(SOME, "refused", &["--active", "lab1"]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
+        let agent = hosts.lab1(&["[[class]]\nactivities = []\ndata_ports = [7420, 7440]\n"]);
+        let refused = hosts.run(SOME, "refused", &["--active", "lab1"]).ends_with(4);
         assert!(said(&refused).contains("policy: the activity ftp is not allowed here"));
         assert!(agent.status()["last_refusals"][0].as_str().unwrap().contains("ftp"));
         let plan = SOME.replace(", \"ftp\"", "");
-        let allowed = hosts.run(&plan, "allowed", &["--active", "lab1"]).output().unwrap();
-        assert_eq!(allowed.status.code(), Some(0), "{}", said(&allowed));
+        hosts.run(&plan, "allowed", &["--active", "lab1"]).ends_with(0);
         let unknown = hosts.dir().join("wrong.toml");
         std::fs::write(&unknown, "max_rate = 1\n").unwrap();
         let mut wrong = hosts.btu(1);

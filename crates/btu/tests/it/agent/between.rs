@@ -90,8 +90,7 @@ fn agents_send_to_each_other_and_a_third_host_has_the_figures_of_both() {
         let mut sweep = hosts.btu(2);
         sweep.args(["traffic", "sweep", "sessions", "--values", "1,3", "--time", "100ms"]);
         sweep.args(["--passes", "1", "--test", "lab1", "--peer", "lab2", "--out", "s", "--json"]);
-        let sweep = sweep.output().unwrap();
-        assert_eq!(sweep.status.code(), Some(0), "{}", said(&sweep));
+        let sweep = sweep.ends_with(0);
         let sweep: Value = serde_json::from_slice(&sweep.stdout).unwrap();
         assert_eq!(sweep["cells"].as_array().unwrap().len(), 2, "{sweep:#}");
     });
@@ -115,8 +114,7 @@ fn one_machine_has_one_clock(result: &Value) {
 
 /// Who gets the result sees nobody's name in it, and that it was not changed.
 fn redacted(hosts: &Hosts) {
-    let done = hosts.btu(2).args(["redact", "result", "-o", "public"]).output().unwrap();
-    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    hosts.btu(2).args(["redact", "result", "-o", "public"]).ends_with(0);
     for file in std::fs::read_dir(hosts.path("public")).unwrap() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -128,14 +126,12 @@ fn redacted(hosts: &Hosts) {
     let alias = placed["agent_test"]["value"].as_str().unwrap();
     let plan = std::fs::read_to_string(hosts.path("public/plan.toml")).unwrap();
     assert!(alias.starts_with("host-") && plan.contains(&format!("test = \"{alias}\"")), "{plan}");
-    let verified = hosts.btu(2).args(["verify", "public"]).output().unwrap();
-    assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
+    hosts.btu(2).args(["verify", "public"]).ends_with(0);
 }
 
 /// The agent that measured stands for the result, and says who the other one is.
 fn signed_by(hosts: &Hosts, agent: &Black<'_>) {
-    let verified = hosts.btu(2).args(["verify", "result", "--json"]).output().unwrap();
-    assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
+    let verified = hosts.btu(2).args(["verify", "result", "--json"]).ends_with(0);
     let verified: Value = serde_json::from_slice(&verified.stdout).unwrap();
     assert_eq!(verified["signers"][0]["id"], agent.id(), "{verified:#}");
     let disclosed = read_json(&hosts.path("result/hosts.json"));

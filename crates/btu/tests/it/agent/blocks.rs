@@ -30,8 +30,7 @@ fn a_paired_host_answers_blocks_over_every_transport_of_a_network() {
         "agent::blocks::a_paired_host_answers_blocks_over_every_transport_of_a_network",
         || {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &["[[class]]\ndata_ports = [7420, 7499]\n"]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&["[[class]]\ndata_ports = [7420, 7499]\n"]);
             let mut args =
                 vec!["all", "--sizes", "1B,1400B,60kB", "--rounds", "2", "--out", "result"];
             args.extend(["--point-time", "5ms", "--chasms", "off", "--patience", "60s", "--json"]);
@@ -60,7 +59,7 @@ fn a_paired_host_answers_blocks_over_every_transport_of_a_network() {
                     "{host}"
                 );
             }
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
             let checked =
                 pingpong(&hosts, &["tcp", "udp", "--verify", "--sizes", "2kB", "--out", "v"]);
             assert_eq!(checked.status.code(), Some(0), "{}", said(&checked));
@@ -78,8 +77,7 @@ fn p3_the_chasm_between_two_hosts_is_searched_for_and_nothing_wrong_is_said_of_i
                 p3_the_chasm_between_two_hosts_is_searched_for_and_nothing_wrong_is_said_of_it";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let _agent = hosts.lab1(&[]);
         let mut args = vec!["tcp", "--header", "16B", "--nodelay", "off", "--resolution", "8B"];
         args.extend(["--chasm-time", "8s", "--reference", "off", "--rounds", "5"]);
         args.extend(["--sizes", "8B,16B,200B,1600B,3000B", "--point-time", "20ms"]);
@@ -107,8 +105,7 @@ fn an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others() {
         "agent::blocks::an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others";
     isolated(name, || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[]);
         let mut command = hosts.btu(2);
         command.args(["pingpong", "tcp", "--peer", "lab1", "--quiet"]);
         command.args(["--sizes", "8B,64B,512B,4kB", "--rounds", "100", "--point-time", "1s"]);
@@ -123,7 +120,7 @@ fn an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others() {
         wait_until(|| visits() > 20);
         agent.kill();
         assert_eq!(child.wait().unwrap().code(), Some(4));
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         let kept = visits();
         let ends = lines(&samples).into_iter().filter(|line| line["kind"] == "ping_pong_visit");
         let failed: Vec<Value> =
@@ -143,8 +140,7 @@ fn an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others() {
         assert!(said(&again).contains("no --peer was given"), "{}", said(&again));
         let mut again = hosts.btu(2);
         again.args(["pingpong", "--quiet", "--peer", "lab1", "--resume", "result"]);
-        let again = again.output().unwrap();
-        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        again.ends_with(0);
         assert!(visits() > kept, "nothing was left to measure");
         assert_eq!(read_json(&hosts.path("result/result.json"))["complete"], true);
     });
@@ -154,8 +150,7 @@ fn an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others() {
 fn an_agent_whose_policy_names_no_service_answers_no_block() {
     isolated("agent::blocks::an_agent_whose_policy_names_no_service_answers_no_block", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\nservices = []\n"]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&["[[class]]\nservices = []\n"]);
         let refused = pingpong(&hosts, &["tcp"]);
         assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
         let reason = "policy: the service pingpong is not allowed here";

@@ -55,7 +55,7 @@ fn assert_has(hosts: &Hosts, result: &str, count: usize) {
 
 /// A run of a few cells, as if nothing had happened: an agent that is lost is not waited for.
 pub(super) fn assert_works(hosts: &Hosts, agent: &Black<'_>, out: &str) {
-    wait_until(|| agent.workers() == 0);
+    agent.is_idle_soon();
     let path = hosts.path(&format!("{out}.stderr"));
     let mut run = hosts.run(SOME, out, &["--active", "lab1", "--reconnect", "0"]);
     let mut run = run.stderr(File::create(&path).unwrap().into()).spawn().unwrap();
@@ -76,8 +76,7 @@ fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_men
     let name = "a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_mended";
     isolated(&format!("agent::broken::{name}"), || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "240"];
         let plan = few().replace("60ms", "500ms").replace("\"netscape\", ", "");
         let mut run = hosts.run(&plan, "result", &options);
@@ -94,7 +93,7 @@ fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_men
         let ended = ended_within(&mut run, A_LOT).expect("the run hangs");
         assert_eq!(ended.code(), Some(0));
         assert_has(&hosts, "result", 2 * 2 * 2);
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
     });
 }
 
@@ -105,8 +104,7 @@ fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
     isolated(name, || {
         let hosts = Hosts::new();
         let front = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
-        let mut agent = hosts.agent(0, &[front]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[front]);
         let plan = short_plan("\"SEND+DL\"", "netscape", 1).replace("20ms", "1s");
         let options = ["--active", "lab1", "--reconnect", "240"];
         let mut run = hosts.run(&plan, "result", &options).begun();
@@ -128,8 +126,7 @@ fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
 fn a_killed_conductor_leaves_no_connection_and_resumes() {
     isolated("agent::broken::a_killed_conductor_leaves_no_connection_and_resumes", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let mut run = hosts.run(&few(), "result", &["--active", "lab1"]);
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         wait_until(|| has_records(&hosts.path("result"), 4));
@@ -138,8 +135,7 @@ fn a_killed_conductor_leaves_no_connection_and_resumes() {
         wait_until(|| agent.workers() == 0 && hosts.connections(0) == 0);
         let mut again = hosts.btu(2);
         again.args(["run", "--quiet", "--active", "lab1", "--resume"]).arg(hosts.path("result"));
-        let again = again.output().unwrap();
-        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        again.ends_with(0);
         assert_whole(&hosts, "result");
     });
 }
@@ -176,8 +172,7 @@ fn strangers_are_closed_and_change_nothing() {
     isolated("agent::broken::strangers_are_closed_and_change_nothing", || {
         btu_sys::limit::raise_descriptors().unwrap();
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let address = agent.address().to_owned();
         let connect = || TcpStream::connect(&address).unwrap();
         let idle: Vec<TcpStream> = hosts.inside(2, || (0..1000).map(|_| connect()).collect());
@@ -221,8 +216,7 @@ fn an_interrupt_ends_waiting_for_an_agent_that_is_silent_from_the_start() {
         "agent::broken::an_interrupt_ends_waiting_for_an_agent_that_is_silent_from_the_start";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let mut blocks = hosts.btu(2);
         blocks.args(["pingpong", "tcp", "--peer", "lab1", "--quiet", "--out", "blocks"]);
         let mut traffic = hosts.btu(2);
@@ -256,8 +250,7 @@ fn a_full_disk_of_the_conductor_frees_the_agent() {
     isolated("agent::broken::a_full_disk_of_the_conductor_frees_the_agent", || {
         needs!("unshare", "mount");
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         std::fs::create_dir(hosts.path("full")).unwrap();
         std::fs::write(hosts.path("some.toml"), SOME).unwrap();
         let script = "mount -t tmpfs -o size=32k none full && \
@@ -283,8 +276,7 @@ fn an_agent_whose_disk_is_full_works_and_logs_again_when_there_is_room() {
             let mut mount = Command::new("mount");
             mount.args(["-t", "tmpfs", "-o", "size=512k", "none"]).arg(hosts.state("0"));
             assert!(mount.status().unwrap().success());
-            let agent = hosts.agent(0, &[]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&[]);
             // To the end of its page: what is left there would have room for some lines more.
             let path = agent.state().join("audit.ndjson");
             let rest = 4096 - std::fs::metadata(&path).unwrap().len() % 4096;

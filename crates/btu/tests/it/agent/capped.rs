@@ -58,8 +58,7 @@ fn is_cut(hosts: &Hosts, out: &str, ended: &Output, why: &str) {
     assert!(lost["detail"].as_str().unwrap().contains(why), "{out}: {lost}");
     let result = read_json(&hosts.path(out).join("result.json"));
     assert_eq!(result["complete"], false, "{out}");
-    let report = hosts.btu(2).args(["report", out]).output().unwrap();
-    assert_eq!(report.status.code(), Some(0), "{}", said(&report));
+    let report = hosts.btu(2).args(["report", out]).ends_with(0);
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(why), "{out}: {text}");
@@ -72,8 +71,7 @@ fn blocks_end_when_the_bytes_of_the_day_are_spent_and_those_before_are_kept() {
     isolated(name, || {
         for transport in ["tcp", "udp", "quic"] {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &["[[class]]\nmax_bytes_per_day = \"8MB\"\n"]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&["[[class]]\nmax_bytes_per_day = \"8MB\"\n"]);
             let begun = Instant::now();
             let ended = long(&hosts, transport, "spent");
             let why = "policy: max_bytes_per_day = 8MB is spent";
@@ -99,8 +97,7 @@ fn blocks_begin_only_where_the_policy_leaves_time_and_connections_for_them() {
             [("max_run = \"2s\"\n", "max_run = 2s"), ("max_flows = 1\n", "max_flows = 1")]
         {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &[&format!("[[class]]\n{policy}")]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&[&format!("[[class]]\n{policy}")]);
             let begun = Instant::now();
             let two = ["tcp", "udp", "--reconnect", "240", "--out", "refused"];
             let refused = pingpong(&hosts, &[&two[..], &LONG].concat());

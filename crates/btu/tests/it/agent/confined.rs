@@ -32,8 +32,7 @@ fn no_thread_of_an_agent_its_front_or_its_workers_holds_a_right() {
         || {
             let hosts = Hosts::new();
             let front = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
-            let agent = hosts.agent(0, &[front]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&[front]);
             let plan = LONG.replace("\"SEND\"", "\"SEND\", \"SEND+DL\"");
             let mut run = hosts.run(&plan, "result", &["--active", "lab1"]);
             let mut run = run.stderr(Stdio::null()).spawn().unwrap();
@@ -67,7 +66,7 @@ fn no_thread_of_an_agent_its_front_or_its_workers_holds_a_right() {
             );
             signal(run.id(), "KILL");
             run.wait().unwrap();
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
         },
     );
 }

@@ -49,8 +49,7 @@ fn a_crowd_of_silent_strangers_keeps_no_run_from_its_connections() {
         let hosts = Hosts::new();
         hosts.join_black_boxes();
         let [first, last] = DOORS;
-        let agent = hosts.agent(0, &[&format!("[[class]]\ndata_ports = [{first}, {last}]\n")]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[&format!("[[class]]\ndata_ports = [{first}, {last}]\n")]);
         let mut run = hosts.run(FEW, "result", &["--active", "lab1"]);
         let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
         let mut crowd = Crowd::at(&agent);

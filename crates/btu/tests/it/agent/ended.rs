@@ -183,8 +183,7 @@ fn in_full_flow(wire: &Wire, before: u64) -> bool {
 fn a_reset_ends_all_traffic_within_a_second() {
     isolated("agent::ended::a_reset_ends_all_traffic_within_a_second", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let wire = Wire::of(&hosts, 0, &["lan"]);
         for (plan, out) in [(SECONDS, "cells"), (TRANSFERS, "transfers")] {
             let before = wire.packets();
@@ -207,8 +206,7 @@ fn a_silent_cut_ends_all_traffic_with_the_time_that_was_announced() {
     isolated(name, || {
         for (plan, announced) in [(SECONDS, ANNOUNCED), (TRANSFERS, ANNOUNCED_OF_TRANSFERS)] {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &[]);
-            hosts.pair(&agent, "lab1");
+            let agent = hosts.lab1(&[]);
             // What is repeated into the void leaves by the device that leads there.
             let wire = Wire::of(&hosts, 0, &["lan", "lo"]);
             let mut run = run_of(&hosts, plan, "result", &["--active", "lab1"]);
@@ -318,8 +316,7 @@ fn datagrams_end_when_no_receipt_of_them_comes() {
         for (from, to, host, device) in [("here", "lab1", 2, "black0"), ("lab1", "here", 0, "lan")]
         {
             let hosts = Hosts::new();
-            let agent = hosts.agent(0, &[]);
-            hosts.pair(&agent, "lab1");
+            let _agent = hosts.lab1(&[]);
             let wire = Wire::of(&hosts, host, &[device, "lo"]);
             let datagrams = "type = \"burstq(blocksize=1 kB, period=5 ms, duration=300 s)\"";
             let text = one(from, to, &format!("{datagrams}\ntransport = \"udp\""));
@@ -348,8 +345,7 @@ fn traffic_over_quic_ends_by_the_same_rules() {
         let stream = "type = \"full(blocksize=64 KiB, duration=300 s)\"\ntransport = \"quic\"";
         let back = one("lab1", "here", stream);
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let wire = Wire::of(&hosts, 0, &["lan"]);
         let mut run = begun(&hosts, "reset", &back, &[]);
         wait_until(|| in_full_flow(&wire, 0));
@@ -373,7 +369,7 @@ fn traffic_over_quic_ends_by_the_same_rules() {
             signal(run.id(), "KILL");
             run.wait().unwrap();
             hosts.mend(0);
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
         }
     });
 }
@@ -384,11 +380,9 @@ fn an_admin_elsewhere_stops_all_work_within_a_second() {
     isolated("agent::ended::an_admin_elsewhere_stops_all_work_within_a_second", || {
         let hosts = Hosts::new();
         hosts.join_black_boxes();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let invite = agent.invite_as("admin");
-        let paired = hosts.btu(1).args(["pair", &invite, "--name", "lab1"]).output().unwrap();
-        assert_eq!(paired.status.code(), Some(0), "{}", said(&paired));
+        hosts.btu(1).args(["pair", &invite, "--name", "lab1"]).ends_with(0);
         let ask = |host: usize, word: &str| {
             hosts.btu(host).args(["agent", word, "--agent", "lab1", "--json"]).output().unwrap()
         };
@@ -417,8 +411,7 @@ fn an_admin_elsewhere_stops_all_work_within_a_second() {
         signal(run.id(), "KILL");
         run.wait().unwrap();
         assert_eq!(answer(ask(1, "resume"))["stopped"], false);
-        let unknown = hosts.btu(1).args(["agent", "stop-all", "--agent", "lab9"]).output().unwrap();
-        assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
+        let unknown = hosts.btu(1).args(["agent", "stop-all", "--agent", "lab9"]).ends_with(2);
         assert!(said(&unknown).contains("--agent lab9: no agent of this name; known here: lab1"));
     });
 }

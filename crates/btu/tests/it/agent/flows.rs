@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::SOON;
 use super::ended;
-use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
@@ -98,13 +97,6 @@ pub(super) fn traffic(hosts: &Hosts, text: &str, args: &[&str]) -> Output {
     hosts.btu(2).args(["traffic", "s.toml"]).args(args).output().unwrap()
 }
 
-/// An agent that this host knows as `lab1`.
-fn lab1(hosts: &Hosts) -> Black<'_> {
-    let agent = hosts.agent(0, &[]);
-    hosts.pair(&agent, "lab1");
-    agent
-}
-
 /// The same while it runs.
 pub(super) fn begun(hosts: &Hosts, name: &str, text: &str, args: &[&str]) -> Child {
     let file = format!("{name}.toml");
@@ -171,7 +163,7 @@ fn flows_of_every_kind_run_between_paired_hosts() {
         }
         known_clocks(&result);
         for agent in &agents {
-            wait_until(|| agent.workers() == 0);
+            agent.is_idle_soon();
             let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
             assert!(log.contains("plan traffic"), "{log}");
         }
@@ -243,7 +235,7 @@ fn again(hosts: &Hosts, first: &Value) {
 fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
     isolated("agent::flows::the_end_of_a_conductor_is_the_end_of_the_agents_traffic", || {
         let hosts = Hosts::new();
-        let agent = lab1(&hosts);
+        let agent = hosts.lab1(&[]);
         let datagrams = "type = \"burstq(blocksize=1 kB, period=20 ms, duration=300 s)\"\n\
                          transport = \"udp\"\n[[cluster.test]]\npath = \"lab1 -> here\"\n\
                          type = \"full(blocksize=64 KiB, duration=300 s)\"";
@@ -262,7 +254,7 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
         for process in all.iter().rev() {
             signal(*process, "CONT");
         }
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         let mut child = begun(&hosts, "long", &text, &[]);
         let before = hosts.received(2, "black0");
         wait_until(|| hosts.received(2, "black0") > before + (1 << 20));
@@ -270,7 +262,7 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
         signal(child.id(), "KILL");
         child.wait().unwrap();
         // Who sent is gone, and with it every socket that could send.
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
     });
 }
@@ -279,7 +271,7 @@ fn the_end_of_a_conductor_is_the_end_of_the_agents_traffic() {
 fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
     isolated("agent::flows::an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in", || {
         let hosts = Hosts::new();
-        let agent = lab1(&hosts);
+        let agent = hosts.lab1(&[]);
         // For five minutes nothing is said: last words and the end of the channel are all that comes.
         let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
@@ -287,7 +279,7 @@ fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
         let before = hosts.received(0, "lan");
         wait_until(|| hosts.received(0, "lan") > before + (1 << 16));
         agent.admin("stop-all");
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         let (code, told) = ended(&mut child, SOON);
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains("an agent was lost: "), "{told}");
@@ -300,7 +292,7 @@ fn an_agent_that_stops_all_work_ends_a_run_that_nobody_speaks_in() {
 fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
     isolated("agent::flows::an_agent_that_dies_ends_the_run_and_resume_makes_it_again", || {
         let hosts = Hosts::new();
-        let mut agent = lab1(&hosts);
+        let mut agent = hosts.lab1(&[]);
         let text =
             one("here", "b", "type = \"burstq(blocksize=1 kB, period=5 ms, duration=500 ms)\"");
         let six = ["--host", "b=lab1", "--passes", "6", "--reconnect", "0"];
@@ -315,11 +307,10 @@ fn an_agent_that_dies_ends_the_run_and_resume_makes_it_again() {
         assert!(events.iter().any(|event| event["event"] == "agent_lost"), "{events:?}");
         agent.restart();
         let mut again = hosts.btu(2);
-        let again = again.args(["traffic", "--quiet", "--resume", "result"]).output().unwrap();
-        assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+        again.args(["traffic", "--quiet", "--resume", "result"]).ends_with(0);
         let result = read_json(&hosts.path("result/result.json"));
         assert_eq!((&result["complete"], lines(&samples).len()), (&true.into(), 6));
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         // Datagrams would go on for minutes: nobody but the control connection tells that it is over.
         let datagrams = "type = \"burstq(blocksize=1 kB, period=10 ms, duration=300 s)\"";
         let text = one("here", "lab1", &format!("{datagrams}\ntransport = \"udp\""));
@@ -337,7 +328,7 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
     let name = "agent::flows::standard_methods_and_sweeps_measure_the_path_to_a_paired_host";
     isolated(name, || {
         let hosts = Hosts::new();
-        let _agent = lab1(&hosts);
+        let _agent = hosts.lab1(&[]);
         let study = |args: &[&str]| {
             let mut command = hosts.btu(2);
             let ended =
@@ -390,11 +381,10 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
 fn a_sheet_is_measured_of_the_path_to_a_paired_host() {
     isolated("agent::flows::a_sheet_is_measured_of_the_path_to_a_paired_host", || {
         let hosts = Hosts::new();
-        let _agent = lab1(&hosts);
+        let _agent = hosts.lab1(&[]);
         let classes = ["qos", "bulk,voice", "--peer", "lab1", "--sessions", "2"];
         let short = ["--time", "100ms", "--passes", "1", "--out", "q", "--json"];
-        let ended = hosts.btu(2).arg("traffic").args(classes).args(short).output().unwrap();
-        assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
+        let ended = hosts.btu(2).arg("traffic").args(classes).args(short).ends_with(0);
         let result: Value = serde_json::from_slice(&ended.stdout).unwrap();
         assert_eq!((&result["study"], &result["complete"]), (&"qos".into(), &true.into()));
         let sheet = result["sheet"].as_array().unwrap();

@@ -25,6 +25,7 @@ use crate::program::btu;
 pub(super) use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
+use crate::wait;
 
 /// Black boxes 0 and 1, and the host under test, 2.
 pub(super) struct Hosts {
@@ -179,6 +180,13 @@ impl Hosts {
         Black { hosts: self, number, address, child }
     }
 
+    /// The agent of black box 0, which the host under test knows as `lab1`.
+    pub(super) fn lab1(&self, policy: &[&str]) -> Black<'_> {
+        let agent = self.agent(0, policy);
+        self.pair(&agent, "lab1");
+        agent
+    }
+
     /// An agent that may do nothing to its host's network, as that of an ordinary user.
     pub(super) fn powerless_agent(&self, number: u8) -> Black<'_> {
         std::fs::create_dir_all(self.state(&number.to_string())).unwrap();
@@ -225,13 +233,11 @@ impl Hosts {
     pub(super) fn pair_driver(&self, agent: &Black<'_>, name: &str) {
         let mut pair = self.btu(2);
         pair.env("BTU_STATE_DIR", self.state("driver"));
-        let paired = pair.args(["pair", &agent.invite(), "--name", name]).output().unwrap();
-        assert_eq!(paired.status.code(), Some(0), "{}", said(&paired));
+        pair.args(["pair", &agent.invite(), "--name", name]).ends_with(0);
     }
 
     pub(super) fn pair(&self, agent: &Black<'_>, name: &str) {
-        let paired = self.btu(2).args(["pair", &agent.invite(), "--name", name]).output().unwrap();
-        assert_eq!(paired.status.code(), Some(0), "{}", said(&paired));
+        self.btu(2).args(["pair", &agent.invite(), "--name", name]).ends_with(0);
     }
 }
 
@@ -278,6 +284,11 @@ impl Black<'_> {
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
         lines.filter(|line| is_ours(&String::from_utf8_lossy(line))).count()
+    }
+
+    /// Whatever it did comes to its end within a minute.
+    pub(super) fn is_idle_soon(&self) {
+        wait::wait_until("the end of all work of an agent", || self.workers() == 0);
     }
 
     /// The agent, its front and their workers, by number.
@@ -367,6 +378,14 @@ impl Placed<'_> {
     pub(super) fn output(&mut self) -> std::io::Result<Output> {
         let Self { net, command } = self;
         net.inside(|| command.output()).unwrap()
+    }
+
+    /// Runs it to its end, which has this exit code.
+    #[track_caller]
+    pub(super) fn ends_with(&mut self, code: i32) -> Output {
+        let output = self.output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{:?}: {}", self.command, said(&output));
+        output
     }
 }
 

@@ -25,9 +25,7 @@ const BURST: f64 = 256e3;
 
 /// An agent with that rate in its policy, known here as `lab1`.
 fn limited(hosts: &Hosts) -> Black<'_> {
-    let agent = hosts.agent(0, &["[[class]]\nmax_rate = \"80Mbit/s\"\n"]);
-    hosts.pair(&agent, "lab1");
-    agent
+    hosts.lab1(&["[[class]]\nmax_rate = \"80Mbit/s\"\n"])
 }
 
 fn is_flagged(sample: &Value) -> bool {
@@ -133,8 +131,7 @@ fn blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it() {
         "agent::limits::blocks_are_answered_at_the_rate_of_the_policy_over_what_can_be_held_to_it";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\nmax_rate = \"800Mbit/s\"\n"]);
-        hosts.pair(&agent, "lab1");
+        let _agent = hosts.lab1(&["[[class]]\nmax_rate = \"800Mbit/s\"\n"]);
         let mut args = vec!["all", "--sizes", "1B,1MiB", "--rounds", "2", "--connections", "1"];
         args.extend(["--point-time", "5ms", "--chasms", "off", "--reference", "off"]);
         args.extend(["--patience", "60s", "--out", "result"]);
@@ -176,8 +173,7 @@ fn what_was_moved_for_a_conductor_that_hangs_up_is_spent() {
     let name = "agent::limits::what_was_moved_for_a_conductor_that_hangs_up_is_spent";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\nmax_bytes_per_day = \"5MB\"\n"]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&["[[class]]\nmax_bytes_per_day = \"5MB\"\n"]);
         let stream = "type = \"full(blocksize=64 KiB, duration=300 s)\"\n";
         std::fs::write(hosts.path("long.toml"), one("lab1", "here", stream)).unwrap();
         let mut flows = hosts.btu(2);
@@ -186,7 +182,7 @@ fn what_was_moved_for_a_conductor_that_hangs_up_is_spent() {
         wait_until(|| agent.status()["bytes_today"].as_u64().unwrap() >= 5_000_000);
         signal(conductor.id(), "KILL");
         conductor.wait().unwrap();
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         let short = traffic(&hosts, &one("here", "lab1", stream), &["--out", "refused"]);
         let refused = "policy: max_bytes_per_day = 5MB is spent";
         assert!(said(&short).contains(refused), "{}", said(&short));
@@ -198,8 +194,7 @@ fn a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so() {
     let name = "agent::limits::a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\nmax_bytes_per_day = \"20MB\"\n"]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&["[[class]]\nmax_bytes_per_day = \"20MB\"\n"]);
         // Of one cell after the other most would be refused, and the first would move gigabytes.
         let plan = MANY.replace("\"60ms\"", "\"10s\"");
         let options = ["--active", "lab1", "--reconnect", "240"];

@@ -37,8 +37,7 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
     let name = "agent::nonsense::a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let own = Identity::load_or_create(&hosts.state("2")).unwrap();
         let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
         let mut dice = Dice::new(1);
@@ -68,8 +67,7 @@ fn a_paired_host_that_talks_nonsense_gets_nothing_and_harms_nobody() {
 fn damaged_streams_of_a_paired_host_change_nothing() {
     isolated("agent::nonsense::damaged_streams_of_a_paired_host_change_nothing", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let own = Identity::load_or_create(&hosts.state("2")).unwrap();
         let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
         let mut welcomed = 0;
@@ -93,8 +91,7 @@ fn ten_thousand_malformed_frames_of_a_paired_host_change_nothing() {
     let name = "agent::nonsense::ten_thousand_malformed_frames_of_a_paired_host_change_nothing";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &[]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&[]);
         let own = Identity::load_or_create(&hosts.state("2")).unwrap();
         let id: HostId = agent.id().as_str().unwrap().parse().unwrap();
         let before = agent.processes();

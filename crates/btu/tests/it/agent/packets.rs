@@ -57,9 +57,7 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
         "agent::packets::agents_record_the_second_runs_of_cells_and_hand_over_nothing_else",
         || {
             let hosts = Hosts::new();
-            let agent =
-                hosts.agent(0, &["[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n"]);
-            hosts.pair(&agent, "lab1");
+            let _agent = hosts.lab1(&["[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n"]);
             let plan = short_plan("\"SEND\", \"SEND+DL\"", "netscape", 1);
             let run =
                 hosts.run(&plan, "result", &["--active", "lab1", "--capture", "all"]).output();
@@ -110,8 +108,7 @@ fn without_packets(hosts: &Hosts, reason: &str) {
 fn a_policy_forbids_packets_and_the_second_run_is_made_without() {
     isolated("agent::packets::a_policy_forbids_packets_and_the_second_run_is_made_without", || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["[[class]]\ncapture = false\n"]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&["[[class]]\ncapture = false\n"]);
         without_packets(&hosts, "policy: capture = false");
         let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
         assert!(log.contains("policy: capture = false"), "{log}");

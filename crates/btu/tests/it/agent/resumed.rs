@@ -84,19 +84,16 @@ fn a_test_elsewhere_is_gone_on_with_whoever_was_killed_and_each_cell_is_measured
         assert_eq!(code, Some(4), "{told}");
         assert!(told.contains(again), "{told}");
         active.restart();
-        let last = rest(&hosts, "result").output().unwrap();
-        assert_eq!(last.status.code(), Some(0), "{}", said(&last));
+        rest(&hosts, "result").ends_with(0);
         is_whole(&result, 4);
         assert!(lines(&result.join("samples.jsonl")).starts_with(&kept));
-        let shown = rest(&hosts, "result").output().unwrap();
-        assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
+        let shown = rest(&hosts, "result").ends_with(0);
         assert!(said(&shown).contains("the measurement is finished"), "{}", said(&shown));
         assert!(!bench.state().join("test").exists(), "nothing of it is left there");
         // Nobody signs for the host under test.
         let signatures = result.join("signatures.json");
         std::fs::remove_file(&signatures).unwrap();
-        let shown = rest(&hosts, "result").output().unwrap();
-        assert_eq!(shown.status.code(), Some(0), "{}", said(&shown));
+        rest(&hosts, "result").ends_with(0);
         assert!(!signatures.exists());
     });
 }
@@ -129,8 +126,7 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
         let result = hosts.path("result");
         let mut run = hosts.drive(MANY, "result", &BENCH).begun();
         grows(&result);
-        let twice = rest(&hosts, "result").output().unwrap();
-        assert_eq!(twice.status.code(), Some(2), "{}", said(&twice));
+        let twice = rest(&hosts, "result").ends_with(2);
         assert!(said(&twice).contains("another process writes"), "{}", said(&twice));
         signal(run.id(), "KILL");
         run.wait().unwrap();
@@ -161,8 +157,7 @@ fn a_host_under_test_goes_on_with_its_own_runs_and_with_no_others() {
         let mut elsewhere = hosts.btu(2);
         elsewhere.env("BTU_STATE_DIR", hosts.state("driver"));
         elsewhere.args(["run", "--resume", "result", "--test", "lab1", "--active", "bench"]);
-        let refused = elsewhere.output().unwrap();
-        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let refused = elsewhere.ends_with(2);
         let why = "agent lab1 cannot go on with this test";
         assert!(said(&refused).contains(why), "{}", said(&refused));
     });
@@ -176,8 +171,7 @@ fn a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all() {
     let name = "agent::resumed::a_run_goes_on_with_the_emulator_of_its_first_part_or_not_at_all";
     isolated(name, || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[FRONT]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[FRONT]);
         let result = hosts.path("result");
         let plan = MANY.replace("\"RECV\"", "\"SEND+DL\"");
         let mut run = hosts.run(&plan, "result", &["--active", "lab1"]).begun();
@@ -222,8 +216,7 @@ fn a_run_that_uses_no_emulator_goes_on_whatever_its_agent_has() {
     let name = "agent::resumed::a_run_that_uses_no_emulator_goes_on_whatever_its_agent_has";
     isolated(name, || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[FRONT]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[FRONT]);
         let result = hosts.path("result");
         let mut run = hosts.run(MANY, "result", &["--active", "lab1"]).begun();
         grows(&result);
@@ -248,8 +241,7 @@ fn an_agent_that_comes_back_with_another_emulator_is_waited_for_until_it_is_set_
         an_agent_that_comes_back_with_another_emulator_is_waited_for_until_it_is_set_back";
     isolated(name, || {
         let hosts = Hosts::new();
-        let mut agent = hosts.agent(0, &[FRONT]);
-        hosts.pair(&agent, "lab1");
+        let mut agent = hosts.lab1(&[FRONT]);
         let (result, heard) = (hosts.path("result"), hosts.path("stderr"));
         let plan = MANY.replace("\"RECV\"", "\"SEND+DL\"");
         let options = ["--active", "lab1", "--reconnect", "120"];

@@ -9,7 +9,6 @@ use super::LONG;
 use super::SOME;
 use super::ended;
 use super::hosts::Hosts;
-use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::read_json;
 use crate::program::signal;
@@ -20,16 +19,14 @@ fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
     let name = "agent::shared::two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits";
     isolated(name, || {
         let hosts = Hosts::new();
-        let agent = hosts.agent(0, &["shared = 2\n"]);
-        hosts.pair(&agent, "lab1");
+        let agent = hosts.lab1(&["shared = 2\n"]);
         hosts.pair_driver(&agent, "lab1");
         let active = ["--active", "lab1"];
         let long = |out: &str| hosts.run(LONG, out, &active).stderr(Stdio::null()).spawn().unwrap();
         let mut first = long("first");
         wait_until(|| agent.workers() == 1);
         // Beside the first one, which goes on.
-        let second = hosts.drive(SOME, "second", &active).output().unwrap();
-        assert_eq!(second.status.code(), Some(0), "{}", said(&second));
+        hosts.drive(SOME, "second", &active).ends_with(0);
         assert!(first.try_wait().unwrap().is_none(), "the first one ended");
         let result = read_json(&hosts.path("second/result.json"));
         assert_eq!(result["rankable"], false, "{result:#}");
@@ -59,7 +56,7 @@ fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
         }
         signal(other.id(), "KILL");
         other.wait().unwrap();
-        wait_until(|| agent.workers() == 0);
+        agent.is_idle_soon();
         assert_eq!(agent.status()["working_for"], Value::Array(Vec::new()));
     });
 }
