@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
+use crate::program::of_kind;
 use crate::program::read_json;
 
 /// Cases of the direct path: the emulator has another place in front of an agent. Large messages: small ones
@@ -126,8 +127,7 @@ fn as_on_the_local_testbed(cpus: &CpuSet, is_test: bool) {
 
 /// The congestion control of every connection.
 fn congestion(hosts: &Hosts, out: &str) -> Vec<Value> {
-    let samples = crate::program::lines(&hosts.path(out).join("samples.jsonl"));
-    let cells = samples.into_iter().filter(|line| line["kind"] == "cell");
+    let cells = of_kind(&hosts.path(out), "cell").into_iter();
     let of =
         |cell: Value| cell["comm"]["connections"][0]["sender"]["options"]["congestion"].clone();
     let mut names: Vec<Value> = cells.map(of).collect();

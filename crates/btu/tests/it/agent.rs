@@ -38,6 +38,7 @@ use crate::program::A_LOT;
 use crate::program::LONG;
 use crate::program::ended_within;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -77,7 +78,7 @@ const SOON: Duration = Duration::from_mins(2);
 
 /// Cells by name, pass and attempt: each may be there once.
 fn measured(result: &Path) -> Vec<String> {
-    let cells = lines(&result.join("samples.jsonl")).into_iter().filter(|l| l["kind"] == "cell");
+    let cells = of_kind(result, "cell").into_iter();
     let name = |cell: Value| {
         format!("{} {} {} {}", cell["case"], cell["application"], cell["activity"], cell["pass"])
     };
@@ -122,7 +123,7 @@ fn three_hosts_make_one_result() {
             assert!(facts["system"]["kernel"]["value"].is_string(), "{role}");
         }
         assert!(disclosed["hosts"]["test"]["system"]["kernel"]["value"].is_string());
-        for sample in lines(&dir.join("samples.jsonl")).iter().filter(|l| l["kind"] == "cell") {
+        for sample in of_kind(&dir, "cell") {
             assert_eq!(sample["outcome"]["ended"], "complete", "{sample}");
             for one in sample["comm"]["connections"].as_array().unwrap() {
                 assert_eq!(one["proof_failures"], Value::Array(Vec::new()), "{one}");
@@ -158,13 +159,12 @@ fn emulated_links_in_front_of_the_agents_make_the_matrix_whole() {
         assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
         let dir = hosts.path("result");
         assert_eq!(measured(&dir).len(), 4 * 2 * 2);
-        let samples = lines(&dir.join("samples.jsonl"));
-        let checks = samples.iter().filter(|line| line["kind"] == "verification");
-        assert!(checks.clone().any(|check| check["link"] == "test-passive"));
+        let checks = of_kind(&dir, "verification");
+        assert!(checks.iter().any(|check| check["link"] == "test-passive"));
         for check in checks {
             assert!(check["delayed_rtt_us"]["p50"].as_f64().unwrap() >= 10_000.0, "{check}");
         }
-        for cell in samples.iter().filter(|line| line["kind"] == "cell") {
+        for cell in of_kind(&dir, "cell") {
             let (case, emulation) = (&cell["case"], cell["emulation"].as_array().unwrap());
             let links = match case.as_str().unwrap() {
                 "SEND" => 0,

@@ -12,7 +12,7 @@ use crate::commands::needs;
 use crate::program::A_LOT;
 use crate::program::btu;
 use crate::program::ended_within;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::wait_until;
@@ -49,12 +49,6 @@ fn run(dir: &Path) -> Command {
     command
 }
 
-fn of_kind(dir: &Path, kind: &str) -> Vec<Value> {
-    let mut all = lines(&dir.join("out/samples.jsonl"));
-    all.retain(|line| line["kind"] == kind);
-    all
-}
-
 //= maly1996#4.3
 #[test]
 fn calibrated_work_runs_alone_and_then_the_same_amount_beside_comm() {
@@ -62,15 +56,17 @@ fn calibrated_work_runs_alone_and_then_the_same_amount_beside_comm() {
     let dir = tempfile::tempdir().unwrap();
     let ended = run(dir.path()).output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
-    let alone = of_kind(dir.path(), "alone");
+    let alone = of_kind(&dir.path().join("out"), "alone");
     let units = |sample: &Value| sample["units"].as_f64().unwrap();
     let amount = |activity: &Value| {
         let own = alone.iter().find(|one| one["activity"] == *activity).unwrap();
         units(&own["sample"])
     };
     assert_eq!(alone.len(), 3);
-    let loaded: Vec<Value> =
-        of_kind(dir.path(), "cell").into_iter().filter(|cell| cell["activity"] != "none").collect();
+    let loaded: Vec<Value> = of_kind(&dir.path().join("out"), "cell")
+        .into_iter()
+        .filter(|cell| cell["activity"] != "none")
+        .collect();
     assert!(loaded.len() >= 6, "{loaded:?}");
     for cell in &loaded {
         let (done, asked) = (units(&cell["activity_sample"]), amount(&cell["activity"]));
@@ -157,7 +153,7 @@ fn behind_the_delay_of_1996_a_sender_gets_one_window_in_each_round_trip() {
         skip!("machine too busy: the emulated link was late before five runs");
     }
     assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
-    let mut cells = of_kind(dir.path(), "cell");
+    let mut cells = of_kind(&dir.path().join("out"), "cell");
     cells.retain(|cell| cell["activity"] == "none");
     let shares: Vec<f64> = cells.iter().map(share_of_the_window).collect();
     // A run that something else held up is repeated.

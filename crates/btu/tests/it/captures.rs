@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::program::btu;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::tiny_plan;
@@ -24,11 +25,6 @@ fn run(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
     let said = said(&run);
     assert!(matches!(run.status.code(), Some(0 | 6)), "{said}");
     out
-}
-
-fn of_kind(out: &Path, kind: &str) -> Vec<Value> {
-    let all = lines(&out.join("samples.jsonl"));
-    all.into_iter().filter(|line| line["kind"] == kind).collect()
 }
 
 fn report(out: &Path, format: &str) -> Output {

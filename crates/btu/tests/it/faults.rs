@@ -19,6 +19,7 @@ use crate::program::LONG;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::short_plan;
@@ -64,8 +65,8 @@ fn stored() -> (TempDir, PathBuf) {
 }
 
 /// Which cells were measured in which pass.
-fn measured(samples: &Path) -> BTreeSet<String> {
-    let cells = lines(samples).into_iter().filter(|line| line["kind"] == "cell");
+fn measured(result: &Path) -> BTreeSet<String> {
+    let cells = of_kind(result, "cell").into_iter();
     cells.map(|line| format!("{} {} {}", line["case"], line["activity"], line["pass"])).collect()
 }
 
@@ -82,7 +83,7 @@ fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
     needs!();
     let (_folder, result) = stored();
     let samples = result.join("samples.jsonl");
-    let (whole, cells) = (lines(&samples).len(), measured(&samples));
+    let (whole, cells) = (lines(&samples).len(), measured(&result));
     let bytes = std::fs::read(&samples).unwrap();
     let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
     std::fs::write(&samples, &bytes[..last + 20]).unwrap();
@@ -97,7 +98,7 @@ fn a_torn_last_line_is_set_aside_and_its_run_is_repeated() {
     let aside = std::fs::read(result.join("samples.torn")).unwrap();
     assert_eq!(aside.strip_suffix(b"\n").unwrap(), &bytes[last..last + 20]);
     assert_eq!(read_json(&result.join("result.json"))["complete"], true);
-    assert_eq!(measured(&samples), cells);
+    assert_eq!(measured(&result), cells);
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
     assert_eq!(report(&result, &[]).status.code(), Some(0));
     let resumed = resume(&result);
     assert!(resumed.status.success(), "{}", said(&resumed));
-    assert_eq!(measured(&result.join("samples.jsonl")).len(), 40);
+    assert_eq!(measured(&result).len(), 40);
     assert!(lines(&result.join("samples.jsonl")).len() >= 60);
 }
 

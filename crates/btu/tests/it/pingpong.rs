@@ -16,6 +16,7 @@ use crate::commands::needs;
 use crate::commands::run;
 use crate::program::assert_reported_again;
 use crate::program::btu;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
 
@@ -92,18 +93,16 @@ fn a_stored_plan_repeats_the_measurement() {
     let plan = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(plan("out/plan.toml"), plan("again/plan.toml"));
     let order = |name: &str| -> Vec<(Value, Value)> {
-        let lines = crate::program::lines(&folder.path().join(name));
-        let visits = lines.into_iter().filter(|line| line["kind"] == "ping_pong_visit");
+        let visits = of_kind(&folder.path().join(name), "ping_pong_visit").into_iter();
         let first = visits.filter(|line| line["round"] == 1 && line["attempt"] == 1);
         first.map(|line| (line["configuration"].clone(), line["size_bytes"].clone())).collect()
     };
-    assert_eq!(order("out/samples.jsonl"), order("again/samples.jsonl"));
+    assert_eq!(order("out"), order("again"));
 }
 
 /// What a sweep visited, in its order: size, round, configuration and connection of each first try.
 fn visited(folder: &Path) -> Vec<[u64; 4]> {
-    let lines = crate::program::lines(&folder.join("out/samples.jsonl"));
-    let visits = lines.iter().filter(|line| line["kind"] == "ping_pong_visit");
+    let visits = of_kind(&folder.join("out"), "ping_pong_visit").into_iter();
     let keys = ["size_bytes", "round", "configuration", "connection"];
     let first = visits.filter(|line| line["attempt"] == 1);
     first.map(|line| keys.map(|key| line[key].as_u64().unwrap())).collect()

@@ -118,6 +118,13 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The samples of this kind in a result: `cell`, `alone`, `capture`.
+pub(crate) fn of_kind(result: &Path, kind: &str) -> Vec<Value> {
+    let mut all = lines(&result.join("samples.jsonl"));
+    all.retain(|line| line["kind"] == kind);
+    all
+}
+
 /// Sends a signal by name.
 pub(crate) fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).status().unwrap();

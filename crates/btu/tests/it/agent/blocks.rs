@@ -10,6 +10,7 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::wait_until;
 
@@ -84,8 +85,7 @@ fn p3_the_chasm_between_two_hosts_is_searched_for_and_nothing_wrong_is_said_of_i
         args.extend(["--patience", "60s", "--out", "result"]);
         let ended = pingpong(&hosts, &args);
         assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
-        let answers = lines(&hosts.path("result/samples.jsonl")).into_iter();
-        assert!(answers.filter(|line| line["kind"] == "ping_pong_answer").count() > 0);
+        assert!(!of_kind(&hosts.path("result"), "ping_pong_answer").is_empty());
         let result = read_json(&hosts.path("result/result.json"));
         let chasms = result["curves"][0]["chasms"].as_array().unwrap();
         assert_eq!(chasms.len(), 1, "{chasms:#?}");
@@ -122,7 +122,7 @@ fn an_agent_that_dies_ends_its_point_with_the_reason_and_keeps_the_others() {
         assert_eq!(child.wait().unwrap().code(), Some(4));
         agent.is_idle_soon();
         let kept = visits();
-        let ends = lines(&samples).into_iter().filter(|line| line["kind"] == "ping_pong_visit");
+        let ends = of_kind(&hosts.path("result"), "ping_pong_visit").into_iter();
         let failed: Vec<Value> =
             ends.map(|line| line["ended"].clone()).filter(|end| end["how"] == "failed").collect();
         assert!((1..=2).contains(&failed.len()), "{failed:?}");

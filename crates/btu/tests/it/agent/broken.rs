@@ -27,7 +27,7 @@ use crate::isolated::isolated;
 use crate::parsers::corpus;
 use crate::program::btu;
 use crate::program::ended_within;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::short_plan;
 use crate::program::signal;
@@ -116,9 +116,8 @@ fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
         let (code, told) = ended(&mut run, A_LOT);
         // A busy machine may need longer than the cap of a cell.
         assert!(matches!(code, Some(0 | 6)), "{told}");
-        let checks = lines(&hosts.path("result").join("samples.jsonl"));
-        let checks = checks.iter().filter(|line| line["kind"] == "verification").count();
-        assert_eq!(checks, 2, "before and after");
+        let checks = of_kind(&hosts.path("result"), "verification");
+        assert_eq!(checks.len(), 2, "before and after");
     });
 }
 

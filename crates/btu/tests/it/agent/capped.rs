@@ -12,6 +12,7 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::wait_until;
 
@@ -37,8 +38,7 @@ fn long(hosts: &Hosts, transport: &str, out: &str) -> Output {
 }
 
 fn visits(hosts: &Hosts, out: &str) -> (Vec<Value>, Vec<Value>) {
-    let all = lines(&hosts.path(out).join("samples.jsonl")).into_iter();
-    let visits = all.filter(|line| line["kind"] == "ping_pong_visit");
+    let visits = of_kind(&hosts.path(out), "ping_pong_visit").into_iter();
     visits.partition(|line| line["ended"]["how"] == "failed")
 }
 

@@ -14,7 +14,7 @@ use super::hosts::Black;
 use super::hosts::Hosts;
 use super::measured;
 use crate::isolated::isolated;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::wait::wait_within;
 
 /// Runs with one connection, and with two.
@@ -63,8 +63,7 @@ fn a_crowd_of_silent_strangers_keeps_no_run_from_its_connections() {
         });
         let (code, told) = ended(&mut run, SOON);
         let dir = hosts.path("result");
-        let mut cells = lines(&dir.join("samples.jsonl"));
-        cells.retain(|line| line["kind"] == "cell");
+        let cells = of_kind(&dir, "cell");
         let outcomes: Vec<_> = cells.iter().map(|cell| cell["outcome"].to_string()).collect();
         assert_eq!(code, Some(0), "{told}{outcomes:?}");
         assert_eq!(measured(&dir).len(), 2 * 2 * 2);

@@ -20,6 +20,7 @@ use super::hosts::said;
 use super::measured;
 use crate::isolated::isolated;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -48,7 +49,7 @@ fn is_told(hosts: &Hosts, out: &str, event: &str, why: &str) {
 }
 
 fn runs(dir: &Path) -> usize {
-    lines(&dir.join("samples.jsonl")).iter().filter(|line| line["kind"] == "traffic_run").count()
+    of_kind(dir, "traffic_run").len()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -206,8 +207,8 @@ fn a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so() {
         assert!(said(&ended).contains(reason) && said(&ended).contains(spent), "{}", said(&ended));
         // Once all is spent nobody waits for the end of a cell, nor tries again.
         assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
-        let cells = lines(&hosts.path("result/samples.jsonl"));
-        assert!(cells.iter().all(|line| line["kind"] != "cell"), "{cells:#?}");
+        let cells = of_kind(&hosts.path("result"), "cell");
+        assert!(cells.is_empty(), "{cells:#?}");
         assert!(agent.status()["last_refusals"].to_string().contains(spent));
         assert_eq!(agent.workers(), 0);
     });

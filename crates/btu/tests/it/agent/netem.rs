@@ -4,7 +4,7 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
 use crate::program::btu;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 
 const POLICY: &str =
@@ -44,9 +44,8 @@ fn netem_emulates_what_it_can_and_what_is_left_out_has_a_reason() {
         assert!(matches!(run.status.code(), Some(0 | 6)), "{said}");
         let dir = hosts.path("result");
         let emulator = read_json(&dir.join("hosts.json"))["placement"]["emulator_active"].clone();
-        let samples = lines(&dir.join("samples.jsonl"));
-        let cells = samples.iter().filter(|line| line["kind"] == "cell");
-        let first = cells.clone().filter(|cell| cell["attempt"] == 1);
+        let cells = of_kind(&dir, "cell");
+        let first = cells.iter().filter(|cell| cell["attempt"] == 1);
         let is = |case: &str| first.clone().filter(|cell| cell["case"] == case).count();
         assert_eq!((is("SEND"), is("2SEND+DR")), (2 * 2, 0));
         if let Some(reason) = emulator["reason"].as_str() {
@@ -59,7 +58,7 @@ fn netem_emulates_what_it_can_and_what_is_left_out_has_a_reason() {
         assert!(said.contains("netem does not do exactly \"drop 1@200,3@400/400\""), "{said}");
         assert!(said.contains("mechanism = \"relay\""), "{said}");
         assert_eq!(is("SEND+DL"), 2 * 2);
-        for seen in cells.flat_map(|cell| cell["emulation"].as_array().unwrap()) {
+        for seen in cells.iter().flat_map(|cell| cell["emulation"].as_array().unwrap()) {
             assert_eq!((&seen["backend"], &seen["overflow"]), (&"netem".into(), &0.into()));
         }
     });

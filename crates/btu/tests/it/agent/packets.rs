@@ -11,14 +11,8 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::commands::needs;
 use crate::isolated::isolated;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::short_plan;
-
-/// The second runs of a result.
-fn second_runs(result: &Path) -> Vec<Value> {
-    let all = lines(&result.join("samples.jsonl"));
-    all.into_iter().filter(|line| line["kind"] == "capture").collect()
-}
 
 /// The file is the run's: its one connection, between the host under test and this address, and what
 /// the sample counted of it.
@@ -65,7 +59,7 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
             // A busy machine may need longer than the cap of a cell.
             assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
             let result = hosts.path("result");
-            let second = second_runs(&result);
+            let second = of_kind(&result, "capture");
             assert_eq!(second.len(), 2 * 2, "every cell once");
             for one in &second {
                 let (source, seen_at, black) = match one["run"]["case"].as_str() {
@@ -94,7 +88,7 @@ fn without_packets(hosts: &Hosts, reason: &str) {
     let run = hosts.run(&plan, "result", &options).output().unwrap();
     assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
     let result = hosts.path("result");
-    let second = second_runs(&result);
+    let second = of_kind(&result, "capture");
     assert_eq!(second.len(), 2);
     for one in &second {
         assert!(one["file"].is_null() && one["run"]["comm"]["bytes"].as_u64() > Some(0), "{one}");

@@ -261,8 +261,7 @@ fn an_agent_that_comes_back_with_another_emulator_is_waited_for_until_it_is_set_
             agent.restart();
             wait_until(|| std::fs::read_to_string(&heard).unwrap().contains(why));
             if why.is_empty() {
-                let kept = lines(&result.join("samples.jsonl")).len();
-                wait_until(|| lines(&result.join("samples.jsonl")).len() > kept);
+                grows(&result);
             }
         }
         let ended = ended_within(&mut run, A_LOT).unwrap();

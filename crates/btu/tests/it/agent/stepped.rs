@@ -9,9 +9,8 @@ use super::MANY;
 use super::SOME;
 use super::ended;
 use super::hosts::Hosts;
-use super::measured;
 use crate::isolated::isolated;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::wait_until;
 
@@ -24,7 +23,7 @@ fn other_clock() -> Option<PathBuf> {
 
 /// Cells by the hour in which the host says that they began.
 fn hours(result: &Path) -> Vec<String> {
-    let cells = lines(&result.join("samples.jsonl")).into_iter().filter(|l| l["kind"] == "cell");
+    let cells = of_kind(result, "cell").into_iter();
     let mut hours: Vec<String> =
         cells.filter_map(|cell| Some(cell["started_at"].as_str()?.get(..13)?.to_owned())).collect();
     hours.dedup();
@@ -51,9 +50,10 @@ fn a_wall_clock_that_is_stepped_under_a_run_moves_no_deadline_and_no_figure() {
         run.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         let mut run = run.begun();
         let dir = hosts.path("stepped");
+        // The last line may not be whole yet: nobody parses it.
         let count = || {
-            let known = dir.join("samples.jsonl").is_file();
-            if known { measured(&dir).len() } else { 0 }
+            let text = fs::read_to_string(dir.join("samples.jsonl")).unwrap_or_default();
+            text.lines().filter(|line| line.contains("\"kind\":\"cell\"")).count()
         };
         for (by, cells) in [("+5h", 4), ("-5h", 12), ("+0", 20)] {
             wait_until(|| count() >= cells);

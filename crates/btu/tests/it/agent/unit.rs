@@ -15,7 +15,7 @@ use super::hosts::Hosts;
 use super::hosts::children;
 use super::hosts::said;
 use crate::program::btu;
-use crate::program::lines;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::short_plan;
 use crate::program::wait_until;
@@ -219,8 +219,7 @@ fn emulates_links_without_root(machine: &Machine<'_>, hosts: &Hosts) {
     let run = hosts.run(&plan, "delayed", &["--active", "lab1"]).output().unwrap();
     // A busy machine may need longer than the cap of a cell.
     assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
-    let samples = lines(&hosts.path("delayed/samples.jsonl"));
-    let cell = samples.iter().find(|line| line["kind"] == "cell").unwrap();
+    let cell = &of_kind(&hosts.path("delayed"), "cell")[0];
     assert_eq!(cell["emulation"][0]["delay_asked_us"], 5000.0, "{cell}");
     machine.done(&["systemctl", "stop", "btu-agent"]);
 }
@@ -239,8 +238,7 @@ fn lets_the_kernel_emulate(machine: &Machine<'_>, hosts: &Hosts) {
         assert!(refused.contains("the kernel has no sch_netem"), "{refused}");
     } else {
         assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
-        let samples = lines(&hosts.path("netem/samples.jsonl"));
-        let cell = samples.iter().find(|line| line["kind"] == "cell").unwrap();
+        let cell = &of_kind(&hosts.path("netem"), "cell")[0];
         assert_eq!(cell["emulation"][0]["backend"], "netem", "{cell}");
     }
     machine.done(&["systemctl", "stop", "btu-agent"]);

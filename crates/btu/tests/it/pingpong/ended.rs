@@ -13,6 +13,7 @@ use crate::commands::run;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::is_left_alone;
+use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::signal;
@@ -251,9 +252,8 @@ fn resume(folder: &TempDir) {
     run(&mut command).unwrap();
     let result = read_json(&folder.path().join("out/result.json"));
     assert_eq!(result["complete"], true);
-    let lines = crate::program::lines(&folder.path().join("out/samples.jsonl"));
     let mut seen = std::collections::BTreeSet::new();
-    for line in lines.iter().filter(|line| line["kind"] == "ping_pong_visit") {
+    for line in of_kind(&folder.path().join("out"), "ping_pong_visit") {
         let key =
             ["configuration", "size_bytes", "round", "attempt"].map(|key| line[key].to_string());
         assert!(seen.insert(key), "measured twice: {line}");
