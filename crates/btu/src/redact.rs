@@ -136,10 +136,14 @@ impl Redacted {
             ("hosts.json".to_owned(), hosts.map_err(Failure::environment)?),
             ("plan.toml".to_owned(), plan.redacted(&mut redactor)),
         ]);
+        let mut torn = Vec::new();
         for name in ["samples.jsonl", "events.jsonl"] {
-            own.insert(name.to_owned(), lines(files.get(name).unwrap_or_default(), &mut redactor));
+            let (whole, rest) = whole_lines(files.get(name).unwrap_or_default());
+            own.insert(name.to_owned(), lines(whole, &mut redactor));
+            torn.extend((!rest.is_empty()).then(|| format!("torn line of {name} left out")));
         }
         let mut told = redactor.told();
+        told.extend(torn);
         told.extend(note.map(|_| "the note left out".to_owned()));
         let dropped = LEFT_OUT.into_iter().filter(|name| files.get(name).is_some());
         told.extend(dropped.map(|name| format!("{name} left out")));
@@ -192,6 +196,12 @@ fn rendered(files: &ResultFiles, format: &str) -> Result<Vec<u8>, Failure> {
     let opened = btu_report::open_files(files, OpenMode::Strict).map_err(Failure::unreadable)?;
     let analysis = opened.analyse_without_packets();
     btu_report::render_run(format, &opened.journal, &analysis).map_err(Failure::usage)
+}
+
+/// The lines of a journal, and what a crash left of another one: nobody can tell which names are in that.
+fn whole_lines(content: &[u8]) -> (&[u8], &[u8]) {
+    let end = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    content.split_at(end)
 }
 
 /// The lines of a journal; those without names stay as they are, byte by byte.

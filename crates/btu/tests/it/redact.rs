@@ -1,14 +1,18 @@
 //! `btu redact`: a result without names that can still be verified.
 
+use std::io::Write;
+
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::lines;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::tiny_plan;
+use crate::program::tiny_run;
 use crate::trust::verified;
 
 #[test]
@@ -65,6 +69,26 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     let said = said(&refused);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("hosts.json") && !path("laundered").exists(), "{said}");
+}
+
+/// A crash left a part of a line, in which nobody finds the names: it stays behind, and the rest is as it was.
+#[test]
+fn a_torn_line_is_left_out() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let (own, out) = (tiny_run(folder.path()), folder.path().join("public"));
+    for name in ["manifest.json", "signatures.json"] {
+        std::fs::remove_file(own.join(name)).unwrap();
+    }
+    let samples = own.join("samples.jsonl");
+    let whole = lines(&samples);
+    let mut file = std::fs::File::options().append(true).open(&samples).unwrap();
+    file.write_all(b"{\"kind\":\"cell\",\"of\":\"nobody-knows").unwrap();
+    let told = run(btu().arg("redact").arg(&own).arg("-o").arg(&out)).unwrap();
+    assert!(told.contains("torn line of samples.jsonl left out"), "{told}");
+    assert_eq!(lines(&out.join("samples.jsonl")), whole);
+    let (code, found) = verified(&out, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
 }
 
 /// As an earlier program wrote it: keys that meant something else, and nobody is accused of that.
