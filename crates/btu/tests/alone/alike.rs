@@ -12,24 +12,14 @@ use serde_json::Value;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::of_kind;
 use crate::program::read_json;
 
 /// Cases of the direct path: the emulator has another place in front of an agent. Large messages: small ones
 /// run in either of two modes (`docs/anomaly-rules.md`), which chance decides for each connection.
-const DIRECT: &str = r#"
-[matrix]
-cases = ["SEND", "RECV"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "80ms"
-lead_in = "5ms"
-alone = "20ms"
-[passes]
-min = 3
-max = 3
-"#;
+const DIRECT: Cells<'_> =
+    Cells { cases: &["SEND", "RECV"], window: "80ms", lead_in: "5ms", passes: 3, ..Cells::SHORT };
 
 /// Pairs of runs, a local one and one between hosts, each kind first in every second pair: what this
 /// machine does meanwhile, and what it did before, comes to both alike. There are more of them where they

@@ -35,7 +35,7 @@ use self::hosts::Hosts;
 use self::hosts::said;
 use crate::isolated::isolated;
 use crate::program::A_LOT;
-use crate::program::LONG;
+use crate::program::Cells;
 use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::of_kind;
@@ -44,34 +44,22 @@ use crate::program::signal;
 use crate::program::wait_until;
 
 /// A plan of some cells on one box and on both, beside two activities.
-const SOME: &str = r#"
-[matrix]
-cases = ["SEND", "RECV", "SEND_RECV"]
-applications = ["video"]
-activities = ["cpu", "ftp"]
-[time]
-window = "20ms"
-lead_in = "5ms"
-alone = "20ms"
-[passes]
-min = 2
-max = 2
-"#;
+const SOME: Cells<'_> = Cells {
+    cases: &["SEND", "RECV", "SEND_RECV"],
+    activities: &["cpu", "ftp"],
+    lead_in: "5ms",
+    passes: 2,
+    ..Cells::SHORT
+};
 
 /// A plan of many short cells: time to break something in the middle.
-const MANY: &str = r#"
-[matrix]
-cases = ["SEND", "RECV"]
-applications = ["netscape", "video"]
-activities = ["idle"]
-[time]
-window = "60ms"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = 8
-max = 8
-"#;
+const MANY: Cells<'_> = Cells {
+    cases: &["SEND", "RECV"],
+    applications: &["netscape", "video"],
+    window: "60ms",
+    passes: 8,
+    ..Cells::SHORT
+};
 
 /// Of what ends by itself after five minutes, and that for which a test waits much earlier.
 const SOON: Duration = Duration::from_mins(2);
@@ -105,8 +93,8 @@ fn three_hosts_make_one_result() {
         let [active, passive] = [hosts.agent(0, &[]), hosts.agent(1, &[])];
         hosts.pair(&active, "lab1");
         hosts.pair(&passive, "lab2");
-        let plan = SOME.replace("\"SEND_RECV\"", "\"SEND_RECV\", \"2RECV+DL\"");
-        let run = hosts.run(&plan, "result", &["--active", "lab1", "--passive", "lab2"]).output();
+        let plan = Cells { cases: &["SEND", "RECV", "SEND_RECV", "2RECV+DL"], ..SOME };
+        let run = hosts.run(plan, "result", &["--active", "lab1", "--passive", "lab2"]).output();
         let run = run.unwrap();
         assert_eq!(run.status.code(), Some(0), "{}", said(&run));
         assert!(said(&run).contains("2RECV+DL are left out: they need an emulated link"));
@@ -149,12 +137,10 @@ fn emulated_links_in_front_of_the_agents_make_the_matrix_whole() {
         let [active, passive] = [0, 1].map(|number| hosts.agent(number, &[&front(number)]));
         hosts.pair(&active, "lab1");
         hosts.pair(&passive, "lab2");
-        let plan = MANY
-            .replace("\"SEND\", \"RECV\"", "\"SEND\", \"SEND+DL\", \"2RECV+DL\", \"2SEND+DR\"")
-            .replace("\"netscape\", ", "")
-            .replace("= 8", "= 2");
+        let cases = &["SEND", "SEND+DL", "2RECV+DL", "2SEND+DR"];
+        let plan = Cells { cases, applications: &["video"], passes: 2, ..MANY };
         let options = ["--active", "lab1", "--passive", "lab2"];
-        let run = hosts.run(&plan, "result", &options).output().unwrap();
+        let run = hosts.run(plan, "result", &options).output().unwrap();
         // A busy machine may need longer than the cap of a cell.
         assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
         let dir = hosts.path("result");
@@ -228,7 +214,7 @@ fn a_second_conductor_waits_and_gets_its_turn_when_the_first_is_killed() {
     isolated(name, || {
         let hosts = Hosts::new();
         let agent = hosts.lab1(&[]);
-        let mut first = hosts.run(LONG, "first", &["--active", "lab1"]).spawn().unwrap();
+        let mut first = hosts.run(Cells::LONG, "first", &["--active", "lab1"]).spawn().unwrap();
         wait_until(|| agent.workers() == 1);
         let mut second = hosts.run(SOME, "second", &["--active", "lab1"]).begun();
         wait_until(|| agent.status()["waiting"].as_array().unwrap().len() == 1);
@@ -297,7 +283,7 @@ fn stop_all_ends_all_work_until_resume() {
         let hosts = Hosts::new();
         let mut agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "0"];
-        let mut run = hosts.run(LONG, "result", &options).spawn().unwrap();
+        let mut run = hosts.run(Cells::LONG, "result", &options).spawn().unwrap();
         wait_until(|| agent.workers() == 1);
         let stopped = agent.admin("stop-all");
         assert_eq!(
@@ -325,8 +311,8 @@ fn the_policy_of_the_agent_wins() {
         let refused = hosts.run(SOME, "refused", &["--active", "lab1"]).ends_with(4);
         assert!(said(&refused).contains("policy: the activity ftp is not allowed here"));
         assert!(agent.status()["last_refusals"][0].as_str().unwrap().contains("ftp"));
-        let plan = SOME.replace(", \"ftp\"", "");
-        hosts.run(&plan, "allowed", &["--active", "lab1"]).ends_with(0);
+        let plan = Cells { activities: &["cpu"], ..SOME };
+        hosts.run(plan, "allowed", &["--active", "lab1"]).ends_with(0);
         let unknown = hosts.dir().join("wrong.toml");
         std::fs::write(&unknown, "max_rate = 1\n").unwrap();
         let mut wrong = hosts.btu(1);

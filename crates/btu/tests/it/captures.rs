@@ -9,6 +9,7 @@ use btu_core::tcp;
 use btu_sys::cpu;
 use serde_json::Value;
 
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::of_kind;
@@ -117,28 +118,20 @@ fn third_parties_read_a_capture(out: &Path, second: &[Value]) {
 const EXPERT_ERROR: &str = "8388608";
 
 /// Black boxes with a receive buffer of 4 KiB slow SEND down tenfold and leave RECV as it is.
-const NARROW: &str = r#"
-[matrix]
-cases = ["SEND", "RECV"]
-applications = ["video"]
-activities = ["idle"]
-[sockets]
-black_box_buffer = "4KiB"
-[time]
-window = "150ms"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = 2
-max = 2
-"#;
+const NARROW: Cells<'_> = Cells {
+    cases: &["SEND", "RECV"],
+    window: "150ms",
+    passes: 2,
+    more: "[sockets]\nblack_box_buffer = \"4KiB\"\n",
+    ..Cells::SHORT
+};
 
 /// From a rule that fires to a named cause with its chart, by the program alone.
 #[test]
 fn an_abnormal_cell_gets_its_cause_and_its_chart() {
     let dir = tempfile::tempdir().unwrap();
     let plan = dir.path().join("narrow.toml");
-    std::fs::write(&plan, NARROW).unwrap();
+    std::fs::write(&plan, NARROW.to_string()).unwrap();
     let out = dir.path().join("narrow");
     let mut command = btu();
     command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);

@@ -1,22 +1,23 @@
 //! How whole runs end: with which code, with what of their options, and with which score.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
 
 use crate::commands::needs;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::read_json;
 use crate::program::said;
-use crate::program::short_plan;
 use crate::quick;
 
 /// Runs a plan of this text in a folder of its own.
-fn run(folder: &Path, plan: &str, options: &[&str]) -> Output {
+fn run(folder: &Path, plan: impl Display, options: &[&str]) -> Output {
     let path = folder.join("plan-of-mine.toml");
-    std::fs::write(&path, plan).unwrap();
+    std::fs::write(&path, plan.to_string()).unwrap();
     let mut command = btu();
     command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]).arg(path);
     command.args(options).output().unwrap()
@@ -71,11 +72,11 @@ fn what_is_said_of_a_machine_comes_through_a_whole_run() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("scratch");
     std::fs::create_dir(&place).unwrap();
-    let plan = short_plan("\"SEND\"", "video", 1);
-    let plan = plan.replace("\"idle\"", "\"io\"") + "[activity]\nio_file = \"1MiB\"\n";
+    let more = "[activity]\nio_file = \"1MiB\"\n";
+    let plan = Cells { activities: &["io"], more, ..Cells::SHORT };
     let options = ["--mark", "SPECint=76.9@spec.org", "--mark", "threads=2", "--price"];
     let rest = ["2900USD@2026-11", "--note", "rack 4", "--io-dir", "scratch", "--allow-tmpfs"];
-    let ended = run(folder.path(), &plan, &[&options[..], &rest].concat());
+    let ended = run(folder.path(), plan, &[&options[..], &rest].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
     let result = read_json(&folder.path().join("result/result.json"));
     assert_eq!(result["marks"], serde_json::json!(["SPECint=76.9@spec.org", "threads=2"]));
@@ -102,8 +103,15 @@ fn what_is_said_of_a_machine_comes_through_a_whole_run() {
 fn beside_activities_that_do_nothing_btu_is_that_of_the_idle_host_within_its_interval() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    let plan = short_plan("\"SEND\", \"RECV\"", "video", 9) + "[capture]\ncells = \"none\"\n";
-    let ended = run(folder.path(), &plan.replace("20ms", "40ms"), &[]);
+    let plan = Cells {
+        cases: &["SEND", "RECV"],
+        window: "40ms",
+        alone: "40ms",
+        passes: 9,
+        more: Cells::WITHOUT_CAPTURES,
+        ..Cells::SHORT
+    };
+    let ended = run(folder.path(), plan, &[]);
     assert_eq!(ended.status.code(), Some(0), "{}", said(&ended));
     let result = read_json(&folder.path().join("result/result.json"));
     let figure = |name: &str| result[name].as_f64().unwrap();

@@ -1,6 +1,7 @@
 //! `btu run` and `btu report` where the disk, the journal, the rights or the reader fail.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::BufRead;
 use std::io::BufReader;
@@ -15,29 +16,28 @@ use tempfile::TempDir;
 
 use crate::commands::needs;
 use crate::program::A_LOT;
-use crate::program::LONG;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::of_kind;
 use crate::program::read_json;
 use crate::program::said;
-use crate::program::short_plan;
 use crate::program::signal;
 use crate::program::wait_until;
 
 /// A plan of one cell and its baseline.
-fn short(passes: u32) -> String {
-    short_plan("\"SEND\"", "video", passes)
+fn short(passes: u32) -> Cells<'static> {
+    Cells { passes, ..Cells::SHORT }
 }
 
-fn plan(folder: &Path, text: &str) -> PathBuf {
+fn plan(folder: &Path, text: impl Display) -> PathBuf {
     let path = folder.join("plan-of-mine.toml");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text.to_string()).unwrap();
     path
 }
 
-fn run(folder: &Path, text: &str) -> Command {
+fn run(folder: &Path, text: impl Display) -> Command {
     let mut command = btu();
     command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]);
     command.arg(plan(folder, text));
@@ -49,7 +49,7 @@ fn stored() -> (TempDir, PathBuf) {
     static MADE: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let files = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let made = run(folder.path(), &short(2)).output().unwrap();
+        let made = run(folder.path(), short(2)).output().unwrap();
         assert!(made.status.success(), "{}", said(&made));
         let names = ["plan.toml", "hosts.json", "samples.jsonl", "events.jsonl", "result.json"];
         let read = |name: &str| std::fs::read(folder.path().join("result").join(name)).unwrap();
@@ -136,7 +136,7 @@ fn a_corrupted_line_in_the_middle_is_named_and_nothing_behind_it_is_lost() {
 fn a_directory_that_is_being_written_has_no_second_writer() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    let mut first = run(folder.path(), LONG).spawn().unwrap();
+    let mut first = run(folder.path(), Cells::LONG).spawn().unwrap();
     let result = folder.path().join("result");
     wait_until(|| result.join("plan.toml").is_file());
     let second = resume(&result);
@@ -150,7 +150,7 @@ fn a_directory_that_is_being_written_has_no_second_writer() {
 fn a_terminated_run_reports_what_it_has() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    let mut running = run(folder.path(), LONG).stdout(Stdio::null()).spawn().unwrap();
+    let mut running = run(folder.path(), Cells::LONG).stdout(Stdio::null()).spawn().unwrap();
     let result = folder.path().join("result");
     wait_until(|| result.join("plan.toml").is_file());
     signal(running.id(), "TERM");
@@ -161,10 +161,12 @@ fn a_terminated_run_reports_what_it_has() {
 
 /// The check of this plan's link outlasts every test: its first 200 round trips are lost in the queue
 /// of a slow line, and each is waited for 4 delays.
-fn endless_check() -> String {
-    let link = "[link]\ndelay = \"2s\"\nrate = \"rate 100bit/s queue 1s\"\n";
-    short_plan("\"SEND+DL\"", "video", 2) + link
-}
+const ENDLESS_CHECK: Cells<'_> = Cells {
+    cases: &["SEND+DL"],
+    passes: 2,
+    more: "[link]\ndelay = \"2s\"\nrate = \"rate 100bit/s queue 1s\"\n",
+    ..Cells::SHORT
+};
 
 /// Ends a run once its check has begun.
 fn terminated_in_its_check(command: &mut Command) {
@@ -189,7 +191,7 @@ fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_o
     fresh.current_dir(folder.path()).args(["run", "--out", "result", "--plan"]);
     let mut again = btu();
     again.current_dir(folder.path()).args(["run", "--resume", "result"]);
-    for command in [fresh.arg(plan(folder.path(), &endless_check())), &mut again] {
+    for command in [fresh.arg(plan(folder.path(), ENDLESS_CHECK)), &mut again] {
         terminated_in_its_check(command);
         let result = folder.path().join("result");
         assert_eq!(lines(&result.join("samples.jsonl")).len(), 0);
@@ -203,7 +205,7 @@ fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_o
 fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    plan(folder.path(), &short(20));
+    plan(folder.path(), short(20));
     let script = "ulimit -f 96 && exec \"$0\" run --quiet --plan plan-of-mine.toml --out result";
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(btu().get_program()).current_dir(folder.path());
@@ -225,7 +227,7 @@ fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
 /// The program where a file system of this kind lies over the folder `full`.
 fn over(folder: &Path, options: &str) -> Output {
     std::fs::create_dir(folder.join("full")).unwrap();
-    plan(folder, &short(2));
+    plan(folder, short(2));
     let script = format!(
         "mount -t tmpfs -o {options} none full && \
          exec \"$0\" run --quiet --plan plan-of-mine.toml --io-dir . --out full/result"
@@ -265,7 +267,7 @@ fn where_no_directory_is_on_a_disk_the_activity_io_is_refused_with_the_remedy() 
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("memory");
     std::fs::create_dir(&memory).unwrap();
-    plan(folder.path(), &short(2).replace("\"idle\"", "\"io\""));
+    plan(folder.path(), Cells { activities: &["io"], ..short(2) });
     let script = "mount -t tmpfs none memory && mount -t tmpfs none /var/tmp && \
                   exec \"$0\" run --quiet --plan plan-of-mine.toml --out memory/result";
     let program = btu().get_program().to_owned();
@@ -282,7 +284,7 @@ fn where_no_directory_is_on_a_disk_the_activity_io_is_refused_with_the_remedy() 
 
 /// The program in a user namespace where a limit is 0, without the rights of its root.
 fn limited(folder: &Path, limit: &str, rights: &str) -> Output {
-    plan(folder, &short(2));
+    plan(folder, short(2));
     let script = format!(
         "echo 0 > /proc/sys/user/{limit} && \
          exec {rights} \"$0\" run --quiet --plan plan-of-mine.toml --out result"
@@ -353,8 +355,10 @@ fn a_plan_that_is_not_legal_runs_nothing() {
 #[test]
 fn a_congestion_control_that_no_kernel_has_is_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let text = format!("{}[sockets]\ncongestion = \"nosuch\"\n", short(2));
-    let ended = run(folder.path(), &text).output().unwrap();
+    let text = Cells { more: "[sockets]
+congestion = \"nosuch\"
+", ..short(2) };
+    let ended = run(folder.path(), text).output().unwrap();
     assert_eq!(ended.status.code(), Some(2), "{}", said(&ended));
     assert!(said(&ended).contains("congestion = \"nosuch\": this kernel"), "{}", said(&ended));
     assert!(!folder.path().join("result").exists());

@@ -10,6 +10,7 @@ use std::process::Stdio;
 
 use crate::commands::needs;
 use crate::program::A_LOT;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
@@ -19,24 +20,15 @@ use crate::program::signal;
 use crate::program::wait_until;
 
 /// Every activity beside one case.
-const PLAN: &str = r#"
-[matrix]
-cases = ["SEND"]
-applications = ["video"]
-activities = ["cpu", "ftp", "io"]
-[time]
-window = "50ms"
-lead_in = "5ms"
-alone = "50ms"
-[passes]
-min = 4
-max = 4
-[activity]
-ftp_transfer = "100kB"
-io_file = "1MiB"
-[capture]
-cells = "none"
-"#;
+const PLAN: Cells<'_> = Cells {
+    activities: &["cpu", "ftp", "io"],
+    window: "50ms",
+    lead_in: "5ms",
+    alone: "50ms",
+    passes: 4,
+    more: "[activity]\nftp_transfer = \"100kB\"\nio_file = \"1MiB\"\n[capture]\ncells = \"none\"\n",
+    ..Cells::SHORT
+};
 
 /// Runs of the plan: four passes of four cells and three activities alone.
 const RUNS: usize = 4 * (4 + 3);
@@ -44,7 +36,7 @@ const RUNS: usize = 4 * (4 + 3);
 /// A directory with a plan, a place for the files of `io`, and one for nothing.
 fn places() -> (tempfile::TempDir, [PathBuf; 2]) {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("plan-of-mine.toml"), PLAN).unwrap();
+    fs::write(dir.path().join("plan-of-mine.toml"), PLAN.to_string()).unwrap();
     let places = ["disk of mine", "elsewhere"].map(|name| dir.path().join(name));
     for place in &places {
         fs::create_dir(place).unwrap();

@@ -1,5 +1,6 @@
 //! The program under test, and what its tests share.
 
+use std::fmt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Child;
@@ -23,23 +24,61 @@ pub(crate) fn btu() -> Command {
     command
 }
 
-/// A plan of two cases, two applications, one activity and two short passes.
+/// A plan: which cells, how long, how often. Shown, it is the text of its file.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells<'t> {
+    pub(crate) cases: &'t [&'t str],
+    pub(crate) applications: &'t [&'t str],
+    pub(crate) activities: &'t [&'t str],
+    pub(crate) window: &'t str,
+    pub(crate) lead_in: &'t str,
+    pub(crate) alone: &'t str,
+    pub(crate) passes: u32,
+    /// Further sections, such as `[link]`.
+    pub(crate) more: &'t str,
+}
+
+impl Cells<'_> {
+    /// One case beside an idle host, in one pass as short as it can be.
+    pub(crate) const SHORT: Self = Self {
+        cases: &["SEND"],
+        applications: &["video"],
+        activities: &["idle"],
+        window: "20ms",
+        lead_in: "0ms",
+        alone: "20ms",
+        passes: 1,
+        more: "",
+    };
+    /// Two cases, two applications, one activity and two short passes.
+    pub(crate) const TINY: Self = Self {
+        cases: &["SEND", "RECV"],
+        applications: &["netscape", "video"],
+        activities: &["cpu"],
+        lead_in: "5ms",
+        passes: 2,
+        ..Self::SHORT
+    };
+    /// Its first step outlasts every test.
+    pub(crate) const LONG: Self = Self { window: "1ms", alone: "500s", ..Self::SHORT };
+    /// No second runs.
+    pub(crate) const WITHOUT_CAPTURES: &'static str = "[capture]\ncells = \"none\"\n";
+}
+
+impl fmt::Display for Cells<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cases, applications, activities, window, lead_in, alone, passes, more } = self;
+        writeln!(f, "[matrix]\ncases = {cases:?}\napplications = {applications:?}")?;
+        writeln!(f, "activities = {activities:?}\n[time]\nwindow = {window:?}")?;
+        writeln!(f, "lead_in = {lead_in:?}\nalone = {alone:?}")?;
+        write!(f, "[passes]\nmin = {passes}\nmax = {passes}\n{more}")
+    }
+}
+
+/// The plan [`Cells::TINY`] in a file.
 pub(crate) fn tiny_plan(dir: &Path) -> PathBuf {
     let path = dir.join("tiny.toml");
-    let text = r#"
-[matrix]
-cases = ["SEND", "RECV"]
-applications = ["netscape", "video"]
-activities = ["cpu"]
-[time]
-window = "20ms"
-lead_in = "5ms"
-alone = "20ms"
-[passes]
-min = 2
-max = 2
-"#;
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, Cells::TINY.to_string()).unwrap();
     path
 }
 
@@ -63,40 +102,6 @@ pub(crate) fn assert_reported_again(dir: &Path, word: &str) {
         assert_eq!(again(format), again(format), "{format}");
     }
 }
-
-/// A plan of these cases (`"SEND"`) with one application beside an idle host: passes as short as they
-/// can be.
-pub(crate) fn short_plan(cases: &str, application: &str, passes: u32) -> String {
-    format!(
-        r#"
-[matrix]
-cases = [{cases}]
-applications = ["{application}"]
-activities = ["idle"]
-[time]
-window = "20ms"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = {passes}
-max = {passes}
-"#
-    )
-}
-
-/// A plan whose first step outlasts every test.
-pub(crate) const LONG: &str = r#"
-[matrix]
-cases = ["SEND"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "1ms"
-alone = "500s"
-[passes]
-min = 1
-max = 1
-"#;
 
 /// What only a hang takes longer than.
 pub(crate) const A_LOT: Duration = Duration::from_mins(5);

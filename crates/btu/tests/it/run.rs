@@ -18,6 +18,7 @@ use crate::link::contained::Inside;
 use crate::link::contained::assert_no_device_is_left;
 use crate::link::contained::namespaces_of;
 use crate::link::users;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
@@ -217,9 +218,10 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
 fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
-    let plan = tiny_plan(dir.path());
-    let text = std::fs::read_to_string(&plan).unwrap();
-    std::fs::write(&plan, text.replace("max = 2", "max = 6\nbudget = \"1ms\"")).unwrap();
+    let plan = dir.path().join("plan.toml");
+    let (text, budget) = (Cells::TINY.to_string(), "max = 6\nbudget = \"1ms\"");
+    assert!(text.contains("max = 2"), "{text}");
+    std::fs::write(&plan, text.replace("max = 2", budget)).unwrap();
     let out = dir.path().join("result");
     let mut first = btu();
     first.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
@@ -287,25 +289,15 @@ fn a_run_that_was_killed_before_it_began_is_started_again() {
 }
 
 /// Eight passes of four cells and an activity alone.
-fn plan_of_cases(path: &Path, cases: &str) {
-    let text = format!(
-        r#"
-[matrix]
-cases = [{cases}]
-applications = ["netscape"]
-activities = ["cpu"]
-[time]
-window = "20ms"
-lead_in = "5ms"
-alone = "20ms"
-[passes]
-min = 8
-max = 8
-[capture]
-cells = "none"
-"#
-    );
-    std::fs::write(path, text).unwrap();
+fn plan_of_cases(path: &Path, cases: &[&str]) {
+    let plan = Cells {
+        cases,
+        applications: &["netscape"],
+        passes: 8,
+        more: Cells::WITHOUT_CAPTURES,
+        ..Cells::TINY
+    };
+    std::fs::write(path, plan.to_string()).unwrap();
 }
 
 /// How many runs a plan has.
@@ -332,10 +324,10 @@ fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
     // A run that comes to its end before it was killed often enough is followed by another.
     for number in 1_u32..=20 {
         let (cases, wanted) = match number {
-            1 => (r#""SEND", "2SEND+DR""#, 6),
-            _ => (r#""SEND", "RECV""#, 20 - kills),
+            1 => (["SEND", "2SEND+DR"], 6),
+            _ => (["SEND", "RECV"], 20 - kills),
         };
-        plan_of_cases(&plan, cases);
+        plan_of_cases(&plan, &cases);
         let out = dir.path().join(format!("result-{number}"));
         kills += kill_and_resume(&plan, &out, wanted, &mut dice);
         if let Err(busy) = go_on_to_the_end(&out) {
@@ -457,24 +449,19 @@ fn wait_for_lines(out: &Path, wanted: usize) {
 }
 
 /// Long enough to be killed in the middle: every activity beside the cells of these cases.
-fn long_plan(dir: &Path, cases: &str) -> PathBuf {
+fn long_plan(dir: &Path, cases: &[&str]) -> PathBuf {
     let path = dir.join("long.toml");
-    let text = format!(
-        r#"
-[matrix]
-cases = [{cases}]
-applications = ["netscape"]
-activities = ["cpu", "ftp", "io"]
-[time]
-window = "100ms"
-lead_in = "5ms"
-alone = "100ms"
-[passes]
-min = 50
-max = 50
-"#
-    );
-    std::fs::write(&path, text).unwrap();
+    let plan = Cells {
+        cases,
+        applications: &["netscape"],
+        activities: &["cpu", "ftp", "io"],
+        window: "100ms",
+        lead_in: "5ms",
+        alone: "100ms",
+        passes: 50,
+        more: "",
+    };
+    std::fs::write(&path, plan.to_string()).unwrap();
     path
 }
 
@@ -483,7 +470,8 @@ max = 50
 #[test]
 fn kill_9_of_a_run_leaves_no_process_namespace_or_device() {
     needs!();
-    let moments = [(r#""SEND+DL", "2SEND+DR""#, "verification"), (r#""SEND""#, "cell")];
+    let moments: [(&[&str], &str); 2] =
+        [(&["SEND+DL", "2SEND+DR"], "verification"), (&["SEND"], "cell")];
     for (user, (cases, kind)) in
         users::users().into_iter().flat_map(|user| moments.map(|m| (user, m)))
     {

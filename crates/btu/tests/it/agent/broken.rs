@@ -25,21 +25,19 @@ use crate::dice::Dice;
 use crate::dice::mutated;
 use crate::isolated::isolated;
 use crate::parsers::corpus;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::of_kind;
 use crate::program::read_json;
-use crate::program::short_plan;
 use crate::program::signal;
 use crate::program::wait_until;
 use crate::wait::wait_within;
 
 /// [`MANY`] in two passes: 2 cases, 2 applications, the activity and its baseline.
-fn few() -> String {
-    MANY.replace("= 8", "= 2")
-}
+const FEW: Cells<'_> = Cells { passes: 2, ..MANY };
 
-/// Each cell of [`few`] is there once.
+/// Each cell of [`FEW`] is there once.
 fn assert_whole(hosts: &Hosts, result: &str) {
     assert_has(hosts, result, 2 * 2 * 2 * 2);
 }
@@ -78,8 +76,8 @@ fn a_silent_cut_ends_all_traffic_by_the_lease_and_the_run_goes_on_when_it_is_men
         let hosts = Hosts::new();
         let agent = hosts.lab1(&[]);
         let options = ["--active", "lab1", "--reconnect", "240"];
-        let plan = few().replace("60ms", "500ms").replace("\"netscape\", ", "");
-        let mut run = hosts.run(&plan, "result", &options);
+        let plan = Cells { window: "500ms", applications: &["video"], ..FEW };
+        let mut run = hosts.run(plan, "result", &options);
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         let result = hosts.path("result");
         // In the middle of a run: beside the control connection there is one for data.
@@ -105,9 +103,15 @@ fn an_agent_that_is_lost_while_its_link_is_checked_is_used_again() {
         let hosts = Hosts::new();
         let front = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
         let mut agent = hosts.lab1(&[front]);
-        let plan = short_plan("\"SEND+DL\"", "netscape", 1).replace("20ms", "1s");
+        let plan = Cells {
+            cases: &["SEND+DL"],
+            applications: &["netscape"],
+            window: "1s",
+            alone: "1s",
+            ..Cells::SHORT
+        };
         let options = ["--active", "lab1", "--reconnect", "240"];
-        let mut run = hosts.run(&plan, "result", &options).begun();
+        let mut run = hosts.run(plan, "result", &options).begun();
         // The first of these runs goes the direct way, beside the control connection.
         wait_until(|| hosts.connections(0) >= 2);
         agent.kill();
@@ -126,7 +130,7 @@ fn a_killed_conductor_leaves_no_connection_and_resumes() {
     isolated("agent::broken::a_killed_conductor_leaves_no_connection_and_resumes", || {
         let hosts = Hosts::new();
         let agent = hosts.lab1(&[]);
-        let mut run = hosts.run(&few(), "result", &["--active", "lab1"]);
+        let mut run = hosts.run(FEW, "result", &["--active", "lab1"]);
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         wait_until(|| has_records(&hosts.path("result"), 4));
         signal(run.id(), "KILL");
@@ -175,7 +179,7 @@ fn strangers_are_closed_and_change_nothing() {
         let address = agent.address().to_owned();
         let connect = || TcpStream::connect(&address).unwrap();
         let idle: Vec<TcpStream> = hosts.inside(2, || (0..1000).map(|_| connect()).collect());
-        let mut run = hosts.run(&few(), "result", &["--active", "lab1"]);
+        let mut run = hosts.run(FEW, "result", &["--active", "lab1"]);
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         // Until it is known, a conductor is a stranger of this address, too, and makes room for others.
         wait_until(|| agent.workers() == 1);
@@ -251,7 +255,7 @@ fn a_full_disk_of_the_conductor_frees_the_agent() {
         let hosts = Hosts::new();
         let agent = hosts.lab1(&[]);
         std::fs::create_dir(hosts.path("full")).unwrap();
-        std::fs::write(hosts.path("some.toml"), SOME).unwrap();
+        std::fs::write(hosts.path("some.toml"), SOME.to_string()).unwrap();
         let script = "mount -t tmpfs -o size=32k none full && \
                       exec \"$0\" run --quiet --active lab1 --plan some.toml --out full/result";
         let mut full = Command::new("unshare");

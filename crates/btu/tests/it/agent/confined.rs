@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use super::hosts::Hosts;
 use crate::isolated::isolated;
-use crate::program::LONG;
+use crate::program::Cells;
 use crate::program::signal;
 use crate::program::wait_until;
 
@@ -33,8 +33,8 @@ fn no_thread_of_an_agent_its_front_or_its_workers_holds_a_right() {
             let hosts = Hosts::new();
             let front = "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n";
             let agent = hosts.lab1(&[front]);
-            let plan = LONG.replace("\"SEND\"", "\"SEND\", \"SEND+DL\"");
-            let mut run = hosts.run(&plan, "result", &["--active", "lab1"]);
+            let plan = Cells { cases: &["SEND", "SEND+DL"], ..Cells::LONG };
+            let mut run = hosts.run(plan, "result", &["--active", "lab1"]);
             let mut run = run.stderr(Stdio::null()).spawn().unwrap();
             wait_until(|| agent.workers() == 2);
             let confinement = agent.status()["confinement"].clone();

@@ -14,23 +14,18 @@ use super::hosts::Black;
 use super::hosts::Hosts;
 use super::measured;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::of_kind;
 use crate::wait::wait_within;
 
 /// Runs with one connection, and with two.
-const FEW: &str = r#"
-[matrix]
-cases = ["SEND", "SEND_RECV"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "60ms"
-lead_in = "5ms"
-alone = "20ms"
-[passes]
-min = 2
-max = 2
-"#;
+const FEW: Cells<'_> = Cells {
+    cases: &["SEND", "SEND_RECV"],
+    window: "60ms",
+    lead_in: "5ms",
+    passes: 2,
+    ..Cells::SHORT
+};
 
 /// The doors of the black box.
 const DOORS: [u16; 2] = [7420, 7421];

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::A_LOT;
-use super::LONG;
 use super::SOME;
 use super::hosts::Black;
 use super::hosts::Hosts;
@@ -11,6 +10,7 @@ use super::hosts::said;
 use super::measured;
 use super::signed;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::ended_within;
 use crate::program::read_json;
 use crate::program::signal;
@@ -76,12 +76,12 @@ fn a_test_ends_with_its_conductor_and_with_the_host_under_test() {
             hosts.pair_driver(&active, "lab1");
             hosts.pair_driver(&bench, "bench");
             let under_way = |bench: &Black<'_>| active.workers() == 1 && bench.workers() == 1;
-            let mut run = hosts.drive(LONG, "killed", &TWO).spawn().unwrap();
+            let mut run = hosts.drive(Cells::LONG, "killed", &TWO).spawn().unwrap();
             wait_until(|| under_way(&bench));
             signal(run.id(), "KILL");
             run.wait().unwrap();
             wait_until(|| is_free(&bench) && is_free(&active));
-            let mut run = hosts.drive(LONG, "lost", &TWO).spawn().unwrap();
+            let mut run = hosts.drive(Cells::LONG, "lost", &TWO).spawn().unwrap();
             wait_until(|| under_way(&bench));
             bench.kill();
             let ended = ended_within(&mut run, A_LOT).unwrap();
@@ -89,14 +89,14 @@ fn a_test_ends_with_its_conductor_and_with_the_host_under_test() {
             wait_until(|| bench.workers() == 0 && is_free(&active));
             bench.restart();
             assert!(is_free(&bench), "the next start takes away what the kill left");
-            let mut run = hosts.drive(LONG, "interrupted", &TWO).spawn().unwrap();
+            let mut run = hosts.drive(Cells::LONG, "interrupted", &TWO).spawn().unwrap();
             wait_until(|| under_way(&bench));
             signal(run.id(), "INT");
             assert_eq!(ended_within(&mut run, A_LOT).unwrap().code(), Some(130));
             wait_until(|| is_free(&bench) && is_free(&active));
             // After all that the next test is as any.
-            let plan = SOME.replace(", \"ftp\"", "");
-            hosts.drive(&plan, "next", &TWO).ends_with(0);
+            let plan = Cells { activities: &["cpu"], ..SOME };
+            hosts.drive(plan, "next", &TWO).ends_with(0);
         },
     );
 }

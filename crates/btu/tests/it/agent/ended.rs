@@ -26,6 +26,7 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use super::measured;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::ended_within;
 use crate::program::read_json;
 use crate::program::signal;
@@ -42,35 +43,12 @@ const LATE: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Cells of a second: what is announced for one is that, and five times as long to drain.
-const SECONDS: &str = r#"
-[matrix]
-cases = ["RECV"]
-applications = ["video"]
-activities = ["cpu"]
-[time]
-window = "1s"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = 3
-max = 3
-"#;
+const SECONDS: Cells<'_> =
+    Cells { cases: &["RECV"], activities: &["cpu"], window: "1s", passes: 3, ..Cells::SHORT };
 const ANNOUNCED: Duration = Duration::from_secs(6);
 
 /// Transfers that go on for longer than any of these tests, announced as a run of 5.02 s at the most.
-const TRANSFERS: &str = r#"
-[matrix]
-cases = ["SEND"]
-applications = ["video"]
-activities = ["ftp"]
-[time]
-window = "20ms"
-lead_in = "0ms"
-alone = "100s"
-[passes]
-min = 1
-max = 1
-"#;
+const TRANSFERS: Cells<'_> = Cells { activities: &["ftp"], alone: "100s", ..Cells::SHORT };
 const ANNOUNCED_OF_TRANSFERS: Duration = Duration::from_millis(5020);
 
 /// Hears what leaves a host, other than on control connections.
@@ -170,7 +148,7 @@ impl Loss {
     }
 }
 
-fn run_of(hosts: &Hosts, plan: &str, out: &str, options: &[&str]) -> Child {
+fn run_of(hosts: &Hosts, plan: Cells<'_>, out: &str, options: &[&str]) -> Child {
     hosts.run(plan, out, options).stderr(Stdio::null()).spawn().unwrap()
 }
 

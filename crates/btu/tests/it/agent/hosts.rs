@@ -1,6 +1,7 @@
 //! Three namespaces that play hosts: two black boxes, each joined to the host under test.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -148,9 +149,9 @@ impl Hosts {
     }
 
     /// `btu run` on the host under test.
-    pub(super) fn run(&self, plan: &str, out: &str, options: &[&str]) -> Placed<'_> {
+    pub(super) fn run(&self, plan: impl Display, out: &str, options: &[&str]) -> Placed<'_> {
         let file = self.path(&format!("{out}.toml"));
-        std::fs::write(&file, plan).unwrap();
+        std::fs::write(&file, plan.to_string()).unwrap();
         let mut command = self.btu(2);
         command.args(["run", "--json", "--out", out, "--plan"]).arg(&file).args(options);
         command.stdout(Stdio::null());
@@ -224,7 +225,7 @@ impl Hosts {
     }
 
     /// `btu run` by somebody with a key of his own.
-    pub(super) fn drive(&self, plan: &str, out: &str, options: &[&str]) -> Placed<'_> {
+    pub(super) fn drive(&self, plan: impl Display, out: &str, options: &[&str]) -> Placed<'_> {
         let mut command = self.run(plan, out, options);
         command.env("BTU_STATE_DIR", self.state("driver"));
         command

@@ -13,6 +13,7 @@ use super::hosts::Black;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::lines;
 use crate::program::of_kind;
 use crate::program::read_json;
@@ -42,8 +43,8 @@ fn an_agent_sends_no_faster_than_its_policy_says_and_the_result_says_so() {
             let hosts = Hosts::new();
             let _agent = limited(&hosts);
             let begun = Instant::now();
-            let plan = MANY.replace("= 8", "= 3");
-            let run = hosts.run(&plan, "result", &["--active", "lab1"]).output().unwrap();
+            let plan = Cells { passes: 3, ..MANY };
+            let run = hosts.run(plan, "result", &["--active", "lab1"]).output().unwrap();
             let lasted = begun.elapsed().as_secs_f64();
             // What a full buffer holds may take longer than the cap of a cell.
             assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
@@ -197,10 +198,10 @@ fn a_run_is_cut_off_when_the_bytes_of_the_day_are_spent_and_says_so() {
         let hosts = Hosts::new();
         let agent = hosts.lab1(&["[[class]]\nmax_bytes_per_day = \"20MB\"\n"]);
         // Of one cell after the other most would be refused, and the first would move gigabytes.
-        let plan = MANY.replace("\"60ms\"", "\"10s\"");
+        let plan = Cells { window: "10s", ..MANY };
         let options = ["--active", "lab1", "--reconnect", "240"];
         let begun = Instant::now();
-        let ended = hosts.run(&plan, "result", &options).output().unwrap();
+        let ended = hosts.run(plan, "result", &options).output().unwrap();
         let reason = "agent lab1: ";
         let spent = "policy: max_bytes_per_day = 20MB is spent";
         assert_eq!(ended.status.code(), Some(4), "{}", said(&ended));

@@ -3,6 +3,7 @@
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::of_kind;
 use crate::program::read_json;
@@ -10,19 +11,8 @@ use crate::program::read_json;
 const POLICY: &str =
     "[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\nmechanism = \"netem\"\n";
 
-const PLAN: &str = r#"
-[matrix]
-cases = ["SEND", "SEND+DL", "2SEND+DR"]
-applications = ["video"]
-activities = ["idle"]
-[time]
-window = "60ms"
-lead_in = "0ms"
-alone = "20ms"
-[passes]
-min = 2
-max = 2
-"#;
+const PLAN: Cells<'_> =
+    Cells { cases: &["SEND", "SEND+DL", "2SEND+DR"], window: "60ms", passes: 2, ..Cells::SHORT };
 
 /// What netem cannot do is left out where the kernel has it, and everything impaired where it has not;
 /// the reason is told, and stands in the result. Nothing is emulated by anything else instead.

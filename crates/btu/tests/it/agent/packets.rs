@@ -11,8 +11,8 @@ use super::hosts::Hosts;
 use super::hosts::said;
 use crate::commands::needs;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::of_kind;
-use crate::program::short_plan;
 
 /// The file is the run's: its one connection, between the host under test and this address, and what
 /// the sample counted of it.
@@ -52,9 +52,9 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
         || {
             let hosts = Hosts::new();
             let _agent = hosts.lab1(&["[front]\ndevice = \"lan\"\naddress = \"10.77.0.9/24\"\n"]);
-            let plan = short_plan("\"SEND\", \"SEND+DL\"", "netscape", 1);
-            let run =
-                hosts.run(&plan, "result", &["--active", "lab1", "--capture", "all"]).output();
+            let plan =
+                Cells { cases: &["SEND", "SEND+DL"], applications: &["netscape"], ..Cells::SHORT };
+            let run = hosts.run(plan, "result", &["--active", "lab1", "--capture", "all"]).output();
             let run = run.unwrap();
             // A busy machine may need longer than the cap of a cell.
             assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
@@ -83,9 +83,9 @@ fn agents_record_the_second_runs_of_cells_and_hand_over_nothing_else() {
 
 /// A run against lab1 whose second runs have no packets, for this reason; all else is as ever.
 fn without_packets(hosts: &Hosts, reason: &str) {
-    let plan = short_plan("\"SEND\"", "netscape", 1);
+    let plan = Cells { applications: &["netscape"], ..Cells::SHORT };
     let options = ["--active", "lab1", "--capture", "all"];
-    let run = hosts.run(&plan, "result", &options).output().unwrap();
+    let run = hosts.run(plan, "result", &options).output().unwrap();
     assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
     let result = hosts.path("result");
     let second = of_kind(&result, "capture");

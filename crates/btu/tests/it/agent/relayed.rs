@@ -11,7 +11,7 @@ use super::flows::one;
 use super::hosts::Hosts;
 use super::hosts::said;
 use crate::isolated::isolated;
-use crate::program::short_plan;
+use crate::program::Cells;
 
 /// Passes on what comes to an address of the host under test, for as long as this process lives.
 fn relay(hosts: &Hosts, to: &str) -> SocketAddr {
@@ -49,9 +49,10 @@ fn nothing_is_sent_to_another_host_than_the_one_that_was_reached() {
         hosts.btu(2).args(["pair", &invite, "--name", "lab1"]).ends_with(0);
         let bursts = "type = \"burstq(blocksize=1 kB, period=5 ms, duration=50 ms)\"";
         std::fs::write(hosts.path("s.toml"), one("here", "lab1", bursts)).unwrap();
-        let plan = short_plan("\"SEND\"", "video", 1);
-        std::fs::write(hosts.path("cells.toml"), &plan).unwrap();
-        std::fs::write(hosts.path("ftp.toml"), plan.replace("idle", "ftp")).unwrap();
+        let ftp = Cells { activities: &["ftp"], ..Cells::SHORT };
+        for (file, plan) in [("cells.toml", Cells::SHORT), ("ftp.toml", ftp)] {
+            std::fs::write(hosts.path(file), plan.to_string()).unwrap();
+        }
         let run = |plan| vec!["run", "--plan", plan, "--active", "lab1"];
         let sizes = ["--sizes", "1B", "--rounds", "1", "--chasms", "off", "--reference", "off"];
         let blocks = [&["pingpong", "tcp", "--peer", "lab1"][..], &sizes].concat();

@@ -5,11 +5,11 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::A_LOT;
-use super::LONG;
 use super::SOME;
 use super::ended;
 use super::hosts::Hosts;
 use crate::isolated::isolated;
+use crate::program::Cells;
 use crate::program::read_json;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -22,7 +22,8 @@ fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
         let agent = hosts.lab1(&["shared = 2\n"]);
         hosts.pair_driver(&agent, "lab1");
         let active = ["--active", "lab1"];
-        let long = |out: &str| hosts.run(LONG, out, &active).stderr(Stdio::null()).spawn().unwrap();
+        let long =
+            |out: &str| hosts.run(Cells::LONG, out, &active).stderr(Stdio::null()).spawn().unwrap();
         let mut first = long("first");
         wait_until(|| agent.workers() == 1);
         // Beside the first one, which goes on.
@@ -35,7 +36,7 @@ fn two_conductors_share_an_agent_that_allows_it_and_a_third_one_waits() {
         let disclosed = read_json(&hosts.path("second/hosts.json"));
         assert_eq!(disclosed["placement"]["shared_active"]["value"], 2);
         // No more than it allows: the next two wait, in the order in which they came.
-        let mut other = hosts.drive(LONG, "other", &active);
+        let mut other = hosts.drive(Cells::LONG, "other", &active);
         let mut other = other.stderr(Stdio::null()).spawn().unwrap();
         wait_until(|| agent.workers() == 2);
         let mut third = hosts.run(SOME, "third", &active).begun();

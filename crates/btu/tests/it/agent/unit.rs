@@ -14,10 +14,10 @@ use serde_json::Value;
 use super::hosts::Hosts;
 use super::hosts::children;
 use super::hosts::said;
+use crate::program::Cells;
 use crate::program::btu;
 use crate::program::of_kind;
 use crate::program::read_json;
-use crate::program::short_plan;
 use crate::program::wait_until;
 
 /// A machine that systemd was started on. Dropped, all of it ends.
@@ -173,8 +173,8 @@ fn the_unit_serves_under_systemd_as_its_page_says() {
     machine.done(&["systemctl", "enable", "--now", "btu-agent"]);
     let status = machine.answers();
     pair(&first, "2");
-    let plan = short_plan("\"SEND\", \"RECV\"", "video", 1);
-    hosts.run(&plan, "result", &["--active", "lab1"]).ends_with(0);
+    let plan = Cells { cases: &["SEND", "RECV"], ..Cells::SHORT };
+    hosts.run(plan, "result", &["--active", "lab1"]).ends_with(0);
     let facts = read_json(&hosts.path("result/hosts.json"));
     assert_eq!(facts["hosts"]["active"]["agent"]["identity"]["value"], status["agent"]);
     is_confined(&machine, &status, "0000000000000000");
@@ -215,8 +215,8 @@ fn emulates_links_without_root(machine: &Machine<'_>, hosts: &Hosts) {
     machine.done(&["systemctl", "daemon-reload"]);
     machine.done(&["systemctl", "start", "btu-agent"]);
     is_confined(machine, &machine.answers(), "0000000000203000");
-    let plan = short_plan("\"SEND+DL\"", "video", 1);
-    let run = hosts.run(&plan, "delayed", &["--active", "lab1"]).output().unwrap();
+    let plan = Cells { cases: &["SEND+DL"], ..Cells::SHORT };
+    let run = hosts.run(plan, "delayed", &["--active", "lab1"]).output().unwrap();
     // A busy machine may need longer than the cap of a cell.
     assert!(matches!(run.status.code(), Some(0 | 6)), "{}", said(&run));
     let cell = &of_kind(&hosts.path("delayed"), "cell")[0];
@@ -231,8 +231,8 @@ fn lets_the_kernel_emulate(machine: &Machine<'_>, hosts: &Hosts) {
     machine.done(&["sh", "-c", mechanism]);
     machine.done(&["systemctl", "start", "btu-agent"]);
     is_confined(machine, &machine.answers(), "0000000000203000");
-    let plan = short_plan("\"SEND+DL\"", "video", 1);
-    let run = hosts.run(&plan, "netem", &["--active", "lab1"]).output().unwrap();
+    let plan = Cells { cases: &["SEND+DL"], ..Cells::SHORT };
+    let run = hosts.run(plan, "netem", &["--active", "lab1"]).output().unwrap();
     let log = machine.done(&["journalctl", "--no-pager", "--output=cat", "--unit=btu-agent"]);
     if let Some(refused) = log.lines().rfind(|line| line.starts_with("no emulated links")) {
         assert!(refused.contains("the kernel has no sch_netem"), "{refused}");
