@@ -10,18 +10,17 @@ use serde_json::Value;
 
 use crate::commands::needs;
 use crate::program::A_LOT;
-use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::of_kind;
+use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::program::wait_until;
 use crate::quick;
 
 /// btu-96 made small: 200 kB take 80 ms on this line.
-fn plan(dir: &Path) -> PathBuf {
-    let path = dir.join("small-96.toml");
-    let text = r#"
+const SMALL: &str = r#"
 edition = "btu-96"
 [matrix]
 cases = ["SEND", "RECV"]
@@ -37,15 +36,11 @@ io_file = "1MiB"
 [capture]
 cells = "none"
 "#;
-    fs::write(&path, text).unwrap();
-    path
-}
 
 /// The run of that plan, its files of `io` in `dir`.
 fn run(dir: &Path) -> Command {
-    let mut command = btu();
-    command.args(["run", "--quiet", "--allow-tmpfs", "--io-dir"]).arg(dir);
-    command.arg("--plan").arg(plan(dir)).arg("--out").arg(dir.join("out"));
+    let mut command = run_of(&plan_file(dir, SMALL), dir.join("out"));
+    command.args(["--allow-tmpfs", "--io-dir"]).arg(dir);
     command
 }
 
@@ -137,16 +132,13 @@ cells = "none"
 fn behind_the_delay_of_1996_a_sender_gets_one_window_in_each_round_trip() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
-    let plan = dir.path().join("old.toml");
-    fs::write(&plan, OLD).unwrap();
+    let plan = plan_file(dir.path(), OLD);
     let out = dir.path().join("out");
     let attempt = |number| {
         if number > 1 {
             fs::remove_dir_all(&out).unwrap();
         }
-        let mut command = btu();
-        command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
-        command.output().unwrap()
+        run_of(&plan, &out).output().unwrap()
     };
     let ended = quick::undisturbed(attempt, quick::is_late);
     if quick::is_late(&ended) {

@@ -13,16 +13,16 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::of_kind;
+use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::program::tiny_plan;
 
 /// A run of the tiny plan with these options.
 fn run(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
     let out = dir.join(name);
-    let mut command = btu();
-    command.args(["run", "--quiet", "--plan"]).arg(tiny_plan(dir)).args(options);
-    let run = command.arg("--out").arg(&out).output().unwrap();
+    let run = run_of(&tiny_plan(dir), &out).args(options).output().unwrap();
     let said = said(&run);
     assert!(matches!(run.status.code(), Some(0 | 6)), "{said}");
     out
@@ -130,12 +130,8 @@ const NARROW: Cells<'_> = Cells {
 #[test]
 fn an_abnormal_cell_gets_its_cause_and_its_chart() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = dir.path().join("narrow.toml");
-    std::fs::write(&plan, NARROW.to_string()).unwrap();
     let out = dir.path().join("narrow");
-    let mut command = btu();
-    command.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
-    let ended = command.output().unwrap();
+    let ended = run_of(&plan_file(dir.path(), NARROW), &out).output().unwrap();
     assert!(matches!(ended.status.code(), Some(0 | 6)), "{ended:?}");
     let second = of_kind(&out, "capture");
     let narrow = second.iter().find(|one| one["run"]["case"] == "SEND").expect("a second run");

@@ -10,17 +10,16 @@ use crate::commands::needs;
 use crate::program::Cells;
 use crate::program::btu;
 use crate::program::lines;
+use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::quick;
 
 /// Runs a plan of this text in a folder of its own.
 fn run(folder: &Path, plan: impl Display, options: &[&str]) -> Output {
-    let path = folder.join("plan-of-mine.toml");
-    std::fs::write(&path, plan.to_string()).unwrap();
-    let mut command = btu();
-    command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]).arg(path);
-    command.args(options).output().unwrap()
+    let mut command = run_of(&plan_file(folder, plan), "result");
+    command.current_dir(folder).args(options).output().unwrap()
 }
 
 /// 64 KiB at 1 Mbit/s take half a second; 4000 B may take a third of one.

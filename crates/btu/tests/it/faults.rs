@@ -21,7 +21,9 @@ use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::of_kind;
+use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
@@ -31,16 +33,9 @@ fn short(passes: u32) -> Cells<'static> {
     Cells { passes, ..Cells::SHORT }
 }
 
-fn plan(folder: &Path, text: impl Display) -> PathBuf {
-    let path = folder.join("plan-of-mine.toml");
-    std::fs::write(&path, text.to_string()).unwrap();
-    path
-}
-
 fn run(folder: &Path, text: impl Display) -> Command {
-    let mut command = btu();
-    command.current_dir(folder).args(["run", "--quiet", "--out", "result", "--plan"]);
-    command.arg(plan(folder, text));
+    let mut command = run_of(&plan_file(folder, text), "result");
+    command.current_dir(folder);
     command
 }
 
@@ -191,7 +186,7 @@ fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_o
     fresh.current_dir(folder.path()).args(["run", "--out", "result", "--plan"]);
     let mut again = btu();
     again.current_dir(folder.path()).args(["run", "--resume", "result"]);
-    for command in [fresh.arg(plan(folder.path(), ENDLESS_CHECK)), &mut again] {
+    for command in [fresh.arg(plan_file(folder.path(), ENDLESS_CHECK)), &mut again] {
         terminated_in_its_check(command);
         let result = folder.path().join("result");
         assert_eq!(lines(&result.join("samples.jsonl")).len(), 0);
@@ -205,7 +200,7 @@ fn a_run_terminated_in_the_check_of_its_emulation_keeps_nothing_of_it_and_goes_o
 fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    plan(folder.path(), short(20));
+    plan_file(folder.path(), short(20));
     let script = "ulimit -f 96 && exec \"$0\" run --quiet --plan plan-of-mine.toml --out result";
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(btu().get_program()).current_dir(folder.path());
@@ -227,7 +222,7 @@ fn a_file_at_the_limit_of_its_size_is_named_and_the_journal_goes_on_later() {
 /// The program where a file system of this kind lies over the folder `full`.
 fn over(folder: &Path, options: &str) -> Output {
     std::fs::create_dir(folder.join("full")).unwrap();
-    plan(folder, short(2));
+    plan_file(folder, short(2));
     let script = format!(
         "mount -t tmpfs -o {options} none full && \
          exec \"$0\" run --quiet --plan plan-of-mine.toml --io-dir . --out full/result"
@@ -267,7 +262,7 @@ fn where_no_directory_is_on_a_disk_the_activity_io_is_refused_with_the_remedy() 
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("memory");
     std::fs::create_dir(&memory).unwrap();
-    plan(folder.path(), Cells { activities: &["io"], ..short(2) });
+    plan_file(folder.path(), Cells { activities: &["io"], ..short(2) });
     let script = "mount -t tmpfs none memory && mount -t tmpfs none /var/tmp && \
                   exec \"$0\" run --quiet --plan plan-of-mine.toml --out memory/result";
     let program = btu().get_program().to_owned();
@@ -284,7 +279,7 @@ fn where_no_directory_is_on_a_disk_the_activity_io_is_refused_with_the_remedy() 
 
 /// The program in a user namespace where a limit is 0, without the rights of its root.
 fn limited(folder: &Path, limit: &str, rights: &str) -> Output {
-    plan(folder, short(2));
+    plan_file(folder, short(2));
     let script = format!(
         "echo 0 > /proc/sys/user/{limit} && \
          exec {rights} \"$0\" run --quiet --plan plan-of-mine.toml --out result"

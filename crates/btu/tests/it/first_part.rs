@@ -14,6 +14,7 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
+use crate::program::plan_file;
 use crate::program::read_json;
 use crate::program::said;
 use crate::program::signal;
@@ -36,7 +37,7 @@ const RUNS: usize = 4 * (4 + 3);
 /// A directory with a plan, a place for the files of `io`, and one for nothing.
 fn places() -> (tempfile::TempDir, [PathBuf; 2]) {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("plan-of-mine.toml"), PLAN.to_string()).unwrap();
+    plan_file(dir.path(), PLAN);
     let places = ["disk of mine", "elsewhere"].map(|name| dir.path().join(name));
     for place in &places {
         fs::create_dir(place).unwrap();

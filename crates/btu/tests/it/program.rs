@@ -75,6 +75,20 @@ impl fmt::Display for Cells<'_> {
     }
 }
 
+/// A plan in a file of this directory.
+pub(crate) fn plan_file(dir: &Path, text: impl fmt::Display) -> PathBuf {
+    let path = dir.join("plan-of-mine.toml");
+    std::fs::write(&path, text.to_string()).unwrap();
+    path
+}
+
+/// `btu run` of a plan, without a word meanwhile.
+pub(crate) fn run_of(plan: &Path, out: impl AsRef<Path>) -> Command {
+    let mut command = btu();
+    command.args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(out.as_ref());
+    command
+}
+
 /// The plan [`Cells::TINY`] in a file.
 pub(crate) fn tiny_plan(dir: &Path) -> PathBuf {
     let path = dir.join("tiny.toml");
@@ -84,8 +98,8 @@ pub(crate) fn tiny_plan(dir: &Path) -> PathBuf {
 
 /// The result of that plan.
 pub(crate) fn tiny_run(dir: &Path) -> PathBuf {
-    let (plan, out) = (tiny_plan(dir), dir.join("tiny"));
-    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out)).unwrap();
+    let out = dir.join("tiny");
+    run(&mut run_of(&tiny_plan(dir), &out)).unwrap();
     out
 }
 

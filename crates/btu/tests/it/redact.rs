@@ -10,6 +10,7 @@ use crate::commands::run;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::program::tiny_plan;
 use crate::program::tiny_run;
@@ -21,9 +22,8 @@ fn names_are_gone_figures_stay_and_the_rest_verifies() {
     let folder = TempDir::new().unwrap();
     let plan = tiny_plan(folder.path());
     let (own, out) = (folder.path().join("own"), folder.path().join("public"));
-    let mut command = btu();
-    command.args(["run", "--quiet", "--note", "the one in room 7", "--price", "2900USD", "--plan"]);
-    run(command.arg(plan).arg("--out").arg(&own)).unwrap();
+    let disclosed = ["--note", "the one in room 7", "--price", "2900USD"];
+    run(run_of(&plan, &own).args(disclosed)).unwrap();
     let host = read_json(&own.join("hosts.json"))["hosts"]["test"]["system"]["host_name"].clone();
     let told = run(btu().arg("redact").arg(&own).arg("-o").arg(&out)).unwrap();
     assert!(told.contains("1 host name") && told.contains("the note left out"), "{told}");
@@ -50,7 +50,7 @@ fn a_second_redaction_changes_nothing_and_an_altered_result_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name);
     let plan = tiny_plan(folder.path());
-    run(btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(path("own"))).unwrap();
+    run(&mut run_of(&plan, path("own"))).unwrap();
     run(btu().arg("redact").arg(path("own")).arg("-o").arg(path("once.btu"))).unwrap();
     let told =
         run(btu().arg("redact").arg(path("once.btu")).arg("-o").arg(path("twice.btu"))).unwrap();

@@ -22,7 +22,9 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::ended_within;
 use crate::program::lines;
+use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::run_of;
 use crate::program::said;
 use crate::program::tiny_plan;
 use crate::program::tiny_run;
@@ -83,13 +85,7 @@ fn a_stored_result_renders_again_byte_by_byte() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
-    btu()
-        .args(["run", "--quiet", "--plan"])
-        .arg(tiny_plan(dir.path()))
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .unwrap();
+    run_of(&tiny_plan(dir.path()), &out).output().unwrap();
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
         let again = btu().args(["report", "--format", format]).arg(&out).output().unwrap();
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
@@ -195,13 +191,7 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("result");
-    let mut run = btu()
-        .args(["run", "--quiet", "--plan"])
-        .arg(tiny_plan(dir.path()))
-        .arg("--out")
-        .arg(&out)
-        .spawn()
-        .unwrap();
+    let mut run = run_of(&tiny_plan(dir.path()), &out).spawn().unwrap();
     wait_for_lines(&out, 3);
     crate::program::signal(run.id(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
@@ -218,14 +208,11 @@ fn an_interrupted_run_reports_what_it_has_and_resumes() {
 fn a_finished_run_is_not_measured_again_and_stays_as_it_was() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
-    let plan = dir.path().join("plan.toml");
     let (text, budget) = (Cells::TINY.to_string(), "max = 6\nbudget = \"1ms\"");
     assert!(text.contains("max = 2"), "{text}");
-    std::fs::write(&plan, text.replace("max = 2", budget)).unwrap();
+    let plan = plan_file(dir.path(), text.replace("max = 2", budget));
     let out = dir.path().join("result");
-    let mut first = btu();
-    first.args(["run", "--quiet", "--plan"]).arg(&plan).arg("--out").arg(&out);
-    let first = first.output().unwrap();
+    let first = run_of(&plan, &out).output().unwrap();
     assert_eq!(first.status.code(), Some(0), "{}", said(&first));
     let files = || {
         let read = |name: &str| std::fs::read(out.join(name)).unwrap();
@@ -282,14 +269,13 @@ fn a_run_that_was_killed_before_it_began_is_started_again() {
     let told = said(&resumed);
     assert_eq!(resumed.status.code(), Some(2), "{told}");
     assert!(told.contains("start the run again, with --out and this directory"), "{told}");
-    let run =
-        btu().args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out).output().unwrap();
+    let run = run_of(&plan, &out).output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     assert_eq!(read_json(&out.join("result.json"))["complete"], true);
 }
 
 /// Eight passes of four cells and an activity alone.
-fn plan_of_cases(path: &Path, cases: &[&str]) {
+fn plan_of_cases(dir: &Path, cases: &[&str]) -> PathBuf {
     let plan = Cells {
         cases,
         applications: &["netscape"],
@@ -297,7 +283,7 @@ fn plan_of_cases(path: &Path, cases: &[&str]) {
         more: Cells::WITHOUT_CAPTURES,
         ..Cells::TINY
     };
-    std::fs::write(path, plan.to_string()).unwrap();
+    plan_file(dir, plan)
 }
 
 /// How many runs a plan has.
@@ -318,7 +304,6 @@ const TINY: Counts = Counts { alone: 2, cells: 2 * 8 };
 fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
     needs!();
     let dir = tempfile::tempdir().unwrap();
-    let plan = dir.path().join("plan.toml");
     let mut dice = Dice::new(20);
     let mut kills = 0;
     // A run that comes to its end before it was killed often enough is followed by another.
@@ -327,7 +312,7 @@ fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
             1 => (["SEND", "2SEND+DR"], 6),
             _ => (["SEND", "RECV"], 20 - kills),
         };
-        plan_of_cases(&plan, &cases);
+        let plan = plan_of_cases(dir.path(), &cases);
         let out = dir.path().join(format!("result-{number}"));
         kills += kill_and_resume(&plan, &out, wanted, &mut dice);
         if let Err(busy) = go_on_to_the_end(&out) {
@@ -345,9 +330,7 @@ fn killed_twenty_times_at_random_moments_each_cell_is_measured_once() {
 /// came to its end, or found no calm moment to begin. Gives the number of kills.
 fn kill_and_resume(plan: &Path, out: &Path, wanted: usize, dice: &mut Dice) -> usize {
     let (mut kills, mut in_vain) = (0, 0);
-    let mut command = btu();
-    command.args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(out);
-    let mut run = spawn(&mut command);
+    let mut run = spawn(&mut run_of(plan, out));
     // What there is before the first line cannot be resumed.
     wait_for_lines(out, 1);
     loop {
@@ -450,7 +433,6 @@ fn wait_for_lines(out: &Path, wanted: usize) {
 
 /// Long enough to be killed in the middle: every activity beside the cells of these cases.
 fn long_plan(dir: &Path, cases: &[&str]) -> PathBuf {
-    let path = dir.join("long.toml");
     let plan = Cells {
         cases,
         applications: &["netscape"],
@@ -461,8 +443,7 @@ fn long_plan(dir: &Path, cases: &[&str]) -> PathBuf {
         passes: 50,
         more: "",
     };
-    std::fs::write(&path, plan.to_string()).unwrap();
-    path
+    plan_file(dir, plan)
 }
 
 /// Check E16 of the emulation, for the program that makes the testbed itself: killed between two

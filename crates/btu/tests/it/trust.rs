@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::commands::needs;
 use crate::commands::run;
 use crate::program::btu;
+use crate::program::run_of;
 use crate::program::said;
 use crate::quick::quick_run;
 
@@ -143,9 +144,8 @@ fn a_host_without_a_key_measures_and_says_that_nobody_signed() {
     let folder = TempDir::new().unwrap();
     let plan = crate::program::tiny_plan(folder.path());
     let out = folder.path().join("result");
-    let mut command = btu();
-    command.args(["run", "--quiet", "--plan"]).arg(plan).arg("--out").arg(&out);
-    let ended = command.env("BTU_STATE_DIR", "/proc/no-place-for-keys").output().unwrap();
+    let ended =
+        run_of(&plan, &out).env("BTU_STATE_DIR", "/proc/no-place-for-keys").output().unwrap();
     let said = said(&ended);
     assert!(ended.status.success() && said.contains("the result is not signed"), "{said}");
     assert_eq!(verified(&out, &[]).1["tier"], "unsigned");
