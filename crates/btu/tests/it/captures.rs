@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Output;
 
 use btu_core::capture;
 use btu_core::tcp;
@@ -13,8 +12,10 @@ use crate::program::Cells;
 use crate::program::btu;
 use crate::program::lines;
 use crate::program::of_kind;
+use crate::program::packets_of;
 use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::report;
 use crate::program::run_of;
 use crate::program::said;
 use crate::program::tiny_plan;
@@ -28,20 +29,12 @@ fn run(dir: &Path, name: &str, options: &[&str]) -> PathBuf {
     out
 }
 
-fn report(out: &Path, format: &str) -> Output {
-    btu().args(["report", "--format", format]).arg(out).output().unwrap()
-}
-
 /// The packets of a second run say what its sample says.
 fn assert_whole(out: &Path, second: &Value) {
     let file = &second["file"];
-    let bytes = std::fs::read(out.join(file["path"].as_str().unwrap())).unwrap();
-    assert_eq!(file["blake3"], blake3::hash(&bytes).to_hex().as_str());
-    let read = capture::read(&bytes).unwrap();
-    assert_eq!(file["packets"], read.packets.len());
+    let packets = packets_of(out, second, 190);
     assert_eq!((&file["source"], file["lost"].as_u64()), (&"listener".into(), Some(0)), "{file}");
-    assert!(read.packets.iter().all(|packet| packet.data.len() <= 190), "headers only");
-    let connections = tcp::analyse(&read).connections;
+    let connections = tcp::analyse(&capture::read(&packets).unwrap()).connections;
     let payload: u64 = connections.iter().map(|one| one.streams()[0].counts.new_bytes).sum();
     let delivered = second["run"]["comm"]["bytes"].as_u64().unwrap();
     // 'ready', 'go' and the receipt are bytes that nobody counts.
@@ -64,7 +57,7 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
     let last_scored = last_scored.iter().rposition(|line| line["kind"] != "capture").unwrap();
     assert_eq!(last_scored + 1 + second.len(), lines(&out.join("samples.jsonl")).len());
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
-        let again = report(&out, format);
+        let again = report(&out, &["--format", format]);
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
     a_report_is_the_same_on_one_cpu(&out);
@@ -80,11 +73,11 @@ fn a_report_is_the_same_on_one_cpu(out: &Path) {
         skip!("too few CPUs: nothing to compare with");
     }
     for format in ["text", "md", "html", "csv", "json"] {
-        let on_all = report(out, format).stdout;
+        let on_all = report(out, &["--format", format]).stdout;
         let on_one = std::thread::scope(|scope| {
             let pinned = || {
                 cpu::pin(&allowed.iter().take(1).collect()).unwrap();
-                report(out, format).stdout
+                report(out, &["--format", format]).stdout
             };
             scope.spawn(pinned).join().unwrap()
         });
@@ -180,7 +173,7 @@ fn deleted_and_changed_captures_are_named(out: &Path, second: &[Value]) {
     let path = |at: usize| second[at]["file"]["path"].as_str().unwrap();
     std::fs::remove_file(out.join(path(0))).unwrap();
     std::fs::write(out.join(path(1)), b"something else").unwrap();
-    let shown = report(out, "text");
+    let shown = report(out, &["--format", "text"]);
     assert_eq!(shown.status.code(), Some(0));
     let text = String::from_utf8(shown.stdout).unwrap();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -23,6 +23,7 @@ use crate::program::lines;
 use crate::program::of_kind;
 use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::report;
 use crate::program::run_of;
 use crate::program::said;
 use crate::program::signal;
@@ -63,10 +64,6 @@ fn stored() -> (TempDir, PathBuf) {
 fn measured(result: &Path) -> BTreeSet<String> {
     let cells = of_kind(result, "cell").into_iter();
     cells.map(|line| format!("{} {} {}", line["case"], line["activity"], line["pass"])).collect()
-}
-
-fn report(result: &Path, options: &[&str]) -> Output {
-    btu().arg("report").arg(result).args(options).output().unwrap()
 }
 
 fn resume(result: &Path) -> Output {

@@ -10,6 +10,7 @@ use std::process::Output;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::capture;
 use serde_json::Value;
 
 use crate::commands::run;
@@ -101,6 +102,23 @@ pub(crate) fn tiny_run(dir: &Path) -> PathBuf {
     let out = dir.join("tiny");
     run(&mut run_of(&tiny_plan(dir), &out)).unwrap();
     out
+}
+
+/// `btu report` of a result.
+pub(crate) fn report(result: &Path, options: &[&str]) -> Output {
+    btu().arg("report").arg(result).args(options).output().unwrap()
+}
+
+/// The file of a second run's packets: it is what its sample says, and holds this much of each at the most.
+pub(crate) fn packets_of(result: &Path, second: &Value, most_bytes: usize) -> Vec<u8> {
+    let file = &second["file"];
+    let path = file["path"].as_str().unwrap_or_else(|| panic!("{second}"));
+    let bytes = std::fs::read(result.join(path)).unwrap();
+    assert_eq!(file["blake3"], blake3::hash(&bytes).to_hex().as_str());
+    let read = capture::read(&bytes).unwrap();
+    assert_eq!(file["packets"], read.packets.len());
+    assert!(read.packets.iter().all(|packet| packet.data.len() <= most_bytes), "headers only");
+    bytes
 }
 
 /// A report that is made again from the journal in `out` is the stored one, and names this word.

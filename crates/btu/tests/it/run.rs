@@ -24,6 +24,7 @@ use crate::program::ended_within;
 use crate::program::lines;
 use crate::program::plan_file;
 use crate::program::read_json;
+use crate::program::report;
 use crate::program::run_of;
 use crate::program::said;
 use crate::program::tiny_plan;
@@ -87,7 +88,7 @@ fn a_stored_result_renders_again_byte_by_byte() {
     let out = dir.path().join("result");
     run_of(&tiny_plan(dir.path()), &out).output().unwrap();
     for (format, file) in [("json", "result.json"), ("html", "report.html")] {
-        let again = btu().args(["report", "--format", format]).arg(&out).output().unwrap();
+        let again = report(&out, &["--format", format]);
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
 }

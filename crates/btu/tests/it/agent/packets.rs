@@ -13,18 +13,14 @@ use crate::commands::needs;
 use crate::isolated::isolated;
 use crate::program::Cells;
 use crate::program::of_kind;
+use crate::program::packets_of;
 
 /// The file is the run's: its one connection, between the host under test and this address, and what
 /// the sample counted of it.
 fn assert_own(result: &Path, second: &Value, [test, black]: [&str; 2]) {
     let file = &second["file"];
-    let path = file["path"].as_str().unwrap_or_else(|| panic!("{second}"));
-    let bytes = std::fs::read(result.join(path)).unwrap();
-    assert_eq!(file["blake3"], blake3::hash(&bytes).to_hex().as_str());
-    let read = capture::read(&bytes).unwrap();
-    assert_eq!(file["packets"], read.packets.len());
-    assert!(read.packets.iter().all(|packet| packet.data.len() <= 134), "headers only");
-    let found = tcp::analyse(&read);
+    let packets = packets_of(result, second, 134);
+    let found = tcp::analyse(&capture::read(&packets).unwrap());
     assert_eq!(found.traffic.segments, found.traffic.packets);
     // The control connection is of the same hosts and has passed the same device meanwhile.
     let [one] = &found.connections[..] else { panic!("{} connections", found.connections.len()) };
