@@ -347,9 +347,7 @@ fn a_plan_that_is_not_legal_runs_nothing() {
 #[test]
 fn a_congestion_control_that_no_kernel_has_is_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let text = Cells { more: "[sockets]
-congestion = \"nosuch\"
-", ..short(2) };
+    let text = Cells { more: "[sockets]\ncongestion = \"nosuch\"\n", ..short(2) };
     let ended = run(folder.path(), text).output().unwrap();
     assert_eq!(ended.status.code(), Some(2), "{}", said(&ended));
     assert!(said(&ended).contains("congestion = \"nosuch\": this kernel"), "{}", said(&ended));

@@ -20,7 +20,10 @@ fn a_verified_model_says_by_what_and_another_one_what_is_missing() {
         assert_eq!(model["verified"] == true, model["verified_with"].is_string(), "{model}");
     }
     let shown = run(btu().args(["model", "show", "www-3gpp"])).unwrap();
-    assert!(shown.contains("verified    laws of sizes and times and both MTUs with ns-3"), "{shown}");
+    assert!(
+        shown.contains("verified    laws of sizes and times and both MTUs with ns-3"),
+        "{shown}"
+    );
 }
 
 #[test]
