@@ -68,8 +68,8 @@ pub struct TableScore {
     pub cells: usize,
     /// Rows that were read.
     pub rows: usize,
-    /// True where a case, an application or an activity of the editions is missing among the loaded cells,
-    /// or a combination of those that are there; a result says itself what of its edition it lacks.
+    /// True where not every case x application x activity of the table is there; a result says itself, too, what of
+    /// its edition it lacks.
     pub partial: bool,
     /// What a reader should know of the table.
     pub warnings: Vec<String>,
@@ -117,12 +117,13 @@ pub fn score_table(text: &str) -> Result<TableScore, TableError> {
     let mut warnings = table.warnings;
     let lacking = match table.result {
         Some(of_result) => of_result.lacks(&cells),
-        None => names::lacks(&cells),
+        None => names::holes(&cells),
     };
     let partial = lacking.is_some();
     warnings.extend(lacking);
     warnings.extend(without);
     if table.result.is_none() {
+        warnings.extend(names::lacks(&cells));
         let classes = super::distinct(cells.iter().map(|cell| cell.application.as_str()));
         let silent = classes.iter().filter(|name| !table.message_bytes.contains_key(**name));
         warnings.extend(silent.filter_map(|name| names::unsized_class(name)));

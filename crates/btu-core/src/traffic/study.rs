@@ -180,13 +180,14 @@ pub(super) fn mu<'a>(streams: impl Iterator<Item = &'a Totals>) -> Option<Estima
 }
 
 /// The knee of delay of loads, by what the path carries. `None`, too, where two clocks hide the delay of a load below
-/// it: a fit to the others would be one to the longer delays. So it is where they hide that of the idle path.
+/// it: a fit to the others would be one to the longer delays. So it is where they hide that of the idle path, of all
+/// passes together or of one.
 fn delay_knee<'a>(
-    loads: impl Iterator<Item = &'a Measured>,
+    loads: impl Iterator<Item = &'a Measured> + Clone,
     rate: Option<f64>,
 ) -> Option<DelayKnee> {
     let (mut points, mut bound_s) = (Vec::new(), None);
-    for load in loads {
+    for load in loads.clone() {
         let Some(rho) = load.arrival.zip(rate).map(|(arrival, rate)| arrival.value / rate) else {
             continue;
         };
@@ -196,7 +197,20 @@ fn delay_knee<'a>(
         bound_s = load.delay_bound_s().into_iter().chain(bound_s).max_by(f64::total_cmp);
         points.extend(load.window_delay.map(|delay| (rho, delay.value)));
     }
-    DelayKnee::of(&points).filter(|knee| bound_s.is_none_or(|bound| knee.idle_s >= bound))
+    let is_known = |knee: &DelayKnee| bound_s.is_none_or(|bound| knee.idle_s >= bound);
+    let of_passes = delay_knees(loads.flat_map(|load| &load.runs), rate?);
+    DelayKnee::of(&points).filter(|knee| is_known(knee) && of_passes.iter().all(is_known))
+}
+
+/// The knee of delay of each pass by itself, of those that have one, by what the path carries.
+fn delay_knees<'a>(runs: impl Iterator<Item = &'a Totals> + Clone, rate: f64) -> Vec<DelayKnee> {
+    let most = runs.clone().map(|run| run.pass).max().unwrap_or(0);
+    let of_pass = |pass: u32| {
+        let own = runs.clone().filter(|run| run.pass == pass);
+        let point = |run: &Totals| Some((run.arrival / rate, run.known(run.window_delay)?));
+        DelayKnee::of(&own.filter_map(point).collect::<Vec<_>>())
+    };
+    (1..=most).filter_map(of_pass).collect()
 }
 
 /// Each class with the most sessions that the path carries.
@@ -251,7 +265,12 @@ impl Analysis {
 
     /// a / mu of a rate of the loads of the plan: the true utilisation.
     pub fn rho(&self, arrival: f64) -> Option<f64> {
-        Some(arrival / self.mu.map(|mu| mu.value).or(self.knee.map(|knee| knee.knee))?)
+        Some(arrival / self.rate()?)
+    }
+
+    /// What the path carries: mu, or the rate at the knee, bit/s.
+    fn rate(&self) -> Option<f64> {
+        self.mu.map(|mu| mu.value).or(self.knee.map(|knee| knee.knee))
     }
 
     /// a / mu of a flow of a cluster of a cell, by the full streams that went its way; `None` for these themselves.

@@ -8,7 +8,6 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 
-use super::congestion;
 use super::ordered::Ordered;
 use crate::exit::Failure;
 use crate::measurement::fresh_seed;
@@ -175,17 +174,7 @@ impl RunArgs {
         };
         let plan = resolve(&choices)?;
         self.fits(&plan)?;
-        if let (Some((name, _)), true) = (&given, self.runs_here(&plan)) {
-            congestion::had_here(name, &plan)?;
-        }
         Ok(Planned { plan, given: given.map(|(_, text)| text) })
-    }
-}
-
-impl RunArgs {
-    /// True where all three hosts are of this machine: real ones keep the routes that they have.
-    fn runs_here(&self, plan: &Plan) -> bool {
-        self.test.is_none() && plan.testbed_class == "local"
     }
 }
 

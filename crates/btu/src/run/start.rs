@@ -13,6 +13,7 @@ use btu_core::plan::Plan;
 
 use super::caution::caution;
 use super::caution::short_budget;
+use super::congestion;
 use super::local::LocalRunner;
 use super::local::activities;
 use super::options;
@@ -120,7 +121,10 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
     let cpus = btu_sys::cpu::allowed().ok().and_then(|cpus| u32::try_from(cpus.len()).ok());
-    for told in [caution(plan, cpus.unwrap_or(u32::MAX)), short_budget(plan)].into_iter().flatten()
+    for told in
+        [caution(plan, cpus.unwrap_or(u32::MAX)), short_budget(plan), congestion::unlisted(plan)]
+            .into_iter()
+            .flatten()
     {
         output::message(&told);
     }

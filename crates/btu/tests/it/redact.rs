@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use btu_report::TRAFFIC_SCHEMA_VERSION;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -101,7 +102,7 @@ fn traffic_of_an_earlier_major_version_is_judged_by_its_journal_and_written_anew
     let effort = ["--passes", "1", "--rate", "10Mbit/s", "--quiet", "--out"];
     run(btu().args(sweep).args(effort).arg(path("own"))).unwrap();
     let mut old = read_json(&path("own/result.json"));
-    assert_eq!(old["schema_version"], "3.0.0");
+    assert_eq!(old["schema_version"], TRAFFIC_SCHEMA_VERSION);
     for cell in old["cells"].as_array_mut().unwrap() {
         cell["fairness"] = 0.5.into();
     }
@@ -121,7 +122,7 @@ fn traffic_of_an_earlier_major_version_is_judged_by_its_journal_and_written_anew
     let notes = found["notes"].to_string();
     assert!(notes.contains("none of its figures was compared"), "{notes}");
     run(btu().arg("redact").arg(path("own")).arg("-o").arg(path("public"))).unwrap();
-    assert_eq!(read_json(&path("public/result.json"))["schema_version"], "3.0.0");
+    assert_eq!(read_json(&path("public/result.json"))["schema_version"], TRAFFIC_SCHEMA_VERSION);
     let (code, found) = verified(&path("public"), &[]);
     assert!(code == Some(0) && found["figures"].as_u64() > Some(0), "{found:#}");
 }

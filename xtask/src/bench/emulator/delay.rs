@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_direct_path_is_taken_off() {
-        let line = r#"{"delay_us":100,"direct":{"n":9,"p50":4,"p99":10},"emulated":{"n":9,"p50":9.5,"p99":30}}"#;
+        let line = r#"{"link":"delay 100us","direct":{"n":9,"p50":4,"p99":10},"emulated":{"n":9,"p50":9.5,"p99":30}}"#;
         let probed: Probed = serde_json::from_str(line).unwrap();
         assert_eq!(probed.beyond(), (5.5, 20.0));
     }

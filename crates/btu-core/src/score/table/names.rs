@@ -41,7 +41,7 @@ pub(super) fn unsized_class(name: &str) -> Option<String> {
     ))
 }
 
-/// Why a table is not the whole of what an edition measures; `None` for one that is.
+/// What an edition measures and the table has nothing of; `None` where there is no such thing.
 pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
     let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
     let lacks = |of: &str, wanted: &[&str], name: fn(&Figure) -> &str| {
@@ -59,9 +59,14 @@ pub(super) fn lacks(cells: &[Figure]) -> Option<String> {
     .into_iter()
     .flatten()
     .collect();
-    if !missing.is_empty() {
-        return Some(format!("PARTIAL: {} among the loaded cells", missing.join("; ")));
-    }
+    (!missing.is_empty()).then(|| {
+        format!("less than an edition measures: {} among the loaded cells", missing.join("; "))
+    })
+}
+
+/// Why a table is not whole; `None` for one that is.
+pub(super) fn holes(cells: &[Figure]) -> Option<String> {
+    let loaded: Vec<&Figure> = cells.iter().filter(|cell| cell.is_loaded()).collect();
     has_holes(&loaded).then(|| HOLES.to_owned())
 }
 

@@ -37,7 +37,7 @@ fn rates_and_repeats_are_folded() {
     assert!((found.penalty_classic_percent.unwrap() - 300.0).abs() < 1e-9);
     assert_eq!(found.btu_idle_mbps, None);
     assert_eq!(found.btu_idle_mbps_reason.as_deref(), Some("no cells with activity none"));
-    assert_eq!((found.cells, found.rows, found.partial), (1, 2, true));
+    assert_eq!((found.cells, found.rows, found.partial), (1, 2, false));
 }
 
 #[test]
@@ -268,12 +268,12 @@ fn a_rate_has_the_name_of_a_result_or_of_a_table() {
 
 #[test]
 fn an_activity_that_nothing_says_a_word_of_is_told_and_a_slip_of_none_is_refused() {
-    let of = |activity: &str| {
-        let fields = format!(r#""activity": "{activity}", "goodput_mbps": 1, "slowdown": 2"#);
+    let of = |activity: &str, more: &str| {
+        let fields = format!(r#""activity": "{activity}", "goodput_mbps": 1{more}"#);
         score_table(&table(&[row(&fields)])).map_err(|error| error.to_string())
     };
     let told = |activity: &str| {
-        let warnings = of(activity).unwrap().warnings;
+        let warnings = of(activity, r#", "slowdown": 2"#).unwrap().warnings;
         warnings.into_iter().filter(|told| told.contains("of no edition")).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -284,8 +284,10 @@ fn an_activity_that_nothing_says_a_word_of_is_told_and_a_slip_of_none_is_refused
         ]
     );
     assert!(told("cpu").is_empty());
-    let wanted = "cells[0].activity: non: unknown activity: write none, if the host was idle";
-    assert_eq!(of("non").unwrap_err(), wanted);
+    let wanted = "cells[0] (SEND/telnet/non, repeat 1).activity: non: unknown activity: write none, if the host was idle";
+    assert_eq!(of("non", "").unwrap_err(), wanted);
+    // A loaded host is no idle one, whatever its load is called.
+    assert_eq!(told("node").len(), 1);
     let own = r#"{"activities_base": {"gpu": 8},
         "activities": [{"activity": "disk", "repeat": 1, "rate_per_s": 4}], "cells": [
         {"case": "SEND", "application": "ftp", "activity": "gpu", "goodput_mbps": 1, "activity_rate": 4},
@@ -370,11 +372,11 @@ fn a_table_is_whole_with_all_that_an_edition_measures() {
     let whole = all(&Case::ALL, &names::ACTIVITIES);
     assert_eq!((whole.partial, whole.warnings), (false, Vec::new()));
     let two = all(&[Case::Send], &["cpu", "io"]);
-    assert!(two.partial);
+    assert!(!two.partial);
     assert_eq!(
         two.warnings,
         [
-            "PARTIAL: no case RECV, SEND+DL, SEND_RECV, 2RECV+DL, 2SEND+DR; no activity ftp among the \
+            "less than an edition measures: no case RECV, SEND+DL, SEND_RECV, 2RECV+DL, 2SEND+DR; no activity ftp among the \
           loaded cells"
         ]
     );

@@ -102,8 +102,8 @@ pub struct TrafficClusterResult {
     pub sender_cpu_s: Option<f64>,
     /// CPU time of all receiving threads, seconds.
     pub receiver_cpu_s: Option<f64>,
-    /// How messages were slowed, by test, direction and size; empty where all are of one size, or two clocks
-    /// measured them.
+    /// How messages were slowed, by test, direction and size; empty where that is not known or says nothing: all are of
+    /// one size, two clocks measured them, none was read whole, full streams, and journals older than these figures.
     pub slowdowns: Vec<SlowdownResult>,
 }
 

@@ -9,7 +9,7 @@ use crate::document::Table;
 use crate::number;
 
 /// A row for each power of ten of the sizes of each test; nothing where all messages of a test are of one size.
-pub(super) fn compose(run: &RunSample) -> Option<Block> {
+pub(super) fn compose(run: &RunSample) -> Vec<Block> {
     let several = run.clusters.len() > 1;
     let rows = run.clusters.iter().flat_map(|cluster| {
         let name = if several { format!("{}/", cluster.name) } else { String::new() };
@@ -27,12 +27,17 @@ pub(super) fn compose(run: &RunSample) -> Option<Block> {
             })
         })
     });
-    let rows: Vec<Vec<String>> = rows.take(MOST_ROWS).collect();
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    let left_out = rows.len().saturating_sub(MOST_ROWS);
+    rows.truncate(MOST_ROWS);
     let left = ["test", "path"].map(Column::left);
     let right = ["up to, B", "messages", "p50", "p99"].map(Column::right);
     let columns = left.into_iter().chain(right).collect();
-    (!rows.is_empty())
-        .then(|| Block::Table(Table { title: TITLE.to_owned(), columns, rows, summary_rows: 0 }))
+    let table = Table { title: TITLE.to_owned(), columns, rows, summary_rows: 0 };
+    let more = (left_out > 0)
+        .then(|| Block::paragraph(format!("{left_out} more rows stand in result.json.")));
+    let shown = (!table.rows.is_empty()).then_some(Block::Table(table));
+    shown.into_iter().chain(more).collect()
 }
 
 const TITLE: &str = "Slowdown by size: delay over the least of any message as large or larger";

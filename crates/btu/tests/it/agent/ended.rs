@@ -5,6 +5,7 @@ use std::process::Child;
 use std::process::Output;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -63,6 +64,8 @@ struct Heard {
     packets: AtomicU64,
     /// When the last one left, by the wall clock.
     last_ns: AtomicU64,
+    /// Its bytes from the IP header on, as hexadecimal digits.
+    last: Mutex<String>,
 }
 
 impl Wire {
@@ -87,6 +90,11 @@ impl Wire {
         self.heard.packets.load(Relaxed)
     }
 
+    /// The headers of the last packet.
+    fn last(&self) -> String {
+        self.heard.last.lock().unwrap().clone()
+    }
+
     /// How long after a moment the last packet left, once none could come within `bound` any more.
     fn last_after(&self, loss: &Loss, bound: Duration) -> Duration {
         loss.wait_for(bound + SILENCE);
@@ -106,13 +114,19 @@ impl Heard {
         if head.is_outgoing && is_data(head.bytes) {
             self.packets.fetch_add(1, Relaxed);
             self.last_ns.fetch_max(head.stamp_ns, Relaxed);
+            let bytes = head.bytes.iter().skip(ETHERNET).take(HEADERS);
+            *self.last.lock().unwrap() = bytes.map(|byte| format!("{byte:02x}")).collect();
         }
     }
 }
 
+/// Bytes in front of the IP header.
+const ETHERNET: usize = 14;
+/// Those of IP and TCP.
+const HEADERS: usize = 40;
+
 /// TCP or UDP over IPv4 between ports of which none is an agent's.
 fn is_data(frame: &[u8]) -> bool {
-    const ETHERNET: usize = 14;
     const AGENT: [u8; 2] = 7411_u16.to_be_bytes();
     let Some(packet) = frame.get(ETHERNET..).filter(|_| frame[12..ETHERNET] == [8, 0]) else {
         return false;
@@ -195,7 +209,8 @@ fn a_silent_cut_ends_all_traffic_with_the_time_that_was_announced() {
             let last = wire.last_after(&loss, bound);
             assert!(
                 last <= bound,
-                "{announced:?} were announced, the last packet left after {last:?}"
+                "{announced:?} were announced, the last packet left after {last:?}: {}",
+                wire.last()
             );
             signal(run.id(), "KILL");
             run.wait().unwrap();

@@ -13,7 +13,7 @@ use crate::traffic::probe::ResponsivenessFigures;
 use crate::traffic::study::Estimate;
 use crate::traffic::study::Measured;
 use crate::traffic::study::Stream;
-use crate::traffic::study::Totals;
+use crate::traffic::study::delay_knees;
 use crate::traffic::study::stream::told;
 
 /// Every one of them, whether it is known or not.
@@ -76,29 +76,16 @@ impl Seen<'_> {
         let not_doubled = if all.is_some() { "delay does not grow with the load" } else { &why };
         let bound_s = self.bound_of_loads();
         let own = |line| SheetLine { bound_s, cells: self.cells(Group::Load), ..line };
-        let lines = [
+        [
             own(line_or("idle_delay_s", idle, &why)),
             own(line_or("doubled_at_rho", doubled, not_doubled)),
-        ];
-        // A pass whose own W0 is below the bound is a delay that nobody knows, and so is what is a multiple of it.
-        let is_hidden = |bound: &f64| knees.iter().any(|one| one.idle_s < *bound);
-        match bound_s.filter(is_hidden).filter(|_| all.is_some()) {
-            Some(bound) => lines.map(|line| line.hidden(bound)),
-            None => lines,
-        }
+        ]
     }
 
     fn knees_of_passes(&self) -> Vec<DelayKnee> {
-        let runs = || self.analysis.group(Group::Load).flat_map(|one| &one.runs);
-        let most = runs().map(|run| run.pass).max().unwrap_or(0);
-        let of_pass = |pass: u32| {
-            let own = runs().filter(|run| run.pass == pass);
-            let point = |run: &Totals| {
-                Some((self.analysis.rho(run.arrival)?, run.known(run.window_delay)?))
-            };
-            DelayKnee::of(&own.filter_map(point).collect::<Vec<_>>())
-        };
-        (1..=most).filter_map(of_pass).collect()
+        let loads: Vec<&Measured> = self.analysis.group(Group::Load).collect();
+        let runs = loads.iter().flat_map(|one| &one.runs);
+        self.analysis.rate().map_or_else(Vec::new, |rate| delay_knees(runs, rate))
     }
 
     fn bound_of_loads(&self) -> Option<f64> {
