@@ -106,6 +106,23 @@ impl Agenda {
         }
     }
 
+    /// Whether an answer is missing that has had this long to come.
+    pub(super) fn is_unanswered(&self, now: Nanos, patience: Nanos) -> bool {
+        self.open().any(|one| now.since(one.start) >= patience)
+    }
+
+    /// How far the asker is behind, with what is due by `now` and fell due before the `end`, or was with what is not
+    /// answered; `None` where all of it is asked and answered.
+    pub(super) fn lag(&self, now: Nanos, end: Nanos) -> Option<Nanos> {
+        let is_due = |due: &Nanos| !self.is_done && *due <= now && *due < end;
+        let timer = self.timer.filter(is_due).map(|due| now.since(due));
+        self.open().map(|one| one.start.since(one.due)).chain(timer).max()
+    }
+
+    fn open(&self) -> impl Iterator<Item = &Exchange> {
+        self.exchanges.iter().filter(|one| one.answered.is_none())
+    }
+
     /// Each exchange as a block that is due when it was decided and read when it was answered.
     pub(super) fn trace(&self, duration: Nanos) -> Trace {
         let mut answered: Vec<(Nanos, Bytes)> =

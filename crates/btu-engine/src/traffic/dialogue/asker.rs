@@ -147,10 +147,18 @@ impl Asker {
     /// Why it does not go on.
     fn may_go_on(&self, time: Nanos) -> Result<(), Stop> {
         self.is_wanted()?;
+        let (elapsed, is_over) = (time.since(self.begin), time >= self.give_up);
+        if is_over && !self.agenda.is_unanswered(elapsed, self.dialogue.patience) {
+            // Neither the far end nor the path has used up its time: the asker gave what is open less of it.
+            return match self.agenda.lag(elapsed, self.dialogue.duration) {
+                Some(late) => Err(Stop::behind(late)),
+                None => Ok(()),
+            };
+        }
         if let Some(cause) = self.openings.overdue(time, self.give_up) {
             return Err(Stop::Failed(cause));
         }
-        if time < self.give_up {
+        if !is_over {
             return Ok(());
         }
         if self.talks.values().any(Talk::awaits_room) {
@@ -328,6 +336,10 @@ enum Stop {
 impl Stop {
     fn failed(operation: &str, cause: io::Error) -> Self {
         Self::Failed(EngineError::peer(operation)(cause))
+    }
+
+    fn behind(late: Nanos) -> Self {
+        Self::Capped(format!("the asker was {:.1} s behind its schedule", late.seconds()))
     }
 }
 

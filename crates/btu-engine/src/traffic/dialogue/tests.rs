@@ -351,6 +351,52 @@ fn keys_that_fell_due_while_the_asker_was_held_up_are_typed_after_the_end() {
     assert!(end.trace.blocks.iter().all(|block| block.start.is_some_and(|start| start >= SHORT)));
 }
 
+/// Types a key each millisecond, and takes longer than that for each.
+#[derive(Debug)]
+struct Overdriven;
+
+impl Closed for Overdriven {
+    fn on(&mut self, now: Nanos, event: Event, actions: &mut Vec<Action>) {
+        let wait = Action::Wait { until: now + Nanos::from_millis(1) };
+        let key = Action::Ask { flow: 0, request: Bytes::new(1), answer: Bytes::new(1) };
+        match event {
+            Event::Start => actions.push(wait),
+            Event::Timer => {
+                let done = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(5);
+                clock::sleep_until(done.count());
+                actions.extend([key, wait]);
+            }
+            Event::Answered { .. } => {}
+        }
+    }
+}
+
+/// Half a second of keys takes two and a half, of which it has one and a half; every echo comes at once.
+#[test]
+fn an_asker_that_falls_behind_is_not_told_as_an_answer_that_does_not_come() {
+    let (duration, patience) = (Nanos::from_millis(500), Nanos::from_secs(1));
+    let talk = Dialogue { train: Box::new(Overdriven), duration, patience, ..dialogue(&[], &[]) };
+    let end = converse(talk).unwrap();
+    let Outcome::Capped { reason } = &end.outcome else { panic!("{}", end.outcome) };
+    let late = reason.strip_prefix("the asker was ").expect(reason);
+    let late = late.strip_suffix(" s behind its schedule").expect(reason);
+    assert!((1.0..1.6).contains(&late.parse::<f64>().unwrap()), "{reason}");
+    // All but the last ones, which had no time for that, are answered.
+    let (asked, answered) = (end.trace.blocks.len(), end.trace.reads.len());
+    assert!(asked > 20 && asked - answered < 10, "{answered} of {asked}");
+}
+
+/// The asker is behind as well, but the first key had all its time.
+#[test]
+fn an_answer_that_does_not_come_is_told_however_late_the_asker_is() {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let far = Respondent { at: door.local_addr().unwrap(), token: None };
+    let (duration, patience) = (Nanos::from_millis(200), Nanos::from_millis(100));
+    let talk = Dialogue { train: Box::new(Overdriven), duration, patience, ..dialogue(&[], &[]) };
+    let reason = "an answer took longer than 0.1 s".to_owned();
+    assert_eq!(Asker::new(talk, far).run().unwrap().outcome, Outcome::Capped { reason });
+}
+
 /// Why a conversation that asks for a byte of this end fails.
 fn failure(far: Respondent) -> String {
     let talk = Dialogue { patience: Nanos::ZERO, ..dialogue(&[(0, 1, 1)], &[]) };
