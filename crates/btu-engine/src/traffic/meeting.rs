@@ -148,8 +148,12 @@ impl Reception {
             let hear = |(number, socket): (usize, UdpSocket)| -> Result<_, EngineError> {
                 let socket = OwnedFd::from(socket);
                 let seat = Seat { flow: flow_number(number)?, ..reach.seat };
-                let heard = door::hear(&socket, &seat, end, cancel);
-                heard.map_err(EngineError::peer(format!("wait for flow {number}")))?;
+                door::hear(&socket, &seat, end, cancel).map_err(|cause| {
+                    if cancel.load(Relaxed) {
+                        return unwanted(&BTreeSet::from([number]));
+                    }
+                    EngineError::peer(format!("wait for flow {number}"))(cause)
+                })?;
                 Ok((number, Socket::Datagram(UdpSocket::from(socket))))
             };
             let sockets = side_by_side(datagrams, &hear);
@@ -275,7 +279,10 @@ fn admit(
     }
     while !awaited.is_empty() {
         let now = Instant::now();
-        if now >= end || cancel.load(Relaxed) {
+        if cancel.load(Relaxed) {
+            return Err(unwanted(&awaited));
+        }
+        if now >= end {
             return Err(missing(listeners, &awaited));
         }
         hall.wait(end.min(now + door::SLICE).duration_since(now))?;
@@ -301,6 +308,12 @@ fn admit(
         }
     }
     Ok(let_in)
+}
+
+/// What to say of flows that are given up before their time: nobody is late, and no port is to be looked at.
+fn unwanted(awaited: &BTreeSet<usize>) -> EngineError {
+    let first = awaited.first().copied().unwrap_or_default();
+    EngineError::Refused(format!("the connection of flow {first} is not wanted any more"))
 }
 
 /// What to say of flows whose connections did not come.
