@@ -42,6 +42,21 @@ pub struct Parameter {
     pub range: Option<(f64, f64)>,
     /// How many times another parameter, by its name, it has to be at the least.
     pub at_least: Option<(f64, &'static str)>,
+    /// Which of its words not every word of another parameter suits.
+    pub only_beside: Option<OnlyBeside>,
+}
+
+/// A word that has a meaning only beside some words of another parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct OnlyBeside {
+    /// The word.
+    pub word: &'static str,
+    /// The name of the other parameter.
+    pub other: &'static str,
+    /// The words of that which suit.
+    pub suits: &'static [&'static str],
+    /// Why no other one does.
+    pub reason: &'static str,
 }
 
 /// What a value of a parameter must be.
@@ -109,7 +124,7 @@ const fn parameter(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes, default, about, range: None, at_least: None }
+    Parameter { name, takes, default, about, range: None, at_least: None, only_beside: None }
 }
 
 const BLOCKSIZE: Parameter =
@@ -198,6 +213,16 @@ impl Shape {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+
+    /// Whether a word of a parameter is one that not every word of another parameter suits, or that does not suit
+    /// every one of another.
+    pub(super) fn is_choosy(&self, parameter: &Parameter, word: &str) -> bool {
+        let mut rules = self.parameters.iter().filter_map(|one| Some((one.name, one.only_beside?)));
+        rules.any(|(name, rule)| {
+            (name == parameter.name && rule.word == word)
+                || (rule.other == parameter.name && !rule.suits.contains(&word))
+        })
+    }
 }
 
 impl Parameter {
@@ -209,6 +234,11 @@ impl Parameter {
     /// The same where less than so many times another parameter has no meaning.
     pub(super) const fn at_least(self, times: f64, other: &'static str) -> Self {
         Self { at_least: Some((times, other)), ..self }
+    }
+
+    /// The same of which a word has a meaning only beside some words of another parameter.
+    pub(super) const fn only_beside(self, rule: OnlyBeside) -> Self {
+        Self { only_beside: Some(rule), ..self }
     }
 
     pub(super) const fn quantity(&self) -> Option<Quantity> {
@@ -301,17 +331,33 @@ impl Call {
         u32::try_from(whole(self.number(name))).unwrap_or(u32::MAX)
     }
 
-    /// The parameter that is too small beside another one, why, and how large it has to be.
+    /// The parameter that has no meaning beside another one, why, and what has.
     pub(super) fn conflict(&self) -> Option<(&'static str, String)> {
-        self.shape.parameters.iter().find_map(|parameter| {
-            let ((times, other), quantity) = (parameter.at_least?, parameter.quantity()?);
-            let (own, least) = (self.number(parameter.name), times * self.number(other));
-            let [found, legal] = [own, least].map(|value| quantity.write(value));
-            let cause = format!(
-                "{} = {found}; write {legal} or more: {times} times {other}",
-                parameter.name
-            );
-            (own < least).then_some((parameter.name, cause))
+        self.shape
+            .parameters
+            .iter()
+            .find_map(|one| Some((one.name, self.too_small(one).or_else(|| self.misplaced(one))?)))
+    }
+
+    fn too_small(&self, parameter: &Parameter) -> Option<String> {
+        let ((times, other), quantity) = (parameter.at_least?, parameter.quantity()?);
+        let (own, least) = (self.number(parameter.name), times * self.number(other));
+        let [found, legal] = [own, least].map(|value| quantity.write(value));
+        let name = parameter.name;
+        (own < least)
+            .then(|| format!("{name} = {found}; write {legal} or more: {times} times {other}"))
+    }
+
+    fn misplaced(&self, parameter: &Parameter) -> Option<String> {
+        let OnlyBeside { word, other, suits, reason } = parameter.only_beside?;
+        let (name, beside) = (parameter.name, self.word(other));
+        let Takes::Word(words) = parameter.takes else { return None };
+        let legal: Vec<&str> = words.iter().copied().filter(|legal| *legal != word).collect();
+        (self.word(name) == word && !suits.contains(&beside)).then(|| {
+            let (legal, suits) = (legal.join(", "), suits.join(", "));
+            format!(
+                "{name} = {word}; write {legal} with {other} = {beside}: {reason}; {word} suits {suits}"
+            )
         })
     }
 

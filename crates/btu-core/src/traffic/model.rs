@@ -254,6 +254,7 @@ pub(super) const DURATION: Parameter = Parameter {
     about: "how long to send",
     range: None,
     at_least: None,
+    only_beside: None,
 };
 
 /// A parameter that chooses among variants; the first is the default.
@@ -262,7 +263,8 @@ pub(super) const fn choice(
     words: &'static [&'static str],
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Word(words), default: "", about, range: None, at_least: None }
+    let takes = Takes::Word(words);
+    Parameter { name, takes, default: "", about, range: None, at_least: None, only_beside: None }
 }
 
 /// A parameter with a default.
@@ -272,7 +274,8 @@ pub(super) const fn value(
     default: &'static str,
     about: &'static str,
 ) -> Parameter {
-    Parameter { name, takes: Takes::Value(quantity), default, about, range: None, at_least: None }
+    let takes = Takes::Value(quantity);
+    Parameter { name, takes, default, about, range: None, at_least: None, only_beside: None }
 }
 
 /// A parameter with a default that holds for a whole test.

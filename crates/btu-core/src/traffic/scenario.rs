@@ -182,15 +182,17 @@ impl Scenario {
     }
 
     /// What a test sends in the combination that is nearest to a conflict: what has to be large is as
-    /// small as it becomes, and all else as large.
+    /// small as it becomes, and all else as large; and of words those that do not go with every other one.
     fn tightest(&self, cluster: &str, test: &Test) -> Call {
         let mut call = test.traffic.clone();
         for axis in self.matrix.iter().filter(|axis| axis.names(cluster, test)) {
             let Some(parameter) = call.shape().parameter(&axis.parameter) else { continue };
+            let shape = call.shape();
             let sign = if parameter.at_least.is_some() { -1.0 } else { 1.0 };
             let size = |value: &&Argument| match value {
                 Argument::Value(value) => sign * value.mean(),
-                Argument::File(..) | Argument::Word(_) => 0.0,
+                Argument::Word(word) => f64::from(shape.is_choosy(parameter, word)),
+                Argument::File(..) => 0.0,
             };
             let values = axis.values.iter();
             if let Some(value) = values.max_by(|a, b| size(a).total_cmp(&size(b))) {

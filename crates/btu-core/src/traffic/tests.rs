@@ -138,6 +138,10 @@ fn what_a_model_would_have_to_change_is_refused() {
         ("dash(segment=0 s)", "segment = 0 ns; write 100 ms to 60 s"),
         ("dash(buffer=7 s)", "s.toml:4:21: buffer = 7 s; write 8 s or more: 2 times segment"),
         ("dash(segment=20 s)", "s.toml:4:9: buffer = 30 s; write 40 s or more: 2 times segment"),
+        (
+            "rpc(workload=w5, between=step)",
+            "s.toml:4:34: between = step; write linear with workload = w5: most sizes",
+        ),
         ("self-similar(period=0 s)", "period must be above 0"),
         ("incast(interval=0 s)", "interval = 0 ns; write 1 us to 86400 s"),
     ] {
@@ -159,6 +163,18 @@ fn values_of_a_matrix_suit_each_test_that_they_are_for_and_each_other() {
     let refused = video("\"c1.segment\" = [\"20 s\", \"2 s\"]\n").unwrap_err();
     let cause = "two values of the matrix: buffer = 30 s; write 40 s or more: 2 times segment";
     assert!(refused.contains("s.toml:6:2:") && refused.contains(cause), "{refused}");
+    let sizes = |workloads: &str, between| {
+        let matrix = format!("\"c1.workload\" = [{workloads}]\n\"c1.between\" = [{between}]\n");
+        sent(&["rpc(flows=8)"], &matrix)
+    };
+    let both = "\"step\", \"linear\"";
+    assert_eq!(sizes("\"websearch\", \"hadoop\"", both), Ok(()));
+    assert_eq!(sizes("\"w3\", \"hadoop\"", "\"linear\""), Ok(()));
+    for workloads in ["\"w3\", \"hadoop\"", "\"hadoop\", \"w3\""] {
+        let refused = sizes(workloads, both).unwrap_err();
+        let cause = "two values of the matrix: between = step; write linear with workload = w3";
+        assert!(refused.contains(cause), "{refused}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub(super) static MODEL: Model = Model {
                 about: "pcap or pcapng; or rows SECONDS,FLOW,WAY,BYTES",
                 range: None,
                 at_least: None,
+                only_beside: None,
             },
             DURATION,
         ],

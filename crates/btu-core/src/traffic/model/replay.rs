@@ -23,6 +23,7 @@ pub(super) static MODEL: Model = Model {
                 about: "rows REQUEST,ANSWER,THINK in bytes, bytes, ms; empty lines close",
                 range: None,
                 at_least: None,
+                only_beside: None,
             },
             DURATION,
         ],

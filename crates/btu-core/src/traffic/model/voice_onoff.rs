@@ -84,6 +84,7 @@ const CALLS: crate::traffic::call::Parameter = crate::traffic::call::Parameter {
     about: "between calls; without it there is one call",
     range: Some((us(1.0), s(86_400.0))),
     at_least: None,
+    only_beside: None,
 };
 
 /// Talk and silence in turn, packets of talk.

@@ -35,12 +35,22 @@ fn every_combination_of_the_words_of_a_model_is_a_variant_with_a_name_of_its_own
         let words: Vec<_> = words.collect();
         let chosen = |call: &Call| words.iter().map(|(name, _)| call.word(name)).collect();
         let found: BTreeSet<Vec<&str>> = calls.iter().map(|(_, call)| chosen(call)).collect();
-        assert_eq!(found.len(), words.iter().map(|(_, words)| words.len()).product::<usize>());
+        let all = words.iter().fold(vec![String::new()], |all, (name, words)| {
+            let pairs = all.iter().flat_map(|text| words.iter().map(move |word| (text, word)));
+            pairs.map(|(text, word)| format!("{text}{name}={word}, ")).collect()
+        });
+        // What is refused needs no test.
+        let files = |_: &str| Err("no files".to_owned());
+        let read = |text: &&String| {
+            let text = format!("{}({})", model.name(), text.trim_end_matches(", "));
+            words.is_empty() || call(&text, Dialect::Btu, &files).is_ok()
+        };
+        assert_eq!(found.len(), all.iter().filter(read).count(), "{}", model.name());
         let names: BTreeSet<&str> = calls.iter().map(|(name, _)| *name).collect();
         assert_eq!(names.len(), calls.len(), "{}: {names:?}", model.name());
         assert!(calls.iter().skip(1).all(|(_, call)| *call != calls[0].1), "{}", model.name());
     }
-    assert_eq!(variants().count(), 63);
+    assert_eq!(variants().count(), 58);
 }
 
 #[test]
