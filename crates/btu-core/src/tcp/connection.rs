@@ -28,18 +28,26 @@ pub struct Connection {
     pub down: Stream,
 }
 
+/// Who is at the two ends of a connection, and what tells it from another one between them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub(super) client: Endpoint,
+    pub(super) server: Endpoint,
+    /// The sequence number of its last SYN.
+    syn: Option<u32>,
+    is_reset: bool,
+    is_finished: bool,
+}
+
 /// A connection that is being followed.
 #[derive(Debug)]
 pub(super) struct Tracker {
-    client: Endpoint,
-    server: Endpoint,
+    ends: Ends,
     begin: Nanos,
     end: Nanos,
-    syn: Option<(Nanos, u32)>,
+    syn: Option<Nanos>,
     syn_ack: Option<Nanos>,
     handshake: Option<Nanos>,
-    is_reset: bool,
-    is_finished: bool,
     up: Follower,
     down: Follower,
 }
@@ -65,27 +73,13 @@ impl Connection {
     }
 }
 
-impl Tracker {
-    /// Begins with any segment; a SYN with ACK comes from the server.
-    pub(super) fn new(segment: &Segment) -> Self {
-        let from_server = segment.flags.has(Flags::SYN) && segment.flags.has(Flags::ACK);
+impl Ends {
+    /// Of the first segment that was seen; a SYN with ACK comes from the server.
+    pub(super) fn of(first: &Segment) -> Self {
+        let from_server = first.flags.has(Flags::SYN) && first.flags.has(Flags::ACK);
         let (client, server) =
-            if from_server { (segment.to, segment.from) } else { (segment.from, segment.to) };
-        let there = Segment { from: client, to: server, ..*segment };
-        let back = Segment { from: server, to: client, ..*segment };
-        Self {
-            client,
-            server,
-            begin: segment.at,
-            end: segment.at,
-            syn: None,
-            syn_ack: None,
-            handshake: None,
-            is_reset: false,
-            is_finished: false,
-            up: Follower::new(segment.at, &there),
-            down: Follower::new(segment.at, &back),
-        }
+            if from_server { (first.to, first.from) } else { (first.from, first.to) };
+        Self { client, server, syn: None, is_reset: false, is_finished: false }
     }
 
     /// True for a SYN that begins another connection between the same ends.
@@ -93,16 +87,48 @@ impl Tracker {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
             return false;
         }
-        let is_same = self.syn.is_some_and(|(_, number)| number == segment.sequence);
+        let is_same = self.syn == Some(segment.sequence);
         !is_same && (self.syn.is_some() || self.is_reset || self.is_finished)
+    }
+
+    /// Takes the next segment.
+    pub(super) fn follow(&mut self, segment: &Segment) {
+        self.is_reset |= segment.flags.has(Flags::RST);
+        self.is_finished |= segment.flags.has(Flags::FIN);
+        if segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK) {
+            self.syn = Some(segment.sequence);
+        }
+    }
+}
+
+impl Tracker {
+    /// Begins with any segment.
+    pub(super) fn new(segment: &Segment) -> Self {
+        let ends = Ends::of(segment);
+        let there = Segment { from: ends.client, to: ends.server, ..*segment };
+        let back = Segment { from: ends.server, to: ends.client, ..*segment };
+        Self {
+            ends,
+            begin: segment.at,
+            end: segment.at,
+            syn: None,
+            syn_ack: None,
+            handshake: None,
+            up: Follower::new(segment.at, &there),
+            down: Follower::new(segment.at, &back),
+        }
+    }
+
+    /// True for a SYN that begins another connection between the same ends.
+    pub(super) fn is_other(&self, segment: &Segment) -> bool {
+        self.ends.is_other(segment)
     }
 
     /// Takes the next segment.
     pub(super) fn follow(&mut self, segment: &Segment, is_dropped: bool) {
         self.end = self.end.max(segment.at);
-        self.is_reset |= segment.flags.has(Flags::RST);
-        self.is_finished |= segment.flags.has(Flags::FIN);
-        let from_client = segment.from == self.client;
+        self.ends.follow(segment);
+        let from_client = segment.from == self.ends.client;
         self.shake(segment, from_client);
         let scale = self.scale_of(from_client);
         let (own, other) = if from_client {
@@ -117,12 +143,12 @@ impl Tracker {
 
     pub(super) fn finish(self) -> Connection {
         Connection {
-            client: self.client,
-            server: self.server,
+            client: self.ends.client,
+            server: self.ends.server,
             begin: self.begin,
             length: self.end.since(self.begin),
             handshake: self.handshake,
-            is_reset: self.is_reset,
+            is_reset: self.ends.is_reset,
             up: self.up.finish(),
             down: self.down.finish(),
         }
@@ -132,10 +158,10 @@ impl Tracker {
     fn shake(&mut self, segment: &Segment, from_client: bool) {
         let (is_syn, is_ack) = (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK));
         match (is_syn, is_ack) {
-            (true, false) => self.syn = Some((segment.at, segment.sequence)),
+            (true, false) => self.syn = Some(segment.at),
             (true, true) => self.syn_ack = Some(segment.at),
             (false, true) if from_client && self.handshake.is_none() => {
-                if let (Some((syn, _)), Some(syn_ack)) = (self.syn, self.syn_ack) {
+                if let (Some(syn), Some(syn_ack)) = (self.syn, self.syn_ack) {
                     let (far, near) = (syn_ack.since(syn), segment.at.since(syn_ack));
                     (self.up.stream.to_sender, self.down.stream.to_sender) = (near, far);
                     self.handshake = Some(far + near);

@@ -7,18 +7,19 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Adds `[start, end)`; true where that brought anything new.
-    pub(super) fn add(&mut self, start: i64, end: i64) -> bool {
+    /// Adds `[start, end)`: how many of its places are new.
+    pub(super) fn add(&mut self, start: i64, end: i64) -> i64 {
         if start >= end || self.holds(start, end) {
-            return false;
+            return 0;
         }
         let first = self.ranges.partition_point(|range| range[1] < start);
         let after = self.ranges.partition_point(|range| range[0] <= end);
         let joined = self.ranges[first..after]
             .iter()
             .fold([start, end], |all, range| [all[0].min(range[0]), all[1].max(range[1])]);
+        let before: i64 = self.ranges[first..after].iter().map(|range| range[1] - range[0]).sum();
         self.ranges.splice(first..after, [joined]);
-        true
+        joined[1] - joined[0] - before
     }
 
     /// Takes `[start, end)` out.
@@ -62,8 +63,10 @@ mod tests {
             for (adds, start, length) in steps {
                 let end = start + length;
                 if adds {
-                    ranges.add(start, end);
+                    let before = set.len();
                     set.extend(start..end);
+                    let new = i64::try_from(set.len() - before).unwrap();
+                    prop_assert_eq!(ranges.add(start, end), new);
                 } else {
                     ranges.remove(start, end);
                     set.retain(|place| !(start..end).contains(place));

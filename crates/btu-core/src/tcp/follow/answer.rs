@@ -143,7 +143,7 @@ impl Follower {
             let is_duplicate = number == 0 && (end <= acknowledged || inside);
             if is_duplicate {
                 self.stream.counts.duplicate_sacks += 1;
-            } else if end > acknowledged && self.sacked.add(start.max(acknowledged), end) {
+            } else if end > acknowledged && self.sacked.add(start.max(acknowledged), end) > 0 {
                 is_new = true;
             } else {
                 continue;
