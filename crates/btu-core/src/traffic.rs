@@ -49,6 +49,7 @@ pub use build::read_script;
 pub use call::Argument;
 pub use call::BASICS;
 pub use call::Call;
+pub use call::Content;
 pub use call::OnlyBeside;
 pub use call::Overrun;
 pub use call::Parameter;

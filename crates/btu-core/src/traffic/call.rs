@@ -7,7 +7,9 @@ use crate::units::Nanos;
 
 use super::chance::Streams;
 use super::model;
+use super::model::Exchange;
 use super::model::Model;
+use super::model::RecordedPayload;
 use super::quantity::Dialect;
 use super::quantity::Quantity;
 use super::quantity::whole;
@@ -62,8 +64,8 @@ pub struct OnlyBeside {
 /// What a value of a parameter must be.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
-    /// The name of a file, in double quotes, whose text this refuses with its reason or not.
-    File(fn(&str) -> Result<(), String>),
+    /// The name of a file, in double quotes, whose text this reads, or refuses with its reason.
+    File(fn(&str) -> Result<Content, String>),
     /// A number of this quantity that holds for a whole test; without a default it may be absent.
     Fixed(Quantity),
     /// A value or a distribution of this quantity; it must be written.
@@ -79,12 +81,23 @@ pub enum Takes {
 /// A value that was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// The name of a file and its text.
-    File(String, Arc<str>),
+    /// The name of a file and what stands in it.
+    File(String, Content),
     /// A value or a distribution.
     Value(Variate),
     /// A word.
     Word(&'static str),
+}
+
+/// What stands in a file, as the model that takes it has it. It is read once: trains are drawn of it for every session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content(pub(super) Rows);
+
+/// The rows of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Rows {
+    Exchanges(Arc<[Option<Exchange>]>),
+    Payloads(Arc<[RecordedPayload]>),
 }
 
 /// A shape with its arguments, in the order of the parameters.
@@ -370,10 +383,10 @@ impl Call {
         }
     }
 
-    /// The text of the file that was written for a parameter.
-    pub fn file(&self, name: &str) -> Option<&str> {
+    /// What stands in the file that was written for a parameter.
+    pub(super) fn file(&self, name: &str) -> Option<&Rows> {
         match self.written(name) {
-            Some(Argument::File(_, text)) => Some(text),
+            Some(Argument::File(_, Content(rows))) => Some(rows),
             _ => None,
         }
     }

@@ -51,7 +51,9 @@ use super::script;
 use super::script::Problem;
 use super::train::Train;
 
+pub(super) use capture::Row as RecordedPayload;
 pub(super) use mpeg::frames as mpeg_frames;
+pub(super) use replay::Row as Exchange;
 pub(super) use telnet::durations as telnet_durations;
 pub(super) use telnet::gaps as telnet_gaps;
 

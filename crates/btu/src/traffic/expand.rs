@@ -15,6 +15,7 @@ use btu_core::traffic::Call;
 use btu_core::traffic::Closed;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Direction;
+use btu_core::traffic::Open;
 use btu_core::traffic::Protocol;
 use btu_core::traffic::Streams;
 use btu_core::traffic::Test;
@@ -139,26 +140,55 @@ impl Drawing<'_> {
         for session in 1..=sessions {
             let streams =
                 if session == 1 { streams.clone() } else { streams.part(u64::from(session)) };
-            if let Some(Train::Closed(train)) = test.traffic.train(&streams) {
-                self.count(OF_A_FLOW)?;
-                let mut talked = conversation(test, train, &streams, self.hosts, self.until)?;
-                talked.said.session = session;
-                self.cast.talks.push(talked);
-                continue;
-            }
-            let mut phases = streams.stream("phase");
-            for mut one in of_test(test, &streams, self.hosts)? {
-                one.session = session;
-                if sessions > 1 {
-                    one.phase = phase::draw(&test.traffic, &mut one.flow, &mut phases);
+            match test.traffic.train(&streams) {
+                Some(Train::Closed(train)) => self.talk(test, train, &streams, session)?,
+                Some(Train::Open(train)) => {
+                    self.schedule(test, train, &streams, [session, sessions])?;
                 }
-                self.count(one.blocks())?;
-                if session > 1 && one.flow.carrier == Carrier::Udp {
-                    // A port of the script has room for one socket.
-                    one.flow.port = 0;
+                None => {
+                    let cause = anyhow!("{}: it has no schedule of its own", test.traffic.name());
+                    return Err(Failure::usage(cause));
                 }
-                self.cast.flows.push(one);
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the conversation of one session.
+    fn talk(
+        &mut self,
+        test: &Test,
+        train: Box<dyn Closed>,
+        streams: &Streams,
+        session: u32,
+    ) -> Result<(), Failure> {
+        self.count(OF_A_FLOW)?;
+        let mut talked = conversation(test, train, streams, self.hosts, self.until)?;
+        talked.said.session = session;
+        self.cast.talks.push(talked);
+        Ok(())
+    }
+
+    /// Adds the flows of one session of several.
+    fn schedule(
+        &mut self,
+        test: &Test,
+        train: Box<dyn Open>,
+        streams: &Streams,
+        [session, sessions]: [u32; 2],
+    ) -> Result<(), Failure> {
+        let mut phases = streams.stream("phase");
+        for mut one in of_test(test, train, streams, self.hosts)? {
+            one.session = session;
+            if sessions > 1 {
+                one.phase = phase::draw(&test.traffic, &mut one.flow, &mut phases);
+            }
+            self.count(one.blocks())?;
+            if session > 1 && one.flow.carrier == Carrier::Udp {
+                // A port of the script has room for one socket.
+                one.flow.port = 0;
+            }
+            self.cast.flows.push(one);
         }
         Ok(())
     }
@@ -275,7 +305,12 @@ fn roles(test: &Test) -> Result<(Role, Role), Failure> {
 }
 
 /// The flows of one test: one, or for a model with several parts and both directions one for each.
-fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Named>, Failure> {
+fn of_test(
+    test: &Test,
+    train: Box<dyn Open>,
+    streams: &Streams,
+    hosts: &dyn Layout,
+) -> Result<Vec<Named>, Failure> {
     let (from, to) = roles(test)?;
     if test.dscp.is_some() && test.protocol.transport == Transport::Quic {
         // With each packet it writes this byte of the header anew, for the sake of ECN.
@@ -283,7 +318,7 @@ fn of_test(test: &Test, streams: &Streams, hosts: &dyn Layout) -> Result<Vec<Nam
         return Err(Failure::usage(cause).hint("write tcp or udp"));
     }
     let duration = test.traffic.duration(streams).unwrap_or(DURATION);
-    let offers = offers::of(&test.traffic, streams, duration)?;
+    let offers = offers::of(&test.traffic, train, duration)?;
     let several = offers.len() > 1;
     let mut named = Vec::new();
     for (part, (direction, offer)) in (1..).zip(offers) {

@@ -1,10 +1,13 @@
 //! The packets of a capture file at their times.
 
 use super::prelude::*;
+use crate::traffic::call::Content;
 use crate::traffic::call::Parameter;
+use crate::traffic::call::Rows;
 use crate::traffic::call::Takes;
 use crate::traffic::recording;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Every packet with payload is due when it passed, on the connection that it passed on, in its direction; what
 /// TCP sent again in the capture is not sent again here. The file is repeated until the duration ends, its last packet
@@ -17,7 +20,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             Parameter {
                 name: "file",
-                takes: Takes::File(check),
+                takes: Takes::File(content),
                 default: "",
                 about: "pcap or pcapng; or rows SECONDS,FLOW,WAY,BYTES",
                 range: None,
@@ -44,7 +47,7 @@ pub(super) static MODEL: Model = Model {
 
 /// A payload that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+pub(in crate::traffic) struct Row {
     at: Nanos,
     flow: u32,
     direction: Direction,
@@ -54,7 +57,7 @@ struct Row {
 /// The rows over and over.
 #[derive(Debug)]
 struct Recorded {
-    rows: Vec<Row>,
+    rows: Arc<[Row]>,
     next: usize,
 }
 
@@ -89,8 +92,12 @@ fn period(rows: &[Row]) -> Nanos {
     span(rows).saturating_add(mean_gap(rows))
 }
 
-/// Why a text is no capture: `:LINE: what stands there`.
-fn check(text: &str) -> Result<(), String> {
+/// The payloads of a text, or why it is no capture: `:LINE: what stands there`.
+fn content(text: &str) -> Result<Content, String> {
+    read(text).map(|rows| Content(Rows::Payloads(rows.into())))
+}
+
+fn read(text: &str) -> Result<Vec<Row>, String> {
     let (mut rows, mut flows) = (Vec::new(), BTreeSet::new());
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         if is_blank(line) {
@@ -112,13 +119,15 @@ fn check(text: &str) -> Result<(), String> {
         ));
     }
     // Repeated without a gap it would never end.
-    if mean_gap(&rows) > Nanos::ZERO { Ok(()) } else { Err(": no time passes in it".to_owned()) }
+    if mean_gap(&rows) > Nanos::ZERO { Ok(rows) } else { Err(": no time passes in it".to_owned()) }
 }
 
 /// The rows of the file, or of the example.
-fn rows(call: &Call) -> Vec<Row> {
-    let lines = call.file("file").unwrap_or(EXAMPLE).lines().map(str::trim);
-    lines.filter(|line| !is_blank(line)).filter_map(row).collect()
+fn rows(call: &Call) -> Arc<[Row]> {
+    match call.file("file") {
+        Some(Rows::Payloads(rows)) => Arc::clone(rows),
+        _ => EXAMPLE.lines().filter_map(row).collect(),
+    }
 }
 
 fn is_blank(line: &str) -> bool {
@@ -181,6 +190,14 @@ mod tests {
         assert!((backward - 1_000.0 / 0.18).abs() < 1e-6, "{backward}");
     }
 
+    /// However many sessions draw a train of it.
+    #[test]
+    fn a_file_is_read_once() {
+        let call = call("0,0,forward,5\n1,0,forward,5\n").unwrap();
+        assert!(Arc::ptr_eq(&rows(&call), &rows(&call.clone())));
+        assert_eq!(rows(&call).len(), 2);
+    }
+
     #[test]
     fn what_is_no_capture_is_refused_with_its_line() {
         for (text, cause) in [
@@ -195,10 +212,11 @@ mod tests {
             let refused = call(text).unwrap_err();
             assert!(refused.contains(cause), "{text}: {refused}");
         }
-        assert_eq!(check(EXAMPLE), Ok(()));
+        let example = rows(&Call::plain(&MODEL.shape));
+        assert_eq!(read(EXAMPLE).as_deref(), Ok(&*example));
         let many: Vec<String> = (0..300).map(|flow| format!("{flow},{flow},forward,5")).collect();
         assert!(
-            check(&many.join("\n")).unwrap_err().starts_with(": 300 connections; take at most 256")
+            read(&many.join("\n")).unwrap_err().starts_with(": 300 connections; take at most 256")
         );
     }
 }

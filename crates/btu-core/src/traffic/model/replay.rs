@@ -1,12 +1,15 @@
 //! Recorded conversations: request, answer, think time, from a file.
 
 use super::prelude::*;
+use crate::traffic::call::Content;
 use crate::traffic::call::Parameter;
+use crate::traffic::call::Rows;
 use crate::traffic::call::Takes;
 use crate::traffic::train::Conversation;
 use crate::traffic::train::Script;
 use crate::traffic::train::Step;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The a-b-t vectors of tmix (Weigle et al., 2006): a row of the file is `REQUEST,ANSWER,THINK`, in
 /// bytes, bytes and milliseconds; an empty line closes the connection. The file is repeated until the
@@ -18,7 +21,7 @@ pub(super) static MODEL: Model = Model {
         parameters: &[
             Parameter {
                 name: "file",
-                takes: Takes::File(check),
+                takes: Takes::File(content),
                 default: "",
                 about: "rows REQUEST,ANSWER,THINK in bytes, bytes, ms; empty lines close",
                 range: None,
@@ -46,8 +49,9 @@ pub(super) static MODEL: Model = Model {
     claims: |_| Vec::new(),
 };
 
-#[derive(Clone, Copy, Debug)]
-struct Row {
+/// A request with its answer, and the time until the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::traffic) struct Row {
     request: Bytes,
     answer: Bytes,
     think: Nanos,
@@ -56,7 +60,7 @@ struct Row {
 /// The rows over and over; `None` closes the connection.
 #[derive(Debug)]
 struct Replay {
-    rows: Vec<Option<Row>>,
+    rows: Arc<[Option<Row>]>,
     at: usize,
 }
 
@@ -74,31 +78,35 @@ impl Script for Replay {
     }
 }
 
-/// Why a text is no recording: `:LINE: what stands there`.
-fn check(text: &str) -> Result<(), String> {
+/// The rows of a text, or why it is no recording: `:LINE: what stands there`.
+fn content(text: &str) -> Result<Content, String> {
+    read(text).map(|rows| Content(Rows::Exchanges(rows.into())))
+}
+
+fn read(text: &str) -> Result<Vec<Option<Row>>, String> {
+    let mut rows = Vec::new();
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-        if !is_blank(line) && row(line).is_none() {
-            return Err(format!(":{number}: \"{line}\"; write REQUEST,ANSWER,THINK in B, B, ms"));
+        match row(line) {
+            Some(row) => rows.push(Some(row)),
+            None if line.is_empty() => rows.push(None),
+            None if line.starts_with('#') => {}
+            None => {
+                let cause = "write REQUEST,ANSWER,THINK in B, B, ms";
+                return Err(format!(":{number}: \"{line}\"; {cause}"));
+            }
         }
     }
-    let lasts = read(text).iter().flatten().any(|row| row.think > Nanos::ZERO);
+    let lasts = rows.iter().flatten().any(|row| row.think > Nanos::ZERO);
     // Repeated without a pause it would never end.
-    if lasts { Ok(()) } else { Err(": no row has a think time above 0".to_owned()) }
+    if lasts { Ok(rows) } else { Err(": no row has a think time above 0".to_owned()) }
 }
 
 /// The rows of the file, or of the example.
-fn rows(call: &Call) -> Vec<Option<Row>> {
-    read(call.file("file").unwrap_or(EXAMPLE))
-}
-
-fn read(text: &str) -> Vec<Option<Row>> {
-    let lines = text.lines().map(str::trim).filter(|line| line.is_empty() || !is_blank(line));
-    lines.map(row).collect()
-}
-
-/// Says nothing, or closes the connection.
-fn is_blank(line: &str) -> bool {
-    line.is_empty() || line.starts_with('#')
+fn rows(call: &Call) -> Arc<[Option<Row>]> {
+    match call.file("file") {
+        Some(Rows::Exchanges(rows)) => Arc::clone(rows),
+        _ => EXAMPLE.lines().map(row).collect(),
+    }
 }
 
 fn row(line: &str) -> Option<Row> {
@@ -133,10 +141,11 @@ mod tests {
             ("350,12000,0\n", Some(": no row has a think time above 0")),
             ("", Some(": no row")),
         ] {
-            let found = check(text).err();
+            let found = read(text).err();
             assert_eq!(found.is_some(), cause.is_some(), "{text}: {found:?}");
             assert!(found.is_none_or(|found| found.starts_with(cause.unwrap())), "{text}");
         }
-        assert_eq!(check(EXAMPLE), Ok(()));
+        let example = rows(&Call::plain(&MODEL.shape));
+        assert_eq!(read(EXAMPLE).as_deref(), Ok(&*example));
     }
 }

@@ -277,11 +277,11 @@ impl<'f> Expressions<'f> {
             (Takes::Word(words), _) => {
                 Err(Problem::at(tree.place, format!("{name}: write one of {}", words.join(", "))))
             }
-            (Takes::File(check), Form::Text(file)) => {
+            (Takes::File(read), Form::Text(file)) => {
                 let at = |cause| Problem::at(tree.place, cause);
                 let text = (self.files)(file.as_str()).map_err(at)?;
-                check(&text).map_err(|cause| at(format!("{file}{cause}")))?;
-                Ok(Argument::File(file.clone(), text.into()))
+                let content = read(&text).map_err(|cause| at(format!("{file}{cause}")))?;
+                Ok(Argument::File(file.clone(), content))
             }
             (Takes::File(_), _) => {
                 Err(Problem::at(tree.place, format!("{name}: write the name of a file in \"\"")))

@@ -3,11 +3,10 @@
 use anyhow::anyhow;
 use btu_core::traffic::Call;
 use btu_core::traffic::Direction;
+use btu_core::traffic::Open;
 use btu_core::traffic::Overrun;
 use btu_core::traffic::Pattern;
-use btu_core::traffic::Streams;
 use btu_core::traffic::Timeline;
-use btu_core::traffic::Train;
 use btu_core::traffic::burst;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Limits;
@@ -17,19 +16,13 @@ use btu_engine::traffic::Offer;
 
 use crate::exit::Failure;
 
-/// What a test offers within its duration, by direction and part.
+/// What a test whose train this is offers within its duration, by direction and part.
 pub(super) fn of(
     call: &Call,
-    streams: &Streams,
+    train: Box<dyn Open>,
     duration: Nanos,
 ) -> Result<Vec<(Direction, Offer)>, Failure> {
-    let train = match call.train(streams) {
-        Some(Train::Open(train)) => Timeline::new(train),
-        Some(Train::Closed(_)) | None => {
-            let cause = anyhow!("{}: it has no schedule of its own", call.name());
-            return Err(Failure::usage(cause));
-        }
-    };
+    let train = Timeline::new(train);
     let discipline = match call.pattern() {
         Pattern::Full => {
             let sizes: Vec<Bytes> = match size(call, "blocksize").filter(|_| fixed(call)) {
