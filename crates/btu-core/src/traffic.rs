@@ -82,6 +82,7 @@ pub use preview::preview;
 pub use preview::summary;
 pub use quantity::Dialect;
 pub use quantity::Quantity;
+pub use recording::FileText;
 pub use recording::text_of_file;
 pub use scenario::Axis;
 pub use scenario::Block;

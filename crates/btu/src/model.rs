@@ -131,8 +131,11 @@ fn read(text: &str) -> Result<(&'static Model, Call), Failure> {
     let model = traffic::find(&name).ok_or_else(|| {
         Failure::usage(anyhow::anyhow!("unknown model \"{name}\"; write one of {}", names()))
     })?;
-    let (call, _) = traffic::call(text, traffic::Dialect::Btu, &files)
+    let (call, warnings) = traffic::call(text, traffic::Dialect::Btu, &files)
         .map_err(|problem| Failure::usage(anyhow::anyhow!("{text}:{problem}")))?;
+    for warning in warnings {
+        output::message(&format!("btu: warning: {text}:{warning}"));
+    }
     Ok((model, call))
 }
 

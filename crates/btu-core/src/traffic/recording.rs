@@ -1,25 +1,52 @@
 //! Files that a scenario names, as the text that its types read: a capture becomes rows of its payloads.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::capture;
+use crate::capture::Capture;
+use crate::capture::LinkType;
 use crate::tcp;
+use crate::tcp::Payload;
 use crate::units::Nanos;
+
+/// What stands in a file that a scenario names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileText {
+    /// The text.
+    pub text: String,
+    /// What is not in it and should be, in sentences.
+    pub lacks: Vec<String>,
+}
+
+impl From<String> for FileText {
+    fn from(text: String) -> Self {
+        Self { text, lacks: Vec::new() }
+    }
+}
 
 /// The text of a file: of a capture (pcap, pcapng) a row `SECONDS,FLOW,WAY,BYTES` for each packet with payload that is
 /// not sent again, of any other file what stands in it.
 ///
 /// # Errors
 /// It is neither, or a capture in which nothing carries anything.
-pub fn text_of_file(bytes: Vec<u8>) -> Result<String, String> {
+pub fn text_of_file(bytes: Vec<u8>) -> Result<FileText, String> {
     let capture = match capture::read(&bytes) {
         Ok(capture) => capture,
-        Err(cause) => return String::from_utf8(bytes).map_err(|_| cause.to_string()),
+        Err(cause) => {
+            let text = String::from_utf8(bytes).map_err(|_| cause.to_string())?;
+            return Ok(text.into());
+        }
     };
     let payloads = tcp::payloads(&capture);
-    let begin = payloads.iter().map(|one| one.at).min().ok_or("no packet of it has payload")?;
+    let begin = payloads.iter().map(|one| one.at).min().ok_or_else(|| nothing(&capture))?;
+    Ok(FileText { text: rows(&payloads, begin), lacks: lacks(&capture) })
+}
+
+/// The payloads as rows, in the order of their times.
+fn rows(payloads: &[Payload], begin: Nanos) -> String {
     let mut rows: Vec<(Nanos, String)> = Vec::with_capacity(payloads.len());
-    for one in &payloads {
+    for one in payloads {
         let at = one.at.since(begin);
         let way = if one.is_from_client { FORWARD } else { BACKWARD };
         let (seconds, rest) = (at.count() / 1_000_000_000, at.count() % 1_000_000_000);
@@ -31,7 +58,73 @@ pub fn text_of_file(bytes: Vec<u8>) -> Result<String, String> {
     for (_, row) in rows {
         let _ = writeln!(text, "{row}");
     }
-    Ok(text)
+    text
+}
+
+/// What passed and is not in a capture, or in it and not understood.
+fn lacks(capture: &Capture<'_>) -> Vec<String> {
+    let missing = &capture.missing;
+    let mut lacks = Vec::new();
+    if missing.scattered() > 0 {
+        lacks.push(format!("whoever captured lost {} packets", missing.scattered()));
+    }
+    if missing.full_since.is_some() {
+        let behind = missing.behind;
+        lacks.push(format!("its memory was full, and {behind} packets came later"));
+    }
+    lacks.extend(missing.notes.iter().cloned());
+    let foreign = packets_by_link(capture).into_iter().filter(|(link, _)| !is_known(*link));
+    lacks.extend(
+        foreign.map(|(link, count)| format!("{count} packets of {} are left out", words(link))),
+    );
+    lacks.into_iter().map(|lack| format!("the capture is not whole: {lack}")).collect()
+}
+
+/// Why there is nothing to send.
+fn nothing(capture: &Capture<'_>) -> String {
+    let links = packets_by_link(capture);
+    let seen: Vec<String> =
+        links.iter().map(|(link, count)| format!("{count} of {}", words(*link))).collect();
+    let seen = if seen.is_empty() { "none at all".to_owned() } else { seen.join(", ") };
+    let cause = format!("no packet of it has payload of TCP or UDP; it has {seen}");
+    if links.keys().all(|link| is_known(*link)) {
+        return cause;
+    }
+    format!("{cause}; capture where packets are Ethernet or IP, as with tcpdump -i any")
+}
+
+/// How many packets there are by the number of their link type.
+fn packets_by_link(capture: &Capture<'_>) -> BTreeMap<u16, usize> {
+    let mut links = BTreeMap::new();
+    for packet in &capture.packets {
+        let interface = usize::try_from(packet.interface).unwrap_or(usize::MAX);
+        if let Some(interface) = capture.interfaces.get(interface) {
+            *links.entry(interface.link_type.number()).or_insert(0) += 1;
+        }
+    }
+    links
+}
+
+fn is_known(link: u16) -> bool {
+    !matches!(LinkType::from_number(link), LinkType::Other(_))
+}
+
+/// A link type with its name where it is a usual one (www.tcpdump.org/linktypes.html).
+fn words(link: u16) -> String {
+    let name = match (LinkType::from_number(link), link) {
+        (LinkType::Ethernet, _) => " (Ethernet)",
+        (LinkType::Loopback, _) => " (loopback)",
+        (LinkType::LinuxCooked | LinkType::LinuxCooked2, _) => " (Linux cooked)",
+        (LinkType::Raw, _) => " (IP)",
+        (_, 9 | 50) => " (PPP)",
+        (_, 51) => " (PPPoE)",
+        (_, 105) => " (802.11)",
+        (_, 127) => " (802.11 with radiotap)",
+        (_, 195 | 230) => " (802.15.4)",
+        (_, 189 | 220) => " (USB)",
+        _ => "",
+    };
+    format!("link type {link}{name}")
 }
 
 /// From who began.
@@ -84,7 +177,8 @@ mod tests {
                 comment: None,
             });
         }
-        let text = text_of_file(file.finish()).unwrap();
+        let FileText { text, lacks } = text_of_file(file.finish()).unwrap();
+        assert_eq!(lacks, Vec::<String>::new());
         let rows: Vec<&str> = text.lines().collect();
         let wanted =
             ["0.000000000,0,forward,160", "0.020000000,1,forward,40", "0.030000000,0,backward,33"];
@@ -93,9 +187,68 @@ mod tests {
 
     #[test]
     fn other_files_are_text_and_what_is_neither_is_refused() {
-        assert_eq!(text_of_file(b"350,12000,50\n".to_vec()), Ok("350,12000,50\n".to_owned()));
+        let text = "350,12000,50\n".to_owned();
+        assert_eq!(text_of_file(text.clone().into_bytes()), Ok(text.into()));
         assert!(text_of_file(vec![0xff, 0xfe, 0, 1, 2]).unwrap_err().contains("neither pcap"));
         let empty = PcapNg::new("test").finish();
-        assert!(text_of_file(empty).is_err());
+        assert!(text_of_file(empty).unwrap_err().ends_with("it has none at all"));
+    }
+
+    /// A file with an interface of each link type, and so many packets of UDP with it.
+    fn of_links(links: &[(LinkType, u64)]) -> PcapNg {
+        let data = udp([10, 0, 0, 1], [10, 0, 0, 2], 160);
+        let original_bytes = u32::try_from(data.len()).unwrap() + 160;
+        let mut file = PcapNg::new("test");
+        for (link, count) in links {
+            let interface = file.interface(&Interface::new("eth0", *link));
+            for at in 0..*count {
+                let at = Nanos::from_millis(at);
+                let heading = None;
+                let data = &data;
+                file.packet(&Packet {
+                    at,
+                    interface,
+                    heading,
+                    original_bytes,
+                    data,
+                    comment: None,
+                });
+            }
+        }
+        file
+    }
+
+    #[test]
+    fn a_capture_that_is_not_whole_says_what_it_lacks() {
+        let lacks = |file: Vec<u8>| text_of_file(file).unwrap().lacks;
+        let whole = of_links(&[(LinkType::Raw, 3)]).finish();
+        assert_eq!(lacks(whole.clone()), Vec::<String>::new());
+        let cut = lacks(whole[..whole.len() - 3].to_vec());
+        assert!(cut.len() == 1 && cut[0].starts_with("the capture is not whole: "), "{cut:?}");
+        let mut full = of_links(&[(LinkType::Raw, 3)]);
+        full.full(0, Nanos::from_millis(5), 3, 40);
+        let told = [
+            "the capture is not whole: whoever captured lost 3 packets",
+            "the capture is not whole: its memory was full, and 40 packets came later",
+        ];
+        assert_eq!(lacks(full.finish()), told);
+        let two = of_links(&[(LinkType::Raw, 3), (LinkType::Other(127), 2)]).finish();
+        let told = "the capture is not whole: 2 packets of link type 127 (802.11 with radiotap) are left out";
+        assert_eq!(lacks(two), [told]);
+    }
+
+    #[test]
+    fn a_capture_without_payload_names_its_link_types() {
+        let refused =
+            |links: &[(LinkType, u64)]| text_of_file(of_links(links).finish()).unwrap_err();
+        assert_eq!(
+            refused(&[(LinkType::Other(9), 2)]),
+            "no packet of it has payload of TCP or UDP; it has 2 of link type 9 (PPP); capture where packets are \
+             Ethernet or IP, as with tcpdump -i any"
+        );
+        assert_eq!(
+            refused(&[(LinkType::Ethernet, 4)]),
+            "no packet of it has payload of TCP or UDP; it has 4 of link type 1 (Ethernet)"
+        );
     }
 }

@@ -12,6 +12,7 @@ use std::fmt;
 use super::call::Call;
 use super::quantity::Dialect;
 use super::quantity::Quantity;
+use super::recording::FileText;
 use super::variate::Variate;
 
 pub(super) use block::BlockKind;
@@ -83,7 +84,7 @@ pub fn variate(text: &str, quantity: Quantity, dialect: Dialect) -> Result<Varia
 pub fn call(
     text: &str,
     dialect: Dialect,
-    files: &dyn Fn(&str) -> Result<String, String>,
+    files: &dyn Fn(&str) -> Result<FileText, String>,
 ) -> Result<(Call, Vec<Problem>), Problem> {
     let start = Place { line: 1, column: 1 };
     let mut expressions = Expressions::new(dialect, files);
@@ -91,7 +92,7 @@ pub fn call(
     Ok((call, expressions.warnings))
 }
 
-fn no_files(_name: &str) -> Result<String, String> {
+fn no_files(_name: &str) -> Result<FileText, String> {
     Err("files are not available here".to_owned())
 }
 

@@ -7,6 +7,7 @@ use super::call::Call;
 use super::call::Pattern;
 use super::quantity::Quantity;
 use super::quantity::whole;
+use super::recording::FileText;
 use super::scenario::Drain;
 use super::scenario::Endpoint;
 use super::scenario::Pace;
@@ -22,8 +23,8 @@ use super::transport::Transport;
 /// What the text may name that this crate does not know.
 #[derive(Clone, Copy)]
 pub struct Vocabulary<'v> {
-    /// Gives the text of a file that a scenario names, or why it cannot.
-    pub files: &'v dyn Fn(&str) -> Result<String, String>,
+    /// Gives what stands in a file that a scenario names, or why it cannot.
+    pub files: &'v dyn Fn(&str) -> Result<FileText, String>,
 }
 
 impl std::fmt::Debug for Vocabulary<'_> {

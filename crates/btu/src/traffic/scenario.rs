@@ -8,6 +8,7 @@ use btu_core::cell::Role;
 use btu_core::traffic;
 use btu_core::traffic::Block;
 use btu_core::traffic::Dialect;
+use btu_core::traffic::FileText;
 use btu_core::traffic::Reading;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::ScenarioError;
@@ -55,7 +56,7 @@ fn parsed(
     name: &str,
     text: &str,
     ending: &str,
-    files: &dyn Fn(&str) -> Result<String, String>,
+    files: &dyn Fn(&str) -> Result<FileText, String>,
 ) -> Result<Reading, Failure> {
     let words = Vocabulary { files };
     let read: Result<Reading, ScenarioError> = match ending {
@@ -70,7 +71,7 @@ fn parsed(
     read.map_err(Failure::usage)
 }
 
-fn read_beside(folder: &Path, name: &str) -> Result<String, String> {
+fn read_beside(folder: &Path, name: &str) -> Result<FileText, String> {
     let bytes = std::fs::read(folder.join(name)).map_err(|cause| cause.to_string())?;
     traffic::text_of_file(bytes)
 }

@@ -159,10 +159,11 @@ const EXAMPLE: &str = "0,0,forward,350\n0.04,0,backward,1448\n0.041,0,backward,1
 mod tests {
     use super::*;
     use crate::traffic::Dialect;
+    use crate::traffic::FileText;
     use crate::traffic::train::Timeline;
 
     fn call(text: &'static str) -> Result<Call, String> {
-        let files = |_: &str| Ok(text.to_owned());
+        let files = |_: &str| Ok(text.to_owned().into());
         let read = crate::traffic::call("capture(file=\"x.pcap\")", Dialect::Btu, &files);
         read.map(|(call, _)| call).map_err(|problem| problem.to_string())
     }
@@ -196,6 +197,17 @@ mod tests {
         let call = call("0,0,forward,5\n1,0,forward,5\n").unwrap();
         assert!(Arc::ptr_eq(&rows(&call), &rows(&call.clone())));
         assert_eq!(rows(&call).len(), 2);
+    }
+
+    #[test]
+    fn what_a_file_lacks_is_a_warning_where_it_is_named() {
+        let text = "0,0,forward,5\n1,0,forward,5\n".to_owned();
+        let lacks = vec!["the capture is not whole: a, b".to_owned(), "c".to_owned()];
+        let files = |_: &str| Ok(FileText { text: text.clone(), lacks: lacks.clone() });
+        let read = crate::traffic::call("capture(file=\"x.pcap\")", Dialect::Btu, &files);
+        let warnings: Vec<String> = read.unwrap().1.iter().map(ToString::to_string).collect();
+        let wanted = ["1:14: x.pcap: the capture is not whole: a, b", "1:14: x.pcap: c"];
+        assert_eq!(warnings, wanted);
     }
 
     #[test]

@@ -30,19 +30,20 @@ use crate::traffic::law::Law;
 use crate::traffic::law::Table;
 use crate::traffic::quantity::Dialect;
 use crate::traffic::quantity::Quantity;
+use crate::traffic::recording::FileText;
 use crate::traffic::variate::Variate;
 
 /// Reads expressions in one dialect.
 pub(in crate::traffic) struct Expressions<'f> {
     pub(in crate::traffic) dialect: Dialect,
-    files: &'f dyn Fn(&str) -> Result<String, String>,
+    files: &'f dyn Fn(&str) -> Result<FileText, String>,
     pub(in crate::traffic) warnings: Vec<Problem>,
 }
 
 impl<'f> Expressions<'f> {
     pub(in crate::traffic) fn new(
         dialect: Dialect,
-        files: &'f dyn Fn(&str) -> Result<String, String>,
+        files: &'f dyn Fn(&str) -> Result<FileText, String>,
     ) -> Self {
         Self { dialect, files, warnings: Vec::new() }
     }
@@ -221,10 +222,24 @@ impl<'f> Expressions<'f> {
         let Form::Text(name) = &file.value.form else {
             return Err(Problem::at(file.place, form));
         };
-        let text = (self.files)(name).map_err(|cause| Problem::at(file.place, cause))?;
+        let text = self.text_of(name, file.place)?;
         let unit = scale.quantity.natural();
         let table = Table::read(name, interpolation, &text, unit);
         table.map(Law::Table).map_err(|cause| Problem::at(file.place, cause))
+    }
+
+    /// The text of a file that is named at a place. What it lacks is no reason to refuse it, and has to be known.
+    fn text_of(&mut self, name: &str, place: Place) -> Result<String, Problem> {
+        let FileText { text, lacks } =
+            (self.files)(name).map_err(|cause| Problem::at(place, cause))?;
+        for lack in lacks {
+            let warning = Problem::at(place, format!("{name}: {lack}"));
+            // A value of a matrix is read for each test that takes it.
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        Ok(text)
     }
 
     /// A call of a shape: `full(...)`, or a model.
@@ -278,9 +293,9 @@ impl<'f> Expressions<'f> {
                 Err(Problem::at(tree.place, format!("{name}: write one of {}", words.join(", "))))
             }
             (Takes::File(read), Form::Text(file)) => {
-                let at = |cause| Problem::at(tree.place, cause);
-                let text = (self.files)(file.as_str()).map_err(at)?;
-                let content = read(&text).map_err(|cause| at(format!("{file}{cause}")))?;
+                let text = self.text_of(file, tree.place)?;
+                let content = read(&text)
+                    .map_err(|cause| Problem::at(tree.place, format!("{file}{cause}")))?;
                 Ok(Argument::File(file.clone(), content))
             }
             (Takes::File(_), _) => {
