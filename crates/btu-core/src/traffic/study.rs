@@ -198,12 +198,12 @@ fn delay_knee<'a>(
         points.extend(load.window_delay.map(|delay| (rho, delay.value)));
     }
     let is_known = |knee: &DelayKnee| bound_s.is_none_or(|bound| knee.idle_s >= bound);
-    let of_passes = delay_knees(loads.flat_map(|load| &load.runs), rate?);
+    let of_passes = delay_knees(&loads.flat_map(|load| &load.runs), rate?);
     DelayKnee::of(&points).filter(|knee| is_known(knee) && of_passes.iter().all(is_known))
 }
 
 /// The knee of delay of each pass by itself, of those that have one, by what the path carries.
-fn delay_knees<'a>(runs: impl Iterator<Item = &'a Totals> + Clone, rate: f64) -> Vec<DelayKnee> {
+fn delay_knees<'a>(runs: &(impl Iterator<Item = &'a Totals> + Clone), rate: f64) -> Vec<DelayKnee> {
     let most = runs.clone().map(|run| run.pass).max().unwrap_or(0);
     let of_pass = |pass: u32| {
         let own = runs.clone().filter(|run| run.pass == pass);

@@ -85,7 +85,7 @@ impl Seen<'_> {
     fn knees_of_passes(&self) -> Vec<DelayKnee> {
         let loads: Vec<&Measured> = self.analysis.group(Group::Load).collect();
         let runs = loads.iter().flat_map(|one| &one.runs);
-        self.analysis.rate().map_or_else(Vec::new, |rate| delay_knees(runs, rate))
+        self.analysis.rate().map_or_else(Vec::new, |rate| delay_knees(&runs, rate))
     }
 
     fn bound_of_loads(&self) -> Option<f64> {
