@@ -49,8 +49,7 @@ fn table(rows: Vec<Vec<String>>) -> Block {
 fn row(measured: &Measured) -> Vec<String> {
     let most =
         |of: fn(&Totals) -> Option<f64>| measured.runs.iter().filter_map(of).max_by(f64::total_cmp);
-    let ratings = measured.runs.iter().filter_map(|run| run.worst_call);
-    let worst = ratings.min_by(|a, b| a.r.total_cmp(&b.r));
+    let worst = measured.worst_call();
     let fixed = |value: Option<f64>, digits| {
         value.map_or_else(|| number::NONE.to_owned(), |value| number::fixed(value, digits))
     };

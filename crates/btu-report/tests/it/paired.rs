@@ -1,5 +1,6 @@
 //! The sheet of a path between two hosts, in every form: what two clocks hide is said, and so is what nobody could read.
 
+use btu_core::traffic::analysis::figures::Loss;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Agreement;
@@ -117,6 +118,46 @@ fn what_two_clocks_tell_has_a_value_and_its_bound() {
         assert_eq!(line["delay_bound_s"].is_null(), line["figure"] == "pdv_p99_s", "{line}");
     }
     assert!(!words("text", &journal).contains("Not available at 50 %"));
+}
+
+/// The rows of the table of calls, and R and MOS of the class.
+fn calls(journal: &Journal) -> (String, [Value; 2]) {
+    let text = rendered("text", journal);
+    let table = text.split("Worth of a call by the E-model").nth(1).unwrap();
+    let own = |line: &&str| line.split_whitespace().next() == Some("7");
+    let class = &result(journal)["classes"][0];
+    (
+        table.lines().find(own).unwrap().to_owned(),
+        ["call_r", "call_mos"].map(|key| class[key].clone()),
+    )
+}
+
+/// Clocks hide the pass that loses most packets: the worst one.
+#[test]
+fn a_call_that_clocks_hide_in_one_pass_has_no_worth_in_any_form() {
+    let lost =
+        |lost_share| Some(Loss { sent: 1000, received: 1000, lost_share, ..Loss::default() });
+    let mut journal = sheet(|flow| {
+        flow.clocks = Some(Agreement::Within(Nanos::from_millis(1)));
+        flow.figures.loss = lost(0.001);
+    });
+    let (row, known) = calls(&journal);
+    assert!(known.iter().all(Value::is_number), "{known:?}");
+    let worth =
+        |row: &str| row.split_whitespace().rev().take(2).map(str::to_owned).collect::<Vec<_>>();
+    assert!(worth(&row).iter().all(|told| told.parse::<f64>().is_ok()), "{row}");
+    let runs = journal.lines.iter_mut().filter_map(|line| match line {
+        Line::TrafficRun(run) if run.cell == 3 => Some(run),
+        _ => None,
+    });
+    for flow in runs.take(1).flat_map(|run| &mut run.clusters[0].flows) {
+        flow.clocks = Some(Agreement::Within(Nanos::from_millis(100)));
+        flow.figures.loss = lost(0.009);
+    }
+    let (row, hidden) = calls(&journal);
+    assert!(hidden.iter().all(Value::is_null), "{hidden:?}");
+    assert_eq!(worth(&row), ["-", "-"], "{row}");
+    assert!(reason(&result(&journal), "voice", "call_r").ends_with("agree: 100.000 ms"));
 }
 
 #[test]

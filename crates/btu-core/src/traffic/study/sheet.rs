@@ -166,7 +166,7 @@ fn call(at: &Measured) -> SheetLine {
     let why = clocks.map_or_else(|| "no datagram came".to_owned(), figure::apart);
     let bound_s = at.delay_bound_s();
     let made = SheetLine { bound_s, ..line_or("call_r", mean(&rated), &why) };
-    match bound_s.filter(|_| at.runs.iter().any(|run| run.hides_call)) {
+    match bound_s.filter(|_| at.hides_call()) {
         Some(bound) => made.hidden(bound),
         None => made,
     }

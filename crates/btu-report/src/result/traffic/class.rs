@@ -39,7 +39,7 @@ pub struct TrafficClassResult {
     pub lost_share: Option<f64>,
     /// Share of those that came, after a later one (RFC 4737, 3.4).
     pub reordered_share: Option<f64>,
-    /// R of the E-model (ITU-T G.107), 0 to 100; null for what is no call.
+    /// R of the E-model (ITU-T G.107), 0 to 100; null for what is no call, and where two clocks hide it in a pass.
     pub call_r: Option<f64>,
     /// The mean opinion score of that, 1 to 4.5.
     pub call_mos: Option<f64>,
@@ -67,9 +67,7 @@ pub(super) fn class(carried: &Carried) -> TrafficClassResult {
     let runs = &carried.at.runs;
     let most = |of: fn(&Totals) -> Option<f64>| runs.iter().filter_map(of).max_by(f64::total_cmp);
     let known = class::by_name(&carried.class);
-    let ratings = runs.iter().filter_map(|run| run.worst_call);
-    let worst = ratings.min_by(|a, b| a.r.total_cmp(&b.r));
-    let worst = worst.filter(|_| known.is_some_and(|class| class.is_call));
+    let worst = carried.at.worst_call().filter(|_| known.is_some_and(|class| class.is_call));
     let fails = carried.fails_at.as_ref();
     TrafficClassResult {
         class: carried.class.clone(),

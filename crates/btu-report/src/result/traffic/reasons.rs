@@ -12,7 +12,7 @@ const NOT_SAMPLED: &str =
     "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
-const NO_CALL: &str = "the class is no call, or no delay of it is known";
+const NO_CALL: &str = "the class is no call, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
                          transport, requests that only follow answers; or a conversation of a journal in which it was not told";

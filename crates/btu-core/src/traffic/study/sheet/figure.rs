@@ -4,6 +4,7 @@ use super::SheetLine;
 use super::line;
 use super::mean;
 use super::without;
+use crate::traffic::analysis::emodel::Rating;
 use crate::traffic::study::Estimate;
 use crate::traffic::study::Measured;
 use crate::traffic::study::Totals;
@@ -89,6 +90,18 @@ impl Measured {
         let is_hidden =
             |run: &Totals| run.window_delay.is_some() && run.known(run.window_delay).is_none();
         self.runs.iter().any(is_hidden)
+    }
+
+    /// The worst call of all passes; `None`, too, where two clocks hide that of one: it may be worse than those that are
+    /// known.
+    pub fn worst_call(&self) -> Option<Rating> {
+        let rated = self.runs.iter().filter_map(|run| run.worst_call);
+        rated.min_by(|a, b| a.r.total_cmp(&b.r)).filter(|_| !self.hides_call())
+    }
+
+    /// True where two clocks hide what a call would be worth in a pass.
+    pub(super) fn hides_call(&self) -> bool {
+        self.runs.iter().any(|run| run.hides_call)
     }
 
     /// A figure over the passes that no clock hides.
