@@ -1,5 +1,7 @@
 //! What a test sends, as it is written: a name with arguments, such as `burstq(period=80 ms)`.
 
+mod conflict;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use super::script;
 use super::train::Bursts;
 use super::train::Train;
 use super::variate::Variate;
+
+pub use conflict::OnlyBeside;
 
 /// Something that can be written as `name(argument=value, ...)`.
 #[derive(Debug)]
@@ -46,19 +50,6 @@ pub struct Parameter {
     pub at_least: Option<(f64, &'static str)>,
     /// Which of its words not every word of another parameter suits.
     pub only_beside: Option<OnlyBeside>,
-}
-
-/// A word that has a meaning only beside some words of another parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct OnlyBeside {
-    /// The word.
-    pub word: &'static str,
-    /// The name of the other parameter.
-    pub other: &'static str,
-    /// The words of that which suit.
-    pub suits: &'static [&'static str],
-    /// Why no other one does.
-    pub reason: &'static str,
 }
 
 /// What a value of a parameter must be.
@@ -226,16 +217,6 @@ impl Shape {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
-
-    /// Whether a word of a parameter is one that not every word of another parameter suits, or that does not suit
-    /// every one of another.
-    pub(super) fn is_choosy(&self, parameter: &Parameter, word: &str) -> bool {
-        let mut rules = self.parameters.iter().filter_map(|one| Some((one.name, one.only_beside?)));
-        rules.any(|(name, rule)| {
-            (name == parameter.name && rule.word == word)
-                || (rule.other == parameter.name && !rule.suits.contains(&word))
-        })
-    }
 }
 
 impl Parameter {
@@ -342,36 +323,6 @@ impl Call {
     /// A count that holds for the whole test.
     pub(super) fn count(&self, name: &str) -> u32 {
         u32::try_from(whole(self.number(name))).unwrap_or(u32::MAX)
-    }
-
-    /// The parameter that has no meaning beside another one, why, and what has.
-    pub(super) fn conflict(&self) -> Option<(&'static str, String)> {
-        self.shape
-            .parameters
-            .iter()
-            .find_map(|one| Some((one.name, self.too_small(one).or_else(|| self.misplaced(one))?)))
-    }
-
-    fn too_small(&self, parameter: &Parameter) -> Option<String> {
-        let ((times, other), quantity) = (parameter.at_least?, parameter.quantity()?);
-        let (own, least) = (self.number(parameter.name), times * self.number(other));
-        let [found, legal] = [own, least].map(|value| quantity.write(value));
-        let name = parameter.name;
-        (own < least)
-            .then(|| format!("{name} = {found}; write {legal} or more: {times} times {other}"))
-    }
-
-    fn misplaced(&self, parameter: &Parameter) -> Option<String> {
-        let OnlyBeside { word, other, suits, reason } = parameter.only_beside?;
-        let (name, beside) = (parameter.name, self.word(other));
-        let Takes::Word(words) = parameter.takes else { return None };
-        let legal: Vec<&str> = words.iter().copied().filter(|legal| *legal != word).collect();
-        (self.word(name) == word && !suits.contains(&beside)).then(|| {
-            let (legal, suits) = (legal.join(", "), suits.join(", "));
-            format!(
-                "{name} = {word}; write {legal} with {other} = {beside}: {reason}; {word} suits {suits}"
-            )
-        })
     }
 
     /// The word of a parameter, or its default.
