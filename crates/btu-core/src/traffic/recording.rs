@@ -29,17 +29,30 @@ impl From<String> for FileText {
 /// not sent again, of any other file what stands in it.
 ///
 /// # Errors
-/// It is neither, or a capture in which nothing carries anything.
+/// It is neither, or a capture in which nothing carries anything, or one that lasts longer than a million seconds.
 pub fn text_of_file(bytes: Vec<u8>) -> Result<FileText, String> {
     let capture = match capture::read(&bytes) {
         Ok(capture) => capture,
         Err(cause) => {
-            let text = String::from_utf8(bytes).map_err(|_| cause.to_string())?;
+            let text = String::from_utf8(bytes).map_err(|other| {
+                let place = other.utf8_error().valid_up_to() + 1;
+                format!("neither a capture ({cause}) nor text in UTF-8 (byte {place} is none)")
+            })?;
             return Ok(text.into());
         }
     };
     let payloads = tcp::payloads(&capture);
-    let begin = payloads.iter().map(|one| one.at).min().ok_or_else(|| nothing(&capture))?;
+    let times = || payloads.iter().map(|one| one.at);
+    let (begin, end) = times().min().zip(times().max()).ok_or_else(|| nothing(&capture))?;
+    if end.since(begin) > LONGEST {
+        return Err(format!(
+            "payload passed from {:.0} s to {:.0} s after 1970, longer than {} s: if a clock was wrong, leave its \
+             packets out; else cut the file (editcap -A START -B STOP)",
+            begin.seconds(),
+            end.seconds(),
+            LONGEST.seconds()
+        ));
+    }
     Ok(FileText { text: rows(&payloads, begin), lacks: lacks(&capture) })
 }
 
@@ -127,6 +140,8 @@ fn words(link: u16) -> String {
     format!("link type {link}{name}")
 }
 
+/// No row is later: who writes more meant another time than that since the first one.
+pub(super) const LONGEST: Nanos = Nanos::from_secs(1_000_000);
 /// From who began.
 pub(super) const FORWARD: &str = "forward";
 /// Back.
@@ -190,32 +205,34 @@ mod tests {
         let text = "350,12000,50\n".to_owned();
         assert_eq!(text_of_file(text.clone().into_bytes()), Ok(text.into()));
         assert!(text_of_file(vec![0xff, 0xfe, 0, 1, 2]).unwrap_err().contains("neither pcap"));
+        // A table with a comment in Latin-1.
+        assert_eq!(
+            text_of_file(b"# Gr\xf6\xdfe,Anteil\n1,0.5\n".to_vec()).unwrap_err(),
+            "neither a capture (the file begins with bytes 23 20 47 72: neither pcap (tcpdump -w) nor pcapng) nor text in \
+             UTF-8 (byte 5 is none)"
+        );
         let empty = PcapNg::new("test").finish();
         assert!(text_of_file(empty).unwrap_err().ends_with("it has none at all"));
     }
 
     /// A file with an interface of each link type, and so many packets of UDP with it.
     fn of_links(links: &[(LinkType, u64)]) -> PcapNg {
-        let data = udp([10, 0, 0, 1], [10, 0, 0, 2], 160);
-        let original_bytes = u32::try_from(data.len()).unwrap() + 160;
         let mut file = PcapNg::new("test");
         for (link, count) in links {
             let interface = file.interface(&Interface::new("eth0", *link));
             for at in 0..*count {
-                let at = Nanos::from_millis(at);
-                let heading = None;
-                let data = &data;
-                file.packet(&Packet {
-                    at,
-                    interface,
-                    heading,
-                    original_bytes,
-                    data,
-                    comment: None,
-                });
+                packet(&mut file, interface, Nanos::from_millis(at));
             }
         }
         file
+    }
+
+    /// Adds a packet of UDP with 160 bytes.
+    fn packet(file: &mut PcapNg, interface: u32, at: Nanos) {
+        let data = &udp([10, 0, 0, 1], [10, 0, 0, 2], 160);
+        let original_bytes = u32::try_from(data.len()).unwrap() + 160;
+        let heading = None;
+        file.packet(&Packet { at, interface, heading, original_bytes, data, comment: None });
     }
 
     #[test]
@@ -235,6 +252,23 @@ mod tests {
         let two = of_links(&[(LinkType::Raw, 3), (LinkType::Other(127), 2)]).finish();
         let told = "the capture is not whole: 2 packets of link type 127 (802.11 with radiotap) are left out";
         assert_eq!(lacks(two), [told]);
+    }
+
+    /// One packet of a clock that was never set, then those of a day in 2023; and two that are as far apart as is legal.
+    #[test]
+    fn a_capture_that_lasts_too_long_is_refused_as_a_capture() {
+        let of_times = |times: [u64; 2]| {
+            let mut file = of_links(&[(LinkType::Raw, 0)]);
+            for at in times {
+                packet(&mut file, 0, Nanos::from_secs(at));
+            }
+            text_of_file(file.finish())
+        };
+        let refused = of_times([0, 1_700_000_000]).unwrap_err();
+        let told = "payload passed from 0 s to 1700000000 s after 1970, longer than 1000000 s: if a clock was wrong";
+        assert!(refused.starts_with(told), "{refused}");
+        assert!(of_times([1_700_000_000, 1_701_000_001]).is_err());
+        assert!(of_times([1_700_000_000, 1_701_000_000]).is_ok());
     }
 
     #[test]

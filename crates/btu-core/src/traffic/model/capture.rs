@@ -103,9 +103,7 @@ fn read(text: &str) -> Result<Vec<Row>, String> {
         if is_blank(line) {
             continue;
         }
-        let row = row(line).ok_or_else(|| {
-            format!(":{number}: \"{line}\"; write a capture, or rows SECONDS,FLOW,WAY,BYTES (forward or backward)")
-        })?;
+        let row = row(line).map_err(|cause| format!(":{number}: \"{line}\"; {cause}"))?;
         if rows.last().is_some_and(|before: &Row| before.at > row.at) {
             return Err(format!(":{number}: \"{line}\"; it is earlier than the row before"));
         }
@@ -126,7 +124,7 @@ fn read(text: &str) -> Result<Vec<Row>, String> {
 fn rows(call: &Call) -> Arc<[Row]> {
     match call.file("file") {
         Some(Rows::Payloads(rows)) => Arc::clone(rows),
-        _ => EXAMPLE.lines().filter_map(row).collect(),
+        _ => EXAMPLE.lines().flat_map(row).collect(),
     }
 }
 
@@ -134,9 +132,24 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-fn row(line: &str) -> Option<Row> {
+/// The payload of a row, or what to write instead.
+fn row(line: &str) -> Result<Row, String> {
+    let (seconds, row) = fields(line).ok_or(
+        "write a capture, or rows SECONDS,FLOW,WAY,BYTES (forward or backward; BYTES from 1 to 1 TiB)",
+    )?;
+    let longest = recording::LONGEST.seconds();
+    if (0.0..=longest).contains(&seconds) {
+        return Ok(row);
+    }
+    Err(format!(
+        "SECONDS count from the begin of the file, and not from 1970; write 0 to {longest}"
+    ))
+}
+
+/// The fields of a row, and its time in seconds as it is written.
+fn fields(line: &str) -> Option<(f64, Row)> {
     let mut fields = line.split(',').map(str::trim);
-    let seconds = fields.next()?.parse().ok().filter(|time| (0.0..=1e6).contains(time))?;
+    let seconds: f64 = fields.next()?.parse().ok()?;
     let flow = fields.next()?.parse().ok()?;
     let direction = match fields.next()? {
         recording::FORWARD => Forward,
@@ -146,7 +159,7 @@ fn row(line: &str) -> Option<Row> {
     let bytes: f64 = fields.next()?.parse().ok().filter(|bytes| (1.0..=LARGEST).contains(bytes))?;
     let row =
         Row { at: Nanos::new(whole(s(seconds))), flow, direction, bytes: Bytes::new(whole(bytes)) };
-    fields.next().is_none().then_some(row)
+    fields.next().is_none().then_some((seconds, row))
 }
 
 /// Each has a connection of its own in each direction.
@@ -217,6 +230,12 @@ mod tests {
             ("0,0,up,350\n", "x.pcap:1: "),
             ("0,0,forward,0\n", "x.pcap:1: "),
             ("0,0,forward,5,6\n", "x.pcap:1: "),
+            (
+                "0,0,forward,5\n1700000000.5,0,forward,5\n",
+                "x.pcap:2: \"1700000000.5,0,forward,5\"; SECONDS count from the begin of the file, and not from \
+                 1970; write 0 to 1000000",
+            ),
+            ("-1,0,forward,5\n", "x.pcap:1: \"-1,0,forward,5\"; SECONDS count"),
             ("1,0,forward,5\n0.5,0,forward,5\n", "x.pcap:2: \"0.5,0,forward,5\"; it is earlier"),
             ("1,0,forward,5\n", "x.pcap: no time passes in it"),
             ("", "x.pcap: no time passes in it"),
