@@ -59,7 +59,7 @@ impl Session {
         let sent = data::send(&data, source, self.patience());
         sent.map_err(|cause| self.broken(Broken::Connection(cause), &data))?;
         // The end of the file is the end of the connection: before the reply.
-        drop(data);
+        self.shared.close(data);
         Ok(COMPLETE)
     }
 
@@ -101,6 +101,7 @@ impl Session {
         let patience = Patience::of(&self.shared.limits, &self.control, &self.shared.moved);
         let received = data::receive(&data, &mut Discard(&mut self.buffer), patience);
         received.map_err(|cause| self.broken(cause, &data))?;
+        self.shared.close(data);
         Ok(COMPLETE)
     }
 
@@ -114,7 +115,7 @@ impl Session {
         let data = self.open_data()?;
         let received = data::receive(&data, &mut draft, self.patience());
         received.map_err(|cause| self.broken(cause, &data))?;
-        drop(data);
+        self.shared.close(data);
         self.shared.store.put(name, draft)?;
         Ok(COMPLETE)
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -138,6 +139,23 @@ impl Drop for Server {
 }
 
 impl Shared {
+    /// Where clients may be out of reach, a connection leaves nothing behind, however its process ends: its end, too,
+    /// would be repeated to them.
+    pub(super) fn end_with_the_process(&self, connection: &impl AsFd) {
+        if self.settings.user_timeout.is_some() {
+            let _ = socket::reset_on_close(connection);
+        }
+    }
+
+    /// Closes a data connection of which everything has passed: what its client has still to get is sent, unless the
+    /// server ends.
+    pub(super) fn close(&self, data: Arc<TcpStream>) {
+        if !self.sockets.is_closed() {
+            let _ = socket::finish_on_close(&*data);
+        }
+        drop(data);
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,10 +196,7 @@ fn welcome(control: TcpStream, shared: &Arc<Shared>, listener: &TcpListener) {
         refuse(&control);
         return;
     }
-    if shared.settings.user_timeout.is_some() {
-        // However its process ends: the end of a connection, too, would be repeated to who cannot be reached.
-        let _ = socket::reset_on_close(&*control);
-    }
+    shared.end_with_the_process(&*control);
     let started = Session::new(Arc::clone(shared), Arc::clone(&control)).ok().and_then(|session| {
         let name = listener.local_addr().map(thread_name).unwrap_or_default();
         thread::Builder::new().name(name).spawn(move || session.run()).ok()

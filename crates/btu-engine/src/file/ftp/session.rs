@@ -213,7 +213,9 @@ impl Session {
         let passive = self.passive.take().ok_or(PASSIVE_FIRST)?;
         self.say(&OPENING)?;
         let opened = passive.accept(&self.shared.limits, &self.shared.sockets);
-        opened.map_err(|_| NO_CONNECTION.into())
+        let data = opened.map_err(|_| NO_CONNECTION)?;
+        self.shared.end_with_the_process(&*data);
+        Ok(data)
     }
 }
 

@@ -64,8 +64,8 @@ struct Heard {
     packets: AtomicU64,
     /// When the last one left, by the wall clock.
     last_ns: AtomicU64,
-    /// Its bytes from the IP header on, as hexadecimal digits.
-    last: Mutex<String>,
+    /// Its headers, of IP and TCP.
+    last: Mutex<Vec<u8>>,
 }
 
 impl Wire {
@@ -91,7 +91,7 @@ impl Wire {
     }
 
     /// The headers of the last packet.
-    fn last(&self) -> String {
+    fn last(&self) -> Vec<u8> {
         self.heard.last.lock().unwrap().clone()
     }
 
@@ -114,8 +114,8 @@ impl Heard {
         if head.is_outgoing && is_data(head.bytes) {
             self.packets.fetch_add(1, Relaxed);
             self.last_ns.fetch_max(head.stamp_ns, Relaxed);
-            let bytes = head.bytes.iter().skip(ETHERNET).take(HEADERS);
-            *self.last.lock().unwrap() = bytes.map(|byte| format!("{byte:02x}")).collect();
+            let headers = head.bytes.iter().skip(ETHERNET).take(HEADERS);
+            *self.last.lock().unwrap() = headers.copied().collect();
         }
     }
 }
@@ -209,7 +209,7 @@ fn a_silent_cut_ends_all_traffic_with_the_time_that_was_announced() {
             let last = wire.last_after(&loss, bound);
             assert!(
                 last <= bound,
-                "{announced:?} were announced, the last packet left after {last:?}: {}",
+                "{announced:?} were announced, the last packet left after {last:?}: {:02x?}",
                 wire.last()
             );
             signal(run.id(), "KILL");
