@@ -1,17 +1,15 @@
 //! What a test sends, as it is written: a name with arguments, such as `burstq(period=80 ms)`.
 
 mod conflict;
+mod content;
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::units::Nanos;
 
 use super::chance::Streams;
 use super::model;
-use super::model::Exchange;
 use super::model::Model;
-use super::model::RecordedPayload;
 use super::quantity::Dialect;
 use super::quantity::Quantity;
 use super::quantity::whole;
@@ -21,6 +19,8 @@ use super::train::Train;
 use super::variate::Variate;
 
 pub use conflict::OnlyBeside;
+pub use content::Content;
+pub(super) use content::Rows;
 
 /// Something that can be written as `name(argument=value, ...)`.
 #[derive(Debug)]
@@ -78,17 +78,6 @@ pub enum Argument {
     Value(Variate),
     /// A word.
     Word(&'static str),
-}
-
-/// What stands in a file, as the model that takes it has it. It is read once: trains are drawn of it for every session.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Content(pub(super) Rows);
-
-/// The rows of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Rows {
-    Exchanges(Arc<[Option<Exchange>]>),
-    Payloads(Arc<[RecordedPayload]>),
 }
 
 /// A shape with its arguments, in the order of the parameters.

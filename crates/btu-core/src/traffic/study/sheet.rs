@@ -9,6 +9,7 @@ use super::Analysis;
 use super::Carried;
 use super::Estimate;
 use super::Measured;
+use super::Totals;
 use crate::stats::Interval;
 use crate::stats::arithmetic_mean;
 use crate::stats::student;
@@ -167,7 +168,10 @@ fn call(at: &Measured) -> SheetLine {
     let bound_s = at.delay_bound_s();
     let made = SheetLine { bound_s, ..line_or("call_r", mean(&rated), &why) };
     match bound_s.filter(|_| at.hides_call()) {
-        Some(bound) => made.hidden(bound),
+        Some(bound) => {
+            let is_rated = |run: &&Totals| run.worst_call.is_some() || run.hides_call;
+            SheetLine { passes: at.runs.iter().filter(is_rated).count(), ..made.hidden(bound) }
+        }
         None => made,
     }
 }

@@ -179,7 +179,7 @@ fn a_call_that_clocks_hide_in_one_pass_is_not_that_of_the_others() {
         }
     });
     let hidden = line(&analysis, "voice", "call_r");
-    assert_eq!((hidden.value, hidden.passes, hidden.bound_s), (None, 2, Some(0.005)));
+    assert_eq!((hidden.value, hidden.passes, hidden.bound_s), (None, 3, Some(0.005)));
     assert!(analysis.classes[0].at.worst_call().is_none(), "{:?}", analysis.classes);
 }
 
