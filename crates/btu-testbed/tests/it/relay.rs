@@ -82,8 +82,9 @@ fn drops_of_tcp_are_those_of_the_formula_and_explain_every_retransmission() {
 
 /// A segment that is sent again either takes the place of a dropped one, or arrives twice: nothing else
 /// can become of it. TCP does send some that were not missing, where acknowledgements are dropped or late:
-/// a probe of the tail (RFC 8985, 7) or a timeout (RFC 6298) repeats what arrived. The receiver counts
-/// them, and tells each in an acknowledgement of its own (DSACK, RFC 2883), which may be dropped.
+/// a probe of the tail (RFC 8985, 7) or a timeout (RFC 6298) repeats what arrived. The receiver tells what came again
+/// in an acknowledgement of its own (DSACK, RFC 2883), which may be dropped. It counts these acknowledgements, the
+/// sender the segments in them: what left as one packet of many segments is told in one.
 fn every_retransmission_is_explained(
     info: &TcpInfo,
     [up, down]: &[DirectionSample; 2],
@@ -98,11 +99,15 @@ fn every_retransmission_is_explained(
     );
     println!("{seen}");
     assert!(lost > 200, "{seen}");
-    assert!((lost - probes.min(lost)..=lost).contains(&(again - twice)), "{seen}");
-    assert!((twice - down.dropped.min(twice)..=twice).contains(&told), "{seen}");
+    assert!(told >= twice - down.dropped.min(twice), "{seen}");
+    let untold = MOST_SEGMENTS * down.dropped;
+    assert!((lost - probes.min(lost)..=lost + untold).contains(&(again - told)), "{seen}");
 }
 
-/// Segments that a host got and already had, by its own account.
+/// Of 1448 bytes each, in one packet of 64 KiB.
+const MOST_SEGMENTS: u64 = 45;
+
+/// How often a host told, by its own account, that it got what it already had.
 fn arrived_twice(host: &NetNs) -> u64 {
     let account = || std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap();
     let text = host.inside(account).unwrap();
