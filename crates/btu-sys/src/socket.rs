@@ -66,6 +66,23 @@ pub struct Effective {
     pub window_clamp: Option<u64>,
 }
 
+/// True where the kernel has a congestion control of this name, or loads it; whether this process may use it is
+/// another question.
+///
+/// # Errors
+/// No socket can be made, or it answers otherwise.
+pub fn has_congestion(name: &str) -> Result<bool> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+    let socket = named(socket, || "make a TCP socket".to_owned())?;
+    match socket.set_tcp_congestion(name.as_bytes()) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) if cause.kind() != io::ErrorKind::PermissionDenied => {
+            Err(Error::new(format!("set TCP_CONGESTION to {name}"), cause))
+        }
+        _ => Ok(true),
+    }
+}
+
 impl Settings {
     /// Sets every option that is named.
     pub fn apply(&self, socket: &impl AsFd) -> Result<()> {

@@ -153,3 +153,9 @@ fn errors_name_operation_and_operand() {
     let fault = listen("127.0.0.1:0".parse().unwrap(), &settings).unwrap_err();
     assert_eq!(fault.to_string(), "set TCP_CONGESTION to nosuch");
 }
+
+#[test]
+fn a_congestion_control_is_there_or_not_whoever_may_use_it() {
+    assert!(has_congestion("reno").unwrap(), "every kernel has it");
+    assert!(!has_congestion("nosuch").unwrap());
+}

@@ -64,10 +64,10 @@ pub(crate) struct FileArgs {
     #[command(flatten)]
     pub(super) far: FarArgs,
     /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "resume"], help_heading = "Effort")]
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", conflicts_with_all = OF_A_PLAN, help_heading = "Effort")]
     pub(super) plan: Option<PathBuf>,
     /// Go on with a measurement that was cut short; what it measured is not repeated
-    #[arg(long, value_name = "DIR", conflicts_with = "scenario", help_heading = "Result")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_PLAN, conflicts_with_all = ["out", "note"], help_heading = "Result")]
     pub(super) resume: Option<PathBuf>,
     /// How often the scenario is run
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Effort",
@@ -345,6 +345,30 @@ impl TrafficArgs {
         }
     }
 }
+
+/// What stands in a plan: nobody chooses it beside one.
+const OF_A_PLAN: [&str; 20] = [
+    "scenario",
+    "map",
+    "passes",
+    "wire",
+    "stall",
+    "seed",
+    "delay",
+    "rtt",
+    "rate",
+    "trace",
+    "queue",
+    "drop",
+    "duplicate",
+    "corrupt",
+    "hold",
+    "jitter",
+    "reorder",
+    "up",
+    "down",
+    "chain",
+];
 
 const AFTER: &str = "\
 Examples:

@@ -188,6 +188,8 @@ fn figures(run: &RunSample) -> String {
 
 /// More would change with every look; below one, thousandths.
 fn four_digits(value: f64) -> String {
+    // A sum of nothing is a negative zero.
+    let value = value + 0.0;
     let decimals = [1000.0, 100.0, 10.0].iter().filter(|from| value < **from).count();
     format!("{value:.decimals$}")
 }
