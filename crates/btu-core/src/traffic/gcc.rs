@@ -1,8 +1,8 @@
 //! Google Congestion Control: the rate at which media are sent, by what their receiver reports of each packet.
 //!
 //! draft-ietf-rmcat-gcc-02, with both controllers at the sender (section 3): groups of packets
-//! ([`groups`]), the filter of their delay variation ([`filter`]), the over-use detector ([`detector`]) and the rate
-//! by delay ([`delay`]); beside it the rate by loss ([`loss`]). Where the draft leaves something open, libwebrtc's
+//! (`groups`), the filter of their delay variation (`filter`), the over-use detector (`detector`) and the rate
+//! by delay (`delay`); beside it the rate by loss (`loss`). Where the draft leaves something open, libwebrtc's
 //! answer is taken, and named where it stands. Left out is what libwebrtc has beyond the draft: probes, and the
 //! estimates of the application's pauses.
 

@@ -108,7 +108,7 @@ pub fn play(flow: MediaFlow) -> Result<FlowEnd, EngineError> {
         let sent = sending.join().unwrap_or_else(|_| Err(panicked()));
         (sent, receiving.join().unwrap_or_else(|_| Err(panicked())))
     });
-    Ok(together(&shared, sent?, received?, [&near, &far]))
+    Ok(together(&shared, sent?, &received?, [&near, &far]))
 }
 
 /// The sockets of both ends; neither blocks.
@@ -131,7 +131,7 @@ fn sockets(flow: &MediaFlow) -> Result<(UdpSocket, UdpSocket), EngineError> {
 }
 
 /// What both ends saw, on one clock.
-fn together(shared: &Shared<'_>, said: Said, heard: Heard, ends: [&UdpSocket; 2]) -> FlowEnd {
+fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2]) -> FlowEnd {
     let duration = said.ended.map_or(shared.duration, |at| at.min(shared.duration));
     let trace =
         Trace { duration, discipline: Discipline::Queue, blocks: said.blocks, ..Trace::default() };
@@ -139,7 +139,7 @@ fn together(shared: &Shared<'_>, said: Said, heard: Heard, ends: [&UdpSocket; 2]
         Some(_) => Outcome::Capped { reason: "interrupted".to_owned() },
         None => Outcome::Complete,
     };
-    let [sender, receiver] = ends.map(|end| Effective::of(end));
+    let [sender, receiver] = ends.map(Effective::of);
     FlowEnd {
         trace: trace.of_datagrams(&heard.arrived, LARGEST_DATAGRAM, said.sender.sent()),
         glances: Vec::new(),

@@ -14,14 +14,14 @@ use crate::program::said;
 
 /// Calls of these arguments, one after the other.
 fn scenario(folder: &Path, calls: &[(&str, &str)], transport: &str) {
-    let test = |(name, arguments): &(&str, &str)| {
+    let written = |(name, arguments): &(&str, &str)| {
         let path = format!("path = \"test -> active\"\ntransport = \"{transport}\"");
         format!(
             "[[cluster]]\nname = \"{name}\"\n[[cluster.test]]\nname = \"{name}\"\n{path}\n\
              type = \"webrtc({arguments})\"\n"
         )
     };
-    let text: String = calls.iter().map(test).collect();
+    let text: String = calls.iter().map(written).collect();
     std::fs::write(folder.join("a.toml"), text).unwrap();
 }
 

@@ -124,7 +124,7 @@ impl State {
 }
 
 /// The draft averages with 0.95 and calls three standard deviations close. Of the first over-use there is no deviation:
-/// libwebrtc keeps that within bounds, which depend on the mean (link_capacity_estimator.cc).
+/// libwebrtc keeps that within bounds, which depend on the mean (`link_capacity_estimator.cc`).
 impl Limit {
     fn after(before: Option<Self>, received: f64) -> Self {
         let sample = received / 1e3;

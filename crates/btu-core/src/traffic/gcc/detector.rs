@@ -40,7 +40,7 @@ impl Detector {
     }
 
     /// Over-use has to last for 10 ms and must not become less meanwhile. libwebrtc counts a half of the first group,
-    /// and wants a second one (`Detect` of overuse_detector.cc).
+    /// and wants a second one (`Detect` of `overuse_detector.cc`).
     fn above(&mut self, offset: f64, period_ms: f64) -> Signal {
         let (time, groups) =
             self.over.map_or((period_ms / 2.0, 1), |(time, groups)| (time + period_ms, groups + 1));

@@ -22,7 +22,7 @@ pub(super) struct Filter {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Trend {
     /// m(i), multiplied as libwebrtc does: by the groups that it is an estimate of, 60 at the most (`Detect` of
-    /// overuse_detector.cc). The draft compares m(i) itself: of groups that are 5 to 20 ms long a path that is
+    /// `overuse_detector.cc`). The draft compares m(i) itself: of groups that are 5 to 20 ms long a path that is
     /// over-used by a tenth would never be told from one that is not.
     pub(super) offset_ms: f64,
 }
@@ -46,7 +46,7 @@ impl Filter {
 
     //= draft-ietf-rmcat-gcc-02#5.3: var_v_hat(i) = max(alpha var_v_hat(i-1) + (1 - alpha) z(i)^2, 1),
     // alpha = (1 - chi)^(30 / (1000 f_max)), z at the most 3 sqrt(var_v_hat); f_max per ms, as libwebrtc has it
-    // (UpdateNoiseEstimate of overuse_estimator.cc).
+    // (`UpdateNoiseEstimate` of `overuse_estimator.cc`).
     fn update_noise(&mut self, residual: f64) {
         let shortest = self.periods.iter().copied().fold(f64::MAX, f64::min);
         let alpha = (1.0 - CHI).powf(30.0 * shortest / 1000.0);

@@ -61,7 +61,7 @@ impl Groups {
 
 impl Group {
     /// Section 5.2: what is sent within a burst time is a group, and what comes within one of the packet before and
-    /// took less time than it belongs to it. libwebrtc ends such a burst of arrivals after 100 ms (inter_arrival_delta.cc).
+    /// took less time than it belongs to it. libwebrtc ends such a burst of arrivals after 100 ms (`inter_arrival_delta.cc`).
     fn takes(&self, sent: Nanos, came: Nanos) -> bool {
         let within = sent.since(self.first_sent) <= BURST_TIME;
         let gap = came.since(self.last_came);

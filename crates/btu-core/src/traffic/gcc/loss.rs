@@ -64,14 +64,16 @@ const INTERVAL: Nanos = Nanos::from_millis(300);
 
 #[cfg(test)]
 mod tests {
+    use crate::traffic::analysis::figures::rounded;
+
     use super::*;
 
     #[test]
     fn loss_changes_the_rate_as_the_draft_says() {
-        let of = |loss| changed(1e6, loss).round();
-        assert_eq!([0.0, 0.019].map(of), [1.05e6; 2]);
-        assert_eq!([0.02, 0.05, 0.1].map(of), [1e6; 3]);
-        assert_eq!([0.2, 0.5, 1.0].map(of), [0.9e6, 0.75e6, 0.5e6]);
+        let of = |loss| rounded(changed(1e6, loss));
+        assert_eq!([0.0, 0.019].map(of), [1_050_000; 2]);
+        assert_eq!([0.02, 0.05, 0.1].map(of), [1_000_000; 3]);
+        assert_eq!([0.2, 0.5, 1.0].map(of), [900_000, 750_000, 500_000]);
     }
 
     /// 20 % of 10 packets are none yet, those of 20 are; then 300 ms and a round trip pass.
@@ -83,9 +85,12 @@ mod tests {
             let round_trip = Nanos::from_millis(50);
             let heard = Heard { packets: &[], expected: 10, lost: 2, round_trip };
             rate.update(Nanos::from_millis(at), &heard, bounds);
-            rate.estimate().round()
+            rounded(rate.estimate())
         };
-        assert_eq!([100, 200, 400, 549, 550].map(&mut hear), [1e6, 0.9e6, 0.9e6, 0.9e6, 0.81e6]);
+        assert_eq!(
+            [100, 200, 400, 549, 550].map(&mut hear),
+            [1_000_000, 900_000, 900_000, 900_000, 810_000]
+        );
         // What is not in use is no more than what is.
         rate.update(
             Nanos::from_secs(9),

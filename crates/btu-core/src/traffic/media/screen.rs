@@ -6,7 +6,7 @@ use crate::units::Nanos;
 ///
 /// The rule of `freezeCount` and `totalFreezesDuration` (W3C, Identifiers for WebRTC's Statistics API): a frame that
 /// comes at least max(3 d, d + 150 ms) after the one before, d being the mean time between frames. d is that of
-/// libwebrtc (video_quality_observer2.cc): over the last 30 times, the one at hand included, from the fifth on. A picture
+/// libwebrtc (`video_quality_observer2.cc`): over the last 30 times, the one at hand included, from the fifth on. A picture
 /// that stands still at the end has nobody seen move again: it counts up to there.
 pub(super) fn freezes(shown: &[Nanos], end: Nanos) -> (usize, Nanos) {
     let last = shown.last().map(|last| end.since(*last));

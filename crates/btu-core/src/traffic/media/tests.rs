@@ -22,7 +22,7 @@ struct Line<'a> {
 }
 
 /// A line of 50 ms there and back that loses nothing.
-fn line<'a>(rate: &'a dyn Fn(f64) -> f64) -> Line<'a> {
+fn line(rate: &dyn Fn(f64) -> f64) -> Line<'_> {
     Line { rate, delay: Nanos::from_millis(25), loses: &|_, _| false }
 }
 
@@ -190,7 +190,8 @@ fn the_rate_follows_a_line_that_becomes_slower_and_faster_again() {
 fn two_percent_of_loss_take_nothing_and_twenty_do() {
     let targets = |each: u64| {
         let wide = |_| 20e6;
-        let loses = |at: f64, head: &Head| at > 10.0 && each > 0 && head.number % each == 0;
+        let loses =
+            |at: f64, head: &Head| at > 10.0 && each > 0 && head.number.is_multiple_of(each);
         let line = Line { loses: &loses, ..line(&wide) };
         let mut world = World::new("webrtc(rate=2 Mbit/s, start=2 Mbit/s)", &line);
         world.run(Nanos::from_secs(30));
