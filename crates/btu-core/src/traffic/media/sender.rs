@@ -244,6 +244,7 @@ impl Sender {
         let frame = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let mean = self.target().amount_in(self.frame_period);
         let (bytes, is_key) = self.video.next(mean);
+        let bytes = bytes.min(self.packet.saturating_mul(u16::MAX.into()));
         self.frames.push(due);
         if is_key {
             self.key = Some((frame, None));

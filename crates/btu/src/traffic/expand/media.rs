@@ -15,6 +15,7 @@ use super::Layout;
 use super::OF_A_FLOW;
 use super::Said;
 use super::Until;
+use super::offers::MOST_BLOCKS;
 use super::roles;
 use crate::exit::Failure;
 
@@ -73,5 +74,12 @@ pub(super) fn played(
     };
     let (test, traffic) = (test.name.clone(), test.traffic.to_string());
     let said = Said { test, session, from, to, transport, traffic, start: flow.start };
-    Ok(Played { said, flow })
+    let played = Played { said, flow };
+    if played.blocks() > MOST_BLOCKS {
+        let duration = played.flow.duration;
+        let cause =
+            anyhow!("{}: more than {MOST_BLOCKS} packets in {duration}", played.said.traffic);
+        return Err(Failure::usage(cause).hint("shorten the duration or lower the rate"));
+    }
+    Ok(played)
 }

@@ -54,14 +54,15 @@ fn a_conversation_has_the_segments_of_its_source_unless_others_are_written() {
 /// Between hosts nothing carries the reports that it follows; on the local testbed it takes memory for its packets.
 #[test]
 fn media_are_refused_between_hosts_and_counted_on_one() {
-    let cast = |layout: &dyn Layout, most_blocks| {
-        let test =
-            "path = \"test -> active\"\ntransport = \"udp\"\ntype = \"webrtc(duration=1 s)\"";
+    let sent = |arguments: &str, layout: &dyn Layout, most_blocks| {
+        let path = "path = \"test -> active\"\ntransport = \"udp\"";
+        let test = format!("{path}\ntype = \"webrtc({arguments})\"");
         let told = scenario::told(&format!("[[cluster]]\n[[cluster.test]]\n{test}\n")).unwrap();
         let Block::Cluster(cluster) = &told.run else { unreachable!("one cluster") };
         let until = Until { patience: Nanos::ZERO, cancel: Arc::default(), most_blocks };
         flows(cluster, 2, 7, layout, &until)
     };
+    let cast = |layout: &dyn Layout, most_blocks| sent("duration=1 s", layout, most_blocks);
     let refused = cast(&Apart, 1 << 20).unwrap_err();
     let reason =
         "webrtc follows reports, which are carried between hosts of the local testbed alone";
@@ -71,6 +72,9 @@ fn media_are_refused_between_hosts_and_counted_on_one() {
     // Of 2.5 Mb/s 260 packets of 1200 bytes, two more for each of 30 frames, and 50 of speech.
     assert_eq!(found.blocks(), 2 * (260 + 60 + 50 + OF_A_FLOW));
     assert!(cast(&Joined, found.blocks()).is_ok() && cast(&Joined, found.blocks() - 1).is_err());
+    let refused = sent("rate=1 Gbit/s, duration=60 s", &Joined, usize::MAX).unwrap_err();
+    let reason = ": more than 4000000 packets in 60s";
+    assert!(refused.cause.to_string().ends_with(reason), "{:#}", refused.cause);
 }
 
 #[test]
