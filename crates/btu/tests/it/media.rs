@@ -87,7 +87,8 @@ fn a_call_gives_way_to_much_loss_and_repairs_a_little() {
     assert!(target(&much) < 0.7 * target(&little), "{much:?} {little:?}");
     // What was lost was sent once more, and its frame was whole in time.
     assert!(flow["lost_share"].as_f64().unwrap() > 0.01, "{flow}");
-    assert!(little["frames never whole"] <= 5.0, "{little:?}");
+    // A video of 1 Mb/s has four packets for each of 180 frames: fifteen of these would have lost one.
+    assert!(little["frames never whole"] <= 7.0, "{little:?}");
     assert!(little["frame delay p50, s"] < much["frame delay p95, s"], "{much:?} {little:?}");
 }
 
