@@ -38,6 +38,7 @@ use super::distant;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Layout;
+use super::expand::Played;
 use super::expand::Said;
 use super::expand::Until;
 use super::gauge::Gauge;
@@ -224,19 +225,24 @@ impl Stage<'_> {
             stall: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
         };
-        for talk in &cast.talks {
-            let moved = Arc::clone(&talk.dialogue.moved);
+        let of_talks = cast.talks.iter().map(|talk| &talk.dialogue.moved);
+        for moved in of_talks.chain(cast.media.iter().map(|one| &one.flow.moved)) {
+            let moved = Arc::clone(moved);
             self.gauge.add(move || moved.load(Relaxed));
         }
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();
-            let talks: Vec<_> = talks
+            let mut talks: Vec<_> = talks
                 .map(|talk| {
                     let (said, dialogue) = talk.parts();
                     let talking = move || Ok(conversation(said, engine::converse(dialogue)?));
                     scope.spawn(talking)
                 })
                 .collect();
+            talks.extend(cast.media.into_iter().map(|one| {
+                let Played { said, flow } = one;
+                scope.spawn(move || Ok(conversation(said, engine::play(flow)?)))
+            }));
             let see = |watch: Watch| self.gauge.add(move || watch.read());
             let none = flows.is_empty();
             let ended = if none { Ok(JobEnd::default()) } else { engine::run_seen(&job, see) };
