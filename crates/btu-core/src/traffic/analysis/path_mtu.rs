@@ -202,6 +202,15 @@ mod tests {
         assert_eq!(search.found(), Some(Bytes::new(1200)));
         search.answered(Bytes::new(1500));
         assert_eq!((search.probe(), search.found()), (None, Some(Bytes::new(1500))));
+        // What was given up says nothing of larger sizes any more.
+        let mut search = PathMtuSearch::new(Bytes::new(1500), false);
+        search.answered(Bytes::new(1200));
+        (0..2 * MOST_PROBES).for_each(|_| search.unanswered());
+        search.answered(Bytes::new(1400));
+        while let Some(size) = search.probe() {
+            if size.count() <= 1450 { search.answered(size) } else { search.unanswered() }
+        }
+        assert_eq!(search.found(), Some(Bytes::new(1450)));
     }
 
     #[test]
