@@ -268,11 +268,20 @@ mod tests {
     #[test]
     fn a_path_that_carries_all_of_its_device_is_known_after_two_probes() {
         let place = crate::place::Place::here(btu_core::cell::Role::Test);
-        let way = Way { near: &place, far: &place, address: Ipv4Addr::LOCALHOST.into() };
-        let found = path_mtu(&way, Nanos::from_secs(1), &AtomicBool::new(false)).unwrap();
-        let mtu = found.device_mtu_bytes.min(Bytes::new(65_535));
-        assert_eq!(found.figures().path_mtu, Some(mtu), "{found:?}");
-        assert!(found.probes.iter().all(|probe| probe.size_bytes <= mtu), "{found:?}");
+        for (address, base) in [("127.0.0.1", 1200), ("::1", 1280)] {
+            let address: std::net::IpAddr = address.parse().unwrap();
+            // Some hosts have no IPv6.
+            if UdpSocket::bind((address, 0)).is_err() {
+                continue;
+            }
+            let way = Way { near: &place, far: &place, address };
+            let found = path_mtu(&way, Nanos::from_secs(1), &AtomicBool::new(false)).unwrap();
+            let mtu = found.device_mtu_bytes.min(Bytes::new(65_535));
+            let figures = found.figures();
+            assert_eq!((figures.path_mtu, figures.over_ipv6), (Some(mtu), address.is_ipv6()));
+            assert_eq!(found.probes[0].size_bytes, Bytes::new(base), "{found:?}");
+            assert!(found.probes.iter().all(|probe| probe.size_bytes <= mtu), "{found:?}");
+        }
     }
 
     /// Every second probe is lost, and all that is larger than 1400 bytes: over the loopback, whose device takes 65,535.
