@@ -21,6 +21,7 @@ mod numbers;
 mod opening;
 mod outgoing;
 mod pacer;
+mod path_mtu;
 #[cfg(feature = "quic")]
 mod quic;
 #[cfg(not(feature = "quic"))]
@@ -39,6 +40,7 @@ mod way;
 pub use answerer::Answerer;
 pub use answerer::Guests;
 pub use capacity::CapacityEnd;
+pub use capacity::CapacityOrder;
 pub use capacity::capacity;
 pub use capacity::capacity_with;
 pub use dialogue::Dialogue;
@@ -60,6 +62,8 @@ pub use meeting::Door;
 pub use meeting::Reach;
 pub use meeting::Reception;
 pub use meeting::call;
+pub use path_mtu::path_mtu;
+pub use path_mtu::path_mtu_with;
 pub use quic::Keys;
 pub use responsiveness::responsiveness;
 pub use responsiveness::responsiveness_with;

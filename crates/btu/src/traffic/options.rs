@@ -5,6 +5,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::cell::Role;
+use btu_core::traffic::analysis::capacity::Adjustment;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 use btu_core::units::UnitError;
@@ -164,6 +165,10 @@ pub(crate) struct MethodArgs {
     /// Frame sizes on Ethernet, 64 to 1518 bytes, separated by commas [default: those of the text]
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Effort")]
     pub(super) frames: Vec<u32>,
+    /// How the rate of rfc9097 follows its receiver: B, or C, which doubles it and tries again, and reacts faster
+    /// where the capacity is large or changes meanwhile [default: B]
+    #[arg(long, value_name = "B|C", help_heading = "Effort")]
+    pub(super) adjustment: Option<Adjustment>,
     /// How often a search is repeated [default: what the method's text asks for]
     #[arg(long, value_name = "NUMBER", help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -175,6 +175,10 @@ fn figures(run: &RunSample) -> String {
             let at_least = if found.is_lower_bound { "at least " } else { "" };
             format!(": {at_least}{} Mb/s at the IP layer", four_digits(found.capacity_bit_s / 1e6))
         }),
+        Some(ProbeSample::PathMtu(sample)) => {
+            let found = sample.figures().path_mtu;
+            found.map_or_else(String::new, |mtu| format!(": {} B", mtu.count()))
+        }
         Some(ProbeSample::Responsiveness(sample)) => sample
             .figures()
             .map_or_else(String::new, |found| format!(": {:.0} round trips a minute", found.rpm)),

@@ -124,6 +124,12 @@ pub(super) const REASONS: &Reasons = &[
     ("buffer_s", NO_LOAD),
     ("buffer_delay_percent", "round trips under load are sampled where both ends are on one host"),
     ("back_to_back", "the method sends no bursts back to back"),
+    (
+        "path_mtu",
+        "the method does not ask for the path MTU, or the journal is older than this figure",
+    ),
+    ("path_mtu_bytes", "nobody answered, or nobody could search: found_by says which"),
+    ("device_mtu_bytes", "nobody could search: found_by says why"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
     (
