@@ -58,7 +58,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-core/src/traffic/model",
         listed_in: "crates/btu-core/src/traffic/model.rs",
         slice: "MODELS",
-        shared: &["frames", "pages", "workloads"],
+        shared: &["frames", "library", "pages", "tcplib", "vectors", "workloads"],
         page: "docs/models.md",
     },
     Registry {

@@ -14,6 +14,7 @@ mod ftp;
 mod ftp_3gpp;
 mod incast;
 mod iot;
+mod library;
 mod mobile_game;
 mod mpeg;
 mod pages;
@@ -21,9 +22,11 @@ mod partition;
 mod replay;
 mod rpc;
 mod self_similar;
+mod tcplib;
 mod teleconf;
 mod telnet;
 mod vdi;
+mod vectors;
 mod video_11ax;
 mod voice_cbr;
 mod voice_onoff;
@@ -56,6 +59,7 @@ pub(super) use mpeg::frames as mpeg_frames;
 pub(super) use replay::Row as Exchange;
 pub(super) use telnet::durations as telnet_durations;
 pub(super) use telnet::gaps as telnet_gaps;
+pub(super) use vectors::Vector;
 
 /// Every traffic model, in the order of the documentation.
 pub static MODELS: &[&Model] = &[

@@ -43,7 +43,7 @@ fn a_sample_is_the_same_for_the_same_seed() {
 
 #[test]
 fn whatever_is_said_of_an_unverified_model_says_so() {
-    let note = "parameters not verified: tcplib";
+    let note = "parameters not verified: keys of a session";
     for verb in ["show", "sample", "check"] {
         let mut args = vec![verb, "telnet"];
         args.extend(if verb == "check" { &["--samples", "1000"][..] } else { &[] });

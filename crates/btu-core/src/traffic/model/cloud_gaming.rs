@@ -4,7 +4,7 @@ use super::frames::Packets;
 use super::prelude::*;
 use crate::traffic::train::Periodic;
 
-/// Di Domenico et al., arXiv 2009.09786, and 2401.06366: 60 frames/s in packets of 1200 bytes, 10, 28,
+/// Carrascosa and Bellalta, arXiv 2009.09786 (Stadia), and 2401.06366: 60 frames/s in packets of 1200 bytes, 10, 28,
 /// 44 Mb/s for 720p, 1080p, 4K; controls 60 to 125 times a second in 100 to 200 bytes.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
@@ -13,7 +13,9 @@ pub(super) static MODEL: Model = Model {
         parameters: &[choice("screen", &["hd", "fullhd", "uhd"], "10, 28 or 44 Mb/s"), DURATION],
     },
     source: "arXiv 2009.09786 and 2401.06366",
-    verified: Verified::No("rates down as in the papers; spread of frames and sizes up are ours"),
+    verified: Verified::No(
+        "rates down recalled from the papers; spread of frames and sizes up are ours",
+    ),
     variants: &[
         variant("hd", ""),
         variant("fullhd", "screen=fullhd"),

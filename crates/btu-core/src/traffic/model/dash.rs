@@ -24,7 +24,10 @@ pub(super) static MODEL: Model = Model {
         ],
     },
     source: "ladder and sizes from the literature; BOLA: K. Spiteri et al., INFOCOM 2016",
-    verified: Verified::No("ladder and deviation are ours"),
+    verified: Verified::No(
+        "ladder, deviation and the choice by throughput are ours; the score of BOLA is that of BolaRule.js of dash.js, \
+         which takes other constants",
+    ),
     variants: &[variant("throughput", ""), variant("bola", "abr=bola")],
     rates: |call| {
         let segment = call.number("segment") / 1e9;

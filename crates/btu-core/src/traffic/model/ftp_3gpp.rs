@@ -14,7 +14,10 @@ pub(super) static MODEL: Model = Model {
         ],
     },
     source: "3GPP TR 36.814 A.2.1.3",
-    verified: Verified::No("the report is cited as others cite it; it was not read"),
+    verified: Verified::No(
+        "Poisson arrivals and 0.5 MB are those of three-gpp-ftp-m1-helper.cc of ms-van3t; 2 MB is recalled, and the report \
+         was not read",
+    ),
     variants: &[variant("large", ""), variant("small", "file=small")],
     rates: |call| [bytes(call) * 1e9 / call.number("interarrival"), 0.0],
     train: |call, streams| {

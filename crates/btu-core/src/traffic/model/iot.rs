@@ -20,7 +20,11 @@ pub(super) static MODEL: Model = Model {
         ],
     },
     source: "3GPP TR 45.820, TR 37.868; MQTT 3.1.1, 3.4",
-    verified: Verified::No("parameters recalled from the reports"),
+    verified: Verified::No(
+        "laws of periods and of the event are those of public programs (periodic-sender-helper.cc of signetlabdei/lorawan, \
+         LTEA_M_H_ACB_QL8.m of dfpach/QL_Pacb), PUBACK that of MQTT 3.1.1; of payloads only the 2.5 was found there, and \
+         the reports were not read",
+    ),
     variants: &[
         variant("periodic", ""),
         variant("periodic-qos1", "mqtt=qos1"),

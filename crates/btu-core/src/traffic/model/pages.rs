@@ -1,5 +1,8 @@
 //! Web pages for several models: a document, its objects, a time to read.
 
+use super::library;
+use super::library::Files;
+use super::library::Library;
 use super::prelude::*;
 use crate::traffic::train::Conversation;
 use crate::traffic::train::Noticed;
@@ -19,20 +22,29 @@ pub(super) trait Pages {
 /// What is claimed of every part of a page: what a reader asks for, and how long the pauses are.
 pub(super) fn claims<P: Pages>(call: &Call) -> Vec<Claim> {
     let laws = P::laws(call);
-    let rate = laws.below_tails().rates()[1];
-    let mut claims = claims_of_sizes::<P>(&laws);
+    let below = laws.below_tails().rates()[1];
+    let mut claims = vec![claim_of_requests::<P>(&laws)];
+    match &laws.files {
+        None => claims.extend(claims_of_sizes::<P>(&laws)),
+        Some(files) => claims.extend(claims_of_files::<P>(&laws, files)),
+    }
+    claims.push(claim_of_objects::<P>(&laws));
     claims.extend(laws.mtu.clone().map(claim_of_mtu::<P>));
     claims.extend(claims_of_pauses::<P>(laws));
-    claims.push(below_tails(rate, |call, streams, n| P::laws(call).pages(streams, n)));
+    claims
+        .push(below_tails(below, |call, streams, n| P::laws(call).below_tails().pages(streams, n)));
     claims
 }
 
-fn claims_of_sizes<P: Pages>(laws: &Laws) -> Vec<Claim> {
-    vec![
-        rounded("size of a request", laws.request.clone(), |call, streams, n| {
-            let asks = pages::<P>(call, streams).flat_map(|page| page.asks);
-            asks.take(n).map(|(request, _)| float(request.count())).collect()
-        }),
+fn claim_of_requests<P: Pages>(laws: &Laws) -> Claim {
+    rounded("size of a request", laws.request.clone(), |call, streams, n| {
+        let asks = pages::<P>(call, streams).flat_map(|page| page.asks);
+        asks.take(n).map(|(request, _)| float(request.count())).collect()
+    })
+}
+
+fn claims_of_sizes<P: Pages>(laws: &Laws) -> [Claim; 2] {
+    [
         rounded("size of a document", laws.document.clone(), |call, streams, n| {
             let documents = pages::<P>(call, streams).map(|page| float(page.asks[0].1.count()));
             documents.take(n.div_ceil(P::SPARSE)).collect()
@@ -41,17 +53,47 @@ fn claims_of_sizes<P: Pages>(laws: &Laws) -> Vec<Claim> {
             let objects = pages::<P>(call, streams).flat_map(|page| page.asks.into_iter().skip(1));
             objects.take(n).map(|(_, answer)| float(answer.count())).collect()
         }),
-        rounded(
-            "objects of a page, before some are left out",
-            laws.objects.clone(),
-            |call, streams, n| {
-                let less = P::laws(call).less;
-                let objects = |page: Page| crate::stats::count(page.asks.len() - 1) + less;
-                pages::<P>(call, streams).map(objects).take(n.div_ceil(P::SPARSE)).collect()
-            },
-        ),
     ]
 }
+
+fn claim_of_objects<P: Pages>(laws: &Laws) -> Claim {
+    let what = "objects of a page, before some are left out";
+    rounded(what, laws.objects.clone(), |call, streams, n| {
+        let less = P::laws(call).less;
+        let objects = |page: Page| crate::stats::count(page.asks.len() - 1) + less;
+        pages::<P>(call, streams).map(objects).take(n.div_ceil(P::SPARSE)).collect()
+    })
+}
+
+/// A set of files gives each of them one size, and each set others: what is claimed of sizes and of the rate is
+/// that of many sets.
+fn claims_of_files<P: Pages>(laws: &Laws, files: &Files) -> [Claim; 5] {
+    [
+        rounded("size of a file", laws.document.clone(), |call, streams, n| {
+            let mut library = P::laws(call).library(streams);
+            (1..=n as u64).map(|file| float(library.size(file).count())).collect()
+        }),
+        follows("rank of the file of a request", files.popularity().clone(), |call, streams, n| {
+            let laws = P::laws(call);
+            let rank = |set| {
+                let mut library = laws.library(&streams.part(set));
+                float((0..LATER).map(|_| library.visit().file).last().unwrap_or(0))
+            };
+            (0..n as u64).map(rank).collect()
+        }),
+        rounded("depth of what is asked for again", library::depth(), |call, streams, n| {
+            library::depths(P::laws(call).library(streams), n)
+        }),
+        follows("requests to the next visit", files.between_visits(), |call, streams, n| {
+            library::between_visits(P::laws(call).library(streams), n)
+        }),
+        // A set costs more than a page.
+        per_session(laws.rates()[1], |call, streams, n| P::laws(call).pages(streams, n / 10)),
+    ]
+}
+
+/// The request of a set that tells the popularity: most of those before it are to files that were asked for.
+const LATER: u32 = 20;
 
 /// Of as many sessions, for each has one.
 fn claim_of_mtu<P: Pages>(mtu: Law) -> Claim {
@@ -97,6 +139,15 @@ struct Page {
     pauses: Vec<Nanos>,
 }
 
+impl Page {
+    /// The bytes that come back, and the seconds until the next page.
+    fn answered(self) -> [f64; 2] {
+        let bytes = self.asks.iter().map(|(_, answer)| answer.count()).sum();
+        let time = self.pauses.into_iter().fold(Nanos::ZERO, Nanos::saturating_add);
+        [float(bytes), time.seconds()]
+    }
+}
+
 /// What pages are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Laws {
@@ -112,6 +163,8 @@ pub(super) struct Laws {
     pub(super) fetch: Fetch,
     /// The largest packet of a session's path, from the IP header on; `None` leaves it to the path.
     pub(super) mtu: Option<Law>,
+    /// What documents and objects are among, with sizes as `document` says; `None` where each is a new one.
+    pub(super) files: Option<Files>,
 }
 
 /// How the objects of a page are fetched.
@@ -161,19 +214,28 @@ impl Laws {
             reading: self.reading.below_tail(),
             fetch,
             mtu: self.mtu.clone(),
+            files: self.files.clone(),
         }
     }
 
-    /// So many pages without the tails: the bytes that come back, and the seconds until the next one.
+    /// The files of a test with these streams; a single one where there are no files.
+    fn library(&self, streams: &Streams) -> Library {
+        let files = self.files.clone().unwrap_or_else(|| Files::new(1.0));
+        Library::new(files, self.document.clone(), streams)
+    }
+
+    /// So many pages: the bytes that come back, and the seconds until the next one. Where there are files, each page is of
+    /// a set of its own.
     fn pages(&self, streams: &Streams, count: usize) -> Vec<f64> {
-        let mut reader = Reader::new(self.below_tails(), streams);
-        let one = |_| {
-            let page = reader.read();
-            let bytes = page.asks.iter().map(|(_, answer)| answer.count()).sum();
-            let time = page.pauses.into_iter().fold(Nanos::ZERO, Nanos::saturating_add);
-            [float(bytes), time.seconds()]
+        let new = |streams: &Streams| Reader::new(self.clone(), streams);
+        let mut reader = new(streams);
+        let one = |set| {
+            if self.files.is_some() {
+                reader = new(&streams.part(set));
+            }
+            reader.read().answered()
         };
-        (0..count).flat_map(one).collect()
+        (0..count as u64).flat_map(one).collect()
     }
 
     pub(super) fn train(self, streams: &Streams) -> Train {
@@ -188,6 +250,7 @@ struct Reader {
     streams: [Stream; 6],
     pause: Stream,
     mtu: Option<Bytes>,
+    library: Option<Library>,
     loading: bool,
     /// How long each page took, in seconds.
     loads: Vec<f64>,
@@ -198,8 +261,9 @@ impl Reader {
         let names = ["request", "document", "objects", "object", "parsing", "reading"];
         let pause = streams.stream("pause");
         let mtu = laws.mtu.as_ref().map(|mtu| Self::bytes(mtu, &mut streams.stream("mtu")));
+        let library = laws.files.is_some().then(|| laws.library(streams));
         let streams = names.map(|name| streams.stream(name));
-        Self { laws, streams, pause, mtu, loading: false, loads: Vec::new() }
+        Self { laws, streams, pause, mtu, library, loading: false, loads: Vec::new() }
     }
 
     fn bytes(law: &Law, stream: &mut Stream) -> Bytes {
@@ -221,7 +285,15 @@ impl Reader {
 
     fn object(&mut self) -> (Bytes, Bytes) {
         let request = Self::bytes(&self.laws.request, &mut self.streams[0]);
-        (request, Self::bytes(&self.laws.object, &mut self.streams[3]))
+        (request, self.answer(|laws| &laws.object, 3))
+    }
+
+    /// The size of the next file, or, where there are none, of what this law says.
+    fn answer(&mut self, law: fn(&Laws) -> &Law, stream: usize) -> Bytes {
+        match &mut self.library {
+            Some(library) => library.ask(),
+            None => Self::bytes(law(&self.laws), &mut self.streams[stream]),
+        }
     }
 
     /// The next page and the pause after it, without waiting for either.
@@ -243,7 +315,7 @@ impl Reader {
 
     fn page(&mut self, steps: &mut VecDeque<Step>) {
         let request = Self::bytes(&self.laws.request, &mut self.streams[0]);
-        let document = Self::bytes(&self.laws.document, &mut self.streams[1]);
+        let document = self.answer(|laws| &laws.document, 1);
         steps.push_back(Step::Ask(vec![(0, request, document)]));
         steps.push_back(Step::Think(Self::time(&self.laws.parsing, &mut self.streams[4])));
         let count = self.objects();
@@ -294,3 +366,14 @@ impl Script for Reader {
 
 /// Of a packet with TCP over IPv4, without options.
 const HEADERS: Bytes = Bytes::new(40);
+
+/// So many pages: the bytes that come back, and requests.
+#[cfg(test)]
+pub(super) fn sizes_of_pages(laws: Laws, streams: &Streams, count: usize) -> Vec<(f64, f64)> {
+    let mut reader = Reader::new(laws, streams);
+    let pages = std::iter::repeat_with(|| reader.read()).take(count);
+    pages
+        .map(|page| (crate::stats::count(page.asks.len()), page))
+        .map(|(n, page)| (page.answered()[0], n))
+        .collect()
+}

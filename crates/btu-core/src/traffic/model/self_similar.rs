@@ -20,7 +20,11 @@ pub(super) static MODEL: Model = Model {
         ],
     },
     source: "W. Willinger, M. Taqqu, R. Sherman, D. Wilson, IEEE/ACM ToN 5(1), 1997",
-    verified: Verified::No("H = (3 - alpha) / 2 recalled from the paper; the defaults are ours"),
+    verified: Verified::Yes(
+        "H = (3 - alpha) / 2 with Mikosch, Resnick, Rootzen, Stegeman (Annals of Applied Probability 12(1), 2002, theorem 4 \
+         and p. 62) as others quote them, not with the paper of 1997; that both times have the same law, sources, times and \
+         rates are ours",
+    ),
     variants: PLAIN,
     rates: |call| [call.number("sources") * call.number("rate") / 8.0 / 2.0, 0.0],
     train: |call, streams| {

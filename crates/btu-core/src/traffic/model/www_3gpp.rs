@@ -53,6 +53,7 @@ impl Pages for Evaluated {
             reading: Law::of("exp", [s(30.0), 0.0, 0.0]),
             fetch: Fetch::Flows(call.count("flows")),
             mtu: Some(Law::Mix(vec![(0.76, mtu(1500.0)), (0.24, mtu(576.0))])),
+            files: None,
         }
     }
 }

@@ -329,7 +329,7 @@ fn the_page_says_of_every_model_what_was_compared_with_what() {
             }
         }
     }
-    assert_eq!(compared, 6);
+    assert_eq!(compared, 13);
 }
 
 /// Who writes a scenario finds every parameter, and every word that one takes, in the section of its model.
