@@ -79,6 +79,8 @@ pub struct Test {
     pub pace: Option<Pace>,
     /// What happens to blocks in the queue at the end.
     pub drain: Drain,
+    /// Whether the receiver answers each block in band.
+    pub has_receipts: bool,
     /// The differentiated services code point of the packets.
     pub dscp: Option<u8>,
     /// The link elements of the path, as for `btu link`.
