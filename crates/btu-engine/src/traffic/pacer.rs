@@ -20,6 +20,8 @@ pub(super) struct Pacer {
     pace: Pace,
     margin: Margin,
     rank: Rank,
+    /// Whether what comes has to be noted at once, by one that is awake as well.
+    hears: bool,
     /// When it last slept.
     rested: Nanos,
 }
@@ -38,6 +40,7 @@ impl Pacer {
         ready: &mut Ready,
     ) -> Result<Self, EngineError> {
         let pace = pace_for_all(flows.clone());
+        let hears = flows.clone().any(|flow| flow.has_receipts);
         // Without the right the default slack of 50 us stays, which the margin then shows.
         let _ = btu_sys::cpu::set_timer_slack(1);
         btu_sys::cpu::prefer_latency();
@@ -51,7 +54,7 @@ impl Pacer {
             Pace::Sleep => Margin::none(),
             Pace::Spin => Margin::always(),
         };
-        Ok(Self { pace, margin, rank, rested: now() })
+        Ok(Self { pace, margin, rank, hears, rested: now() })
     }
 
     /// How it waits, as results say it.
@@ -78,7 +81,11 @@ impl Pacer {
             ready.wait(Some(0))?;
         }
         while ready.is_empty() && margin > Nanos::ZERO && now() < due {
-            std::hint::spin_loop();
+            if self.hears {
+                ready.wait(Some(0))?;
+            } else {
+                std::hint::spin_loop();
+            }
         }
         Ok(())
     }

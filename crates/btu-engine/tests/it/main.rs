@@ -28,6 +28,7 @@ mod lying;
 mod pingpong;
 mod pingpong_hosts;
 mod prober;
+mod receipts;
 mod sides;
 #[cfg(feature = "quic")]
 mod sides_quic;
