@@ -14,7 +14,7 @@ pub const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
 
 impl Test {
     /// Why nothing of this test can be answered although it asks for that, and what can.
-    pub fn receipts_refusal(&self) -> Option<String> {
+    pub(super) fn receipts_refusal(&self) -> Option<String> {
         refusal(&self.traffic, self.protocol.transport).filter(|_| self.has_receipts)
     }
 }

@@ -48,14 +48,14 @@ struct Parts {
 impl Answering {
     /// Of a flow whose receiver answers.
     pub(super) fn of(flow: &Flow, mark: Option<Mark>, ration: Option<Ration>) -> Option<Self> {
-        let Offer::Train { blocks, .. } = &flow.offer else { return None };
+        let blocks = answered(flow)?;
         let parts = match flow.carrier {
             Carrier::Udp => Parts::of(blocks, datagram(flow)),
             Carrier::Tcp(_) | Carrier::Quic(_) => Parts::default(),
         };
         let left = u64::try_from(blocks.len()).unwrap_or(u64::MAX);
         let mark = mark.unwrap_or_default();
-        flow.has_receipts.then_some(Self { left, owed: 0, parts, mark, ration })
+        Some(Self { left, owed: 0, parts, mark, ration })
     }
 
     /// Sees what was read of a stream.
@@ -144,12 +144,11 @@ pub(super) struct Awaiting {
 impl Awaiting {
     /// Of a flow whose receiver answers.
     pub(super) fn of(flow: &Flow, mark: Option<Mark>) -> Option<Self> {
-        let Offer::Train { blocks, .. } = &flow.offer else { return None };
+        let blocks = answered(flow)?;
         let (times, is_stream) = (vec![None; blocks.len()], flow.carrier.is_stream());
         let mark = mark.unwrap_or_default();
         let (came, sent, last, is_closed) = (0, None, Nanos::ZERO, false);
-        let own = Self { mark, is_stream, times, came, sent, last, is_closed };
-        flow.has_receipts.then_some(own)
+        Some(Self { mark, is_stream, times, came, sent, last, is_closed })
     }
 
     /// So many more came of a stream: they come in order.
@@ -203,6 +202,14 @@ impl Awaiting {
             if is_stream { block.fate == Fate::Sent } else { !block.taken.is_empty() }
         };
         blocks.iter().map(|one| if counts(one) { times.next().flatten() } else { None }).collect()
+    }
+}
+
+/// The blocks of a flow, where its receiver answers them.
+fn answered(flow: &Flow) -> Option<&[Block]> {
+    match &flow.offer {
+        Offer::Train { blocks, .. } if flow.has_receipts => Some(blocks),
+        Offer::Train { .. } | Offer::Endless(_) => None,
     }
 }
 

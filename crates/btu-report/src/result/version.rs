@@ -7,7 +7,7 @@ pub const SCHEMA_VERSION: &str = "1.1.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
-pub const TRAFFIC_SCHEMA_VERSION: &str = "3.1.0";
+pub const TRAFFIC_SCHEMA_VERSION: &str = "3.2.0";
 /// Version of the shape of the document of `btu explain --json`.
 pub(crate) const EXPLAIN_SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of the document of `btu explain DIR --json`, the second runs of a result.
@@ -38,6 +38,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_late_blocks"),
     (1, "timed_flows"),
     (1, "slowdowns"),
+    (2, "receipts"),
 ]);
 
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.

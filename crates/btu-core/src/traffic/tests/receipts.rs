@@ -99,21 +99,22 @@ fn whatever_has_a_schedule_can_have_receipts() {
     ] {
         let rest = format!("transport = \"{protocol}\"\nreceipts = \"yes\"");
         let reading = read("toml", &toml(kind, &rest)).unwrap();
-        assert!(only_test(&reading).receipts_refusal().is_none(), "{kind}");
+        assert!(only_test(&reading).has_receipts, "{kind}");
     }
 }
 
-/// The blocks of an interrupted one are datagrams of what `buffer` says.
+/// An interrupted block has one datagram or several, as `buffer` says.
 #[test]
-fn a_matrix_may_bring_what_has_no_receipts() {
+fn values_of_a_matrix_that_leave_no_receipts_are_refused_with_its_place() {
     let kind = "burst(blocksize=9 kB, period=10 ms, duration=1 s, overrun=interrupt)";
-    let matrix =
-        "transport = \"udp\"\nreceipts = \"yes\"\n[matrix]\n\"c1.buffer\" = [\"9 kB\", \"1 kB\"]";
-    let scenario = read("toml", &toml(kind, matrix)).unwrap().scenario;
-    let refused: Vec<bool> = scenario
-        .variants()
-        .iter()
-        .map(|one| one.scenario.clusters()[0].tests[0].receipts_refusal().is_some())
-        .collect();
-    assert_eq!(refused, [false, true]);
+    let matrix = |values| {
+        let rest = format!(
+            "transport = \"udp\"\nreceipts = \"yes\"\n[matrix]\n\"c1.duration\" = [\"1 s\", \"2 s\"]\n\"c1.buffer\" = [{values}]"
+        );
+        read("toml", &toml(kind, &rest)).map(|reading| reading.scenario.variants().len())
+    };
+    assert_eq!(matrix("\"9 kB\", \"10 kB\""), Ok(4));
+    let refused = matrix("\"9 kB\", \"1 kB\"").unwrap_err();
+    let cause = "nobody knows how many an interrupted block has";
+    assert!(refused.contains("s.toml:9:2: ") && refused.contains(cause), "{refused}");
 }
