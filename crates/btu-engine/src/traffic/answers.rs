@@ -60,8 +60,8 @@ impl Answering {
 
     /// Sees what was read of a stream.
     pub(super) fn saw(&mut self, data: &[u8]) {
-        let ended = data.iter().filter(|byte| **byte == LAST).count();
-        let ended = u64::try_from(ended).unwrap_or(u64::MAX).min(self.left);
+        let ended: u64 = data.iter().map(|byte| u64::from(*byte == LAST)).sum();
+        let ended = ended.min(self.left);
         self.left -= ended;
         self.owed += ended;
     }
@@ -72,11 +72,11 @@ impl Answering {
     }
 
     /// Sends what is owed, as far as the transport takes it: where it does not, the rest is sent later. Gives how many.
-    pub(super) fn pay(&mut self, mut send: impl FnMut(&[u8]) -> io::Result<usize>) -> u64 {
+    pub(super) fn pay(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> u64 {
         let mut all = 0;
         while self.owed > 0 {
             let most = usize::try_from(self.owed).unwrap_or(usize::MAX).min(RECEIPTS.len());
-            match send(&RECEIPTS[..most]) {
+            match write(&RECEIPTS[..most]) {
                 Ok(sent) => {
                     let sent = u64::try_from(sent).unwrap_or(0).min(self.owed);
                     self.owed -= sent;

@@ -356,14 +356,14 @@ impl<'a> Sender<'a> {
 }
 
 /// Data in which some bytes say something until they are sent.
-fn lent<T>(data: &mut [u8], (at, say): (usize, &[u8]), send: impl FnOnce(&[u8]) -> T) -> T {
+fn lent<T>(data: &mut [u8], (at, say): (usize, &[u8]), work: impl FnOnce(&[u8]) -> T) -> T {
     let mut kept = [0; 8];
     let (own, kept) = (at..at + say.len(), &mut kept[..say.len()]);
     kept.copy_from_slice(&data[own.clone()]);
     data[own.clone()].copy_from_slice(say);
-    let sent = send(data);
+    let done = work(data);
     data[own].copy_from_slice(kept);
-    sent
+    done
 }
 
 /// The rate of a flow of datagrams, where one holds.

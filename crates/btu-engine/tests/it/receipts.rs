@@ -105,6 +105,21 @@ fn every_pace_hears_of_receipts_and_sends_nothing_early() {
     }
 }
 
+/// One that is awake all the time between two blocks hears of a receipt when it comes, as one that sleeps does, and not with
+/// the next block.
+#[test]
+fn a_sender_that_spins_hears_of_receipts_between_its_blocks() {
+    let least = |pace| {
+        let offer = train(100, Nanos::from_millis(100), 8, Nanos::ZERO);
+        let mut one = answered(flow(tcp(), offer, Nanos::from_millis(800)));
+        one.pace = Some(pace);
+        let figures = Figures::of(&carry(&[one])[0].trace);
+        figures.receipts.unwrap().delay.unwrap().min_s
+    };
+    let (asleep, awake) = (least(Pace::Sleep), least(Pace::Spin));
+    assert!(awake < 50.0 * asleep, "{awake} s awake, {asleep} s asleep");
+}
+
 /// More than loopback takes: most blocks are missed, interrupted, or wait until the end.
 #[test]
 fn only_what_was_sent_whole_is_answered_whatever_was_missed_or_interrupted() {
@@ -115,7 +130,7 @@ fn only_what_was_sent_whole_is_answered_whatever_was_missed_or_interrupted() {
         }
         for discipline in [Discipline::Miss, Discipline::Interrupt, Discipline::Queue] {
             let block = |k: u64| {
-                let size = if k % 2 == 0 { 4 << 20 } else { 5000 + k };
+                let size = if k.is_multiple_of(2) { 4 << 20 } else { 5000 + k };
                 Block { due: Nanos::from_micros(500) * k, size: Bytes::new(size) }
             };
             let offer = Offer::Train {
@@ -144,7 +159,7 @@ fn a_thousand_flows_hear_of_their_receipts() {
     let (period, time) = (Nanos::from_millis(100), Nanos::from_millis(500));
     let one = |at: u64| {
         let phase = Nanos::from_micros(at * 617 % 100_000);
-        let carrier = if at % 4 == 0 { tcp() } else { Carrier::Udp };
+        let carrier = if at.is_multiple_of(4) { tcp() } else { Carrier::Udp };
         answered(flow(carrier, train(1250, period, 4, phase), time))
     };
     let flows: Vec<Flow> = (0..1000).map(one).collect();

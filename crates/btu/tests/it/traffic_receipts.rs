@@ -111,7 +111,7 @@ fn receipts_are_converted_and_refused_where_they_have_no_meaning() {
     let told = said(&refused);
     assert_eq!(refused.status.code(), Some(2), "{told}");
     assert!(
-        told.contains("a.btu:1:59: receipts: full writes back to back")
+        told.contains("a.btu:1:58: receipts: full writes back to back")
             && told.contains("write burst"),
         "{told}"
     );

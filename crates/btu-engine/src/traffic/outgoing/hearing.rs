@@ -10,6 +10,7 @@ use btu_sys::socket;
 
 use super::Sender;
 use super::Stage;
+use crate::traffic::answers::Awaiting;
 use crate::traffic::pacer::now;
 use crate::traffic::receipts;
 
@@ -21,7 +22,7 @@ impl Sender<'_> {
 
     /// True where nothing comes any more that it would hear.
     pub(in crate::traffic) fn is_deaf(&self) -> bool {
-        self.awaiting.as_ref().is_none_or(|awaiting| awaiting.is_closed())
+        self.awaiting.as_ref().is_none_or(Awaiting::is_closed)
     }
 
     /// Takes what came back, as much as others can wait for.
@@ -38,8 +39,8 @@ impl Sender<'_> {
             if heard {
                 let length = u64::try_from(said.len()).unwrap_or(0);
                 shared.receipts.fetch_add(length, Relaxed);
-            } else {
-                receipts.iter_mut().for_each(|own| own.hears(time, said, sent));
+            } else if let Some(receipts) = receipts {
+                receipts.hears(time, said, sent);
             }
         });
     }

@@ -54,9 +54,9 @@ fn flow(carrier: Carrier) -> Flow {
 }
 
 /// What a sender leaves behind that is read elsewhere, as far as this process knows.
-fn carried(flow: &Flow, near: Socket, [linger, stall]: [Nanos; 2]) -> Sent {
+fn carried(flow: &Flow, near: &Socket, [linger, stall]: [Nanos; 2]) -> Sent {
     let (shared, said, receipts) = (Shared::default(), Bytes::ZERO, None);
-    let (number, socket, shared) = (0, &near, &shared);
+    let (number, socket, shared) = (0, near, &shared);
     let is_read_here = false;
     let member = Member { number, flow, socket, shared, is_read_here, said, receipts };
     let crew = Crew { place: Place::here(Role::Test), members: vec![member] };
@@ -91,7 +91,7 @@ fn a_receiver_that_never_answers_keeps_nobody_for_longer_than_a_stall() {
         far.read_to_end(&mut all).unwrap();
         (far, all.len())
     });
-    let sent = carried(&flow(tcp()), near, [NEVER, SOON]);
+    let sent = carried(&flow(tcp()), &near, [NEVER, SOON]);
     assert_eq!(sent.receipts, Some(vec![None; 10]));
     assert_eq!(reads.join().unwrap().1, 10_000);
 }
@@ -100,7 +100,7 @@ fn a_receiver_that_never_answers_keeps_nobody_for_longer_than_a_stall() {
 fn a_receiver_that_is_gone_is_not_waited_for() {
     let (near, mut far) = stream();
     let reads = thread::spawn(move || far.read_to_end(&mut Vec::new()).unwrap());
-    let sent = carried(&flow(tcp()), near, [NEVER, NEVER]);
+    let sent = carried(&flow(tcp()), &near, [NEVER, NEVER]);
     assert_eq!((sent.receipts, reads.join().unwrap()), (Some(vec![None; 10]), 10_000));
 }
 
@@ -113,7 +113,7 @@ fn receipts_that_come_late_are_waited_for() {
         assert_eq!(socket_send(&far, &[1; 300]), 300);
         far
     });
-    let sent = carried(&flow(tcp()), near, [NEVER, NEVER]);
+    let sent = carried(&flow(tcp()), &near, [NEVER, NEVER]);
     drop(answers.join().unwrap());
     let receipts = sent.receipts.unwrap();
     let last = sent.blocks.last().unwrap().end.unwrap();
@@ -147,7 +147,7 @@ fn receipts_of_datagrams_that_are_lost_are_missing_and_all_others_count_once() {
         }
         far
     });
-    let sent = carried(&flow(Carrier::Udp), Socket::Datagram(near), [SOON, NEVER]);
+    let sent = carried(&flow(Carrier::Udp), &Socket::Datagram(near), [SOON, NEVER]);
     drop(answers.join().unwrap());
     let came: Vec<bool> = sent.receipts.unwrap().iter().map(Option::is_some).collect();
     let wanted: Vec<bool> = (0..10).map(|block| block % 3 != 2).collect();
