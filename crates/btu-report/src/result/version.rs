@@ -99,7 +99,9 @@ mod tests {
         }
         assert!(LaterKeys::of(None).may_lack(0, "note"));
         assert!(!LaterKeys::of(Some("pingpong")).may_lack(0, "note"));
-        assert!(!LaterKeys::of(Some("traffic")).may_lack(0, "method"));
+        let traffic = LaterKeys::of(Some("traffic"));
+        assert!(!traffic.may_lack(0, "method"));
+        assert!(traffic.may_lack(1, "receipts") && !traffic.may_lack(2, "receipts"));
     }
 
     #[test]

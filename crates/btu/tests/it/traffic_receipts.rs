@@ -71,6 +71,17 @@ fn a_receipt_takes_no_less_than_there_and_back() {
     // Whoever has the samples gets the same figures.
     let verified = run(btu().current_dir(folder.path()).args(["verify", "out"])).unwrap();
     assert!(verified.contains("VALID: "), "{verified}");
+    let mut changed = result.clone();
+    changed["flows"][0]["receipts"]["receipt_delay_p99_s"] = 0.001.into();
+    std::fs::write(folder.path().join("out/result.json"), changed.to_string()).unwrap();
+    for name in ["manifest.json", "signatures.json"] {
+        std::fs::remove_file(folder.path().join("out").join(name)).unwrap();
+    }
+    let args = ["verify", "out", "--allow-unsigned", "--json"];
+    let refused = btu().current_dir(folder.path()).args(args).output().unwrap();
+    let found: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    let rule = found["violations"][0]["rule"].as_str();
+    assert_eq!((refused.status.code(), rule), (Some(1), Some("figures")), "{found:#}");
 }
 
 /// Every fifth packet from the receiver is dropped: of datagrams that are receipts themselves.
