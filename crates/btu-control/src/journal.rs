@@ -115,10 +115,10 @@ impl JournalDir {
         hosts: &Disclosure,
     ) -> Result<Self, JournalError> {
         std::fs::create_dir_all(path).map_err(io_error("create", path))?;
-        if !is_free(path).map_err(io_error("read", path))? {
-            return Err(JournalError::NotEmpty { path: path.to_owned() });
-        }
+        must_be_free(path)?;
         let journal = Self::open(path)?;
+        // Who waited for a lock that was given back meanwhile finds what came of it.
+        must_be_free(path)?;
         let hosts = serde_json::to_vec_pretty(hosts).map_err(|cause| JournalError::Unreadable {
             path: path.join(HOSTS),
             cause: cause.to_string(),
@@ -239,6 +239,13 @@ pub fn is_free(directory: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+fn must_be_free(directory: &Path) -> Result<(), JournalError> {
+    match is_free(directory).map_err(io_error("read", directory))? {
+        true => Ok(()),
+        false => Err(JournalError::NotEmpty { path: directory.to_owned() }),
+    }
 }
 
 /// One line, one write, then to the disk. What was written of a failed line is cut off again.

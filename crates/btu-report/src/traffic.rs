@@ -11,6 +11,7 @@ mod generator;
 mod headline;
 mod method;
 mod paper;
+pub(crate) mod path_mtu;
 mod qos;
 mod reading;
 mod rows;

@@ -66,6 +66,23 @@ pub struct Effective {
     pub window_clamp: Option<u64>,
 }
 
+/// True where the kernel has a congestion control of this name, or loads it; whether this process may use it is
+/// another question.
+///
+/// # Errors
+/// No socket can be made, or it answers otherwise.
+pub fn has_congestion(name: &str) -> Result<bool> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+    let socket = named(socket, || "make a TCP socket".to_owned())?;
+    match socket.set_tcp_congestion(name.as_bytes()) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) if cause.kind() != io::ErrorKind::PermissionDenied => {
+            Err(Error::new(format!("set TCP_CONGESTION to {name}"), cause))
+        }
+        _ => Ok(true),
+    }
+}
+
 impl Settings {
     /// Sets every option that is named.
     pub fn apply(&self, socket: &impl AsFd) -> Result<()> {
@@ -195,6 +212,22 @@ pub fn segment_datagrams(socket: &impl AsFd, size: u16) -> Result<()> {
     set.map_err(|cause| Error::new(format!("set UDP_SEGMENT to {size}"), cause))
 }
 
+/// Lets nobody fragment what a UDP socket sends, neither this host nor a router, whatever a route is thought to carry:
+/// packets are as long as the device takes them (`IP_PMTUDISC_PROBE`).
+pub fn forbid_fragments(socket: &impl AsFd) -> Result<()> {
+    let fd = socket.as_fd();
+    let is_ipv6 = SockRef::from(&fd).domain().is_ok_and(|domain| domain == Domain::IPV6);
+    let v4 = set_number(fd, (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER), libc::IP_PMTUDISC_PROBE);
+    named(v4, || "set IP_MTU_DISCOVER".to_owned())?;
+    if is_ipv6 {
+        let option = (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER);
+        named(set_number(fd, option, libc::IPV6_PMTUDISC_PROBE), || {
+            "set IPV6_MTU_DISCOVER".to_owned()
+        })?;
+    }
+    Ok(())
+}
+
 /// One `send` of `data`, without a signal where the peer is gone. It goes to the kernel at once: a C library
 /// makes each a point of cancellation where a process has several threads (docs/decisions/0071).
 #[inline]
@@ -305,6 +338,18 @@ fn set_pacing(socket: BorrowedFd<'_>, byte_s: u64) -> io::Result<()> {
     let (fd, level, name) = (socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
     // SAFETY: `start` and `length` describe a live u64, which the kernel only reads.
     let outcome = unsafe { libc::setsockopt(fd, level, name, start, length) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An option of a level whose value is an int.
+fn set_number(
+    socket: BorrowedFd<'_>,
+    (level, name): (libc::c_int, libc::c_int),
+    value: libc::c_int,
+) -> io::Result<()> {
+    let (start, length) = ((&raw const value).cast(), option_length::<libc::c_int>());
+    // SAFETY: `start` and `length` describe a live int, which the kernel only reads.
+    let outcome = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, start, length) };
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

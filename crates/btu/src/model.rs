@@ -66,14 +66,14 @@ fn list(json: bool) -> Result<Exit, Failure> {
         let verified = if model.verified.is_yes() { "verified" } else { "not verified" };
         let feedback = feedback(model);
         let line = format!(
-            "{:width$}  {verified:<12}  {feedback:<6}  {down:>14}  {up:>14}  {}\n",
+            "{:width$}  {verified:<12}  {feedback:<7}  {down:>14}  {up:>14}  {}\n",
             model.name(),
             model.shape.about
         );
         text.push_str(&line);
     }
     let head = format!(
-        "{:width$}  {:<12}  {:<6}  {:>14}  {:>14}\n",
+        "{:width$}  {:<12}  {:<7}  {:>14}  {:>14}\n",
         "", "parameters", "", "forward", "backward"
     );
     output::result(&format!("{head}{text}"))?;
@@ -96,10 +96,11 @@ fn entry(model: &'static Model) -> Value {
     })
 }
 
-/// Whether the model waits for answers.
+/// Whether the model waits for answers, or follows reports.
 fn feedback(model: &'static Model) -> &'static str {
     match Call::plain(&model.shape).train(&Streams::new(1, model.name())) {
         Some(Train::Closed(_)) => "closed",
+        Some(Train::Media(_)) => "reports",
         _ => "open",
     }
 }

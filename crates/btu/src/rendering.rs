@@ -1,5 +1,6 @@
 //! Options that every verb with a document takes: its format, and files to write it to.
 
+use std::path::Path;
 use std::path::PathBuf;
 
 use crate::exit::Failure;
@@ -21,24 +22,22 @@ pub(crate) struct Rendering {
 }
 
 impl Rendering {
-    /// Writes every form that was asked for.
+    /// Writes every form that was asked for, or none where one of them cannot be made.
     pub(crate) fn write(
         &self,
         render: impl Fn(&str) -> Result<Vec<u8>, Failure>,
     ) -> Result<(), Failure> {
-        for file in &self.export {
-            let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-            let bytes = render(ending)?;
+        let made = self.export.iter().map(|file| Ok((file, render(ending(file))?)));
+        let files: Vec<(&PathBuf, Vec<u8>)> = made.collect::<Result<_, Failure>>()?;
+        let shown = self.of_stdout().map(&render).transpose()?;
+        for (file, bytes) in files {
             std::fs::write(file, bytes).map_err(|error| {
                 Failure::environment(
                     anyhow::Error::new(error).context(format!("write {}", file.display())),
                 )
             })?;
         }
-        match self.of_stdout() {
-            Some(format) => output::bytes(&render(format)?),
-            None => Ok(()),
-        }
+        shown.map_or(Ok(()), |bytes| output::bytes(&bytes))
     }
 
     /// Files take the place of stdout, unless somebody asked for a form there as well.
@@ -50,5 +49,29 @@ impl Rendering {
     /// True where stdout carries JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json || self.format.as_deref() == Some("json")
+    }
+}
+
+/// Names the format of a file.
+fn ending(file: &Path) -> &str {
+    file.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    #[test]
+    fn a_form_that_cannot_be_made_leaves_no_other_one_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let [good, bad] = ["x.json", "x.pdf"].map(|name| folder.path().join(name));
+        let wanted = Rendering { format: None, json: false, export: vec![good.clone(), bad] };
+        let render = |format: &str| match format {
+            "json" => Ok(b"{}".to_vec()),
+            other => Err(Failure::usage(anyhow::anyhow!("{other}"))),
+        };
+        assert!(wanted.write(render).unwrap_err().exit == Exit::Usage);
+        assert!(!good.exists());
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 mod casting;
 mod checked;
+mod congestion;
 mod convert;
 mod distant;
 mod elsewhere;
@@ -65,6 +66,7 @@ pub(crate) fn traffic(args: &TrafficArgs) -> Result<Exit, Failure> {
     }
     if plan.agents.is_empty() {
         checked::check(&plan, args.scenario())?;
+        congestion::there(&plan)?;
     }
     let interrupt = Interrupt::listen().map_err(Failure::environment)?;
     if is_elsewhere {

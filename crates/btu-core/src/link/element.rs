@@ -4,6 +4,7 @@ mod corrupt;
 mod delay;
 mod drop;
 mod drop_4state;
+mod drop_above;
 mod drop_ge;
 mod duplicate;
 mod hold;
@@ -126,6 +127,7 @@ pub static ELEMENTS: &[&ElementKind] = &[
     &drop::KIND,
     &drop_ge::KIND,
     &drop_4state::KIND,
+    &drop_above::KIND,
     &duplicate::KIND,
     &corrupt::KIND,
     &rate::KIND,

@@ -98,9 +98,10 @@ impl Plan {
             ..RawPlan::default()
         };
         let reader = Reader { source, words, purpose };
+        let own_seed = own.seed;
         let mut plan = assemble(own, &base, &preset, &edition, &reader)?;
         let unchanged = assemble(untouched, &base, &preset, &edition, &reader)?;
-        plan.seed = choices.seed.or((plan.seed != 0).then_some(plan.seed)).unwrap_or(fresh_seed);
+        plan.seed = choices.seed.or(own_seed).unwrap_or(fresh_seed);
         let changed = !plan.same_settings(&unchanged);
         plan.captured = choices.captured.unwrap_or(plan.captured);
         let whole = reader.matrix(&RawMatrix::default(), &base.matrix)?;

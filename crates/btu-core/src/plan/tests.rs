@@ -51,6 +51,7 @@ fn an_empty_plan_is_refused_instead_of_running_the_edition_s() {
     }
     assert_eq!(own("edition = \"btu-26\"").unwrap().preset, "quick");
     assert_eq!(own("seed = 5").unwrap().seed, 5);
+    assert_eq!(own("seed = 0").unwrap().seed, 0, "a seed like any other");
 }
 
 #[test]

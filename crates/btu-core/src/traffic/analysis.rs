@@ -6,6 +6,7 @@ pub mod delay_knee;
 pub mod emodel;
 pub mod figures;
 pub mod knee;
+pub mod path_mtu;
 pub mod places;
 pub mod responsiveness;
 pub mod search;

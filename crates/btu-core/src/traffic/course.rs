@@ -122,6 +122,7 @@ impl Course {
     pub fn longest_run(&self) -> Nanos {
         let least = match self.name.as_str() {
             KNEE => sheet::LEAST_STREAM,
+            name if name == method::rfc6349::METHOD.name => self.time_ns,
             QOS => sheet::longest_class(self),
             _ => Nanos::ZERO,
         };
@@ -130,6 +131,7 @@ impl Course {
             name if name == method::responsiveness::METHOD.name => {
                 vec![method::responsiveness::probe(self)]
             }
+            name if name == method::rfc6349::METHOD.name => vec![method::rfc6349::probe(self)],
             _ => Vec::new(),
         };
         all.iter().map(Probe::longest).max().unwrap_or(self.time_ns).max(least)
@@ -141,6 +143,9 @@ impl Probe {
     pub fn longest(&self) -> Nanos {
         match self {
             Self::Capacity { time_ns, .. } => *time_ns,
+            Self::PathMtu { timer_ns } => {
+                timer_ns.saturating_mul(TIMERS_OF_A_SEARCH).saturating_add(LONGEST_ANSWERS)
+            }
             // Those that wait long for an answer take longer than their time.
             Self::Responsiveness { interval_ns, intervals } => {
                 *interval_ns * u64::from(*intervals) * LONGER
@@ -159,6 +164,10 @@ pub const SEARCH_TIMES: u64 = 5;
 pub const LONGEST_TRIAL: Nanos = Nanos::from_secs(3600);
 /// What a load of a sheet may take.
 pub const LONGEST_LOAD: Nanos = Nanos::new(LONGEST_TRIAL.count() / SEARCH_TIMES);
+/// What a search for a path MTU has at the most: ten sizes that are too large, with three probes each, and the answers
+/// of a slow path.
+const TIMERS_OF_A_SEARCH: u64 = 30;
+const LONGEST_ANSWERS: Nanos = Nanos::from_secs(30);
 /// How much longer than its intervals a probe of round trips may take.
 const LONGER: u64 = 2;
 

@@ -1,6 +1,7 @@
 //! What standard methods found: by frame size, by window, by a search, under load.
 
 use super::analysis::figures::Delays;
+use super::analysis::path_mtu::LEAST_TIMER;
 use super::analysis::search::corrected_buffer;
 use super::analysis::transfer::Transfer;
 use super::analysis::transfer::TransferFigures;
@@ -8,14 +9,15 @@ use super::course::QOS;
 use super::course::methods_of_sheet;
 use super::method;
 use super::method::FRAMES_OF_A_TRIAL;
-use super::method::FULL_FRAME;
 use super::method::Frame;
 use super::method::MOST_FRAMES;
+use super::method::full_frame;
 use super::method::lost;
 use super::plan::Cell;
 use super::plan::Course;
 use super::plan::Group;
 use super::probe::CapacityFigures;
+use super::probe::PathMtuFigures;
 use super::probe::ProbeSample;
 use super::probe::ResponsivenessFigures;
 use super::sample::FlowSample;
@@ -40,6 +42,8 @@ pub struct Findings {
     pub shortened: Vec<(u32, f64)>,
     /// Whether frames were sent over IPv6, whose headers are longer than those that they are counted with.
     pub over_ipv6: bool,
+    /// The path MTU, where it was looked for.
+    pub path_mtu: Option<PathMtuFigures>,
     /// TCP over its window, in rising order.
     pub transfers: Vec<TransferFinding>,
     /// Each capacity search.
@@ -143,14 +147,15 @@ impl Findings {
             over_ipv6: journal
                 .runs()
                 .any(|run| run.flags.iter().any(|flag| flag.name == LONGER_FRAMES)),
+            path_mtu: runs.path_mtu(),
             transfers: runs.transfers(),
             capacities: probed(journal, |probe| match probe {
                 ProbeSample::Capacity(sample) => sample.figures(),
-                ProbeSample::Responsiveness(_) => None,
+                ProbeSample::PathMtu(_) | ProbeSample::Responsiveness(_) => None,
             }),
             responsiveness: probed(journal, |probe| match probe {
                 ProbeSample::Responsiveness(sample) => sample.figures(),
-                ProbeSample::Capacity(_) => None,
+                ProbeSample::Capacity(_) | ProbeSample::PathMtu(_) => None,
             }),
         }
     }
@@ -164,6 +169,7 @@ impl Findings {
             None => Vec::new(),
         };
         found.extend(self.over_ipv6.then(|| OF_IPV6.to_owned()));
+        found.extend(self.path_mtu.as_ref().and_then(impatient));
         let of = |(frame, seconds): &(u32, f64)| format!("{seconds:.2} s with {frame} B");
         let shortened: Vec<String> = self.shortened.iter().map(of).collect();
         if !shortened.is_empty() {
@@ -180,6 +186,20 @@ impl Findings {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// A search for the path MTU that waits less for an answer than its text asks for, or that was not made.
+fn impatient(found: &PathMtuFigures) -> Option<String> {
+    if let Some(why) = &found.unavailable {
+        return Some(format!("the path MTU is not known: {why}"));
+    }
+    (found.timer < LEAST_TIMER).then(|| {
+        format!(
+            "an answer to a probe of the path MTU waited for {} s beside four round trips instead of {} s (RFC 8899)",
+            found.timer.seconds(),
+            LEAST_TIMER.seconds()
+        )
+    })
 }
 
 /// What the probes of a kind found, in the order of their runs.
@@ -232,7 +252,7 @@ impl<'a> Runs<'a> {
             let whole = runs.map(|(_, run)| run).filter(|run| run.is_complete());
             whole.flat_map(RunSample::flows).map(|flow| flow.duration_ns).min()
         };
-        let full = Some(FULL_FRAME.0).filter(|size| !course.frames.contains(size));
+        let full = Some(self.full_frame().0).filter(|size| !course.frames.contains(size));
         let sizes = course.frames.iter().copied().chain(full);
         let times = sizes.filter_map(|size| Some((size, shortest(Frame(size))?)));
         let short = times.filter(|(_, time)| *time < course.time_ns);
@@ -306,12 +326,24 @@ impl<'a> Runs<'a> {
         })
     }
 
+    fn path_mtu(&self) -> Option<PathMtuFigures> {
+        self.group(Group::PathMtu).find_map(|(_, run)| match &run.probe {
+            Some(ProbeSample::PathMtu(sample)) => Some(sample.figures()),
+            _ => None,
+        })
+    }
+
+    /// The frame by which the bandwidth of the path was found.
+    fn full_frame(&self) -> Frame {
+        full_frame(self.path_mtu().as_ref())
+    }
+
     fn transfers(&self) -> Vec<TransferFinding> {
         let idle = self
             .group(Group::Idle)
             .find_map(|(_, run)| run.flows().next()?.least_rtt_ns)
             .filter(|rtt| *rtt > Nanos::ZERO);
-        let full = self.frame(FULL_FRAME).and_then(|found| found.throughput_fps);
+        let full = self.frame(self.full_frame()).and_then(|found| found.throughput_fps);
         let Some((idle, full)) = idle.zip(full) else { return Vec::new() };
         let found = self
             .group(Group::Transfer)

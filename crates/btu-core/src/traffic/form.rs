@@ -310,6 +310,10 @@ impl Former<'_> {
                 declared.iter().map(|one| self.expressions.argument(one, &tree)).collect()
             };
             match script::tree(value.get_ref(), place).and_then(of_each) {
+                Ok(same) if same.iter().any(|one| axis.values.contains(one)) => {
+                    let cause = format!("{} is there twice", value.get_ref());
+                    self.problems.push(Problem::at(place, cause));
+                }
                 Ok(same) => axis.values.extend(same.into_iter().next()),
                 Err(problem) => self.problems.push(problem),
             }

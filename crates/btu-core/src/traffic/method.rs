@@ -10,7 +10,7 @@ pub(super) mod rfc9097;
 pub(super) use frames::FRAMES_OF_A_TRIAL;
 pub(super) use frames::Frame;
 pub(super) use frames::lost;
-pub(super) use rfc6349::FULL_FRAME;
+pub(super) use rfc6349::full_frame;
 pub(super) use rfc9004::MOST_FRAMES;
 
 use super::course::SoFar;
@@ -39,6 +39,8 @@ pub struct Method {
     pub frames: &'static [u32],
     /// How often a search is repeated, where the text takes a mean.
     pub repeats: u32,
+    /// What a course does that was chosen in the place of what the text asks for.
+    pub(super) chosen: fn(&Course) -> Option<String>,
     /// The next cell; `None` at the end.
     pub(super) next: fn(&SoFar<'_>) -> Option<Cell>,
 }
@@ -85,6 +87,7 @@ impl Method {
     /// In which respects a course is not what the text asks for: what is never done here, then what this one leaves out.
     pub fn deviations(&self, course: &Course) -> Vec<String> {
         let mut found: Vec<String> = self.differs.iter().copied().map(str::to_owned).collect();
+        found.extend((self.chosen)(course));
         if course.time_ns < self.time {
             let (got, want) = (course.time_ns.seconds(), self.time.seconds());
             found.push(format!("{} of {got} s instead of {want} s", self.trial));
@@ -103,6 +106,11 @@ impl Method {
         }
         found
     }
+}
+
+/// Of a method that leaves nothing to choose.
+fn nothing_chosen(_course: &Course) -> Option<String> {
+    None
 }
 
 /// The relative distance at which bounds are near enough.

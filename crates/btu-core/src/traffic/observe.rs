@@ -15,7 +15,12 @@ use crate::units::Nanos;
 /// The messages of one direction, at least `count` if the train has as many.
 fn one_way(call: &Call, streams: &Streams, direction: Direction, count: usize) -> Vec<Message> {
     let of_way = |message: &Message| message.direction == direction;
-    if let Some(Train::Open(train)) = call.train(streams) {
+    let scheduled = match call.train(streams) {
+        Some(Train::Open(train)) => Some(train),
+        Some(Train::Media(media)) => Some(media.unhindered),
+        Some(Train::Closed(_)) | None => None,
+    };
+    if let Some(train) = scheduled {
         let all = Timeline::new(train).take(SELDOM * count);
         return all.map(|(at, arrival)| message(at, arrival)).filter(of_way).take(count).collect();
     }

@@ -9,6 +9,7 @@ use serde::Deserializer;
 use serde::Serialize;
 use serde::de::Error;
 
+use super::analysis::capacity::Adjustment;
 use super::class::EditedLimits;
 use super::course::LONGEST_LOAD;
 use super::course::LONGEST_TRIAL;
@@ -137,6 +138,9 @@ pub struct Course {
     /// Sessions of a class at most, where a host bounds its connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_sessions: Option<u32>,
+    /// How the rate of a capacity search follows its receiver.
+    #[serde(default, skip_serializing_if = "Adjustment::is_default")]
+    pub adjustment: Adjustment,
     /// Limits of classes that were set in the place of their own.
     #[serde(default, skip_serializing_if = "EditedLimits::is_empty")]
     pub limits: EditedLimits,
@@ -153,6 +157,15 @@ pub enum Probe {
         time_ns: Nanos,
         /// Payload of a datagram.
         datagram_bytes: Bytes,
+        /// How the rate follows the reports.
+        #[serde(default, skip_serializing_if = "Adjustment::is_default")]
+        adjustment: Adjustment,
+    },
+    /// Packets of rising and falling size that nobody may fragment (RFC 8899).
+    PathMtu {
+        /// How long an answer is waited for beside four times the slowest one.
+        #[serde(deserialize_with = "trial_time")]
+        timer_ns: Nanos,
     },
     /// Round trips while more and more connections fill the path.
     Responsiveness {

@@ -1,4 +1,4 @@
-//! A train in virtual time, for pictures, samples and checks: answers take no time.
+//! A train in virtual time, for pictures, samples and checks: answers take no time, and nothing holds media back.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +14,7 @@ use super::train::Action;
 use super::train::Arrival;
 use super::train::Closed;
 use super::train::Direction;
+use super::train::Open;
 use super::train::Timeline;
 use super::train::Train;
 use super::train::converse;
@@ -50,15 +51,18 @@ pub struct Summary {
 pub fn preview(call: &Call, streams: &Streams, end: Nanos, most: usize) -> Vec<Message> {
     match call.train(streams) {
         None => Vec::new(),
-        Some(Train::Open(train)) => {
-            let until = Timeline::new(train).take_while(|(at, _)| *at <= end);
-            until.take(most).map(|(at, arrival)| message(at, arrival)).collect()
-        }
+        Some(Train::Open(train)) => scheduled(train, end, most),
+        Some(Train::Media(media)) => scheduled(media.unhindered, end, most),
         Some(Train::Closed(mut train)) => {
             let done = converse(&mut *train, Nanos::ZERO, end, most);
             done.into_iter().flat_map(|(at, action)| both(at, action)).collect()
         }
     }
+}
+
+fn scheduled(train: Box<dyn Open>, end: Nanos, most: usize) -> Vec<Message> {
+    let until = Timeline::new(train).take_while(|(at, _)| *at <= end);
+    until.take(most).map(|(at, arrival)| message(at, arrival)).collect()
 }
 
 /// The most connections that a conversation has at once until `end`. Answers take no time here: where they

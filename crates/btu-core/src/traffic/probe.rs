@@ -1,6 +1,7 @@
 //! What an engine notes that has no schedule: a rate that adjusts itself, round trips while a path fills.
 
 mod capacity;
+mod path_mtu;
 mod responsiveness;
 
 use serde::Deserialize;
@@ -10,6 +11,9 @@ pub use capacity::CapacityFigures;
 pub use capacity::CapacityReport;
 pub use capacity::CapacitySample;
 pub use capacity::headers;
+pub use path_mtu::PathMtuFigures;
+pub use path_mtu::PathMtuProbe;
+pub use path_mtu::PathMtuSample;
 pub use responsiveness::Confidence;
 pub use responsiveness::ForeignProbe;
 pub use responsiveness::ResponsivenessFigures;
@@ -22,6 +26,8 @@ pub use responsiveness::WorkingInterval;
 pub enum ProbeSample {
     /// The search of RFC 9097.
     Capacity(CapacitySample),
+    /// The search of RFC 8899.
+    PathMtu(PathMtuSample),
     /// Round trips under load.
     Responsiveness(ResponsivenessSample),
 }

@@ -29,17 +29,20 @@ pub(super) fn refusal(call: &Call, transport: Transport) -> Option<String> {
         Pattern::Sink => {
             Some("receipts: a sink sends no blocks; write it in the test of its sender".to_owned())
         }
-        Pattern::Model(_) if waits_for_answers(call) => Some(format!(
-            "receipts: {name} waits for answers, which its sender times already; leave receipts out"
-        )),
+        Pattern::Model(_) => of_model(call),
         Pattern::Burst(overrun) if transport == Transport::Udp => of_datagrams(call, overrun),
-        Pattern::Burst(_) | Pattern::Burstq | Pattern::Model(_) => None,
+        Pattern::Burst(_) | Pattern::Burstq => None,
     }
 }
 
-/// No train depends on its seed for what it is.
-fn waits_for_answers(call: &Call) -> bool {
-    matches!(call.train(&Streams::new(0, "receipts")), Some(Train::Closed(_)))
+/// What a model is does not depend on its seed.
+fn of_model(call: &Call) -> Option<String> {
+    let why = match call.train(&Streams::new(0, "receipts"))? {
+        Train::Closed(_) => "waits for answers, which its sender times already",
+        Train::Media(_) => "follows the reports of its receiver, which are its receipts",
+        Train::Open(_) => return None,
+    };
+    Some(format!("receipts: {} {why}; leave receipts out", call.name()))
 }
 
 /// Who reads datagrams knows their numbers, and finds a block by how many each has: that has to be the same where some

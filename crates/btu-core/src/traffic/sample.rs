@@ -155,11 +155,11 @@ pub struct FlowSample {
     pub refused: u64,
     /// How the sender waited.
     pub pace: String,
-    /// CPU time of the asker and of the answerer of a conversation, counted in that of the cluster, too; `None`
-    /// between hosts, and for flows with a schedule, which share threads.
+    /// CPU time of the asker and of the answerer of a conversation, or of both ends of media, counted in that of the
+    /// cluster, too; `None` between hosts, and for flows with a schedule, which share threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<[Nanos; 2]>,
-    /// What the user of the application of a conversation noticed: `page load p50, s` and its value.
+    /// What the user of the application of a conversation, or of media, noticed: `page load p50, s` and its value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noticed: Vec<(String, f64)>,
     /// Socket options of the sender, as the kernel has them.

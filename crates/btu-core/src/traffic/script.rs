@@ -20,6 +20,7 @@ pub(super) use block::RawBlock;
 pub(super) use block::RawTest;
 pub(super) use expression::Expressions;
 pub use token::Place;
+pub(super) use tree::Argument;
 pub(super) use tree::Form;
 pub(super) use tree::Label;
 pub(super) use tree::Tree;

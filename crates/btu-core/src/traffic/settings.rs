@@ -1,5 +1,7 @@
 //! The settings of a test, one by one, from what is written to their types.
 
+use std::ops::RangeInclusive;
+
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -13,6 +15,7 @@ use super::scenario::Drain;
 use super::scenario::Endpoint;
 use super::scenario::Pace;
 use super::scenario::Protocol;
+use super::script::Argument;
 use super::script::Expressions;
 use super::script::Form;
 use super::script::Label;
@@ -114,45 +117,71 @@ fn protocol(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Protocol, 
         return Err(Problem::at(tree.place, cause));
     };
     let mut protocol = Protocol { transport, ..Protocol::default() };
-    let (is_quic, legal) = match transport {
-        Transport::Quic => (true, QUIC_OPTIONS),
-        Transport::Tcp | Transport::Udp => (false, OPTIONS),
-    };
     for part in parts {
-        let Label::Name(option) = &part.label else {
-            return Err(Problem::at(part.place, format!("write {legal} as NAME=VALUE")));
-        };
-        match option.as_str() {
-            "nodelay" | "mss" if is_quic => {
-                let cause = format!("{name} has no option \"{option}\"; write {legal}");
-                return Err(Problem::at(part.place, cause));
-            }
-            "window" => protocol.window = Some(size(&part.value, expressions)?),
-            "nodelay" => protocol.nodelay = Some(yes("nodelay", &part.value)?),
-            "congestion" => {
-                let found = word(&part.value)?;
-                if is_quic && !QUIC_CONGESTION.contains(&found.as_str()) {
-                    let legal = QUIC_CONGESTION.join(", ");
-                    let cause =
-                        format!("quic has no congestion control \"{found}\"; write one of {legal}");
-                    return Err(Problem::at(part.value.place, cause));
-                }
-                protocol.congestion = Some(found);
-            }
-            "mss" => protocol.mss = Some(size(&part.value, expressions)?),
-            _ => {
-                let cause = format!("{name} has no option \"{option}\"; write {legal}");
-                return Err(Problem::at(part.place, cause));
-            }
-        }
+        set_option(&mut protocol, part, expressions)?;
     }
     Ok(protocol)
 }
 
-const OPTIONS: &str = "window, nodelay, congestion or mss";
-const QUIC_OPTIONS: &str = "window or congestion";
-/// What the library has.
+/// One option of a transport that has it.
+fn set_option(
+    protocol: &mut Protocol,
+    part: &Argument,
+    expressions: &mut Expressions<'_>,
+) -> Result<(), Problem> {
+    let (transport, value) = (protocol.transport, &part.value);
+    let option = match &part.label {
+        Label::Name(option) => option.as_str(),
+        _ => "",
+    };
+    match (transport, option) {
+        (Transport::Tcp | Transport::Quic, "window") => {
+            protocol.window = Some(size(value, &WINDOW, expressions)?);
+        }
+        (Transport::Tcp, "congestion") => protocol.congestion = Some(word(value)?),
+        (Transport::Tcp, "mss") => protocol.mss = Some(size(value, &MSS, expressions)?),
+        (Transport::Tcp, "nodelay") => protocol.nodelay = Some(yes("nodelay", value)?),
+        (Transport::Quic, "congestion") => protocol.congestion = Some(of_quic(value)?),
+        (_, "") => {
+            let cause = format!("write {} as NAME=VALUE", options(transport));
+            return Err(Problem::at(part.place, cause));
+        }
+        _ => {
+            let legal = options(transport);
+            let cause = format!("{transport} has no option \"{option}\"; write {legal}");
+            return Err(Problem::at(part.place, cause));
+        }
+    }
+    Ok(())
+}
+
+/// The options that a transport has, for errors.
+fn options(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Quic => "window or congestion",
+        Transport::Tcp => "window, nodelay, congestion or mss",
+        Transport::Udp => "udp alone: what datagrams wait in is as large as this program makes it",
+    }
+}
+
+/// A congestion control that the library has.
+fn of_quic(value: &Tree) -> Result<String, Problem> {
+    let found = word(value)?;
+    if QUIC_CONGESTION.contains(&found.as_str()) {
+        return Ok(found);
+    }
+    let legal = QUIC_CONGESTION.join(", ");
+    let cause = format!("quic has no congestion control \"{found}\"; write one of {legal}");
+    Err(Problem::at(value.place, cause))
+}
+
 const QUIC_CONGESTION: [&str; 3] = ["cubic", "reno", "bbr"];
+
+/// Of a smaller buffer Linux makes a larger one, and of a larger one less, without a word.
+const WINDOW: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(512 << 20);
+
+/// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of the kernel (net/tcp.h).
+const MSS: RangeInclusive<Bytes> = Bytes::new(88)..=Bytes::new(32_767);
 
 /// `host:port`, or a host or role alone.
 pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {
@@ -227,12 +256,17 @@ pub(super) fn yes(name: &str, tree: &Tree) -> Result<bool, Problem> {
     }
 }
 
-fn size(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Bytes, Problem> {
-    let bytes = fixed(tree, Quantity::Bytes, expressions)?;
-    if !(1.0..=1_099_511_627_776.0).contains(&bytes) {
-        return Err(Problem::at(tree.place, "a size must be from 1 B to 1 TiB"));
+fn size(
+    tree: &Tree,
+    legal: &RangeInclusive<Bytes>,
+    expressions: &mut Expressions<'_>,
+) -> Result<Bytes, Problem> {
+    let bytes = Bytes::new(whole(fixed(tree, Quantity::Bytes, expressions)?));
+    if legal.contains(&bytes) {
+        return Ok(bytes);
     }
-    Ok(Bytes::new(whole(bytes)))
+    let (least, most) = (legal.start(), legal.end());
+    Err(Problem::at(tree.place, format!("a size must be from {least} to {most} here")))
 }
 
 fn time(tree: &Tree, expressions: &mut Expressions<'_>) -> Result<Nanos, Problem> {

@@ -118,7 +118,7 @@ fn values_that_mean_nothing_to_a_model_are_refused_with_those_that_do() {
         }
         tried += 1;
     }
-    assert_eq!(tried, 27, "every parameter that a model bounds");
+    assert_eq!(tried, 28, "every parameter that a model bounds");
 }
 
 /// Reads one cluster of tests that send this, with these lines of a matrix.
@@ -385,9 +385,9 @@ fn the_examples_of_the_page_are_legal() {
     assert_eq!(read.map(|reading| reading.scenario.variants().len()), Ok(4));
 }
 
-/// What a library carries has the options of that library.
+/// Each transport has options of its own, and values that it can keep.
 #[test]
-fn options_of_quic_are_those_that_it_has() {
+fn options_of_a_transport_are_those_that_it_has() {
     let words = Vocabulary { files: &|_| Err(String::new()) };
     let read = |transport: &str| {
         let text = format!(
@@ -405,6 +405,11 @@ fn options_of_quic_are_those_that_it_has() {
             "quic(congestion=vegas)",
             "a.toml:6:30: quic has no congestion control \"vegas\"; write one of cubic, reno, bbr",
         ),
+        ("quic(window=1 B)", "a.toml:6:26: a size must be from 4KiB to 512MiB here"),
+        ("tcp(window=100 GB)", "a.toml:6:25: a size must be from 4KiB to 512MiB here"),
+        ("tcp(mss=10 B)", "a.toml:6:22: a size must be from 88B to 32767B here"),
+        ("tcp(65536)", "a.toml:6:18: write window, nodelay, congestion or mss as NAME=VALUE"),
+        ("udp(window=64 KiB)", "a.toml:6:18: udp has no option \"window\"; write udp alone"),
     ] {
         let said = read(transport).unwrap_err().to_string();
         assert!(said.contains(cause), "{said}");

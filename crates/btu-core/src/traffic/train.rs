@@ -10,6 +10,7 @@ mod sessions;
 
 use std::collections::BTreeMap;
 
+use super::media::Media;
 use crate::stats;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -152,6 +153,8 @@ pub enum Action {
 pub enum Train {
     /// Waits for answers.
     Closed(Box<dyn Closed>),
+    /// Follows what its receiver reports.
+    Media(Box<Media>),
     /// Does not.
     Open(Box<dyn Open>),
 }

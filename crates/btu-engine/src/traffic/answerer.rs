@@ -26,6 +26,7 @@ use btu_sys::socket::Settings;
 use super::connect::DATAGRAM_BUFFER;
 use super::job::QuicSettings;
 use super::meeting::Reach;
+use super::path_mtu::answer_probes;
 use super::quic::Keys;
 use super::quic::QuicTalk;
 use super::request::Hearing;
@@ -188,6 +189,24 @@ impl Answerer {
             let cpu = answer_quic(talk, over, &guests.moved);
             guests.cpu_ns.fetch_add(cpu.count(), Relaxed);
             Ok(())
+        };
+        Self::begin(port, Guests::of(seat, 1), work)
+    }
+
+    /// Waits for whoever knows the token, and answers probes of a path MTU.
+    ///
+    /// # Errors
+    /// As those of [`Answerer::open`].
+    pub fn open_path_mtu(reach: &Reach) -> Result<Self, EngineError> {
+        let open = |port| socket::bind_udp((reach.address, port).into(), DATAGRAM_BUFFER);
+        let socket = door::on_free_port(reach.ports, open)?;
+        let port = socket.local_addr().map_err(EngineError::peer("bind"))?.port();
+        let seat = reach.seat;
+        let work = move |over: &AtomicBool, guests: &Guests| {
+            let socket = OwnedFd::from(socket);
+            let heard = door::hear(&socket, &seat, Instant::now() + LONGEST_WAIT, over);
+            heard.map_err(EngineError::peer("wait for probes of a path MTU"))?;
+            answer_probes(&UdpSocket::from(socket), over, &guests.moved)
         };
         Self::begin(port, Guests::of(seat, 1), work)
     }

@@ -18,6 +18,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::traffic::analysis::capacity::Adjustment;
 use btu_core::traffic::analysis::capacity::CapacitySearch;
 use btu_core::traffic::analysis::capacity::FEEDBACK;
 use btu_core::traffic::analysis::capacity::Feedback;
@@ -47,17 +48,28 @@ use account::Use;
 
 pub use end::CapacityEnd;
 
-/// Searches for `time`; datagrams have so much payload.
+/// A search that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct CapacityOrder {
+    /// Payload of a datagram.
+    pub datagram: Bytes,
+    /// How long it takes.
+    pub time: Nanos,
+    /// How the rate follows the reports.
+    pub adjustment: Adjustment,
+}
+
+/// Searches between two hosts of this process.
 ///
 /// # Errors
 /// That is too long, a socket was refused, or a thread did not start.
 pub fn capacity(
     way: &Way<'_>,
-    datagram: Bytes,
-    time: Nanos,
+    order: CapacityOrder,
     cancel: &AtomicBool,
 ) -> Result<CapacitySample, EngineError> {
-    bounded(time)?;
+    bounded(order.time)?;
+    let datagram = order.datagram;
     let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
     let near = within(way.near, || {
@@ -73,14 +85,14 @@ pub fn capacity(
         let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
         let sending = scope.spawn(|| {
             let entered = way.near.enter();
-            let sent = entered.map(|()| send(&near, datagram, time, cancel, &AtomicU64::new(0)));
+            let sent = entered.map(|()| send(&near, order, cancel, &AtomicU64::new(0)));
             over.store(true, Relaxed);
             sent
         });
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
         let (sent, late) = sending.join().map_err(|_| panicked())??;
         let mut sample = receiving.join().map_err(|_| panicked())??;
-        (sample.sent, sample.late) = (sent, late);
+        (sample.sent, sample.late, sample.adjustment) = (sent, late, order.adjustment);
         Ok(sample)
     })
 }
@@ -92,12 +104,11 @@ pub fn capacity(
 /// That is too long, or the other end was not reached.
 pub fn capacity_with(
     door: &Door,
-    datagram: Bytes,
-    time: Nanos,
+    order: CapacityOrder,
     cancel: &AtomicBool,
     moved: &AtomicU64,
 ) -> Result<(u64, u64), EngineError> {
-    bounded(time)?;
+    bounded(order.time)?;
     let near = socket::bind_udp(unspecified(door.at), BUFFER)?;
     near.connect(door.at).map_err(EngineError::peer(format!("connect to {}", door.at)))?;
     let near = OwnedFd::from(near);
@@ -105,7 +116,7 @@ pub fn capacity_with(
     greeted.map_err(EngineError::peer(format!("show the token to {}", door.at)))?;
     let near = UdpSocket::from(near);
     near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
-    Ok(send(&near, datagram, time, cancel, moved))
+    Ok(send(&near, order, cancel, moved))
 }
 
 /// Whoever sends for longer hears no report at the end.
@@ -156,14 +167,14 @@ fn three(data: &[u8]) -> Option<[u64; 3]> {
 /// Sends until the end. Gives how many, and how often it was too late.
 fn send(
     near: &UdpSocket,
-    datagram: Bytes,
-    time: Nanos,
+    order: CapacityOrder,
     cancel: &AtomicBool,
     moved: &AtomicU64,
 ) -> (u64, u64) {
+    let CapacityOrder { datagram, time, adjustment } = order;
     let _ = btu_sys::cpu::set_timer_slack(1);
     let mut data = vec![0x5a; datagram.len().max(HEAD)];
-    let (mut search, mut number, mut late) = (CapacitySearch::default(), 0, 0);
+    let (mut search, mut number, mut late) = (CapacitySearch::new(adjustment), 0, 0);
     let packet = datagram + headers(near.peer_addr().is_ok_and(is_ipv6));
     let mut due = now();
     let (end, mut looked) = (due.saturating_add(time), due);

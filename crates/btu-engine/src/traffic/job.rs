@@ -175,9 +175,9 @@ pub struct FlowEnd {
     pub pace: &'static str,
     /// Datagrams that the kernel of the sender threw away, for want of room or by a rule: they count as sent and lost.
     pub refused: u64,
-    /// What the user of the application of a conversation noticed.
+    /// What the user of the application of a conversation, or of media, noticed.
     pub noticed: Vec<Noticed>,
-    /// CPU time of the asking and of the answering threads of a conversation whose ends are both here; `None`
+    /// CPU time of the asking and of the answering threads of a conversation, or of those of media, whose ends are both here; `None`
     /// between hosts, and for flows, which share threads.
     pub cpu: Option<[Nanos; 2]>,
 }

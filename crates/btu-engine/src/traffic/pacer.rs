@@ -41,10 +41,19 @@ impl Pacer {
     ) -> Result<Self, EngineError> {
         let pace = pace_for_all(flows.clone());
         let hears = flows.clone().any(|flow| flow.has_receipts);
+        Ok(Self { hears, ..Self::begin(pace, may_go_first(pace, flows), ready)? })
+    }
+
+    /// A pacer for the calling thread, which sends what it decides on the way.
+    pub(super) fn of(pace: Pace, ready: &mut Ready) -> Result<Self, EngineError> {
+        Self::begin(pace, may_go_first(pace, std::iter::empty()), ready)
+    }
+
+    fn begin(pace: Pace, may_go_first: bool, ready: &mut Ready) -> Result<Self, EngineError> {
         // Without the right the default slack of 50 us stays, which the margin then shows.
         let _ = btu_sys::cpu::set_timer_slack(1);
         btu_sys::cpu::prefer_latency();
-        let rank = if may_go_first(pace, flows) && btu_sys::cpu::go_first().is_ok() {
+        let rank = if may_go_first && btu_sys::cpu::go_first().is_ok() {
             Rank::First
         } else {
             Rank::Ordinary
@@ -54,7 +63,7 @@ impl Pacer {
             Pace::Sleep => Margin::none(),
             Pace::Spin => Margin::always(),
         };
-        Ok(Self { pace, margin, rank, hears, rested: now() })
+        Ok(Self { pace, margin, rank, hears: false, rested: now() })
     }
 
     /// How it waits, as results say it.

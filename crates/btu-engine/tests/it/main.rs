@@ -25,6 +25,7 @@ mod ftp;
 mod hot_path;
 mod local;
 mod lying;
+mod path_mtu;
 mod pingpong;
 mod pingpong_hosts;
 mod prober;

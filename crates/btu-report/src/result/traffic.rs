@@ -42,6 +42,7 @@ pub use method::CapacityResult;
 pub use method::FrameResult;
 pub use method::LossResult;
 pub use method::MethodResult;
+pub use method::PathMtuResult;
 pub use method::ResponsivenessResult;
 pub use method::TransferResult;
 pub use run::SlowdownResult;

@@ -38,6 +38,8 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "pacing_late_blocks"),
     (1, "timed_flows"),
     (1, "slowdowns"),
+    (2, "adjustment"),
+    (2, "path_mtu"),
     (2, "receipts"),
 ]);
 

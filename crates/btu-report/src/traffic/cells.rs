@@ -20,7 +20,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let mut groups: Vec<Group> = seen.analysis.cells.iter().map(|cell| cell.cell.group).collect();
     groups.dedup();
     // A probe has no flows: its section says what it found.
-    groups.retain(|group| !matches!(group, Group::Search | Group::Working));
+    groups.retain(|group| !matches!(group, Group::PathMtu | Group::Search | Group::Working));
     let tables = |group| [Some(table(seen, group)), carried(seen, group)];
     groups.into_iter().flat_map(tables).flatten().collect()
 }
@@ -96,6 +96,7 @@ pub(super) const fn title(group: Group) -> &'static str {
         Group::Idle => "Small blocks on the idle path",
         Group::Latency => "Frames at the throughput",
         Group::Load => "Loads between nothing and more than the path carries",
+        Group::PathMtu => "Path MTU",
         Group::Period => "Queued bursts of rising period",
         Group::Scenario => "Scenarios",
         Group::Search => "Capacity search",

@@ -136,7 +136,7 @@ fn absences(seen: &Seen<'_>) -> Vec<String> {
 fn searches(seen: &Seen<'_>) -> Option<String> {
     let searched = |run: &RunSample| match run.probe.as_ref()? {
         ProbeSample::Capacity(sample) => Some((sample.sent, sample.late)),
-        ProbeSample::Responsiveness(_) => None,
+        ProbeSample::PathMtu(_) | ProbeSample::Responsiveness(_) => None,
     };
     let found: Vec<(u64, u64)> = seen.journal.runs().filter_map(searched).collect();
     let sent: u64 = found.iter().map(|(sent, _)| sent).sum();

@@ -1,15 +1,19 @@
 //! What standard methods found: a table for each kind of finding.
 
+use btu_core::traffic::analysis::capacity::Adjustment;
+use btu_core::traffic::analysis::capacity::BOTTOM_OF_C;
 use btu_core::traffic::course::QOS;
 use btu_core::traffic::findings::FrameFinding;
 use btu_core::traffic::findings::TransferFinding;
 use btu_core::traffic::method;
 use btu_core::traffic::probe::CapacityFigures;
+use btu_core::traffic::probe::PathMtuFigures;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::probe::ResponsivenessFigures;
 use btu_core::traffic::sample::RunSample;
 
 use super::Seen;
+use super::path_mtu::how_found;
 use super::rate;
 use super::span;
 use crate::document::Block;
@@ -26,6 +30,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     blocks.extend(two_clocks(&findings.frames));
     blocks.extend(findings.frames.iter().filter_map(losses));
     blocks.extend(bursts.then(|| back_to_back(&findings.frames)));
+    blocks.extend(findings.path_mtu.as_ref().map(path_mtu));
     blocks.extend((!findings.transfers.is_empty()).then(|| transfers(&findings.transfers)));
     blocks.extend(beyond_ideal(&findings.transfers));
     blocks.extend(of_passes(seen, searched, capacity));
@@ -51,13 +56,13 @@ fn of_passes<T>(
 fn searched(probe: &ProbeSample) -> Option<CapacityFigures> {
     match probe {
         ProbeSample::Capacity(sample) => sample.figures(),
-        ProbeSample::Responsiveness(_) => None,
+        ProbeSample::PathMtu(_) | ProbeSample::Responsiveness(_) => None,
     }
 }
 
 fn under_load(probe: &ProbeSample) -> Option<ResponsivenessFigures> {
     match probe {
-        ProbeSample::Capacity(_) => None,
+        ProbeSample::Capacity(_) | ProbeSample::PathMtu(_) => None,
         ProbeSample::Responsiveness(sample) => sample.figures(),
     }
 }
@@ -182,6 +187,15 @@ fn back_to_back(found: &[FrameFinding]) -> Block {
     table(title, columns, found.iter().filter_map(row).collect())
 }
 
+fn path_mtu(found: &PathMtuFigures) -> Block {
+    let mtu = found.path_mtu.map(|mtu| format!("{} B", mtu.count()));
+    let at_least = if found.is_exact { "" } else { "at least " };
+    let told = mtu.map_or_else(|| "not available".to_owned(), |mtu| format!("{at_least}{mtu}"));
+    let rows =
+        vec![Pair::new("path MTU (RFC 8899)", told), Pair::new("found by", how_found(found))];
+    Block::Facts { rows }
+}
+
 fn transfers(found: &[TransferFinding]) -> Block {
     let columns = vec![
         Column::left("window"),
@@ -249,6 +263,7 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
             ),
         ),
         Pair::new("smallest delay of one way", least_delay(found)),
+        Pair::new("load adjustment", adjustment(found)),
     ];
     if let (true, Some((sent, asked))) = (found.is_lower_bound, found.offered()) {
         let told = format!(
@@ -259,6 +274,19 @@ fn capacity(found: &CapacityFigures) -> Vec<Pair> {
         rows.insert(1, Pair::new("host limited", told));
     }
     rows
+}
+
+/// Which it was, and what that means for the figure.
+fn adjustment(found: &CapacityFigures) -> String {
+    match (found.adjustment, found.may_be_short()) {
+        (Adjustment::B, _) => "type B".to_owned(),
+        (Adjustment::C, false) => "type C (multiply and retry)".to_owned(),
+        (Adjustment::C, true) => format!(
+            "type C (multiply and retry), which steps back to the bottom below {}: up to a fifth may be missing, \
+             type B finds it",
+            rate(BOTTOM_OF_C.mbps() * 1e6)
+        ),
+    }
 }
 
 fn least_delay(found: &CapacityFigures) -> String {
@@ -311,6 +339,7 @@ mod tests {
     #[test]
     fn a_capacity_that_the_host_limited_is_a_lower_bound() {
         let found = |is_lower_bound: bool| CapacityFigures {
+            adjustment: Adjustment::B,
             capacity_bit_s: 1.5e9,
             sub_interval_s: 1.0,
             asked_bit_s: Some(10e9),
@@ -338,6 +367,12 @@ mod tests {
         };
         let known = said(apart(Some(0.011)));
         assert!(known.contains("11.0 ms, known within 10.0 ms"), "{known}");
+        assert!(known.contains("\"type B\""), "{known}");
+        let of_c = |capacity_bit_s| {
+            let adjustment = Adjustment::C;
+            said(CapacityFigures { adjustment, capacity_bit_s, ..found(false) })
+        };
+        assert!(of_c(9e6).contains("type B finds it") && !of_c(20e6).contains("type B finds it"));
         let hidden = said(apart(None));
         assert!(hidden.contains("known to agree (10.0 ms)"), "{hidden}");
     }

@@ -50,6 +50,24 @@ fn the_system_keeps_what_nobody_set() {
     assert!(end.mss.is_some_and(|mss| mss > 500));
 }
 
+/// What fits into the device's largest packet goes in one, and what the kernel would have to cut does not go.
+#[test]
+fn what_nobody_may_fragment_is_as_long_as_the_device_takes_it() {
+    let devices = crate::device::Devices::here().unwrap();
+    let mtu = usize::try_from(devices.mtu("lo").unwrap()).unwrap();
+    // A length of 16 bits counts the header of IPv4, and not that of IPv6.
+    for (address, headers, longest) in [("127.0.0.1:0", 28, 65_535), ("[::1]:0", 48, 65_575)] {
+        let Ok(far) = UdpSocket::bind(address) else { continue };
+        let near = bind_udp(address.parse().unwrap(), 1 << 20).unwrap();
+        near.connect(far.local_addr().unwrap()).unwrap();
+        forbid_fragments(&near).unwrap();
+        let room = mtu.min(longest) - headers;
+        assert_eq!(send(near.as_fd(), &vec![0; room]).unwrap(), room, "{address}");
+        let refused = send(near.as_fd(), &vec![0; room + 1]).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(libc::EMSGSIZE), "{address}");
+    }
+}
+
 #[test]
 fn one_call_moves_one_message() {
     let (near, far) = pair(&Settings::default());
@@ -152,4 +170,10 @@ fn errors_name_operation_and_operand() {
     let settings = Settings { congestion: Some("nosuch".to_owned()), ..Settings::default() };
     let fault = listen("127.0.0.1:0".parse().unwrap(), &settings).unwrap_err();
     assert_eq!(fault.to_string(), "set TCP_CONGESTION to nosuch");
+}
+
+#[test]
+fn a_congestion_control_is_there_or_not_whoever_may_use_it() {
+    assert!(has_congestion("reno").unwrap(), "every kernel has it");
+    assert!(!has_congestion("nosuch").unwrap());
 }

@@ -51,7 +51,7 @@ pub(crate) struct ElementArgs {
     /// Queue of the rate or trace: 100ms, 50pkt, 64kB; "50ms codel"
     #[arg(long, value_name = "QUEUE", allow_hyphen_values = true)]
     pub(crate) queue: Option<String>,
-    /// Drop by counter (1@200,3@400/400), by chance (1%), by model (ge 1% 30%), by list (list FILE)
+    /// Drop by counter (1@200,3@400/400), by chance (1%), by model (ge 1% 30%), by size (above 1400B), by list (list FILE)
     #[arg(long, value_name = "DROPS", allow_hyphen_values = true, alias = "loss")]
     pub(crate) drop: Vec<String>,
     /// Send a packet twice: 0.1% or a counter pattern

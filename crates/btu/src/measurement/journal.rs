@@ -1,6 +1,7 @@
 //! The journal of a measurement: begun, gone on with, told what happens.
 
 use std::path::Path;
+use std::path::PathBuf;
 
 use btu_control::JournalDir;
 use btu_control::JournalError;
@@ -16,11 +17,35 @@ use super::place;
 use crate::exit::Failure;
 use crate::sign;
 
-/// A new journal of another verb, whose plan is this text.
-pub(crate) fn begin(out: &Path, plan: &str, hosts: &Disclosure) -> Result<JournalDir, Failure> {
-    let mut journal = JournalDir::create(out, plan, None, hosts).map_err(not_created)?;
+/// A new journal of another verb, whose plan is this text, in the directory that is named or a default one.
+pub(crate) fn begin(
+    named: Option<&Path>,
+    default: impl Fn() -> PathBuf,
+    plan: &str,
+    hosts: &Disclosure,
+) -> Result<JournalDir, Failure> {
+    let mut journal = created(named, default, |out| JournalDir::create(out, plan, None, hosts))?;
     note(&mut journal, "started", "a new measurement")?;
     Ok(journal)
+}
+
+/// A new journal in the directory that is named, or in the first default one that nobody else takes meanwhile.
+pub(crate) fn created(
+    named: Option<&Path>,
+    default: impl Fn() -> PathBuf,
+    create: impl Fn(&Path) -> Result<JournalDir, JournalError>,
+) -> Result<JournalDir, Failure> {
+    let mut tries = 1;
+    loop {
+        match create(&named.map_or_else(&default, Path::to_owned)) {
+            Err(JournalError::Locked { .. } | JournalError::NotEmpty { .. })
+                if named.is_none() && tries < TRIES =>
+            {
+                tries += 1;
+            }
+            made => return made.map_err(not_created),
+        }
+    }
 }
 
 /// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
@@ -65,5 +90,31 @@ pub(crate) fn journal_failure(error: JournalError) -> Failure {
         JournalError::Locked { .. } | JournalError::NotAResult { .. } => Failure::usage(error),
         JournalError::Io { .. } | JournalError::Unreadable { .. } => Failure::environment(error)
             .hint("what was measured so far is kept; go on with --resume and its directory"),
+    }
+}
+
+/// So many others may begin in the same second.
+const TRIES: u32 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    /// Two that begin in the same second have one default name.
+    #[test]
+    fn a_default_directory_that_others_take_meanwhile_is_left_for_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |number: u32| folder.path().join(number.to_string());
+        let make = |out: &Path| JournalDir::create(out, "", None, &Disclosure::default());
+        let held = make(&named(0)).unwrap();
+        std::fs::create_dir(named(1)).unwrap();
+        std::fs::write(named(1).join("notes.txt"), "mine").unwrap();
+        let tried = std::cell::Cell::new(0);
+        let default = || named(tried.replace(tried.get() + 1));
+        assert_eq!(created(None, default, make).unwrap().path(), named(2));
+        let refused = created(Some(held.path()), default, make).unwrap_err();
+        assert!(refused.exit == Exit::Usage, "{:#}", refused.cause);
+        assert_eq!(tried.get(), 3, "who names a directory means that one");
     }
 }

@@ -74,8 +74,8 @@ fn fresh(
     hosts: &Disclosure,
     lines: Vec<Line>,
 ) -> Result<(JournalDir, Vec<Line>), Failure> {
-    let out = args.out.clone().unwrap_or_else(|| default_out(plan));
-    let mut journal = journal::begin(&out, &plan.to_toml(), hosts)?;
+    let mut journal =
+        journal::begin(args.out.as_deref(), || default_out(plan), &plan.to_toml(), hosts)?;
     for line in &lines {
         journal.keep(line).map_err(journal::journal_failure)?;
     }

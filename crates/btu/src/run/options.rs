@@ -197,7 +197,7 @@ fn price(text: &str) -> Result<String, String> {
     let number = &amount[..amount.len() - currency.len()];
     let legal = currency.len() == 3
         && currency.chars().all(|c| c.is_ascii_uppercase())
-        && number.parse::<f64>().is_ok()
+        && number.parse::<f64>().is_ok_and(f64::is_finite)
         && (is_date(date) || !text.contains('@'));
     if legal { Ok(text.to_owned()) } else { Err("write 2900USD or 2900USD@2026-11".to_owned()) }
 }
@@ -256,6 +256,7 @@ mod tests {
             "2900",
             "USD",
             "2900usd",
+            &format!("{}USD", "9".repeat(400)),
             "2900USD@",
             "2900USD@soon",
             "2900USD@2026-13",

@@ -66,16 +66,17 @@ pub(super) fn start(args: &RunArgs, interrupt: &Interrupt) -> Result<Start, Fail
 /// Prepares a new run.
 fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let options::Planned { mut plan, given } = args.plan()?;
-    let out = args.out.clone().unwrap_or_else(|| place::default_out(&plan, jiff::Timestamp::now()));
-    place::free(&out)?;
+    args.out.as_deref().map_or(Ok(()), place::free)?;
     if !args.quiet {
         warn(&plan);
     }
     let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
     let Made { runner, loss } = make(args, &mut plan, directory, &mut hosts, (interrupt, None))?;
-    let mut journal = JournalDir::create(&out, &plan.to_toml(), given.as_deref(), &hosts)
-        .map_err(journal::not_created)?;
+    let default = || place::default_out(&plan, jiff::Timestamp::now());
+    let mut journal = journal::created(args.out.as_deref(), default, |out| {
+        JournalDir::create(out, &plan.to_toml(), given.as_deref(), &hosts)
+    })?;
     journal::note(&mut journal, "started", "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner, loss })
 }

@@ -56,6 +56,7 @@ use super::words::Word;
 
 pub(super) use self::clocks::Between;
 pub(super) use self::probe::capacity;
+pub(super) use self::probe::path_mtu;
 pub(super) use self::probe::responsiveness;
 
 /// What is carried.

@@ -1,12 +1,13 @@
 //! From the tests of a scenario to flows that the engine can carry.
 
+mod media;
 mod offers;
 mod phase;
+mod until;
 
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::anyhow;
 use btu_core::cell::Role;
@@ -32,9 +33,11 @@ use btu_engine::traffic::QuicSettings;
 use btu_sys::socket::Settings;
 
 use super::scenario;
-use super::words;
 use super::words::OF_A_TALK;
 use crate::exit::Failure;
+
+pub(crate) use media::Played;
+pub(crate) use until::Until;
 
 /// Where the hosts of a scenario are.
 pub(crate) trait Layout {
@@ -43,6 +46,9 @@ pub(crate) trait Layout {
 
     /// The address at which a host receives from another; an error where the two are not joined.
     fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure>;
+
+    /// How long the last datagrams may be under way, where both ends of a flow are in this process.
+    fn linger(&self) -> Option<Nanos>;
 }
 
 /// A flow with what its sample says of it.
@@ -90,11 +96,12 @@ impl Talked {
     }
 }
 
-/// What a cluster sends: flows on a schedule, and conversations.
+/// What a cluster sends: flows on a schedule, conversations, and media that follow reports.
 #[derive(Debug, Default)]
 pub(crate) struct Cast {
     pub(crate) flows: Vec<Named>,
     pub(crate) talks: Vec<Talked>,
+    pub(crate) media: Vec<Played>,
 }
 
 impl Cast {
@@ -102,7 +109,8 @@ impl Cast {
     pub(crate) fn blocks(&self) -> usize {
         let of_flows = self.flows.iter().map(Named::blocks);
         let of_talks = self.talks.iter().map(|_| OF_A_FLOW);
-        of_flows.chain(of_talks).fold(0, usize::saturating_add)
+        let of_media = self.media.iter().map(Played::blocks);
+        of_flows.chain(of_talks).chain(of_media).fold(0, usize::saturating_add)
     }
 }
 
@@ -142,6 +150,12 @@ impl Drawing<'_> {
                 if session == 1 { streams.clone() } else { streams.part(u64::from(session)) };
             match test.traffic.train(&streams) {
                 Some(Train::Closed(train)) => self.talk(test, train, &streams, session)?,
+                Some(Train::Media(media)) => {
+                    let layout = (self.hosts, self.until);
+                    let played = media::played(test, media, &streams, session, layout)?;
+                    self.count(played.blocks())?;
+                    self.cast.media.push(played);
+                }
                 Some(Train::Open(train)) => {
                     self.schedule(test, train, &streams, [session, sessions])?;
                 }
@@ -220,26 +234,6 @@ impl Named {
             }
         };
         (u64::try_from(count).unwrap_or(u64::MAX), bytes.count())
-    }
-}
-
-/// What bounds flows that are drawn, and what ends a conversation that does not end by itself.
-#[derive(Clone, Debug)]
-pub(crate) struct Until {
-    pub(crate) patience: Nanos,
-    pub(crate) cancel: Arc<AtomicBool>,
-    /// Of all flows together: memory is kept for each.
-    pub(crate) most_blocks: usize,
-}
-
-impl Until {
-    /// Why more is not drawn.
-    fn too_many(&self) -> String {
-        let (left, most) = (self.most_blocks, words::MOST_BLOCKS);
-        if left < most {
-            return format!("more than the {left} blocks that are left of {most}");
-        }
-        format!("more than {left} blocks")
     }
 }
 

@@ -8,10 +8,12 @@ use std::net::Ipv4Addr;
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
+use btu_core::units::Nanos;
 use btu_engine::Place;
 use btu_testbed::local::BlackBoxes;
 
 use super::expand::Layout;
+use super::path::LINGER;
 use super::scenario;
 use crate::exit::Failure;
 
@@ -62,6 +64,10 @@ impl Layout for Joined {
 
     fn address(&self, from: Role, to: Role) -> Result<IpAddr, Failure> {
         if from == to { Err(one_host(from, to)) } else { Ok(Ipv4Addr::UNSPECIFIED.into()) }
+    }
+
+    fn linger(&self) -> Option<Nanos> {
+        Some(LINGER)
     }
 }
 

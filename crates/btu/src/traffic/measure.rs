@@ -18,17 +18,18 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::CapacitySample;
+use btu_core::traffic::probe::PathMtuSample;
 use btu_core::traffic::probe::ProbeSample;
 use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
-use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::files::Files;
 use btu_engine::probe::observe;
 use btu_engine::traffic as engine;
+use btu_engine::traffic::CapacityOrder;
 use btu_engine::traffic::Job;
 use btu_engine::traffic::JobEnd;
 use btu_engine::traffic::Watch;
@@ -38,6 +39,7 @@ use super::distant;
 use super::expand;
 use super::expand::Cast;
 use super::expand::Layout;
+use super::expand::Played;
 use super::expand::Said;
 use super::expand::Until;
 use super::gauge::Gauge;
@@ -158,7 +160,8 @@ fn probed(
     let found = match hosts {
         Hosts::Apart(peers) => ask(
             probe,
-            |datagram, time| distant::capacity(peers, datagram, time, cancel),
+            |order| distant::capacity(peers, order, cancel),
+            |timer| distant::path_mtu(peers, timer, cancel),
             |interval, most| distant::responsiveness(peers, interval, most, cancel),
         ),
         Hosts::Here(testbed) => {
@@ -167,7 +170,8 @@ fn probed(
             let way = Way { near: &near, far: &far, address };
             ask(
                 probe,
-                |datagram, time| engine::capacity(&way, datagram, time, cancel),
+                |order| engine::capacity(&way, order, cancel),
+                |timer| engine::path_mtu(&way, timer, cancel),
                 |interval, most| engine::responsiveness(&way, interval, most, cancel),
             )
         }
@@ -181,12 +185,22 @@ fn probed(
 /// Lets a probe be done by whoever does those of its kind.
 fn ask(
     probe: &Probe,
-    capacity: impl FnOnce(Bytes, Nanos) -> Result<CapacitySample, EngineError>,
+    capacity: impl FnOnce(CapacityOrder) -> Result<CapacitySample, EngineError>,
+    path_mtu: impl FnOnce(Nanos) -> Result<PathMtuSample, EngineError>,
     responsiveness: impl FnOnce(Nanos, u32) -> Result<ResponsivenessSample, EngineError>,
 ) -> Result<ProbeSample, EngineError> {
     match *probe {
-        Probe::Capacity { time_ns, datagram_bytes } => {
-            capacity(datagram_bytes, time_ns).map(ProbeSample::Capacity)
+        Probe::Capacity { time_ns: time, datagram_bytes: datagram, adjustment } => {
+            capacity(CapacityOrder { datagram, time, adjustment }).map(ProbeSample::Capacity)
+        }
+        // Without it a method goes on as if packets of 1500 bytes came through, and says so.
+        Probe::PathMtu { timer_ns } => {
+            let not_known = |cause: EngineError| PathMtuSample {
+                unavailable: Some(cause.sentence()),
+                timer_ns,
+                ..PathMtuSample::default()
+            };
+            Ok(ProbeSample::PathMtu(path_mtu(timer_ns).unwrap_or_else(not_known)))
         }
         Probe::Responsiveness { interval_ns, intervals } => {
             responsiveness(interval_ns, intervals).map(ProbeSample::Responsiveness)
@@ -224,19 +238,24 @@ impl Stage<'_> {
             stall: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
         };
-        for talk in &cast.talks {
-            let moved = Arc::clone(&talk.dialogue.moved);
+        let of_talks = cast.talks.iter().map(|talk| &talk.dialogue.moved);
+        for moved in of_talks.chain(cast.media.iter().map(|one| &one.flow.moved)) {
+            let moved = Arc::clone(moved);
             self.gauge.add(move || moved.load(Relaxed));
         }
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();
-            let talks: Vec<_> = talks
+            let mut talks: Vec<_> = talks
                 .map(|talk| {
                     let (said, dialogue) = talk.parts();
                     let talking = move || Ok(conversation(said, engine::converse(dialogue)?));
                     scope.spawn(talking)
                 })
                 .collect();
+            talks.extend(cast.media.into_iter().map(|one| {
+                let Played { said, flow } = one;
+                scope.spawn(move || Ok(conversation(said, engine::play(flow)?)))
+            }));
             let see = |watch: Watch| self.gauge.add(move || watch.read());
             let none = flows.is_empty();
             let ended = if none { Ok(JobEnd::default()) } else { engine::run_seen(&job, see) };

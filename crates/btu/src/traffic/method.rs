@@ -25,6 +25,13 @@ pub(super) fn plan(args: &MethodArgs) -> Result<Plan, Failure> {
     if !args.frames.is_empty() {
         course.frames = frames(method, &args.frames)?;
     }
+    if let Some(adjustment) = args.adjustment {
+        if method.name != ADJUSTED {
+            let cause = anyhow!("--adjustment: {} has no rate that is adjusted", method.name);
+            return Err(Failure::usage(cause).hint(format!("it belongs to {ADJUSTED}")));
+        }
+        course.adjustment = adjustment;
+    }
     course.repeats = args.repeats.unwrap_or(course.repeats);
     let seed = args.path.seed.unwrap_or_else(crate::measurement::fresh_seed);
     let plan = Plan {
@@ -61,5 +68,7 @@ fn frames(method: &Method, asked: &[u32]) -> Result<Vec<u32>, Failure> {
     Ok(sizes)
 }
 
+/// The method whose rate follows its receiver.
+const ADJUSTED: &str = "rfc9097";
 /// Shorter trials measure the scheduler.
 const TIMES: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(50)..=LONGEST_TRIAL;

@@ -42,7 +42,7 @@ pub(super) fn of(
     }
     for cell in &plan.cells {
         let (needed, time) = match &cell.probe {
-            Some(probe @ Probe::Capacity { .. }) => (1, probe.longest()),
+            Some(probe @ (Probe::Capacity { .. } | Probe::PathMtu { .. })) => (1, probe.longest()),
             Some(probe @ Probe::Responsiveness { .. }) => (words::OF_A_PROBE, probe.longest()),
             None => of_passes(plan, (cell, file), interrupt)?,
         };

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::cell::Role;
+use btu_core::traffic::analysis::capacity::Adjustment;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::Nanos;
 use btu_core::units::UnitError;
@@ -64,10 +65,10 @@ pub(crate) struct FileArgs {
     #[command(flatten)]
     pub(super) far: FarArgs,
     /// Repeat what a plan.toml says
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenario", "resume"], help_heading = "Effort")]
+    #[arg(long, value_name = "FILE", conflicts_with = "resume", conflicts_with_all = OF_A_PLAN, help_heading = "Effort")]
     pub(super) plan: Option<PathBuf>,
     /// Go on with a measurement that was cut short; what it measured is not repeated
-    #[arg(long, value_name = "DIR", conflicts_with = "scenario", help_heading = "Result")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_PLAN, conflicts_with_all = ["out", "note"], help_heading = "Result")]
     pub(super) resume: Option<PathBuf>,
     /// How often the scenario is run
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Effort",
@@ -164,6 +165,10 @@ pub(crate) struct MethodArgs {
     /// Frame sizes on Ethernet, 64 to 1518 bytes, separated by commas [default: those of the text]
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', help_heading = "Effort")]
     pub(super) frames: Vec<u32>,
+    /// How the rate of rfc9097 follows its receiver: B, or C, which doubles it and tries again, and reacts faster
+    /// where the capacity is large or changes meanwhile [default: B]
+    #[arg(long, value_name = "B|C", help_heading = "Effort")]
+    pub(super) adjustment: Option<Adjustment>,
     /// How often a search is repeated [default: what the method's text asks for]
     #[arg(long, value_name = "NUMBER", help_heading = "Effort",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -345,6 +350,30 @@ impl TrafficArgs {
         }
     }
 }
+
+/// What stands in a plan: nobody chooses it beside one.
+const OF_A_PLAN: [&str; 20] = [
+    "scenario",
+    "map",
+    "passes",
+    "wire",
+    "stall",
+    "seed",
+    "delay",
+    "rtt",
+    "rate",
+    "trace",
+    "queue",
+    "drop",
+    "duplicate",
+    "corrupt",
+    "hold",
+    "jitter",
+    "reorder",
+    "up",
+    "down",
+    "chain",
+];
 
 const AFTER: &str = "\
 Examples:

@@ -197,6 +197,10 @@ impl Layout for Testbed {
         let path = if self.link.is_some() { Path::Emulated } else { Path::Direct };
         self.local.address_from(from, to, path).ok_or_else(|| joined::one_host(from, to))
     }
+
+    fn linger(&self) -> Option<Nanos> {
+        Some(Self::linger(self))
+    }
 }
 
 /// The same on every machine, never the system's default by accident.

@@ -64,6 +64,10 @@ impl Layout for Apart {
                 .hint("write the connections of each host in a scenario of its own")),
         }
     }
+
+    fn linger(&self) -> Option<Nanos> {
+        None
+    }
 }
 
 /// Why two black boxes exchange nothing.

@@ -175,6 +175,10 @@ fn figures(run: &RunSample) -> String {
             let at_least = if found.is_lower_bound { "at least " } else { "" };
             format!(": {at_least}{} Mb/s at the IP layer", four_digits(found.capacity_bit_s / 1e6))
         }),
+        Some(ProbeSample::PathMtu(sample)) => {
+            let found = sample.figures().path_mtu;
+            found.map_or_else(String::new, |mtu| format!(": {} B", mtu.count()))
+        }
         Some(ProbeSample::Responsiveness(sample)) => sample
             .figures()
             .map_or_else(String::new, |found| format!(": {:.0} round trips a minute", found.rpm)),
@@ -188,6 +192,8 @@ fn figures(run: &RunSample) -> String {
 
 /// More would change with every look; below one, thousandths.
 fn four_digits(value: f64) -> String {
+    // A sum of nothing is a negative zero.
+    let value = value + 0.0;
     let decimals = [1000.0, 100.0, 10.0].iter().filter(|from| value < **from).count();
     format!("{value:.decimals$}")
 }

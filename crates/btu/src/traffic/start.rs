@@ -96,8 +96,7 @@ pub(super) fn start(wanted: Wanted<'_>, interrupt: &Interrupt) -> Result<Started
 }
 
 fn fresh(plan: &Plan, output: &OutputArgs, facts: &Disclosure) -> Result<JournalDir, Failure> {
-    let out = output.out.clone().unwrap_or_else(|| default_out(plan));
-    journal::begin(&out, &plan.to_toml(), facts)
+    journal::begin(output.out.as_deref(), || default_out(plan), &plan.to_toml(), facts)
 }
 
 /// Where a result goes that nobody named a place for.

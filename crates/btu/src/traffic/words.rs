@@ -54,6 +54,11 @@ pub(crate) enum Word {
         /// The number of the job.
         job: u32,
     },
+    /// Wants probes of a path MTU answered.
+    PathMtu {
+        /// The number of the job: of every one another.
+        job: u32,
+    },
     /// Wants the ends of a cluster.
     Prepare(Box<Preparation>),
     /// Wants a part of what was seen.

@@ -36,6 +36,7 @@ mod first_part;
 mod html;
 mod link;
 mod manual;
+mod media;
 mod model;
 mod parsers;
 mod pingpong;

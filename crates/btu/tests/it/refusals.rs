@@ -158,3 +158,36 @@ fn an_error_leaves_stdout_empty_with_json_too() {
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
     }
 }
+
+/// Nothing of a plan that is repeated, or of a measurement that is gone on with, is chosen anew without a word.
+#[test]
+fn traffic_that_is_repeated_or_gone_on_with_takes_no_option_that_it_would_not_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    for [begun, more, value] in [
+        ["--plan", "--rate", "1Mbit/s"],
+        ["--plan", "--passes", "3"],
+        ["--plan", "--seed", "9"],
+        ["--plan", "--stall", "1s"],
+        ["--plan", "--map", "a=test"],
+        ["--resume", "--delay", "5ms"],
+        ["--resume", "--out", "x"],
+        ["--resume", "--note", "hello"],
+        ["--resume", "--wire", "ip"],
+    ] {
+        let (code, said) = told(folder.path(), &["traffic", begun, "p", more, value]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("cannot be used with"), "{begun} {more}: {said}");
+    }
+}
+
+#[test]
+fn a_congestion_control_that_no_kernel_has_is_missing_before_anything_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = "[[cluster]]\n[[cluster.test]]\npath = \"test -> active\"\n\
+                    type = \"full(duration=1 s)\"\ntransport = \"tcp(congestion=nosuch)\"\n";
+    std::fs::write(folder.path().join("a.toml"), scenario).unwrap();
+    let (code, said) = told(folder.path(), &["traffic", "a.toml", "--out", "out", "--quiet"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("tcp(congestion=nosuch): this kernel has no such"), "{said}");
+    assert!(said.contains("it lists ") && !folder.path().join("out").exists(), "{said}");
+}

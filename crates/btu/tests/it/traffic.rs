@@ -214,7 +214,7 @@ fn an_interrupted_sweep_goes_on_where_it_stopped() {
 }
 
 /// T15: every model, all at once, the one that wants a recording with its example; those that wait for no answer
-/// over datagrams, too. What is asked for is what was drawn, to the byte, however heavy the tails
+/// over datagrams, too, and those that follow reports with the fixed rate that they have over streams. What is asked for is what was drawn, to the byte, however heavy the tails
 /// of a law are, and over streams all of it arrives: rates are those of the train.
 #[test]
 fn t15_every_model_can_be_sent() {
@@ -227,7 +227,10 @@ fn t15_every_model_can_be_sent() {
     let open = sent.iter().filter(|model| model["feedback"] == "open").copied();
     let open: Vec<&Value> = open.collect();
     assert!(open.len() > 10, "{open:?}");
-    for (transport, models) in [("tcp", &sent), ("udp", &open), ("quic", &sent)] {
+    let follow = sent.iter().filter(|model| model["feedback"] == "reports").copied();
+    let over_udp: Vec<&Value> = open.iter().copied().chain(follow).collect();
+    assert!(over_udp.len() > open.len(), "{over_udp:?}");
+    for (transport, models) in [("tcp", &sent), ("udp", &over_udp), ("quic", &sent)] {
         all_are_sent(models, transport);
     }
 }
@@ -239,7 +242,7 @@ fn all_are_sent(models: &[&Value], transport: &str) {
         let name = model["name"].as_str().unwrap();
         let path = format!("path = \"test -> active\"\ntransport = \"{transport}\"");
         let drain = if model["feedback"] == "open" { "drain = \"yes\"\n" } else { "" };
-        let sent = sent(name);
+        let sent = over(name, transport);
         format!("[[cluster.test]]\nname = \"{name}\"\n{path}\n{drain}type = \"{sent}\"\n")
     };
     let tests: String = models.iter().map(test).collect();
@@ -287,6 +290,14 @@ fn sent(name: &str) -> String {
         _ => "",
     };
     format!("{name}({often}duration=400 ms)")
+}
+
+/// The same over a transport: over streams whoever follows reports has a fixed rate.
+fn over(name: &str, transport: &str) -> String {
+    match name {
+        "webrtc" if transport != "udp" => "webrtc(control=none, duration=400 ms)".to_owned(),
+        _ => sent(name),
+    }
 }
 
 /// All bytes of the train that this test draws from seed 1, both ways.

@@ -35,6 +35,11 @@ fn found(folder: &TempDir, args: &[&str]) -> Value {
     result["method"].clone()
 }
 
+/// The report of it as text.
+fn reported(folder: &TempDir) -> String {
+    run(btu().current_dir(folder.path()).args(["report", "out"])).unwrap()
+}
+
 fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}"))
 }
@@ -76,6 +81,7 @@ fn t13_capacity_and_round_trips_stay_within_what_the_link_allows() {
     assert!(number(capacity, "mean_bit_s") <= 10e6 * 1250.0 / 1288.0 * 1.01, "{capacity}");
     assert!(number(capacity, "least_delay_s") >= 0.005 + 1288.0 * 8.0 / 10e6);
     assert!(number(capacity, "reports") >= 1.0 && number(capacity, "capacity_bit_s") > 0.0);
+    assert_eq!(capacity["adjustment"], "B", "{capacity}");
     let folder = TempDir::new().unwrap();
     let path = ["--rate", "5Mbit/s", "--queue", "10pkt", "--delay", "20ms"];
     let method = found(&folder, &[&["responsiveness", "--time", "50ms"][..], &path[..]].concat());
@@ -87,12 +93,66 @@ fn t13_capacity_and_round_trips_stay_within_what_the_link_allows() {
     assert!(number(trips, "connections") >= 1.0);
 }
 
+/// T13: from 0.5 Mb/s on type C goes by doubling, B by ten at once; no line is faster for it.
+#[test]
+fn t13_a_capacity_search_of_type_c_doubles_its_rate_and_stays_within_the_line() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let path = ["--rate", "40Mbit/s", "--delay", "5ms"];
+    let args = ["rfc9097", "--time", "3s", "--adjustment", "C"];
+    let method = found(&folder, &[&args[..], &path[..]].concat());
+    let capacity = &method["capacities"][0];
+    assert_eq!(capacity["adjustment"], "C", "{method}");
+    let deviations = method["deviations"].to_string();
+    assert!(deviations.contains("load adjustment of type C"), "{deviations}");
+    assert!(number(capacity, "mean_bit_s") <= 40e6 * 1250.0 / 1288.0 * 1.01, "{capacity}");
+    assert!(number(capacity, "capacity_bit_s") > 0.0, "{capacity}");
+    let samples = lines(&folder.path().join("out/samples.jsonl"));
+    let search = samples.iter().find(|line| line["probe"]["reports"].is_array()).unwrap();
+    assert_eq!(search["probe"]["adjustment"], "C");
+    let reports = search["probe"]["reports"].as_array().unwrap();
+    let asked = reports.iter().filter_map(|report| report["asked_bit_s"].as_u64());
+    let first = asked.clone().find(|rate| *rate > 500_000).unwrap();
+    assert!(first < 10_000_000, "{first}");
+    let said = reported(&folder);
+    assert!(said.contains("type C (multiply and retry)"), "{said}");
+    // Only one method has a rate that is adjusted.
+    let mut command = btu();
+    command.args(["traffic", "method", "rfc2544", "--adjustment", "C", "--dry-run"]);
+    let refused = run(&mut command).unwrap_err();
+    assert!(refused.contains("--adjustment: rfc2544 has no rate that is adjusted"), "{refused}");
+}
+
+/// A path that loses what is larger than 1400 bytes without a word: found to the byte, and TCP does not get stuck in it.
+#[test]
+fn t13_a_path_mtu_is_found_to_the_byte_and_used() {
+    needs!();
+    let folder = TempDir::new().unwrap();
+    let path =
+        ["--rate", "5Mbit/s", "--delay", "10ms", "--queue", "20pkt", "--drop", "above 1400B"];
+    let method = found(&folder, &[&["rfc6349", "--time", "300ms"][..], &path[..]].concat());
+    let mtu = &method["path_mtu"];
+    assert_eq!((&mtu["path_mtu_bytes"], &mtu["exact"]), (&1400.into(), &true.into()), "{mtu}");
+    assert_eq!(mtu["device_mtu_bytes"], 1500, "{mtu}");
+    let transfers = method["transfers"].as_array().unwrap();
+    assert_eq!(transfers.len(), 5, "{method}");
+    for transfer in transfers {
+        let goodput = number(transfer, "goodput_bit_s");
+        // Segments of 1400 bytes carry 1348 and take 1438 on the line.
+        assert!(goodput > 0.0 && goodput <= 5e6 * 1348.0 / 1438.0 * 1.01, "{transfer}");
+    }
+    let said = reported(&folder);
+    assert!(said.contains("1400 B") && said.contains("the device sends 1500 B"), "{said}");
+}
+
 #[test]
 fn t13_tcp_over_its_window_is_held_against_what_was_measured_before() {
     needs!();
     let folder = TempDir::new().unwrap();
     let path = ["--rate", "5Mbit/s", "--delay", "10ms", "--queue", "20pkt"];
     let method = found(&folder, &[&["rfc6349", "--time", "300ms"][..], &path[..]].concat());
+    let mtu = &method["path_mtu"];
+    assert_eq!((&mtu["path_mtu_bytes"], &mtu["exact"]), (&1500.into(), &true.into()), "{mtu}");
     let transfers = method["transfers"].as_array().unwrap();
     assert!(!transfers.is_empty(), "{method}");
     for transfer in transfers {

@@ -14,6 +14,7 @@ const EXACT: &[&[&str]] = &[
     &["drop 1@7,3@20/20", "delay 10ms"],
     &["drop 10%", "delay 1ms", "jitter normal(2ms,1ms)"],
     &["drop ge 5% 30% 90% 1%", "duplicate 5%", "corrupt 3%"],
+    &["drop above 1000B", "drop 1@4/10", "delay 1ms"],
     &["drop 4state 5% 40% 10% 60% 1%", "hold 2@9/30 5ms"],
     &["duplicate 1@3/10", "drop 1@4/10 phase 5", "hold 1@10/10 3pkt"],
     &["trace up queue 40pkt", "drop 5%"],

@@ -5,6 +5,9 @@ use statrs::distribution::ContinuousCDF as _;
 
 use super::bench::Bench;
 use super::bench::segments;
+use crate::link::Packet;
+use crate::link::Slot;
+use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// 10^6 packets as the check asks; unoptimised builds take fewer.
@@ -55,6 +58,23 @@ fn lost(element: &str, seed: u64) -> Vec<bool> {
     }
     bench.check();
     lost
+}
+
+/// A super-packet of five segments and a shorter end: what is too large of it goes, the end passes.
+#[test]
+fn packets_that_are_too_large_are_lost_and_no_others() {
+    let of = |size: u64| {
+        let mut bench = Bench::new(&[&format!("drop above {size}B")]);
+        let (header, segment) = (Bytes::new(52), Bytes::new(1448));
+        let payload = Bytes::new(5 * 1448 + 100);
+        bench.push(Packet::segmented(Slot(1), header, segment, payload, Nanos::ZERO));
+        bench.push(Packet::single(Slot(2), Bytes::new(size), Nanos::ZERO));
+        bench.push(Packet::single(Slot(3), Bytes::new(size + 1), Nanos::ZERO));
+        while bench.pop(Nanos::ZERO).is_some() {}
+        bench.check();
+        bench.out.iter().map(Packet::count).sum::<u32>()
+    };
+    assert_eq!([of(1500), of(1499), of(152), of(151)], [6 + 1, 1 + 1, 1 + 1, 1]);
 }
 
 fn chi_squared_p(statistic: f64, freedom: f64) -> f64 {

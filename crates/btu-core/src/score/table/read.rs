@@ -100,7 +100,7 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         bases,
         sizes,
         is_result,
-        seen: BTreeSet::new(),
+        seen: BTreeMap::new(),
         left_out: 0,
         unknown: BTreeSet::new(),
     };
@@ -233,13 +233,32 @@ impl Bases {
     }
 }
 
+/// The repeats of one cell that were read.
+#[derive(Debug, Default)]
+struct Repeats {
+    numbers: BTreeSet<u64>,
+    /// All up to this one are taken.
+    counted: u64,
+}
+
+impl Repeats {
+    /// The first number that no row has.
+    fn next(&mut self) -> u64 {
+        while self.numbers.contains(&(self.counted + 1)) {
+            self.counted += 1;
+        }
+        self.counted + 1
+    }
+}
+
 /// Reads the rows one by one.
 #[derive(Debug)]
 struct Reader {
     bases: Bases,
     sizes: BTreeMap<String, u64>,
     is_result: bool,
-    seen: BTreeSet<(String, u64)>,
+    /// The repeats of each cell.
+    seen: BTreeMap<String, Repeats>,
     left_out: usize,
     /// Activities that nothing says a word of.
     unknown: BTreeSet<String>,
@@ -285,11 +304,10 @@ impl Reader {
     /// The number of the repeat; rows without one are counted. Names the cell in its place.
     fn repeat(&mut self, cell: &mut Object<'_>, name: &str) -> Result<u64, TableError> {
         let given = cell.whole("repeat")?;
-        let next =
-            (1..u64::MAX).find(|n| !self.seen.contains(&(name.to_owned(), *n))).unwrap_or(u64::MAX);
-        let repeat = given.unwrap_or(next);
+        let seen = self.seen.entry(name.to_owned()).or_default();
+        let repeat = given.unwrap_or_else(|| seen.next());
         cell.place = format!("{} ({name}, repeat {repeat})", cell.place);
-        if !self.seen.insert((name.to_owned(), repeat)) {
+        if !seen.numbers.insert(repeat) {
             return Err(cell.contradiction("this cell and repeat stand in the table twice"));
         }
         Ok(repeat)

@@ -16,11 +16,18 @@ fn error(fields: &str) -> String {
 }
 
 #[test]
-fn quotients_beyond_what_a_number_holds_are_refused() {
-    let rate = error(r#""activity": "none", "bits": 1e308, "seconds": 1e-308"#);
-    assert!(rate.contains("bits / seconds = inf"), "{rate}");
-    let slow = error(r#""activity": "cpu", "bits": 1, "seconds": 1, "activity_rate": 1e-320"#);
-    assert!(slow.contains("base / activity_rate = inf"), "{slow}");
+fn numbers_of_which_no_mean_could_be_told_are_refused() {
+    let rate = error(r#""activity": "none", "bits": 1e308, "seconds": 1"#);
+    assert!(
+        rate.contains("].bits: 1e+308: a number above 0 is expected (bits), 1e-100 to 1e100"),
+        "{rate}"
+    );
+    let slow = error(r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 1e-320"#);
+    assert!(slow.contains("1e-100 to 1e100"), "{slow}");
+    let most = row(r#""activity": "cpu", "goodput_mbps": 1e100, "slowdown": 1e100"#);
+    let found = score_table(&table(&[most.clone(), most])).unwrap();
+    let means = [found.goodput_am_mbps, found.penalty_percent, found.penalty_classic_percent];
+    assert!(means.iter().all(|mean| mean.unwrap().is_finite()), "{means:?}");
 }
 
 /// Repeats of 1 and 4 Mb/s at base 100: rates 50 and 12.5 are slowdowns 2 and 8.
@@ -43,7 +50,12 @@ fn rates_and_repeats_are_folded() {
 #[test]
 fn rows_without_a_number_are_repeats_in_order() {
     let twice = row(r#""activity": "none", "bits": 1e6, "seconds": 1"#);
-    assert_eq!(score_table(&table(&[twice.clone(), twice])).unwrap().cells, 1);
+    assert_eq!(score_table(&table(&[twice.clone(), twice.clone()])).unwrap().cells, 1);
+    let second = row(r#""activity": "none", "repeat": 2, "bits": 1e6, "seconds": 1"#);
+    let found = score_table(&table(&[second.clone(), twice.clone(), twice.clone()])).unwrap();
+    assert_eq!((found.cells, found.rows), (1, 3), "1 and 3 are free");
+    let error = score_table(&table(&[twice.clone(), twice, second])).unwrap_err().to_string();
+    assert!(error.contains("stand in the table twice"), "{error}");
 }
 
 #[test]

@@ -1,10 +1,22 @@
 //! The search for the maximum IP capacity of RFC 9097: a rate that goes up while nothing queues.
 
+mod retry;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use self::retry::Retry;
 use crate::units::BitRate;
 use crate::units::Nanos;
 
 /// RFC 9097, 8.1: a report each 50 ms.
 pub const FEEDBACK: Nanos = Nanos::from_millis(50);
+
+/// Below, a step back of type C leads to the bottom of the table: in each second there may be a trough.
+pub const BOTTOM_OF_C: BitRate = BitRate::new(14_000_000);
 
 /// What a receiver reports of one feedback interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,14 +27,61 @@ pub struct Feedback {
     pub delay_variation: Nanos,
 }
 
-/// The type B load adjustment of RFC 9097, section 8.1 and appendix A, from the lowest row of its table on.
+/// How the rate follows what its receiver reports, by the letters that RFC 9946 has for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adjustment {
+    /// 10 Mb/s up with each good report until the path was full, then 1 Mb/s (RFC 9097, appendix A).
+    #[default]
+    B,
+    /// Doubled with each second good report until the path was full, and again after a while: multiply and
+    /// retry (README.md and `udpst_data.c` of `BroadbandForum/obudpst`, from its version 7.5.0 on).
+    C,
+}
+
+impl Adjustment {
+    /// True of what the text of RFC 9097 has.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Adjustment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::B => "B",
+            Self::C => "C",
+        })
+    }
+}
+
+impl FromStr for Adjustment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "B" => Ok(Self::B),
+            "C" => Ok(Self::C),
+            _ => Err("write B or C".to_owned()),
+        }
+    }
+}
+
+/// The load adjustment of RFC 9097, section 8.1, from the lowest row of its table on.
 #[derive(Clone, Debug, Default)]
 pub struct CapacitySearch {
     row: usize,
     slow_adjustments: u32,
+    /// What type C has beside that.
+    retry: Option<Retry>,
 }
 
 impl CapacitySearch {
+    /// From the lowest rate on.
+    pub fn new(adjustment: Adjustment) -> Self {
+        let retry = (adjustment == Adjustment::C).then(Retry::default);
+        Self { retry, ..Self::default() }
+    }
+
     /// The rate to send at now.
     pub fn rate(&self) -> BitRate {
         row_rate(self.row)
@@ -30,25 +89,39 @@ impl CapacitySearch {
 
     /// One feedback interval is over.
     pub fn record(&mut self, feedback: Feedback) {
-        let fast = self.rate() < HIGH_SPEED;
         let errors = feedback.sequence_errors > SEQUENCE_ERRORS;
         if !errors && feedback.delay_variation < LOW_DELAY {
-            if fast && self.slow_adjustments < SLOW_ADJUSTMENTS {
-                // No step leads past the threshold of high speed.
-                self.row = (self.row + HIGH_SPEED_STEP).min(HIGH_SPEED_ROW);
-                self.slow_adjustments = 0;
-            } else {
-                self.row += 1;
-            }
-            self.row = self.row.min(ROWS - 1);
+            self.rise();
         } else if errors || feedback.delay_variation > HIGH_DELAY {
-            self.slow_adjustments += 1;
-            let step = if fast && self.slow_adjustments == SLOW_ADJUSTMENTS {
-                3 * HIGH_SPEED_STEP
-            } else {
-                1
+            self.fall();
+        }
+    }
+
+    fn rise(&mut self) {
+        if self.rate() < HIGH_SPEED && self.slow_adjustments < SLOW_ADJUSTMENTS {
+            // No step leads past the threshold of high speed.
+            self.row = match &mut self.retry {
+                None => (self.row + HIGH_SPEED_STEP).min(HIGH_SPEED_ROW),
+                Some(retry) => retry.fast(self.row, HIGH_SPEED_ROW),
             };
-            self.row = self.row.saturating_sub(step);
+            self.slow_adjustments = 0;
+        } else if self.row < ROWS - 1 {
+            self.row += 1;
+            if self.retry.as_mut().is_some_and(Retry::rose) {
+                self.slow_adjustments = 0;
+            }
+        }
+    }
+
+    fn fall(&mut self) {
+        self.slow_adjustments += 1;
+        if self.rate() < HIGH_SPEED && self.slow_adjustments == SLOW_ADJUSTMENTS {
+            self.row = self.row.saturating_sub(3 * HIGH_SPEED_STEP);
+        } else if self.row > 0 {
+            self.row -= 1;
+            if self.retry.as_mut().is_some_and(Retry::fell) {
+                self.slow_adjustments = 0;
+            }
         }
     }
 }
@@ -82,16 +155,25 @@ mod tests {
     use crate::traffic::trace::float;
     use crate::units::Bytes;
 
-    /// What a search finds of a line of `mu` with a queue of 100 ms: what is above waits, then is lost.
-    fn found(mu: u64) -> f64 {
-        let (mut search, line) = (CapacitySearch::default(), float(mu));
+    /// A line with a queue of 100 ms, and what a search saw of it: what is above waits, then is lost.
+    struct Run {
+        sample: CapacitySample,
+        /// The first report that came while the line was full.
+        full: Option<usize>,
+    }
+
+    /// Searches a line whose rate, bit/s, is asked for with the number of each report.
+    fn run(adjustment: Adjustment, reports: usize, line: impl Fn(usize) -> u64) -> Run {
+        let mut search = CapacitySearch::new(adjustment);
         let datagram_bytes = Bytes::new(1472);
         let mut sample = CapacitySample { datagram_bytes, ..CapacitySample::default() };
         let packet_bits = float(sample.packet().bits());
-        let (mut queue_ms, mut came_bits, mut told) = (0.0_f64, 0.0, 0);
-        for _ in 0..400 {
+        let (mut queue_ms, mut came_bits, mut told, mut full) = (0.0_f64, 0.0, 0, None);
+        for number in 0..reports {
+            let line = float(line(number));
             let asked_bit_s = search.rate();
             let rate = float(asked_bit_s.bit_per_second());
+            full = full.or((rate >= line).then_some(number));
             queue_ms += 50.0 * (rate / line - 1.0);
             let over = (queue_ms - 100.0).max(0.0);
             queue_ms = queue_ms.clamp(0.0, 100.0);
@@ -111,16 +193,86 @@ mod tests {
             });
             told = came;
         }
-        sample.figures().unwrap().capacity_bit_s
+        Run { sample, full }
+    }
+
+    fn capacity(run: &Run) -> f64 {
+        run.sample.figures().unwrap().capacity_bit_s
+    }
+
+    fn mbit_s(rate: u64) -> u64 {
+        rate * 1_000_000
     }
 
     #[test]
     fn t13_the_capacity_of_a_line_is_found_within_two_percent() {
-        let lines = [1_700_000, 340_000_000, 940_000_000, 2_500_000_000];
-        for mu in (5..30).map(|mbit_s| mbit_s * 1_000_000).chain(lines) {
-            let found = found(mu);
-            assert!((found / float(mu) - 1.0).abs() <= 0.02, "{found} of {mu}");
+        let fast = || [mbit_s(100), mbit_s(340), mbit_s(940), mbit_s(2_500)];
+        let of_b = (5..30).map(mbit_s).chain(fast()).chain([1_700_000]);
+        let of_c = (14..60).map(mbit_s).chain(fast()).chain([1_700_000]);
+        let of_b = of_b.map(|mu| (Adjustment::B, mu));
+        for (adjustment, mu) in of_b.chain(of_c.map(|mu| (Adjustment::C, mu))) {
+            let found = capacity(&run(adjustment, 400, |_| mu));
+            assert!((found / float(mu) - 1.0).abs() <= 0.02, "{adjustment}: {found} of {mu}");
         }
+    }
+
+    /// Its step back of 30 Mb/s leads to the bottom there, and each second has a trough in it.
+    #[test]
+    fn type_c_may_miss_a_fifth_of_a_line_below_its_step_back_and_no_more() {
+        let found = |mu: u64| capacity(&run(Adjustment::C, 200, |_| mu)) / float(mu);
+        let worst = (1..14).map(mbit_s).map(found).min_by(f64::total_cmp).unwrap();
+        assert!((0.8..0.98).contains(&worst), "{worst}");
+    }
+
+    /// B goes up by 10 Mb/s with each report, C to the double with each second one: 0.95 s to 1 Gb/s.
+    #[test]
+    fn type_c_fills_a_fast_line_in_a_fraction_of_the_reports() {
+        for (line, of_b, of_c) in [(mbit_s(940), 94, 19), (mbit_s(300), 30, 18)] {
+            let full = |adjustment| run(adjustment, 400, |_| line).full.unwrap();
+            assert_eq!([Adjustment::B, Adjustment::C].map(full), [of_b, of_c], "{line}");
+        }
+    }
+
+    /// After 5 of 10 s a line of 100 Mb/s has 400, as where a radio finds a better channel: B goes up by 1 Mb/s with
+    /// a report by then, C doubles again. A line that lost three quarters of its rate had them first.
+    #[test]
+    fn t13_a_capacity_that_changes_meanwhile_is_found_within_two_percent() {
+        let found = |adjustment, before, after| {
+            let line = move |number| if number < 100 { before } else { after };
+            capacity(&run(adjustment, 200, line)) / 1e6
+        };
+        let (slow, fast) = (mbit_s(100), mbit_s(400));
+        let [b, c] = [Adjustment::B, Adjustment::C].map(|one| found(one, slow, fast));
+        assert!((c / 400.0 - 1.0).abs() <= 0.02, "{c}");
+        assert!(b < 200.0, "{b}");
+        let fallen = found(Adjustment::C, fast, slow);
+        assert!((fallen / 400.0 - 1.0).abs() <= 0.02, "{fallen}");
+    }
+
+    /// Rows by hand: up to 8 Mb/s, then two reports of loss, the third takes back three steps of 10.
+    #[test]
+    fn type_c_doubles_steps_back_and_tries_again() {
+        let mut search = CapacitySearch::new(Adjustment::C);
+        let report = |sequence_errors| Feedback { sequence_errors, delay_variation: Nanos::ZERO };
+        let mut rates = |errors: u64, times: usize| -> Vec<u64> {
+            let mut one = || {
+                search.record(report(errors));
+                search.rate().bit_per_second() / 1_000_000
+            };
+            (0..times).map(|_| one()).collect()
+        };
+        assert_eq!(rates(0, 13), [1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 32, 64, 64]);
+        assert_eq!(rates(11, 3), [63, 62, 32]);
+        // Two of the five steps that it waits for were made on the way down.
+        assert_eq!(rates(0, 5), [33, 34, 35, 70, 70]);
+        // Now it waits for ten: what follows a full path is slower each time.
+        assert_eq!(rates(11, 3), [69, 68, 38]);
+        assert_eq!(rates(0, 9), [39, 40, 41, 42, 43, 44, 45, 46, 92]);
+        // Between the thresholds nothing moves.
+        let between = Feedback { sequence_errors: 0, delay_variation: Nanos::from_millis(60) };
+        let before = search.rate();
+        search.record(between);
+        assert_eq!(search.rate(), before);
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub(super) fn probes(course: &Course) -> Vec<Probe> {
 }
 
 fn capacity(course: &Course) -> Probe {
-    Probe::Capacity { time_ns: course.time_ns * SEARCH_TIMES, datagram_bytes: DATAGRAM }
+    let (time_ns, adjustment) = (course.time_ns * SEARCH_TIMES, course.adjustment);
+    Probe::Capacity { time_ns, datagram_bytes: DATAGRAM, adjustment }
 }
 
 fn trips(course: &Course) -> Probe {

@@ -14,6 +14,7 @@ use crate::sample::HostSample;
 use crate::sample::Outcome;
 use crate::sample::SocketOptions;
 use crate::stats::Interval;
+use crate::traffic::analysis::capacity::Adjustment;
 use crate::traffic::analysis::figures::Delays;
 use crate::traffic::analysis::figures::Figures;
 use crate::traffic::analysis::figures::Loss;
@@ -29,6 +30,8 @@ use crate::traffic::plan::Study;
 use crate::traffic::probe::CapacityReport;
 use crate::traffic::probe::CapacitySample;
 use crate::traffic::probe::ForeignProbe;
+use crate::traffic::probe::PathMtuProbe;
+use crate::traffic::probe::PathMtuSample;
 use crate::traffic::probe::ProbeSample;
 use crate::traffic::probe::ResponsivenessSample;
 use crate::traffic::probe::WorkingInterval;
@@ -141,7 +144,7 @@ fn figures(cell: &Cell, frame_bits: f64, line: f64) -> Figures {
 
 fn probed(probe: Probe, line: f64) -> ProbeSample {
     match probe {
-        Probe::Capacity { datagram_bytes, .. } => {
+        Probe::Capacity { datagram_bytes, adjustment, .. } => {
             let received = crate::traffic::analysis::figures::rounded(line * 0.05 / 10_304.0);
             let report = CapacityReport {
                 received,
@@ -151,9 +154,21 @@ fn probed(probe: Probe, line: f64) -> ProbeSample {
             let reports = vec![report; 20];
             ProbeSample::Capacity(CapacitySample {
                 datagram_bytes,
+                adjustment,
                 reports,
                 ..CapacitySample::default()
             })
+        }
+        Probe::PathMtu { timer_ns } => {
+            let came = |size_bytes| PathMtuProbe {
+                size_bytes,
+                answered_ns: Some(RTT),
+                ..PathMtuProbe::default()
+            };
+            let device_mtu_bytes = Bytes::new(1500);
+            let probes = vec![came(Bytes::new(1200)), came(device_mtu_bytes)];
+            let known = PathMtuSample { device_mtu_bytes, timer_ns, ..PathMtuSample::default() };
+            ProbeSample::PathMtu(PathMtuSample { probes, ..known })
         }
         Probe::Responsiveness { .. } => {
             let foreign = vec![ForeignProbe { connect_ns: RTT, exchange_ns: RTT }; 4];

@@ -1,6 +1,7 @@
 //! Responsiveness under working conditions: round trips per minute while connections fill the path.
 
 use super::Method;
+use super::nothing_chosen;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
@@ -21,6 +22,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     short_time: Nanos::from_millis(300),
     frames: &[],
     repeats: 1,
+    chosen: nothing_chosen,
     next,
 };
 

@@ -4,6 +4,7 @@ use super::Method;
 use super::frames::Frame;
 use super::frames::lost;
 use super::frames::throughput;
+use super::nothing_chosen;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
@@ -27,6 +28,7 @@ pub(super) static METHOD: Method = Method {
     short_time: Nanos::from_secs(2),
     frames: &[64, 128, 256, 512, 1024, 1280, 1518],
     repeats: 1,
+    chosen: nothing_chosen,
     next,
 };
 

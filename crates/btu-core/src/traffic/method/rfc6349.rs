@@ -3,9 +3,15 @@
 use super::Method;
 use super::frames::Frame;
 use super::frames::throughput;
+use super::nothing_chosen;
+use crate::traffic::analysis::path_mtu::LEAST_TIMER;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
+use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
+use crate::traffic::plan::Probe;
+use crate::traffic::probe::PathMtuFigures;
+use crate::traffic::probe::ProbeSample;
 use crate::traffic::recipe;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
@@ -14,17 +20,15 @@ use crate::units::Nanos;
 pub(in crate::traffic) static METHOD: Method = Method {
     name: "rfc6349",
     about: "transfer time ratio, TCP efficiency and buffer delay over the window",
-    source: "RFC 6349, sections 3.2 (round trip), 3.3 (bandwidth, by the throughput of full frames), 4 \
+    source: "RFC 6349, sections 3.1 (path MTU, by RFC 8899), 3.2 (round trip), 3.3 (bandwidth, by the throughput of full frames), 4 \
              (windows of a quarter to twice the bandwidth-delay product)",
-    differs: &[
-        "the path MTU is not measured (3.1): a path below 1500 B carries the frames that find its bandwidth in pieces",
-        "no window below 8 KiB",
-    ],
+    differs: &["no window below 8 KiB"],
     trial: "transfers",
     time: Nanos::from_secs(30),
     short_time: Nanos::from_secs(3),
     frames: &[],
     repeats: 1,
+    chosen: nothing_chosen,
     next,
 };
 
@@ -37,9 +41,58 @@ fn next(seen: &SoFar<'_>) -> Option<Cell> {
         scenario: recipe::bursts("burstq", recipe::TCP, Bytes::new(64), IDLE_PERIOD, IDLE),
         ..Cell::default()
     };
-    seen.until(idle, 1)
-        .or_else(|| throughput(seen, FULL_FRAME))
+    let mtu = Cell {
+        group: Group::PathMtu,
+        label: "path MTU".to_owned(),
+        x: 1.0,
+        sessions: 1,
+        probe: Some(probe(seen.course)),
+        ..Cell::default()
+    };
+    seen.until(mtu, 1)
+        .or_else(|| seen.until(idle, 1))
+        .or_else(|| throughput(seen, full_frame(path_mtu(seen).as_ref())))
         .or_else(|| WINDOWS.iter().find_map(|share| transfer(seen, *share)))
+}
+
+/// The search for the path MTU: the time that RFC 8899 asks for, and less of it in a short course.
+pub(in crate::traffic) fn probe(course: &Course) -> Probe {
+    let share = Nanos::new(course.time_ns.count() / TIMERS_OF_A_TRANSFER);
+    Probe::PathMtu { timer_ns: share.clamp(SHORTEST_TIMER, LEAST_TIMER) }
+}
+
+/// What was found of the path MTU so far.
+fn path_mtu(seen: &SoFar<'_>) -> Option<PathMtuFigures> {
+    let made = seen.made().find(|made| made.cell.group == Group::PathMtu)?;
+    match &made.run.probe {
+        Some(ProbeSample::PathMtu(sample)) => Some(sample.figures()),
+        _ => None,
+    }
+}
+
+/// The frame of the largest packet of the path; that of 1500 B where nobody knows it. Frames are counted as those of
+/// IPv4: over IPv6 the same payload is in a packet that is 20 B longer.
+pub(in crate::traffic) fn full_frame(found: Option<&PathMtuFigures>) -> Frame {
+    let known = found.and_then(|found| {
+        let beyond_ipv4 = if found.over_ipv6 { 20 } else { 0 };
+        let packet = found.path_mtu?.count().saturating_sub(beyond_ipv4);
+        u32::try_from(packet + ETHERNET).ok()
+    });
+    known.map_or(FULL_FRAME, Frame)
+}
+
+/// The transport of a transfer. Where packets of the device do not come through, segments are as small as the path
+/// wants them, whether or not its routers say so.
+fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
+    let smaller = found.and_then(|found| {
+        let headers = if found.over_ipv6 { 60 } else { 40 };
+        let mtu = found.path_mtu.filter(|mtu| *mtu < found.device)?;
+        Some(mtu.count().saturating_sub(headers).max(1))
+    });
+    match smaller {
+        Some(segment) => format!("tcp(window={window} B, mss={segment} B)"),
+        None => format!("tcp(window={window} B)"),
+    }
 }
 
 /// A full stream with a share of the bandwidth-delay product as its window.
@@ -48,10 +101,12 @@ fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
         .made()
         .find(|made| made.cell.group == Group::Idle)
         .and_then(|made| made.run.flows().next()?.least_rtt_ns)?;
-    let bandwidth = float(seen.bounds(FULL_FRAME)?.lower?.bit_per_second());
+    let mtu = path_mtu(seen);
+    let full = full_frame(mtu.as_ref());
+    let bandwidth = float(seen.bounds(full)?.lower?.bit_per_second());
     let product = bandwidth / 8.0 * rtt.seconds();
     let window = crate::traffic::analysis::figures::rounded(product * share).max(LEAST_WINDOW);
-    let transport = format!("tcp(window={window} B)");
+    let transport = transport(window, mtu.as_ref());
     let cell = Cell {
         group: Group::Transfer,
         label: format!("window {window} B, {share} of the product"),
@@ -63,8 +118,14 @@ fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
     seen.until(cell, seen.course.repeats)
 }
 
-/// The frame by which the bandwidth is measured.
-pub(in crate::traffic) const FULL_FRAME: Frame = Frame(1518);
+/// The frame by which the bandwidth is measured where nobody knows the path MTU.
+const FULL_FRAME: Frame = Frame(1518);
+/// Header and checksum of a frame.
+const ETHERNET: u64 = 18;
+/// 30 s of a transfer, 1 s of a timer.
+const TIMERS_OF_A_TRANSFER: u64 = 30;
+/// On a path without delay, while others use the CPU.
+const SHORTEST_TIMER: Nanos = Nanos::from_millis(100);
 const WINDOWS: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 2.0];
 /// Below, a connection has hardly a segment under way.
 const LEAST_WINDOW: u64 = 8 << 10;

@@ -1,8 +1,10 @@
 //! RFC 9097: the most that a path carries at the IP layer, by a rate that follows what its receiver says.
 
 use super::Method;
+use crate::traffic::analysis::capacity::Adjustment;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
+use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::units::Bytes;
@@ -16,7 +18,6 @@ pub(in crate::traffic) static METHOD: Method = Method {
     differs: &[
         "delays of one way instead of round trips",
         "messages of ours, not the protocol of RFC 9946",
-        "load adjustment of type B alone: type C, which reacts faster where a capacity changes, is not there",
         "the best sub-interval may begin with any report, not only where the one before ends",
     ],
     trial: "the search",
@@ -24,6 +25,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     short_time: Nanos::from_secs(3),
     frames: &[],
     repeats: 1,
+    chosen,
     next,
 };
 
@@ -33,10 +35,22 @@ fn next(seen: &SoFar<'_>) -> Option<Cell> {
         label: "capacity search".to_owned(),
         x: 1.0,
         sessions: 1,
-        probe: Some(Probe::Capacity { time_ns: seen.course.time_ns, datagram_bytes: DATAGRAM }),
+        probe: Some(probe(seen.course)),
         ..Cell::default()
     };
     seen.until(cell, seen.course.repeats.max(seen.plan.passes))
+}
+
+fn probe(course: &Course) -> Probe {
+    let Course { time_ns, adjustment, .. } = *course;
+    Probe::Capacity { time_ns, datagram_bytes: DATAGRAM, adjustment }
+}
+
+/// The text has type B alone.
+fn chosen(course: &Course) -> Option<String> {
+    let of_c = "load adjustment of type C (multiply and retry), as BroadbandForum/obudpst has it, in the place of \
+                type B";
+    (course.adjustment == Adjustment::C).then(|| of_c.to_owned())
 }
 
 /// UDP payload: 1250 bytes of IPv4 packet (TR-471 of the Broadband Forum).

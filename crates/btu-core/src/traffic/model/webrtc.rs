@@ -2,26 +2,39 @@
 
 use super::frames::Packets;
 use super::prelude::*;
+use crate::traffic::media::Media;
+use crate::traffic::media::Receiver;
+use crate::traffic::media::Sender;
+use crate::traffic::media::Source;
 use crate::traffic::train::Periodic;
+use crate::units::BitRate;
 
 /// Packets as the RFC 8834 family has them: Opus, 50 packets/s of 80 to 160 bytes; 30 frames/s of
 /// gamma sizes, a key frame 5 to 8 times as large each 300 frames, packets of at most 1200 bytes paced
-/// at 2.5 times the rate; reports each 50 to 100 ms. The rate is fixed: no congestion control.
+/// at 2.5 times the rate; reports each 50 to 100 ms. The rate follows these by Google Congestion Control, or is fixed.
 pub(super) static MODEL: Model = Model {
     shape: Shape {
         name: "webrtc",
         about: "a video call: speech and paced video down, reports up",
-        parameters: &[sending_rate("rate", "2500 kbit/s", "of the video"), DURATION],
+        parameters: &[
+            sending_rate("rate", "2500 kbit/s", "of the video, the most that it may be"),
+            choice("control", &["gcc", "none"], "what the rate follows"),
+            sending_rate("start", "300 kbit/s", "of the video at first, where it follows"),
+            DURATION,
+        ],
     },
-    source: "RFC 8834 and the RFCs that it names",
-    verified: Verified::No("sizes from the literature; without congestion control"),
-    variants: PLAIN,
+    source: "RFC 8834 and the RFCs that it names; draft-ietf-rmcat-gcc-02",
+    verified: Verified::No("sizes from the literature; without probes, and no codec"),
+    variants: &[variant("gcc", ""), variant("none", "control=none")],
     rates: |call| [call.number("rate") / 8.0 + 50.0 * 120.0, 100.0 / 0.075],
     train: |call, streams| {
-        let (speech, video) = (speech(streams), packets(call, streams));
-        let gap = Law::of("uniform", [ms(50.0), ms(100.0), 0.0]);
-        let reports = Renewal::new(streams, Backward, gap, Law::of("const", [100.0, 0.0, 0.0]));
-        Train::Open(merge(vec![Box::new(speech), Box::new(video), Box::new(reports)]))
+        let unhindered = unhindered(call, streams);
+        if call.word("control") == "none" {
+            return Train::Open(unhindered);
+        }
+        let receiver = Receiver::new((gap_of_reports(), streams.stream("up gap")));
+        let sender = Sender::new(source(call, streams));
+        Train::Media(Box::new(Media { sender, receiver, unhindered }))
     },
     claims: |call| {
         let mean = call.number("rate") / 8.0 / 30.0 * SHARE;
@@ -35,11 +48,9 @@ pub(super) static MODEL: Model = Model {
                 sizes.filter(|(at, _)| at % 300 != 0).map(|(_, size)| size.round()).collect()
             }),
             follows("key frame over a plain one", key(), keys),
-            follows(
-                "gap of reports",
-                Law::of("uniform", [ms(50.0), ms(100.0), 0.0]),
-                |call, streams, n| observe::gaps(call, streams, Backward, n.min(20_000)),
-            ),
+            follows("gap of reports", gap_of_reports(), |call, streams, n| {
+                observe::gaps(call, streams, Backward, n.min(20_000))
+            }),
         ];
         // Of smaller frames each is a packet.
         if mean > float(PACKET) {
@@ -50,9 +61,39 @@ pub(super) static MODEL: Model = Model {
     },
 };
 
+/// All of it at a fixed rate.
+fn unhindered(call: &Call, streams: &Streams) -> Box<dyn Open> {
+    let (speech, video) = (speech(streams), packets(call, streams));
+    let size = Law::of("const", [100.0, 0.0, 0.0]);
+    let reports = Renewal::new(streams, Backward, gap_of_reports(), size);
+    merge(vec![Box::new(speech), Box::new(video), Box::new(reports)])
+}
+
+/// The same media where the rate follows reports.
+fn source(call: &Call, streams: &Streams) -> Source {
+    let [rate, start] = ["rate", "start"].map(|name| BitRate::new(whole(call.number(name))));
+    Source {
+        speech: (opus(), streams.stream("speech")),
+        speech_period: SPEECH_PERIOD,
+        speech_rate: BitRate::new(8 * 50 * 120),
+        frame: (frame(1.0), streams.stream("size")),
+        frame_period: FRAME_PERIOD,
+        key: (key(), streams.stream("key")),
+        group: 300,
+        packet: Bytes::new(PACKET),
+        pace: PACE,
+        start: start.min(rate),
+        bounds: [LEAST.min(rate), rate],
+    }
+}
+
 fn speech(streams: &Streams) -> Periodic {
     let size = (opus(), streams.stream("speech"));
-    Periodic::new(Nanos::from_millis(20), Nanos::ZERO, 0, size)
+    Periodic::new(SPEECH_PERIOD, Nanos::ZERO, 0, size)
+}
+
+fn gap_of_reports() -> Law {
+    Law::of("uniform", [ms(50.0), ms(100.0), 0.0])
 }
 
 fn packets(call: &Call, streams: &Streams) -> Packets<Video> {
@@ -61,7 +102,7 @@ fn packets(call: &Call, streams: &Streams) -> Packets<Video> {
 
 /// 2.5 times the rate.
 fn pace(call: &Call) -> Nanos {
-    Nanos::new(whole(float(PACKET) * 8e9 / (2.5 * call.number("rate"))))
+    Nanos::new(whole(float(PACKET) * 8e9 / (PACE * call.number("rate"))))
 }
 
 /// The sizes of key frames over what plain ones in their place would have had.
@@ -112,7 +153,7 @@ impl Video {
 impl Open for Video {
     fn next(&mut self) -> Option<Arrival> {
         let bytes = Bytes::new(whole(self.size()).max(1));
-        Some(Arrival { gap: Nanos::new(33_333_333), bytes, flow: 0, direction: Forward })
+        Some(Arrival { gap: FRAME_PERIOD, bytes, flow: 0, direction: Forward })
     }
 }
 
@@ -131,6 +172,12 @@ fn opus() -> Law {
     Law::of("uniform", [80.0, 160.0, 0.0])
 }
 
+const SPEECH_PERIOD: Nanos = Nanos::from_millis(20);
+const FRAME_PERIOD: Nanos = Nanos::new(33_333_333);
+/// The rate of packets of a frame over that of the video.
+const PACE: f64 = 2.5;
+/// The least rate of a video that follows; libwebrtc: `kDefaultMinVideoBitrateBps`.
+const LEAST: BitRate = BitRate::new(30_000);
 /// The most bytes of a packet of video.
 const PACKET: u64 = 1200;
 /// What a plain frame has of the mean: one frame in 300 is 6.5 times as large.

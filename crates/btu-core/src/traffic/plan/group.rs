@@ -29,6 +29,8 @@ pub enum Group {
     Latency,
     /// Offered load as a share of mu.
     Load,
+    /// Packets that nobody may fragment, by their size (RFC 8899).
+    PathMtu,
     /// Queued bursts of rising period, milliseconds.
     Period,
     /// The scenario of a file.
@@ -61,6 +63,7 @@ impl Group {
             Self::Capacity
             | Self::Ceiling
             | Self::Idle
+            | Self::PathMtu
             | Self::Scenario
             | Self::Search
             | Self::SlowLine

@@ -1,6 +1,7 @@
 //! Plans of traffic as text and back, and what is refused.
 
 use super::*;
+use crate::traffic::analysis::capacity::Adjustment;
 
 fn plan() -> Plan {
     let cell = |id: u32| Cell {
@@ -43,20 +44,18 @@ fn a_time_beyond_the_longest_is_refused_with_its_line() {
         Plan { cells: vec![cell], ..plan() }.to_toml()
     };
     let (hour, more) = (Nanos::from_secs(3600), Nanos::from_secs(3601));
-    let datagram_bytes = Bytes::new(1222);
+    let search = |time_ns| {
+        let (datagram_bytes, adjustment) = (Bytes::new(1222), Adjustment::C);
+        probed(Probe::Capacity { time_ns, datagram_bytes, adjustment })
+    };
     let trips = |interval_ns, intervals| probed(Probe::Responsiveness { interval_ns, intervals });
-    for text in [
-        with("rfc9097", hour),
-        with(QOS, LONGEST_LOAD),
-        probed(Probe::Capacity { time_ns: hour, datagram_bytes }),
-        trips(hour, 1000),
-    ] {
+    for text in [with("rfc9097", hour), with(QOS, LONGEST_LOAD), search(hour), trips(hour, 1000)] {
         Plan::stored("plan.toml", &text).unwrap();
     }
     for (text, reason) in [
         (with("rfc9097", more), "3601000000000: write 0 to 3600000000000"),
         (with(QOS, hour), "course.time_ns: 3600000000000: write 0 to 720000000000"),
-        (probed(Probe::Capacity { time_ns: more, datagram_bytes }), ": write 0 to 3600000000000"),
+        (search(more), ": write 0 to 3600000000000"),
         (trips(more, 1), ": write 0 to 3600000000000"),
         (trips(hour, 1001), "1001: write 0 to 1000"),
     ] {

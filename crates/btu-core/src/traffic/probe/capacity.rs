@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::stats;
+use crate::traffic::analysis::capacity::Adjustment;
+use crate::traffic::analysis::capacity::BOTTOM_OF_C;
 use crate::traffic::analysis::figures::rounded;
 use crate::traffic::trace::float;
 use crate::units::BitRate;
@@ -15,6 +17,9 @@ use crate::units::Nanos;
 pub struct CapacitySample {
     /// Payload of a datagram.
     pub datagram_bytes: Bytes,
+    /// How the rate followed the reports.
+    #[serde(default, skip_serializing_if = "Adjustment::is_default")]
+    pub adjustment: Adjustment,
     /// True where its packets were those of IPv6, whose headers are longer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub over_ipv6: bool,
@@ -58,6 +63,8 @@ pub struct CapacityReport {
 /// What a capacity search found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapacityFigures {
+    /// How the rate followed the reports.
+    pub adjustment: Adjustment,
     /// The most that came in a sub-interval, bit/s at the IP layer.
     pub capacity_bit_s: f64,
     /// How long a sub-interval was, seconds.
@@ -128,6 +135,7 @@ impl CapacitySample {
         let is_lower_bound = offered.is_some_and(|offered| offered.is_short(capacity_bit_s));
         let variations: Vec<f64> = best.iter().map(|r| r.delay_variation_ns.seconds()).collect();
         Some(CapacityFigures {
+            adjustment: self.adjustment,
             capacity_bit_s,
             sub_interval_s,
             asked_bit_s: offered.map(|offered| offered.asked_bit_s),
@@ -150,6 +158,12 @@ pub const fn headers(over_ipv6: bool) -> Bytes {
 }
 
 impl CapacityFigures {
+    /// True where type C steps back to the bottom of its table, and may have found too little.
+    pub fn may_be_short(&self) -> bool {
+        self.adjustment == Adjustment::C
+            && self.capacity_bit_s < float(BOTTOM_OF_C.bit_per_second())
+    }
+
     /// What was sent in the best sub-interval and what was asked for, bit/s.
     pub fn offered(&self) -> Option<(f64, f64)> {
         self.sent_bit_s.zip(self.asked_bit_s)

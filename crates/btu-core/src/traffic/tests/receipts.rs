@@ -51,6 +51,7 @@ fn what_can_have_no_receipts_is_refused_with_its_place_and_what_to_write() {
         ("full(duration=1 s)", "tcp", "receipts: full writes back to back, and none of it is due"),
         ("telnet(duration=1 s)", "tcp", "receipts: telnet waits for answers"),
         ("web-h3(duration=1 s)", "quic", "receipts: web-h3 waits for answers"),
+        ("webrtc(duration=1 s)", "udp", "receipts: webrtc follows the reports of its receiver"),
         (
             "burst(blocksize=exp(1 kB), period=10 ms, duration=1 s)",
             "udp",

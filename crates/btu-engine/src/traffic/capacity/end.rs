@@ -108,13 +108,19 @@ impl Drop for CapacityEnd {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use btu_core::traffic::analysis::capacity::Adjustment;
     use btu_core::units::Nanos;
 
+    use super::super::CapacityOrder;
     use super::super::capacity_with;
     use super::*;
     use crate::door::Seat;
     use crate::traffic::Door;
     use crate::wait::wait_until;
+
+    fn order(time: Nanos) -> CapacityOrder {
+        CapacityOrder { datagram: Bytes::new(1000), time, adjustment: Adjustment::B }
+    }
 
     /// Whoever sends without a pause keeps nobody from ending, and all of it is counted.
     #[test]
@@ -128,7 +134,7 @@ mod tests {
         let long = Nanos::from_secs(600);
         let counted = Arc::<AtomicU64>::default();
         let moved = Arc::clone(&counted);
-        let search = move || capacity_with(&door, Bytes::new(1000), long, &flag, &moved);
+        let search = move || capacity_with(&door, order(long), &flag, &moved);
         let searching = thread::spawn(search);
         wait_until("datagrams came", || end.moved() >= 10_000);
         end.sender_has_ended();
@@ -146,7 +152,7 @@ mod tests {
         let nowhere = Door { at: (Ipv4Addr::LOCALHOST, 9).into(), seat, certificate: None };
         let long = Nanos::from_secs(3601);
         let (cancel, moved) = (AtomicBool::new(false), AtomicU64::new(0));
-        let refused = capacity_with(&nowhere, Bytes::new(1000), long, &cancel, &moved);
+        let refused = capacity_with(&nowhere, order(long), &cancel, &moved);
         let refused = refused.unwrap_err().sentence();
         assert_eq!(refused, "a capacity search of 3601s: at most 3600s");
     }

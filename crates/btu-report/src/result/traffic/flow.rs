@@ -163,11 +163,11 @@ pub struct TrafficFlowResult {
     pub mss_bytes: Option<u64>,
     /// `TCP_WINDOW_CLAMP` of the receiver; zero means none.
     pub window_clamp_bytes: Option<u64>,
-    /// CPU time of the thread that asked in a conversation, seconds.
+    /// CPU time of the thread that asked in a conversation, or sent media, seconds.
     pub asking_cpu_s: Option<f64>,
-    /// CPU time of the threads that answered, seconds.
+    /// CPU time of the threads that answered, or received media, seconds.
     pub answering_cpu_s: Option<f64>,
-    /// What the user of a conversation's application noticed; empty for other flows.
+    /// What the user of a conversation's application, or of a call, noticed; empty for other flows.
     pub noticed: Vec<NoticedResult>,
 }
 

@@ -8,10 +8,14 @@ use btu_core::traffic::findings::InPass;
 use btu_core::traffic::findings::TransferFinding;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::probe::CapacityFigures;
+use btu_core::traffic::probe::PathMtuFigures;
 use btu_core::traffic::probe::ResponsivenessFigures;
+use btu_core::units::Bytes;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
+
+use crate::traffic::path_mtu::how_found;
 
 /// What standard methods found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +26,8 @@ pub struct MethodResult {
     pub deviations: Vec<String>,
     /// By frame size.
     pub frames: Vec<FrameResult>,
+    /// The path MTU, where the method asks for it.
+    pub path_mtu: Option<PathMtuResult>,
     /// TCP over its window.
     pub transfers: Vec<TransferResult>,
     /// Capacity searches.
@@ -87,6 +93,25 @@ pub struct BackToBackResult {
     pub buffer_s: Option<f64>,
 }
 
+/// The largest packet that the path carries whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathMtuResult {
+    /// From the IP header on; null where nobody answered or nobody could search.
+    pub path_mtu_bytes: Option<u64>,
+    /// False where the search was cut off: the path may carry more.
+    pub exact: bool,
+    /// The largest packet of the device by which probes left; null where nobody could search.
+    pub device_mtu_bytes: Option<u64>,
+    /// Probes.
+    pub probes: u64,
+    /// Those that were answered.
+    pub answered_probes: u64,
+    /// How long an answer was waited for beside four times the slowest one, seconds.
+    pub timer_s: f64,
+    /// How it was found, in words, or why it was not.
+    pub found_by: String,
+}
+
 /// TCP with one window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferResult {
@@ -113,6 +138,8 @@ pub struct TransferResult {
 pub struct CapacityResult {
     /// Number of the pass.
     pub pass: u32,
+    /// How the rate followed the reports of the receiver: `B` or `C`.
+    pub adjustment: String,
     /// The most that came in a sub-interval, IP layer, bit/s.
     pub capacity_bit_s: f64,
     /// Length of a sub-interval, seconds.
@@ -170,6 +197,7 @@ pub(super) fn method(plan: &Plan, findings: &Findings) -> Option<MethodResult> {
         name: course.name.clone(),
         deviations: findings.deviations(course),
         frames: findings.frames.iter().map(frame).collect(),
+        path_mtu: findings.path_mtu.as_ref().map(path_mtu),
         transfers: findings.transfers.iter().map(transfer).collect(),
         capacities: findings.capacities.iter().map(capacity).collect(),
         responsiveness: findings.responsiveness.iter().map(responsiveness).collect(),
@@ -209,6 +237,18 @@ fn burst(found: BurstFinding) -> BackToBackResult {
     }
 }
 
+fn path_mtu(found: &PathMtuFigures) -> PathMtuResult {
+    PathMtuResult {
+        path_mtu_bytes: found.path_mtu.map(Bytes::count),
+        exact: found.is_exact,
+        device_mtu_bytes: found.unavailable.is_none().then(|| found.device.count()),
+        probes: count(found.probes),
+        answered_probes: count(found.answered),
+        timer_s: found.timer.seconds(),
+        found_by: how_found(found),
+    }
+}
+
 fn transfer(found: &TransferFinding) -> TransferResult {
     TransferResult {
         window_share: found.share,
@@ -226,6 +266,7 @@ fn capacity(one: &InPass<CapacityFigures>) -> CapacityResult {
     let found = &one.figures;
     CapacityResult {
         pass: one.pass,
+        adjustment: found.adjustment.to_string(),
         capacity_bit_s: found.capacity_bit_s,
         sub_interval_s: found.sub_interval_s,
         asked_bit_s: found.asked_bit_s,

@@ -3,9 +3,9 @@
 use super::super::silence::Reasons;
 
 const FEW_PASSES: &str = "an interval needs three passes in which all of it could be run";
-const NO_WAIT: &str = "no flow with a schedule: nothing waits behind a full stream; or nothing came, or \
+const NO_WAIT: &str = "a flow of it has no schedule (nothing waits behind a full stream), nothing came, or \
                        two clocks hide it (delay_bound_s; of flows delay_hidden)";
-const NO_DRAIN: &str = "no flow with a schedule, or none whose queue was empty at the end; or \
+const NO_DRAIN: &str = "a flow of it has no schedule, or a queue that was not empty at the end; or \
                         two clocks hide it (delay_bound_s; of flows delay_hidden)";
 const NO_MU: &str = "mu is not known: no full stream ran alone that way, and there is no knee; or this is such a stream itself";
 const NOT_SAMPLED: &str =
@@ -63,7 +63,10 @@ pub(super) const REASONS: &Reasons = &[
         "carried_rate_bit_s",
         "no run of this cell was made in which all of it could be run, it is a probe, which has no flows, or the journal is older than this figure",
     ),
-    ("transmitted_rate_bit_s", "no flow over a transport that acknowledges"),
+    (
+        "transmitted_rate_bit_s",
+        "a flow of it goes over a transport whose acknowledgements no kernel counts",
+    ),
     ("acknowledged_bytes", "no kernel keeps an account of datagrams, nor of QUIC"),
     ("offered_ratio", "no flow delivered anything within the duration"),
     ("rho", "mu is not known, a flow of the cell is a full stream, or its flows have several mu"),
@@ -132,6 +135,12 @@ pub(super) const REASONS: &Reasons = &[
     ("buffer_s", NO_LOAD),
     ("buffer_delay_percent", "round trips under load are sampled where both ends are on one host"),
     ("back_to_back", "the method sends no bursts back to back"),
+    (
+        "path_mtu",
+        "the method does not ask for the path MTU, or the journal is older than this figure",
+    ),
+    ("path_mtu_bytes", "nobody answered, or nobody could search: found_by says which"),
+    ("device_mtu_bytes", "nobody could search: found_by says why"),
     ("asked_bit_s", NO_STAMPS),
     ("sent_bit_s", NO_STAMPS),
     (

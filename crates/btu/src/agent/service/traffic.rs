@@ -101,6 +101,7 @@ impl Traffic {
                 Ok(Told::Closed {})
             }
             Word::Met { job } => self.job(job)?.met(),
+            Word::PathMtu { job } => self.path_mtu(job),
             Word::Prepare(wanted) => self.prepare(&wanted),
             Word::Read { job, from } => self.job(job)?.read(from),
             Word::Respond { job } => self.respond(job),
@@ -187,6 +188,21 @@ impl Traffic {
         let answerer = opened.map_err(|cause| cause.sentence())?;
         let talks = vec![Some(answerer.port())];
         self.jobs.insert(job, Duty::responding(answerer, room));
+        let (address, ports, drawn) = (reach.address, Vec::new(), String::new());
+        Ok(Told::Listening { address, ports, talks, drawn, certificate: None })
+    }
+
+    /// Answers probes of a path MTU.
+    fn path_mtu(&mut self, job: u32) -> Result<Told, String> {
+        if self.room(job)? == 0 {
+            return Err(
+                "probes of a path MTU need a connection, none is left of those reserved".to_owned()
+            );
+        }
+        let reach = self.reach(job);
+        let answerer = Answerer::open_path_mtu(&reach).map_err(|cause| cause.sentence())?;
+        let talks = vec![Some(answerer.port())];
+        self.jobs.insert(job, Duty::responding(answerer, 1));
         let (address, ports, drawn) = (reach.address, Vec::new(), String::new());
         Ok(Told::Listening { address, ports, talks, drawn, certificate: None })
     }

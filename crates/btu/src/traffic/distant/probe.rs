@@ -1,4 +1,4 @@
-//! Probes between this host and an agent: a capacity search, round trips under load.
+//! Probes between this host and an agent: a capacity search, a search for the path MTU, round trips under load.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,11 +13,12 @@ use btu_core::traffic::clock::Offset;
 use btu_core::traffic::plan::Probe;
 use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
+use btu_core::traffic::probe::PathMtuSample;
 use btu_core::traffic::probe::ResponsivenessSample;
-use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::traffic as engine;
+use btu_engine::traffic::CapacityOrder;
 use btu_engine::traffic::Door;
 
 use super::super::meter::Counting;
@@ -32,10 +33,10 @@ use super::account::Account;
 /// Searches the capacity of the path to the agent.
 pub(in super::super) fn capacity(
     peers: &Peers,
-    datagram: Bytes,
-    time: Nanos,
+    order: CapacityOrder,
     cancel: &AtomicBool,
 ) -> Result<CapacitySample, EngineError> {
+    let CapacityOrder { datagram, time, adjustment } = order;
     peers.admits_probes()?;
     let refused = |cause: ClockError| EngineError::Refused(cause.to_string());
     let offset = Offset::of(&peers.read_clock(FAR)?).map_err(refused)?;
@@ -45,7 +46,7 @@ pub(in super::super) fn capacity(
     with_door(peers, job, &word, time, |door| {
         let moved = Arc::<AtomicU64>::default();
         let _counting = counting(peers, &moved);
-        let (sent, late) = engine::capacity_with(door, datagram, time, cancel, &moved)?;
+        let (sent, late) = engine::capacity_with(door, order, cancel, &moved)?;
         peers.say(FAR, &Word::Sent { job, datagrams: Vec::new() })?;
         let (longest, interrupt) = (longest_report(time), cancel);
         let account = Account { peers, role: FAR, job, longest, patience: LEASE, interrupt };
@@ -59,7 +60,31 @@ pub(in super::super) fn capacity(
         let least_delay_bound_ns = Some(offset.bound_until(&after));
         let over_ipv6 = door.at.ip().to_canonical().is_ipv6();
         let datagram_bytes = datagram;
-        Ok(CapacitySample { datagram_bytes, over_ipv6, least_delay_bound_ns, sent, late, ..sample })
+        Ok(CapacitySample {
+            datagram_bytes,
+            adjustment,
+            over_ipv6,
+            least_delay_bound_ns,
+            sent,
+            late,
+            ..sample
+        })
+    })
+}
+
+/// Searches the MTU of the path to the agent.
+pub(in super::super) fn path_mtu(
+    peers: &Peers,
+    timer: Nanos,
+    cancel: &AtomicBool,
+) -> Result<PathMtuSample, EngineError> {
+    peers.admits_probes()?;
+    let job = peers.next_job();
+    let longest = Probe::PathMtu { timer_ns: timer }.longest();
+    with_door(peers, job, &Word::PathMtu { job }, longest, |door| {
+        let moved = Arc::<AtomicU64>::default();
+        let _counting = counting(peers, &moved);
+        engine::path_mtu_with(door, timer, cancel, &moved)
     })
 }
 

@@ -95,6 +95,6 @@ fn fixed(call: &Call) -> bool {
 /// Sizes of a full stream whose blocks differ, drawn once and used over and over.
 pub(super) const DRAWN_SIZES: usize = 1024;
 /// 64 bytes each are kept of every block.
-const MOST_BLOCKS: usize = 4_000_000;
+pub(super) const MOST_BLOCKS: usize = 4_000_000;
 /// Arrivals after the end that tell in which directions a train sends.
 const LOOK_BEYOND: usize = 64;

@@ -2,6 +2,7 @@
 
 use btu_core::traffic::Block;
 
+use super::super::joined::Joined;
 use super::super::peers::Apart;
 use super::offers::DRAWN_SIZES;
 use super::*;
@@ -48,6 +49,32 @@ fn a_conversation_has_the_segments_of_its_source_unless_others_are_written() {
     let written = "type = \"www-3gpp(duration=1 s)\"\ntransport = \"tcp(mss=1000 B)\"";
     assert_eq!(segments(written), [Some(1000); 400]);
     assert_eq!(segments("type = \"web-h2(duration=1 s)\""), [None; 400]);
+}
+
+/// Between hosts nothing carries the reports that it follows; on the local testbed it takes memory for its packets.
+#[test]
+fn media_are_refused_between_hosts_and_counted_on_one() {
+    let sent = |arguments: &str, layout: &dyn Layout, most_blocks| {
+        let path = "path = \"test -> active\"\ntransport = \"udp\"";
+        let test = format!("{path}\ntype = \"webrtc({arguments})\"");
+        let told = scenario::told(&format!("[[cluster]]\n[[cluster.test]]\n{test}\n")).unwrap();
+        let Block::Cluster(cluster) = &told.run else { unreachable!("one cluster") };
+        let until = Until { patience: Nanos::ZERO, cancel: Arc::default(), most_blocks };
+        flows(cluster, 2, 7, layout, &until)
+    };
+    let cast = |layout: &dyn Layout, most_blocks| sent("duration=1 s", layout, most_blocks);
+    let refused = cast(&Apart, 1 << 20).unwrap_err();
+    let reason =
+        "webrtc follows reports, which are carried between hosts of the local testbed alone";
+    assert!(refused.cause.to_string().ends_with(reason), "{:#}", refused.cause);
+    let found = cast(&Joined, 1 << 20).unwrap();
+    assert_eq!((found.media.len(), found.flows.len(), found.media[1].said.session), (2, 0, 2));
+    // Of 2.5 Mb/s 260 packets of 1200 bytes, two more for each of 30 frames, and 50 of speech.
+    assert_eq!(found.blocks(), 2 * (260 + 60 + 50 + OF_A_FLOW));
+    assert!(cast(&Joined, found.blocks()).is_ok() && cast(&Joined, found.blocks() - 1).is_err());
+    let refused = sent("rate=1 Gbit/s, duration=60 s", &Joined, usize::MAX).unwrap_err();
+    let reason = ": more than 4000000 packets in 60s";
+    assert!(refused.cause.to_string().ends_with(reason), "{:#}", refused.cause);
 }
 
 #[test]

@@ -377,6 +377,8 @@ fn standard_methods_and_sweeps_measure_the_path_to_a_paired_host() {
         let least = seconds(&found["least_delay_s"]);
         assert!(bound > 0.0 && least.is_none_or(|least| least >= bound), "{found:#?}");
         let windows = study(&["method", "rfc6349", "--quick", "--time", "100ms", "--out", "w"]);
+        let mtu = &windows["method"]["path_mtu"];
+        assert_eq!((&mtu["path_mtu_bytes"], &mtu["exact"]), (&1500.into(), &true.into()), "{mtu}");
         let transfers = windows["method"]["transfers"].as_array().unwrap();
         assert!(!transfers.is_empty(), "{windows:#?}");
         for transfer in transfers {

@@ -137,7 +137,7 @@ fn t13_rfc_6349_without_samples_of_the_round_trip_lacks_the_buffer_delay_alone()
     let here = Findings::of(&journal).transfers;
     for line in &mut journal.lines {
         if let Line::TrafficRun(run) = line {
-            run.clusters[0].flows[0].places = None;
+            run.clusters.iter_mut().for_each(|cluster| cluster.flows[0].places = None);
         }
     }
     let apart = Findings::of(&journal).transfers;
@@ -146,6 +146,81 @@ fn t13_rfc_6349_without_samples_of_the_round_trip_lacks_the_buffer_delay_alone()
         let want = TransferFigures { buffer_delay_percent: None, ..here.figures };
         assert_eq!(apart.figures, want);
     }
+}
+
+/// A journal of RFC 6349 whose probes of the path MTU came or not.
+fn over_path(probes: &[(u64, bool)], over_ipv6: bool) -> Journal {
+    journal_of(plan("rfc6349", Study::Method), &mut |next| {
+        let mut made = run(next, LINE);
+        if let Some(ProbeSample::PathMtu(sample)) = &mut made.probe {
+            let probe = |(size, comes): &(u64, bool)| PathMtuProbe {
+                size_bytes: Bytes::new(*size),
+                answered_ns: comes.then_some(RTT),
+                ..PathMtuProbe::default()
+            };
+            (sample.probes, sample.over_ipv6) = (probes.iter().map(probe).collect(), over_ipv6);
+            sample.unavailable = probes.is_empty().then(|| "nobody answers there".to_owned());
+        }
+        made
+    })
+}
+
+/// Frames that find the bandwidth are as large as the path carries them, and segments fit into its packets where its
+/// device would send larger ones.
+#[test]
+fn t13_rfc_6349_measures_with_packets_that_the_path_carries_whole() {
+    let tunnel = [(1200, true), (1400, true), (1401, false), (1401, false), (1401, false)];
+    for (probes, over_ipv6, frame, segment, mtu) in [
+        (&tunnel[..], false, 1418, Some(1360), Some(1400)),
+        (&tunnel[..], true, 1398, Some(1340), Some(1400)),
+        (&[(1200, true), (1500, true)][..], false, 1518, None, Some(1500)),
+        (&[][..], false, 1518, None, None),
+    ] {
+        let journal = over_path(probes, over_ipv6);
+        let of = |group| journal.plan.cells.iter().filter(move |cell| cell.group == group);
+        let series = format!("{frame} B");
+        assert!(of(Group::Throughput).count() > 1);
+        assert!(
+            of(Group::Throughput).all(|cell| cell.series.as_ref() == Some(&series)),
+            "{series}"
+        );
+        let said = segment.map(|segment| format!(", mss={segment} B)"));
+        let is_so = |cell: &Cell| match &said {
+            Some(said) => cell.scenario.contains(said),
+            None => !cell.scenario.contains("mss="),
+        };
+        assert!(of(Group::Transfer).count() == 5 && of(Group::Transfer).all(is_so), "{said:?}");
+        let findings = Findings::of(&journal);
+        assert_eq!(findings.path_mtu.as_ref().unwrap().path_mtu, mtu.map(Bytes::new));
+        // The segments of these connections have 1448 bytes, whatever was asked for.
+        for one in &findings.transfers {
+            close(one.ideal_bit_s, LINE * 1448.0 / f64::from(frame + 20), 0.01);
+        }
+        assert_eq!(findings.transfers.len(), 5);
+        let course = journal.plan.course.as_ref().unwrap();
+        let deviations = findings.deviations(course).join("; ");
+        let known = "waited for 0.1 s beside four round trips instead of 1 s (RFC 8899)";
+        let want = if mtu.is_some() { known } else { "is not known: nobody answers there" };
+        assert!(deviations.contains(want), "{deviations}");
+    }
+}
+
+/// The text has load adjustment B: another one is told.
+#[test]
+fn a_load_adjustment_that_was_chosen_is_a_deviation_and_stands_with_what_it_found() {
+    let of = |adjustment| {
+        let course = method::find("rfc9097").unwrap().standard();
+        let course = Course { adjustment, ..course };
+        let plan = Plan { course: Some(course.clone()), ..Plan::new(Study::Method, Vec::new(), 1) };
+        assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan.clone()));
+        let findings = Findings::of(&journal(plan));
+        (findings.capacities[0].figures.adjustment, findings.deviations(&course).join("; "))
+    };
+    let (b, said_of_b) = of(Adjustment::B);
+    let (c, said_of_c) = of(Adjustment::C);
+    assert_eq!((b, c), (Adjustment::B, Adjustment::C));
+    assert!(!said_of_b.contains("load adjustment"), "{said_of_b}");
+    assert!(said_of_c.contains("load adjustment of type C"), "{said_of_c}");
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! The sending end of media: packets when they are due, reports when they come.
+
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+use btu_core::traffic::Pace;
+use btu_core::traffic::burst::BlockRecord;
+use btu_core::traffic::burst::Fate;
+use btu_core::traffic::media::Due;
+use btu_core::traffic::media::LONGEST_REPORT;
+use btu_core::traffic::media::Report;
+use btu_core::traffic::media::Sender;
+use btu_core::units::Bytes;
+use btu_core::units::Nanos;
+use btu_sys::cpu::ThreadUse;
+use btu_sys::socket;
+use btu_sys::wait::Ready;
+
+use super::Shared;
+use crate::error::EngineError;
+use crate::traffic::answerer::to_count;
+use crate::traffic::pacer::Pacer;
+use crate::traffic::pacer::now;
+use crate::traffic::pacer::rest_until;
+
+/// A sender with its socket.
+pub(super) struct Sending<'a> {
+    pub(super) socket: &'a UdpSocket,
+    pub(super) sender: Sender,
+    pub(super) shared: &'a Shared<'a>,
+}
+
+/// What it leaves behind.
+pub(super) struct Said {
+    pub(super) sender: Sender,
+    /// Its packets, in the order of their numbers.
+    pub(super) blocks: Vec<BlockRecord>,
+    /// Packets that the kernel did not take: they count as sent and lost.
+    pub(super) refused: u64,
+    pub(super) pace: &'static str,
+    pub(super) cpu: Nanos,
+    /// When it was ended early.
+    pub(super) ended: Option<Nanos>,
+}
+
+impl Sending<'_> {
+    /// Sends until the time is over, or nobody wants it any more.
+    pub(super) fn run(self) -> Result<Said, EngineError> {
+        let Self { socket, sender, shared } = self;
+        let before = ThreadUse::now();
+        let mut ready = Ready::new(1)?;
+        ready.add_reader(socket, 0)?;
+        // Packets of frames are closer together than a sleeper is exact.
+        let mut pacer = Pacer::of(Pace::Hybrid, &mut ready)?;
+        let room = usize::try_from(sender.most_packets(shared.duration)).unwrap_or(MOST_ROOM);
+        let blocks = Vec::with_capacity(room.min(MOST_ROOM));
+        let pace = pacer.name();
+        let mut said = Said { sender, blocks, refused: 0, pace, cpu: Nanos::ZERO, ended: None };
+        let (mut data, mut space) = (vec![0x5a; LARGEST], [0; LONGEST_REPORT + 1]);
+        rest_until(shared.begin, shared.cancel);
+        loop {
+            let time = now().since(shared.begin);
+            if shared.cancel.load(Relaxed) {
+                said.ended = Some(time);
+                break;
+            }
+            if time >= shared.duration {
+                break;
+            }
+            said.hear(socket, time, &mut space);
+            while let Some(due) = said.sender.take(now().since(shared.begin)) {
+                said.say(socket, &due, shared, &mut data);
+            }
+            let next = said.sender.next_due().min(shared.duration);
+            let next = next.min(time.saturating_add(LOOK));
+            pacer
+                .until(shared.begin.saturating_add(next), &mut ready)
+                .map_err(EngineError::peer("wait"))?;
+        }
+        said.pace = pacer.name();
+        said.cpu = Nanos::new(ThreadUse::now().since(&before).cpu_ns);
+        Ok(said)
+    }
+}
+
+impl Said {
+    /// Hears what came back. What is no report is nobody's.
+    fn hear(&mut self, socket: &UdpSocket, time: Nanos, space: &mut [u8]) {
+        for _ in 0..AT_ONCE {
+            let Ok(count) = socket::recv(socket.as_fd(), space) else { return };
+            if let Some(report) = Report::read(&space[..count]) {
+                self.sender.hear(time, &report);
+            }
+        }
+    }
+
+    fn say(&mut self, socket: &UdpSocket, due: &Due, shared: &Shared<'_>, data: &mut [u8]) {
+        let head = due.head.write();
+        let length = due.size.len().clamp(head.len(), data.len());
+        data[..head.len()].copy_from_slice(&head);
+        let start = now().since(shared.begin);
+        let sent = socket::send(socket.as_fd(), &data[..length]).unwrap_or(0);
+        self.refused += u64::from(sent == 0);
+        shared.sent.store(self.sender.sent(), Relaxed);
+        shared.moved.fetch_add(to_count(sent), Relaxed);
+        let size = Bytes::new(to_count(length));
+        self.blocks.push(BlockRecord {
+            due: due.due,
+            size,
+            start: Some(start),
+            end: Some(now().since(shared.begin)),
+            taken: size,
+            held_from: None,
+            is_untimed: false,
+            fate: Fate::Sent,
+        });
+    }
+}
+
+/// The longest packet of media.
+const LARGEST: usize = 1 << 16;
+/// Reports that are read at one look.
+const AT_ONCE: usize = 64;
+/// How long nobody looks whether it is still wanted.
+const LOOK: Nanos = Nanos::from_millis(50);
+/// Packets with room from the beginning; more take memory as they go.
+const MOST_ROOM: usize = 1 << 20;
