@@ -72,6 +72,7 @@ fn flow() -> Result<Flow, Box<dyn Error>> {
         drain: Drain::Yes,
         pace: Some(Pace::Hybrid),
         code_point: None,
+        has_receipts: false,
         held_to: None,
     })
 }

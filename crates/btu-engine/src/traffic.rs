@@ -8,6 +8,7 @@
 
 mod alarms;
 mod answerer;
+mod answers;
 mod capacity;
 mod connect;
 mod crew;

@@ -317,6 +317,7 @@ impl Builder<'_> {
             seed: settings.seed,
             pace: settings.pace,
             drain: settings.drain.unwrap_or(Drain::No),
+            has_receipts: settings.receipts.is_some_and(|(is_wanted, _)| is_wanted),
             dscp: settings.dscp,
             link: settings.link,
         }
@@ -331,6 +332,7 @@ impl Builder<'_> {
             let read = settings.set(named, &one.value, &mut self.expressions);
             self.problems.extend(read.err());
         }
+        self.problems.extend(settings.receipts_refused());
         // A setting whose value cannot be read was told already: it is not missing.
         let failed = raw.is_damaged || self.problems.len() > before;
         let host = raw.host.clone().map(|host| Endpoint { host, port: None });

@@ -65,6 +65,7 @@ struct RawTest {
     seed: Option<u64>,
     pace: Option<Spanned<String>>,
     drain: Option<Spanned<String>>,
+    receipts: Option<Spanned<String>>,
     dscp: Option<u8>,
     link: Option<Spanned<String>>,
 }
@@ -211,6 +212,7 @@ impl Former<'_> {
             seed: raw.seed,
             pace: sender.pace,
             drain: sender.drain.unwrap_or(Drain::No),
+            has_receipts: sender.receipts.is_some_and(|(is_wanted, _)| is_wanted),
             dscp: raw.dscp,
             link: raw.link.map(Spanned::into_inner),
         })
@@ -223,6 +225,7 @@ impl Former<'_> {
             ("start", &raw.start),
             ("pace", &raw.pace),
             ("drain", &raw.drain),
+            ("receipts", &raw.receipts),
         ])
     }
 
@@ -245,6 +248,7 @@ impl Former<'_> {
                 .and_then(|tree| settings.set((name, place), &tree, &mut self.expressions));
             self.problems.extend(read.err());
         }
+        self.problems.extend(settings.receipts_refused());
         settings
     }
 

@@ -79,6 +79,8 @@ pub struct Test {
     pub pace: Option<Pace>,
     /// What happens to blocks in the queue at the end.
     pub drain: Drain,
+    /// Whether the receiver answers each block in band.
+    pub has_receipts: bool,
     /// The differentiated services code point of the packets.
     pub dscp: Option<u8>,
     /// The link elements of the path, as for `btu link`.
@@ -178,7 +180,19 @@ impl Scenario {
             let tightest = |test: &Test| self.tightest(&cluster.name, test).conflict();
             cluster.tests.iter().filter_map(tightest).map(|(_, cause)| cause).collect()
         };
-        self.clusters().into_iter().flat_map(of_cluster).collect()
+        let of_values = self.clusters().into_iter().flat_map(of_cluster);
+        of_values.chain(self.receipts_refusal()).collect()
+    }
+
+    /// Why receipts that are wanted have no meaning with some combination of the matrix.
+    fn receipts_refusal(&self) -> Option<String> {
+        let wants = |cluster: &&Cluster| cluster.tests.iter().any(|test| test.has_receipts);
+        self.clusters().iter().find(|cluster| wants(cluster))?;
+        let of = |one: &Variant| {
+            let clusters = one.scenario.clusters().into_iter();
+            clusters.flat_map(|cluster| &cluster.tests).find_map(Test::receipts_refusal)
+        };
+        self.variants().iter().find_map(of)
     }
 
     /// What a test sends in the combination that is nearest to a conflict: what has to be large is as

@@ -9,6 +9,7 @@ use super::call::Call;
 use super::call::Pattern;
 use super::quantity::Quantity;
 use super::quantity::whole;
+use super::receipts;
 use super::recording::FileText;
 use super::scenario::Drain;
 use super::scenario::Endpoint;
@@ -48,13 +49,14 @@ pub(super) struct Settings {
     pub(super) seed: Option<u64>,
     pub(super) pace: Option<Pace>,
     pub(super) drain: Option<Drain>,
+    pub(super) receipts: Option<(bool, Place)>,
     pub(super) dscp: Option<u8>,
     pub(super) link: Option<String>,
 }
 
 /// The names of the settings of a test, for errors.
 pub(super) const NAMES: &str =
-    "type, protocol, own, peer, name, start, seed, pace, drain, dscp, link";
+    "type, protocol, own, peer, name, start, seed, pace, drain, receipts, dscp, link";
 
 impl Settings {
     /// Takes one setting; it may be written once.
@@ -74,6 +76,7 @@ impl Settings {
             "seed" => put(&mut self.seed, count(value, "seed", SEEDS)?),
             "pace" => put(&mut self.pace, pace(value)?),
             "drain" => put(&mut self.drain, drain(value, expressions)?),
+            "receipts" => put(&mut self.receipts, (yes(name, value)?, value.place)),
             "dscp" => put(&mut self.dscp, count(value, "dscp", 63)?),
             "link" => put(&mut self.link, text(value)?),
             _ => {
@@ -87,6 +90,14 @@ impl Settings {
     /// True for the reading end.
     pub(super) fn is_sink(&self) -> bool {
         self.call.as_ref().is_some_and(|call| matches!(call.pattern(), Pattern::Sink))
+    }
+
+    /// What is wrong with receipts that are wanted.
+    pub(super) fn receipts_refused(&self) -> Option<Problem> {
+        let (_, place) = self.receipts.filter(|(is_wanted, _)| *is_wanted)?;
+        let transport = self.protocol.as_ref().map_or(Transport::default(), |one| one.transport);
+        let cause = receipts::refusal(self.call.as_ref()?, transport)?;
+        Some(Problem::at(place, cause))
     }
 }
 

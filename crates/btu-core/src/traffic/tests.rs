@@ -4,6 +4,7 @@ mod figures;
 mod laws;
 mod models;
 mod mutate;
+mod receipts;
 
 use super::*;
 use crate::units::Bytes;

@@ -44,6 +44,8 @@ pub struct Trace {
     pub lost: Vec<Bytes>,
     /// Datagrams that were sent and those that came; `None` for a stream.
     pub datagrams: Option<Datagrams>,
+    /// When the receipt of each block came to its sender, by its clock; `None` where blocks are not answered.
+    pub receipts: Option<Vec<Option<Nanos>>>,
 }
 
 /// When a block was read.

@@ -98,6 +98,9 @@ fn write_rest(out: &mut String, test: &Test) {
         Drain::UpTo(cap) => line(out, "drain", &time(cap)),
         Drain::Yes => line(out, "drain", &quoted("yes")),
     }
+    if test.has_receipts {
+        line(out, "receipts", &quoted("yes"));
+    }
     if let Some(dscp) = test.dscp {
         line(out, "dscp", &dscp.to_string());
     }

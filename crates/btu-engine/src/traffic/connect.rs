@@ -181,7 +181,9 @@ fn accept_all(
                 return Err(EngineError::Refused(format!("a stranger connected from {from}")));
             };
             let (_, number, near) = begun.swap_remove(place);
-            pairs.push((number, Ends::both(Socket::Stream(near), Socket::Stream(far))));
+            let far = Socket::Stream(far);
+            answers_at_once(&job.flows[number], &far)?;
+            pairs.push((number, Ends::both(Socket::Stream(near), far)));
         }
     }
     Ok(pairs)
@@ -225,6 +227,10 @@ fn datagrams(job: &Job<'_>, flow: &Flow) -> Result<Ends, EngineError> {
         Ok(near)
     })?;
     mark(flow, &near)?;
+    if flow.has_receipts {
+        let to = near.local_addr().map_err(EngineError::peer("read the address of a socket"))?;
+        far.connect(to).map_err(EngineError::peer(format!("connect to {to}")))?;
+    }
     Ok(Ends::both(Socket::Datagram(near), Socket::Datagram(far)))
 }
 
@@ -238,6 +244,16 @@ pub(super) fn mark(flow: &Flow, near: &impl AsFd) -> Result<(), EngineError> {
     match flow.code_point {
         Some(code_point) => Ok(socket::mark_packets(near, code_point)?),
         None => Ok(()),
+    }
+}
+
+/// Lets the receipt of a block leave before that of the last one was acknowledged (RFC 1122, 4.2.3.4).
+pub(super) fn answers_at_once(flow: &Flow, far: &Socket) -> Result<(), EngineError> {
+    match far {
+        Socket::Stream(stream) if flow.has_receipts => {
+            stream.set_nodelay(true).map_err(EngineError::peer("set TCP_NODELAY"))
+        }
+        Socket::Stream(_) | Socket::Datagram(_) | Socket::Quic(_) => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
+pub(super) use btu_core::traffic::LARGEST_DATAGRAM;
 use btu_core::traffic::analysis::places::Glance;
 use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Discipline;
@@ -24,9 +25,6 @@ use super::job::Job;
 use super::job::Offer;
 use super::job::TcpEnd;
 
-/// The largest datagram over IPv4.
-pub(super) const LARGEST_DATAGRAM: Bytes = Bytes::new(65_507);
-
 /// What the two ends of a flow and its watcher tell each other.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
@@ -34,6 +32,8 @@ pub(super) struct Shared {
     pub(super) taken: AtomicU64,
     /// Bytes that the receiving user read.
     pub(super) read: AtomicU64,
+    /// Bytes of receipts of blocks that were sent or came here.
+    pub(super) receipts: AtomicU64,
     /// Datagrams sent.
     pub(super) datagrams: AtomicU64,
     /// Nothing more will be sent.
@@ -52,6 +52,8 @@ pub(super) struct Sent {
     pub(super) tcp: Option<TcpEnd>,
     pub(super) pace: &'static str,
     pub(super) refused: u64,
+    /// When the receipt of each block came, where they are answered.
+    pub(super) receipts: Option<Vec<Option<Nanos>>>,
     pub(super) fault: Option<Outcome>,
     /// When a limit or a fault ended it, before T or after.
     pub(super) ended: Option<Nanos>,
@@ -77,9 +79,10 @@ impl Shared {
         self.abandoned.load(Relaxed)
     }
 
-    /// Payload that was taken here and read here.
+    /// Payload that was taken here and read here, receipts of it included.
     pub(super) fn moved(&self) -> u64 {
-        self.taken.load(Relaxed).saturating_add(self.read.load(Relaxed))
+        let all = [&self.taken, &self.read, &self.receipts].map(|count| count.load(Relaxed));
+        all.into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -97,6 +100,7 @@ pub(super) fn together(
     let both = job.flows.iter().zip(ends).zip(sent.into_iter().zip(received));
     both.map(|((flow, ends), (sent, received))| {
         let outcome = sent.fault.clone().or(received.fault.clone()).unwrap_or(Outcome::Complete);
+        let traced = (sent.blocks, sent.receipts, sent.ended);
         FlowEnd {
             outcome,
             tcp: sent.tcp,
@@ -104,12 +108,7 @@ pub(super) fn together(
             refused: sent.refused,
             cpu: None,
             noticed: Vec::new(),
-            trace: trace(
-                flow,
-                (sent.blocks, sent.ended),
-                received,
-                ends.shared.datagrams.load(Relaxed),
-            ),
+            trace: trace(flow, traced, received, ends.shared.datagrams.load(Relaxed)),
             glances: glances.next().unwrap_or_default(),
             sender: effective(ends.near.as_ref()),
             receiver: effective(ends.far.as_ref()),
@@ -118,9 +117,12 @@ pub(super) fn together(
     .collect()
 }
 
+/// The records of blocks, when their receipts came, and when a limit or a fault ended the flow.
+type Traced = (Vec<BlockRecord>, Option<Vec<Option<Nanos>>>, Option<Nanos>);
+
 pub(super) fn trace(
     flow: &Flow,
-    (blocks, ended): (Vec<BlockRecord>, Option<Nanos>),
+    (blocks, receipts, ended): Traced,
     received: Received,
     datagrams: u64,
 ) -> Trace {
@@ -130,7 +132,7 @@ pub(super) fn trace(
     };
     // What was cut short is averaged over the time that it had.
     let duration = ended.into_iter().chain(received.ended).fold(flow.duration, Nanos::min);
-    let trace = Trace { duration, discipline, endless, blocks, ..Trace::default() };
+    let trace = Trace { duration, discipline, endless, blocks, receipts, ..Trace::default() };
     match (&flow.carrier, endless) {
         (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
         (Carrier::Tcp(_) | Carrier::Quic(_), _) => trace.of_stream(received.reads),

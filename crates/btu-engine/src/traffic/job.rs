@@ -67,6 +67,8 @@ pub struct Flow {
     pub read: Bytes,
     /// What happens to the queue after T.
     pub drain: Drain,
+    /// Whether the receiver answers each block in band.
+    pub has_receipts: bool,
     /// How the sender waits; `None` for what suits the period.
     pub pace: Option<Pace>,
     /// The differentiated services code point.
@@ -74,6 +76,13 @@ pub struct Flow {
     /// What its sender may send, headers included, where those are datagrams; the kernel holds streams
     /// to theirs, by their options.
     pub held_to: Option<BitRate>,
+}
+
+impl Flow {
+    /// Streams of QUIC that its sender opens and that go both ways.
+    pub(super) fn answering_streams(&self) -> u32 {
+        u32::from(self.has_receipts)
+    }
 }
 
 /// What carries a flow.
@@ -95,6 +104,11 @@ impl Carrier {
             Self::Tcp(_) => Transport::Tcp,
             Self::Udp => Transport::Udp,
         }
+    }
+
+    /// Whether what is sent comes as one stream of bytes, in order and whole.
+    pub(super) const fn is_stream(&self) -> bool {
+        !matches!(self, Self::Udp)
     }
 }
 

@@ -23,6 +23,7 @@ use btu_sys::socket::Settings;
 use super::connect::DATAGRAM_BUFFER;
 use super::connect::PATIENCE;
 use super::connect::Socket;
+use super::connect::answers_at_once;
 use super::connect::blocks_not;
 use super::connect::mark;
 use super::connect::meetings;
@@ -161,12 +162,7 @@ impl Reception {
             (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
         });
         let sockets = over_quic(flows, here, sockets?, cancel, &|_, settings, half, socket| {
-            QuicEnd::awaiting(
-                socket,
-                keys.as_ref().ok_or_else(no_certificate)?,
-                (settings, 0),
-                half,
-            )
+            QuicEnd::awaiting(socket, keys.as_ref().ok_or_else(no_certificate)?, settings, half)
         })?;
         let sockets = streams?.into_iter().chain(sockets);
         side(flows, here, door::ANSWER, &|_| Some(reach.seat), sockets)
@@ -195,9 +191,10 @@ pub fn call(flows: &[Flow], here: usize, doors: &[Door]) -> Result<Side, EngineE
     let sockets = side_by_side(all, &connect)?;
     let cancel = AtomicBool::new(false);
     let sockets = over_quic(flows, here, sockets, &cancel, &|number, settings, half, socket| {
+        let (settings, streams) = settings;
         let door = doors.get(number).ok_or_else(no_certificate)?;
         let trust = Trust::of(door.certificate.as_deref().ok_or_else(no_certificate)?)?;
-        QuicEnd::calling(socket, &trust, (settings, door.at), half)
+        QuicEnd::calling(socket, &trust, (settings, streams, door.at), half)
     })?;
     let seat = |number: usize| doors.get(number).map(|door| door.seat);
     side(flows, here, door::WORDS, &seat, sockets)
@@ -215,7 +212,7 @@ pub(super) fn greeted(at: SocketAddr, seat: &Seat, end: Instant) -> Result<UdpSo
 
 /// An end of a connection over a socket that has its other end.
 type Beginning<'a> =
-    &'a dyn Fn(usize, &QuicSettings, Half, Arc<UdpSocket>) -> Result<QuicEnd, EngineError>;
+    &'a dyn Fn(usize, (&QuicSettings, u32), Half, Arc<UdpSocket>) -> Result<QuicEnd, EngineError>;
 
 /// The same sockets; those of flows over QUIC have shaken hands.
 fn over_quic(
@@ -231,7 +228,7 @@ fn over_quic(
             (Some((flow, Carrier::Quic(settings))), Socket::Datagram(socket)) => {
                 let half = if flow.from == here { Half::Sends } else { Half::Reads };
                 shaking.push(Shaking::begin((number, settings), socket, |socket| {
-                    begin(number, settings, half, socket)
+                    begin(number, (settings, flow.answering_streams()), half, socket)
                 })?);
             }
             (_, socket) => own.push((number, socket)),
@@ -255,6 +252,8 @@ fn side(
         blocks_not(&socket)?;
         if flow.from == here {
             mark(flow, &socket)?;
+        } else {
+            answers_at_once(flow, &socket)?;
         }
         let said = Bytes::new(u64::try_from(said).unwrap_or(0));
         let mark = Mark::of(&Seat { flow: flow_number(number)?, ..seat });

@@ -75,7 +75,7 @@ impl QuicEnd {
     pub(super) fn calling(
         _: Arc<UdpSocket>,
         trust: &Trust,
-        _: (&QuicSettings, SocketAddr),
+        _: (&QuicSettings, u32, SocketAddr),
         _: Half,
     ) -> Result<Self, EngineError> {
         match *trust {}

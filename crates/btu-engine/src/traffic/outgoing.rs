@@ -1,6 +1,7 @@
 //! The sending end of one flow: what is due, written as far as the transport takes it.
 
 mod ending;
+mod hearing;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,6 +16,8 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_sys::socket;
 
+use super::answers;
+use super::answers::Awaiting;
 use super::connect::Socket;
 use super::crew::Member;
 use super::flow::Shared;
@@ -58,6 +61,10 @@ pub(super) struct Sender<'a> {
     ration: Option<Ration>,
     /// Of datagrams to another host: whether they arrive.
     receipts: Option<Taking>,
+    /// Where blocks are answered: when.
+    awaiting: Option<Awaiting>,
+    /// Of a socket that is read as well: what wakes this thread for it.
+    pub(super) heed: Heed,
     /// When somebody will come back because its rate allows more.
     pub(super) held_until: Option<Nanos>,
 }
@@ -66,6 +73,17 @@ pub(super) struct Sender<'a> {
 enum Load {
     Blocks(Bursts),
     Endless { sizes: Arc<[Bytes]>, next: usize, left: usize, taken: u64 },
+}
+
+/// What wakes a thread for a sender whose socket it reads as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heed {
+    /// What comes.
+    Receipts,
+    /// That, and room.
+    Both,
+    /// Nothing comes any more: room alone, where it is waited for.
+    Room,
 }
 
 /// How far a flow is.
@@ -134,8 +152,10 @@ impl<'a> Sender<'a> {
             tcp: None,
             fault: None,
             cut_short: None,
-            ration: ration(flow, socket),
+            ration: ration(flow, socket, datagram(flow).len()),
             receipts: receipts.map(|mark| Taking::new(mark, start)),
+            awaiting: Awaiting::of(flow, receipts),
+            heed: Heed::Receipts,
             held_until: None,
         }
     }
@@ -157,21 +177,12 @@ impl<'a> Sender<'a> {
     /// that the transport took, which it does for a while although nobody reads; where this process is the
     /// transport, what the other end acknowledged as well.
     pub(super) fn arrived(&self) -> u64 {
+        let answered = self.shared.receipts.load(Relaxed);
         if self.is_read_here {
-            return self.shared.read.load(Relaxed);
+            return self.shared.read.load(Relaxed).saturating_add(answered);
         }
         let told = self.quic.as_ref().map_or(0, |quic| quic.acknowledgements());
-        self.shared.taken.load(Relaxed).saturating_add(told)
-    }
-
-    /// Ends the flow where nobody tells any more that it arrives; true where it did.
-    pub(super) fn is_broken(&mut self, time: Nanos) -> bool {
-        let (sent, socket) = (self.shared.datagrams.load(Relaxed), self.socket);
-        let takes =
-            self.receipts.as_mut().filter(|_| self.stage == Stage::Sends && time >= self.start);
-        let Some(trip) = takes.and_then(|one| one.take(time, sent, socket)) else { return false };
-        self.cut_short(time, Outcome::Capped { reason: trip.to_string() });
-        true
+        self.shared.taken.load(Relaxed).saturating_add(told).saturating_add(answered)
     }
 
     /// True while somebody else decides when this flow goes on.
@@ -197,6 +208,9 @@ impl<'a> Sender<'a> {
     pub(super) fn tend(&mut self) {
         // Of a connection that is gone the next write tells.
         let _ = self.quic.as_mut().map_or(Ok(()), |quic| quic.turn());
+        if self.quic.is_some() {
+            self.hear();
+        }
     }
 
     /// Sends what is due, as far as the transport takes it.
@@ -216,7 +230,7 @@ impl<'a> Sender<'a> {
             if let Some(until) = self.rationed(time, length) {
                 return self.not_yet(until);
             }
-            match self.write(&mut data[..length]) {
+            match self.write(&mut data[..length], length == left) {
                 Ok(taken) => self.took(time, taken),
                 Err(cause) if self.is_lost(&cause) => {
                     self.refused += 1;
@@ -291,17 +305,25 @@ impl<'a> Sender<'a> {
         debug_assert!(began >= self.start, "nothing is sent before the start");
     }
 
-    /// Nothing of a datagram is taken, or all.
-    fn write(&mut self, data: &mut [u8]) -> io::Result<usize> {
-        if let Some(quic) = &mut self.quic {
-            return quic.send(data);
+    /// Nothing of a datagram is taken, or all. What is written into it for this flow is taken out again: others send of the
+    /// same data.
+    fn write(&mut self, data: &mut [u8], ends_block: bool) -> io::Result<usize> {
+        let socket = self.socket.as_fd();
+        let is_stream = self.flow.carrier.is_stream();
+        let length = data.len();
+        if is_stream && !(ends_block && self.awaiting.is_some()) {
+            return self.quic.as_mut().map_or_else(|| socket::send(socket, data), |q| q.send(data));
         }
-        if self.flow.carrier == Carrier::Udp {
-            let number = self.shared.datagrams.load(Relaxed).to_le_bytes();
-            let room = data.len().min(number.len());
-            data[..room].copy_from_slice(&number[..room]);
-        }
-        socket::send(self.socket.as_fd(), data)
+        let number = self.shared.datagrams.load(Relaxed).to_le_bytes();
+        let (at, say) = if is_stream {
+            (length.saturating_sub(1), &[answers::LAST][..])
+        } else {
+            (0, &number[..length.min(number.len())])
+        };
+        lent(data, (at, say), |data| match &mut self.quic {
+            Some(quic) => quic.send(data),
+            None => socket::send(socket, data),
+        })
     }
 
     /// True for a datagram that the kernel threw away: a full device, a firewall. It was sent as far as its user
@@ -333,10 +355,21 @@ impl<'a> Sender<'a> {
     }
 }
 
+/// Data in which some bytes say something until they are sent.
+fn lent<T>(data: &mut [u8], (at, say): (usize, &[u8]), work: impl FnOnce(&[u8]) -> T) -> T {
+    let mut kept = [0; 8];
+    let (own, kept) = (at..at + say.len(), &mut kept[..say.len()]);
+    kept.copy_from_slice(&data[own.clone()]);
+    data[own.clone()].copy_from_slice(say);
+    let done = work(data);
+    data[own].copy_from_slice(kept);
+    done
+}
+
 /// The rate of a flow of datagrams, where one holds.
-fn ration(flow: &Flow, socket: &Socket) -> Option<Ration> {
+pub(super) fn ration(flow: &Flow, socket: &Socket, largest: usize) -> Option<Ration> {
     let Socket::Datagram(socket) = socket else { return None };
-    Some(Ration::new(flow.held_to?, datagram(flow).len(), socket.peer_addr().ok()))
+    Some(Ration::new(flow.held_to?, largest, socket.peer_addr().ok()))
 }
 
 /// Writes of one flow before the others are looked at.

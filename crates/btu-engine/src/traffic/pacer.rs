@@ -20,6 +20,8 @@ pub(super) struct Pacer {
     pace: Pace,
     margin: Margin,
     rank: Rank,
+    /// Whether what comes has to be noted at once, by one that is awake as well.
+    hears: bool,
     /// When it last slept.
     rested: Nanos,
 }
@@ -38,7 +40,8 @@ impl Pacer {
         ready: &mut Ready,
     ) -> Result<Self, EngineError> {
         let pace = pace_for_all(flows.clone());
-        Self::begin(pace, may_go_first(pace, flows), ready)
+        let hears = flows.clone().any(|flow| flow.has_receipts);
+        Ok(Self { hears, ..Self::begin(pace, may_go_first(pace, flows), ready)? })
     }
 
     /// A pacer for the calling thread, which sends what it decides on the way.
@@ -60,7 +63,7 @@ impl Pacer {
             Pace::Sleep => Margin::none(),
             Pace::Spin => Margin::always(),
         };
-        Ok(Self { pace, margin, rank, rested: now() })
+        Ok(Self { pace, margin, rank, hears: false, rested: now() })
     }
 
     /// How it waits, as results say it.
@@ -87,7 +90,11 @@ impl Pacer {
             ready.wait(Some(0))?;
         }
         while ready.is_empty() && margin > Nanos::ZERO && now() < due {
-            std::hint::spin_loop();
+            if self.hears {
+                ready.wait(Some(0))?;
+            } else {
+                std::hint::spin_loop();
+            }
         }
         Ok(())
     }

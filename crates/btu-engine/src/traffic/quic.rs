@@ -1,4 +1,4 @@
-//! Flows over QUIC: each is a connection with one unidirectional stream (RFC 9000, 2.1).
+//! Flows over QUIC: each is a connection with one stream, unidirectional unless its blocks are answered (RFC 9000, 2.1).
 //!
 //! The threads that carry flows move its two ends on: a call that sends or reads does what the kernel
 //! does for TCP by itself, and so do datagrams that come and times that are due. Nothing here sleeps.
@@ -43,6 +43,7 @@ pub(super) struct QuicEnd {
     machine: Machine<Outbox>,
     stream: Option<StreamId>,
     half: Half,
+    dir: Dir,
 }
 
 /// One end of a conversation: a connection whose flows are its bidirectional streams.
@@ -111,29 +112,29 @@ impl QuicEnd {
         let mut config = ServerConfig::with_crypto(Arc::clone(&keys.server) as _);
         config.transport_config(transport(settings, streams)?);
         let machine = Machine::new(Outbox::new(socket, settings.held_to)?, Some(config));
-        Ok(Self { machine, stream: None, half })
+        Ok(Self { machine, stream: None, half, dir: dir(streams) })
     }
 
-    /// The end that connects, and begins to shake hands.
+    /// The end that connects, lets the other one open so many bidirectional streams, and begins to shake hands.
     pub(super) fn calling(
         socket: Arc<UdpSocket>,
         trust: &Trust,
-        (settings, far): (&QuicSettings, SocketAddr),
+        (settings, streams, far): (&QuicSettings, u32, SocketAddr),
         half: Half,
     ) -> Result<Self, EngineError> {
         let mut config = ClientConfig::new(Arc::clone(&trust.0) as _);
-        config.transport_config(transport(settings, 0)?);
+        config.transport_config(transport(settings, streams)?);
         let mut machine = Machine::new(Outbox::new(socket, settings.held_to)?, None);
         let begun = machine.connect(config, far);
         begun.map_err(EngineError::peer(format!("connect to {far} by QUIC")))?;
-        Ok(Self { machine, stream: None, half })
+        Ok(Self { machine, stream: None, half, dir: dir(streams) })
     }
 
     /// Whether hands have been shaken; the end that sends then has its stream.
     pub(super) fn is_met(&mut self) -> io::Result<bool> {
         self.machine.check()?;
         if self.half == Half::Sends && self.stream.is_none() {
-            self.stream = quic::opened(self.machine.streams(), Dir::Uni);
+            self.stream = quic::opened(self.machine.streams(), self.dir);
         }
         Ok(self.machine.streams().is_some())
     }
@@ -159,7 +160,7 @@ impl QuicEnd {
     /// Takes bytes that came; 0 at the end of the stream.
     pub(super) fn recv(&mut self, space: &mut [u8]) -> io::Result<usize> {
         if self.stream.is_none() {
-            self.stream = quic::accepted(self.machine.streams(), Dir::Uni);
+            self.stream = quic::accepted(self.machine.streams(), self.dir);
         }
         let came = self.stream.map(|stream| self.machine.read(stream, space));
         match came.transpose()?.flatten() {
@@ -217,7 +218,7 @@ impl QuicTalk {
         far: SocketAddr,
     ) -> Result<Self, EngineError> {
         // It opens a stream for each of its flows, when that begins.
-        Self::of(QuicEnd::calling(quiet(socket)?, trust, (settings, far), Half::Reads)?)
+        Self::of(QuicEnd::calling(quiet(socket)?, trust, (settings, 0, far), Half::Reads)?)
     }
 
     fn of(end: QuicEnd) -> Result<Self, EngineError> {
@@ -315,6 +316,11 @@ impl QuicTalk {
         // As above.
         let _ = self.machine.close();
     }
+}
+
+/// Of the stream of a flow whose other end may open so many that go both ways.
+const fn dir(streams: u32) -> Dir {
+    if streams > 0 { Dir::Bi } else { Dir::Uni }
 }
 
 /// A socket that never blocks.

@@ -1,5 +1,5 @@
-//! Receipts: the receiving end of datagrams from another host tells, twice a second, how many have come;
-//! by that the sending end knows that somebody is there.
+//! What the receiving end of datagrams says: from another host, twice a second, how many have come, by which the sending end knows
+//! that somebody is there; and of each block that it is whole, where that is asked for.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,11 +10,13 @@ use btu_core::traffic::breaker::Trip;
 use btu_core::units::Nanos;
 use btu_sys::socket;
 
+use super::answers::OF_BLOCK;
 use super::connect::Socket;
 use crate::door::Seat;
 
-/// What begins every receipt of a flow: nobody knows it who does not know the secret of the job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What begins every receipt of a flow: nobody knows it who does not know the secret of the job. Within a host, where nobody
+/// else is, it is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark([u8; MARK]);
 
 /// The receiving end's part.
@@ -39,6 +41,21 @@ impl Mark {
         let mut mark = [0; MARK];
         mark.copy_from_slice(&seat.proof(&about).as_bytes()[..MARK]);
         Self(mark)
+    }
+
+    /// The receipt of a block, by its place among those that were sent.
+    pub(super) fn of_block(self, block: u32) -> [u8; OF_BLOCK] {
+        let mut receipt = [0; OF_BLOCK];
+        receipt[..MARK].copy_from_slice(&self.0);
+        receipt[MARK..].copy_from_slice(&block.to_be_bytes());
+        receipt
+    }
+
+    /// Which block a receipt is of; nothing where it is none of this flow.
+    pub(super) fn block(self, said: &[u8]) -> Option<u32> {
+        let (mark, block) = said.split_first_chunk::<MARK>()?;
+        let block = <[u8; OF_BLOCK - MARK]>::try_from(block).ok()?;
+        (*mark == self.0).then(|| u32::from_be_bytes(block))
     }
 
     fn receipt(self, datagrams: u64) -> [u8; RECEIPT] {
@@ -75,23 +92,30 @@ impl Taking {
         Self { mark, breaker: Breaker::new(begin) }
     }
 
-    /// Hears what came of so many datagrams; why no more may be sent, if so.
-    pub(super) fn take(&mut self, now: Nanos, sent: u64, socket: &Socket) -> Option<Trip> {
-        // One byte more than a receipt, so that what is longer is none.
-        let mut said = [0; RECEIPT + 1];
-        for _ in 0..AT_ONCE {
-            match socket::recv(socket.as_fd(), &mut said) {
-                Ok(count) => {
-                    if let Some(arrived) = self.mark.datagrams(&said[..count]) {
-                        self.breaker.receipt(now, arrived.min(sent), sent);
-                    }
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => break,
-                // That nobody listens there any more: no receipt comes.
-                Err(_refused) => {}
-            }
+    /// A datagram came, after so many were sent.
+    pub(super) fn hears(&mut self, now: Nanos, said: &[u8], sent: u64) {
+        if let Some(arrived) = self.mark.datagrams(said) {
+            self.breaker.receipt(now, arrived.min(sent), sent);
         }
+    }
+
+    /// Why no more may be sent after so many datagrams, if so.
+    pub(super) fn look(&mut self, now: Nanos, sent: u64) -> Option<Trip> {
         self.breaker.look(now, sent)
+    }
+}
+
+/// Takes what came to a sender of datagrams, as much as others can wait for.
+pub(super) fn take(socket: &Socket, mut hear: impl FnMut(&[u8])) {
+    // One byte more than the longest receipt, so that what is longer is none.
+    let mut said = [0; RECEIPT + 1];
+    for _ in 0..AT_ONCE {
+        match socket::recv(socket.as_fd(), &mut said) {
+            Ok(count) => hear(&said[..count]),
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => break,
+            // That nobody listens there any more: no receipt comes.
+            Err(_refused) => {}
+        }
     }
 }
 

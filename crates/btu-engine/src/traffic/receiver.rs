@@ -14,6 +14,8 @@ use btu_sys::socket;
 use btu_sys::wait::Ready;
 
 use super::alarms::Alarms;
+use super::answers::Answering;
+use super::answers::OF_BLOCK;
 use super::connect::Socket;
 use super::crew::Crew;
 use super::crew::Member;
@@ -30,6 +32,7 @@ use super::job::Offer;
 use super::numbers;
 use super::numbers::Arrival;
 use super::numbers::Numbers;
+use super::outgoing;
 use super::pacer::now;
 use super::quic::QuicEnd;
 use super::receipts::Giving;
@@ -88,7 +91,7 @@ fn serve(
 ) -> Result<(), EngineError> {
     let Some(sink) = sinks.get_mut(place).filter(|sink| !sink.is_over) else { return Ok(()) };
     sink.read(space);
-    if sink.is_over {
+    if sink.leaves() {
         ready.remove(sink.socket)?;
     }
     alarms.set(place, sink.alarm());
@@ -104,7 +107,7 @@ fn look_at(
 ) -> Result<(), EngineError> {
     for sink in sinks.iter_mut().filter(|sink| !sink.is_over) {
         sink.look(job, time);
-        if sink.is_over {
+        if sink.leaves() {
             ready.remove(sink.socket)?;
         }
     }
@@ -131,10 +134,14 @@ struct Sink<'a> {
     last: Nanos,
     /// For the sender, where that is on another host.
     receipts: Option<Giving>,
+    /// For the sender, where it wants receipts of blocks.
+    answering: Option<Answering>,
     /// A connection that this process moves on.
     quic: Option<Box<QuicEnd>>,
     /// All was read, and the other end has yet to hear of it.
     is_read: bool,
+    /// Nobody waits for its socket any more.
+    has_left: bool,
     is_over: bool,
     fault: Option<Outcome>,
     /// When that ended it.
@@ -164,8 +171,10 @@ impl<'a> Sink<'a> {
             grain: if is_endless { Nanos::from_millis(1) } else { Nanos::ZERO },
             last: start,
             receipts: receipts.map(Giving::new),
+            answering: Answering::of(flow, receipts, outgoing::ration(flow, socket, OF_BLOCK)),
             quic: socket.take_quic(),
             is_read: false,
+            has_left: false,
             is_over: false,
             fault: None,
             ended: None,
@@ -213,7 +222,41 @@ impl<'a> Sink<'a> {
     fn read_all(&mut self) {
         (self.is_read, self.last) = (true, now());
         self.shared.receiver_done.store(true, Relaxed);
-        self.is_over = self.quic.as_ref().is_none_or(|quic| quic.is_gone());
+        self.pay();
+        self.is_over |= self.has_ended();
+    }
+
+    /// True once nobody waits any more for what this end has to say of a stream that was read whole.
+    fn has_ended(&self) -> bool {
+        let owes = || self.answering.as_ref().is_some_and(Answering::owes);
+        self.is_read && self.quic.as_ref().map_or_else(|| !owes(), |quic| quic.is_gone())
+    }
+
+    /// True once: when nothing is read any more.
+    fn leaves(&mut self) -> bool {
+        let leaves = self.is_over || (self.is_read && self.quic.is_none());
+        leaves && !std::mem::replace(&mut self.has_left, true)
+    }
+
+    /// Sends the receipts of a stream that are owed, as far as there is room: else once somebody looks again.
+    fn pay(&mut self) {
+        let Self { answering, quic, socket, shared, .. } = self;
+        let Some(answering) = answering.as_mut().filter(|one| one.owes()) else { return };
+        let bytes = answering.pay(|data| match quic {
+            Some(quic) => quic.send(data),
+            None => socket::send(socket.as_fd(), data),
+        });
+        shared.receipts.fetch_add(bytes, Relaxed);
+    }
+
+    /// Answers the block that is whole with this datagram, which came for the first time.
+    fn answer(&mut self, time: Nanos, number: u64) {
+        let receipt = self.answering.as_mut().and_then(|one| one.came(time, number));
+        let Some(receipt) = receipt else { return };
+        // One that has no room is lost, as one on the way is.
+        if let Ok(sent) = socket::send(self.socket.as_fd(), &receipt) {
+            self.shared.receipts.fetch_add(u64::try_from(sent).unwrap_or(0), Relaxed);
+        }
     }
 
     /// When its connection wants a turn, where this process moves it on.
@@ -228,7 +271,8 @@ impl<'a> Sink<'a> {
     }
 
     fn is_refused(&self, cause: &io::Error) -> bool {
-        self.receipts.is_some() && cause.kind() == io::ErrorKind::ConnectionRefused
+        let gives = self.receipts.is_some() || self.answering.is_some();
+        gives && cause.kind() == io::ErrorKind::ConnectionRefused
     }
 
     fn came(&mut self, data: &[u8]) {
@@ -241,11 +285,16 @@ impl<'a> Sink<'a> {
         match self.flow.carrier {
             Carrier::Tcp(_) | Carrier::Quic(_) => {
                 self.note(Read { at, total: Bytes::new(self.total) });
+                self.answering.iter_mut().for_each(|one| one.saw(data));
+                self.pay();
             }
             Carrier::Udp => {
                 let number = unwrapped(data, self.highest);
                 self.highest = self.highest.max(number);
-                self.different += u64::from(self.is_new(number));
+                if self.is_new(number) {
+                    self.different += 1;
+                    self.answer(time, number);
+                }
                 self.arrived.push(Arrived { at, number, size: Bytes::new(count) });
             }
         }
@@ -272,6 +321,8 @@ impl<'a> Sink<'a> {
         if shared.is_abandoned() {
             return self.fail(time, Outcome::Capped { reason: flow::ABANDONED.to_owned() });
         }
+        self.pay();
+        self.is_over |= self.quic.is_none() && self.has_ended();
         if !shared.is_done() {
             let came = u64::try_from(self.arrived.len()).unwrap_or(u64::MAX);
             self.receipts.iter_mut().for_each(|one| one.give(time, came, self.socket));
@@ -287,6 +338,8 @@ impl<'a> Sink<'a> {
             }
             // Its sender heard of everything, or will not.
             Carrier::Quic(_) if self.is_read => self.is_over = quiet > job.linger,
+            // What it has to say nobody takes.
+            Carrier::Tcp(_) if self.is_read && quiet > job.stall => self.is_over = true,
             Carrier::Tcp(_) | Carrier::Quic(_) if quiet > job.stall => {
                 let reason = format!("nothing arrived for {} s", job.stall.seconds());
                 self.fail(time, Outcome::Capped { reason });

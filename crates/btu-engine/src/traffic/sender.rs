@@ -10,10 +10,12 @@ use btu_sys::cpu::ThreadUse;
 use btu_sys::wait::Ready;
 
 use super::alarms::Alarms;
+use super::answers;
 use super::crew::Crew;
 use super::flow;
 use super::flow::Sent;
 use super::job::Job;
+use super::outgoing::Heed;
 use super::outgoing::Progress;
 use super::outgoing::Sender;
 use super::pacer::Pacer;
@@ -71,7 +73,7 @@ impl<'a> Thread<'a> {
         let members = crew.members.iter();
         let senders: Vec<Sender<'_>> = members.map(|one| Sender::new(one, begin)).collect();
         for (place, sender) in senders.iter().enumerate() {
-            if sender.is_quic() {
+            if sender.is_quic() || sender.is_answered() {
                 ready.add_reader(sender.socket, number(place))?;
             } else {
                 ready.add_writer(sender.socket, number(place))?;
@@ -82,8 +84,9 @@ impl<'a> Thread<'a> {
             senders.iter().enumerate().map(|(place, one)| Reverse((one.start, place))).collect();
         let open = senders.len();
         let runnable = Vec::with_capacity(open);
-        // What is sent does not matter, but zeros could be compressed on the way.
-        let data = (0..longest).map(|at| (at.wrapping_mul(31) >> 3).to_le_bytes()[0]).collect();
+        // What is sent does not matter, but zeros could be compressed on the way, and the last byte of a block says something.
+        let byte = |at: usize| (at.wrapping_mul(31) >> 3).to_le_bytes()[0].min(answers::LAST - 1);
+        let data = (0..longest).map(byte).collect();
         let (looked, moved, moved_bytes) = (begin, begin, 0);
         let (held, alarms) = (BinaryHeap::new(), Alarms::default());
         Ok(Self {
@@ -119,14 +122,26 @@ impl<'a> Thread<'a> {
             if self.open == 0 {
                 break;
             }
-            self.give_up_where_stalled(time);
+            self.give_up_where_stalled(time, ready)?;
             pacer.until(self.next_turn(time), ready).map_err(EngineError::peer("wait"))?;
             for place in 0..ready.len() {
-                let sender = usize::try_from(ready.number(place)).unwrap_or(usize::MAX);
-                self.pump(sender, ready)?;
+                self.turn_to(place, ready)?;
             }
         }
         Ok(())
+    }
+
+    /// A flow has room, or something came for it: what is due meanwhile goes first.
+    fn turn_to(&mut self, at: usize, ready: &Ready) -> Result<(), EngineError> {
+        let place = usize::try_from(ready.number(at)).unwrap_or(usize::MAX);
+        let Some(sender) = self.senders.get_mut(place).filter(|sender| sender.is_answered()) else {
+            return self.pump(place, ready);
+        };
+        sender.hear();
+        if sender.is_over() || sender.is_deaf() || ready.has_room(at) {
+            self.pump(place, ready)?;
+        }
+        self.fire(now(), ready)
     }
 
     /// Everything whose time has come.
@@ -185,8 +200,12 @@ impl<'a> Thread<'a> {
             sender.tend();
             return self.leave(place, ready);
         }
-        match sender.pump(&mut self.data) {
-            Progress::Blocked if sender.is_quic() => {}
+        let progress = sender.pump(&mut self.data);
+        if sender.is_answered() {
+            heed(sender, place, matches!(progress, Progress::Blocked), ready)?;
+        }
+        match progress {
+            Progress::Blocked if sender.is_quic() || sender.is_answered() => {}
             Progress::Blocked => ready.await_room(sender.socket, number(place))?,
             Progress::Held(until) if sender.held_until.is_none() => {
                 sender.held_until = Some(until);
@@ -204,7 +223,7 @@ impl<'a> Thread<'a> {
     /// Leaves a flow that is over alone, once what it sent needs nobody here any more.
     fn leave(&mut self, place: usize, ready: &Ready) -> Result<(), EngineError> {
         let sender = &mut self.senders[place];
-        if !sender.is_gone() && !sender.delivers() {
+        if !sender.is_gone() && !sender.delivers() && !sender.awaits(self.job.linger) {
             sender.let_go();
             self.open -= 1;
             ready.remove(sender.socket)?;
@@ -215,16 +234,21 @@ impl<'a> Thread<'a> {
     }
 
     /// Nothing moved for too long, or nobody wants it any more: everything ends.
-    fn give_up_where_stalled(&mut self, time: Nanos) {
+    fn give_up_where_stalled(&mut self, time: Nanos, ready: &Ready) -> Result<(), EngineError> {
         if time.since(self.looked) < LOOK {
-            return;
+            return Ok(());
         }
         self.looked = time;
-        self.give_up(time, flow::ABANDONED, |sender| sender.shared.is_abandoned());
-        for sender in &mut self.senders {
+        self.give_up((time, flow::ABANDONED), ready, |sender| sender.shared.is_abandoned())?;
+        for place in 0..self.senders.len() {
+            let sender = &mut self.senders[place];
             if sender.is_broken(time) {
                 sender.let_go();
                 self.open -= 1;
+                ready.remove(sender.socket)?;
+            } else if sender.is_over() && !sender.is_gone() {
+                // One that waits for receipts may have waited long enough.
+                self.leave(place, ready)?;
             }
         }
         let moved: u64 = self.senders.iter().map(Sender::arrived).sum();
@@ -237,20 +261,50 @@ impl<'a> Thread<'a> {
         } else if time.since(self.moved) > self.job.stall {
             format!("nothing arrived for {} s", self.job.stall.seconds())
         } else {
-            return;
+            return Ok(());
         };
-        self.give_up(time, &reason, |_| true);
+        self.give_up((time, &reason), ready, |_| true)
     }
 
-    fn give_up(&mut self, time: Nanos, reason: &str, of: impl Fn(&Sender<'_>) -> bool) {
+    fn give_up(
+        &mut self,
+        (time, reason): (Nanos, &str),
+        ready: &Ready,
+        of: impl Fn(&Sender<'_>) -> bool,
+    ) -> Result<(), EngineError> {
         for sender in self.senders.iter_mut().filter(|sender| !sender.is_gone() && of(sender)) {
             if !sender.is_over() {
                 sender.cut_short(time, Outcome::Capped { reason: reason.to_owned() });
             }
             sender.let_go();
             self.open -= 1;
+            ready.remove(sender.socket)?;
         }
+        Ok(())
     }
+}
+
+/// What wakes this thread for a sender whose socket it reads, from now on.
+fn heed(
+    sender: &mut Sender<'_>,
+    place: usize,
+    wants_room: bool,
+    ready: &Ready,
+) -> Result<(), EngineError> {
+    let (number, socket, before) = (number(place), sender.socket, sender.heed);
+    sender.heed = match (sender.is_deaf(), wants_room) {
+        (true, _) => Heed::Room,
+        (false, true) => Heed::Both,
+        (false, false) => Heed::Receipts,
+    };
+    match sender.heed {
+        Heed::Room if wants_room => ready.await_room(socket, number)?,
+        Heed::Room if before != Heed::Room => ready.rest(socket, number)?,
+        Heed::Both if before != Heed::Both => ready.await_room_too(socket, number)?,
+        Heed::Receipts if before != Heed::Receipts => ready.only_read(socket, number)?,
+        Heed::Room | Heed::Both | Heed::Receipts => {}
+    }
+    Ok(())
 }
 
 fn number(place: usize) -> u64 {
@@ -259,3 +313,6 @@ fn number(place: usize) -> u64 {
 
 /// How long nobody looks at the clock and at interrupts.
 const LOOK: Nanos = Nanos::from_millis(50);
+
+#[cfg(test)]
+mod tests;

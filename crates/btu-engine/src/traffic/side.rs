@@ -269,7 +269,7 @@ fn whole(
         refused: sent.refused,
         cpu: None,
         noticed: Vec::new(),
-        trace: flow::trace(flow, (sent.blocks, sent.ended), received, datagrams),
+        trace: flow::trace(flow, (sent.blocks, sent.receipts, sent.ended), received, datagrams),
         glances: Vec::new(),
         sender,
         receiver: at_sink,

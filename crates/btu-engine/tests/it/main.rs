@@ -29,6 +29,7 @@ mod path_mtu;
 mod pingpong;
 mod pingpong_hosts;
 mod prober;
+mod receipts;
 mod sides;
 #[cfg(feature = "quic")]
 mod sides_quic;

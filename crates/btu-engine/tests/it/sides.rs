@@ -67,6 +67,7 @@ pub(crate) fn flow(from: usize, carrier: Carrier, blocks: u64) -> Flow {
         drain: Drain::Yes,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn flow(carrier: Carrier, offer: Offer, duration: Nanos) -> Flow {
         drain: Drain::Yes,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }

@@ -34,6 +34,7 @@ pub use cell::TrafficDelaysResult;
 pub use class::TrafficClassResult;
 pub use connection::TrafficConnectionResult;
 pub use flow::NoticedResult;
+pub use flow::ReceiptsResult;
 pub use flow::TrafficClockResult;
 pub use flow::TrafficFlowResult;
 pub use method::BackToBackResult;

@@ -40,6 +40,7 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (1, "slowdowns"),
     (2, "adjustment"),
     (2, "path_mtu"),
+    (2, "receipts"),
 ]);
 
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
@@ -100,7 +101,9 @@ mod tests {
         }
         assert!(LaterKeys::of(None).may_lack(0, "note"));
         assert!(!LaterKeys::of(Some("pingpong")).may_lack(0, "note"));
-        assert!(!LaterKeys::of(Some("traffic")).may_lack(0, "method"));
+        let traffic = LaterKeys::of(Some("traffic"));
+        assert!(!traffic.may_lack(0, "method"));
+        assert!(traffic.may_lack(1, "receipts") && !traffic.may_lack(2, "receipts"));
     }
 
     #[test]

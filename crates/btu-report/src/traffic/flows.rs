@@ -1,6 +1,7 @@
 //! The flows of a scenario: rates, delays, where the queue stood, and how well the sender kept time.
 
 mod over_passes;
+mod receipts;
 mod slowdowns;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = over_passes::compose(seen, run).into_iter().collect();
     blocks.extend(which(seen, run));
     blocks.extend([rates(flows), delays(flows)]);
+    blocks.extend(receipts::compose(flows));
     blocks.extend(slowdowns::compose(run));
     blocks.extend(silent(flows));
     blocks.extend(clocks::compose(run));

@@ -43,6 +43,10 @@ const WORDS: &[(&str, &str)] = &[
         "of whole blocks, from due to the read of the last byte; the wait in the sender's queue counts",
     ),
     (
+        "receipt",
+        "what the receiver sends back in band when its user has read a block, where the scenario asks for it; the time from due          (queued) or start (unqueued) until it came is an upper bound of the delay of one way, by the sender's clock alone",
+    ),
+    (
         "application, socket, network, receiver",
         "due and not yet taken by the transport; taken and not yet sent; sent and not yet acknowledged; received and not yet read",
     ),

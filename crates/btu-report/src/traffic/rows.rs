@@ -3,6 +3,8 @@
 use btu_core::traffic::analysis::figures::Delays;
 use btu_core::traffic::analysis::figures::Loss;
 use btu_core::traffic::analysis::figures::Pacing;
+use btu_core::traffic::analysis::figures::ReceiptDelays;
+use btu_core::traffic::analysis::figures::Receipts;
 use btu_core::traffic::analysis::places::Places;
 use btu_core::traffic::plan::Cell;
 use btu_core::traffic::sample::ClusterSample;
@@ -51,6 +53,15 @@ impl Row<'_> {
 
     fn pacing(&self, of: fn(&Pacing) -> String) -> String {
         self.flow.figures.pacing.as_ref().map_or_else(String::new, of)
+    }
+
+    fn receipts(&self, of: fn(&Receipts) -> u64) -> String {
+        or_empty(self.flow.figures.receipts.as_ref().map(of))
+    }
+
+    fn receipt(&self, of: fn(&ReceiptDelays) -> f64) -> String {
+        let receipts = self.flow.figures.receipts;
+        or_empty(receipts.and_then(|receipts| receipts.delay).as_ref().map(of))
     }
 
     fn place(&self, of: fn(&Places) -> f64) -> String {
@@ -170,4 +181,13 @@ static COLUMNS: &[Column] = &[
     Column("queue_gap_bytes", |row| row.place(|places| places.largest_gap_bytes)),
     Column("pacing_blocks", |row| row.pacing(|pacing| pacing.blocks.to_string())),
     Column("pacing_late_blocks", |row| row.pacing(|pacing| or_empty(pacing.late_blocks))),
+    Column("blocks_answered", |row| row.receipts(|receipts| receipts.answered)),
+    Column("receipts_came", |row| row.receipts(|receipts| receipts.came)),
+    Column("receipts_missing", |row| row.receipts(Receipts::missing)),
+    Column("receipt_delay_min_s", |row| row.receipt(|delay| delay.min_s)),
+    Column("receipt_delay_p50_s", |row| row.receipt(|delay| delay.p50_s)),
+    Column("receipt_delay_p95_s", |row| row.receipt(|delay| delay.p95_s)),
+    Column("receipt_delay_p99_s", |row| row.receipt(|delay| delay.p99_s)),
+    Column("receipt_delay_p999_s", |row| row.receipt(|delay| delay.p999_s)),
+    Column("receipt_delay_max_s", |row| row.receipt(|delay| delay.max_s)),
 ];

@@ -22,6 +22,7 @@ mod page;
 mod paired;
 mod pingpong;
 mod ranking;
+mod receipts;
 mod rows;
 mod schema;
 mod second;

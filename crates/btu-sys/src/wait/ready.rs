@@ -56,6 +56,11 @@ impl Ready {
         self.watch(source, EpollEvent::new(EpollFlags::EPOLLIN, number))
     }
 
+    /// A socket counts as ready no more, until something of it is asked for again.
+    pub fn rest(&self, source: &impl AsFd, number: u64) -> Result<()> {
+        self.watch(source, EpollEvent::new(EpollFlags::EPOLLONESHOT, number))
+    }
+
     fn watch(&self, source: &impl AsFd, mut event: EpollEvent) -> Result<()> {
         let changed = self.epoll.modify(source, &mut event);
         changed.map_err(|cause| Error::new("change an epoll set", cause))
@@ -86,6 +91,13 @@ impl Ready {
     /// True where the last wait found none.
     pub fn is_empty(&self) -> bool {
         self.found == 0
+    }
+
+    /// Whether one of them has room, or has failed.
+    pub fn has_room(&self, place: usize) -> bool {
+        let room = libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP;
+        let events = self.events[place].events;
+        events & room.cast_unsigned() != 0
     }
 
     /// The number of one of them.
@@ -136,6 +148,25 @@ mod tests {
         ready.only_read(&near, 3).unwrap();
         ready.wait(Some(0)).unwrap();
         assert!(ready.is_empty());
+    }
+
+    #[test]
+    fn a_reader_with_room_is_told_from_one_to_which_something_came() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let mut ready = Ready::new(4).unwrap();
+        ready.add_reader(&near, 3).unwrap();
+        crate::socket::send(far.as_fd(), b"x").unwrap();
+        ready.wait(None).unwrap();
+        assert!(ready.len() == 1 && !ready.has_room(0));
+        ready.await_room_too(&near, 3).unwrap();
+        ready.wait(None).unwrap();
+        assert!(ready.len() == 1 && ready.has_room(0));
+        ready.rest(&near, 3).unwrap();
+        ready.wait(Some(0)).unwrap();
+        assert!(ready.is_empty());
+        ready.only_read(&near, 3).unwrap();
+        ready.wait(None).unwrap();
+        assert!(ready.len() == 1 && !ready.has_room(0));
     }
 
     #[test]

@@ -335,6 +335,7 @@ fn of_test(
             drain: test.drain,
             pace: test.pace,
             code_point: test.dscp,
+            has_receipts: test.has_receipts,
             held_to: None,
         };
         let name = &test.name;

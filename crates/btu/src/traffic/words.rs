@@ -171,6 +171,9 @@ pub(crate) fn drawn(cast: &Cast, talks: &[Talked]) -> String {
         let text =
             format!("{} {} {} {} {:?}", one.test, one.session, one.from, one.to, one.flow.carrier);
         hash.update(text.as_bytes());
+        if one.flow.has_receipts {
+            hash.update(b" receipts");
+        }
         let (count, bytes) = one.drawn();
         hash.update(&count.to_le_bytes());
         hash.update(&bytes.to_le_bytes());

@@ -59,6 +59,7 @@ mod third_party;
 mod traffic;
 mod traffic_fatal;
 mod traffic_methods;
+mod traffic_receipts;
 mod traffic_ring;
 mod trust;
 mod verbs;

@@ -2,6 +2,7 @@
 
 mod delays;
 mod pacing;
+mod receipts;
 mod sorted;
 
 use serde::Deserialize;
@@ -16,6 +17,8 @@ use crate::units::Nanos;
 
 pub use delays::Delays;
 pub use pacing::Pacing;
+pub use receipts::ReceiptDelays;
+pub use receipts::Receipts;
 
 /// Everything that is said of one flow by itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +66,9 @@ pub struct Figures {
     pub pacing: Option<Pacing>,
     /// From the start of the first block to that of the last, seconds; `None` below two.
     pub spread_s: Option<f64>,
+    /// Of receipts that the receiver sent of blocks; `None` where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipts: Option<Receipts>,
 }
 
 /// What became of the blocks.
@@ -138,6 +144,7 @@ impl Figures {
             }),
             pacing: Pacing::of(trace),
             spread_s: spread(&trace.blocks),
+            receipts: Receipts::of(trace),
         }
     }
 

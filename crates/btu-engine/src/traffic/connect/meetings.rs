@@ -83,10 +83,11 @@ fn both(
     exchange::join(&near, listening)?;
     let (number, settings) = (number, settings);
     let far = Shaking::begin((number, settings), far, |socket| {
-        QuicEnd::awaiting(socket, keys, (settings, 0), Half::Reads)
+        QuicEnd::awaiting(socket, keys, (settings, flow.answering_streams()), Half::Reads)
     })?;
     let near = Shaking::begin((number, settings), near, |socket| {
-        QuicEnd::calling(socket, trust, (settings, listening), Half::Sends)
+        let settings = (settings, flow.answering_streams(), listening);
+        QuicEnd::calling(socket, trust, settings, Half::Sends)
     })?;
     Ok([near, far])
 }

@@ -29,6 +29,7 @@ fn flow(carrier: Carrier) -> Flow {
         drain: Drain::No,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }

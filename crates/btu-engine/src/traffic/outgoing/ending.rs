@@ -88,6 +88,9 @@ impl Sender<'_> {
             let _ = stream.shutdown(std::net::Shutdown::Write);
         }
         self.quic.iter_mut().for_each(|quic| quic.finish());
+        if let (Some(awaiting), Load::Blocks(bursts)) = (&mut self.awaiting, &self.load) {
+            awaiting.all_sent(now(), bursts.records());
+        }
         self.shared.sender_done.store(true, Relaxed);
     }
 
@@ -127,9 +130,11 @@ impl Sender<'_> {
                 ..BlockRecord::default()
             }],
         };
+        let receipts = self.awaiting.map(|awaiting| awaiting.by_block(&blocks));
         Sent {
             number: self.number,
             blocks,
+            receipts,
             tcp: self.tcp,
             pace: pacer.name(),
             refused: self.refused,
@@ -142,6 +147,11 @@ impl Sender<'_> {
     pub(in crate::traffic) fn delivers(&self) -> bool {
         let is_read = self.shared.receiver_done.load(Relaxed);
         !is_read && self.quic.as_ref().is_some_and(|quic| quic.delivers())
+    }
+
+    /// Whether a receipt is waited for although nothing more is sent.
+    pub(in crate::traffic) fn awaits(&self, linger: Nanos) -> bool {
+        self.awaiting.as_ref().is_some_and(|awaiting| awaiting.waits(now(), linger))
     }
 
     /// Nothing of it moves any more.

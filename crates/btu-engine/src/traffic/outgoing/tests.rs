@@ -31,15 +31,17 @@ fn flow() -> Flow {
         drain: Drain::No,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }
 
 fn pump_until(sender: &mut Sender<'_>, is_enough: impl Fn(&Sender<'_>) -> bool) {
-    let mut data = [0; 100];
+    let mut data = [7; 100];
     while !is_enough(sender) && !sender.is_over() {
         sender.pump(&mut data);
     }
+    assert_eq!(data, [7; 100], "others send of the same data");
 }
 
 /// A socket that leads nowhere: the kernel refuses each datagram, which is lost and not offered again.

@@ -27,6 +27,7 @@ fn endless() -> Flow {
         drain: Drain::No,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }

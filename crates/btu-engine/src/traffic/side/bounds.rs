@@ -23,7 +23,8 @@ pub(super) fn longest_report(
     sent: impl Fn(usize) -> (Bytes, u64),
 ) -> usize {
     let rows = |(number, flow): (usize, &Flow)| {
-        let own = if flow.from == there { blocks(flow).saturating_mul(BLOCK_ROW) } else { 0 };
+        let row = BLOCK_ROW + if flow.has_receipts { RECEIPT } else { 0 };
+        let own = if flow.from == there { blocks(flow).saturating_mul(row) } else { 0 };
         let (bytes, datagrams) = sent(number);
         let came = if flow.to == there { arrivals(flow, bytes, datagrams) } else { 0 };
         OF_FLOW.saturating_add(own).saturating_add(came.saturating_mul(ARRIVAL_ROW))
@@ -97,6 +98,8 @@ const LONGEST_REPORT: usize = 128 << 20;
 const OF_FLOW: u64 = 1024;
 /// Seven numbers: times of at most 13 days, sizes below an exabyte.
 const BLOCK_ROW: u64 = 7 * 19;
+/// One number more.
+const RECEIPT: u64 = 19;
 /// Two or three numbers.
 const ARRIVAL_ROW: u64 = 3 * 19;
 /// Below what every path carries in one segment (RFC 9293, 3.7.1: 536 bytes).

@@ -50,6 +50,9 @@ struct SentReport {
     tcp: Option<[u64; 5]>,
     pace: String,
     refused: u64,
+    /// Of each block, one more than the time from its due time to its receipt; zero where none came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    receipts_ns: Option<Vec<u64>>,
     fault: Option<Outcome>,
     #[serde(default)]
     ended_ns: Option<u64>,
@@ -171,9 +174,33 @@ fn of_sent(sent: Sent, datagrams: u64) -> SentReport {
         tcp: sent.tcp.map(tcp),
         pace: sent.pace.to_owned(),
         refused: sent.refused,
+        receipts_ns: sent.receipts.map(|receipts| of_receipts(&sent.blocks, &receipts)),
         fault: sent.fault,
         ended_ns: sent.ended.map(Nanos::count),
     }
+}
+
+fn of_receipts(blocks: &[BlockRecord], receipts: &[Option<Nanos>]) -> Vec<u64> {
+    let since = |(block, at): (&BlockRecord, &Option<Nanos>)| {
+        at.map_or(0, |at| at.since(block.due).count().saturating_add(1))
+    };
+    blocks.iter().zip(receipts).map(since).collect()
+}
+
+/// Receipts of as many blocks, where their flow has any.
+fn to_receipts(
+    flow: &Flow,
+    blocks: &[BlockRecord],
+    told: Option<Vec<u64>>,
+) -> Result<Option<Vec<Option<Nanos>>>, Impossible> {
+    if told.as_ref().map(Vec::len) != flow.has_receipts.then_some(blocks.len()) {
+        return Err(Impossible);
+    }
+    let at = |(block, since): (&BlockRecord, u64)| {
+        let at = since.checked_sub(1).map(|since| block.due.count().saturating_add(since));
+        at.map(time_of).transpose()
+    };
+    told.map(|told| blocks.iter().zip(told).map(at).collect()).transpose()
 }
 
 /// Times count from when the block was due, one more than they are; nothing is zero.
@@ -215,7 +242,8 @@ fn to_sent((number, flow): (usize, &Flow), told: SentReport) -> Result<Sent, Imp
     }
     let (tcp, fault) = (told.tcp.map(to_tcp).transpose()?, to_fault(told.fault)?);
     let ended = told.ended_ns.map(time_of).transpose()?;
-    Ok(Sent { number, blocks, tcp, pace, refused: told.refused, fault, ended })
+    let receipts = to_receipts(flow, &blocks, told.receipts_ns)?;
+    Ok(Sent { number, blocks, tcp, pace, refused: told.refused, receipts, fault, ended })
 }
 
 fn to_tcp([acknowledged, sent, retransmitted, rtt, least]: [u64; 5]) -> Result<TcpEnd, Impossible> {

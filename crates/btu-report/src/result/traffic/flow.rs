@@ -1,5 +1,6 @@
 //! One flow of one run, with everything that is said of it.
 
+use btu_core::traffic::analysis::figures::Receipts;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::sample::RunSample;
@@ -120,6 +121,8 @@ pub struct TrafficFlowResult {
     pub delay_hidden: String,
     /// 99th percentile less the smallest (RFC 5481).
     pub pdv_p99_s: Option<f64>,
+    /// What receipts of blocks say, which the receiver sent in band; null where the scenario asks for none.
+    pub receipts: Option<ReceiptsResult>,
     /// Datagrams sent; null for streams.
     pub datagrams_sent: Option<u64>,
     /// Share of them that never came (RFC 7680).
@@ -166,6 +169,45 @@ pub struct TrafficFlowResult {
     pub answering_cpu_s: Option<f64>,
     /// What the user of a conversation's application, or of a call, noticed; empty for other flows.
     pub noticed: Vec<NoticedResult>,
+}
+
+/// Receipts of blocks, all by the clock of the sender. A receipt is sent when the receiving user has read a block: its delay is an
+/// upper bound of the delay of one way, with the way back in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReceiptsResult {
+    /// Blocks that the receiving user read whole: each was answered once.
+    pub blocks_answered: u64,
+    /// Of these, those whose receipt came.
+    pub receipts_came: u64,
+    /// Those whose receipt did not.
+    pub receipts_missing: u64,
+    /// From due (queued) or start (unqueued) to the receipt, the smallest, seconds.
+    pub receipt_delay_min_s: Option<f64>,
+    /// Its median.
+    pub receipt_delay_p50_s: Option<f64>,
+    /// Its 95th percentile.
+    pub receipt_delay_p95_s: Option<f64>,
+    /// Its 99th percentile.
+    pub receipt_delay_p99_s: Option<f64>,
+    /// Its 99.9th percentile.
+    pub receipt_delay_p999_s: Option<f64>,
+    /// The largest.
+    pub receipt_delay_max_s: Option<f64>,
+}
+
+fn receipts(receipts: &Receipts) -> ReceiptsResult {
+    let delay = receipts.delay;
+    ReceiptsResult {
+        blocks_answered: receipts.answered,
+        receipts_came: receipts.came,
+        receipts_missing: receipts.missing(),
+        receipt_delay_min_s: delay.map(|delay| delay.min_s),
+        receipt_delay_p50_s: delay.map(|delay| delay.p50_s),
+        receipt_delay_p95_s: delay.map(|delay| delay.p95_s),
+        receipt_delay_p99_s: delay.map(|delay| delay.p99_s),
+        receipt_delay_p999_s: delay.map(|delay| delay.p999_s),
+        receipt_delay_max_s: delay.map(|delay| delay.max_s),
+    }
 }
 
 /// A figure that a user notices.
@@ -246,6 +288,7 @@ fn flow(run: &RunSample, cluster: &str, flow: &FlowSample, rho: Option<f64>) -> 
         delay_bound_s: flow.delay_bound_s(),
         delay_hidden: flow.delay_reason().unwrap_or_default(),
         pdv_p99_s: delay.map(|delay| delay.pdv_p99_s),
+        receipts: figures.receipts.as_ref().map(receipts),
         datagrams_sent: loss.map(|loss| loss.sent),
         lost_share: loss.map(|loss| loss.lost_share),
         reordered: loss.map(|loss| loss.reordered),

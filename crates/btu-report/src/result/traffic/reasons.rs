@@ -12,6 +12,7 @@ const NOT_SAMPLED: &str =
     "places are told apart on one host, where TCP follows a schedule and its socket was sampled";
 const NO_BLOCK: &str = "no whole block arrived that was due at a known time";
 const NO_DELAY: &str = "no whole block arrived that was due at a known time, or two clocks hide it (delay_bound_s; of flows delay_hidden)";
+const NO_RECEIPT: &str = "no receipt came";
 const NO_CALL: &str = "the class is no call, no delay of it is known, or two clocks hide it in a pass (delays_bound_s)";
 const NO_DATAGRAM: &str = "no flow of datagrams";
 const NOT_PACED: &str = "nothing that the generator alone could delay was sent: a full stream, blocks that all waited for the \
@@ -92,6 +93,16 @@ pub(super) const REASONS: &Reasons = &[
         "one clock measured both ends, two cannot be compared, or it is no delay of one way",
     ),
     ("pdv_p99_s", NO_BLOCK),
+    (
+        "receipts",
+        "the scenario asks for no receipts of its blocks, or the journal is older than these",
+    ),
+    ("receipt_delay_min_s", NO_RECEIPT),
+    ("receipt_delay_p50_s", NO_RECEIPT),
+    ("receipt_delay_p95_s", NO_RECEIPT),
+    ("receipt_delay_p99_s", NO_RECEIPT),
+    ("receipt_delay_p999_s", NO_RECEIPT),
+    ("receipt_delay_max_s", NO_RECEIPT),
     ("most_sessions", "not even the fewest sessions that were tried met the limits in every pass"),
     ("fails_at_sessions", "every number of sessions that was tried met the limits"),
     ("reordered_share", "no datagram came"),

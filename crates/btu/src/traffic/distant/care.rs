@@ -181,6 +181,7 @@ mod tests {
             drain: Drain::No,
             pace: None,
             code_point: None,
+            has_receipts: false,
             held_to: None,
         }
     }

@@ -36,6 +36,7 @@ name = "queued"
 path = "OWN -> FIRST"
 type = "burstq(blocksize=exp(5 kB), period=uniform(2 ms, 10 ms), duration=300 ms)"
 drain = "yes"
+receipts = "yes"
 [[cluster.test]]
 name = "other"
 path = "OWN -> OTHER"
@@ -46,12 +47,14 @@ name = "voice"
 path = "OWN -> SECOND"
 type = "voice-cbr(duration=300 ms)"
 transport = "udp"
+receipts = "yes"
 [[cluster.test]]
 name = "packets"
 path = "OWN -> FIRST"
 type = "burstq(blocksize=5 kB, period=10 ms, duration=300 ms)"
 transport = "quic"
 drain = "yes"
+receipts = "yes"
 
 [[cluster]]
 name = "back"
@@ -60,17 +63,20 @@ name = "unqueued"
 path = "FIRST -> OWN"
 type = "burst(blocksize=3 kB, period=5 ms, duration=300 ms)"
 start = "20 ms"
+receipts = "yes"
 [[cluster.test]]
 name = "game"
 path = "FIRST -> OWN"
 type = "mobile-game(duration=300 ms)"
 transport = "udp"
+receipts = "yes"
 [[cluster.test]]
 name = "returned"
 path = "FIRST -> OWN"
 type = "burstq(blocksize=5 kB, period=10 ms, duration=300 ms)"
 transport = "quic(congestion=reno)"
 drain = "yes"
+receipts = "yes"
 
 [[cluster]]
 name = "asked"
@@ -162,6 +168,7 @@ fn flows_of_every_kind_run_between_paired_hosts() {
             assert_eq!(flow["blocks_due"], flow["blocks_sent"], "{flow}");
         }
         known_clocks(&result);
+        answered_in_band(flows);
         for agent in &agents {
             agent.is_idle_soon();
             let log = std::fs::read_to_string(agent.state().join("audit.ndjson")).unwrap();
@@ -175,6 +182,30 @@ fn flows_of_every_kind_run_between_paired_hosts() {
         }
         again(&hosts, &result);
     });
+}
+
+/// Both directions over all transports: what was read whole was answered, and each receipt came later than its block was due.
+fn answered_in_band(flows: &[Value]) {
+    let mut asked = 0;
+    for flow in flows {
+        let receipts = &flow["receipts"];
+        let name = flow["test"].as_str().unwrap();
+        if ["stream", "other", "keys", "pages"].contains(&name) {
+            assert!(receipts.is_null() && flow["receipts_reason"].is_string(), "{flow}");
+            continue;
+        }
+        asked += 1;
+        let [answered, came, missing] = ["blocks_answered", "receipts_came", "receipts_missing"]
+            .map(|key| receipts[key].as_u64().unwrap());
+        assert_eq!(answered, came + missing, "{flow}");
+        assert!(flow["transport"] == "udp" || missing == 0, "{flow}");
+        // A flow of which nothing fell due has nothing to answer.
+        assert!(came > 0 || flow["blocks_sent"] == 0, "{flow}");
+        let [least, most] =
+            ["min", "max"].map(|of| seconds(&receipts[format!("receipt_delay_{of}_s")]));
+        assert!(came == 0 || least > Some(0.0) && most >= least, "{flow}");
+    }
+    assert_eq!(asked, 7, "{flows:#?}");
 }
 
 /// All three hosts are this machine, whose monotonic clock is one: the truth is that none is ahead, and

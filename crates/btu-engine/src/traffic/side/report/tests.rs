@@ -45,13 +45,18 @@ fn flow(from: usize, blocks: u64) -> Flow {
         drain: Drain::No,
         pace: None,
         code_point: None,
+        has_receipts: false,
         held_to: None,
     }
 }
 
 /// The last one leads to a third host.
 fn flows() -> [Flow; 3] {
-    [flow(THERE, 5), flow(HERE, 5), Flow { to: THERE + 1, ..flow(HERE, 5) }]
+    [
+        Flow { has_receipts: true, ..flow(THERE, 5) },
+        flow(HERE, 5),
+        Flow { to: THERE + 1, ..flow(HERE, 5) },
+    ]
 }
 
 fn seen() -> SideEnd {
@@ -69,6 +74,13 @@ fn seen() -> SideEnd {
         tcp: Some(tcp),
         pace: "sleep",
         refused: 3,
+        receipts: Some(vec![
+            Some(Nanos::new(0)),
+            None,
+            Some(Nanos::new(5)),
+            None,
+            Some(Nanos::new(1 << 40)),
+        ]),
         fault: Some(Outcome::Capped { reason: "interrupted".to_owned() }),
         ended: Some(Nanos::new(800)),
     };
@@ -106,7 +118,7 @@ fn numbers_that_cannot_be_are_refused_and_take_no_memory() {
     let refused = |report: SideReport| report.into_end(&flows(), THERE).unwrap_err().sentence();
     let others = whole().into_end(&flows()[..2], THERE).unwrap_err().sentence();
     assert_eq!(others, "the other host told of other flows");
-    let changes: [(Change, &str); 16] = [
+    let changes: [(Change, &str); 19] = [
         (|all| all.flows[0].sent.as_mut().unwrap().datagrams = 1 << 45, "more datagrams"),
         (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = u64::MAX, "blocks"),
         (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][0] = 1 << 51, "blocks"),
@@ -114,6 +126,12 @@ fn numbers_that_cannot_be_are_refused_and_take_no_memory() {
         (|all| all.flows[0].sent.as_mut().unwrap().blocks[1][6] = 9, "blocks"),
         (|all| all.flows[0].sent.as_mut().unwrap().blocks.push([0; 7]), "blocks"),
         (|all| all.flows[0].sent.as_mut().unwrap().tcp = Some([u64::MAX; 5]), "blocks"),
+        (|all| all.flows[0].sent.as_mut().unwrap().receipts_ns = None, "blocks"),
+        (|all| all.flows[0].sent.as_mut().unwrap().receipts_ns.as_mut().unwrap().push(0), "blocks"),
+        (
+            |all| all.flows[0].sent.as_mut().unwrap().receipts_ns.as_mut().unwrap()[0] = u64::MAX,
+            "blocks",
+        ),
         (|all| all.flows[0].sent.as_mut().unwrap().pace = "fast".to_owned(), "blocks"),
         (|all| all.flows[1].sent = all.flows[0].sent.clone(), "ends that are not there"),
         (|all| all.flows[0].sent = None, "nothing of an end that is there"),
