@@ -75,10 +75,14 @@ impl Repo {
         String::from_utf8(output.stdout).with_context(|| format!("read cargo {command}"))
     }
 
-    /// A command that starts in the repository's root.
+    /// A command that starts in the repository's root, without what cargo told this program of its own package:
+    /// build scripts that look there (ring's does) would run anew under a chore, and once more without one.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root);
+        std::env::vars_os().filter(|(name, _)| of_package(name)).for_each(|(name, _)| {
+            command.env_remove(name);
+        });
         command
     }
 
@@ -90,6 +94,12 @@ impl Repo {
         let status = self.command(program).args(words).status();
         Ok(status.with_context(|| format!("run {line}"))?.success())
     }
+}
+
+/// What `cargo run` tells a program of its package (The Cargo Book, environment variables that cargo sets).
+fn of_package(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|beginning| name.starts_with(beginning))
 }
 
 fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {

@@ -242,10 +242,10 @@ pub fn is_free(directory: &Path) -> io::Result<bool> {
 }
 
 fn must_be_free(directory: &Path) -> Result<(), JournalError> {
-    match is_free(directory).map_err(io_error("read", directory))? {
-        true => Ok(()),
-        false => Err(JournalError::NotEmpty { path: directory.to_owned() }),
+    if is_free(directory).map_err(io_error("read", directory))? {
+        return Ok(());
     }
+    Err(JournalError::NotEmpty { path: directory.to_owned() })
 }
 
 /// One line, one write, then to the disk. What was written of a failed line is cut off again.
