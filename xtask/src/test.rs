@@ -20,6 +20,7 @@ use crate::chore::Verdict;
 use crate::repo::Repo;
 use crate::skips;
 use crate::skips::Who;
+use aside::Wanted;
 use outcome::Binaries;
 use outcome::Outcome;
 use outcome::Shown;
@@ -62,7 +63,7 @@ fn all(repo: &Repo) -> Result<Verdict> {
     let mut tally = Tally::default();
     for binary in binary::build(repo, &["--workspace"])?.iter().filter(|binary| binary.is_test) {
         println!("\n{}", binary.title);
-        tally.add(binary.run(|| {
+        tally.add(binary.run(Wanted::All, || {
             let mut command = Command::new(&binary.executable);
             settle(command.current_dir(&binary.folder));
             command

@@ -21,6 +21,26 @@ pub(super) struct Group {
 /// Test binaries by title, and their groups.
 static ASIDE: &[(&str, &[Group])] = &[("btu: it (test)", &[PATIENT, OF_ONE_RUN])];
 
+/// Test binaries by title, and how those tests of them begin that find the same whoever runs them: they read what is
+/// stored or written, or speak to an agent. Whoever runs all tests as root runs them once.
+static ALIKE: &[(&str, &[&str])] = &[
+    ("btu: alone (test)", &["alike::"]),
+    (
+        "btu: it (test)",
+        &[
+            "agent::nonsense::",
+            "compare::",
+            "html::",
+            "manual::",
+            "model::",
+            "parsers::",
+            "rank::",
+            "score::",
+            "trust::",
+        ],
+    ),
+];
+
 /// They spend their time waiting: for a lease that ends, a deadline, a silence that has to last. What sends or
 /// computes for most of its time has no place here: it would disturb what is measured beside it.
 const PATIENT: Group = Group {
@@ -51,20 +71,57 @@ const OF_ONE_RUN: Group = Group {
     beginnings: &["compare::", "html::", "rank::", "readme::", "trust::"],
 };
 
-/// The groups of a binary, each with the names of its tests.
-pub(super) fn of(
-    title: &str,
-    command: &impl Fn() -> Command,
-) -> Result<Vec<(&'static Group, Vec<String>)>> {
-    let Some((_, groups)) = ASIDE.iter().find(|(named, _)| *named == title) else {
-        return Ok(Vec::new());
-    };
-    let listed = command().args(["--list", "--format=terse"]).output();
-    let listed = listed.with_context(|| format!("list the tests of {title}"))?;
-    let list = String::from_utf8_lossy(&listed.stdout);
-    let with_names = |group: &'static Group| Ok((group, named(group.beginnings, &list)?));
-    let all: Result<_> = groups.iter().map(with_names).collect();
-    all.with_context(|| format!("xtask/src/test/aside.rs: {title}"))
+/// Which tests of a binary run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    All,
+    /// Those that may find something else for another user.
+    ByUser,
+}
+
+/// How the tests of a binary are run.
+#[derive(Debug, Default)]
+pub(super) struct Division {
+    /// Groups, each with the names of its tests.
+    pub(super) groups: Vec<(&'static Group, Vec<String>)>,
+    /// The names of those that are not run.
+    pub(super) left_out: Vec<String>,
+}
+
+impl Division {
+    /// Of the binary of this title.
+    pub(super) fn of(title: &str, command: &impl Fn() -> Command, wanted: Wanted) -> Result<Self> {
+        let groups = of_title(ASIDE, title);
+        let alike = if wanted == Wanted::All { &[] } else { of_title(ALIKE, title) };
+        if groups.is_empty() && alike.is_empty() {
+            return Ok(Self::default());
+        }
+        let listed = command().args(["--list", "--format=terse"]).output();
+        let listed = listed.with_context(|| format!("list the tests of {title}"))?;
+        let list = String::from_utf8_lossy(&listed.stdout);
+        let all = Self::by_list(groups, alike, &list);
+        all.with_context(|| format!("xtask/src/test/aside.rs: {title}"))
+    }
+
+    fn by_list(groups: &'static [Group], alike: &[&str], list: &str) -> Result<Self> {
+        let left_out = named(alike, list)?;
+        let with_names = |group: &'static Group| {
+            let mut names = named(group.beginnings, list)?;
+            names.retain(|name| !left_out.contains(name));
+            Ok((group, names))
+        };
+        let groups = groups.iter().map(with_names).collect::<Result<_>>()?;
+        Ok(Self { groups, left_out })
+    }
+
+    /// The tests that do not run with the rest of the binary.
+    pub(super) fn elsewhere(&self) -> impl Iterator<Item = &String> {
+        self.groups.iter().flat_map(|(_, names)| names).chain(&self.left_out)
+    }
+}
+
+fn of_title<T>(table: &'static [(&str, &'static [T])], title: &str) -> &'static [T] {
+    table.iter().find(|(named, _)| *named == title).map_or(&[], |(_, values)| values)
 }
 
 /// Those of a terse list that begin so. A beginning that nothing has is a mistake of the list here.
@@ -96,5 +153,16 @@ mod tests {
     fn a_test_that_is_gone_does_not_stay_in_the_list() {
         let error = named(&["agent::ended::", "link::d"], LIST).unwrap_err();
         assert_eq!(error.to_string(), "no test begins with link::d");
+    }
+
+    #[test]
+    fn what_finds_the_same_for_everybody_is_in_no_group() {
+        static GROUPS: &[Group] =
+            &[Group { what: "that wait", at_once: 2, beginnings: &["agent::ended::"] }];
+        let division = Division::by_list(GROUPS, &["agent::ended::b"], LIST).unwrap();
+        assert_eq!(division.groups[0].1, ["agent::ended::a"]);
+        assert_eq!(division.left_out, ["agent::ended::b"]);
+        assert_eq!(division.elsewhere().count(), 2);
+        assert!(Division::by_list(GROUPS, &["gone::"], LIST).is_err());
     }
 }

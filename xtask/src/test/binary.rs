@@ -14,7 +14,8 @@ use anyhow::Result;
 use anyhow::bail;
 use serde::Deserialize;
 
-use super::aside;
+use super::aside::Division;
+use super::aside::Wanted;
 use super::outcome::Binaries;
 use super::outcome::Outcome;
 use super::outcome::Shown;
@@ -84,8 +85,8 @@ impl Binary {
     }
 
     /// Runs all tests of the binary, and alone those that real traffic may have disturbed.
-    pub(super) fn run(&self, command: impl Fn() -> Command) -> Result<Tally> {
-        let all = self.side_by_side(&command)?;
+    pub(super) fn run(&self, wanted: Wanted, command: impl Fn() -> Command) -> Result<Tally> {
+        let all = self.side_by_side(wanted, &command)?;
         if !self.is_real || all.failed.is_empty() || all.failed.len() > MOST_DISTURBED {
             return Ok(all.tally);
         }
@@ -96,13 +97,16 @@ impl Binary {
     }
 
     /// All tests: each group that stands aside in a process of its own, beside the others.
-    fn side_by_side(&self, command: &impl Fn() -> Command) -> Result<Outcome> {
-        let groups = aside::of(&self.title, command)?;
+    fn side_by_side(&self, wanted: Wanted, command: &impl Fn() -> Command) -> Result<Outcome> {
+        let division = Division::of(&self.title, command, wanted)?;
         let mut others = command();
-        if !groups.is_empty() {
-            let names = groups.iter().flat_map(|(_, names)| names);
-            others.arg("--exact").args(names.flat_map(|name| ["--skip", name]));
+        if division.elsewhere().next().is_some() {
+            others.arg("--exact").args(division.elsewhere().flat_map(|name| ["--skip", name]));
         }
+        if !division.left_out.is_empty() {
+            println!("not again, since they find the same: {}", division.left_out.join(", "));
+        }
+        let groups = &division.groups;
         thread::scope(|scope| {
             let aside = groups.iter().map(|(group, names)| {
                 let mut command = command();
@@ -160,7 +164,7 @@ mod tests {
             command.args(["-c", &script, "sh"]);
             command
         };
-        binary.run(command).unwrap()
+        binary.run(Wanted::All, command).unwrap()
     }
 
     const PASSES: &str = "test \"$1 $2\" = 'a::b --exact' && \
@@ -194,7 +198,7 @@ mod tests {
             command.args(["-c", &script, "sh"]);
             command
         };
-        let tally = binary.run(command).unwrap();
+        let tally = binary.run(Wanted::All, command).unwrap();
         assert!(tally.is_green());
         assert_eq!(tally.to_string(), "19 passed, 0 failed, 0 skipped");
     }

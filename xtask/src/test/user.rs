@@ -12,6 +12,7 @@ use anyhow::Result;
 use anyhow::bail;
 
 use super::Tally;
+use super::aside::Wanted;
 use super::binary;
 use super::close;
 use super::scratch::Scratch;
@@ -33,7 +34,7 @@ pub(super) fn run(repo: &Repo, uid: u32) -> Result<Verdict> {
         let copy = stage.take(&binary.executable)?;
         if binary.is_test {
             println!("\nuid {uid}: {}", binary.title);
-            tally.add(binary.run(|| stage.command(&copy))?);
+            tally.add(binary.run(Wanted::ByUser, || stage.command(&copy))?);
         }
     }
     close(repo, tally, &stage.path("skips.jsonl"), Who::Ordinary)

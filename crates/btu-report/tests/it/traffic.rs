@@ -522,7 +522,10 @@ fn a_model_that_was_not_verified_says_so_in_every_report() {
     for format in ["text", "html"] {
         let page = rendered(format, &journal);
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(page.contains("model telnet: parameters not verified: tcplib"), "{format}: {page}");
+        assert!(
+            page.contains("model telnet: parameters not verified: keys of a session"),
+            "{format}: {page}"
+        );
     }
     let document = traffic_result(&journal, &analyse(&journal));
     assert!(document.unverified_models[0].starts_with("model telnet: parameters not verified"));

@@ -19,7 +19,7 @@ fn error(fields: &str) -> String {
 fn numbers_of_which_no_mean_could_be_told_are_refused() {
     let rate = error(r#""activity": "none", "bits": 1e308, "seconds": 1"#);
     assert!(
-        rate.contains("].bits: 1e+308: a number above 0 is expected (bits), 1e-100 to 1e100"),
+        rate.contains(").bits: 1e+308: a number above 0 is expected (bits), 1e-100 to 1e100"),
         "{rate}"
     );
     let slow = error(r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 1e-320"#);
