@@ -18,6 +18,7 @@ use crate::program::read_json;
 use crate::program::said;
 use crate::program::signal;
 use crate::program::wait_until;
+use crate::quick::undisturbed;
 
 /// A fault of the far end, and as what it is known.
 static FAULTS: &[(&str, &[&str])] = &[
@@ -121,14 +122,19 @@ fn what_is_not_connected_in_time_ends_its_own_points_and_no_others() {
         let kind = if btu_sys::namespace::is_privileged() { "kernel lacks" } else { "not root" };
         skip!("{kind}: {refusal}");
     }
-    let folder = TempDir::new().unwrap();
     let args = ["shm", "xdp", "--sizes", "64B", "--patience", "1us", "--chasms", "off"];
-    let ended = short(folder.path(), &args).output().unwrap();
-    let told = said(&ended);
-    assert_eq!(ended.status.code(), Some(6), "{told}");
-    let result = read_json(&folder.path().join("out/result.json"));
-    let [shm, xdp] = result["curves"].as_array().unwrap().as_slice() else { panic!("{result:#}") };
-    assert_eq!(shm["points"].as_array().unwrap().len(), 1, "{shm:#}");
+    let attempt = |_| {
+        let folder = TempDir::new().unwrap();
+        let ended = short(folder.path(), &args).output().unwrap();
+        assert_eq!(ended.status.code(), Some(6), "{}", said(&ended));
+        let result = read_json(&folder.path().join("out/result.json"));
+        (folder, result["curves"].as_array().unwrap().clone())
+    };
+    let points = |curve: &Value| curve["points"].as_array().unwrap().len();
+    // A busy machine holds up a thread of shm for longer than that, too.
+    let (folder, curves) = undisturbed(attempt, |(_, curves)| points(&curves[0]) == 0);
+    let [shm, xdp] = curves.as_slice() else { panic!("{curves:#?}") };
+    assert_eq!(points(shm), 1, "{shm:#}");
     assert!(xdp["points"].as_array().unwrap().is_empty(), "{xdp:#}");
     let detail = xdp["faults"][0]["detail"].as_str().unwrap();
     assert!(
