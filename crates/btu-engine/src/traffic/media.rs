@@ -156,3 +156,6 @@ fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2
 
 /// From the last socket to the first packet, as for other flows.
 const LEAD: Nanos = Nanos::from_millis(30);
+
+#[cfg(test)]
+mod tests;

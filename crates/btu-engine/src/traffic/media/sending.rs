@@ -69,9 +69,7 @@ impl Sending<'_> {
                 break;
             }
             said.hear(socket, time, &mut space);
-            while let Some(due) = said.sender.take(now().since(shared.begin)) {
-                said.say(socket, &due, shared, &mut data);
-            }
+            said.say_what_is_due(socket, shared, &mut data);
             let next = said.sender.next_due().min(shared.duration);
             let next = next.min(time.saturating_add(LOOK));
             pacer
@@ -92,6 +90,15 @@ impl Said {
             if let Some(report) = Report::read(&space[..count]) {
                 self.sender.hear(time, &report);
             }
+        }
+    }
+
+    /// Sends what is due, as much as reports and the end of the time can wait for: a host that is slower than the rate has
+    /// always more.
+    fn say_what_is_due(&mut self, socket: &UdpSocket, shared: &Shared<'_>, data: &mut [u8]) {
+        for _ in 0..AT_ONCE {
+            let Some(due) = self.sender.take(now().since(shared.begin)) else { return };
+            self.say(socket, &due, shared, data);
         }
     }
 
@@ -120,7 +127,7 @@ impl Said {
 
 /// The longest packet of media.
 const LARGEST: usize = 1 << 16;
-/// Reports that are read at one look.
+/// Reports that are read at one look, and packets that are sent before the next one.
 const AT_ONCE: usize = 64;
 /// How long nobody looks whether it is still wanted.
 const LOOK: Nanos = Nanos::from_millis(50);
