@@ -11,10 +11,9 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::Release;
 use std::thread;
 
-use btu_core::sample::Outcome;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::media;
 use btu_core::traffic::media::Media;
@@ -100,12 +99,12 @@ pub fn play(flow: MediaFlow) -> Result<FlowEnd, EngineError> {
         });
         let sending = scope.spawn(|| {
             let end = Sending { socket: &near, sender, shared: &shared };
-            let said = from.enter().and_then(|()| end.run());
-            shared.is_over.store(true, Relaxed);
-            said
+            from.enter().and_then(|()| end.run())
         });
         let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
         let sent = sending.join().unwrap_or_else(|_| Err(panicked()));
+        // Whatever ended it; with this its last number is seen, too.
+        shared.is_over.store(true, Release);
         (sent, receiving.join().unwrap_or_else(|_| Err(panicked())))
     });
     Ok(together(&shared, sent?, &received?, [&near, &far]))
@@ -132,13 +131,10 @@ fn sockets(flow: &MediaFlow) -> Result<(UdpSocket, UdpSocket), EngineError> {
 
 /// What both ends saw, on one clock.
 fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2]) -> FlowEnd {
+    let outcome = said.outcome();
     let duration = said.ended.map_or(shared.duration, |at| at.min(shared.duration));
     let trace =
         Trace { duration, discipline: Discipline::Queue, blocks: said.blocks, ..Trace::default() };
-    let outcome = match said.ended {
-        Some(_) => Outcome::Capped { reason: "interrupted".to_owned() },
-        None => Outcome::Complete,
-    };
     let [sender, receiver] = ends.map(Effective::of);
     FlowEnd {
         trace: trace.of_datagrams(&heard.arrived, LARGEST_DATAGRAM, said.sender.sent()),

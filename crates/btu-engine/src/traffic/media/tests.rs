@@ -42,3 +42,19 @@ fn a_rate_that_no_host_sends_ends_with_its_time_all_the_same() {
     let last = end.trace.blocks.iter().filter_map(|block| block.start).max().unwrap();
     assert!(last < time * 5, "the last one began after {last}");
 }
+
+/// A firewall, or a device that is down: the sender would hear nothing either way.
+#[test]
+fn media_of_which_no_packet_left_are_no_complete_ones() {
+    let Media { mut sender, .. } = *flow("webrtc()", Nanos::from_secs(1)).media;
+    while sender.take(Nanos::from_millis(500)).is_some() {}
+    let said = Said {
+        refused: sender.sent(),
+        refusal: Some("Operation not permitted".to_owned()),
+        ..Said::new(sender, Vec::new(), "hybrid")
+    };
+    let reason = "send: Operation not permitted, of every datagram".to_owned();
+    assert_eq!(said.outcome(), Outcome::Failed { reason });
+    let some = Said { refused: said.refused - 1, ..said };
+    assert_eq!(some.outcome(), Outcome::Complete);
+}
