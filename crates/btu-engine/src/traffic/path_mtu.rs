@@ -14,6 +14,7 @@ use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::traffic::analysis::path_mtu::LARGEST;
 use btu_core::traffic::analysis::path_mtu::PathMtuSearch;
 use btu_core::traffic::analysis::path_mtu::patience;
 use btu_core::traffic::plan::Probe;
@@ -120,7 +121,9 @@ impl Prober {
         let socket = socket::bind_udp(unspecified(at), BUFFER)?;
         socket.connect(at).map_err(EngineError::peer(format!("connect to {at}")))?;
         socket::forbid_fragments(&socket)?;
-        Ok(Self { socket, device: Bytes::new(way.mtu.into()), headers: headers(is_ipv6(at)) })
+        // The loopback says 65,536, of which no packet is.
+        let device = Bytes::new(way.mtu.into()).min(LARGEST);
+        Ok(Self { socket, device, headers: headers(is_ipv6(at)) })
     }
 
     fn search(&self, timer: Nanos, cancel: &AtomicBool) -> Result<PathMtuSample, EngineError> {
@@ -276,8 +279,8 @@ mod tests {
             }
             let way = Way { near: &place, far: &place, address };
             let found = path_mtu(&way, Nanos::from_secs(1), &AtomicBool::new(false)).unwrap();
-            let mtu = found.device_mtu_bytes.min(Bytes::new(65_535));
-            let figures = found.figures();
+            let (mtu, figures) = (found.device_mtu_bytes, found.figures());
+            assert!(figures.is_exact && mtu <= Bytes::new(65_535), "{figures:?}");
             assert_eq!((figures.path_mtu, figures.over_ipv6), (Some(mtu), address.is_ipv6()));
             assert_eq!(found.probes[0].size_bytes, Bytes::new(base), "{found:?}");
             assert!(found.probes.iter().all(|probe| probe.size_bytes <= mtu), "{found:?}");
