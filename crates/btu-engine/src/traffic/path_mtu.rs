@@ -33,6 +33,7 @@ use super::meeting::Door;
 use super::meeting::unspecified;
 use super::pacer::now;
 use super::way::Way;
+use super::way::is_ipv6;
 use super::way::within;
 use crate::door;
 use crate::error::EngineError;
@@ -245,11 +246,6 @@ fn is_of_the_path(cause: &io::Error) -> bool {
     use io::ErrorKind::NetworkUnreachable;
     let is_too_long = cause.raw_os_error() == Some(TOO_LONG);
     is_too_long || matches!(cause.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
-}
-
-/// A socket of both families shows IPv4 in the clothes of IPv6.
-fn is_ipv6(address: SocketAddr) -> bool {
-    address.ip().to_canonical().is_ipv6()
 }
 
 const HEAD: usize = 16;
