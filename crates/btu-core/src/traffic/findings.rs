@@ -188,9 +188,10 @@ impl Findings {
     }
 }
 
-/// A search for the path MTU that waits less for an answer than its text asks for, or that was not made.
+/// A search for the path MTU that waits less for an answer than its text asks for, or that found none.
 fn impatient(found: &PathMtuFigures) -> Option<String> {
-    if let Some(why) = &found.unavailable {
+    let unanswered = found.path_mtu.is_none().then_some("no probe was answered");
+    if let Some(why) = found.unavailable.as_deref().or(unanswered) {
         return Some(format!("the path MTU is not known: {why}"));
     }
     (found.timer < LEAST_TIMER).then(|| {
