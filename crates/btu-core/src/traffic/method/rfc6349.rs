@@ -12,7 +12,6 @@ use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::traffic::probe::PathMtuFigures;
-use crate::traffic::probe::ProbeSample;
 use crate::traffic::recipe;
 use crate::traffic::settings::MSS;
 use crate::traffic::settings::WINDOW;
@@ -67,10 +66,7 @@ pub(in crate::traffic) fn probe(course: &Course) -> Probe {
 /// What was found of the path MTU so far.
 fn path_mtu(seen: &SoFar<'_>) -> Option<PathMtuFigures> {
     let made = seen.made().find(|made| made.cell.group == Group::PathMtu)?;
-    match &made.run.probe {
-        Some(ProbeSample::PathMtu(sample)) => Some(sample.figures()),
-        _ => None,
-    }
+    made.run.probe.as_ref()?.path_mtu()
 }
 
 /// The frame of the largest packet of the path; that of 1500 B where nobody knows it. Frames are counted as those of
