@@ -19,6 +19,7 @@ mod text;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::calls::Calls;
 use crate::cell::ActivityName;
 use crate::cell::Application;
 use crate::cell::Case;
@@ -76,6 +77,9 @@ pub struct Plan {
     pub link: LinkPlan,
     /// Socket settings.
     pub sockets: SocketPlan,
+    /// By which calls COMM writes and reads.
+    #[serde(default, skip_serializing_if = "Calls::is_default")]
+    pub comm: Calls,
     /// Sizes of the host activities.
     pub activity: ActivityPlan,
     /// Which cells are run again with capture.
