@@ -1,4 +1,4 @@
-//! By which calls of the system COMM's messages are written and read: each way has a name, is part of
+//! By which calls of the system COMM's messages are written and read: each has a name, is part of
 //! what was measured, and is never mixed with another in one figure.
 
 use std::fmt;
@@ -7,9 +7,10 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::cell::Role;
 use crate::units::Bytes;
 
-/// The ways of both sides. Only the default is ever ranked.
+/// The calls of both sides. Only the default is ever ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
     /// How every end writes.
@@ -50,15 +51,18 @@ pub enum ReadCall {
     Sink,
 }
 
-/// A word is none of the ways.
+/// A word is no name of a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write {0}")]
-pub struct UnknownWay(String);
+pub struct UnknownCall(String);
 
 impl Calls {
-    /// How an end of the host under test, or of a black box, reads.
-    pub fn read_by(&self, black_box: bool) -> ReadCall {
-        if black_box { self.black_box_read } else { self.test_read }
+    /// How a host reads.
+    pub fn read_by(&self, role: Role) -> ReadCall {
+        match role {
+            Role::Test => self.test_read,
+            Role::Active | Role::Passive => self.black_box_read,
+        }
     }
 
     /// True of what editions are made of.
@@ -70,7 +74,10 @@ impl Calls {
 impl fmt::Display for Calls {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { write, test_read, black_box_read } = self;
-        write!(out, "written by {write}, read by {test_read}, at the black boxes by {black_box_read}")
+        write!(
+            out,
+            "written by {write}, read by {test_read}, at the black boxes by {black_box_read}"
+        )
     }
 }
 
@@ -111,11 +118,11 @@ impl fmt::Display for WriteCall {
 }
 
 impl FromStr for WriteCall {
-    type Err = UnknownWay;
+    type Err = UnknownCall;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWay> {
+    fn from_str(text: &str) -> Result<Self, UnknownCall> {
         let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| UnknownWay(names()))
+        Self::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| UnknownCall(names()))
     }
 }
 
@@ -124,7 +131,11 @@ impl ReadCall {
     pub const WORDS: [(&'static str, Self, &'static str); 3] = [
         ("message", Self::Message, "as many bytes as a message has; what editions are made of"),
         ("lowat", Self::LowWater, "256 KiB, and woken for 128 KiB (SO_RCVLOWAT): fewer wake-ups"),
-        ("sink", Self::Sink, "256 KiB that the kernel throws away (MSG_TRUNC): no user has the bits"),
+        (
+            "sink",
+            Self::Sink,
+            "256 KiB that the kernel throws away (MSG_TRUNC): no user has the bits",
+        ),
     ];
 
     /// How many bytes each call asks for where messages have this size.
@@ -160,14 +171,14 @@ impl fmt::Display for ReadCall {
 }
 
 impl FromStr for ReadCall {
-    type Err = UnknownWay;
+    type Err = UnknownCall;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWay> {
+    fn from_str(text: &str) -> Result<Self, UnknownCall> {
         let word = Self::WORDS.iter().find(|(name, ..)| *name == text);
         let size = || text.parse().ok().filter(|size| *size > Bytes::ZERO && *size <= MOST);
         word.map(|(_, way, _)| *way)
             .or_else(|| size().map(Self::Size))
-            .ok_or_else(|| UnknownWay(format!("message, lowat, sink or a size from 1B to {MOST}")))
+            .ok_or_else(|| UnknownCall(format!("message, lowat, sink or a size from 1B to {MOST}")))
     }
 }
 
@@ -178,9 +189,9 @@ impl From<ReadCall> for String {
 }
 
 impl TryFrom<String> for ReadCall {
-    type Error = UnknownWay;
+    type Error = UnknownCall;
 
-    fn try_from(text: String) -> Result<Self, UnknownWay> {
+    fn try_from(text: String) -> Result<Self, UnknownCall> {
         text.parse()
     }
 }

@@ -4,6 +4,7 @@
 //! for. Who holds a [`Plan`] checks nothing.
 
 mod bounds;
+mod calls;
 mod cap;
 mod capture;
 mod edition;

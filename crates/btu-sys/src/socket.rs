@@ -1,6 +1,6 @@
 //! Sockets of a measurement: their options, one call per message, and how they end.
 
-mod ways;
+mod calls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,10 +27,10 @@ use socket2::Type;
 use crate::error::Error;
 use crate::error::Result;
 
-pub use ways::FiledMessage;
-pub use ways::discard;
-pub use ways::send_more;
-pub use ways::set_low_water;
+pub use calls::FiledMessage;
+pub use calls::discard;
+pub use calls::send_more;
+pub use calls::set_low_water;
 
 /// Options to set before `connect` or `listen`; `None` leaves the system's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Effective {
             receive_buffer: reference.recv_buffer_size().ok().map(wide),
             mss: reference.tcp_mss().ok().map(u64::from),
             window_clamp: window_clamp(fd).ok().map(u64::from),
-            low_water: ways::low_water(fd).ok(),
+            low_water: calls::low_water(fd).ok(),
         }
     }
 }

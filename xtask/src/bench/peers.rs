@@ -345,8 +345,7 @@ type Place = (&'static str, u64);
 
 /// In the order in which they were measured.
 fn places(measured: &[Measured]) -> Vec<Place> {
-    let mut places: Vec<Place> =
-        measured.iter().map(|m| (m.comparison, m.message_bytes)).collect();
+    let mut places: Vec<Place> = measured.iter().map(|m| (m.comparison, m.message_bytes)).collect();
     places.dedup();
     places
 }

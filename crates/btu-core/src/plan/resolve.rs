@@ -14,11 +14,11 @@ use super::SocketPlan;
 use super::Work;
 use super::bounds;
 use super::bounds::Purpose;
+use super::calls::calls;
 use super::error::Source;
 use super::matrix::Matrix;
 use super::raw::RawActivity;
 use super::raw::RawCapture;
-use super::raw::RawComm;
 use super::raw::RawEdition;
 use super::raw::RawMatrix;
 use super::raw::RawPasses;
@@ -28,8 +28,6 @@ use super::raw::RawSockets;
 use super::raw::RawTime;
 use super::select::Selection;
 use super::text::Reader;
-use crate::calls::Calls;
-use crate::calls::ReadCall;
 use crate::cell::ActivityName;
 
 /// What the user asked for; `None` leaves the edition's own.
@@ -290,7 +288,7 @@ pub(super) fn assemble(
             drop: reader.pattern("link.drop", link.drop.as_ref())?,
             rate: reader.rate_element("link.rate", link.rate.as_ref())?,
         },
-        comm: comm_plan(&comm, &sockets, reader)?,
+        comm: calls(&comm, &sockets, reader)?,
         sockets: socket_plan(&sockets, reader)?,
         activity: activity_plan(&activity, reader)?,
         captured: captured(&own.capture, reader)?,
@@ -367,36 +365,6 @@ fn socket_plan(sockets: &RawSockets, reader: &Reader<'_>) -> Result<SocketPlan, 
         black_box_buffer: size("sockets.black_box_buffer", buffer, &bounds::BUFFER)?,
         black_box_window_clamp: size("sockets.black_box_window_clamp", clamp, &bounds::CLAMP)?,
     })
-}
-
-fn comm_plan(
-    comm: &RawComm,
-    sockets: &RawSockets,
-    reader: &Reader<'_>,
-) -> Result<Calls, PlanError> {
-    let RawComm { write, test_read, black_box_read } = comm;
-    let calls = Calls {
-        write: reader.way("comm.write", write)?,
-        test_read: reader.way("comm.test_read", test_read)?,
-        black_box_read: reader.way("comm.black_box_read", black_box_read)?,
-    };
-    match test_read {
-        Some(text) if matches!(calls.test_read, ReadCall::LowWater | ReadCall::Sink) => {
-            let cause = "what the host under test spends on each read is what is judged; write \
-                         message or a size";
-            Err(reader.illegal("comm.test_read", text, cause))
-        }
-        _ if calls.black_box_read == ReadCall::LowWater
-            && sockets.black_box_window_clamp.is_some() =>
-        {
-            Err(PlanError::Contradiction(format!(
-                "{}: comm.black_box_read = \"lowat\" raises the window that \
-                 sockets.black_box_window_clamp sets; leave one of them out",
-                reader.source.name
-            )))
-        }
-        _ => Ok(calls),
-    }
 }
 
 fn captured(capture: &RawCapture, reader: &Reader<'_>) -> Result<Captured, PlanError> {

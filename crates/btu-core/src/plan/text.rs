@@ -13,7 +13,6 @@ use super::Vocabulary;
 use super::Work;
 use super::bounds::Purpose;
 use super::error::Source;
-use super::raw::Text;
 use crate::cell::ActivityName;
 use crate::link;
 use crate::link::ChainSpec;
@@ -130,15 +129,6 @@ impl Reader<'_> {
             value: format!("\"{}\"", text.get_ref()),
             cause: cause.to_owned(),
         }
-    }
-
-    /// A way to write or to read, that of the editions where none is given.
-    pub(super) fn way<W>(&self, key: &str, text: &Text) -> Result<W, PlanError>
-    where
-        W: FromStr<Err: Display> + Default,
-    {
-        let Some(text) = text else { return Ok(W::default()) };
-        text.get_ref().parse().map_err(|cause: W::Err| self.illegal(key, text, &cause.to_string()))
     }
 
     /// A number that is not legal.

@@ -5,8 +5,8 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use btu_core::calls::WriteCall;
 use btu_core::calls::ReadCall;
+use btu_core::calls::WriteCall;
 use btu_sys::socket;
 use btu_sys::socket::FiledMessage;
 use btu_sys::socket::Settings;
@@ -57,9 +57,7 @@ impl Pen {
         match self {
             Self::Own => connection.send_messages(order),
             Self::Batched => stream::send_messages(&Batched(socket), order),
-            Self::Sendfile(message) => {
-                stream::send_messages(&Sendfile { socket, message }, order)
-            }
+            Self::Sendfile(message) => stream::send_messages(&Sendfile { socket, message }, order),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use btu_core::calls::WriteCall;
 use btu_core::calls::ReadCall;
+use btu_core::calls::WriteCall;
 use btu_core::units::Bytes;
 use btu_sys::clock;
 use btu_sys::cpu;
@@ -60,6 +60,8 @@ impl Task<'_> {
         let outcome = match prepared {
             Ok(tools) => self.start_and_work(side, lineup, tools, &mut account),
             Err(cause) => {
+                // The other end waits for a word, and would for as long as a handshake may take.
+                self.shared.connection.abort();
                 lineup.count_ready();
                 Err(cause)
             }
@@ -92,7 +94,9 @@ impl Task<'_> {
         buffer.fill(FILL);
         let connection = &*self.shared.connection;
         let tools = match self.part {
-            Part::Reader => calls::set_low_water(self.read_call, connection).map(|()| Tools::Space(buffer)),
+            Part::Reader => {
+                calls::set_low_water(self.read_call, connection).map(|()| Tools::Space(buffer))
+            }
             Part::Writer => Pen::prepare(self.write_call, connection, &buffer)
                 .map(|pen| Tools::Message(buffer, pen)),
         };

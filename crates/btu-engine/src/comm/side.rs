@@ -109,7 +109,7 @@ impl Ends<'_> {
     fn task(&self, end: usize, cpus: CpuSet) -> Task<'_> {
         let Terms { message, amount, calls, .. } = *self.terms;
         let (shared, part) = (&self.shared[end], self.parts[end]);
-        let read_call = calls.read_by(self.side == Side::Far);
+        let read_call = calls.read_by(self.place.role);
         Task { shared, part, message, write_call: calls.write, read_call, amount, cpus }
     }
 

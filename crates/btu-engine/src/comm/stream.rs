@@ -252,7 +252,7 @@ fn rest_of_message(space: &mut [u8], bytes: u64) -> &mut [u8] {
     &mut space[came..]
 }
 
-/// Bytes of a message from which on it is read in parts, each as large as what there is: whoever waits for data
+/// Size of a read from which on it is made in parts, each as large as what there is: whoever waits for data
 /// apart from reading it comes back later and finds more. Smaller ones lose by the second call
 /// (docs/decisions/0099).
 pub const LARGE: usize = 1 << 20;

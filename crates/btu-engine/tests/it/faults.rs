@@ -11,9 +11,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread;
 
+use btu_core::calls::Calls;
+use btu_core::calls::ReadCall;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::sample::Outcome;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Place;
@@ -145,6 +149,19 @@ fn a_far_end_that_closes_before_the_start_is_a_fault() {
     let report = near_against(Direction::Send, terms, drop).unwrap();
     let fault = report.ends[0].fault.clone().unwrap();
     assert!(fault.starts_with("wait for ready: "), "{fault}");
+}
+
+/// No machine has room for such a read: the far end never says 'ready'.
+#[test]
+fn a_far_end_that_cannot_begin_says_why_and_lets_nobody_wait() {
+    let black_box_read = ReadCall::Size(Bytes::new(1 << 60));
+    let calls = Calls { black_box_read, ..Calls::default() };
+    let terms = Terms { calls, ..local::terms(1000, Amount::Messages(5)) };
+    let Outcome::Failed { reason } = local::run(Case::Send, terms).outcome else {
+        panic!("a run without a far end")
+    };
+    assert!(reason.contains("test -> active at active: map a buffer"), "{reason}");
+    assert!(reason.contains("test -> active: wait for ready"), "{reason}");
 }
 
 #[test]

@@ -321,7 +321,8 @@ fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossib
 
 fn of_options(read: Effective) -> Options {
     // Traffic leaves SO_RCVLOWAT as it is.
-    let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, .. } = read;
+    let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, .. } =
+        read;
     Options { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp }
 }
 
@@ -331,15 +332,7 @@ fn to_options(told: Options) -> Result<Effective, Impossible> {
         return Err(Impossible);
     }
     let low_water = None;
-    Ok(Effective {
-        congestion,
-        nodelay,
-        send_buffer,
-        receive_buffer,
-        mss,
-        window_clamp,
-        low_water,
-    })
+    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, low_water })
 }
 
 const FATES: [Fate; 5] =

@@ -135,7 +135,8 @@ impl Run {
             return Err("more bytes than a host can send".to_owned());
         }
         if !prepared.holds(&ends) {
-            return Err("its ends made other calls than the plan's (comm); run the same btu there".to_owned());
+            return Err("its ends made other calls than the plan's (comm); run the same btu there"
+                .to_owned());
         }
         if self.link_order.is_some() && emulation.len() != 2 {
             return Err("no account of the emulated link".to_owned());
@@ -155,3 +156,43 @@ impl Run {
 const LISTENING: Nanos = Nanos::from_secs(15);
 /// Of what one connection of a run can carry: sums of such numbers are still numbers.
 const MOST: Bytes = Bytes::new(1 << 50);
+
+#[cfg(test)]
+mod tests {
+    use btu_core::calls::ReadCall;
+    use btu_core::calls::WriteCall;
+
+    use super::*;
+
+    /// The far end of one connection, as an agent tells it.
+    fn end(said: serde_json::Value) -> EndReport {
+        let mut sample = serde_json::json!({
+            "role": "active", "calls": 1, "cpu_ns": null, "run_delay_ns": null,
+            "voluntary_switches": null, "involuntary_switches": null, "cpus": [],
+            "options": {}, "tcp_info": null, "series": null,
+        });
+        sample.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        let report = serde_json::json!({
+            "sample": sample, "bytes": 1, "messages": 0, "started": null, "ended": null,
+            "read_elapsed": 0, "longest_pause": null, "unacknowledged": null, "fault": null,
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn an_agent_that_makes_other_calls_than_the_plan_s_is_found_out() {
+        let calls = Calls {
+            write: WriteCall::Batched,
+            black_box_read: ReadCall::LowWater,
+            ..Calls::default()
+        };
+        let flows = vec![Direction::Send];
+        let prepared = Prepared { flows, message: Bytes::new(100), calls, cap: Nanos::ZERO };
+        let holds = |said| prepared.holds(&[end(said)]);
+        assert!(holds(serde_json::json!({"call_bytes": 262_144, "write_call": "batched"})));
+        // One that knows nothing of calls.
+        assert!(!holds(serde_json::json!({"call_bytes": 100})));
+        assert!(!holds(serde_json::json!({"call_bytes": 262_144})));
+        assert!(!holds(serde_json::json!({"call_bytes": 100, "write_call": "batched"})));
+    }
+}

@@ -79,7 +79,11 @@ pub(super) fn low_water(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let start: *mut libc::c_int = &raw mut bytes;
     // SAFETY: `start` and `length` describe a live int that we hold exclusively.
     let outcome = unsafe { libc::getsockopt(fd, level, name, start.cast(), &raw mut length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
+    if outcome < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(u64::try_from(bytes).unwrap_or(0))
+    }
 }
 
 #[cfg(test)]
