@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     /// The far end of one connection, as an agent tells it.
-    fn end(said: serde_json::Value) -> EndReport {
+    fn end(said: &serde_json::Value) -> EndReport {
         let mut sample = serde_json::json!({
             "role": "active", "calls": 1, "cpu_ns": null, "run_delay_ns": null,
             "voluntary_switches": null, "involuntary_switches": null, "cpus": [],
@@ -188,7 +188,7 @@ mod tests {
         };
         let flows = vec![Direction::Send];
         let prepared = Prepared { flows, message: Bytes::new(100), calls, cap: Nanos::ZERO };
-        let holds = |said| prepared.holds(&[end(said)]);
+        let holds = |said| prepared.holds(&[end(&said)]);
         assert!(holds(serde_json::json!({"call_bytes": 262_144, "write_call": "batched"})));
         // One that knows nothing of calls.
         assert!(!holds(serde_json::json!({"call_bytes": 100})));
