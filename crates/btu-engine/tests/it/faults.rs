@@ -245,9 +245,7 @@ fn a_capped_cell_has_the_cap_as_its_time() {
     let mut terms = capped(100, Amount::Messages(u64::MAX / 1000), CAP);
     terms.cancel = Arc::default();
     let run = local::run(Case::TwoRecvDelayed, terms);
-    let Outcome::Capped { reason } = run.outcome else {
-        panic!("{:?}", run.outcome)
-    };
+    let Outcome::Capped { reason } = run.outcome else { panic!("{:?}", run.outcome) };
     assert!(reason.contains("not ended 500ms after its start: active -> test: "), "{reason}");
     let comm = run.comm.unwrap();
     assert_eq!(comm.elapsed_ns, CAP);
