@@ -2,6 +2,7 @@
 
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::traffic::Pace;
@@ -29,6 +30,8 @@ pub(super) struct Sending<'a> {
     pub(super) socket: &'a UdpSocket,
     pub(super) sender: Sender,
     pub(super) shared: &'a Shared<'a>,
+    /// Nobody receives any more.
+    pub(super) is_alone: &'a AtomicBool,
 }
 
 /// What it leaves behind.
@@ -47,7 +50,7 @@ pub(super) struct Said {
 impl Sending<'_> {
     /// Sends until the time is over, or nobody wants it any more.
     pub(super) fn run(self) -> Result<Said, EngineError> {
-        let Self { socket, sender, shared } = self;
+        let Self { socket, sender, shared, is_alone } = self;
         let before = ThreadUse::now();
         let mut ready = Ready::new(1)?;
         ready.add_reader(socket, 0)?;
@@ -61,7 +64,7 @@ impl Sending<'_> {
         rest_until(shared.begin, shared.cancel);
         loop {
             let time = now().since(shared.begin);
-            if shared.cancel.load(Relaxed) {
+            if shared.cancel.load(Relaxed) || is_alone.load(Relaxed) {
                 said.ended = Some(time);
                 break;
             }
