@@ -60,7 +60,7 @@ fn of_files(files: &Files, device: &str) -> Vec<(String, Fact)> {
     facts
 }
 
-/// What the kernel writes where a device does not say (SPEED_UNKNOWN and DUPLEX_UNKNOWN of
+/// What the kernel writes where a device does not say (`SPEED_UNKNOWN` and `DUPLEX_UNKNOWN` of
 /// `torvalds/linux`, `net/core/net-sysfs.c`) is no speed.
 fn attribute(name: &str, fact: Fact) -> Fact {
     let is_silent = match (name, &fact.value) {

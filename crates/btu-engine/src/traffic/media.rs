@@ -100,8 +100,8 @@ pub fn play(flow: MediaFlow) -> Result<FlowEnd, EngineError> {
         to.enter()?;
         Receiving { socket: &far, receiver, shared: &shared }.run()
     };
-    let (sent, received) = both(&shared.is_over, send, receive)?;
-    Ok(together(&shared, sent, &received, [&near, &far]))
+    let (said, heard) = both(&shared.is_over, send, receive)?;
+    Ok(together(&shared, said, &heard, [&near, &far]))
 }
 
 /// The sockets of both ends; neither blocks.

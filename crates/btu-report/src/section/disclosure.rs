@@ -73,7 +73,7 @@ fn comparability(run: &Run<'_>) -> Vec<Pair> {
 
 /// `delay 10ms, drop 1@200,3@400/400, rate 10Mbit/s queue 100ms`
 fn link(link: &LinkPlan) -> String {
-    let rate = link.rate.iter().map(|rate| format!(", {rate}")).collect::<String>();
+    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate}"));
     format!("delay {}, drop {}{rate}", link.delay, link.drop)
 }
 

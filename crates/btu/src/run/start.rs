@@ -71,7 +71,9 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     if !args.quiet {
         warn(&plan);
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        busy(&load, cpus()).iter().for_each(|told| output::message(told));
+        if let Some(told) = busy(&load, cpus()) {
+            output::message(&told);
+        }
     }
     let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
@@ -125,7 +127,9 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
     let told = [caution(plan, cpus()), short_budget(plan), congestion::unlisted(plan)];
-    told.iter().flatten().for_each(|told| output::message(told));
+    for told in told.iter().flatten() {
+        output::message(told);
+    }
 }
 
 /// How many this process may use; where nobody knows, enough.
