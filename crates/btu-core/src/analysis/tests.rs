@@ -479,7 +479,7 @@ fn a_table_of_the_runs_has_the_same_score() {
     assert_close(table.penalty_percent, found.penalty_percent.value.unwrap());
     let classic = found.penalty_classic_percent.value;
     assert_eq!(table.penalty_classic_percent.is_some(), classic.is_some());
-    assert_eq!(table.warnings, ["1 rows of an incomplete pass are left out"]);
+    assert_eq!(table.warnings, ["1 row of an incomplete pass left out"]);
 }
 
 fn as_table(analysis: &Analysis) -> String {
