@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod anomaly;
+pub mod calls;
 pub mod capture;
 pub mod cell;
 pub mod comparison;

@@ -4,6 +4,7 @@
 //! for. Who holds a [`Plan`] checks nothing.
 
 mod bounds;
+mod calls;
 mod cap;
 mod capture;
 mod edition;
@@ -19,6 +20,7 @@ mod text;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::calls::Calls;
 use crate::cell::ActivityName;
 use crate::cell::Application;
 use crate::cell::Case;
@@ -76,6 +78,9 @@ pub struct Plan {
     pub link: LinkPlan,
     /// Socket settings.
     pub sockets: SocketPlan,
+    /// By which calls COMM writes and reads.
+    #[serde(default, skip_serializing_if = "Calls::is_default")]
+    pub comm: Calls,
     /// Sizes of the host activities.
     pub activity: ActivityPlan,
     /// Which cells are run again with capture.

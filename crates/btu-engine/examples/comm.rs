@@ -7,6 +7,8 @@
 //! --reverse             the end that listens writes; given to both ends
 //! --cpu N               this end runs on CPU N
 //! --congestion NAME     congestion control of this end
+//! --write NAME          how messages are written: plain, nodelay, batched, sendfile
+//! --read WAY            how the end that listens reads: message, lowat, sink or BYTES
 //! --buffer BYTES        both socket buffers of this end, instead of what the kernel finds
 //! ```
 //!
@@ -15,6 +17,7 @@
 
 use std::error::Error;
 
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::units::Bytes;
@@ -99,7 +102,10 @@ fn terms() -> Result<Terms, Box<dyn Error>> {
     };
     let pinning = Pinning::WholePlace;
     let cap = Nanos::from_secs(600);
-    Ok(Terms { pinning, ..Terms::new(&Tcp, message, amount, cap) })
+    let write = option("--write")?.unwrap_or_default();
+    let black_box_read = option("--read")?.unwrap_or_default();
+    let calls = Calls { write, black_box_read, ..Calls::default() };
+    Ok(Terms { pinning, calls, ..Terms::new(&Tcp, message, amount, cap) })
 }
 
 /// The value that follows an option, if it is there.

@@ -16,6 +16,7 @@
 //! A write that returned is not a delivery: only the receipt, sent by the user-level reader after
 //! its last byte, ends the time of a sender.
 
+mod calls;
 mod data;
 mod diary;
 mod end;
@@ -35,6 +36,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::units::Bytes;
@@ -79,8 +81,10 @@ pub enum Pinning {
 pub struct Terms {
     /// The transport of the data connections.
     pub transport: &'static dyn Transport,
-    /// Size of a message, of each write and of each read.
+    /// Size of a message and of each write.
     pub message: Bytes,
+    /// By which calls both sides write and read.
+    pub calls: Calls,
     /// How much each connection carries.
     pub amount: Amount,
     /// When a run that has not ended is given up, counted from its start.
@@ -177,24 +181,25 @@ impl Amount {
 }
 
 impl Terms {
-    /// A run with one CPU per data thread, no preamble, and nobody who could cancel it.
+    /// A run with the calls of the editions, one CPU per data thread, no preamble, and nobody who could cancel it.
     pub fn new(
         transport: &'static dyn Transport,
         message: Bytes,
         amount: Amount,
         cap: Nanos,
     ) -> Self {
-        let (pinning, cancel) = (Pinning::OneEach, Arc::default());
-        Self { transport, message, amount, cap, pinning, cancel, preamble: None }
+        let (calls, pinning, cancel) = (Calls::default(), Pinning::OneEach, Arc::default());
+        Self { transport, message, calls, amount, cap, pinning, cancel, preamble: None }
     }
 }
 
 impl fmt::Debug for Terms {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { transport, message, amount, cap, pinning, preamble, cancel } = self;
+        let Self { transport, message, calls, amount, cap, pinning, preamble, cancel } = self;
         out.debug_struct("Terms")
             .field("transport", &transport.name())
             .field("message", message)
+            .field("calls", calls)
             .field("amount", amount)
             .field("cap", cap)
             .field("pinning", pinning)

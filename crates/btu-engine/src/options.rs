@@ -5,13 +5,13 @@ use btu_sys::socket::Effective;
 
 /// What the kernel told of a socket, in the words of a sample.
 pub fn socket_options(found: Effective) -> SocketOptions {
-    let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp } = found;
     SocketOptions {
-        congestion,
-        nodelay,
-        send_buffer_bytes: send_buffer,
-        receive_buffer_bytes: receive_buffer,
-        mss_bytes: mss,
-        window_clamp_bytes: window_clamp,
+        congestion: found.congestion,
+        nodelay: found.nodelay,
+        send_buffer_bytes: found.send_buffer,
+        receive_buffer_bytes: found.receive_buffer,
+        mss_bytes: found.mss,
+        window_clamp_bytes: found.window_clamp,
+        low_water_bytes: found.low_water.filter(|bytes| *bytes > 1),
     }
 }

@@ -85,14 +85,14 @@ pub trait Listener: AsFd + Debug + Send + Sync {
     fn abort(&self);
 }
 
-/// One end of a connection: the calls that the timed loops make, and what the kernel says of it.
-///
-/// `send` and `recv` are one call of the system each, blocking, without a timeout. They may be
-/// called by different threads at once, one of each.
-pub trait Channel: AsFd + Debug + Send + Sync {
+/// What the timed loop of a writer calls: one call of the system, blocking, without a timeout.
+pub trait Sending {
     /// Takes at most `data`, returns how much it took.
     fn send(&self, data: &[u8]) -> io::Result<usize>;
+}
 
+/// What the timed loop of a reader calls: one call of the system, blocking, without a timeout.
+pub trait Receiving {
     /// Gives at most `space` bytes; 0 is the end of the stream.
     fn recv(&self, space: &mut [u8]) -> io::Result<usize>;
 
@@ -101,7 +101,12 @@ pub trait Channel: AsFd + Debug + Send + Sync {
     fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
         self.recv(space)
     }
+}
 
+/// One end of a connection: the calls that the timed loops make, and what the kernel says of it.
+///
+/// `send` and `recv` may be called by different threads at once, one of each.
+pub trait Channel: Sending + Receiving + AsFd + Debug + Send + Sync {
     /// Nothing more will be sent; the peer sees the end after the last byte.
     fn close_sending(&self) -> io::Result<()>;
 

@@ -1,5 +1,7 @@
 //! Sockets of a measurement: their options, one call per message, and how they end.
 
+mod calls;
+
 use std::io;
 use std::net::SocketAddr;
 use std::net::TcpListener;
@@ -24,6 +26,11 @@ use socket2::Type;
 
 use crate::error::Error;
 use crate::error::Result;
+
+pub use calls::FiledMessage;
+pub use calls::discard;
+pub use calls::send_more;
+pub use calls::set_low_water;
 
 /// Options to set before `connect` or `listen`; `None` leaves the system's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +71,8 @@ pub struct Effective {
     pub mss: Option<u64>,
     /// `TCP_WINDOW_CLAMP`; zero means none.
     pub window_clamp: Option<u64>,
+    /// `SO_RCVLOWAT`: for how many bytes a reader is woken.
+    pub low_water: Option<u64>,
 }
 
 /// True where the kernel has a congestion control of this name, or loads it; whether this process may use it is
@@ -144,6 +153,7 @@ impl Effective {
             receive_buffer: reference.recv_buffer_size().ok().map(wide),
             mss: reference.tcp_mss().ok().map(u64::from),
             window_clamp: window_clamp(fd).ok().map(u64::from),
+            low_water: calls::low_water(fd).ok(),
         }
     }
 }

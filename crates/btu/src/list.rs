@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use btu_core::anomaly::RULES;
+use btu_core::calls::ReadCall;
+use btu_core::calls::WriteCall;
 use btu_core::cell::Application;
 use btu_core::cell::Case;
 use btu_core::diagnosis::CAUSES;
@@ -122,6 +124,8 @@ fn registries() -> Result<Vec<Registry>, Failure> {
         ("applications", applications()?),
         ("activities", ACTIVITIES.iter().map(|a| pair(a.name(), a.about())).collect()),
         ("transports", TRANSPORTS.iter().map(|t| pair(t.name(), t.about())).collect()),
+        ("write-calls", WriteCall::ALL.iter().map(|c| pair(c.name(), c.about())).collect()),
+        ("read-calls", ReadCall::WORDS.iter().map(|(name, _, about)| pair(name, about)).collect()),
         ("pingpong-transports", pingpong_transports()),
         ("statistics", Statistic::ALL.iter().map(|s| pair(s.name(), s.about())).collect()),
         ("traffic-classes", CLASSES.iter().map(|c| pair(c.name, c.about)).collect()),

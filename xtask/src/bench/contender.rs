@@ -15,6 +15,8 @@ pub(super) struct Load<'a> {
     pub(super) message_bytes: u64,
     pub(super) seconds: u64,
     pub(super) path: Path<'a>,
+    /// Options of our own program, by which it makes other calls.
+    pub(super) calls: &'a str,
 }
 
 /// Between client and server.
@@ -54,6 +56,8 @@ pub(super) struct Contender {
     pub(super) name: &'static str,
     /// The Debian package, or empty for our own.
     pub(super) package: &'static str,
+    /// The comparisons in which it takes part.
+    pub(super) within: &'static [&'static str],
     /// Our ratio to it counts; otherwise it is only told.
     pub(super) judged: bool,
     /// What our rate has to be beside it, whatever the size; without one the targets of the sizes hold,
@@ -78,23 +82,23 @@ enum Speaks {
 pub(super) static OURS: Contender = Contender {
     name: "btu",
     package: "",
+    within: &["loopback", "veth", "lowat", "sendfile"],
     judged: true,
     rate_target: None,
     program: "comm",
     port: 7411,
     speaks: Speaks::Server,
     server: |program, load| {
-        let Load { message_bytes, seconds, path } = load;
+        let Load { message_bytes, seconds, path, calls } = load;
         let to = path.address();
-        words(program, &format!("--listen {to}:7411 --message {message_bytes} --seconds {seconds}"))
+        let own = format!("--message {message_bytes} --seconds {seconds} {calls}");
+        words(program, &format!("--listen {to}:7411 {own}"))
     },
     client: |program, load| {
-        let Load { message_bytes, seconds, path } = load;
+        let Load { message_bytes, seconds, path, calls } = load;
         let to = path.address();
-        words(
-            program,
-            &format!("--connect {to}:7411 --message {message_bytes} --seconds {seconds}"),
-        )
+        let own = format!("--message {message_bytes} --seconds {seconds} {calls}");
+        words(program, &format!("--connect {to}:7411 {own}"))
     },
     read: comm,
 };
@@ -104,6 +108,7 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: BARE,
         package: "",
+        within: &["loopback", "veth"],
         judged: true,
         rate_target: Some(Target::Within(0.01)),
         program: "bare",
@@ -114,7 +119,7 @@ pub(super) static PEERS: &[Contender] = &[
             words(program, &format!("--listen {}:7412 --message {message_bytes}", path.address()))
         },
         client: |program, load| {
-            let Load { message_bytes, seconds, path } = load;
+            let Load { message_bytes, seconds, path, .. } = load;
             let to = path.address();
             words(
                 program,
@@ -126,22 +131,33 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: "iperf3",
         package: "iperf3",
+        within: &["loopback", "veth", "lowat"],
         judged: true,
         rate_target: None,
         program: "iperf3",
         port: 5201,
         speaks: Speaks::Client,
         server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
-        client: |program, load| {
-            let Load { message_bytes, seconds, path } = load;
-            let to = path.address();
-            words(program, &format!("-c {to} -l {message_bytes} -t {seconds} -J -i 0"))
-        },
+        client: |program, load| words(program, &iperf3_client(load)),
+        read: iperf3,
+    },
+    Contender {
+        name: "iperf3 -Z",
+        package: "iperf3",
+        within: &["sendfile"],
+        judged: true,
+        rate_target: None,
+        program: "iperf3",
+        port: 5201,
+        speaks: Speaks::Client,
+        server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
+        client: |program, load| words(program, &format!("{} -Z", iperf3_client(load))),
         read: iperf3,
     },
     Contender {
         name: "nuttcp",
         package: "nuttcp",
+        within: &["loopback", "veth", "lowat"],
         judged: true,
         rate_target: None,
         program: "nuttcp",
@@ -149,7 +165,7 @@ pub(super) static PEERS: &[Contender] = &[
         speaks: Speaks::Client,
         server: |program, _| words(program, "-1 --nofork"),
         client: |program, load| {
-            let Load { message_bytes, seconds, path } = load;
+            let Load { message_bytes, seconds, path, .. } = load;
             let to = path.address();
             words(program, &format!("-l {message_bytes} -T {seconds} -fparse {to}"))
         },
@@ -159,6 +175,7 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: "qperf",
         package: "qperf",
+        within: &["loopback", "veth", "lowat"],
         judged: true,
         rate_target: None,
         program: "qperf",
@@ -171,6 +188,7 @@ pub(super) static PEERS: &[Contender] = &[
     Contender {
         name: "qperf, the zero page",
         package: "qperf",
+        within: &["loopback", "veth"],
         judged: false,
         rate_target: None,
         program: "qperf",
@@ -188,8 +206,13 @@ pub(super) const BARE: &str = "bare loop";
 /// Has the C library write to all memory that it gives out.
 const WRITTEN_MEMORY: &str = "GLIBC_TUNABLES=glibc.malloc.perturb=72";
 
+fn iperf3_client(load: &Load<'_>) -> String {
+    let Load { message_bytes, seconds, path, .. } = load;
+    format!("-c {} -l {message_bytes} -t {seconds} -J -i 0", path.address())
+}
+
 fn qperf_client(load: &Load<'_>) -> String {
-    let Load { message_bytes, seconds, path } = load;
+    let Load { message_bytes, seconds, path, .. } = load;
     format!("{} -t {seconds} -m {message_bytes} -uu tcp_bw", path.address())
 }
 

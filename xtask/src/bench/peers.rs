@@ -31,7 +31,7 @@ use crate::repo::Repo;
 
 pub(super) const BENCH: Bench = Bench {
     name: "peers",
-    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf, over loopback and veth (--only veth)",
+    about: "the COMM loop beside a bare loop, iperf3, nuttcp and qperf: loopback, veth, lowat, sendfile (--only veth)",
     own_options: &["--only"],
     run,
 };
@@ -44,18 +44,49 @@ static RATE_TARGETS: &[(u64, f64)] =
 
 const CPU_TARGET: Target = Target::AtMost(1.00);
 
-/// A path by name, and the sizes that are compared over it where they are asked for; none means all.
-type Over = (&'static str, &'static [u64]);
+/// What is compared under a name.
+struct Comparison {
+    name: &'static str,
+    /// Over a veth pair, as cells without impairment, instead of loopback, where everybody compares.
+    over_veth: bool,
+    /// The sizes that are compared where they are asked for; none means all.
+    sizes: &'static [u64],
+    /// Options of our own program, by which it makes other calls.
+    calls: &'static str,
+    /// The least ratio of rates; none means that of the size.
+    least: Option<f64>,
+}
 
-/// Cells without impairment use a veth pair; loopback is where everybody compares.
-const PATHS: &[Over] = &[(LOOPBACK, &[]), ("veth", &[100, 65536])];
+impl Comparison {
+    const BETWEEN_LIKES: Self =
+        Self { name: LOOPBACK, over_veth: false, sizes: &[], calls: "", least: None };
+}
+
+const COMPARISONS: &[Comparison] = &[
+    Comparison::BETWEEN_LIKES,
+    Comparison { name: "veth", over_veth: true, sizes: &[100, 65536], ..Comparison::BETWEEN_LIKES },
+    // The peers have no such reader: CPU time is told, and more than parity is wanted of the rate.
+    Comparison {
+        name: "lowat",
+        sizes: &[100],
+        calls: "--read lowat",
+        least: Some(1.10),
+        ..Comparison::BETWEEN_LIKES
+    },
+    Comparison {
+        name: "sendfile",
+        sizes: &[1_048_576],
+        calls: "--write sendfile",
+        ..Comparison::BETWEEN_LIKES
+    },
+];
 const LOOPBACK: &str = "loopback";
 
 /// One raw value, as stored.
 #[derive(Clone, Debug, Serialize)]
 struct Measured {
     contender: &'static str,
-    path: &'static str,
+    comparison: &'static str,
     message_bytes: u64,
     block: u64,
     goodput_bit_s: f64,
@@ -82,22 +113,22 @@ fn run(repo: &Repo, options: &Options) -> Result<Verdict> {
     private::prepare(repo)?;
     let present = contenders(repo);
     let mut measured = Vec::new();
-    for &(path, sizes) in options.chosen(PATHS, |(name, _)| name)? {
-        let pair = (path != LOOPBACK).then(|| Pair::veth(repo)).transpose()?;
-        let over = pair.as_ref().map_or(Path::Loopback, Path::Veth);
+    for comparison in options.chosen(COMPARISONS, |one| one.name)? {
+        let Comparison { name, sizes, calls, .. } = *comparison;
+        let pair = comparison.over_veth.then(|| Pair::veth(repo)).transpose()?;
+        let path = pair.as_ref().map_or(Path::Loopback, Path::Veth);
         let asked = options.sizes.iter().filter(|size| sizes.is_empty() || sizes.contains(size));
+        let here: Vec<&Present> =
+            present.iter().filter(|one| one.contender.within.contains(&name)).collect();
         for &message_bytes in asked {
-            let load = Load { message_bytes, seconds: options.seconds, path: over };
-            measured.extend(measure(&present, (path, &load), options)?);
+            let load = Load { message_bytes, seconds: options.seconds, path, calls };
+            measured.extend(measure(&here, (name, &load), options)?);
         }
     }
     if measured.is_empty() {
-        let paths: Vec<String> =
-            PATHS.iter().map(|(name, sizes)| format!("{name}: {sizes:?}")).collect();
-        bail!(
-            "no size to measure: paths and their sizes (none means all) are {}",
-            paths.join(", ")
-        );
+        let all = COMPARISONS.iter().map(|one| format!("{}: {:?}", one.name, one.sizes));
+        let all = all.collect::<Vec<_>>().join(", ");
+        bail!("no size to measure: comparisons and their sizes (none means all) are {all}");
     }
     store(repo, &measured)?;
     Ok(judge(&measured, options))
@@ -124,8 +155,8 @@ fn contenders(repo: &Repo) -> Vec<Present> {
 
 /// All blocks of one size over one path.
 fn measure(
-    present: &[Present],
-    (path, load): (&'static str, &Load<'_>),
+    present: &[&Present],
+    (comparison, load): (&'static str, &Load<'_>),
     options: &Options,
 ) -> Result<Vec<Measured>> {
     let (mut chance, message_bytes) = (Chance(options.seed), load.message_bytes);
@@ -134,13 +165,13 @@ fn measure(
     }
     let mut measured = Vec::new();
     for block in 0..options.blocks {
-        let mut order: Vec<&Present> = present.iter().collect();
+        let mut order = present.to_vec();
         chance.shuffle(&mut order);
         for each in order {
             let (rate, disturbed) = once(each, load)?;
             measured.push(Measured {
                 contender: each.contender.name,
-                path,
+                comparison,
                 message_bytes,
                 block,
                 goodput_bit_s: rate.bits_per_second,
@@ -149,7 +180,7 @@ fn measure(
             });
         }
     }
-    println!("peers: {message_bytes} B over {path}: {} blocks done", options.blocks);
+    println!("peers: {message_bytes} B, {comparison}: {} blocks done", options.blocks);
     Ok(measured)
 }
 
@@ -221,40 +252,45 @@ fn judge(measured: &[Measured], options: &Options) -> Verdict {
 /// A quantity of which ratios are taken.
 struct Quantity {
     of: fn(&Measured) -> f64,
-    /// Beside a contender, with messages of so many bytes; none where it is only told.
-    target: fn(&Contender, u64) -> Option<Target>,
+    /// Beside a contender, in a comparison with messages of so many bytes; none where it is only told.
+    target: fn(&Contender, Place) -> Option<Target>,
     show: fn(f64) -> String,
 }
 
 static RATE: Quantity = Quantity {
     of: |m| m.goodput_bit_s,
-    target: |peer, bytes| {
+    target: |peer, (comparison, bytes)| {
         let listed = RATE_TARGETS.iter().find(|(b, _)| *b == bytes).or(RATE_TARGETS.last());
-        let of_size = || Target::AtLeast(listed.map_or(1.0, |(_, bound)| *bound));
-        peer.judged.then(|| peer.rate_target.unwrap_or_else(of_size))
+        let own = COMPARISONS.iter().find(|one| one.name == comparison).and_then(|one| one.least);
+        let least = own.or(listed.map(|(_, bound)| *bound));
+        let by_name = || Target::AtLeast(least.unwrap_or(1.0));
+        peer.judged.then(|| peer.rate_target.unwrap_or_else(by_name))
     },
     show: |rate| format!("{:.2} Gb/s", rate / 1e9),
 };
 
 static CPU: Quantity = Quantity {
     of: |m| m.cpu_s_per_gb,
-    target: |peer, _| (peer.judged && peer.rate_target.is_none()).then_some(CPU_TARGET),
+    target: |peer, (comparison, _)| {
+        let alike = comparison != "lowat" && peer.rate_target.is_none();
+        (peer.judged && alike).then_some(CPU_TARGET)
+    },
     show: |s| format!("{s:.3}"),
 };
 
 /// Prints a row per size and peer and returns how many targets were missed.
 fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize {
     let mut missed = 0;
-    for (path, bytes) in places(measured) {
+    for place @ (comparison, bytes) in places(measured) {
         let here: Vec<&Measured> =
-            measured.iter().filter(|m| (m.path, m.message_bytes) == (path, bytes)).collect();
+            measured.iter().filter(|m| (m.comparison, m.message_bytes) == place).collect();
         let ours = by_block(&here, OURS.name, quantity);
         for peer in PEERS {
             let theirs = by_block(&here, peer.name, quantity);
             let ratios: Vec<f64> =
                 ours.iter().filter_map(|(block, ours)| Some(ours / theirs.get(block)?)).collect();
             let Some(interval) = Interval::of(&ratios, options.seed) else { continue };
-            let target = (quantity.target)(peer, bytes);
+            let target = (quantity.target)(peer, place);
             let shown = target.map(|target| interval.against(target));
             missed += usize::from(shown == Some(Shown::Missed));
             let shown = shown.map_or_else(|| "told, not judged".to_owned(), |it| it.to_string());
@@ -264,7 +300,7 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
                     .map_or(String::new(), quantity.show)
             };
             println!(
-                "| {bytes} B, {path} | {} | {} | {} | {interval} | {target} | {shown} |",
+                "| {bytes} B, {comparison} | {} | {} | {} | {interval} | {target} | {shown} |",
                 peer.name,
                 middle(&ours),
                 middle(&theirs)
@@ -276,15 +312,15 @@ fn rows(measured: &[Measured], options: &Options, quantity: &Quantity) -> usize 
 
 /// Prints how far the mean rate of five blocks would be uncertain, ours and each peer's, as its 95 % half-width.
 fn spreads(measured: &[Measured]) {
-    for (path, bytes) in places(measured) {
+    for place @ (comparison, bytes) in places(measured) {
         let here: Vec<&Measured> =
-            measured.iter().filter(|m| (m.path, m.message_bytes) == (path, bytes)).collect();
+            measured.iter().filter(|m| (m.comparison, m.message_bytes) == place).collect();
         let of = |name: &str| half_width(&here, name);
         for peer in PEERS {
             let (Some(ours), Some(theirs)) = (of(OURS.name), of(peer.name)) else { continue };
             let [percent, theirs_percent] = [ours, theirs].map(|share| share * 100.0);
             println!(
-                "| {bytes} B, {path} | {} | {percent:.1} % | {theirs_percent:.1} % | {:.2} |",
+                "| {bytes} B, {comparison} | {} | {percent:.1} % | {theirs_percent:.1} % | {:.2} |",
                 peer.name,
                 ours / theirs
             );
@@ -304,9 +340,12 @@ fn half_width(here: &[&Measured], contender: &str) -> Option<f64> {
 /// The 97.5 % quantile of Student's t with four degrees of freedom.
 const T_OF_FIVE: f64 = 2.776;
 
-/// Paths and sizes, in the order in which they were measured.
-fn places(measured: &[Measured]) -> Vec<(&'static str, u64)> {
-    let mut places: Vec<_> = measured.iter().map(|m| (m.path, m.message_bytes)).collect();
+/// A comparison by name, and a size of messages.
+type Place = (&'static str, u64);
+
+/// In the order in which they were measured.
+fn places(measured: &[Measured]) -> Vec<Place> {
+    let mut places: Vec<Place> = measured.iter().map(|m| (m.comparison, m.message_bytes)).collect();
     places.dedup();
     places
 }
@@ -323,7 +362,7 @@ mod tests {
     fn measured(contender: &'static str, block: u64, rate: f64) -> Measured {
         Measured {
             contender,
-            path: LOOPBACK,
+            comparison: LOOPBACK,
             message_bytes: 100,
             block,
             goodput_bit_s: rate,
@@ -374,7 +413,9 @@ mod tests {
     #[test]
     fn a_size_has_its_own_target_or_the_last() {
         let peer = PEERS.iter().find(|peer| peer.name == "iperf3").unwrap();
-        let target = |bytes| (RATE.target)(peer, bytes).unwrap().to_string();
-        assert_eq!((target(4096), target(7)), (">= 1.00".to_owned(), ">= 0.97".to_owned()));
+        let target = |place| (RATE.target)(peer, place).unwrap().to_string();
+        assert_eq!(target((LOOPBACK, 4096)), ">= 1.00");
+        assert_eq!(target((LOOPBACK, 7)), ">= 0.97");
+        assert_eq!(target(("lowat", 100)), ">= 1.10");
     }
 }

@@ -113,6 +113,8 @@ impl Preparation {
     fn check(&self) -> Result<(), MessageError> {
         at_most("flows", self.flows.len() as u64, MOST_FLOWS)?;
         at_most("message_bytes", self.message_bytes.count(), LARGEST_MESSAGE)?;
+        let read = self.calls.black_box_read.size(self.message_bytes);
+        at_most("black_box_read", read.count(), LARGEST_MESSAGE)?;
         at_most("cap_ns", self.cap_ns.count(), LONGEST.count())?;
         at_most("connect_ns", self.connect_ns.unwrap_or_default().count(), LONGEST.count())?;
         at_most("lease_ns", self.lease_ns.count(), LONGEST.count())?;

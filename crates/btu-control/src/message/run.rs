@@ -1,5 +1,6 @@
 //! One run of a cell, as conductor and agent speak of it.
 
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::units::Bytes;
@@ -22,6 +23,9 @@ pub struct Preparation {
     pub flows: Vec<Direction>,
     /// Size of a message.
     pub message_bytes: Bytes,
+    /// By which calls both sides write and read.
+    #[serde(default, skip_serializing_if = "Calls::is_default")]
+    pub calls: Calls,
     /// How much each connection carries.
     pub amount: Carried,
     /// When a run that has not ended is given up.

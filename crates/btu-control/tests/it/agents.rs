@@ -34,6 +34,7 @@ use btu_control::message::Signing;
 use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::manifest::RunLabel;
@@ -503,6 +504,7 @@ pub(crate) fn preparation(which: Which) -> Preparation {
         role: Role::Active,
         flows: vec![Direction::Send, Direction::Receive],
         message_bytes: Bytes::new(1024),
+        calls: Calls::default(),
         amount: Carried::WindowNs(Nanos::from_secs(1)),
         cap_ns: Nanos::from_secs(5),
         connect_ns: None,

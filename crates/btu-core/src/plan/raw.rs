@@ -28,6 +28,8 @@ pub(super) struct RawPlan {
     #[serde(default)]
     pub(super) sockets: RawSockets,
     #[serde(default)]
+    pub(super) comm: RawComm,
+    #[serde(default)]
     pub(super) activity: RawActivity,
     #[serde(default)]
     pub(super) capture: RawCapture,
@@ -45,6 +47,8 @@ pub(super) struct RawEdition {
     pub(super) link: RawLink,
     #[serde(default)]
     pub(super) sockets: RawSockets,
+    #[serde(default)]
+    pub(super) comm: RawComm,
     #[serde(default)]
     pub(super) activity: RawActivity,
     pub(super) preset: BTreeMap<String, RawPreset>,
@@ -104,6 +108,8 @@ tables! {
     RawLink { delay, drop, rate }
     /// Socket settings.
     RawSockets { congestion, black_box_buffer, black_box_window_clamp }
+    /// By which calls COMM writes and reads.
+    RawComm { write, test_read, black_box_read }
     /// Sizes of the host activities.
     RawActivity { cpu_threads, io_file, ftp_transfer }
 }

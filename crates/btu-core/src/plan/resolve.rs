@@ -14,6 +14,7 @@ use super::SocketPlan;
 use super::Work;
 use super::bounds;
 use super::bounds::Purpose;
+use super::calls::calls;
 use super::error::Source;
 use super::matrix::Matrix;
 use super::raw::RawActivity;
@@ -258,6 +259,7 @@ pub(super) fn assemble(
         // The routes of real hosts are their own: what they have is recorded, not set.
         sockets.congestion = own.sockets.congestion;
     }
+    let comm = own.comm.or(&base.comm);
     let activity = own.activity.or(&preset.activity.clone().or(&base.activity));
     let passes = own.passes.or(&preset.passes);
     let Matrix { cases, applications, activities } = reader.matrix(&own.matrix, &base.matrix)?;
@@ -286,6 +288,7 @@ pub(super) fn assemble(
             drop: reader.pattern("link.drop", link.drop.as_ref())?,
             rate: reader.rate_element("link.rate", link.rate.as_ref())?,
         },
+        comm: calls(&comm, &sockets, reader)?,
         sockets: socket_plan(&sockets, reader)?,
         activity: activity_plan(&activity, reader)?,
         captured: captured(&own.capture, reader)?,

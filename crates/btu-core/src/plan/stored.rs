@@ -63,6 +63,7 @@ fn foreign(own: RawPlan, reader: &Reader<'_>) -> Result<Plan, PlanError> {
         time: own.time.clone(),
         link: own.link.clone(),
         sockets: own.sockets.clone(),
+        comm: own.comm.clone(),
         activity: own.activity.clone(),
         preset: BTreeMap::new(),
     };

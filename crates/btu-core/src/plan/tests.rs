@@ -1,6 +1,8 @@
 //! Plans are complete, legal and bounded, or say what is not.
 
 use super::*;
+use crate::calls::ReadCall;
+use crate::calls::WriteCall;
 
 const WORDS: Vocabulary<'_> = Vocabulary { activities: &["cpu", "ftp", "idle", "io"] };
 
@@ -85,6 +87,22 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
             "sockets.black_box_buffer = \"0B\": write a size from 4KiB to 512MiB",
         ),
         (
+            "[comm]\nwrite = \"zc\"",
+            "night.toml:2:9: comm.write = \"zc\": write plain, nodelay, batched, sendfile",
+        ),
+        (
+            "[comm]\ntest_read = \"sink\"",
+            "comm.test_read = \"sink\": what the host under test spends on each read is what is judged",
+        ),
+        (
+            "[comm]\nblack_box_read = \"2GiB\"",
+            "\"2GiB\": write message, lowat, sink or a size from 1B to 1GiB",
+        ),
+        (
+            "[sockets]\nblack_box_window_clamp = \"4KiB\"\n[comm]\nblack_box_read = \"lowat\"",
+            "raises the window that sockets.black_box_window_clamp sets; leave one of them out",
+        ),
+        (
             "[activity]\ncpu_threads = \"100000\"",
             "activity.cpu_threads = \"100000\": write a number from 1 to 4096",
         ),
@@ -96,6 +114,19 @@ fn values_beyond_what_a_run_can_do_are_refused_with_the_bound() {
         let error = own(text).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
+}
+
+#[test]
+fn other_calls_than_the_edition_s_make_a_plan_of_the_user_s_own_that_is_read_back() {
+    let text = "[comm]\nwrite = \"sendfile\"\ntest_read = \"1MiB\"\nblack_box_read = \"lowat\"";
+    let plan = own(text).unwrap();
+    let size = ReadCall::Size(Bytes::new(1 << 20));
+    let black_box_read = ReadCall::LowWater;
+    assert_eq!(plan.comm, Calls { write: WriteCall::Sendfile, test_read: size, black_box_read });
+    assert_eq!(plan.preset, "custom");
+    assert_eq!(Plan::stored("plan.toml", &plan.to_toml()), Ok(plan));
+    let same = own("[comm]\nwrite = \"plain\"\nblack_box_read = \"message\"").unwrap();
+    assert!(same.comm.is_default() && same.preset == "quick" && !same.to_toml().contains("[comm]"));
 }
 
 #[test]

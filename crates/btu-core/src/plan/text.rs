@@ -219,12 +219,24 @@ impl Plan {
         put_some(out, "congestion", self.sockets.congestion.as_ref());
         put_some(out, "black_box_buffer", self.sockets.black_box_buffer);
         put_some(out, "black_box_window_clamp", self.sockets.black_box_window_clamp);
+        self.write_calls(out);
         out.push_str("\n[activity]\n");
         put_some(out, "cpu_threads", self.activity.cpu_threads);
         put(out, "io_file", self.activity.io_file);
         put(out, "ftp_transfer", self.activity.ftp_transfer);
         out.push_str("\n[capture]\n");
         put(out, "cells", self.captured);
+    }
+
+    /// Nothing of the calls of every edition, which older programs know no words for.
+    fn write_calls(&self, out: &mut String) {
+        if self.comm.is_default() {
+            return;
+        }
+        out.push_str("\n[comm]\n");
+        put(out, "write", self.comm.write);
+        put(out, "test_read", self.comm.test_read);
+        put(out, "black_box_read", self.comm.black_box_read);
     }
 }
 

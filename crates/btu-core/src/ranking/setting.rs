@@ -54,6 +54,7 @@ impl Setting {
             ("congestion control", sockets.congestion.clone().unwrap_or_else(|| own.clone())),
             ("black box buffers", size(sockets.black_box_buffer)),
             ("black box windows", size(sockets.black_box_window_clamp)),
+            ("calls", plan.comm.to_string()),
             ("amount per cell", amount(plan.amount)),
             ("work of activities", format!("{:?}", plan.work).to_lowercase()),
             ("sizes of activities", sizes(plan)),

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::calls::WriteCall;
 use crate::cell::Direction;
 use crate::cell::Role;
 use crate::units::Bytes;
@@ -64,6 +65,9 @@ pub struct EndSample {
     pub calls: u64,
     /// Size asked for in each call.
     pub call_bytes: Bytes,
+    /// By which calls the messages of its connection were written.
+    #[serde(default, skip_serializing_if = "WriteCall::is_plain")]
+    pub write_call: WriteCall,
     /// CPU time of the data thread inside the run.
     pub cpu_ns: Option<Nanos>,
     /// Time the data thread was runnable but not running.
@@ -100,6 +104,9 @@ pub struct SocketOptions {
     pub mss_bytes: Option<u64>,
     /// `TCP_WINDOW_CLAMP`; zero means none.
     pub window_clamp_bytes: Option<u64>,
+    /// `SO_RCVLOWAT`; `None` for 1, which it is unless somebody set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_water_bytes: Option<u64>,
 }
 
 /// The fields of the kernel's `TCP_INFO` that BTU keeps. Counters are differences over the run,

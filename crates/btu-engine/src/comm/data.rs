@@ -2,6 +2,8 @@
 
 use std::io;
 
+use btu_core::calls::ReadCall;
+use btu_core::calls::WriteCall;
 use btu_core::units::Bytes;
 use btu_sys::clock;
 use btu_sys::cpu;
@@ -12,6 +14,8 @@ use btu_sys::memory::Buffer;
 use btu_sys::memory::Pages;
 
 use super::Amount;
+use super::calls;
+use super::calls::Pen;
 use super::end::Account;
 use super::end::Part;
 use super::end::Shared;
@@ -28,6 +32,8 @@ pub(super) struct Task<'a> {
     pub(super) shared: &'a Shared,
     pub(super) part: Part,
     pub(super) message: Bytes,
+    pub(super) write_call: WriteCall,
+    pub(super) read_call: ReadCall,
     pub(super) amount: Amount,
     /// The CPUs of this thread; empty for those that it was born with.
     pub(super) cpus: CpuSet,
@@ -43,16 +49,19 @@ pub(super) enum Side {
 impl Task<'_> {
     /// The whole life of a data thread. Counts itself ready and done, whatever happens.
     pub(super) fn run(&self, side: Side, lineup: &Lineup) -> Account {
-        let mut account = Account::default();
-        let buffer = self.settle();
-        let prepared = buffer.and_then(|buffer| {
+        let (call_bytes, write_call) = (self.call_bytes(), self.write_call);
+        let mut account = Account { call_bytes, write_call, ..Account::default() };
+        let tools = self.settle();
+        let prepared = tools.and_then(|tools| {
             // Before 'ready': the near end may send as soon as it has heard that.
             account.before = self.shared.connection.tcp_info();
-            self.shake_hands(side).map(|()| buffer)
+            self.shake_hands(side).map(|()| tools)
         });
         let outcome = match prepared {
-            Ok(buffer) => self.start_and_work(side, lineup, buffer, &mut account),
+            Ok(tools) => self.start_and_work(side, lineup, tools, &mut account),
             Err(cause) => {
+                // The other end waits for a word, and would for as long as a handshake may take.
+                self.shared.connection.abort();
                 lineup.count_ready();
                 Err(cause)
             }
@@ -63,8 +72,16 @@ impl Task<'_> {
         account
     }
 
-    /// Goes to its CPUs and makes its buffer, every page of it present.
-    fn settle(&self) -> Result<Buffer, Fault> {
+    /// How many bytes a call asks for.
+    fn call_bytes(&self) -> Bytes {
+        match self.part {
+            Part::Reader => self.read_call.size(self.message),
+            Part::Writer => self.message,
+        }
+    }
+
+    /// Goes to its CPUs and makes what it works with, every page of it present.
+    fn settle(&self) -> Result<Tools, Fault> {
         if self.cpus.is_empty() {
             let here = Whereabouts::of_this_thread();
             let here = here.map_err(|cause| Fault("watch the data thread", other(cause)))?;
@@ -72,10 +89,18 @@ impl Task<'_> {
         } else {
             cpu::pin(&self.cpus).map_err(|cause| Fault("pin the data thread", other(cause)))?;
         }
-        let buffer = Buffer::new(self.message.len(), OFF_THE_PAGE, Pages::Now);
+        let buffer = Buffer::new(self.call_bytes().len(), OFF_THE_PAGE, Pages::Now);
         let mut buffer = buffer.map_err(|cause| Fault("map a buffer", other(cause)))?;
         buffer.fill(FILL);
-        Ok(buffer)
+        let connection = &*self.shared.connection;
+        let tools = match self.part {
+            Part::Reader => {
+                calls::set_low_water(self.read_call, connection).map(|()| Tools::Space(buffer))
+            }
+            Part::Writer => Pen::prepare(self.write_call, connection, &buffer)
+                .map(|pen| Tools::Message(buffer, pen)),
+        };
+        tools.map_err(|cause| Fault("prepare its calls", other(cause)))
     }
 
     /// The far end says that it is there; the near end hears it.
@@ -90,7 +115,7 @@ impl Task<'_> {
         &self,
         side: Side,
         lineup: &Lineup,
-        buffer: Buffer,
+        tools: Tools,
         account: &mut Account,
     ) -> Result<(), Fault> {
         if side == Side::Near {
@@ -104,9 +129,9 @@ impl Task<'_> {
             account.before = self.shared.connection.tcp_info();
         }
         let (cpu, used) = (cpu::current(), ThreadUse::now());
-        let outcome = match self.part {
-            Part::Reader => self.read(side, buffer, account),
-            Part::Writer => self.write(&buffer, account),
+        let outcome = match tools {
+            Tools::Space(space) => self.read(side, space, account),
+            Tools::Message(block, pen) => self.write(&block, &pen, account),
         };
         account.used = Some(ThreadUse::now().since(&used));
         self.shared.close_diary();
@@ -117,12 +142,12 @@ impl Task<'_> {
     }
 
     /// Writes the amount, then waits until the user at the other end has all of it.
-    fn write(&self, block: &[u8], account: &mut Account) -> Result<(), Fault> {
+    fn write(&self, block: &[u8], pen: &Pen, account: &mut Account) -> Result<(), Fault> {
         let Shared { connection, progress, cue, .. } = self.shared;
         let (messages, observer) = (self.amount.messages(), self.shared);
         let order = Outgoing { block, messages, stop: cue, progress, observer };
         self.shared.mark_start(clock::monotonic_ns());
-        let sent = connection.send_messages(&order);
+        let sent = pen.write(&**connection, &order);
         account.messages = progress.bytes() / self.message.count().max(1);
         sent.map_err(|cause| Fault("send", cause))?;
         connection.close_sending().map_err(|cause| Fault("end the stream", cause))?;
@@ -141,8 +166,8 @@ impl Task<'_> {
             self.shared.mark_start(clock::monotonic_ns());
             self.say(GO).map_err(|cause| Fault("give the go-ahead", cause))?;
         }
-        let received =
-            connection.receive_messages(order).map_err(|cause| Fault("receive", cause))?;
+        let received = calls::read(self.read_call, &**connection, order);
+        let received = received.map_err(|cause| Fault("receive", cause))?;
         if expected < u64::MAX && received.bytes < expected {
             return Err(Fault("receive", io::ErrorKind::UnexpectedEof.into()));
         }
@@ -157,6 +182,15 @@ impl Task<'_> {
     fn hear(&self) -> io::Result<()> {
         transport::recv_exact(&*self.shared.connection, &mut [0])
     }
+}
+
+/// What a data thread works with.
+#[derive(Debug)]
+enum Tools {
+    /// Room for a read.
+    Space(Buffer),
+    /// A message, and how it is written.
+    Message(Buffer, Pen),
 }
 
 /// What a data thread could not do.

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
 
+use btu_core::calls::WriteCall;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::sample::EndSample;
@@ -81,6 +82,8 @@ pub(super) struct Account {
     pub(super) options: SocketOptions,
     pub(super) unacknowledged: Option<u64>,
     pub(super) messages: u64,
+    pub(super) call_bytes: Bytes,
+    pub(super) write_call: WriteCall,
     pub(super) ended_ns: Option<u64>,
     pub(super) fault: Option<String>,
 }
@@ -136,12 +139,13 @@ impl Part {
 
 impl EndReport {
     /// The report of an end from what its thread and its supervisor saw.
-    pub(super) fn new(role: Role, message: Bytes, shared: &Shared, account: Account) -> Self {
+    pub(super) fn new(role: Role, shared: &Shared, account: Account) -> Self {
         let used = account.used;
         let sample = EndSample {
             role,
             calls: shared.progress.calls(),
-            call_bytes: message,
+            call_bytes: account.call_bytes,
+            write_call: account.write_call,
             cpu_ns: used.map(|used| Nanos::new(used.cpu_ns)),
             run_delay_ns: used.and_then(|used| used.run_delay_ns).map(Nanos::new),
             voluntary_switches: used.map(|used| used.voluntary_switches),

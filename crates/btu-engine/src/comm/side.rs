@@ -107,8 +107,10 @@ impl Ends<'_> {
     }
 
     fn task(&self, end: usize, cpus: CpuSet) -> Task<'_> {
-        let Terms { message, amount, .. } = *self.terms;
-        Task { shared: &self.shared[end], part: self.parts[end], message, amount, cpus }
+        let Terms { message, amount, calls, .. } = *self.terms;
+        let (shared, part) = (&self.shared[end], self.parts[end]);
+        let read_call = calls.read_by(self.place.role);
+        Task { shared, part, message, write_call: calls.write, read_call, amount, cpus }
     }
 
     /// One CPU in turn, or none in particular.
@@ -133,7 +135,7 @@ impl Ends<'_> {
 
     fn report(&self, account: Account, watch: &Watch) -> EndReport {
         let role: Role = self.place.role;
-        let mut report = EndReport::new(role, self.terms.message, &watch.shared, account);
+        let mut report = EndReport::new(role, &watch.shared, account);
         let notes = watch.shared.diary.notes();
         report.sample.series = notes.series;
         report.sample.cpus.extend(notes.cpus);

@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use btu_sys::clock;
 
-use crate::transport::Channel;
+use crate::transport::Receiving;
+use crate::transport::Sending;
 use crate::transport::retried;
 
 /// How far a data thread is. Hardly anybody but that thread writes; on a cache line (and its
@@ -65,7 +66,7 @@ pub struct Outgoing<'a> {
 /// A stream to read to its end.
 #[derive(Debug)]
 pub struct Incoming<'a> {
-    /// Room for one message: the size of each read.
+    /// Room for one read, as a rule of a message.
     pub space: &'a mut [u8],
     /// How many bytes will come; `u64::MAX` where nobody knows.
     pub expected: u64,
@@ -149,7 +150,7 @@ impl Cue {
 }
 
 /// Writes messages, each with one blocking call of exactly its size.
-pub fn send_messages<C: Channel>(channel: &C, order: &Outgoing<'_>) -> io::Result<Sent> {
+pub fn send_messages<C: Sending>(channel: &C, order: &Outgoing<'_>) -> io::Result<Sent> {
     let size = order.block.len();
     let (mut sent, mut bytes) = (Sent::default(), 0);
     while sent.messages < order.messages && !order.stop.is_given() {
@@ -164,8 +165,8 @@ pub fn send_messages<C: Channel>(channel: &C, order: &Outgoing<'_>) -> io::Resul
     Ok(sent)
 }
 
-/// Reads to the end of the stream with reads of the message size.
-pub fn receive_messages<C: Channel>(channel: &C, order: Incoming<'_>) -> io::Result<Received> {
+/// Reads to the end of the stream with reads of the size of its space.
+pub fn receive_messages<C: Receiving>(channel: &C, order: Incoming<'_>) -> io::Result<Received> {
     let Incoming { space, expected, nearly_over, progress, observer, first_ns } = order;
     let shown = (progress, observer);
     let mut got = Received::default();
@@ -187,7 +188,7 @@ pub fn receive_messages<C: Channel>(channel: &C, order: Incoming<'_>) -> io::Res
 
 /// One read; false at the end of the stream.
 #[inline]
-fn read_once<C: Channel>(
+fn read_once<C: Receiving>(
     channel: &C,
     space: &mut [u8],
     (progress, observer): (&Progress, &dyn Observer),
@@ -213,7 +214,7 @@ fn read_once<C: Channel>(
 
 /// Sends what is left of a message after a short or interrupted call; returns the calls that it took.
 #[cold]
-fn finish_message<C: Channel>(
+fn finish_message<C: Sending>(
     channel: &C,
     block: &[u8],
     outcome: io::Result<usize>,
@@ -234,7 +235,7 @@ fn finish_message<C: Channel>(
 }
 
 #[cold]
-fn interrupted_read<C: Channel>(
+fn interrupted_read<C: Receiving>(
     channel: &C,
     space: &mut [u8],
     cause: io::Error,
@@ -251,7 +252,7 @@ fn rest_of_message(space: &mut [u8], bytes: u64) -> &mut [u8] {
     &mut space[came..]
 }
 
-/// Bytes of a message from which on it is read in parts, each as large as what there is: whoever waits for data
+/// Size of a read from which on it is made in parts, each as large as what there is: whoever waits for data
 /// apart from reading it comes back later and finds more. Smaller ones lose by the second call
 /// (docs/decisions/0099).
 pub const LARGE: usize = 1 << 20;

@@ -99,6 +99,7 @@ mod tests {
     }
 
     /// Works until the other end is gone.
+    #[expect(clippy::unnecessary_wraps, reason = "an end may fail")]
     fn until(is_gone: &AtomicBool) -> Result<u8, EngineError> {
         while !is_gone.load(Relaxed) {
             thread::yield_now();

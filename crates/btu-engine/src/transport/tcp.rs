@@ -19,6 +19,8 @@ use btu_sys::tcp_info::TcpInfo;
 use super::Channel;
 use super::Connection;
 use super::Listener;
+use super::Receiving;
+use super::Sending;
 use super::Transport;
 use crate::error::EngineError;
 use crate::options::socket_options;
@@ -82,12 +84,14 @@ impl Listener for TcpListener {
     }
 }
 
-impl Channel for TcpStream {
+impl Sending for TcpStream {
     #[inline]
     fn send(&self, data: &[u8]) -> io::Result<usize> {
         socket::send(self.as_fd(), data)
     }
+}
 
+impl Receiving for TcpStream {
     #[inline]
     fn recv(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv(self.as_fd(), space)
@@ -97,7 +101,9 @@ impl Channel for TcpStream {
     fn recv_ready(&self, space: &mut [u8]) -> io::Result<usize> {
         socket::recv_ready(self.as_fd(), space)
     }
+}
 
+impl Channel for TcpStream {
     fn close_sending(&self) -> io::Result<()> {
         self.shutdown(Shutdown::Write)
     }

@@ -1,19 +1,29 @@
 //! COMM over loopback: every case, the proof of delivery, and every way in which a run can go wrong.
 
+use btu_core::calls::Calls;
+use btu_core::calls::ReadCall;
+use btu_core::calls::WriteCall;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::sample::CommSample;
+use btu_core::sample::EndSample;
 use btu_core::sample::Outcome;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::Amount;
 use btu_engine::comm::Pinning;
+use btu_engine::comm::Terms;
 
 use crate::local;
 
 /// The sample of a run that has to be complete and proved.
 fn complete(case: Case, message: u64, amount: Amount) -> CommSample {
-    let run = local::run(case, local::terms(message, amount));
+    complete_by(Calls::default(), case, message, amount)
+}
+
+/// The same with these calls.
+fn complete_by(calls: Calls, case: Case, message: u64, amount: Amount) -> CommSample {
+    let run = local::run(case, Terms { calls, ..local::terms(message, amount) });
     assert_eq!(run.outcome, Outcome::Complete, "{case} of {message} B");
     let comm = run.comm.unwrap();
     for connection in &comm.connections {
@@ -43,6 +53,48 @@ fn every_bit_is_proved_from_one_byte_to_a_mebibyte_in_both_directions() {
             assert_eq!(comm.bytes, Bytes::new(message) * messages.min(3000));
         }
     }
+}
+
+#[test]
+fn every_bit_is_proved_whatever_call_writes_it_and_whatever_call_reads_it() {
+    let sizes = [7, 100_000].map(|size| ReadCall::Size(Bytes::new(size)));
+    let reads = ReadCall::WORDS.into_iter().map(|(_, read, _)| read).chain(sizes);
+    for (write, black_box_read) in reads.flat_map(|read| WriteCall::ALL.map(|write| (write, read)))
+    {
+        let calls = Calls { write, black_box_read, ..Calls::default() };
+        // No multiple of any read: the last one ends short.
+        for (message, messages) in [(1, 1), (100, 999), (65_536, 21), (1 << 20, 3)] {
+            let comm = complete_by(calls, Case::SendRecv, message, Amount::Messages(messages));
+            assert_eq!(comm.bytes, Bytes::new(message * messages * 2), "{calls}, {message} B");
+            for connection in &comm.connections {
+                assert_eq!(connection.messages, messages, "{calls}");
+                let ends = [&connection.sender, &connection.receiver];
+                assert!(ends.iter().all(|end| end.write_call == write), "{calls}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_call_leaves_its_trace_at_the_ends_of_its_connection() {
+    let by = |write, black_box_read| {
+        let calls = Calls { write, black_box_read, ..Calls::default() };
+        let mut comm = complete_by(calls, Case::Send, 100, Amount::Messages(2000));
+        let connection = comm.connections.remove(0);
+        (connection.sender, connection.receiver)
+    };
+    let (plain, reader) = by(WriteCall::Plain, ReadCall::Message);
+    assert_eq!((plain.options.nodelay, reader.options.low_water_bytes), (Some(false), None));
+    assert_eq!((plain.call_bytes, reader.call_bytes), (Bytes::new(100), Bytes::new(100)));
+    let (hasty, patient) = by(WriteCall::NoDelay, ReadCall::LowWater);
+    assert_eq!(hasty.options.nodelay, Some(true));
+    assert_eq!(patient.options.low_water_bytes, Some(128 << 10));
+    assert_eq!(patient.call_bytes, Bytes::new(256 << 10));
+    assert!(patient.calls < reader.calls, "{} and {}", patient.calls, reader.calls);
+    // 200,000 bytes in messages of 100, written into segments that are full.
+    let (batched, _) = by(WriteCall::Batched, ReadCall::Message);
+    let segments = |end: &EndSample| end.tcp_info.as_ref().and_then(|info| info.data_segs_out);
+    assert!(segments(&batched).is_some_and(|count| count <= 20), "{:?}", segments(&batched));
 }
 
 #[test]

@@ -11,9 +11,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread;
 
+use btu_core::calls::Calls;
+use btu_core::calls::ReadCall;
 use btu_core::cell::Case;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
+use btu_core::sample::Outcome;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Place;
@@ -147,6 +151,19 @@ fn a_far_end_that_closes_before_the_start_is_a_fault() {
     assert!(fault.starts_with("wait for ready: "), "{fault}");
 }
 
+/// No machine has room for such a read: the far end never says 'ready'.
+#[test]
+fn a_far_end_that_cannot_begin_says_why_and_lets_nobody_wait() {
+    let black_box_read = ReadCall::Size(Bytes::new(1 << 60));
+    let calls = Calls { black_box_read, ..Calls::default() };
+    let terms = Terms { calls, ..local::terms(1000, Amount::Messages(5)) };
+    let Outcome::Failed { reason } = local::run(Case::Send, terms).outcome else {
+        panic!("a run without a far end")
+    };
+    assert!(reason.contains("test -> active at active: map a buffer"), "{reason}");
+    assert!(reason.contains("test -> active: wait for ready"), "{reason}");
+}
+
 #[test]
 fn nobody_at_the_address_is_named() {
     let terms = local::terms(1000, Amount::Messages(5));
@@ -228,9 +245,7 @@ fn a_capped_cell_has_the_cap_as_its_time() {
     let mut terms = capped(100, Amount::Messages(u64::MAX / 1000), CAP);
     terms.cancel = Arc::default();
     let run = local::run(Case::TwoRecvDelayed, terms);
-    let btu_core::sample::Outcome::Capped { reason } = run.outcome else {
-        panic!("{:?}", run.outcome)
-    };
+    let Outcome::Capped { reason } = run.outcome else { panic!("{:?}", run.outcome) };
     assert!(reason.contains("not ended 500ms after its start: active -> test: "), "{reason}");
     let comm = run.comm.unwrap();
     assert_eq!(comm.elapsed_ns, CAP);

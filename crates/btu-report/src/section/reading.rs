@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use btu_core::analysis::Analysis;
 use btu_core::analysis::INCOMPLETE_PASS;
 use btu_core::anomaly::RULES;
+use btu_core::calls::Calls;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
 use btu_core::words::several;
@@ -40,7 +41,8 @@ impl Section for Reading {
             _ => Pair::new(*name, *meaning),
         });
         let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words);
-        let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text))).collect();
+        let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text)));
+        let rows = rows.chain(calls(plan).map(|text| Pair::new("Calls", text))).collect();
         let flags = meanings(run.analysis);
         let flags = (!flags.is_empty()).then(|| {
             Block::details("What the flags of this report mean", vec![Block::Facts { rows: flags }])
@@ -107,6 +109,19 @@ fn window(plan: &Plan) -> Option<String> {
          limits SEND and its kin, most of all over a delay: about one window in each round trip. \
          RECV is not limited by it: the host under test receives with the system's own window."
     ))
+}
+
+/// By which calls messages went, where the plan has others than the editions.
+fn calls(plan: &Plan) -> Option<String> {
+    let Calls { write, test_read, black_box_read } = plan.comm;
+    let unseen = "; the bits never reached the memory of a user there";
+    let unseen = if black_box_read.reaches_the_user() { "" } else { unseen };
+    (!plan.comm.is_default()).then(|| {
+        format!(
+            "not those of the edition, so never to be compared with a score of it: messages were written by \
+             {write}, the host under test read by {test_read}, a black box by {black_box_read}{unseen}."
+        )
+    })
 }
 
 /// Which part of what an activity does counts.

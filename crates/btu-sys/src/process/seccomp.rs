@@ -13,6 +13,7 @@ use libc::sock_filter;
 
 use self::list::EVERYBODY;
 use self::list::SUPERVISOR;
+use self::list::WORKER;
 use super::sandbox::Calls;
 
 /// Whether this kernel filters by programs, or why not.
@@ -46,9 +47,9 @@ pub(super) fn filter(calls: Calls) -> io::Result<()> {
 
 /// Loads the number of the call, and compares it with all that have a rule.
 fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
-    let supervisor = match calls {
+    let own = match calls {
         Calls::Supervisor => SUPERVISOR,
-        Calls::Worker => &[],
+        Calls::Worker => WORKER,
     };
     let refuse = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
     let absent = answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
@@ -59,7 +60,7 @@ fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
         answer(libc::SECCOMP_RET_KILL_PROCESS),
         load(NUMBER_FIELD),
     ];
-    for call in EVERYBODY.iter().chain(supervisor) {
+    for call in EVERYBODY.iter().chain(own) {
         program.extend([jump(libc::BPF_JEQ, word(*call), 0, 1), allow]);
     }
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6].map(libc::c_int::unsigned_abs);

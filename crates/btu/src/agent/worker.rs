@@ -324,6 +324,7 @@ impl Work {
         };
         let transport = btu_engine::transport::TRANSPORTS[0];
         let mut terms = Terms::new(transport, order.message_bytes, amount, order.cap_ns);
+        terms.calls = order.calls;
         let doorway = self.recorded.doorway.clone();
         terms.preamble = doorway.map(|doorway| -> Arc<dyn comm::Preamble> { doorway });
         let buffer = order.buffer_bytes.map(Bytes::len);

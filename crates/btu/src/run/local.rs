@@ -137,6 +137,7 @@ impl LocalRunner {
         Terms {
             transport: btu_engine::transport::TRANSPORTS[0],
             message,
+            calls: self.plan.comm,
             amount: match self.plan.amount {
                 Amount::Fixed(amount) => comm::Amount::of_bits(amount.bits(), flows, message),
                 Amount::Window(window) => comm::Amount::Window(window),

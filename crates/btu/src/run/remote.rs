@@ -221,6 +221,7 @@ impl RemoteRunner {
         };
         let transport = btu_engine::transport::TRANSPORTS[0];
         let mut terms = Terms::new(transport, message, amount, self.plan.time_cap());
+        terms.calls = self.plan.comm;
         terms.pinning = Pinning::OneEach;
         terms.cancel = self.interrupt.flag().clone();
         let of = self.run_of(run);

@@ -4,6 +4,7 @@
 mod between;
 mod blocks;
 mod broken;
+mod calls;
 mod capped;
 mod confined;
 mod crowd;

@@ -207,6 +207,8 @@ fn the_list_holds_every_registry() {
         ("applications", "telnet"),
         ("activities", "ftp"),
         ("transports", "tcp"),
+        ("write-calls", "sendfile"),
+        ("read-calls", "lowat"),
         ("pingpong-transports", "shm"),
         ("statistics", "average-of-3000"),
         ("traffic-classes", "voice"),

@@ -320,7 +320,9 @@ fn to_received(number: usize, told: ReceivedReport) -> Result<Received, Impossib
 }
 
 fn of_options(read: Effective) -> Options {
-    let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp } = read;
+    // Traffic leaves SO_RCVLOWAT as it is.
+    let Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, .. } =
+        read;
     Options { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp }
 }
 
@@ -329,7 +331,8 @@ fn to_options(told: Options) -> Result<Effective, Impossible> {
     if congestion.as_ref().is_some_and(|name| !is_line(name)) {
         return Err(Impossible);
     }
-    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp })
+    let low_water = None;
+    Ok(Effective { congestion, nodelay, send_buffer, receive_buffer, mss, window_clamp, low_water })
 }
 
 const FATES: [Fate; 5] =

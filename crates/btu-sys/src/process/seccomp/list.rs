@@ -21,6 +21,7 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_sendmsg,
     libc::SYS_recvmmsg,
     libc::SYS_sendmmsg,
+    libc::SYS_sendfile,
     // Sockets.
     libc::SYS_accept,
     libc::SYS_accept4,
@@ -153,6 +154,10 @@ pub(super) const EVERYBODY: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_unlink,
 ];
+
+/// Besides, of who sends messages from a file in memory. Who starts programs has no such call: what is in such a
+/// file could be executed, whatever Landlock says of others.
+pub(super) const WORKER: &[c_long] = &[libc::SYS_memfd_create];
 
 /// To start, confine and end another process of this program.
 pub(super) const SUPERVISOR: &[c_long] = &[

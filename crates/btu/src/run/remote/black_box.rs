@@ -36,6 +36,7 @@ use btu_engine::file::ftp::Access;
 use btu_sys::clock;
 use btu_testbed::local::LocalTestbed;
 
+use self::run::Prepared;
 use self::run::Run;
 use super::packets::Handed;
 use crate::conductor;
@@ -270,7 +271,8 @@ impl BlackBox for RemoteBox {
         let which = self.which();
         let limits = (&self.sockets, self.lead_in);
         let order = self.run.preparation(which, self.role, limits, flows, terms);
-        self.run.prepared = Some((flows.len(), terms.cap));
+        let (flows, message) = (flows.to_vec(), terms.message);
+        self.run.prepared = Some(Prepared { flows, message, calls: terms.calls, cap: terms.cap });
         match self.ask(Request::Prepare(Box::new(order)), ANSWER)?.0 {
             Answer::Prepared { addresses, .. } => {
                 let doors: Result<_, _> = addresses.iter().map(|told| self.door(*told)).collect();
@@ -291,13 +293,13 @@ impl BlackBox for RemoteBox {
     }
 
     fn finish(&mut self) -> Result<Vec<EndReport>, EngineError> {
-        let Some((flows, cap)) = self.run.prepared.take() else {
+        let Some(prepared) = self.run.prepared.take() else {
             return Err(self.refused("no run was prepared"));
         };
         let which = self.which();
-        let patience = cap.saturating_add(COLLECTING);
+        let patience = prepared.cap.saturating_add(COLLECTING);
         let (_, document) = self.ask(Request::Collect(which), patience)?;
-        self.run.account(self.role, &document, flows).map_err(|what| {
+        self.run.account(self.role, &document, &prepared).map_err(|what| {
             let refused = self.refused(&what);
             self.fault = Some(Fault::Lied(what));
             refused

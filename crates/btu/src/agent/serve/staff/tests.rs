@@ -30,6 +30,7 @@ use btu_control::message::Which;
 use btu_control::policy::Policy;
 use btu_control::secret::Hex32;
 use btu_control::tls;
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::units::Bytes;
@@ -69,6 +70,7 @@ fn prepare(which: Which, link: Option<LinkOrder>) -> Request {
         role: Role::Active,
         flows: vec![Direction::Receive],
         message_bytes: Bytes::new(1024),
+        calls: Calls::default(),
         amount: Carried::WindowNs(LEASE),
         cap_ns: LEASE,
         connect_ns: None,

@@ -8,6 +8,7 @@ use btu_control::message::Preparation;
 use btu_control::message::RunOf;
 use btu_control::message::Which;
 use btu_control::secret::Hex32;
+use btu_core::calls::Calls;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
 use btu_core::plan::SocketPlan;
@@ -42,8 +43,30 @@ pub(super) struct Run {
     pub(super) emulation: Vec<DirectionSample>,
     /// What the agent's policy allowed a connection, where one came near it.
     pub(super) held_back: Option<BitRate>,
-    /// Connections and cap, while it is prepared.
-    pub(super) prepared: Option<(usize, Nanos)>,
+    /// What was ordered, while it is prepared.
+    pub(super) prepared: Option<Prepared>,
+}
+
+/// What the account of a run is held against.
+pub(super) struct Prepared {
+    /// Its connections, seen from the test host.
+    pub(super) flows: Vec<Direction>,
+    pub(super) message: Bytes,
+    pub(super) calls: Calls,
+    pub(super) cap: Nanos,
+}
+
+impl Prepared {
+    /// True of ends that made the calls of the plan; those of an older program know of no others than its own.
+    fn holds(&self, ends: &[EndReport]) -> bool {
+        let asked = |direction: &Direction| match direction {
+            Direction::Receive => self.message,
+            Direction::Send => self.calls.black_box_read.size(self.message),
+        };
+        ends.iter().zip(&self.flows).all(|(end, direction)| {
+            (end.sample.write_call, end.sample.call_bytes) == (self.calls.write, asked(direction))
+        })
+    }
 }
 
 impl Run {
@@ -78,6 +101,7 @@ impl Run {
             role,
             flows: flows.to_vec(),
             message_bytes: terms.message,
+            calls: terms.calls,
             amount: match terms.amount {
                 Amount::Messages(count) => Carried::Messages(count),
                 Amount::Window(window) => Carried::WindowNs(window),
@@ -99,15 +123,20 @@ impl Run {
         &mut self,
         role: Role,
         document: &[u8],
-        flows: usize,
+        prepared: &Prepared,
     ) -> Result<Vec<EndReport>, String> {
         let Account { ends, emulation, held_back, host } =
             serde_json::from_slice(document).map_err(|error| error.to_string())?;
+        let flows = prepared.flows.len();
         if ends.len() != flows || !ends.iter().all(|end| end.sample.role == role) {
             return Err(format!("the account of {} ends, {flows} were prepared", ends.len()));
         }
         if ends.iter().any(|end| end.bytes > MOST || end.messages > MOST.count()) {
             return Err("more bytes than a host can send".to_owned());
+        }
+        if !prepared.holds(&ends) {
+            return Err("its ends made other calls than the plan's (comm); run the same btu there"
+                .to_owned());
         }
         if self.link_order.is_some() && emulation.len() != 2 {
             return Err("no account of the emulated link".to_owned());
@@ -127,3 +156,43 @@ impl Run {
 const LISTENING: Nanos = Nanos::from_secs(15);
 /// Of what one connection of a run can carry: sums of such numbers are still numbers.
 const MOST: Bytes = Bytes::new(1 << 50);
+
+#[cfg(test)]
+mod tests {
+    use btu_core::calls::ReadCall;
+    use btu_core::calls::WriteCall;
+
+    use super::*;
+
+    /// The far end of one connection, as an agent tells it.
+    fn end(said: &serde_json::Value) -> EndReport {
+        let mut sample = serde_json::json!({
+            "role": "active", "calls": 1, "cpu_ns": null, "run_delay_ns": null,
+            "voluntary_switches": null, "involuntary_switches": null, "cpus": [],
+            "options": {}, "tcp_info": null, "series": null,
+        });
+        sample.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        let report = serde_json::json!({
+            "sample": sample, "bytes": 1, "messages": 0, "started": null, "ended": null,
+            "read_elapsed": 0, "longest_pause": null, "unacknowledged": null, "fault": null,
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn an_agent_that_makes_other_calls_than_the_plan_s_is_found_out() {
+        let calls = Calls {
+            write: WriteCall::Batched,
+            black_box_read: ReadCall::LowWater,
+            ..Calls::default()
+        };
+        let flows = vec![Direction::Send];
+        let prepared = Prepared { flows, message: Bytes::new(100), calls, cap: Nanos::ZERO };
+        let holds = |said| prepared.holds(&[end(&said)]);
+        assert!(holds(serde_json::json!({"call_bytes": 262_144, "write_call": "batched"})));
+        // One that knows nothing of calls.
+        assert!(!holds(serde_json::json!({"call_bytes": 100})));
+        assert!(!holds(serde_json::json!({"call_bytes": 262_144})));
+        assert!(!holds(serde_json::json!({"call_bytes": 100, "write_call": "batched"})));
+    }
+}

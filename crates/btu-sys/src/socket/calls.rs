@@ -1,0 +1,146 @@
+//! Other calls than `send` and `recv` for a message, one call for each as well.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
+use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+
+use nix::sys::memfd::MFdFlags;
+use rustix::net::RecvFlags;
+use rustix::net::SendFlags;
+
+use super::option_length;
+use crate::error::Error;
+use crate::error::Result;
+
+/// One `send` of `data` with `MSG_MORE`: the kernel keeps what fills no segment until more comes, the end of the
+/// stream, or 200 ms.
+#[inline]
+pub fn send_more(socket: BorrowedFd<'_>, data: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(socket, data, SendFlags::NOSIGNAL | SendFlags::MORE)?)
+}
+
+/// One `recv` of at most `space` bytes that are thrown away (`MSG_TRUNC`, tcp(7)); 0 is the end of the stream.
+#[inline]
+pub fn discard(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
+    let (_, received) = rustix::net::recv(socket, space, RecvFlags::TRUNC)?;
+    Ok(received)
+}
+
+/// A message in a file in memory, from which the kernel sends it: no copy from memory of the user's own.
+#[derive(Debug)]
+pub struct FiledMessage {
+    file: OwnedFd,
+    length: usize,
+}
+
+impl FiledMessage {
+    /// A file with this content.
+    ///
+    /// # Errors
+    /// No such file can be made, or there is no memory for it.
+    pub fn new(content: &[u8]) -> Result<Self> {
+        let named = |call: &str| format!("{call} {} bytes of a file in memory", content.len());
+        let file = nix::sys::memfd::memfd_create(c"btu-message", MFdFlags::MFD_CLOEXEC);
+        let file = file.map_err(|cause| Error::new(named("make"), cause))?;
+        let mut rest = content;
+        while !rest.is_empty() {
+            let written = nix::unistd::write(&file, rest);
+            rest = &rest[written.map_err(|cause| Error::new(named("write"), cause))?..];
+        }
+        Ok(Self { file, length: content.len() })
+    }
+
+    /// One `sendfile` of its last `rest` bytes; returns how many were taken.
+    ///
+    /// Where the peer is gone the kernel raises SIGPIPE, which programs in Rust ignore from their start.
+    #[inline]
+    pub fn send_last(&self, socket: BorrowedFd<'_>, rest: usize) -> io::Result<usize> {
+        let mut from = libc::off_t::try_from(self.length.saturating_sub(rest)).unwrap_or(0);
+        let (to, file) = (socket.as_raw_fd(), self.file.as_raw_fd());
+        // SAFETY: both descriptors are open, and `from` is a live offset that we hold exclusively.
+        let taken = unsafe { libc::sendfile(to, file, &raw mut from, rest) };
+        usize::try_from(taken).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+/// Lets the kernel wake a reader for no less than `bytes`, but for the end of the stream (`SO_RCVLOWAT`).
+pub fn set_low_water(socket: &impl AsFd, bytes: u32) -> Result<()> {
+    let value = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    let set = super::set_number(socket.as_fd(), (libc::SOL_SOCKET, libc::SO_RCVLOWAT), value);
+    super::named(set, || format!("set SO_RCVLOWAT to {bytes}"))
+}
+
+/// For how many bytes a reader is woken.
+pub(super) fn low_water(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    let (mut bytes, mut length) = (0, option_length::<libc::c_int>());
+    let (fd, level, name) = (socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT);
+    let start: *mut libc::c_int = &raw mut bytes;
+    // SAFETY: `start` and `length` describe a live int that we hold exclusively.
+    let outcome = unsafe { libc::getsockopt(fd, level, name, start.cast(), &raw mut length) };
+    if outcome < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(u64::try_from(bytes).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::Shutdown;
+    use std::net::TcpListener;
+    use std::net::TcpStream;
+
+    use super::super::Effective;
+    use super::*;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn the_last_bytes_of_a_filed_message_are_sent() {
+        let (near, mut far) = pair();
+        let message = FiledMessage::new(b"bits to the user").unwrap();
+        assert_eq!(message.send_last(near.as_fd(), 16).unwrap(), 16);
+        assert_eq!(message.send_last(near.as_fd(), 4).unwrap(), 4);
+        near.shutdown(Shutdown::Write).unwrap();
+        let mut came = String::new();
+        far.read_to_string(&mut came).unwrap();
+        assert_eq!(came, "bits to the useruser");
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_ends_a_sendfile_with_an_error() {
+        let (near, far) = pair();
+        near.shutdown(Shutdown::Both).unwrap();
+        let outcome = FiledMessage::new(b"bits").unwrap().send_last(near.as_fd(), 4);
+        assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        drop(far);
+    }
+
+    #[test]
+    fn what_is_discarded_is_counted_and_not_seen() {
+        let (near, far) = pair();
+        assert_eq!(send_more(near.as_fd(), b"bits to").unwrap(), 7);
+        assert_eq!(super::super::send(near.as_fd(), b" the user").unwrap(), 9);
+        let mut space = [b'?'; 7];
+        assert_eq!(discard(far.as_fd(), &mut space).unwrap(), 7);
+        assert_eq!(&space, b"???????");
+        let mut rest = [0; 9];
+        (&far).read_exact(&mut rest).unwrap();
+        assert_eq!(&rest, b" the user");
+    }
+
+    #[test]
+    fn a_low_water_is_read_back() {
+        let (near, _far) = pair();
+        assert_eq!(Effective::of(&near).low_water, Some(1));
+        set_low_water(&near, 4096).unwrap();
+        assert_eq!(Effective::of(&near).low_water, Some(4096));
+    }
+}
