@@ -15,6 +15,7 @@ use crate::sample::DirectionSample;
 use crate::sample::HostSample;
 use crate::units::BitRate;
 use crate::units::Nanos;
+use crate::words::beyond;
 
 /// What one direction, or all of one run, is worth. Causes are whole sentences with their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -212,8 +213,10 @@ fn lateness(sample: &DirectionSample, context: &Context<'_>) -> Verdict {
     let asked = sample.delay_asked_us.unwrap_or(0.0);
     let above = |what: &str, found: f64, floor: f64, share: f64| {
         let bound = (asked * share).max(floor);
-        let cause = format!("{what} lateness {found:.0} us > {bound:.0} us");
-        (found > bound).then(|| format!("{cause}{}", cause_of_lateness(sample, context)))
+        (found > bound).then(|| {
+            let beyond = beyond(found, '>', bound, 0, " us");
+            format!("{what} lateness {beyond}{}", cause_of_lateness(sample, context))
+        })
     };
     let invalid = above("p99", late.p99, 500.0, 0.25).or(above("mean", late.mean, 50.0, 0.05));
     let limited = above("p99", late.p99, 50.0, 0.05);
@@ -242,8 +245,9 @@ fn cause_of_lateness(sample: &DirectionSample, context: &Context<'_>) -> String 
 /// A thread that spins on purpose is busy whatever it carries.
 fn busy_thread(sample: &DirectionSample) -> Option<String> {
     let busy = share(sample.thread_cpu_ns?, sample.elapsed_ns)?;
-    (busy > 90.0 && sample.wait != "spin")
-        .then(|| format!("the emulator's thread used {busy:.0} % > 90 % of a CPU"))
+    (busy > 90.0 && sample.wait != "spin").then(|| {
+        format!("the emulator's thread used {} of a CPU", beyond(busy, '>', 90.0, 0, " %"))
+    })
 }
 
 fn near_its_rate(sample: &DirectionSample, context: &Context<'_>) -> Option<String> {

@@ -18,6 +18,20 @@ pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
+/// `90.4 % > 90 %`: a figure beyond its bound, both with as many decimals, `least` or more, as it takes to
+/// see that. `than` is `>` or `<`.
+pub fn beyond(found: f64, than: char, bound: f64, least: usize, unit: &str) -> String {
+    let written = |value: f64, decimals: usize| format!("{value:.decimals$}");
+    let shows = |decimals: &usize| written(found, *decimals) != written(bound, *decimals);
+    let decimals = (least..MOST_DECIMALS).find(shows).unwrap_or(MOST_DECIMALS);
+    let (found, bound) = (written(found, decimals), written(bound, decimals));
+    let bound = if bound.contains('.') { bound.trim_end_matches('0') } else { &bound };
+    format!("{found}{unit} {than} {}{unit}", bound.trim_end_matches('.'))
+}
+
+/// More tell nobody anything.
+const MOST_DECIMALS: usize = 9;
+
 /// A word of a command line as a shell takes it: `/mnt/nvme-0`, `'/mnt/my disk'`
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "+_-./=:@%".contains(c);
@@ -49,6 +63,19 @@ fn is_slip(word: &str, known: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_beyond_its_bound_is_written_so() {
+        let over = |found, least| beyond(found, '>', 90.0, least, " %");
+        assert_eq!(over(95.2, 0), "95 % > 90 %");
+        assert_eq!(over(95.2, 1), "95.2 % > 90 %");
+        assert_eq!(over(90.4, 0), "90.4 % > 90 %");
+        assert_eq!(over(90.04, 0), "90.04 % > 90 %");
+        assert_eq!(beyond(1250.26, '>', 1250.0, 0, " us"), "1250.3 us > 1250 us");
+        assert_eq!(beyond(15.43, '>', 15.38, 0, ""), "15.43 > 15.38");
+        assert_eq!(beyond(69.96, '<', 70.0, 0, " %"), "69.96 % < 70 %");
+        assert_eq!(beyond(100.0, '>', 10.0, 0, ""), "100 > 10");
+    }
 
     #[test]
     fn one_slip_is_recognised_and_no_more() {

@@ -1,5 +1,6 @@
 //! Why the engine could not do what it was told.
 
+use std::any::Any;
 use std::io;
 use std::path::PathBuf;
 
@@ -48,6 +49,14 @@ pub enum EngineError {
         /// Why not.
         source: io::Error,
     },
+    /// A thread panicked.
+    #[error("thread {name} panicked: {what}")]
+    Panicked {
+        /// Its name.
+        name: String,
+        /// What it said.
+        what: String,
+    },
     /// What was asked for is refused, with the reason and the remedy.
     #[error("{0}")]
     Refused(String),
@@ -67,6 +76,14 @@ impl EngineError {
     pub(crate) fn peer(operation: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let operation = operation.into();
         move |source| Self::Peer { operation, source }
+    }
+
+    /// A thread of this name panicked, and said this.
+    pub(crate) fn panicked(name: &str, said: &(dyn Any + Send)) -> Self {
+        let text = said.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| said.downcast_ref::<&str>().copied());
+        let what = text.unwrap_or("no word of why").to_owned();
+        Self::Panicked { name: name.to_owned(), what }
     }
 
     /// True where the other end did not answer in time: it may the next time.

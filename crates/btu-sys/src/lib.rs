@@ -32,6 +32,7 @@ pub mod packet;
 pub mod process;
 pub mod shared;
 pub mod socket;
+pub mod standard;
 pub mod sysctl;
 pub mod tcp_info;
 pub mod trial;

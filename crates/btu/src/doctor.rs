@@ -20,6 +20,8 @@ use finding::Status;
 use machine::Machine;
 use real::ThisMachine;
 
+pub(crate) use check::is_busy;
+
 /// Options of `btu doctor`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let _ = flag::register(SIGXFSZ, Arc::default());
     let ended = std::panic::catch_unwind(|| match Cli::read() {
         Ok(cli) => cli.run(),
-        Err(refused) => refused.exit(),
+        Err(refused) => output::answer(&refused),
     });
     match ended {
         Ok(Ok(code)) => code,

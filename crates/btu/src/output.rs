@@ -1,11 +1,14 @@
 //! The only place that prints: results to stdout, messages to stderr. A closed pipe is no error.
 
+use std::io;
 use std::io::ErrorKind;
 use std::io::Write;
 use std::panic::PanicHookInfo;
+use std::process::ExitCode;
 
 use serde_json::Value;
 
+use crate::exit::Exit;
 use crate::exit::Failure;
 
 /// Writes a result to stdout.
@@ -15,11 +18,32 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
 
 /// Writes a rendered document to stdout.
 pub(crate) fn bytes(document: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(document).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::environment(anyhow::Error::new(error).context("write to stdout")))
-        }
+    written(|| {
+        let mut out = io::stdout().lock();
+        out.write_all(document).and_then(|()| out.flush())
+    })
+}
+
+/// What the command line itself answers: help and version are results, all else is a message.
+pub(crate) fn answer(answer: &clap::Error) -> Result<ExitCode, Failure> {
+    let code = u8::try_from(answer.exit_code()).unwrap_or(Exit::Usage as u8);
+    if answer.use_stderr() {
+        drop(answer.print());
+    } else {
+        written(|| answer.print().and_then(|()| io::stdout().flush()))?;
+    }
+    Ok(code.into())
+}
+
+/// A result that nobody can read is a fault, but for a reader who has seen enough.
+fn written(write: impl FnOnce() -> io::Result<()>) -> Result<(), Failure> {
+    let fault = |cause: anyhow::Error| Failure::environment(cause.context("write to stdout"));
+    if btu_sys::standard::stdout_was_closed() {
+        let hint = "send it to a file, or to /dev/null where nobody wants it";
+        return Err(fault(anyhow::anyhow!("it is closed")).hint(hint));
+    }
+    match write() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(fault(error.into())),
         _ => Ok(()),
     }
 }
@@ -35,7 +59,7 @@ pub(crate) fn json(value: &Value) -> Result<(), Failure> {
 
 /// Writes a message for people to stderr.
 pub(crate) fn message(text: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{}", shown(text)));
+    drop(writeln!(io::stderr().lock(), "{}", shown(text)));
 }
 
 /// A text as a terminal may show it: what other hosts say can hold anything, and moves no cursor.

@@ -232,8 +232,10 @@ impl CountedRun<'_> {
             let late = self.verdict.is_invalid() || emulated;
             let name = if late { "emulation-late" } else { "invalid" };
             let causes = self.invalid.join("; ");
-            let attempts = self.scored.attempts;
-            let detail = format!("still invalid after {attempts} attempts: {causes}");
+            let detail = match self.scored.attempts {
+                0 | 1 => format!("invalid, and not repeated: {causes}"),
+                attempts => format!("still invalid after {attempts} attempts: {causes}"),
+            };
             self.flag(Flag::new(name, detail));
         }
         if let Some(work) = self.sample.activity_sample.as_ref().filter(|w| !w.failures.is_empty())

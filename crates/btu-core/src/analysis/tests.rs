@@ -206,7 +206,9 @@ fn two_invalid_attempts_count_flagged_and_are_not_rankable() {
     journal.records.push(second.into());
     let found = analyse(&journal);
     assert_close(Some(found.cells[0].goodput_mbps), 32.0);
-    assert_eq!(found.runs[0].flags[0].name, "invalid");
+    let flag = &found.runs[0].flags[0];
+    assert_eq!(flag.name, "invalid");
+    assert_eq!(flag.detail, "still invalid after 2 attempts: MTU changed");
     assert_reason(
         &found,
         "1 of 8 runs are invalid after their repeat; the first is SEND/telnet/cpu",
@@ -219,6 +221,7 @@ fn an_invalid_run_that_was_not_repeated_is_not_said_to_be() {
     first(&mut journal, "SEND/telnet/cpu").invalid.push("p99 too late".into());
     let found = analyse(&journal);
     assert_reason(&found, "1 of 8 runs are invalid and not repeated (the allowance was used");
+    assert_eq!(found.runs[0].flags[0].detail, "invalid, and not repeated: p99 too late");
     let repeated = |reason: &String| reason.contains("after their repeat");
     assert!(!found.not_rankable_reasons.iter().any(repeated), "{:?}", found.not_rankable_reasons);
 }
@@ -476,7 +479,7 @@ fn a_table_of_the_runs_has_the_same_score() {
     assert_close(table.penalty_percent, found.penalty_percent.value.unwrap());
     let classic = found.penalty_classic_percent.value;
     assert_eq!(table.penalty_classic_percent.is_some(), classic.is_some());
-    assert_eq!(table.warnings, ["1 rows of an incomplete pass are left out"]);
+    assert_eq!(table.warnings, ["1 row of an incomplete pass left out"]);
 }
 
 fn as_table(analysis: &Analysis) -> String {

@@ -5,6 +5,7 @@ use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
 use crate::cell::Case;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "asymmetry",
@@ -29,9 +30,8 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     let ratio = other.goodput_mbps / cell.goodput_mbps;
     (ratio > MOST).then(|| {
         let (own, others) = (cell.goodput_mbps, other.goodput_mbps);
-        format!(
-            "{opposite} carries {others:.3} Mb/s, {ratio:.1} > 2 times this cell's {own:.3} Mb/s"
-        )
+        let beyond = beyond(ratio, '>', MOST, 1, "");
+        format!("{opposite} carries {others:.3} Mb/s, {beyond} times this cell's {own:.3} Mb/s")
     })
 }
 

@@ -9,6 +9,7 @@ use crate::cell::Role;
 use crate::sample::ConnectionSample;
 use crate::sample::DirectionSample;
 use crate::verdict::Verdict;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "blackbox-limited",
@@ -35,7 +36,8 @@ pub(super) fn beside_threads(run: &CountedRun<'_>) -> Vec<String> {
 fn busy(one: &ConnectionSample) -> Option<String> {
     let end = [&one.sender, &one.receiver].into_iter().find(|end| end.role != Role::Test)?;
     let busy = percent(end.cpu_ns?, one.elapsed_ns).filter(|busy| *busy > MOST_BUSY)?;
-    Some(format!("the data thread of {} used {busy:.0} % > 90 % of a CPU", end.role))
+    let beyond = beyond(busy, '>', MOST_BUSY, 0, " %");
+    Some(format!("the data thread of {} used {beyond} of a CPU", end.role))
 }
 
 fn resends(one: &ConnectionSample, emulation: &[DirectionSample]) -> Option<String> {

@@ -5,6 +5,7 @@ use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
 use crate::stats::isotonic;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "dip",
@@ -19,12 +20,12 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     let share = cell.goodput_mbps / predicted;
     (share < LEAST_SHARE).then(|| {
         format!(
-            "{} messages of {} carry {:.3} Mb/s, {:.0} % < 70 % of the {predicted:.3} Mb/s that the \
-             other sizes predict",
+            "{} messages of {} carry {:.3} Mb/s, {} of the {predicted:.3} Mb/s that the other sizes \
+             predict",
             cell.cell.application.name,
             cell.cell.application.message_bytes,
             cell.goodput_mbps,
-            share * 100.0,
+            beyond(share * 100.0, '<', LEAST_SHARE * 100.0, 0, " %"),
         )
     })
 }

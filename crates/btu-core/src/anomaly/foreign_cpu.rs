@@ -5,6 +5,7 @@ use super::Weight;
 use super::evidence::percent;
 use crate::sample::HostSample;
 use crate::units::Nanos;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "foreign-cpu",
@@ -16,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 pub(super) fn judge(host: &HostSample) -> Option<String> {
     let foreign = host.foreign_cpu_ns.filter(|foreign| *foreign >= A_FEW_TURNS)?;
     let used = percent(foreign, host.elapsed_ns).filter(|used| *used > MOST)?;
-    Some(format!("other programs used {used:.1} % > 2 % of a CPU"))
+    Some(format!("other programs used {} of a CPU", beyond(used, '>', MOST, 1, " %")))
 }
 
 const MOST: f64 = 2.0;

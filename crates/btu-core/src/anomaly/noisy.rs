@@ -5,6 +5,7 @@ use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
 use crate::stats::student_on_logs;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "noisy",
@@ -18,5 +19,8 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     let goal = evidence.plan.passes.half_width.percent();
     let interval = student_on_logs(&cell.goodputs).filter(|_| evidence.is_well_measured(cell))?;
     let half = interval.half_width() * 100.0;
-    (half > goal).then(|| format!("known to {half:.1} % > {goal:.1} % (95 % half width)"))
+    (half > goal).then(|| {
+        let beyond = beyond(half, '>', goal, 1, " %");
+        format!("known to {beyond} (95 % half width)")
+    })
 }

@@ -4,6 +4,7 @@ use super::Evidence;
 use super::Rule;
 use super::Weight;
 use super::evidence::CellRuns;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "spread",
@@ -20,7 +21,8 @@ fn judge(evidence: &Evidence<'_>, cell: &CellRuns<'_>) -> Option<String> {
     let bound = evidence.chance_of_others(cell).max(LEAST_SPREAD);
     let spread = cell.spread().filter(|spread| *spread > bound)?;
     let (spread, bound) = (spread * 100.0, bound * 100.0);
-    Some(format!("{} repeats spread {spread:.0} % > {bound:.0} % (robust CV)", cell.runs.len()))
+    let beyond = beyond(spread, '>', bound, 0, " %");
+    Some(format!("{} repeats spread {beyond} (robust CV)", cell.runs.len()))
 }
 
 const LEAST_SPREAD: f64 = 0.15;

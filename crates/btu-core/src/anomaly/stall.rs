@@ -8,6 +8,7 @@ use super::evidence::CellRuns;
 use crate::analysis::CountedRun;
 use crate::sample::ConnectionSample;
 use crate::units::Nanos;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "stall",
@@ -32,8 +33,8 @@ fn judge(run: &CountedRun<'_>) -> Option<String> {
     let (one, pause) = stalls.max_by_key(|(_, pause)| *pause)?;
     let bound = bound(one);
     (pause > bound).then(|| {
-        let (pause, bound) = (pause.millis(), bound.millis());
-        format!("nothing arrived for {pause:.0} ms > {bound:.0} ms (peer {})", one.peer)
+        let beyond = beyond(pause.millis(), '>', bound.millis(), 0, " ms");
+        format!("nothing arrived for {beyond} (peer {})", one.peer)
     })
 }
 

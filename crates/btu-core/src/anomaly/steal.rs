@@ -4,6 +4,7 @@ use super::Rule;
 use super::Weight;
 use super::evidence::percent;
 use crate::sample::HostSample;
+use crate::words::beyond;
 
 pub(super) const RULE: Rule = Rule {
     name: "steal",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
 
 pub(super) fn judge(host: &HostSample) -> Option<String> {
     let stolen = percent(host.steal_ns?, host.elapsed_ns).filter(|stolen| *stolen > MOST)?;
-    Some(format!("the hypervisor stole {stolen:.1} % > 1 % of the window"))
+    Some(format!("the hypervisor stole {} of the window", beyond(stolen, '>', MOST, 1, " %")))
 }
 
 const MOST: f64 = 1.0;

@@ -27,7 +27,8 @@ fn find(seen: &Seen<'_>) -> Option<Finding> {
     }
     let sentence = match asked.first() {
         Some(why) if share < LEAST_SHARE && seen.worked.fills_the_time() => {
-            format!("the work of an end fills the time, and nothing else explains it ({why})")
+            let busy = seen.worked.told();
+            format!("{busy} of the time, and nothing else explains it ({why})")
         }
         Some(why) if share < LEAST_SHARE => format!("nothing in the capture explains it ({why})"),
         _ => format!(

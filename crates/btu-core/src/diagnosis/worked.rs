@@ -74,6 +74,20 @@ impl Worked {
         end.share() >= NEVER_RESTS
     }
 
+    /// `the sender ran or waited for a CPU 100 %, the receiver 80 %`
+    pub(super) fn told(self) -> String {
+        let ends = [("sender", self.sender), ("receiver", self.receiver)];
+        let measured = ends.into_iter().filter_map(|(end, share)| Some((end, share?.share())));
+        let parts: Vec<String> = measured
+            .enumerate()
+            .map(|(place, (end, share))| {
+                let did = if place == 0 { "ran or waited for a CPU " } else { "" };
+                format!("the {end} {did}{:.0} %", share * 100.0)
+            })
+            .collect();
+        parts.join(", ")
+    }
+
     /// True where the ends, as far as they were measured, leave waits nothing to explain.
     pub(super) fn fills_the_time(self) -> bool {
         self.spare(Site::Path, Basis::Waits) <= 0.0

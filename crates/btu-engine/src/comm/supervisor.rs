@@ -72,6 +72,14 @@ impl Watch {
         Some(begun.saturating_add(window.since(early)))
     }
 
+    /// When to look at this end again: once its cue is due or, as long as it has not begun, early enough to
+    /// know that it has before its window is over.
+    fn look_at(&self, limits: &Limits, now: Nanos) -> Option<Nanos> {
+        let window = limits.window.filter(|_| !self.shared.cue.is_given())?;
+        let soon = || now.saturating_add(Nanos::new(window.count() / 4).max(SOONEST));
+        Some(self.cue_at(limits).unwrap_or_else(soon))
+    }
+
     /// When this end is given up.
     fn given_up_at(&self, limits: &Limits, since: Nanos) -> Nanos {
         let started = self.shared.started().map(|started| started.saturating_add(limits.cap));
@@ -88,10 +96,11 @@ pub(super) fn watch(
 ) -> Ending {
     let since = now();
     let (mut next, mut ending) = (since.saturating_add(ROUND), Ending::Natural);
+    let mut now = since;
     loop {
-        let wake = next_event(watches, limits, since, ending).min(next);
+        let wake = next_event(watches, limits, [since, now], ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
-        let now = now();
+        now = self::now();
         if done {
             return ending;
         }
@@ -107,8 +116,13 @@ pub(super) fn watch(
 }
 
 /// The earliest thing to do besides sampling.
-fn next_event(watches: &[Watch], limits: &Limits, since: Nanos, ending: Ending) -> Nanos {
-    let cues = watches.iter().filter_map(|watch| watch.cue_at(limits));
+fn next_event(
+    watches: &[Watch],
+    limits: &Limits,
+    [since, now]: [Nanos; 2],
+    ending: Ending,
+) -> Nanos {
+    let cues = watches.iter().filter_map(|watch| watch.look_at(limits, now));
     let ends = watches.iter().map(|watch| watch.given_up_at(limits, since));
     let ends = ends.filter(|_| ending == Ending::Natural);
     cues.chain(ends).min().unwrap_or(Nanos::MAX)
@@ -154,12 +168,35 @@ fn now() -> Nanos {
 /// Time between two looks at threads that make progress: each look takes the CPU from one of them.
 const ROUND: Nanos = Nanos::from_millis(100);
 
+/// How soon an end that has not begun is looked at again at the soonest.
+const SOONEST: Nanos = Nanos::from_millis(1);
+
 /// How long a connection may stand without a start: longer than any lead-in.
 const START_LIMIT: Nanos = Nanos::from_secs(60);
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+    use std::net::TcpListener;
+    use std::net::TcpStream;
+
     use super::*;
+
+    /// Windows may be shorter than a round: whoever slept through one would end it with the round.
+    #[test]
+    fn an_end_that_has_not_begun_is_looked_at_before_its_window_can_be_over() {
+        let at = |ms| Nanos::from_millis(ms);
+        let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let stream = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+        let watches = [Watch::new(&Shared::new(Box::new(stream)), Part::Writer)];
+        let limits = Limits { window: Some(at(60)), cap: at(300), start: START_LIMIT };
+        let next = |now| next_event(&watches, &limits, [at(1), now], Ending::Natural);
+        assert_eq!((next(at(1)), next(at(21))), (at(16), at(36)));
+        watches[0].shared.mark_start(at(30).count());
+        assert_eq!(next(at(36)), at(90), "the end of its window");
+        watches[0].shared.cue.give();
+        assert_eq!(next(at(90)), at(330), "the cap");
+    }
 
     #[test]
     fn the_schedule_is_absolute() {

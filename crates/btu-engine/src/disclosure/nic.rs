@@ -44,8 +44,8 @@ impl Group for Nic {
 /// `mtu`, `rx_queues` and so on.
 fn of_files(files: &Files, device: &str) -> Vec<(String, Fact)> {
     let at = |path: &str| format!("/sys/class/net/{device}/{path}");
-    let mut facts: Vec<(String, Fact)> =
-        ATTRIBUTES.iter().map(|name| ((*name).to_owned(), files.fact(&at(name)))).collect();
+    let read = |name: &&str| ((*name).to_owned(), attribute(name, files.fact(&at(name))));
+    let mut facts: Vec<(String, Fact)> = ATTRIBUTES.iter().map(read).collect();
     let queues = files.names(&at("queues"));
     let count = |kind: &str| queues.iter().filter(|queue| queue.starts_with(kind)).count();
     facts.push(("rx_queues".to_owned(), Fact::known(count("rx-"))));
@@ -58,6 +58,17 @@ fn of_files(files: &Files, device: &str) -> Vec<(String, Fact)> {
     }
     facts.push(("irq_affinity".to_owned(), irq_affinity(files, device)));
     facts
+}
+
+/// What the kernel writes where a device does not say (`SPEED_UNKNOWN` and `DUPLEX_UNKNOWN` of
+/// `torvalds/linux`, `net/core/net-sysfs.c`) is no speed.
+fn attribute(name: &str, fact: Fact) -> Fact {
+    let is_silent = match (name, &fact.value) {
+        ("speed", Some(value)) => value.as_i64() == Some(-1) || value == "-1",
+        ("duplex", Some(value)) => value == "unknown",
+        _ => false,
+    };
+    if is_silent { Fact::unavailable(SILENT) } else { fact }
 }
 
 /// The CPUs that each interrupt of the device may go to, and that it does go to.
@@ -135,7 +146,7 @@ impl Kernel {
         let told = self.devices.as_ref().ok().and_then(|devices| devices.driver(device).ok());
         let Some(told) = told else { return vec![("driver".to_owned(), driver(files, device))] };
         let known = |text: String| match text.as_str() {
-            "" | "N/A" => Fact::unavailable("the device does not say"),
+            "" | "N/A" => Fact::unavailable(SILENT),
             _ => Fact::known(text),
         };
         [
@@ -206,6 +217,8 @@ fn driver(files: &Files, device: &str) -> Fact {
     }
 }
 
+const SILENT: &str = "the device does not say";
+
 const NO_NUMBER: &str = "the device has no number";
 
 const ATTRIBUTES: &[&str] = &[
@@ -234,6 +247,27 @@ mod tests {
         assert!(known("lo.gso_max_bytes").as_u64().unwrap() >= 65_535);
         assert!(facts["lo.ring"].reason.as_ref().unwrap().contains("not supported"));
         assert!(facts["lo.irq_affinity"].reason.is_some());
+    }
+
+    #[test]
+    fn a_device_that_does_not_say_its_speed_has_none() {
+        let dir = tempfile::tempdir().unwrap();
+        for (device, speed, duplex) in [("eth0", "-1\n", "unknown\n"), ("eth1", "1000\n", "full\n")]
+        {
+            let device = dir.path().join("sys/class/net").join(device);
+            std::fs::create_dir_all(&device).unwrap();
+            for (name, text) in [("speed", speed), ("duplex", duplex), ("operstate", "unknown\n")] {
+                std::fs::write(device.join(name), text).unwrap();
+            }
+        }
+        let facts = Nic.facts(&Files::below(dir.path()));
+        assert_eq!(facts["eth0.speed"], Fact::unavailable("the device does not say"));
+        assert_eq!(facts["eth0.duplex"], Fact::unavailable("the device does not say"));
+        assert_eq!(facts["eth0.operstate"], Fact::known("unknown"));
+        assert_eq!(
+            (&facts["eth1.speed"], &facts["eth1.duplex"]),
+            (&Fact::known(1000), &Fact::known("full"))
+        );
     }
 
     #[test]

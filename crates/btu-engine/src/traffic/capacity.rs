@@ -14,7 +14,6 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -34,6 +33,7 @@ use btu_sys::socket;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::connect::PATIENCE;
+use super::hands::both;
 use super::meeting::Door;
 use super::meeting::unspecified;
 use super::numbers;
@@ -82,20 +82,15 @@ pub fn capacity(
     let (over, moved) = (AtomicBool::new(false), AtomicU64::new(0));
     let receiver =
         Receiver { socket: &far, datagram, over: &over, cancel, moved: &moved, ahead_ns: 0 };
-    thread::scope(|scope| {
-        let receiving = scope.spawn(|| way.far.enter().and_then(|()| receiver.run()));
-        let sending = scope.spawn(|| {
-            let entered = way.near.enter();
-            let sent = entered.map(|()| send(&near, order, cancel, &AtomicU64::new(0)));
-            over.store(true, Relaxed);
-            sent
-        });
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        let (sent, late) = sending.join().map_err(|_| panicked())??;
-        let mut sample = receiving.join().map_err(|_| panicked())??;
-        (sample.sent, sample.late, sample.adjustment) = (sent, late, order.adjustment);
-        Ok(sample)
-    })
+    let ask = |is_alone: &AtomicBool| {
+        way.near.enter()?;
+        let is_unwanted = || cancel.load(Relaxed) || is_alone.load(Relaxed);
+        Ok(send(&near, order, is_unwanted, &AtomicU64::new(0)))
+    };
+    let answer = || way.far.enter().and_then(|()| receiver.run());
+    let ((sent, late), mut sample) = both(&over, ask, answer)?;
+    (sample.sent, sample.late, sample.adjustment) = (sent, late, order.adjustment);
+    Ok(sample)
 }
 
 /// The sending end alone, towards a [`CapacityEnd`] behind a door of another host. Gives how many
@@ -117,7 +112,7 @@ pub fn capacity_with(
     greeted.map_err(EngineError::peer(format!("show the token to {}", door.at)))?;
     let near = UdpSocket::from(near);
     near.set_nonblocking(true).map_err(EngineError::peer("set O_NONBLOCK"))?;
-    Ok(send(&near, order, cancel, moved))
+    Ok(send(&near, order, || cancel.load(Relaxed), moved))
 }
 
 /// Whoever sends for longer hears no report at the end.
@@ -165,11 +160,11 @@ fn three(data: &[u8]) -> Option<[u64; 3]> {
     Some(values)
 }
 
-/// Sends until the end. Gives how many, and how often it was too late.
+/// Sends until the end, or until nobody wants it any more. Gives how many, and how often it was too late.
 fn send(
     near: &UdpSocket,
     order: CapacityOrder,
-    cancel: &AtomicBool,
+    is_unwanted: impl Fn() -> bool,
     moved: &AtomicU64,
 ) -> (u64, u64) {
     let CapacityOrder { datagram, time, adjustment } = order;
@@ -181,7 +176,7 @@ fn send(
     let (end, mut looked) = (due.saturating_add(time), due);
     loop {
         let moment = now();
-        if moment >= end || cancel.load(Relaxed) {
+        if moment >= end || is_unwanted() {
             return (number, late);
         }
         if moment.since(looked) >= LOOK || due > moment {

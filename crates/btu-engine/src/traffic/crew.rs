@@ -14,6 +14,9 @@ use super::connect::Socket;
 use super::flow::Received;
 use super::flow::Sent;
 use super::flow::Shared;
+use super::hands;
+use super::hands::Started;
+use super::hands::join;
 use super::job::Flow;
 use super::job::Job;
 use super::job::JobEnd;
@@ -60,34 +63,48 @@ pub(super) struct Carried {
 }
 
 /// Carries the ends that are here, the first block due at `begin`.
+///
+/// # Errors
+/// A thread did not start, or failed: then all others end as well, for what it owes them never comes.
 pub(super) fn carry(job: &Job<'_>, ends: &[Ends], begin: Nanos) -> Result<Carried, EngineError> {
-    let stop = AtomicBool::new(false);
+    carry_by(&OVER_SOCKETS, job, ends, begin)
+}
+
+/// What the threads do.
+struct Work {
+    send: Carry<sender::Done>,
+    receive: Carry<receiver::Done>,
+    watch: fn(&Watched<'_>, Nanos, &AtomicBool) -> Vec<Vec<Glance>>,
+}
+
+/// Serves some ends of a job that begins at this time.
+type Carry<T> = fn(&Job<'_>, &Crew<'_>, Nanos) -> Result<T, EngineError>;
+
+const OVER_SOCKETS: Work = Work { send: sender::run, receive: receiver::run, watch: sampler::run };
+
+fn carry_by(
+    work: &Work,
+    job: &Job<'_>,
+    ends: &[Ends],
+    begin: Nanos,
+) -> Result<Carried, EngineError> {
     let senders = crews(job, ends, |flow| flow.from, |ends| ends.near.as_ref());
     let receivers = crews(job, ends, |flow| flow.to, |ends| ends.far.as_ref());
     let sender_threads = senders.len();
+    let common = Common { job, ends, begin, stop: AtomicBool::new(false) };
     let (sent, received, glances) = thread::scope(|scope| {
-        let mut receiving = Vec::new();
-        for crew in receivers {
-            let work = move || inside(&crew.place, || receiver::run(job, &crew, begin));
-            receiving.push(spawn(scope, "traffic-sink", work)?);
-        }
-        let mut sending = Vec::new();
-        for crew in senders {
-            let work = move || inside(&crew.place, || sender::run(job, &crew, begin));
-            sending.push(spawn(scope, "traffic-send", work)?);
-        }
-        let stop = &stop;
-        let watch = watched(job, ends).map(|(place, watched)| {
-            let work = move || inside(&place, || Ok(sampler::run(&watched, begin, stop)));
-            spawn(scope, "traffic-watch", work)
+        let receiving = common.serve(scope, "traffic-sink", receivers, work.receive);
+        let sending = common.serve(scope, "traffic-send", senders, work.send);
+        let watching = watched(job, ends).map(|(place, watched)| {
+            let stop = &common.stop;
+            let watch = move || Ok((work.watch)(&watched, begin, stop));
+            common.start(scope, "traffic-watch", place, watch)
         });
-        let watch = watch.transpose()?;
-        let sent: Vec<_> = sending.into_iter().map(join).collect::<Result<_, _>>()?;
-        let received: Vec<_> = receiving.into_iter().map(join).collect::<Result<_, _>>()?;
-        stop.store(true, Relaxed);
-        let glances = watch.map(join).transpose()?.unwrap_or_default();
-        Ok::<_, EngineError>((sent, received, glances))
-    })?;
+        let (sent, received) = (all(sending), all(receiving));
+        common.stop.store(true, Relaxed);
+        (sent, received, watching.map(join).transpose())
+    });
+    let (sent, received, glances) = (sent?, received?, glances?.unwrap_or_default());
     let used = JobEnd {
         flows: Vec::new(),
         sender_cpu: sent.iter().map(|done| done.cpu).sum(),
@@ -99,6 +116,56 @@ pub(super) fn carry(job: &Job<'_>, ends: &[Ends], begin: Nanos) -> Result<Carrie
     let sent = sent.into_iter().flat_map(|done| done.flows).collect();
     let received = received.into_iter().flat_map(|done| done.flows).collect();
     Ok(Carried { sent, received, glances, used })
+}
+
+/// What the threads of a job have in common.
+struct Common<'a> {
+    job: &'a Job<'a>,
+    ends: &'a [Ends],
+    begin: Nanos,
+    /// Nobody needs to watch any more.
+    stop: AtomicBool,
+}
+
+impl<'a> Common<'a> {
+    /// Starts a thread for each crew.
+    fn serve<'scope, T: Send + 'scope>(
+        &'scope self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        name: &'static str,
+        crews: Vec<Crew<'a>>,
+        work: Carry<T>,
+    ) -> Vec<Started<'scope, T>> {
+        let serve = |crew: Crew<'a>| {
+            let place = crew.place.clone();
+            self.start(scope, name, place, move || work(self.job, &crew, self.begin))
+        };
+        crews.into_iter().map(serve).collect()
+    }
+
+    /// Starts a thread that first goes to its place.
+    fn start<'scope, T: Send + 'scope>(
+        &'scope self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        name: &'static str,
+        place: Place,
+        work: impl FnOnce() -> Result<T, EngineError> + Send + 'scope,
+    ) -> Started<'scope, T> {
+        let inside = move || {
+            let ended = hands::caught(name, || place.enter().and_then(|()| work()));
+            if ended.is_err() {
+                self.let_go();
+            }
+            ended
+        };
+        hands::start(scope, name, inside).inspect_err(|_| self.let_go())
+    }
+
+    /// One is missing: nobody waits for its ends any more.
+    fn let_go(&self) {
+        self.ends.iter().for_each(|ends| ends.shared.abandoned.store(true, Relaxed));
+        self.stop.store(true, Relaxed);
+    }
 }
 
 /// Ends by host, spread over as many threads as the host has CPUs.
@@ -147,28 +214,14 @@ fn watched<'a>(job: &'a Job<'_>, ends: &'a [Ends]) -> Option<(Place, Watched<'a>
     Some((job.parties[first.from].place.clone(), watched))
 }
 
-fn inside<T>(
-    place: &Place,
-    work: impl FnOnce() -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
-    place.enter().and_then(|()| work())
-}
-
-type Running<'scope, T> = thread::ScopedJoinHandle<'scope, Result<T, EngineError>>;
-
-fn spawn<'scope, T: Send + 'scope>(
-    scope: &'scope thread::Scope<'scope, '_>,
-    name: &str,
-    work: impl FnOnce() -> Result<T, EngineError> + Send + 'scope,
-) -> Result<Running<'scope, T>, EngineError> {
-    let started = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work);
-    started.map_err(|source| EngineError::Thread { name: name.to_owned(), source })
-}
-
-fn join<T>(thread: Running<'_, T>) -> Result<T, EngineError> {
-    let ended = thread.join();
-    ended.unwrap_or_else(|_| Err(EngineError::Refused("a traffic thread panicked".to_owned())))
+/// What all of them leave behind; where one failed, why. No thread is left running.
+fn all<T>(threads: Vec<Started<'_, T>>) -> Result<Vec<T>, EngineError> {
+    let ended: Vec<_> = threads.into_iter().map(join).collect();
+    ended.into_iter().collect()
 }
 
 /// Flows whose queue is watched at most.
 const MOST_WATCHED: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use btu_core::traffic::Closed;
@@ -26,6 +25,9 @@ use btu_sys::socket::Settings;
 use self::asker::Asker;
 use super::answerer::Guests;
 use super::answerer::answer_all;
+use super::hands::both;
+use super::hands::join;
+use super::hands::start;
 use super::job::FlowEnd;
 use super::job::QuicSettings;
 use super::meeting::Door;
@@ -81,9 +83,7 @@ pub fn converse_with(
     };
     // The place of the thread is that of the conversation alone.
     let end = thread::scope(|scope| {
-        let asking = scope.spawn(|| place.enter().and_then(|()| talk()));
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        asking.join().unwrap_or_else(|_| Err(panicked()))
+        join(start(scope, "traffic-ask", || place.enter().and_then(|()| talk())))
     });
     // What the answers took nobody says here.
     end.map(|end| FlowEnd { cpu: None, ..end })
@@ -102,20 +102,12 @@ pub fn converse(dialogue: Dialogue) -> Result<FlowEnd, EngineError> {
     let listener = within(&far, || Ok(socket::listen(address, &settings)?))?;
     let listening = listener.local_addr().map_err(EngineError::peer("listen"))?;
     let (over, guests) = (AtomicBool::new(false), Guests::anybody());
-    let mut end = thread::scope(|scope| {
-        let answering =
-            scope.spawn(|| far.enter().and_then(|()| answer_all(&listener, &over, &guests)));
-        let asking = scope.spawn(|| {
-            let place = dialogue.near.clone();
-            let far = Respondent { at: listening, token: None };
-            place.enter().and_then(|()| Asker::new(dialogue, far).run())
-        });
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        let end = asking.join().unwrap_or_else(|_| Err(panicked()));
-        over.store(true, Relaxed);
-        answering.join().unwrap_or_else(|_| Err(panicked()))?;
-        end
-    })?;
+    let answer = || far.enter().and_then(|()| answer_all(&listener, &over, &guests));
+    let ask = |_: &AtomicBool| {
+        dialogue.near.enter()?;
+        Asker::new(dialogue, Respondent { at: listening, token: None }).run()
+    };
+    let (mut end, ()) = both(&over, ask, answer)?;
     if let Some([_, answering]) = &mut end.cpu {
         *answering = guests.cpu();
     }

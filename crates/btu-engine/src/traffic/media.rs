@@ -11,8 +11,6 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Release;
-use std::thread;
 
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::media;
@@ -24,6 +22,7 @@ use btu_sys::socket::Effective;
 
 use super::connect::DATAGRAM_BUFFER;
 use super::flow::LARGEST_DATAGRAM;
+use super::hands::both;
 use super::job::FlowEnd;
 use super::meeting::unspecified;
 use super::pacer::now;
@@ -92,22 +91,16 @@ pub fn play(flow: MediaFlow) -> Result<FlowEnd, EngineError> {
         is_over: AtomicBool::new(false),
     };
     let Media { sender, receiver, .. } = *media;
-    let (sent, received) = thread::scope(|scope| {
-        let receiving = scope.spawn(|| {
-            let end = Receiving { socket: &far, receiver, shared: &shared };
-            to.enter().and_then(|()| end.run())
-        });
-        let sending = scope.spawn(|| {
-            let end = Sending { socket: &near, sender, shared: &shared };
-            from.enter().and_then(|()| end.run())
-        });
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        let sent = sending.join().unwrap_or_else(|_| Err(panicked()));
-        // Whatever ended it; with this its last number is seen, too.
-        shared.is_over.store(true, Release);
-        (sent, receiving.join().unwrap_or_else(|_| Err(panicked())))
-    });
-    Ok(together(&shared, sent?, &received?, [&near, &far]))
+    let send = |is_alone: &AtomicBool| {
+        from.enter()?;
+        Sending { socket: &near, sender, shared: &shared, is_alone }.run()
+    };
+    let receive = || {
+        to.enter()?;
+        Receiving { socket: &far, receiver, shared: &shared }.run()
+    };
+    let (said, heard) = both(&shared.is_over, send, receive)?;
+    Ok(together(&shared, said, &heard, [&near, &far]))
 }
 
 /// The sockets of both ends; neither blocks.

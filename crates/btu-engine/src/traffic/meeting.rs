@@ -28,6 +28,8 @@ use super::connect::blocks_not;
 use super::connect::mark;
 use super::connect::meetings;
 use super::connect::meetings::Shaking;
+use super::hands::join;
+use super::hands::start;
 use super::job::Carrier;
 use super::job::Flow;
 use super::job::QuicSettings;
@@ -145,7 +147,9 @@ impl Reception {
         let awaited = flows.iter().enumerate().filter(|(_, flow)| is_stream(flow) && is_here(flow));
         let awaited: BTreeSet<usize> = awaited.map(|(number, _)| number).collect();
         let (streams, sockets) = thread::scope(|scope| {
-            let streams = scope.spawn(|| admit(&listeners, awaited, reach.seat, end, cancel));
+            let streams = start(scope, "traffic-admit", || {
+                admit(&listeners, awaited, reach.seat, end, cancel)
+            });
             let hear = |(number, socket): (usize, UdpSocket)| -> Result<_, EngineError> {
                 let socket = OwnedFd::from(socket);
                 let seat = Seat { flow: flow_number(number)?, ..reach.seat };
@@ -158,8 +162,7 @@ impl Reception {
                 Ok((number, Socket::Datagram(UdpSocket::from(socket))))
             };
             let sockets = side_by_side(datagrams, &hear);
-            let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-            (streams.join().unwrap_or_else(|_| Err(panicked())), sockets)
+            (join(streams), sockets)
         });
         let sockets = over_quic(flows, here, sockets?, cancel, &|_, settings, half, socket| {
             QuicEnd::awaiting(socket, keys.as_ref().ok_or_else(no_certificate)?, settings, half)
@@ -340,12 +343,13 @@ fn side_by_side<T: Send, U: Send>(
     }
     thread::scope(|scope| {
         let run = |stripe: Vec<T>| stripe.into_iter().map(work).collect::<Result<Vec<U>, _>>();
-        let running: Vec<_> =
-            stripes.into_iter().map(|stripe| scope.spawn(move || run(stripe))).collect();
+        let running: Vec<_> = stripes
+            .into_iter()
+            .map(|stripe| start(scope, "traffic-meet", move || run(stripe)))
+            .collect();
         let mut done = Vec::new();
         for thread in running {
-            let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-            done.extend(thread.join().unwrap_or_else(|_| Err(panicked()))?);
+            done.extend(join(thread)?);
         }
         Ok(done)
     })

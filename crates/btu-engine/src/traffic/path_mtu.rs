@@ -10,7 +10,6 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -29,6 +28,7 @@ use btu_sys::socket;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::connect::PATIENCE;
+use super::hands::both;
 use super::meeting::Door;
 use super::meeting::unspecified;
 use super::pacer::now;
@@ -50,15 +50,12 @@ pub fn path_mtu(
     let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
     let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let answering = scope.spawn(|| answer_probes(&far, &over, &AtomicU64::new(0)));
-        let moved = AtomicU64::new(0);
-        let found = within(way.near, || Prober::open(listening, &moved)?.search(timer, cancel));
-        over.store(true, Relaxed);
-        let panicked = |_| EngineError::Refused("a traffic thread panicked".to_owned());
-        answering.join().map_err(panicked)??;
-        found
-    })
+    let moved = AtomicU64::new(0);
+    let ask = |_: &AtomicBool| {
+        within(way.near, || Prober::open(listening, &moved)?.search(timer, cancel))
+    };
+    let (found, ()) = both(&over, ask, || answer_probes(&far, &over, &AtomicU64::new(0)))?;
+    Ok(found)
 }
 
 /// The searching end alone, towards an answerer behind a door of another host; `moved` counts payload meanwhile.
@@ -259,6 +256,8 @@ const TOO_LONG: i32 = 90;
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use std::net::Ipv4Addr;
 
     use super::*;

@@ -32,6 +32,8 @@ use super::answerer::Guests;
 use super::answerer::answer_all;
 use super::answerer::may_go_on;
 use super::answerer::to_count;
+use super::hands::both;
+use super::hands::caught;
 use super::meeting::Door;
 use super::opening::Met;
 use super::opening::Respondent;
@@ -55,20 +57,13 @@ pub fn responsiveness(
     let listener = within(way.far, || Ok(socket::listen(way.door(), &settings)?))?;
     let listening = listener.local_addr().map_err(EngineError::peer("listen"))?;
     let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let answering = scope.spawn(|| answer(way, &listener, &over));
-        let asking = scope.spawn(|| {
-            let far = Respondent { at: listening, token: None };
-            let moved = &AtomicU64::new(0);
-            let ask = || Asker { far, interval, most, cancel, moved }.run();
-            way.near.enter().and_then(|()| ask())
-        });
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        let sample = asking.join().unwrap_or_else(|_| Err(panicked()));
-        over.store(true, Relaxed);
-        answering.join().unwrap_or_else(|_| Err(panicked()))?;
-        sample
-    })
+    let ask = |_: &AtomicBool| {
+        way.near.enter()?;
+        let far = Respondent { at: listening, token: None };
+        Asker { far, interval, most, cancel, moved: &AtomicU64::new(0) }.run()
+    };
+    let (sample, ()) = both(&over, ask, || answer(way, &listener, &over))?;
+    Ok(sample)
 }
 
 /// The same with an answering end behind a door of another host; `moved` counts the payload of its load
@@ -140,7 +135,7 @@ impl Asker<'_> {
         let pool = Pool::of(self.moved);
         let loads: Vec<Load> = (0..MOST_CONNECTIONS).map(|_| Load::default()).collect();
         thread::scope(|scope| {
-            let ended = self.work(scope, &pool, &loads, &mut sample);
+            let ended = caught("traffic-ask", || self.work(scope, &pool, &loads, &mut sample));
             pool.stop.store(true, Relaxed);
             ended
         })?;

@@ -160,7 +160,7 @@ fn table(stream: &Stream, congestion: &CongestionWindow) -> Table {
     let pair = |name: &str, value: String| vec![name.to_owned(), value];
     let millis = |time: btu_core::units::Nanos| number::figure(time.millis());
     let mut rows = vec![
-        pair("goodput, Mb/s", number::figure_or_none(goodput(stream))),
+        pair("rate while packets moved, Mb/s", number::figure_or_none(goodput(stream))),
         pair("most in flight, bytes", stream.flight_peak().to_string()),
         pair("retransmissions", stream.counts.retransmissions.to_string()),
     ];

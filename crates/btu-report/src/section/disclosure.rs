@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use btu_core::disclosure::Disclosure;
 use btu_core::disclosure::Fact;
 use btu_core::disclosure::HostFacts;
+use btu_core::plan::LinkPlan;
 use serde_json::Value;
 
 use super::Run;
@@ -61,13 +62,19 @@ fn comparability(run: &Run<'_>) -> Vec<Pair> {
             "Matrix",
             if plan.partial { "smaller than the edition's" } else { "the edition's" },
         ),
-        Pair::new("Link", format!("delay {}, drop {}", plan.link.delay, plan.link.drop)),
+        Pair::new("Link", link(&plan.link)),
         Pair::new(
             "Congestion control",
             plan.sockets.congestion.as_deref().unwrap_or("the system's own"),
         ),
         Pair::new("Seed", plan.seed.to_string()),
     ]
+}
+
+/// `delay 10ms, drop 1@200,3@400/400, rate 10Mbit/s queue 100ms`
+fn link(link: &LinkPlan) -> String {
+    let rate = link.rate.as_ref().map_or_else(String::new, |rate| format!(", {rate}"));
+    format!("delay {}, drop {}{rate}", link.delay, link.drop)
 }
 
 fn host(role: &str, facts: &HostFacts) -> Vec<Block> {
@@ -90,10 +97,15 @@ fn words(name: &str) -> String {
 
 fn text(fact: &Fact) -> String {
     match (&fact.value, &fact.reason) {
-        (Some(value), _) => plain(value),
+        // An empty list is an answer, and looks like none.
+        (Some(value), _) => Some(plain(value)).filter(|text| !text.is_empty()).unwrap_or_else(none),
         (None, Some(reason)) => format!("not available ({reason})"),
         (None, None) => "not available".to_owned(),
     }
+}
+
+fn none() -> String {
+    "none".to_owned()
 }
 
 /// A JSON value as one would write it.
@@ -106,5 +118,36 @@ fn plain(value: &Value) -> String {
             pairs.collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_that_is_empty_or_unknown_is_told_in_words() {
+        let told = |value: Value| text(&Fact::known(value));
+        for (value, wanted) in [
+            (Value::from(""), "none"),
+            (Value::Array(Vec::new()), "none"),
+            (Value::from(vec!["root noqueue", ":1 fq"]), "root noqueue, :1 fq"),
+            (Value::from(0), "0"),
+        ] {
+            assert_eq!(told(value), wanted);
+        }
+        assert_eq!(text(&Fact::unavailable("ENOENT")), "not available (ENOENT)");
+    }
+
+    #[test]
+    fn the_rate_of_a_link_stands_beside_its_delay() {
+        let plain = LinkPlan {
+            delay: btu_core::units::Nanos::from_millis(10),
+            drop: "1@200,3@400/400".to_owned(),
+            rate: None,
+        };
+        assert_eq!(link(&plain), "delay 10ms, drop 1@200,3@400/400");
+        let slow = LinkPlan { rate: Some("rate 10Mbit/s queue 100ms".to_owned()), ..plain };
+        assert_eq!(link(&slow), "delay 10ms, drop 1@200,3@400/400, rate 10Mbit/s queue 100ms");
     }
 }

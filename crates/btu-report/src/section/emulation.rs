@@ -44,11 +44,17 @@ impl Section for Emulation {
         let mut blocks = vec![Block::paragraph(asked(run.journal))];
         blocks.extend(by_netem(run.journal).map(Block::paragraph));
         blocks.extend(mismatches(run.journal));
+        let has_runs = !achieved.rows.is_empty();
         let tables = [checks, achieved].into_iter().filter(|table| !table.rows.is_empty());
         blocks.extend(tables.map(Block::Table));
+        blocks.extend(has_runs.then(|| Block::paragraph(COLUMNS)));
         blocks
     }
 }
+
+const COLUMNS: &str = "Of all runs, repeated ones included. Due: drops that the pattern asks for. Lost: packets that \
+    nobody asked to lose. Error: the delay less the one that was asked for, that of the median run; p99: that of the \
+    worst run. Late: packets that left more than 50 us after they were due.";
 
 fn asked(journal: &Journal) -> String {
     let link = &journal.plan.link;

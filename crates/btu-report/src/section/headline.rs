@@ -96,6 +96,7 @@ fn badges(analysis: &Analysis) -> Vec<Badge> {
     [
         (!analysis.complete).then(|| watch("INCOMPLETE")),
         analysis.partial.then(|| watch("PARTIAL")),
+        is_bound(analysis).then(|| watch("CENSORED")),
         (!rankable).then(|| watch("NOT RANKABLE")),
         rankable.then_some(Badge { word: "RANKABLE", tone: Tone::Good }),
     ]
@@ -104,8 +105,21 @@ fn badges(analysis: &Analysis) -> Vec<Badge> {
     .collect()
 }
 
+/// A run that met its cap, or failed, counts with the cap: whatever it enters looks like a figure, and is none.
+fn is_bound(analysis: &Analysis) -> bool {
+    analysis.runs.iter().any(|run| run.capped)
+}
+
 /// The result as one would say it.
 fn sentence(analysis: &Analysis) -> String {
+    if is_bound(analysis) {
+        let capped = analysis.runs.iter().filter(|run| run.capped).count();
+        let capped = several(capped, "run");
+        return format!(
+            "{capped} met a time cap, or failed, and counts with the cap: the figures are bounds, and say \
+             little of this host."
+        );
+    }
     let (Some(btu), Some(idle)) = (analysis.btu_mbps.value, analysis.btu_idle_mbps.value) else {
         return "Too little was measured for a sentence about this host.".to_owned();
     };

@@ -1,5 +1,10 @@
 //! How to read the report: the words and the formulas, for somebody who has not read the paper.
 
+use std::collections::BTreeMap;
+
+use btu_core::analysis::Analysis;
+use btu_core::analysis::INCOMPLETE_PASS;
+use btu_core::anomaly::RULES;
 use btu_core::calls::Calls;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
@@ -10,6 +15,7 @@ use super::Section;
 use crate::document::Block;
 use crate::document::Level;
 use crate::document::Pair;
+use crate::flags::Flags;
 
 /// A page of explanation.
 #[derive(Debug)]
@@ -37,16 +43,47 @@ impl Section for Reading {
         let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words);
         let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text)));
         let rows = rows.chain(calls(plan).map(|text| Pair::new("Calls", text))).collect();
-        vec![
-            Block::Facts { rows },
-            Block::paragraph(
-                "Method: K. Maly, A. Gupta, S. Mynam, A workstation's communication performance \
+        let flags = meanings(run.analysis);
+        let flags = (!flags.is_empty()).then(|| {
+            Block::details("What the flags of this report mean", vec![Block::Facts { rows: flags }])
+        });
+        let mut blocks = vec![Block::Facts { rows }];
+        blocks.extend(flags);
+        blocks.push(Block::paragraph(
+            "Method: K. Maly, A. Gupta, S. Mynam, A workstation's communication performance \
                  benchmark (BTU), 1996. Every figure can be computed again from samples.jsonl of \
                  this result.",
-            ),
-        ]
+        ));
+        blocks
     }
 }
+
+/// What each flag of a cell stands for.
+fn meanings(analysis: &Analysis) -> Vec<Pair> {
+    let of_rules = RULES.iter().map(|rule| (rule.name, rule.about));
+    let known: BTreeMap<&str, &str> = of_rules.chain(OF_RUNS.iter().copied()).collect();
+    let flags = Flags::of(&analysis.cells);
+    let told = flags.cells.keys().filter_map(|name| Some(Pair::new(*name, *known.get(name)?)));
+    told.collect()
+}
+
+/// Flags that no rule gives.
+const OF_RUNS: &[(&str, &str)] = &[
+    ("activity-failed", "the activity, or a part of it, ended with an error"),
+    (
+        "censored",
+        "a time cap or a fault ended the traffic or the activity: the figure is a bound, and the result is not \
+         rankable",
+    ),
+    (
+        "emulation-late",
+        "the emulated link was later than its bounds allow, lost what it should not, or dropped other packets than \
+         it should: the run is not valid, and counts all the same",
+    ),
+    (INCOMPLETE_PASS, "of a pass that is not complete: it counts for no composite"),
+    ("invalid", "a setting of the host changed during the run, or something else made it invalid"),
+    ("policy-limited", "an agent's policy held back what it sent"),
+];
 
 /// What the score of this plan is a mean of.
 fn score(plan: &Plan) -> String {
@@ -121,9 +158,19 @@ const WORDS: &[(&str, &str)] = &[
          files over a connection of its own.",
     ),
     (
+        "Slowdown",
+        "the rate at which an activity works alone over its rate beside the traffic, in the same \
+         pass: 2 means that its work takes twice as long.",
+    ),
+    (
         "Pass",
         "one complete block of all cells in random order. Passes are what intervals are computed \
          over: Student's t on the logarithms, 95 %.",
+    ),
+    (
+        "CV",
+        "how far the passes of a cell are apart, robustly: 1.4826 times the median distance of \
+         their goodputs from the median one, in percent of that.",
     ),
     (
         "Flag",
@@ -139,6 +186,8 @@ const WORDS: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use btu_core::plan::Choices;
     use btu_core::plan::Vocabulary;
 
@@ -161,6 +210,14 @@ mod tests {
         assert!(
             said(None, Some(&two)).contains("over 6 cases of communication, 2 host activities")
         );
+    }
+
+    #[test]
+    fn every_flag_has_one_meaning() {
+        let names = RULES.iter().map(|rule| rule.name).chain(OF_RUNS.iter().map(|(name, _)| *name));
+        let names: Vec<&str> = names.collect();
+        let different: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(different.len(), names.len());
     }
 
     #[test]

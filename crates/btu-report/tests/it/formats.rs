@@ -179,6 +179,26 @@ fn the_flags_of_a_row_are_those_of_the_run_that_it_became() {
     }
 }
 
+/// Capped runs make figures that look like any others.
+#[test]
+fn a_bound_is_called_one_in_the_line_of_the_score() {
+    let mut journal = fixture::tiny_journal();
+    let score = |journal: &Journal, format| rendered(format, journal);
+    assert!(!score(&journal, "text").contains("CENSORED"));
+    let capped = journal.records.iter_mut().find_map(|record| match record {
+        Record::Cell(sample) => Some(sample),
+        _ => None,
+    });
+    capped.unwrap().outcome = Outcome::Failed { reason: "no socket".to_owned() };
+    for (format, start) in [("text", "BTU"), ("md", "* **BTU"), ("html", "<span class=\"badge")] {
+        let document = score(&journal, format);
+        let line = document.lines().find(|line| line.contains(start) && line.contains("CENSORED"));
+        assert!(line.is_some(), "{format}: {document}");
+        assert!(document.contains("1 run met a time cap, or failed, and counts with the cap"));
+        assert!(!document.contains("this host delivers"), "{format}");
+    }
+}
+
 /// What it did is raw and stays; that it is no base is told beside it.
 #[test]
 fn the_row_of_an_activity_that_failed_alone_says_why() {

@@ -7,6 +7,8 @@ mod host;
 mod pingpong;
 mod timing;
 
+pub(crate) use host::is_busy;
+
 use super::finding::Check;
 
 /// Every check.

@@ -347,6 +347,16 @@ fn finding<'a>(answers: &'a [super::Answer], name: &str) -> &'a Finding {
     &found.unwrap_or_else(|| panic!("no check {name}")).1
 }
 
+/// The limit is that of others, where root does without it.
+#[test]
+fn a_relay_that_has_its_socket_buffer_needs_no_larger_limit() {
+    let mut machine = Described::default();
+    machine.files.insert("/proc/sys/net/core/rmem_max", "212992\n");
+    machine.calibrated().backend = "relay/recvmsg".to_owned();
+    let wanted = "212992 bytes; the relay may go beyond it";
+    assert_eq!(*finding(&examine(&machine), "rmem-max"), Finding::ok(wanted));
+}
+
 #[test]
 fn a_machine_that_has_everything_is_well() {
     let answers = examine(&Described::default());

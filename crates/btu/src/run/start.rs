@@ -11,6 +11,7 @@ use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
 
+use super::caution::busy;
 use super::caution::caution;
 use super::caution::short_budget;
 use super::congestion;
@@ -69,6 +70,10 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     args.out.as_deref().map_or(Ok(()), place::free)?;
     if !args.quiet {
         warn(&plan);
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        if let Some(told) = busy(&load, cpus()) {
+            output::message(&told);
+        }
     }
     let mut hosts = disclosure(args);
     let directory = activities::directory(args, &plan, None)?;
@@ -121,14 +126,16 @@ fn disclosure(args: &RunArgs) -> Disclosure {
 
 /// Says on stderr what speaks against this plan on this machine.
 pub(super) fn warn(plan: &Plan) {
-    let cpus = btu_sys::cpu::allowed().ok().and_then(|cpus| u32::try_from(cpus.len()).ok());
-    for told in
-        [caution(plan, cpus.unwrap_or(u32::MAX)), short_budget(plan), congestion::unlisted(plan)]
-            .into_iter()
-            .flatten()
-    {
-        output::message(&told);
+    let told = [caution(plan, cpus()), short_budget(plan), congestion::unlisted(plan)];
+    for told in told.iter().flatten() {
+        output::message(told);
     }
+}
+
+/// How many this process may use; where nobody knows, enough.
+fn cpus() -> u32 {
+    let allowed = btu_sys::cpu::allowed().ok();
+    allowed.and_then(|cpus| u32::try_from(cpus.len()).ok()).unwrap_or(u32::MAX)
 }
 
 fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Failure> {

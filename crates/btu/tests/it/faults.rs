@@ -314,10 +314,36 @@ fn a_reader_that_goes_away_is_no_fault() {
 
 #[test]
 fn a_result_that_cannot_be_printed_is_a_fault() {
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let ended = btu().arg("list").stdout(full).stderr(Stdio::piped()).output().unwrap();
-    assert_eq!(ended.status.code(), Some(3));
-    assert!(said(&ended).contains("write to stdout: No space left"), "{}", said(&ended));
+    for words in [&["list"][..], &["--help"], &["run", "--help"], &["--version"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ended = btu().args(words).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(3), "{words:?}");
+        let told = said(&ended);
+        assert!(told.contains("write to stdout: No space left"), "{words:?}: {told}");
+    }
+}
+
+/// The runtime opens /dev/null in its place, where every write works.
+#[test]
+fn a_result_for_a_stdout_that_is_closed_is_a_fault() {
+    let closed = |words: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" {words} >&-")]).arg(btu().get_program());
+        shell.output().unwrap()
+    };
+    for words in ["list", "list --json", "--help", "run --help", "run --dry-run", "--version"] {
+        let ended = closed(words);
+        assert_eq!(ended.status.code(), Some(3), "{words}: {}", said(&ended));
+        let told = said(&ended);
+        assert!(told.contains("btu: write to stdout: it is closed\nhint: "), "{words}: {told}");
+    }
+    // Nothing was for stdout here, and the command line is wrong in any case.
+    let folder = tempfile::tempdir().unwrap();
+    let pages = format!("man --out {}", folder.path().display());
+    for (words, code) in [(pages.as_str(), 0), ("no-such-verb", 2)] {
+        let ended = closed(words);
+        assert_eq!(ended.status.code(), Some(code), "{words}: {}", said(&ended));
+    }
 }
 
 #[test]

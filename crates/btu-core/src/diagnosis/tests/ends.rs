@@ -122,7 +122,9 @@ fn who_asks_beside_ends_that_work_is_told_so() {
     let healthy = || healthy(&mut ChaCha12Rng::seed_from_u64(1));
     let found = said(healthy(), &working());
     assert_eq!((found.len(), found[0].cause), (1, "unknown"));
-    assert!(found[0].sentence.starts_with("the work of an end fills"), "{:?}", found[0]);
+    let wanted =
+        "the sender ran or waited for a CPU 99 %, the receiver 79 % of the time, and nothing else";
+    assert!(found[0].sentence.starts_with(wanted), "{:?}", found[0]);
     let resting = Evidence { abnormal: working().abnormal, ..ends(WAYS[0], [40, 30]) };
     let found = said(healthy(), &resting);
     assert!(found[0].sentence.starts_with("nothing in the capture"), "{:?}", found[0]);

@@ -133,9 +133,18 @@ impl Object<'_> {
 
     /// True for a run that its own result leaves out of every composite.
     pub(super) fn is_of_incomplete_pass(&self) -> bool {
+        self.has_flag(crate::analysis::INCOMPLETE_PASS)
+    }
+
+    /// True for a run whose figure is a bound.
+    pub(super) fn is_censored(&self) -> bool {
+        self.has_flag("censored")
+    }
+
+    fn has_flag(&self, wanted: &str) -> bool {
         let flags = self.value("flags").and_then(Value::as_array).into_iter().flatten();
         let mut names = flags.map(|flag| flag.get("name").unwrap_or(flag));
-        names.any(|name| name == crate::analysis::INCOMPLETE_PASS)
+        names.any(|name| name == wanted)
     }
 
     pub(super) fn refuse_others(&self, legal: &[&str]) -> Result<(), TableError> {

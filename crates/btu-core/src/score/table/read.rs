@@ -15,6 +15,7 @@ use super::object::as_object;
 use crate::cell::Case;
 use crate::json;
 use crate::score::Figure;
+use crate::words::several;
 
 /// A table that cannot be scored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,6 +103,7 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         is_result,
         seen: BTreeMap::new(),
         left_out: 0,
+        censored: 0,
         unknown: BTreeSet::new(),
     };
     let runs: Vec<Option<Figure>> =
@@ -260,6 +262,8 @@ struct Reader {
     /// The repeats of each cell.
     seen: BTreeMap<String, Repeats>,
     left_out: usize,
+    /// Rows that are bounds.
+    censored: usize,
     /// Activities that nothing says a word of.
     unknown: BTreeSet<String>,
 }
@@ -291,6 +295,7 @@ impl Reader {
             self.left_out += 1;
             return Ok(None);
         }
+        self.censored += usize::from(cell.is_censored());
         Ok(Some(Figure { case, application, activity, repeat, goodput_mbps, slowdown }))
     }
 
@@ -345,9 +350,15 @@ impl Reader {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let left_out = format!("{} rows of an incomplete pass are left out", self.left_out);
+        let rows = several(self.left_out, "row");
+        let left_out = format!("{rows} of an incomplete pass left out");
         let left_out = (self.left_out > 0).then_some(left_out);
-        left_out.into_iter().chain(self.unknown.iter().map(|name| unknown_activity(name))).collect()
+        let censored = (self.censored > 0).then(|| {
+            let rows = several(self.censored, "row");
+            format!("CENSORED: {rows} met a cap, or failed: the figures are bounds")
+        });
+        let unknown = self.unknown.iter().map(|name| unknown_activity(name));
+        left_out.into_iter().chain(censored).chain(unknown).collect()
     }
 }
 

@@ -178,7 +178,21 @@ fn a_result_is_read_with_its_own_rules() {
     let found = score_table(text).unwrap();
     assert!((found.btu_mbps.unwrap() - 1.0).abs() < 1e-12);
     assert!((found.penalty_percent.unwrap() - (8.0_f64.sqrt() - 1.0) * 100.0).abs() < 1e-9);
-    assert_eq!(found.warnings, ["1 rows of an incomplete pass are left out"]);
+    assert_eq!(found.warnings, ["1 row of an incomplete pass left out"]);
+}
+
+#[test]
+fn a_row_that_is_a_bound_is_told() {
+    let rows = |flags: &str| {
+        let flagged = format!(
+            r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 2, "repeat": 1, "flags": [{flags}]"#
+        );
+        let plain = r#""activity": "cpu", "goodput_mbps": 1, "slowdown": 2, "repeat": 2"#;
+        score_table(&table(&[row(&flagged), row(plain)])).unwrap().warnings
+    };
+    let told = "CENSORED: 1 row met a cap, or failed: the figures are bounds".to_owned();
+    assert!(rows(r#""steal", "censored""#).contains(&told));
+    assert!(!rows(r#""steal""#).contains(&told));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ use crate::place::Place;
 use crate::traffic::answerer::answer_quic;
 use crate::traffic::connect::DATAGRAM_BUFFER;
 use crate::traffic::connect::PATIENCE;
+use crate::traffic::hands::both;
 use crate::traffic::job::FlowEnd;
 use crate::traffic::job::QuicSettings;
 use crate::traffic::meeting::Door;
@@ -45,22 +45,17 @@ pub(super) fn converse(
     let answers = QuicTalk::answerer(there, &keys, settings)?;
     let asks = QuicTalk::asker(here, &Trust::of(keys.certificate())?, settings, listening)?;
     let (over, moved) = (AtomicBool::new(false), AtomicU64::new(0));
-    thread::scope(|scope| {
-        let answering = scope.spawn(|| far.enter().map(|()| answer_quic(answers, &over, &moved)));
-        let asking = scope.spawn(|| {
-            let far = Respondent { at: listening, token: None };
-            near.enter().and_then(|()| ask(dialogue, far, Ok(asks), Nanos::ZERO))
-        });
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
-        let end = asking.join().unwrap_or_else(|_| Err(panicked()));
-        over.store(true, Relaxed);
-        let answering_cpu = answering.join().unwrap_or_else(|_| Err(panicked()))?;
-        let mut end = end?;
-        if let Some([_, cpu]) = &mut end.cpu {
-            *cpu = answering_cpu;
-        }
-        Ok(end.over(settings))
-    })
+    let answer = || far.enter().map(|()| answer_quic(answers, &over, &moved));
+    let respondent = Respondent { at: listening, token: None };
+    let ask = |_: &AtomicBool| {
+        near.enter()?;
+        ask(dialogue, respondent, Ok(asks), Nanos::ZERO)
+    };
+    let (mut end, answering_cpu) = both(&over, ask, answer)?;
+    if let Some([_, cpu]) = &mut end.cpu {
+        *cpu = answering_cpu;
+    }
+    Ok(end.over(settings))
 }
 
 /// Carries one whose answering end is behind a door of another host, from `begin` on.

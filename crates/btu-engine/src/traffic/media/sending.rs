@@ -2,6 +2,7 @@
 
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::sample::Outcome;
@@ -30,6 +31,8 @@ pub(super) struct Sending<'a> {
     pub(super) socket: &'a UdpSocket,
     pub(super) sender: Sender,
     pub(super) shared: &'a Shared<'a>,
+    /// Nobody receives any more.
+    pub(super) is_alone: &'a AtomicBool,
 }
 
 /// What it leaves behind.
@@ -49,7 +52,7 @@ pub(super) struct Said {
 impl Sending<'_> {
     /// Sends until the time is over, or nobody wants it any more.
     pub(super) fn run(self) -> Result<Said, EngineError> {
-        let Self { socket, sender, shared } = self;
+        let Self { socket, sender, shared, is_alone } = self;
         let before = ThreadUse::now();
         let mut ready = Ready::new(1)?;
         ready.add_reader(socket, 0)?;
@@ -62,7 +65,7 @@ impl Sending<'_> {
         rest_until(shared.begin, shared.cancel);
         loop {
             let time = now().since(shared.begin);
-            if shared.cancel.load(Relaxed) {
+            if shared.cancel.load(Relaxed) || is_alone.load(Relaxed) {
                 said.ended = Some(time);
                 break;
             }

@@ -1,5 +1,7 @@
 //! The host's state and settings: what moves a measurement without stopping it.
 
+use btu_core::words::several;
+
 use crate::doctor::finding::Check;
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Machine;
@@ -15,13 +17,18 @@ pub(super) static LOAD: Check = Check {
             return Finding::limited("unknown", "/proc/loadavg gives no number", "mount /proc");
         };
         let cpus = machine.cpus();
-        let found = format!("{load:.2} on {cpus} CPUs");
-        if load <= BUSY_SHARE * f64::from(cpus) {
+        let found = format!("{load:.2} on {}", several(cpus, "CPU"));
+        if !is_busy(load, cpus) {
             return Finding::ok(found);
         }
         Finding::limited(found, "other programs work on this host", "end them, or wait a minute")
     },
 };
+
+/// A load above a quarter of the CPUs is other people's work.
+pub(crate) fn is_busy(load: f64, cpus: u32) -> bool {
+    load > BUSY_SHARE * f64::from(cpus)
+}
 
 pub(super) static STEAL: Check = Check {
     name: "steal",
@@ -95,6 +102,10 @@ pub(super) static RMEM_MAX: Check = Check {
         let read = machine.file("/proc/sys/net/core/rmem_max").ok();
         match read.and_then(|text| text.trim().parse::<u64>().ok()) {
             Some(bytes) if bytes >= GOOD_RMEM => Finding::ok(format!("{bytes} bytes")),
+            // Root goes beyond it (SO_RCVBUFFORCE, socket(7)).
+            Some(bytes) if has_socket_buffer(machine) => {
+                Finding::ok(format!("{bytes} bytes; the relay may go beyond it"))
+            }
             Some(bytes) => Finding::limited(
                 format!("{bytes} bytes: the relay uses a ring instead of a socket buffer"),
                 "the kernel's default is made for single packets, not for super-packets",
@@ -168,7 +179,11 @@ fn io_directory(machine: &dyn Machine) -> Finding {
     )
 }
 
-/// A load above this share of the CPUs is other people's work.
+/// True where the relay was given a socket buffer as large as it needs, whatever the limit of others is.
+fn has_socket_buffer(machine: &dyn Machine) -> bool {
+    machine.calibration().is_ok_and(|done| done.backend.ends_with("/recvmsg"))
+}
+
 const BUSY_SHARE: f64 = 0.25;
 const STEAL_PERCENT: f64 = 1.0;
 const GOOD_RMEM: u64 = 67_108_864;
