@@ -10,6 +10,7 @@ mod codel;
 mod distribution;
 mod element;
 mod followers;
+mod in_order;
 mod line;
 mod netem;
 mod packet;

@@ -101,6 +101,16 @@ impl BitRate {
         self.0
     }
 
+    /// Both rates together, or the largest one where they are more than that.
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// `self - other`, or no rate where `other` is the larger.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// Megabits (10^6 bit) per second, the unit of the BTU score.
     pub fn mbps(self) -> f64 {
         statistics(self.0) / 1e6

@@ -147,5 +147,5 @@ impl ElementKind {
 
 /// What a link without elements is: packets leave when they come.
 pub(super) fn wire(handles: usize) -> Box<dyn Element> {
-    Box::new(delay::Delay::new(Nanos::ZERO, handles))
+    delay::line(Nanos::ZERO, handles)
 }

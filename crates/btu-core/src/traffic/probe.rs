@@ -31,3 +31,29 @@ pub enum ProbeSample {
     /// Round trips under load.
     Responsiveness(ResponsivenessSample),
 }
+
+impl ProbeSample {
+    /// What it found, where it is a capacity search that found something.
+    pub fn capacity(&self) -> Option<CapacityFigures> {
+        match self {
+            Self::Capacity(sample) => sample.figures(),
+            Self::PathMtu(_) | Self::Responsiveness(_) => None,
+        }
+    }
+
+    /// What it found, where it is a search for a path MTU.
+    pub fn path_mtu(&self) -> Option<PathMtuFigures> {
+        match self {
+            Self::PathMtu(sample) => Some(sample.figures()),
+            Self::Capacity(_) | Self::Responsiveness(_) => None,
+        }
+    }
+
+    /// What it found, where it measured round trips of both kinds under load.
+    pub fn responsiveness(&self) -> Option<ResponsivenessFigures> {
+        match self {
+            Self::Responsiveness(sample) => sample.figures(),
+            Self::Capacity(_) | Self::PathMtu(_) => None,
+        }
+    }
+}

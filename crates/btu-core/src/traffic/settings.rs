@@ -178,10 +178,10 @@ fn of_quic(value: &Tree) -> Result<String, Problem> {
 const QUIC_CONGESTION: [&str; 3] = ["cubic", "reno", "bbr"];
 
 /// Of a smaller buffer Linux makes a larger one, and of a larger one less, without a word.
-const WINDOW: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(512 << 20);
+pub(super) const WINDOW: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(512 << 20);
 
 /// What `TCP_MAXSEG` takes: `TCP_MIN_MSS` to `MAX_TCP_WINDOW` of the kernel (net/tcp.h).
-const MSS: RangeInclusive<Bytes> = Bytes::new(88)..=Bytes::new(32_767);
+pub(super) const MSS: RangeInclusive<Bytes> = Bytes::new(88)..=Bytes::new(32_767);
 
 /// `host:port`, or a host or role alone.
 pub(super) fn endpoint(tree: &Tree) -> Result<Endpoint, Problem> {

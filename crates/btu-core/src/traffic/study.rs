@@ -7,6 +7,7 @@ mod sheet;
 mod stream;
 mod totals;
 mod utilisation;
+mod waiting;
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use super::burst::BlockRecord;
 use super::burst::Discipline;
+pub(super) use super::quantity::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
 
@@ -277,12 +278,6 @@ fn jitter(blocks: &[BlockRecord], read: &[Option<ReadTime>]) -> (Nanos, u64) {
     let add = |(sum, count): (u64, u64), change| (sum.saturating_add(change), count + 1);
     let (sum, count) = changes.fold((0, 0), add);
     (Nanos::new(sum), count)
-}
-
-/// A count in statistics.
-#[expect(clippy::cast_precision_loss, reason = "statistics; 53 bits are enough")]
-pub(super) fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ use super::meeting::unspecified;
 use super::numbers;
 use super::pacer::now;
 use super::way::Way;
+use super::way::is_ipv6;
 use super::way::within;
 use crate::door;
 use crate::error::EngineError;
@@ -283,11 +284,6 @@ impl Receiver<'_> {
     }
 }
 
-/// A socket of both families shows IPv4 in the clothes of IPv6.
-fn is_ipv6(address: SocketAddr) -> bool {
-    address.ip().to_canonical().is_ipv6()
-}
-
 const HEAD: usize = 24;
 /// How long nobody looks for reports.
 const LOOK: Nanos = Nanos::from_millis(1);
@@ -310,11 +306,5 @@ mod tests {
         assert_eq!(delay_ns(sent, came, ahead), -200_000);
         assert_eq!(delay_ns(9_000, Nanos::new(4_300), -5_000), 300);
         assert_eq!(delay_ns(u64::MAX, Nanos::ZERO, ahead), i64::MIN);
-    }
-
-    #[test]
-    fn the_family_of_a_path_is_that_of_its_packets() {
-        let is = |text: &str| is_ipv6(text.parse().unwrap());
-        assert!(is("[fd00::1]:9") && !is("10.9.0.1:9") && !is("[::ffff:10.9.0.1]:9"));
     }
 }

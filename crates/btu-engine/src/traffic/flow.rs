@@ -98,34 +98,18 @@ pub(super) fn together(
     received.sort_by_key(|one| one.number);
     let mut glances = glances.into_iter();
     let both = job.flows.iter().zip(ends).zip(sent.into_iter().zip(received));
-    both.map(|((flow, ends), (sent, received))| {
-        let outcome = sent.fault.clone().or(received.fault.clone()).unwrap_or(Outcome::Complete);
-        let traced = (sent.blocks, sent.receipts, sent.ended);
-        FlowEnd {
-            outcome,
-            tcp: sent.tcp,
-            pace: sent.pace,
-            refused: sent.refused,
-            cpu: None,
-            noticed: Vec::new(),
-            trace: trace(flow, traced, received, ends.shared.datagrams.load(Relaxed)),
-            glances: glances.next().unwrap_or_default(),
-            sender: effective(ends.near.as_ref()),
-            receiver: effective(ends.far.as_ref()),
-        }
+    both.map(|((flow, ends), (sent, received))| FlowEnd {
+        glances: glances.next().unwrap_or_default(),
+        sender: effective(ends.near.as_ref()),
+        receiver: effective(ends.far.as_ref()),
+        ..whole(flow, sent, received, ends.shared.datagrams.load(Relaxed))
     })
     .collect()
 }
 
-/// The records of blocks, when their receipts came, and when a limit or a fault ended the flow.
-type Traced = (Vec<BlockRecord>, Option<Vec<Option<Nanos>>>, Option<Nanos>);
-
-pub(super) fn trace(
-    flow: &Flow,
-    (blocks, receipts, ended): Traced,
-    received: Received,
-    datagrams: u64,
-) -> Trace {
+/// A flow of which both ends are known, but for the options of their sockets.
+pub(super) fn whole(flow: &Flow, sent: Sent, received: Received, datagrams: u64) -> FlowEnd {
+    let Sent { blocks, tcp, pace, refused, receipts, fault, ended, .. } = sent;
     let (discipline, endless) = match &flow.offer {
         Offer::Endless(_) => (Discipline::Queue, true),
         Offer::Train { discipline, .. } => (*discipline, false),
@@ -133,9 +117,20 @@ pub(super) fn trace(
     // What was cut short is averaged over the time that it had.
     let duration = ended.into_iter().chain(received.ended).fold(flow.duration, Nanos::min);
     let trace = Trace { duration, discipline, endless, blocks, receipts, ..Trace::default() };
-    match (&flow.carrier, endless) {
-        (Carrier::Udp, _) => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
-        (Carrier::Tcp(_) | Carrier::Quic(_), _) => trace.of_stream(received.reads),
+    FlowEnd {
+        trace: match &flow.carrier {
+            Carrier::Udp => trace.of_datagrams(&received.arrived, datagram(flow), datagrams),
+            Carrier::Tcp(_) | Carrier::Quic(_) => trace.of_stream(received.reads),
+        },
+        glances: Vec::new(),
+        outcome: fault.or(received.fault).unwrap_or(Outcome::Complete),
+        tcp,
+        sender: Effective::default(),
+        receiver: Effective::default(),
+        pace,
+        refused,
+        noticed: Vec::new(),
+        cpu: None,
     }
 }
 

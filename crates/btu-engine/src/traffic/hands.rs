@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::Release;
 use std::thread;
 use std::thread::Scope;
 use std::thread::ScopedJoinHandle;
@@ -54,7 +55,8 @@ pub(super) fn both<A: Send, B: Send>(
         let answer = move || caught("traffic-answer", answer).inspect_err(leave);
         let answering = start(scope, "traffic-answer", answer).inspect_err(leave);
         let asked = join(start(scope, "traffic-ask", || ask(is_alone)));
-        over.store(true, Relaxed);
+        // With this all that it left is seen, too.
+        over.store(true, Release);
         (asked, join(answering))
     });
     Ok((asked?, answered?))

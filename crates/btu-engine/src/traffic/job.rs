@@ -85,6 +85,40 @@ impl Flow {
     }
 }
 
+#[cfg(test)]
+impl Flow {
+    /// A second from the first party to the second one, a thousand bytes in a call.
+    pub(super) fn of_a_test(carrier: Carrier, offer: Offer) -> Self {
+        Self {
+            from: 0,
+            to: 1,
+            address: None,
+            carrier,
+            port: 0,
+            offer,
+            start: Nanos::ZERO,
+            duration: Nanos::from_secs(1),
+            write: Bytes::new(1000),
+            read: Bytes::new(1000),
+            drain: Drain::No,
+            has_receipts: false,
+            pace: None,
+            code_point: None,
+            held_to: None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Offer {
+    /// Blocks that wait for each other, of `(due, bytes)`.
+    pub(super) fn queued(blocks: impl IntoIterator<Item = (Nanos, u64)>) -> Self {
+        let block = |(due, size)| Block { due, size: Bytes::new(size) };
+        let blocks = blocks.into_iter().map(block).collect();
+        Self::Train { blocks, discipline: Discipline::Queue, limits: Limits::default() }
+    }
+}
+
 /// What carries a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 
-use btu_core::sample::Outcome;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::media;
 use btu_core::traffic::media::Media;
@@ -125,13 +124,10 @@ fn sockets(flow: &MediaFlow) -> Result<(UdpSocket, UdpSocket), EngineError> {
 
 /// What both ends saw, on one clock.
 fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2]) -> FlowEnd {
+    let outcome = said.outcome();
     let duration = said.ended.map_or(shared.duration, |at| at.min(shared.duration));
     let trace =
         Trace { duration, discipline: Discipline::Queue, blocks: said.blocks, ..Trace::default() };
-    let outcome = match said.ended {
-        Some(_) => Outcome::Capped { reason: "interrupted".to_owned() },
-        None => Outcome::Complete,
-    };
     let [sender, receiver] = ends.map(Effective::of);
     FlowEnd {
         trace: trace.of_datagrams(&heard.arrived, LARGEST_DATAGRAM, said.sender.sent()),
@@ -149,3 +145,6 @@ fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2
 
 /// From the last socket to the first packet, as for other flows.
 const LEAD: Nanos = Nanos::from_millis(30);
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use std::time::Instant;
 
+use btu_core::traffic::analysis::path_mtu::LARGEST;
 use btu_core::traffic::analysis::path_mtu::PathMtuSearch;
 use btu_core::traffic::analysis::path_mtu::patience;
 use btu_core::traffic::plan::Probe;
@@ -32,6 +33,7 @@ use super::meeting::Door;
 use super::meeting::unspecified;
 use super::pacer::now;
 use super::way::Way;
+use super::way::is_ipv6;
 use super::way::within;
 use crate::door;
 use crate::error::EngineError;
@@ -48,7 +50,10 @@ pub fn path_mtu(
     let far = within(way.far, || Ok(socket::bind_udp(way.door(), BUFFER)?))?;
     let listening = far.local_addr().map_err(EngineError::peer("bind"))?;
     let over = AtomicBool::new(false);
-    let ask = |_: &AtomicBool| within(way.near, || Prober::open(listening)?.search(timer, cancel));
+    let ask = |_: &AtomicBool| {
+        let moved = AtomicU64::new(0);
+        within(way.near, || Prober::open(listening, &moved)?.search(timer, cancel))
+    };
     let (found, ()) = both(&over, ask, || answer_probes(&far, &over, &AtomicU64::new(0)))?;
     Ok(found)
 }
@@ -63,15 +68,11 @@ pub fn path_mtu_with(
     cancel: &AtomicBool,
     moved: &AtomicU64,
 ) -> Result<PathMtuSample, EngineError> {
-    let prober = Prober::open(door.at)?;
+    let prober = Prober::open(door.at, moved)?;
     let near = OwnedFd::from(prober.socket);
     let greeted = door::greet(&near, &door.seat, Instant::now() + Duration::from(PATIENCE));
     greeted.map_err(EngineError::peer(format!("show the token to {}", door.at)))?;
-    let prober = Prober { socket: UdpSocket::from(near), ..prober };
-    let sample = prober.search(timer, cancel)?;
-    let sizes = sample.probes.iter().map(|probe| probe.size_bytes.saturating_sub(prober.headers));
-    moved.fetch_add(sizes.map(Bytes::count).sum(), Relaxed);
-    Ok(sample)
+    Prober { socket: UdpSocket::from(near), ..prober }.search(timer, cancel)
 }
 
 /// Answers each probe that comes whole with its number and size, until it is over.
@@ -101,21 +102,25 @@ pub(super) fn answer_probes(
 }
 
 /// The searching end.
-struct Prober {
+struct Prober<'a> {
     socket: UdpSocket,
     /// The largest packet of the device by which probes leave.
     device: Bytes,
     /// What IP and UDP add to a datagram.
     headers: Bytes,
+    /// Payload of probes.
+    moved: &'a AtomicU64,
 }
 
-impl Prober {
-    fn open(at: SocketAddr) -> Result<Self, EngineError> {
+impl<'a> Prober<'a> {
+    fn open(at: SocketAddr, moved: &'a AtomicU64) -> Result<Self, EngineError> {
         let way = Netlink::here()?.way_to(at.ip().to_canonical())?;
         let socket = socket::bind_udp(unspecified(at), BUFFER)?;
         socket.connect(at).map_err(EngineError::peer(format!("connect to {at}")))?;
         socket::forbid_fragments(&socket)?;
-        Ok(Self { socket, device: Bytes::new(way.mtu.into()), headers: headers(is_ipv6(at)) })
+        // The loopback says 65,536, of which no packet is.
+        let device = Bytes::new(way.mtu.into()).min(LARGEST);
+        Ok(Self { socket, device, headers: headers(is_ipv6(at)), moved })
     }
 
     fn search(&self, timer: Nanos, cancel: &AtomicBool) -> Result<PathMtuSample, EngineError> {
@@ -167,6 +172,7 @@ impl Prober {
     fn send(&self, said: &Said) {
         let mut data = vec![0x5a; said.size.saturating_sub(self.headers).len().max(HEAD)];
         data[..HEAD].copy_from_slice(&said.written());
+        self.moved.fetch_add(to_count(data.len()), Relaxed);
         for _ in 0..MESSAGES {
             if socket::send(self.socket.as_fd(), &data).is_ok() {
                 return;
@@ -239,11 +245,6 @@ fn is_of_the_path(cause: &io::Error) -> bool {
     is_too_long || matches!(cause.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
 }
 
-/// A socket of both families shows IPv4 in the clothes of IPv6.
-fn is_ipv6(address: SocketAddr) -> bool {
-    address.ip().to_canonical().is_ipv6()
-}
-
 const HEAD: usize = 16;
 const BUFFER: usize = 1 << 20;
 /// How long nobody looks whether it is over.
@@ -273,8 +274,8 @@ mod tests {
             }
             let way = Way { near: &place, far: &place, address };
             let found = path_mtu(&way, Nanos::from_secs(1), &AtomicBool::new(false)).unwrap();
-            let mtu = found.device_mtu_bytes.min(Bytes::new(65_535));
-            let figures = found.figures();
+            let (mtu, figures) = (found.device_mtu_bytes, found.figures());
+            assert!(figures.is_exact && mtu <= Bytes::new(65_535), "{figures:?}");
             assert_eq!((figures.path_mtu, figures.over_ipv6), (Some(mtu), address.is_ipv6()));
             assert_eq!(found.probes[0].size_bytes, Bytes::new(base), "{found:?}");
             assert!(found.probes.iter().all(|probe| probe.size_bytes <= mtu), "{found:?}");
@@ -282,14 +283,15 @@ mod tests {
     }
 
     /// Every second probe is lost, and all that is larger than 1400 bytes: over the loopback, whose device takes 65,535.
+    /// What left is counted by then, and not once the search has ended.
     #[test]
     fn a_path_that_loses_probes_is_no_narrower_for_it() {
         let path = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let at = path.local_addr().unwrap();
-        let over = AtomicBool::new(false);
+        let (over, moved) = (AtomicBool::new(false), AtomicU64::new(0));
         let found = thread::scope(|scope| {
-            scope.spawn(|| lose(&path, &over));
-            let prober = Prober::open(at).unwrap();
+            scope.spawn(|| lose(&path, &over, &moved));
+            let prober = Prober::open(at, &moved).unwrap();
             let found = prober.search(Nanos::from_millis(50), &AtomicBool::new(false));
             over.store(true, Relaxed);
             found.unwrap()
@@ -303,12 +305,14 @@ mod tests {
         assert!(figures.answered < figures.probes);
     }
 
-    fn lose(path: &UdpSocket, over: &AtomicBool) {
+    fn lose(path: &UdpSocket, over: &AtomicBool, moved: &AtomicU64) {
         socket::bound_waits(path, Duration::from_millis(20)).unwrap();
-        let (mut space, mut came) = (vec![0; 1 << 16], 0);
+        let (mut space, mut came, mut total) = (vec![0; 1 << 16], 0, 0);
         while !over.load(Relaxed) {
             let Ok((count, from)) = path.recv_from(&mut space) else { continue };
             came += 1;
+            total += to_count(count);
+            assert!(moved.load(Relaxed) >= total, "{moved:?} of {total}");
             let is_lost = came % 2 == 0 || count > 1400 - 28;
             if !is_lost {
                 path.send_to(&space[..HEAD], from).unwrap();

@@ -255,25 +255,13 @@ fn whole(
     missing: impl Fn(&Flow) -> String,
 ) -> FlowEnd {
     let Part { sent, received, datagrams, options: sender } = part;
-    let fault = |sent: &Sent, received: &Received| sent.fault.clone().or(received.fault.clone());
-    let outcome = match (&sent, &received) {
-        (Some(sent), Some(received)) => fault(sent, received).unwrap_or(Outcome::Complete),
-        _ => Outcome::Failed { reason: missing(flow) },
-    };
-    let sent = sent.unwrap_or_default();
-    let received = received.unwrap_or_default();
-    FlowEnd {
-        outcome,
-        tcp: sent.tcp,
-        pace: sent.pace,
-        refused: sent.refused,
-        cpu: None,
-        noticed: Vec::new(),
-        trace: flow::trace(flow, (sent.blocks, sent.receipts, sent.ended), received, datagrams),
-        glances: Vec::new(),
-        sender,
-        receiver: at_sink,
+    let is_whole = sent.is_some() && received.is_some();
+    let (sent, received) = (sent.unwrap_or_default(), received.unwrap_or_default());
+    let end = FlowEnd { sender, receiver: at_sink, ..flow::whole(flow, sent, received, datagrams) };
+    if is_whole {
+        return end;
     }
+    FlowEnd { outcome: Outcome::Failed { reason: missing(flow) }, ..end }
 }
 
 #[cfg(test)]

@@ -34,3 +34,19 @@ pub(super) fn within<T: Send>(
         None => work(),
     }
 }
+
+/// Whether packets to this address are those of IPv6: a socket of both families shows IPv4 in the clothes of IPv6.
+pub(super) fn is_ipv6(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_ipv6()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_of_a_path_is_that_of_its_packets() {
+        let is = |text: &str| is_ipv6(text.parse().unwrap());
+        assert!(is("[fd00::1]:9") && !is("10.9.0.1:9") && !is("[::ffff:10.9.0.1]:9"));
+    }
+}

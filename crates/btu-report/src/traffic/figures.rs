@@ -1,4 +1,6 @@
-//! The figures of the paper, from cells: throughput, CPU, delay and utilisation along an axis.
+//! The figures of the paper, from cells: throughput, CPU, delay and utilisation along an axis; and delay over a load.
+
+mod waiting;
 
 use btu_core::traffic::analysis::delay;
 use btu_core::traffic::analysis::sessions::Scaling;
@@ -21,12 +23,13 @@ use crate::document::Table;
 use crate::number;
 
 pub(super) fn compose(seen: &Seen<'_>) -> Vec<Block> {
-    let drawn: [fn(&Seen<'_>) -> Option<LineChart>; 7] = [
+    let drawn: [fn(&Seen<'_>) -> Option<LineChart>; 8] = [
         throughput_over_block_size,
         cpu_over_block_size,
         rate_per_session,
         rates_over_period,
         delay_over_utilisation,
+        waiting::delay_over_load,
         utilisation_over_time,
         delay_over_time,
     ];

@@ -44,7 +44,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "receipt",
-        "what the receiver sends back in band when its user has read a block, where the scenario asks for it; the time from due          (queued) or start (unqueued) until it came is an upper bound of the delay of one way, by the sender's clock alone",
+        "what the receiver sends back in band when its user has read a block, where the scenario asks for it; the time from due (queued) or start (unqueued) until it came is an upper bound of the delay of one way, by the sender's clock alone",
     ),
     (
         "application, socket, network, receiver",
@@ -64,3 +64,16 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("interval", "95 %, Student's t on the logarithms of the passes"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of code that was broken and joined again leaves its indentation in the sentence.
+    #[test]
+    fn no_sentence_has_a_gap() {
+        for (word, meaning) in WORDS {
+            assert!(!word.contains("  ") && !meaning.contains("  "), "{word}: {meaning}");
+        }
+    }
+}

@@ -31,3 +31,4 @@ mod slowdowns;
 mod store;
 mod traffic;
 mod verify;
+mod waiting;

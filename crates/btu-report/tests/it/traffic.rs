@@ -46,14 +46,19 @@ use crate::schema::silent;
 use crate::schema::violations;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/traffic-3.json");
-const MU: f64 = 1.7e6;
+pub(crate) const MU: f64 = 1.7e6;
 
 /// A flow of bursts over a line of 1.7 Mb/s, in virtual time.
 fn flow(period: Nanos, time: Nanos) -> FlowSample {
     let blocks: Vec<Block> = (0..time.count() / period.count())
         .map(|k| Block { due: period * k, size: Bytes::new(12_500) })
         .collect();
-    let trace = simulated::Line::new(MU).carry(&blocks, time, Discipline::Queue);
+    carried(&blocks, time)
+}
+
+/// The same of any blocks.
+pub(crate) fn carried(blocks: &[Block], time: Nanos) -> FlowSample {
+    let trace = simulated::Line::new(MU).carry(blocks, time, Discipline::Queue);
     FlowSample {
         test: "<b>a</b>".into(),
         session: 1,

@@ -52,10 +52,10 @@ use super::peers::Peers;
 use super::peers::now;
 use super::scenario;
 use super::seen::compare_clocks;
-use super::seen::conversation;
 use super::seen::failed;
 use super::seen::is_sent_by;
 use super::seen::sample;
+use super::seen::seen;
 use super::start::Started;
 use crate::exit::Failure;
 use crate::measurement::Interrupt;
@@ -228,7 +228,7 @@ enum Went {
 }
 
 impl Stage<'_> {
-    /// Flows and conversations of a cluster, at once.
+    /// Flows, conversations and media of a cluster, at once.
     fn carried(&self, cluster: &Cluster, testbed: &Testbed, cast: Cast) -> ClusterSample {
         let flows: Vec<engine::Flow> = cast.flows.iter().map(|one| one.flow.clone()).collect();
         let job = Job {
@@ -248,13 +248,13 @@ impl Stage<'_> {
             let mut talks: Vec<_> = talks
                 .map(|talk| {
                     let (said, dialogue) = talk.parts();
-                    let talking = move || Ok(conversation(said, engine::converse(dialogue)?));
+                    let talking = move || Ok(seen(said, engine::converse(dialogue)?));
                     scope.spawn(talking)
                 })
                 .collect();
             talks.extend(cast.media.into_iter().map(|one| {
                 let Played { said, flow } = one;
-                scope.spawn(move || Ok(conversation(said, engine::play(flow)?)))
+                scope.spawn(move || Ok(seen(said, engine::play(flow)?)))
             }));
             let see = |watch: Watch| self.gauge.add(move || watch.read());
             let none = flows.is_empty();
@@ -284,7 +284,7 @@ impl Stage<'_> {
             Err(cause) => failed(&cluster.name, &cause),
             Ok(distant::Carried { end, talks, clocks }) => {
                 let talks = said.into_iter().zip(talks);
-                let talks = talks.map(|(said, end)| Ok(conversation(said, end?))).collect();
+                let talks = talks.map(|(said, end)| Ok(seen(said, end?))).collect();
                 let mut whole = sample(&cluster.name, cast.flows, Ok(end), talks);
                 whole.clocks = clocks.iter().map(|(role, clock)| clock.sample(*role)).collect();
                 compare_clocks(&mut whole, &clocks);

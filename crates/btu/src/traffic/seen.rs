@@ -126,8 +126,22 @@ pub(super) fn is_sent_by(flow: &FlowSample, role: Role) -> bool {
     sender == role
 }
 
-pub(super) fn conversation(said: Said, end: FlowEnd) -> Seen {
-    let (test, messages) = (said.test.clone(), slowdown::messages(&end.trace));
+/// What a conversation, or media, came to.
+pub(super) fn seen(said: Said, end: FlowEnd) -> Seen {
+    let test = said.test.clone();
+    told(said, (test, None), end)
+}
+
+fn flow(named: Named, end: FlowEnd) -> Seen {
+    let Named { test, of, session, from, to, traffic, phase, flow } = named;
+    let (transport, start) = (flow.carrier.transport(), flow.start);
+    let said = Said { test, session, from, to, transport, traffic, start };
+    told(said, (of, phase), end)
+}
+
+/// The flow of a test, which begins so much later than its schedule.
+fn told(said: Said, (test, phase): (String, Option<Nanos>), end: FlowEnd) -> Seen {
+    let messages = slowdown::messages(&end.trace);
     let flow = FlowSample {
         test: said.test,
         session: said.session,
@@ -135,39 +149,8 @@ pub(super) fn conversation(said: Said, end: FlowEnd) -> Seen {
         to: said.to,
         transport: said.transport.name().to_owned(),
         traffic: said.traffic,
-        phase_ns: None,
+        phase_ns: phase,
         start_ns: said.start,
-        duration_ns: end.trace.duration,
-        outcome: end.outcome,
-        figures: Figures::of(&end.trace),
-        clocks: None,
-        places: None,
-        acknowledged_bytes: None,
-        retransmitted_bytes: None,
-        least_rtt_ns: None,
-        refused: 0,
-        pace: end.pace.to_owned(),
-        cpu_ns: end.cpu,
-        noticed: end.noticed.iter().map(|one| (one.name.to_owned(), one.value)).collect(),
-        sender_options: socket_options(end.sender),
-        receiver_options: socket_options(end.receiver),
-        curves: Curves::of(&end.trace),
-    };
-    Seen { flow, test, messages }
-}
-
-fn flow(named: Named, end: FlowEnd) -> Seen {
-    let messages = slowdown::messages(&end.trace);
-    let test = named.of;
-    let flow = FlowSample {
-        test: named.test,
-        session: named.session,
-        from: named.from,
-        to: named.to,
-        transport: named.flow.carrier.transport().name().to_owned(),
-        traffic: named.traffic,
-        phase_ns: named.phase,
-        start_ns: named.flow.start,
         duration_ns: end.trace.duration,
         outcome: end.outcome,
         figures: Figures::of(&end.trace),
@@ -202,7 +185,7 @@ mod tests {
     #[test]
     fn a_cluster_of_conversations_lasts_as_long_as_they_do() {
         for (last, lasts) in [(2500, 3500), (10, 3000)] {
-            let talk = Ok(conversation(said(), end(last)));
+            let talk = Ok(seen(said(), end(last)));
             let cluster = sample("c", Vec::new(), Ok(JobEnd::default()), vec![talk]);
             let (elapsed, lasts) = (cluster.elapsed_ns, Nanos::from_millis(lasts));
             // The times of curves are as close as that.
@@ -214,21 +197,28 @@ mod tests {
         assert_eq!(cluster.elapsed_ns, Nanos::from_secs(9));
     }
 
+    /// Media go over datagrams: what the kernel threw away of them is said as of every flow.
+    #[test]
+    fn packets_of_media_that_the_kernel_refused_are_told() {
+        let end = FlowEnd { refused: 3, pace: "hybrid", ..end(10) };
+        assert_eq!(seen(said(), end).flow.refused, 3);
+    }
+
     /// Two conversations of a test, of which one had the quicker of two messages of 1000 bytes; and one whose delays
     /// are between two clocks.
     #[test]
     fn the_messages_of_a_test_are_compared_with_those_of_all_its_flows() {
-        let seen = |test: &str, messages: &[(u64, u64)]| {
+        let of_test = |test: &str, messages: &[(u64, u64)]| {
             let said = Said { test: test.to_owned(), ..said() };
             let message = |(size, millis): &(u64, u64)| Message {
                 size: Bytes::new(*size),
                 delay: Nanos::from_millis(*millis),
             };
             let messages = messages.iter().map(message).collect();
-            Ok(Seen { messages, ..conversation(said, end(10)) })
+            Ok(Seen { messages, ..seen(said, end(10)) })
         };
-        let talks = vec![seen("a", &[(1000, 30)]), seen("a", &[(1000, 10), (90, 40)])];
-        let other = seen("b", &[(1000, 30), (90, 10)]);
+        let talks = vec![of_test("a", &[(1000, 30)]), of_test("a", &[(1000, 10), (90, 40)])];
+        let other = of_test("b", &[(1000, 30), (90, 10)]);
         let talks = talks.into_iter().chain([other]).collect();
         let mut cluster = sample("c", Vec::new(), Ok(JobEnd::default()), talks);
         let [one, two] = &cluster.slowdowns[..] else { panic!("{:?}", cluster.slowdowns) };

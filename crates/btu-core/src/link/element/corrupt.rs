@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::units::Nanos;
-
 use super::Element;
 use super::ElementKind;
 use super::ElementSpec;
@@ -13,6 +11,8 @@ use super::Packet;
 use super::Port;
 use super::Site;
 use crate::link::chance::mix;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
 use crate::link::select::Part;
 use crate::link::select::Select;
@@ -38,13 +38,13 @@ struct Corrupt {
     select: Box<dyn Select>,
     key: u64,
     seen: u64,
-    passed: Queue,
 }
 
 impl ElementSpec for CorruptSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        let (key, passed) = (site.stream.key(), Queue::new(site.handles));
-        Ok(Box::new(Corrupt { select: self.selection.build(site.stream), key, seen: 0, passed }))
+        let key = site.stream.key();
+        let corrupt = Corrupt { select: self.selection.build(site.stream), key, seen: 0 };
+        Ok(Box::new(InOrder::new(corrupt, site.handles)))
     }
 }
 
@@ -54,9 +54,9 @@ impl fmt::Display for CorruptSpec {
     }
 }
 
-impl Element for Corrupt {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
-        let Self { select, key, seen, passed } = self;
+impl Treatment for Corrupt {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
+        let Self { select, key, seen } = self;
         sort_out(select.as_mut(), packet, |part| match part {
             Part::Passed(run) => {
                 *seen += u64::from(run.count());
@@ -68,18 +68,6 @@ impl Element for Corrupt {
                 passed.push(run.flipped(bit_of(&run, mix(*key, *seen))), port);
             }
         });
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.passed.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.passed.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.passed.wire_packets()
     }
 
     fn restart(&mut self) {

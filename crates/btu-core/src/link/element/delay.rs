@@ -12,6 +12,8 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::netem::NetemPart;
 use crate::link::queue::Queue;
 
@@ -34,21 +36,18 @@ struct DelaySpec {
 }
 
 /// A line as long as its delay.
-#[derive(Debug)]
-pub(super) struct Delay {
-    delay: Nanos,
-    queue: Queue,
+pub(super) fn line(delay: Nanos, handles: usize) -> Box<dyn Element> {
+    Box::new(InOrder::new(Delay { delay }, handles))
 }
 
-impl Delay {
-    pub(super) fn new(delay: Nanos, handles: usize) -> Self {
-        Self { delay, queue: Queue::new(handles) }
-    }
+#[derive(Debug)]
+struct Delay {
+    delay: Nanos,
 }
 
 impl ElementSpec for DelaySpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        Ok(Box::new(Delay::new(self.delay, site.handles)))
+        Ok(line(self.delay, site.handles))
     }
 
     fn constant_delay(&self) -> Option<Nanos> {
@@ -70,21 +69,9 @@ impl fmt::Display for DelaySpec {
     }
 }
 
-impl Element for Delay {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
+impl Treatment for Delay {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
         let due = packet.at().saturating_add(self.delay);
-        self.queue.push(packet.leaving(due), port);
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.queue.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.queue.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.queue.wire_packets()
+        passed.push(packet.leaving(due), port);
     }
 }

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::units::Nanos;
-
 use super::Element;
 use super::ElementKind;
 use super::ElementSpec;
@@ -12,6 +10,8 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::netem::NetemPart;
 use crate::link::queue::Queue;
 use crate::link::select::Part;
@@ -31,25 +31,20 @@ struct DropSpec {
     selection: Selection,
 }
 
-/// Loses the wire packets that its selection chooses.
-#[derive(Debug)]
-pub(super) struct Loss {
-    select: Box<dyn Select>,
-    seen: u64,
-    passed: Queue,
+/// An element that loses the wire packets that `select` chooses.
+pub(super) fn losing(select: Box<dyn Select>, handles: usize) -> Box<dyn Element> {
+    Box::new(InOrder::new(Loss { select, seen: 0 }, handles))
 }
 
-impl Loss {
-    pub(super) fn new(select: Box<dyn Select>, handles: usize) -> Self {
-        Self { select, seen: 0, passed: Queue::new(handles) }
-    }
+#[derive(Debug)]
+struct Loss {
+    select: Box<dyn Select>,
+    seen: u64,
 }
 
 impl ElementSpec for DropSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        let handles = site.handles;
-        let select = self.selection.build(site.stream);
-        Ok(Box::new(Loss::new(select, handles)))
+        Ok(losing(self.selection.build(site.stream), site.handles))
     }
 
     fn netem(&self) -> Option<NetemPart> {
@@ -66,9 +61,9 @@ impl fmt::Display for DropSpec {
     }
 }
 
-impl Element for Loss {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
-        let Self { select, seen, passed } = self;
+impl Treatment for Loss {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
+        let Self { select, seen } = self;
         sort_out(select.as_mut(), packet, |part| match part {
             Part::Passed(run) => {
                 *seen += u64::from(run.count());
@@ -79,18 +74,6 @@ impl Element for Loss {
                 port.dropped(&lost, *seen);
             }
         });
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.passed.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.passed.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.passed.wire_packets()
     }
 
     fn restart(&mut self) {

@@ -14,7 +14,7 @@ use super::ElementSpec;
 use super::LinkError;
 use super::Site;
 use super::Words;
-use super::drop::Loss;
+use super::drop::losing;
 use crate::link::chance::Chance;
 use crate::link::chance::Stream;
 use crate::link::packet::Flow;
@@ -69,7 +69,7 @@ impl ElementSpec for FourStateSpec {
             state: State::Good,
             stream: site.stream,
         };
-        Ok(Box::new(Loss::new(Box::new(model), site.handles)))
+        Ok(losing(Box::new(model), site.handles))
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::units::Bytes;
-use crate::units::Nanos;
 
 use super::Element;
 use super::ElementKind;
@@ -13,6 +12,8 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
 
 pub(super) static KIND: ElementKind = ElementKind {
@@ -35,13 +36,12 @@ struct DropAboveSpec {
 struct DropAbove {
     largest: Bytes,
     seen: u64,
-    passed: Queue,
 }
 
 impl ElementSpec for DropAboveSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        let (largest, passed) = (self.largest, Queue::new(site.handles));
-        Ok(Box::new(DropAbove { largest, seen: 0, passed }))
+        let drop_above = DropAbove { largest: self.largest, seen: 0 };
+        Ok(Box::new(InOrder::new(drop_above, site.handles)))
     }
 }
 
@@ -51,29 +51,17 @@ impl fmt::Display for DropAboveSpec {
     }
 }
 
-impl Element for DropAbove {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
+impl Treatment for DropAbove {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
         // All of a run are alike but the last one, which may be smaller.
         for alike in packet.uniform().into_iter().flatten() {
             if alike.first_l3() <= self.largest {
-                self.passed.push(alike, port);
+                passed.push(alike, port);
             } else {
                 port.dropped(&alike, self.seen + 1);
             }
             self.seen += u64::from(alike.count());
         }
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.passed.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.passed.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.passed.wire_packets()
     }
 
     fn restart(&mut self) {

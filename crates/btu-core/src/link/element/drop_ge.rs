@@ -14,7 +14,7 @@ use super::ElementSpec;
 use super::LinkError;
 use super::Site;
 use super::Words;
-use super::drop::Loss;
+use super::drop::losing;
 use crate::link::chance::Chance;
 use crate::link::chance::Stream;
 use crate::link::packet::Flow;
@@ -58,7 +58,7 @@ impl ElementSpec for GilbertElliottSpec {
             bad: false,
             stream: site.stream,
         };
-        Ok(Box::new(Loss::new(Box::new(model), site.handles)))
+        Ok(losing(Box::new(model), site.handles))
     }
 }
 

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::units::Nanos;
-
 use super::Element;
 use super::ElementKind;
 use super::ElementSpec;
@@ -12,6 +10,8 @@ use super::LinkError;
 use super::Packet;
 use super::Port;
 use super::Site;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
 use crate::link::select::Part;
 use crate::link::select::Select;
@@ -34,13 +34,12 @@ struct DuplicateSpec {
 #[derive(Debug)]
 struct Duplicate {
     select: Box<dyn Select>,
-    passed: Queue,
 }
 
 impl ElementSpec for DuplicateSpec {
     fn build(&self, site: Site<'_>) -> Result<Box<dyn Element>, LinkError> {
-        let passed = Queue::new(site.handles);
-        Ok(Box::new(Duplicate { select: self.selection.build(site.stream), passed }))
+        let duplicate = Duplicate { select: self.selection.build(site.stream) };
+        Ok(Box::new(InOrder::new(duplicate, site.handles)))
     }
 }
 
@@ -50,10 +49,9 @@ impl fmt::Display for DuplicateSpec {
     }
 }
 
-impl Element for Duplicate {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
-        let Self { select, passed } = self;
-        sort_out(select.as_mut(), packet, |part| match part {
+impl Treatment for Duplicate {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
+        sort_out(self.select.as_mut(), packet, |part| match part {
             Part::Passed(run) => passed.push(run, port),
             Part::Hit(run) => {
                 port.duplicated(&run);
@@ -61,18 +59,6 @@ impl Element for Duplicate {
                 passed.push(run, port);
             }
         });
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.passed.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.passed.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.passed.wire_packets()
     }
 
     fn restart(&mut self) {

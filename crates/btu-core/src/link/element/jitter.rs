@@ -18,6 +18,8 @@ use super::Site;
 use super::Words;
 use crate::link::chance::Stream;
 use crate::link::distribution::Distribution;
+use crate::link::in_order::InOrder;
+use crate::link::in_order::Treatment;
 use crate::link::queue::Queue;
 
 pub(super) static KIND: ElementKind = ElementKind {
@@ -39,7 +41,6 @@ struct JitterSpec {
 struct OrderedJitter {
     distribution: Distribution,
     stream: Stream,
-    queue: Queue,
 }
 
 /// Packets leave when they are due, in whatever order.
@@ -73,7 +74,7 @@ impl ElementSpec for JitterSpec {
                 wire_packets: 0,
             }));
         }
-        Ok(Box::new(OrderedJitter { distribution, stream, queue: Queue::new(handles) }))
+        Ok(Box::new(InOrder::new(OrderedJitter { distribution, stream }, handles)))
     }
 
     fn timed(&self) -> bool {
@@ -88,22 +89,10 @@ impl fmt::Display for JitterSpec {
     }
 }
 
-impl Element for OrderedJitter {
-    fn push(&mut self, packet: Packet, port: &mut Port<'_>) {
-        let Self { distribution, stream, queue } = self;
-        for_each_due(packet, distribution, stream, |packet| queue.push(packet, port));
-    }
-
-    fn pop(&mut self, now: Nanos, _port: &mut Port<'_>) -> Option<Packet> {
-        self.queue.pop(now)
-    }
-
-    fn next_wakeup(&self) -> Option<Nanos> {
-        self.queue.next_departure()
-    }
-
-    fn held(&self) -> u64 {
-        self.queue.wire_packets()
+impl Treatment for OrderedJitter {
+    fn treat(&mut self, packet: Packet, passed: &mut Queue, port: &mut Port<'_>) {
+        let Self { distribution, stream } = self;
+        for_each_due(packet, distribution, stream, |packet| passed.push(packet, port));
     }
 
     fn restart(&mut self) {

@@ -10,6 +10,9 @@ pub const MOST_PROBES: u32 = 3;
 /// RFC 8899, 5.1.1: an answer is waited for so long at the least.
 pub const LEAST_TIMER: Nanos = Nanos::from_secs(1);
 
+/// The length of a packet has 16 bits (RFC 791, 3.1): no larger one leaves by any device.
+pub const LARGEST: Bytes = Bytes::new(65_535);
+
 /// Which size is probed next. Sizes are those of packets, from the IP header on.
 #[derive(Clone, Debug)]
 pub struct PathMtuSearch {
@@ -28,7 +31,7 @@ pub struct PathMtuSearch {
 impl PathMtuSearch {
     /// Up to the largest packet of the device by which packets leave.
     pub fn new(device: Bytes, over_ipv6: bool) -> Self {
-        let device = device.count().clamp(LEAST_OF_IPV4, LARGEST);
+        let device = device.min(LARGEST).count().max(LEAST_OF_IPV4);
         let (least, base) = if over_ipv6 { (LEAST_OF_IPV6, LEAST_OF_IPV6) } else { OF_IPV4 };
         let (least, base) = (least.min(device), base.min(device));
         let lost = device + 1;
@@ -101,15 +104,13 @@ pub fn patience(least: Nanos, slowest: Option<Nanos>) -> Nanos {
     }
 }
 
-/// What paths carry where something else is wrapped around their packets: 576 (RFC 1122), 1280 (IPv6), 1420
-/// (`WireGuard`), 1450 (VXLAN), 1476 (GRE), 1480 (IPv6 in IPv4), 1492 (`PPPoE`), 1500 (Ethernet), 9000 (large frames).
+/// What paths carry where something else is wrapped around their packets: 576 (RFC 1122), 1280 (IPv6), 1400 (by hand, of
+/// many tunnels), 1420 (`WireGuard`), 1450 (VXLAN), 1476 (GRE), 1480 (IPv6 in IPv4), 1492 (`PPPoE`), 1500 (Ethernet), 9000 (large frames).
 const USUAL: [u64; 10] = [576, 1280, 1400, 1420, 1450, 1476, 1480, 1492, 1500, 9000];
 /// RFC 8899, 5.1.2: `MIN_PLPMTU` and `BASE_PLPMTU`.
 const OF_IPV4: (u64, u64) = (LEAST_OF_IPV4, 1200);
 const LEAST_OF_IPV4: u64 = 68;
 const LEAST_OF_IPV6: u64 = 1280;
-/// The length of a packet has 16 bits.
-const LARGEST: u64 = 65_535;
 
 #[cfg(test)]
 mod tests {

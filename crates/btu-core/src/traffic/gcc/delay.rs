@@ -155,9 +155,8 @@ impl Received {
         self.first.get_or_insert(at);
         self.packets.push_back((at, bytes));
         self.bytes += bytes;
-        let newest = self.packets.back().map_or(at, |(newest, _)| *newest);
         while let Some((oldest, bytes)) = self.packets.front().copied()
-            && newest.since(oldest) >= WINDOW
+            && at.since(oldest) >= WINDOW
         {
             self.packets.pop_front();
             self.bytes -= bytes;

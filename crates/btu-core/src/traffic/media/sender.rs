@@ -107,7 +107,7 @@ struct Part {
 impl Sender {
     pub(in crate::traffic) fn new(source: Source) -> Self {
         let Source { speech, speech_period, speech_rate, start, bounds, .. } = source;
-        let all = |video: BitRate| sum(video, speech_rate);
+        let all = |video: BitRate| video.saturating_add(speech_rate);
         let gcc = Gcc::new(all(start), bounds.map(all));
         Self {
             speech,
@@ -124,7 +124,7 @@ impl Sender {
             packet: source.packet.count().max(1),
             most: bounds[1],
             number: 0,
-            targets: Targets::new(less(gcc.rate(), speech_rate)),
+            targets: Targets::new(gcc.rate().saturating_sub(speech_rate)),
             gcc,
             flight: Flight::default(),
             heard: Nanos::ZERO,
@@ -227,7 +227,7 @@ impl Sender {
     }
 
     fn aim(&mut self, now: Nanos, rate: BitRate) {
-        self.targets.set(now, less(rate, self.speech_rate));
+        self.targets.set(now, rate.saturating_sub(self.speech_rate));
     }
 
     fn speak(&mut self, now: Nanos) -> Due {
@@ -306,14 +306,6 @@ impl Sender {
     fn patience(&self) -> Nanos {
         TWO_REPORTS.saturating_add(self.round_trip.saturating_mul(2))
     }
-}
-
-fn sum(a: BitRate, b: BitRate) -> BitRate {
-    BitRate::new(a.bit_per_second().saturating_add(b.bit_per_second()))
-}
-
-fn less(a: BitRate, b: BitRate) -> BitRate {
-    BitRate::new(a.bit_per_second().saturating_sub(b.bit_per_second()))
 }
 
 /// Reports come each 50 to 100 ms; the second one tells that what was sent again is missing, too.

@@ -4,6 +4,7 @@ use super::Method;
 use super::frames::Frame;
 use super::frames::throughput;
 use super::nothing_chosen;
+use crate::traffic::analysis::figures::rounded;
 use crate::traffic::analysis::path_mtu::LEAST_TIMER;
 use crate::traffic::course::SoFar;
 use crate::traffic::plan::Cell;
@@ -11,8 +12,9 @@ use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
 use crate::traffic::plan::Probe;
 use crate::traffic::probe::PathMtuFigures;
-use crate::traffic::probe::ProbeSample;
 use crate::traffic::recipe;
+use crate::traffic::settings::MSS;
+use crate::traffic::settings::WINDOW;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -22,7 +24,7 @@ pub(in crate::traffic) static METHOD: Method = Method {
     about: "transfer time ratio, TCP efficiency and buffer delay over the window",
     source: "RFC 6349, sections 3.1 (path MTU, by RFC 8899), 3.2 (round trip), 3.3 (bandwidth, by the throughput of full frames), 4 \
              (windows of a quarter to twice the bandwidth-delay product)",
-    differs: &["no window below 8 KiB"],
+    differs: &["no window below 8 KiB or above 512 MiB"],
     trial: "transfers",
     time: Nanos::from_secs(30),
     short_time: Nanos::from_secs(3),
@@ -64,10 +66,7 @@ pub(in crate::traffic) fn probe(course: &Course) -> Probe {
 /// What was found of the path MTU so far.
 fn path_mtu(seen: &SoFar<'_>) -> Option<PathMtuFigures> {
     let made = seen.made().find(|made| made.cell.group == Group::PathMtu)?;
-    match &made.run.probe {
-        Some(ProbeSample::PathMtu(sample)) => Some(sample.figures()),
-        _ => None,
-    }
+    made.run.probe.as_ref()?.path_mtu()
 }
 
 /// The frame of the largest packet of the path; that of 1500 B where nobody knows it. Frames are counted as those of
@@ -81,16 +80,16 @@ pub(in crate::traffic) fn full_frame(found: Option<&PathMtuFigures>) -> Frame {
     known.map_or(FULL_FRAME, Frame)
 }
 
-/// The transport of a transfer. Where packets of the device do not come through, segments are as small as the path
-/// wants them, whether or not its routers say so.
+/// The transport of a transfer, as a scenario may say it. Where packets of the device do not come through, segments are as
+/// small as the path wants them, whether or not its routers say so.
 fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
     let smaller = found.and_then(|found| {
-        let headers = if found.over_ipv6 { 60 } else { 40 };
+        let headers = Bytes::new(if found.over_ipv6 { 60 } else { 40 });
         let mtu = found.path_mtu.filter(|mtu| *mtu < found.device)?;
-        Some(mtu.count().saturating_sub(headers).max(1))
+        Some(mtu.saturating_sub(headers).clamp(*MSS.start(), *MSS.end()))
     });
     match smaller {
-        Some(segment) => format!("tcp(window={window} B, mss={segment} B)"),
+        Some(segment) => format!("tcp(window={window} B, mss={} B)", segment.count()),
         None => format!("tcp(window={window} B)"),
     }
 }
@@ -105,7 +104,7 @@ fn transfer(seen: &SoFar<'_>, share: f64) -> Option<Cell> {
     let full = full_frame(mtu.as_ref());
     let bandwidth = float(seen.bounds(full)?.lower?.bit_per_second());
     let product = bandwidth / 8.0 * rtt.seconds();
-    let window = crate::traffic::analysis::figures::rounded(product * share).max(LEAST_WINDOW);
+    let window = Bytes::new(rounded(product * share)).clamp(LEAST_WINDOW, *WINDOW.end()).count();
     let transport = transport(window, mtu.as_ref());
     let cell = Cell {
         group: Group::Transfer,
@@ -128,6 +127,6 @@ const TIMERS_OF_A_TRANSFER: u64 = 30;
 const SHORTEST_TIMER: Nanos = Nanos::from_millis(100);
 const WINDOWS: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 2.0];
 /// Below, a connection has hardly a segment under way.
-const LEAST_WINDOW: u64 = 8 << 10;
+const LEAST_WINDOW: Bytes = Bytes::new(8 << 10);
 const IDLE: Nanos = Nanos::from_millis(500);
 const IDLE_PERIOD: Nanos = Nanos::from_millis(20);

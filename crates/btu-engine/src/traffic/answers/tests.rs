@@ -3,8 +3,6 @@
 use std::io;
 
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Limits;
 use btu_core::units::BitRate;
 use btu_sys::socket::Settings;
 
@@ -13,28 +11,9 @@ use crate::door::Seat;
 
 /// Blocks of these sizes, written a hundred bytes at a time.
 fn flow(carrier: Carrier, sizes: &[u64]) -> Flow {
-    let block = |size: &u64| Block { due: Nanos::ZERO, size: Bytes::new(*size) };
-    Flow {
-        from: 0,
-        to: 1,
-        address: None,
-        carrier,
-        port: 0,
-        offer: Offer::Train {
-            blocks: sizes.iter().map(block).collect(),
-            discipline: Discipline::Queue,
-            limits: Limits::default(),
-        },
-        start: Nanos::ZERO,
-        duration: Nanos::from_secs(1),
-        write: Bytes::new(100),
-        read: Bytes::new(100),
-        drain: Drain::Yes,
-        pace: None,
-        code_point: None,
-        has_receipts: true,
-        held_to: None,
-    }
+    let offer = Offer::queued(sizes.iter().map(|size| (Nanos::ZERO, *size)));
+    let write = Bytes::new(100);
+    Flow { write, drain: Drain::Yes, has_receipts: true, ..Flow::of_a_test(carrier, offer) }
 }
 
 fn tcp() -> Carrier {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::net::UdpSocket;
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::traffic::media::Head;
@@ -56,7 +57,7 @@ impl Receiving<'_> {
             {
                 tell(socket, sender, &report, shared);
             }
-            if shared.is_over.load(Relaxed) {
+            if shared.is_over.load(Acquire) {
                 let all = heard.receiver.received() >= shared.sent.load(Relaxed);
                 let quiet = time.since(last.max(shared.duration));
                 if all || quiet > shared.linger || shared.cancel.load(Relaxed) {

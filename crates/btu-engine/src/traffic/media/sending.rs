@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use btu_core::sample::Outcome;
 use btu_core::traffic::Pace;
 use btu_core::traffic::burst::BlockRecord;
 use btu_core::traffic::burst::Fate;
@@ -39,8 +40,9 @@ pub(super) struct Said {
     pub(super) sender: Sender,
     /// Its packets, in the order of their numbers.
     pub(super) blocks: Vec<BlockRecord>,
-    /// Packets that the kernel did not take: they count as sent and lost.
+    /// Packets that the kernel did not take, and why it did not take the last one: they count as sent and lost.
     pub(super) refused: u64,
+    pub(super) refusal: Option<String>,
     pub(super) pace: &'static str,
     pub(super) cpu: Nanos,
     /// When it was ended early.
@@ -58,8 +60,7 @@ impl Sending<'_> {
         let mut pacer = Pacer::of(Pace::Hybrid, &mut ready)?;
         let room = usize::try_from(sender.most_packets(shared.duration)).unwrap_or(MOST_ROOM);
         let blocks = Vec::with_capacity(room.min(MOST_ROOM));
-        let pace = pacer.name();
-        let mut said = Said { sender, blocks, refused: 0, pace, cpu: Nanos::ZERO, ended: None };
+        let mut said = Said::new(sender, blocks, pacer.name());
         let (mut data, mut space) = (vec![0x5a; LARGEST], [0; LONGEST_REPORT + 1]);
         rest_until(shared.begin, shared.cancel);
         loop {
@@ -72,9 +73,7 @@ impl Sending<'_> {
                 break;
             }
             said.hear(socket, time, &mut space);
-            while let Some(due) = said.sender.take(now().since(shared.begin)) {
-                said.say(socket, &due, shared, &mut data);
-            }
+            said.say_what_is_due(socket, shared, &mut data);
             let next = said.sender.next_due().min(shared.duration);
             let next = next.min(time.saturating_add(LOOK));
             pacer
@@ -88,6 +87,21 @@ impl Sending<'_> {
 }
 
 impl Said {
+    pub(super) fn new(sender: Sender, blocks: Vec<BlockRecord>, pace: &'static str) -> Self {
+        Self { sender, blocks, refused: 0, refusal: None, pace, cpu: Nanos::ZERO, ended: None }
+    }
+
+    /// How it ended: before its time, with nothing that ever left this host, or as it was to.
+    pub(super) fn outcome(&self) -> Outcome {
+        match (self.ended, &self.refusal) {
+            (Some(_), _) => Outcome::Capped { reason: "interrupted".to_owned() },
+            (None, Some(cause)) if self.refused == self.sender.sent() => {
+                Outcome::Failed { reason: format!("send: {cause}, of every datagram") }
+            }
+            (None, _) => Outcome::Complete,
+        }
+    }
+
     /// Hears what came back. What is no report is nobody's.
     fn hear(&mut self, socket: &UdpSocket, time: Nanos, space: &mut [u8]) {
         for _ in 0..AT_ONCE {
@@ -98,15 +112,27 @@ impl Said {
         }
     }
 
+    /// Sends what is due, as much as reports and the end of the time can wait for: a host that is slower than the rate has
+    /// always more.
+    fn say_what_is_due(&mut self, socket: &UdpSocket, shared: &Shared<'_>, data: &mut [u8]) {
+        for _ in 0..AT_ONCE {
+            let Some(due) = self.sender.take(now().since(shared.begin)) else { return };
+            self.say(socket, &due, shared, data);
+        }
+    }
+
     fn say(&mut self, socket: &UdpSocket, due: &Due, shared: &Shared<'_>, data: &mut [u8]) {
         let head = due.head.write();
         let length = due.size.len().clamp(head.len(), data.len());
         data[..head.len()].copy_from_slice(&head);
         let start = now().since(shared.begin);
-        let sent = socket::send(socket.as_fd(), &data[..length]).unwrap_or(0);
-        self.refused += u64::from(sent == 0);
+        let sent = socket::send(socket.as_fd(), &data[..length]);
+        if let Err(cause) = &sent {
+            self.refused += 1;
+            self.refusal = Some(cause.to_string());
+        }
         shared.sent.store(self.sender.sent(), Relaxed);
-        shared.moved.fetch_add(to_count(sent), Relaxed);
+        shared.moved.fetch_add(to_count(sent.unwrap_or(0)), Relaxed);
         let size = Bytes::new(to_count(length));
         self.blocks.push(BlockRecord {
             due: due.due,
@@ -123,7 +149,7 @@ impl Said {
 
 /// The longest packet of media.
 const LARGEST: usize = 1 << 16;
-/// Reports that are read at one look.
+/// Reports that are read at one look, and packets that are sent before the next one.
 const AT_ONCE: usize = 64;
 /// How long nobody looks whether it is still wanted.
 const LOOK: Nanos = Nanos::from_millis(50);

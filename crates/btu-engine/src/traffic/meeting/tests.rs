@@ -3,9 +3,6 @@
 use std::io::Read;
 use std::net::Ipv4Addr;
 
-use btu_core::traffic::Drain;
-use btu_core::units::Nanos;
-
 use super::*;
 use crate::door::TRIES;
 use crate::door::reluctant::let_in_after;
@@ -13,25 +10,8 @@ use crate::traffic::job::Offer;
 
 const SEAT: Seat = Seat { secret: [3; 32], run: 1, attempt: 2, flow: 0 };
 
-/// From the first host to the second.
 fn flow(carrier: Carrier) -> Flow {
-    Flow {
-        from: 0,
-        to: 1,
-        address: None,
-        carrier,
-        port: 0,
-        offer: Offer::Endless(Arc::new([Bytes::new(1000)])),
-        start: Nanos::ZERO,
-        duration: Nanos::from_secs(1),
-        write: Bytes::new(1000),
-        read: Bytes::new(1000),
-        drain: Drain::No,
-        pace: None,
-        code_point: None,
-        has_receipts: false,
-        held_to: None,
-    }
+    Flow::of_a_test(carrier, Offer::Endless(Arc::new([Bytes::new(1000)])))
 }
 
 #[test]

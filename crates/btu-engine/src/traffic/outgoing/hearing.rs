@@ -45,26 +45,34 @@ impl Sender<'_> {
         });
     }
 
+    /// What came over QUIC is in this process, and nothing wakes anybody for it once more: all of it is read. A socket
+    /// stays ready while there is more.
     fn hear_stream(&mut self) {
-        let Some(awaiting) = self.awaiting.as_mut().filter(|own| !own.is_closed()) else { return };
+        while self.hears_part() && self.is_quic() {}
+    }
+
+    /// True where receipts came.
+    fn hears_part(&mut self) -> bool {
+        let Some(awaiting) = self.awaiting.as_mut().filter(|own| !own.is_closed()) else {
+            return false;
+        };
         let mut space = [0; AT_ONCE];
         let came = match &mut self.quic {
             Some(quic) => quic.recv(&mut space),
             None => socket::recv(self.socket.as_fd(), &mut space),
         };
         match came {
-            Ok(0) => awaiting.close(),
-            Ok(count) => {
+            Ok(count) if count > 0 => {
                 let time = now();
                 awaiting.more(time, time.since(self.start), count);
                 self.shared.receipts.fetch_add(u64::try_from(count).unwrap_or(0), Relaxed);
+                return true;
             }
-            Err(cause) => match cause.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
-                // Of a connection that is gone the next write tells.
-                _ => awaiting.close(),
-            },
+            Err(cause) if is_for_now(&cause) => {}
+            // Of a connection that is gone the next write tells.
+            Ok(_) | Err(_) => awaiting.close(),
         }
+        false
     }
 
     /// Ends the flow where nobody tells any more that it arrives; true where it did.
@@ -81,5 +89,10 @@ impl Sender<'_> {
     }
 }
 
-/// Receipts of a stream that are read in one call; the socket stays ready while there are more.
+/// True where more may come.
+fn is_for_now(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Receipts of a stream that are read in one call.
 const AT_ONCE: usize = 512;

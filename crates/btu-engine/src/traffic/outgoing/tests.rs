@@ -1,39 +1,20 @@
 //! Datagrams that a kernel does not take.
 
+#[cfg(feature = "quic")]
+mod over_quic;
+
 use std::net::Ipv4Addr;
 use std::net::UdpSocket;
 
-use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Block;
 use btu_core::traffic::burst::Fate;
-use btu_core::traffic::burst::Limits;
 
 use super::*;
 
 /// Four datagrams of 100 bytes, two at the start and two after 30 ms.
 fn flow() -> Flow {
-    let due = |millis| Block { due: Nanos::from_millis(millis), size: Bytes::new(100) };
-    Flow {
-        from: 0,
-        to: 1,
-        address: None,
-        carrier: Carrier::Udp,
-        port: 0,
-        offer: Offer::Train {
-            blocks: [0, 0, 30, 30].map(due).into(),
-            discipline: Discipline::Queue,
-            limits: Limits::default(),
-        },
-        start: Nanos::ZERO,
-        duration: Nanos::from_millis(50),
-        write: Bytes::new(100),
-        read: Bytes::new(100),
-        drain: Drain::No,
-        pace: None,
-        code_point: None,
-        has_receipts: false,
-        held_to: None,
-    }
+    let offer = Offer::queued([0, 0, 30, 30].map(|millis| (Nanos::from_millis(millis), 100)));
+    let duration = Nanos::from_millis(50);
+    Flow { duration, write: Bytes::new(100), ..Flow::of_a_test(Carrier::Udp, offer) }
 }
 
 fn pump_until(sender: &mut Sender<'_>, is_enough: impl Fn(&Sender<'_>) -> bool) {

@@ -8,28 +8,11 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use btu_core::traffic::Drain;
-
 use super::*;
 
 fn endless() -> Flow {
-    Flow {
-        from: 0,
-        to: 1,
-        address: None,
-        carrier: Carrier::Tcp(socket::Settings::default()),
-        port: 0,
-        offer: Offer::Endless([Bytes::new(1000)].into()),
-        start: Nanos::ZERO,
-        duration: Nanos::from_secs(1),
-        write: Bytes::new(1000),
-        read: Bytes::new(1000),
-        drain: Drain::No,
-        pace: None,
-        code_point: None,
-        has_receipts: false,
-        held_to: None,
-    }
+    let carrier = Carrier::Tcp(socket::Settings::default());
+    Flow::of_a_test(carrier, Offer::Endless([Bytes::new(1000)].into()))
 }
 
 fn member<'a>(flow: &'a Flow, socket: &'a Socket, shared: &'a Shared) -> Member<'a> {

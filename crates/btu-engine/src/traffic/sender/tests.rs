@@ -11,10 +11,7 @@ use std::thread;
 
 use btu_core::cell::Role;
 use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Block;
-use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::burst::Fate;
-use btu_core::traffic::burst::Limits;
 use btu_core::units::Bytes;
 use btu_sys::socket::Settings;
 
@@ -29,28 +26,9 @@ use crate::traffic::job::Offer;
 
 /// Ten blocks of a thousand bytes, one each millisecond.
 fn flow(carrier: Carrier) -> Flow {
-    let block = |k| Block { due: Nanos::from_millis(k), size: Bytes::new(1000) };
-    Flow {
-        from: 0,
-        to: 1,
-        address: None,
-        carrier,
-        port: 0,
-        offer: Offer::Train {
-            blocks: (0..10).map(block).collect(),
-            discipline: Discipline::Queue,
-            limits: Limits::default(),
-        },
-        start: Nanos::ZERO,
-        duration: Nanos::from_millis(10),
-        write: Bytes::new(1000),
-        read: Bytes::new(1000),
-        drain: Drain::Yes,
-        pace: None,
-        code_point: None,
-        has_receipts: true,
-        held_to: None,
-    }
+    let offer = Offer::queued((0..10).map(|k| (Nanos::from_millis(k), 1000)));
+    let duration = Nanos::from_millis(10);
+    Flow { duration, drain: Drain::Yes, has_receipts: true, ..Flow::of_a_test(carrier, offer) }
 }
 
 /// What a sender leaves behind that is read elsewhere, as far as this process knows.

@@ -75,17 +75,18 @@ impl Delays {
             bytes += size;
         }
         let sorted = Sorted::new(delays)?;
+        let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = sorted.quantiles();
         Some(Self {
             blocks: u64::try_from(sorted.0.len()).unwrap_or(u64::MAX),
             mean_s: sorted.mean(),
             byte_mean_s: weighted / bytes,
-            min_s: sorted.at(0.0),
-            p50_s: sorted.at(0.5),
-            p95_s: sorted.at(0.95),
-            p99_s: sorted.at(0.99),
-            p999_s: sorted.at(0.999),
-            max_s: sorted.at(1.0),
-            pdv_p99_s: sorted.at(0.99) - sorted.at(0.0),
+            min_s,
+            p50_s,
+            p95_s,
+            p99_s,
+            p999_s: tail_s,
+            max_s,
+            pdv_p99_s: p99_s - min_s,
         })
     }
 }

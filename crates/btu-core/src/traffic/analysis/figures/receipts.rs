@@ -47,13 +47,9 @@ impl Receipts {
             delays.extend(times.map(|(receipt, from)| receipt.since(from).seconds()));
         }
         let came = u64::try_from(delays.len()).unwrap_or(u64::MAX);
-        let delay = Sorted::new(delays).map(|sorted| ReceiptDelays {
-            min_s: sorted.at(0.0),
-            p50_s: sorted.at(0.5),
-            p95_s: sorted.at(0.95),
-            p99_s: sorted.at(0.99),
-            p999_s: sorted.at(0.999),
-            max_s: sorted.at(1.0),
+        let delay = Sorted::new(delays).map(|sorted| {
+            let [min_s, p50_s, p95_s, p99_s, tail_s, max_s] = sorted.quantiles();
+            ReceiptDelays { min_s, p50_s, p95_s, p99_s, p999_s: tail_s, max_s }
         });
         Some(Self { answered, came, delay })
     }

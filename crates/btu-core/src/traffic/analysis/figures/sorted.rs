@@ -19,6 +19,11 @@ impl Sorted {
         self.0[low] + (position - stats::count(low)) * (self.0[high] - self.0[low])
     }
 
+    /// The smallest, the median, the 95th, 99th and 99.9th percentile, the largest.
+    pub(super) fn quantiles(&self) -> [f64; 6] {
+        [0.0, 0.5, 0.95, 0.99, 0.999, 1.0].map(|share| self.at(share))
+    }
+
     pub(super) fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / stats::count(self.0.len())
     }

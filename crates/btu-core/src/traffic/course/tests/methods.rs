@@ -1,6 +1,8 @@
 //! What standard methods find of the line.
 
 use super::*;
+use crate::traffic::Vocabulary;
+use crate::traffic::read_toml;
 
 #[test]
 fn t13_rfc_2544_finds_the_rate_of_a_line_for_every_frame_size() {
@@ -153,16 +155,21 @@ fn over_path(probes: &[(u64, bool)], over_ipv6: bool) -> Journal {
     journal_of(plan("rfc6349", Study::Method), &mut |next| {
         let mut made = run(next, LINE);
         if let Some(ProbeSample::PathMtu(sample)) = &mut made.probe {
-            let probe = |(size, comes): &(u64, bool)| PathMtuProbe {
-                size_bytes: Bytes::new(*size),
-                answered_ns: comes.then_some(RTT),
-                ..PathMtuProbe::default()
-            };
-            (sample.probes, sample.over_ipv6) = (probes.iter().map(probe).collect(), over_ipv6);
+            (sample.probes, sample.over_ipv6) = (probed_sizes(probes), over_ipv6);
             sample.unavailable = probes.is_empty().then(|| "nobody answers there".to_owned());
         }
         made
     })
+}
+
+/// Probes of these sizes, each of which was answered or not.
+fn probed_sizes(probes: &[(u64, bool)]) -> Vec<PathMtuProbe> {
+    let probe = |(size, comes): &(u64, bool)| PathMtuProbe {
+        size_bytes: Bytes::new(*size),
+        answered_ns: comes.then_some(RTT),
+        ..PathMtuProbe::default()
+    };
+    probes.iter().map(probe).collect()
 }
 
 /// Frames that find the bandwidth are as large as the path carries them, and segments fit into its packets where its
@@ -170,11 +177,15 @@ fn over_path(probes: &[(u64, bool)], over_ipv6: bool) -> Journal {
 #[test]
 fn t13_rfc_6349_measures_with_packets_that_the_path_carries_whole() {
     let tunnel = [(1200, true), (1400, true), (1401, false), (1401, false), (1401, false)];
-    for (probes, over_ipv6, frame, segment, mtu) in [
-        (&tunnel[..], false, 1418, Some(1360), Some(1400)),
-        (&tunnel[..], true, 1398, Some(1340), Some(1400)),
-        (&[(1200, true), (1500, true)][..], false, 1518, None, Some(1500)),
-        (&[][..], false, 1518, None, None),
+    let waited = "waited for 0.1 s beside four round trips instead of 1 s (RFC 8899)";
+    let (nobody_there, nobody) =
+        ("is not known: nobody answers there", "is not known: no probe was answered");
+    for (probes, over_ipv6, frame, segment, mtu, told) in [
+        (&tunnel[..], false, 1418, Some(1360), Some(1400), waited),
+        (&tunnel[..], true, 1398, Some(1340), Some(1400), waited),
+        (&[(1200, true), (1500, true)][..], false, 1518, None, Some(1500), waited),
+        (&[][..], false, 1518, None, None, nobody_there),
+        (&[(1200, false), (68, false)][..], false, 1518, None, None, nobody),
     ] {
         let journal = over_path(probes, over_ipv6);
         let of = |group| journal.plan.cells.iter().filter(move |cell| cell.group == group);
@@ -199,9 +210,33 @@ fn t13_rfc_6349_measures_with_packets_that_the_path_carries_whole() {
         assert_eq!(findings.transfers.len(), 5);
         let course = journal.plan.course.as_ref().unwrap();
         let deviations = findings.deviations(course).join("; ");
-        let known = "waited for 0.1 s beside four round trips instead of 1 s (RFC 8899)";
-        let want = if mtu.is_some() { known } else { "is not known: nobody answers there" };
-        assert!(deviations.contains(want), "{deviations}");
+        assert!(deviations.contains(told), "{deviations}");
+    }
+}
+
+/// The largest packet of a path may be smaller, and larger, than what any socket takes for a segment, and its product of
+/// bandwidth and delay more than a window may be.
+#[test]
+fn rfc_6349_asks_no_socket_for_what_none_has() {
+    for (mtu, line, wanted) in
+        [(68, LINE, "mss=88 B"), (40_000, 1e13, "window=536870912 B, mss=32767 B")]
+    {
+        let probes = [(mtu, true), (mtu + 1, false), (mtu + 1, false), (mtu + 1, false)];
+        let journal = journal_of(plan("rfc6349", Study::Method), &mut |next| {
+            let mut made = run(next, line);
+            if let Some(ProbeSample::PathMtu(sample)) = &mut made.probe {
+                sample.device_mtu_bytes = Bytes::new(65_535);
+                sample.probes = probed_sizes(&probes);
+            }
+            made
+        });
+        let transfers = journal.plan.cells.iter().filter(|cell| cell.group == Group::Transfer);
+        let scenarios: Vec<&str> = transfers.map(|cell| cell.scenario.as_str()).collect();
+        assert!(scenarios.iter().any(|text| text.contains(wanted)), "{scenarios:?}");
+        let words = Vocabulary { files: &|_| Err("no files".to_owned()) };
+        for text in scenarios {
+            assert_eq!(read_toml("transfer", text, &words).map(|_| ()), Ok(()), "{text}");
+        }
     }
 }
 

@@ -1,10 +1,5 @@
 //! What a side saw survives its report, and impossible reports are refused.
 
-use btu_core::traffic::Drain;
-use btu_core::traffic::burst::Block;
-use btu_core::traffic::burst::Discipline;
-use btu_core::traffic::burst::Limits;
-
 use super::super::super::job::Carrier;
 use super::super::super::job::Offer;
 use super::*;
@@ -26,28 +21,9 @@ const HERE: usize = 0;
 const THERE: usize = 1;
 
 fn flow(from: usize, blocks: u64) -> Flow {
-    let block = |k| Block { due: Nanos::new(k), size: Bytes::new(1000) };
-    Flow {
-        from,
-        to: HERE + THERE - from,
-        address: None,
-        carrier: Carrier::Udp,
-        port: 0,
-        offer: Offer::Train {
-            blocks: (0..blocks).map(block).collect(),
-            discipline: Discipline::Queue,
-            limits: Limits::default(),
-        },
-        start: Nanos::ZERO,
-        duration: Nanos::new(1000),
-        write: Bytes::new(1000),
-        read: Bytes::new(1000),
-        drain: Drain::No,
-        pace: None,
-        code_point: None,
-        has_receipts: false,
-        held_to: None,
-    }
+    let offer = Offer::queued((0..blocks).map(|k| (Nanos::new(k), 1000)));
+    let (to, duration) = (HERE + THERE - from, Nanos::new(1000));
+    Flow { from, to, duration, ..Flow::of_a_test(Carrier::Udp, offer) }
 }
 
 /// The last one leads to a third host.

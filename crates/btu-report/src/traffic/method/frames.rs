@@ -1,0 +1,130 @@
+//! Frames by their size: throughput, latency, loss, bursts (RFC 2544, RFC 9004).
+
+use btu_core::traffic::findings::FrameFinding;
+
+use super::table;
+use crate::document::Block;
+use crate::document::Column;
+use crate::number;
+use crate::traffic::rate;
+use crate::traffic::span;
+
+/// Nothing where no frames were sent.
+pub(super) fn compose(found: &[FrameFinding]) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    blocks.extend((!found.is_empty()).then(|| throughput(found)));
+    blocks.extend(two_clocks(found));
+    blocks.extend(found.iter().filter_map(losses));
+    let bursts = found.iter().any(|one| one.burst.is_some());
+    blocks.extend(bursts.then(|| back_to_back(found)));
+    blocks
+}
+
+fn throughput(found: &[FrameFinding]) -> Block {
+    // Not every method asks for it.
+    let timed =
+        |one: &FrameFinding| one.latency_p50_s.or(one.latency_p99_s).or(one.latency_bound_s);
+    let is_timed = found.iter().any(|one| timed(one).is_some());
+    let mut columns = vec![
+        Column::left("frame"),
+        Column::right("throughput, frames/s"),
+        Column::right("on the wire"),
+        Column::right("lost some at"),
+        Column::right("trials"),
+    ];
+    if is_timed {
+        columns.extend([Column::right("latency p50"), Column::right("p99")]);
+    }
+    let row = |one: &FrameFinding| {
+        let whole = |fps: Option<f64>| {
+            fps.map_or_else(|| number::NONE.to_owned(), |fps| number::fixed(fps, 0))
+        };
+        let lossy = one.lossy_fps.map_or_else(|| "none".to_owned(), |fps| number::fixed(fps, 0));
+        let mut cells = vec![
+            format!("{} B", one.frame_bytes),
+            whole(one.throughput_fps),
+            one.throughput_fps
+                .map_or_else(|| number::NONE.to_owned(), |fps| rate(one.wire_bit_s(fps))),
+            lossy,
+            format!("{} of {}", one.trials, span(Some(one.trial_s))),
+        ];
+        if is_timed {
+            cells.extend([span(one.latency_p50_s), span(one.latency_p99_s)]);
+        }
+        cells
+    };
+    let title = "Throughput: the highest load without loss (RFC 2544, 26.1)".to_owned();
+    table(title, columns, found.iter().map(row).collect())
+}
+
+/// Between two hosts a latency is as well known as their clocks.
+fn two_clocks(found: &[FrameFinding]) -> Option<Block> {
+    let bound = found.iter().filter_map(|one| one.latency_bound_s).max_by(f64::total_cmp)?;
+    Some(Block::paragraph(format!(
+        "Latencies are known within {}, as well as the clocks of both hosts; smaller ones are not available.",
+        span(Some(bound))
+    )))
+}
+
+fn losses(found: &FrameFinding) -> Option<Block> {
+    let columns =
+        vec![Column::right("frames/s"), Column::right("on the wire"), Column::right("lost %")];
+    let row = |(fps, lost): &(f64, f64)| {
+        vec![
+            number::fixed(*fps, 0),
+            rate(found.wire_bit_s(*fps)),
+            number::measured(lost * 100.0, ""),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.losses.iter().map(row).collect();
+    let title = format!("Frame loss rate of {} B (RFC 2544, 26.3)", found.frame_bytes);
+    (!rows.is_empty()).then(|| table(title, columns, rows))
+}
+
+fn back_to_back(found: &[FrameFinding]) -> Block {
+    let columns = vec![
+        Column::left("frame"),
+        Column::right("longest burst"),
+        Column::right("from"),
+        Column::right("to"),
+        Column::right("searches"),
+        Column::right("came at, frames/s"),
+        Column::right("buffer, frames"),
+        Column::right("buffer, time"),
+    ];
+    let row = |one: &FrameFinding| {
+        let burst = one.burst?;
+        let at_least = if burst.open_end { ">= " } else { "" };
+        let limit = |value: Option<String>| {
+            value.map_or_else(|| number::NONE.to_owned(), |value| format!("{at_least}{value}"))
+        };
+        Some(vec![
+            format!("{} B", one.frame_bytes),
+            format!("{at_least}{}", number::figure(burst.frames)),
+            number::fixed(burst.least, 0),
+            number::fixed(burst.most, 0),
+            burst.searches.to_string(),
+            number::fixed(burst.rate_fps, 0),
+            limit(burst.buffer_frames.map(number::figure)),
+            limit(burst.buffer_s.map(|seconds| span(Some(seconds)))),
+        ])
+    };
+    let title = "Bursts back to back, and the buffer that they show (RFC 9004)".to_owned();
+    table(title, columns, found.iter().filter_map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_that_no_run_measured_have_no_columns() {
+        let found = |latency_p50_s| FrameFinding { latency_p50_s, ..FrameFinding::default() };
+        let of = |found: FrameFinding| {
+            let Block::Table(table) = throughput(&[found]) else { panic!("no table") };
+            assert_eq!(table.columns.len(), table.rows[0].len());
+            table.columns.len()
+        };
+        assert_eq!((of(found(None)), of(found(Some(0.1)))), (5, 7));
+    }
+}
