@@ -120,6 +120,11 @@ impl Division {
     }
 }
 
+/// Whether tests of this title run in groups.
+pub(super) fn has_groups(title: &str) -> bool {
+    !of_title(ASIDE, title).is_empty()
+}
+
 fn of_title<T>(table: &'static [(&str, &'static [T])], title: &str) -> &'static [T] {
     table.iter().find(|(named, _)| *named == title).map_or(&[], |(_, values)| values)
 }

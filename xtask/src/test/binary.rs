@@ -128,6 +128,20 @@ impl Binary {
 }
 
 #[cfg(test)]
+impl Binary {
+    /// Integration tests, whose command a test says.
+    pub(super) fn of_title(title: &str) -> Self {
+        Self {
+            title: title.into(),
+            executable: PathBuf::new(),
+            folder: PathBuf::new(),
+            is_test: true,
+            is_real: true,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -186,13 +200,7 @@ mod tests {
         let ran = "*) case $2 in --skip) n=1 skipped=$((($# - 1) / 2));; *) n=$(($# - 2)) skipped=0;; esac; \
             test $skipped = 0 -o $skipped = 18 && echo \"test result: ok. $n passed; 0 failed;\";; esac";
         let script = format!("{list} {ran}");
-        let binary = Binary {
-            title: "btu: it (test)".into(),
-            executable: PathBuf::new(),
-            folder: PathBuf::new(),
-            is_test: true,
-            is_real: true,
-        };
+        let binary = Binary::of_title("btu: it (test)");
         let command = || {
             let mut command = Command::new("sh");
             command.args(["-c", &script, "sh"]);
