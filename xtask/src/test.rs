@@ -25,6 +25,7 @@ use crate::skips;
 use crate::skips::Who;
 use aside::Wanted;
 use beside::Beside;
+use beside::Turn;
 use binary::Binary;
 use outcome::Binaries;
 use outcome::Outcome;
@@ -79,16 +80,12 @@ pub(crate) fn with(repo: &Repo, lints: &[&str]) -> Result<Vec<String>> {
 
 /// Builds all tests; meanwhile root installs the programs that they talk to.
 fn built(repo: &Repo, user: Who) -> Result<Vec<Binary>> {
+    if user != Who::Root {
+        println!("test: not root: nothing is installed, tests of missing programs are skipped");
+        return binary::build(repo, &["--workspace"]);
+    }
     thread::scope(|scope| {
-        let installed = scope.spawn(move || match user {
-            Who::Root => packages::install(repo),
-            _ => {
-                println!(
-                    "test: not root: nothing is installed, tests of missing programs are skipped"
-                );
-                Ok(())
-            }
-        });
+        let installed = scope.spawn(|| packages::install(repo));
         let built = binary::build(repo, &["--workspace"]);
         installed.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         built
@@ -118,9 +115,11 @@ fn run_all(
     let (waiting, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|binary| aside::has_groups(&binary.title));
     let computing: Vec<_> = computing.into_iter().map(|one| (one, command(one))).collect();
+    let turn = Turn::default();
     let (mut tally, red) = thread::scope(|scope| {
-        let spare = scope.spawn(|| Beside::of(repo, lints, computing));
+        let spare = scope.spawn(|| Beside::of(repo, lints, computing, &turn));
         let ran: Result<Vec<Tally>> = waiting.iter().map(run).collect();
+        turn.tests_are_over()?;
         let (mut tally, red) = spare.join().unwrap_or_else(|panic| resume_unwind(panic))?.show();
         ran?.into_iter().for_each(|one| tally.add(one));
         anyhow::Ok((tally, red))
