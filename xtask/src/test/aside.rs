@@ -46,7 +46,7 @@ static ALIKE: &[(&str, &[&str])] = &[
 /// it would disturb what is measured beside it.
 const PATIENT: Group = Group {
     what: "that mostly wait",
-    at_once: 4,
+    at_once: 3,
     beginnings: &[
         "agent::a_killed_agent_",
         "agent::a_second_conductor_",
