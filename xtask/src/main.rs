@@ -11,6 +11,7 @@ mod program;
 mod repo;
 mod skips;
 mod source;
+mod spare;
 mod test;
 mod tidy;
 

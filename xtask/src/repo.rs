@@ -89,10 +89,16 @@ impl Repo {
     /// Announces a command, runs it, and says whether it succeeded.
     pub(crate) fn step(&self, line: &str) -> Result<bool> {
         println!("$ {line}");
-        let mut words = line.split(' ');
-        let program = words.next().unwrap_or_default();
-        let status = self.command(program).args(words).status();
+        let status = self.words(line).status();
         Ok(status.with_context(|| format!("run {line}"))?.success())
+    }
+
+    /// A command by its words, none of which holds a space.
+    pub(crate) fn words(&self, line: &str) -> Command {
+        let mut words = line.split(' ');
+        let mut command = self.command(words.next().unwrap_or_default());
+        command.args(words);
+        command
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, with the count of what could not run and why.
 
 mod aside;
+mod beside;
 mod binary;
 mod outcome;
 mod packages;
@@ -8,8 +9,10 @@ mod scratch;
 mod tally;
 mod user;
 
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use anyhow::Context;
 use anyhow::Result;
@@ -21,6 +24,9 @@ use crate::repo::Repo;
 use crate::skips;
 use crate::skips::Who;
 use aside::Wanted;
+use beside::Beside;
+use beside::Turn;
+use binary::Binary;
 use outcome::Binaries;
 use outcome::Outcome;
 use outcome::Shown;
@@ -45,14 +51,14 @@ fn run(repo: &Repo, args: &[String]) -> Result<Verdict> {
     }
 }
 
-/// Every test, as whoever calls; root also installs the programs that the tests talk to.
+/// Every test, as whoever calls.
 fn all(repo: &Repo) -> Result<Verdict> {
+    Ok(Verdict::of(with(repo, &[])?.is_empty()))
+}
+
+/// Every test, as whoever calls, and these lints in the CPU time that they leave over: what of all that is red.
+pub(crate) fn with(repo: &Repo, lints: &[&str]) -> Result<Vec<String>> {
     let user = if is_root() { Who::Root } else { Who::Ordinary };
-    if user == Who::Root {
-        packages::install(repo)?;
-    } else {
-        println!("test: not root: nothing is installed, tests of missing programs are skipped");
-    }
     let journal = repo.path("target/skips.jsonl");
     forget(&journal)?;
     forget(&repo.path(SUMMARY))?;
@@ -60,21 +66,68 @@ fn all(repo: &Repo) -> Result<Verdict> {
     let settle = |command: &mut Command| {
         command.env("TMPDIR", scratch.path()).env("INSTA_UPDATE", "no").env("BTU_SKIPS", &journal);
     };
-    let mut tally = Tally::default();
-    for binary in binary::build(repo, &["--workspace"])?.iter().filter(|binary| binary.is_test) {
-        println!("\n{}", binary.title);
-        tally.add(binary.run(Wanted::All, || {
-            let mut command = Command::new(&binary.executable);
-            settle(command.current_dir(&binary.folder));
-            command
-        })?);
-    }
+    let (mut tally, mut red) = run_all(repo, lints, &built(repo, user)?, settle)?;
     println!("\nexamples in the documentation");
     let mut documentation = repo.command("cargo");
     documentation.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet", "--doc"]);
     settle(&mut documentation);
     tally.add(Outcome::of(&mut documentation, Binaries::Several, Shown::AtOnce)?.tally);
-    close(repo, tally, &journal, user)
+    if close(repo, tally, &journal, user)? == Verdict::Bad {
+        red.push("cargo xtask test".to_owned());
+    }
+    Ok(red)
+}
+
+/// Builds all tests; meanwhile root installs the programs that they talk to.
+fn built(repo: &Repo, user: Who) -> Result<Vec<Binary>> {
+    if user != Who::Root {
+        println!("test: not root: nothing is installed, tests of missing programs are skipped");
+        return binary::build(repo, &["--workspace"]);
+    }
+    thread::scope(|scope| {
+        let installed = scope.spawn(|| packages::install(repo));
+        let built = binary::build(repo, &["--workspace"]);
+        installed.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        built
+    })
+}
+
+/// Runs the tests of all binaries: first those that have groups, with lints and whatever only computes in the time
+/// that they leave over, and then the others.
+fn run_all(
+    repo: &Repo,
+    lints: &[&str],
+    binaries: &[Binary],
+    settle: impl Fn(&mut Command),
+) -> Result<(Tally, Vec<String>)> {
+    let command = |binary: &Binary| {
+        let mut command = Command::new(&binary.executable);
+        settle(command.current_dir(&binary.folder));
+        command
+    };
+    let run = |binary: &&Binary| {
+        println!("\n{}", binary.title);
+        binary.run(Wanted::All, || command(binary))
+    };
+    let tests = binaries.iter().filter(|binary| binary.is_test);
+    let (computing, others): (Vec<_>, Vec<_>) =
+        tests.partition(|binary| beside::only_computes(&binary.title));
+    let (waiting, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|binary| aside::has_groups(&binary.title));
+    let computing: Vec<_> = computing.into_iter().map(|one| (one, command(one))).collect();
+    let turn = Turn::default();
+    let (mut tally, red) = thread::scope(|scope| {
+        let spare = scope.spawn(|| Beside::of(repo, lints, computing, &turn));
+        let ran: Result<Vec<Tally>> = waiting.iter().map(run).collect();
+        turn.tests_are_over()?;
+        let (mut tally, red) = spare.join().unwrap_or_else(|panic| resume_unwind(panic))?.show();
+        ran?.into_iter().for_each(|one| tally.add(one));
+        anyhow::Ok((tally, red))
+    })?;
+    for binary in &others {
+        tally.add(run(binary)?);
+    }
+    Ok((tally, red))
 }
 
 /// Adds the skips to the tally, prints both, and judges.

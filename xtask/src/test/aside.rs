@@ -41,19 +41,29 @@ static ALIKE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// They spend their time waiting: for a lease that ends, a deadline, a silence that has to last. What sends or
-/// computes for most of its time has no place here: it would disturb what is measured beside it.
+/// They spend most of their time waiting: for a lease that ends, a deadline, a silence that has to last, a host that
+/// comes back. Each takes a quarter of a CPU or less. What sends or computes for most of its time has no place here:
+/// it would disturb what is measured beside it.
 const PATIENT: Group = Group {
     what: "that mostly wait",
-    at_once: 2,
+    at_once: 3,
     beginnings: &[
+        "agent::a_killed_agent_",
+        "agent::a_second_conductor_",
+        "agent::an_agent_that_comes_back_",
         "agent::between::",
         "agent::blocks::",
-        "agent::broken::a_silent_cut_",
-        "agent::broken::strangers_",
+        "agent::broken::",
+        "agent::crowd::",
+        "agent::cut::",
         "agent::elsewhere::",
         "agent::ended::",
         "agent::limits::",
+        "agent::resumed::",
+        "agent::shared::",
+        "agent::stepped::",
+        "agent::stop_all_",
+        "agent::unit::",
         "ending::a_run_in_which_a_cell_met_its_cap_",
         "faults::",
         "link::",
@@ -118,6 +128,11 @@ impl Division {
     pub(super) fn elsewhere(&self) -> impl Iterator<Item = &String> {
         self.groups.iter().flat_map(|(_, names)| names).chain(&self.left_out)
     }
+}
+
+/// Whether tests of this title run in groups.
+pub(super) fn has_groups(title: &str) -> bool {
+    !of_title(ASIDE, title).is_empty()
 }
 
 fn of_title<T>(table: &'static [(&str, &'static [T])], title: &str) -> &'static [T] {

@@ -3,6 +3,8 @@
 use std::io::BufRead;
 use std::io::BufReader;
 use std::process::Command;
+use std::process::ExitStatus;
+use std::process::Output;
 use std::process::Stdio;
 
 use anyhow::Context;
@@ -55,10 +57,26 @@ impl Outcome {
             }
         }
         let status = child.wait().context("wait for the tests")?;
-        let count = if binaries == Binaries::One { 1 } else { outcome.closing.len() };
-        outcome.closing.iter().rev().take(count).for_each(|line| outcome.tally.read(line));
-        outcome.tally.ended(status.success());
+        outcome.close(binaries, status);
         Ok(outcome)
+    }
+
+    /// Of a binary that has run: all that it said is shown later.
+    pub(super) fn held_back(output: &Output) -> Self {
+        let mut outcome = Self::default();
+        let [said, complaint] =
+            [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        said.lines().for_each(|line| outcome.read(line));
+        let lines = said.lines().chain(complaint.lines());
+        outcome.held_back.extend(lines.map(ToOwned::to_owned));
+        outcome.close(Binaries::One, output.status);
+        outcome
+    }
+
+    fn close(&mut self, binaries: Binaries, status: ExitStatus) {
+        let count = if binaries == Binaries::One { 1 } else { self.closing.len() };
+        self.closing.iter().rev().take(count).for_each(|line| self.tally.read(line));
+        self.tally.ended(status.success());
     }
 
     /// Shows the lines that were held back.
