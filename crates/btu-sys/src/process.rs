@@ -38,6 +38,7 @@ pub use sandbox::confine_to_network;
 pub use signals::Arrived;
 pub use signals::Origin;
 pub use signals::SignalQueue;
+pub use signals::ignores;
 pub use terminal::Foreground;
 
 /// A command to run inside a compartment.

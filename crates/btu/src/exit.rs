@@ -24,6 +24,8 @@ pub(crate) enum Exit {
     Incomplete = 6,
     /// A fault of the program itself.
     Internal = 70,
+    /// Ended by SIGHUP: its terminal is gone.
+    HungUp = 129,
     /// Ended by SIGINT.
     Interrupted = 130,
     /// Ended by SIGTERM.

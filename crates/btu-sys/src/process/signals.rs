@@ -20,6 +20,20 @@ const FORWARDED: [Signal; 7] = [
     Signal::SIGWINCH,
 ];
 
+/// True where this process ignores a signal, as one that `nohup` started does SIGHUP.
+pub fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    u32::try_from(signal).is_ok_and(|number| is_ignored(&status, number))
+}
+
+/// A bit for each signal, that of the first one the lowest (`proc_pid_status(5)`).
+fn is_ignored(status: &str, signal: u32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let bit = signal.checked_sub(1).and_then(|place| 1_u64.checked_shl(place));
+    mask.zip(bit).is_some_and(|(mask, bit)| mask & bit != 0)
+}
+
 /// A queue of the signals HUP, INT, QUIT, TERM, USR1, USR2, WINCH sent to this process.
 #[derive(Debug)]
 pub struct SignalQueue {
@@ -72,3 +86,18 @@ impl AsFd for SignalQueue {
 
 /// `asm-generic/siginfo.h`
 const SI_KERNEL: i32 = 0x80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ignored_signal_is_a_bit_of_its_mask() {
+        // What a shell has that ran `trap '' HUP`, beside the SIGPIPE (13) of every program in Rust.
+        let status = "Name:\tbtu\nSigBlk:\t0000000000000003\nSigIgn:\t0000000000001001\n";
+        let ignored: Vec<u32> = (0..70).filter(|signal| is_ignored(status, *signal)).collect();
+        assert_eq!(ignored, [1, 13]);
+        assert!(!is_ignored("", 1));
+        assert!(ignores(libc::SIGPIPE) && !ignores(libc::SIGSEGV) && !ignores(-1));
+    }
+}

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first ends the run after its journal is whole, the second at once.
+//! SIGHUP, SIGINT and SIGTERM: the first ends the run after its journal is whole, the second at once.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
 
 use anyhow::anyhow;
+use btu_sys::process;
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::SIGINT;
 use signal_hook::consts::SIGTERM;
 use signal_hook::flag;
@@ -24,7 +26,11 @@ impl Interrupt {
     /// Listens from now on.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let interrupt = Self { asked: Arc::default(), signal: Arc::default() };
-        for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
+        for (signal, exit) in ENDING {
+            // Whoever started it by nohup wants it to go on.
+            if signal == SIGHUP && process::ignores(signal) {
+                continue;
+            }
             let number = usize::try_from(signal).unwrap_or(0);
             flag::register_conditional_shutdown(signal, exit as i32, Arc::clone(&interrupt.asked))?;
             flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
@@ -52,11 +58,15 @@ impl Interrupt {
 
     /// The exit code of the signal that came.
     pub(crate) fn exit(&self) -> Exit {
-        let terminated =
-            usize::try_from(SIGTERM).is_ok_and(|n| n == self.signal.load(Ordering::Relaxed));
-        if terminated { Exit::Terminated } else { Exit::Interrupted }
+        let came = self.signal.load(Ordering::Relaxed);
+        let known = ENDING.iter().find(|(signal, _)| usize::try_from(*signal) == Ok(came));
+        known.map_or(Exit::Interrupted, |(_, exit)| *exit)
     }
 }
+
+/// Signals that end a run, and what it then exits with.
+const ENDING: [(i32, Exit); 3] =
+    [(SIGHUP, Exit::HungUp), (SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)];
 
 #[cfg(test)]
 mod tests {
