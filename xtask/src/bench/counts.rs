@@ -28,17 +28,17 @@ static COUNTS: &[Count] = &[
     Count {
         subject: "link of four elements, per packet",
         measure: |repo| per_packet(repo),
-        baseline: 2063.0,
+        baseline: 2120.0,
     },
     Count {
         subject: "COMM writing 100 B, per message",
         measure: |repo| per_message(repo, Side::Writer),
-        baseline: 80.0,
+        baseline: 42.0,
     },
     Count {
         subject: "COMM reading 100 B, per message",
         measure: |repo| per_message(repo, Side::Reader),
-        baseline: 78.0,
+        baseline: 85.0,
     },
 ];
 
