@@ -152,7 +152,7 @@ impl Effective {
             send_buffer: reference.send_buffer_size().ok().map(wide),
             receive_buffer: reference.recv_buffer_size().ok().map(wide),
             mss: reference.tcp_mss().ok().map(u64::from),
-            window_clamp: window_clamp(fd).ok().map(u64::from),
+            window_clamp: window_clamp(fd).ok(),
             low_water: calls::low_water(fd).ok(),
         }
     }
@@ -371,13 +371,18 @@ fn set_window_clamp(socket: BorrowedFd<'_>, size: u32) -> io::Result<()> {
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn window_clamp(socket: BorrowedFd<'_>) -> io::Result<u32> {
-    let (mut size, mut length) = (0_u32, option_length::<u32>());
-    let (fd, level, name) = (socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
-    let start = (&raw mut size).cast();
+fn window_clamp(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    number(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP))
+}
+
+/// What an option of a level is set to whose value is an int that is never negative.
+fn number(socket: BorrowedFd<'_>, (level, name): (libc::c_int, libc::c_int)) -> io::Result<u64> {
+    let (mut value, mut length) = (0_u32, option_length::<u32>());
+    let start = (&raw mut value).cast();
     // SAFETY: `start` and `length` describe a live u32 that we hold exclusively.
-    let outcome = unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) };
-    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(size) }
+    let outcome =
+        unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, start, &raw mut length) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(value.into()) }
 }
 
 /// The length of an option of type `T`, as the kernel counts it.

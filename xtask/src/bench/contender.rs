@@ -128,31 +128,12 @@ pub(super) static PEERS: &[Contender] = &[
         },
         read: comm,
     },
-    Contender {
-        name: "iperf3",
-        package: "iperf3",
-        within: &["loopback", "veth", "lowat"],
-        judged: true,
-        rate_target: None,
-        program: "iperf3",
-        port: 5201,
-        speaks: Speaks::Client,
-        server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
-        client: |program, load| words(program, &iperf3_client(load)),
-        read: iperf3,
-    },
+    IPERF3,
     Contender {
         name: "iperf3 -Z",
-        package: "iperf3",
         within: &["sendfile"],
-        judged: true,
-        rate_target: None,
-        program: "iperf3",
-        port: 5201,
-        speaks: Speaks::Client,
-        server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
         client: |program, load| words(program, &format!("{} -Z", iperf3_client(load))),
-        read: iperf3,
+        ..IPERF3
     },
     Contender {
         name: "nuttcp",
@@ -199,6 +180,20 @@ pub(super) static PEERS: &[Contender] = &[
         read: qperf,
     },
 ];
+
+const IPERF3: Contender = Contender {
+    name: "iperf3",
+    package: "iperf3",
+    within: &["loopback", "veth", "lowat"],
+    judged: true,
+    rate_target: None,
+    program: "iperf3",
+    port: 5201,
+    speaks: Speaks::Client,
+    server: |program, load| words(program, &format!("-s -1 -B {}", load.path.address())),
+    client: |program, load| words(program, &iperf3_client(load)),
+    read: iperf3,
+};
 
 /// The name of the bare loop, an example of ours.
 pub(super) const BARE: &str = "bare loop";

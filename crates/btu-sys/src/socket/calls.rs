@@ -10,7 +10,6 @@ use nix::sys::memfd::MFdFlags;
 use rustix::net::RecvFlags;
 use rustix::net::SendFlags;
 
-use super::option_length;
 use crate::error::Error;
 use crate::error::Result;
 
@@ -74,16 +73,7 @@ pub fn set_low_water(socket: &impl AsFd, bytes: u32) -> Result<()> {
 
 /// For how many bytes a reader is woken.
 pub(super) fn low_water(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let (mut bytes, mut length) = (0, option_length::<libc::c_int>());
-    let (fd, level, name) = (socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT);
-    let start: *mut libc::c_int = &raw mut bytes;
-    // SAFETY: `start` and `length` describe a live int that we hold exclusively.
-    let outcome = unsafe { libc::getsockopt(fd, level, name, start.cast(), &raw mut length) };
-    if outcome < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(u64::try_from(bytes).unwrap_or(0))
-    }
+    super::number(socket, (libc::SOL_SOCKET, libc::SO_RCVLOWAT))
 }
 
 #[cfg(test)]
