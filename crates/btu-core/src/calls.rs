@@ -32,8 +32,18 @@ pub enum WriteCall {
     NoDelay,
     /// `send` with `MSG_MORE`.
     Batched,
-    /// `sendfile` of a file in memory.
+    /// `sendfile` of a file that has the message.
     Sendfile,
+}
+
+/// What kind of file `sendfile` sends from: it decides what the call costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageFile {
+    /// In the page cache of a file system on a disk, as what web servers and file servers send.
+    Disk,
+    /// On no disk: in a temporary file system, or of a process that may make no files.
+    Memory,
 }
 
 /// How many bytes a read asks for, and when it returns.
@@ -101,7 +111,7 @@ impl WriteCall {
             Self::Plain => "send, as the system has it; what editions are made of",
             Self::NoDelay => "send with TCP_NODELAY: no message waits for an acknowledgement",
             Self::Batched => "send with MSG_MORE: the kernel waits for full segments",
-            Self::Sendfile => "sendfile from a file in memory: no copy from the user's own",
+            Self::Sendfile => "sendfile from a file: no copy from memory of the user's own",
         }
     }
 

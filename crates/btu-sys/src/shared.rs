@@ -18,7 +18,6 @@ use std::sync::atomic::Ordering::Release;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 
-use nix::sys::memfd::MFdFlags;
 use nix::sys::mman::MapFlags;
 use nix::sys::mman::ProtFlags;
 
@@ -172,7 +171,7 @@ impl Region {
         let length = capacity.checked_mul(2).and_then(|rings| rings.checked_add(HEAD));
         let length = length.filter(|_| capacity.is_power_of_two()).and_then(NonZeroUsize::new);
         let length = length.ok_or_else(|| Error::new(named("make"), nix::errno::Errno::EINVAL))?;
-        let memory = nix::sys::memfd::memfd_create(c"btu-duct", MFdFlags::MFD_CLOEXEC);
+        let memory = crate::memory::file(c"btu-duct");
         let memory = memory.map_err(|cause| Error::new(named("make"), cause))?;
         let size = i64::try_from(length.get()).unwrap_or(i64::MAX);
         nix::unistd::ftruncate(&memory, size).map_err(|cause| Error::new(named("size"), cause))?;

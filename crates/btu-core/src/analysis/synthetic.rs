@@ -122,6 +122,7 @@ fn traffic(cell: &Cell, bytes: Bytes, window: Nanos) -> CommSample {
             calls: each.count().div_ceil(cell.application.message_bytes.count()),
             call_bytes: cell.application.message_bytes,
             write_call: crate::calls::WriteCall::Plain,
+            message_file: None,
             cpu_ns: Some(Nanos::from_millis(cpu)),
             run_delay_ns: Some(Nanos::ZERO),
             voluntary_switches: None,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::calls::MessageFile;
 use crate::calls::WriteCall;
 use crate::cell::Direction;
 use crate::cell::Role;
@@ -68,6 +69,9 @@ pub struct EndSample {
     /// By which calls the messages of its connection were written.
     #[serde(default, skip_serializing_if = "WriteCall::is_plain")]
     pub write_call: WriteCall,
+    /// What it sent from, where it wrote by `sendfile`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_file: Option<MessageFile>,
     /// CPU time of the data thread inside the run.
     pub cpu_ns: Option<Nanos>,
     /// Time the data thread was runnable but not running.

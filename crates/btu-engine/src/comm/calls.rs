@@ -5,6 +5,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use btu_core::calls::MessageFile;
 use btu_core::calls::ReadCall;
 use btu_core::calls::WriteCall;
 use btu_sys::socket;
@@ -43,8 +44,16 @@ impl Pen {
                 options.apply(&connection).map(|()| Self::Own)
             }
             WriteCall::Batched => Ok(Self::Batched),
-            WriteCall::Sendfile => FiledMessage::new(block).map(Self::Sendfile),
+            WriteCall::Sendfile => {
+                FiledMessage::new(&std::env::temp_dir(), block).map(Self::Sendfile)
+            }
         }
+    }
+
+    /// What it sends from, where that is a file.
+    pub(super) fn file(&self) -> Option<MessageFile> {
+        let Self::Sendfile(message) = self else { return None };
+        Some(if message.in_memory() { MessageFile::Memory } else { MessageFile::Disk })
     }
 
     /// Writes what was ordered.

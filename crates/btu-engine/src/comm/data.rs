@@ -131,7 +131,10 @@ impl Task<'_> {
         let (cpu, used) = (cpu::current(), ThreadUse::now());
         let outcome = match tools {
             Tools::Space(space) => self.read(side, space, account),
-            Tools::Message(block, pen) => self.write(&block, &pen, account),
+            Tools::Message(block, pen) => {
+                account.message_file = pen.file();
+                self.write(&block, &pen, account)
+            }
         };
         account.used = Some(ThreadUse::now().since(&used));
         self.shared.close_diary();

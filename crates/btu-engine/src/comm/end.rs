@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::Ordering::Release;
 
+use btu_core::calls::MessageFile;
 use btu_core::calls::WriteCall;
 use btu_core::cell::Direction;
 use btu_core::cell::Role;
@@ -84,6 +85,7 @@ pub(super) struct Account {
     pub(super) messages: u64,
     pub(super) call_bytes: Bytes,
     pub(super) write_call: WriteCall,
+    pub(super) message_file: Option<MessageFile>,
     pub(super) ended_ns: Option<u64>,
     pub(super) fault: Option<String>,
 }
@@ -146,6 +148,7 @@ impl EndReport {
             calls: shared.progress.calls(),
             call_bytes: account.call_bytes,
             write_call: account.write_call,
+            message_file: account.message_file,
             cpu_ns: used.map(|used| Nanos::new(used.cpu_ns)),
             run_delay_ns: used.and_then(|used| used.run_delay_ns).map(Nanos::new),
             voluntary_switches: used.map(|used| used.voluntary_switches),

@@ -1,11 +1,12 @@
 //! How to read the report: the words and the formulas, for somebody who has not read the paper.
 
+mod calls;
+
 use std::collections::BTreeMap;
 
 use btu_core::analysis::Analysis;
 use btu_core::analysis::INCOMPLETE_PASS;
 use btu_core::anomaly::RULES;
-use btu_core::calls::Calls;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
 use btu_core::words::several;
@@ -38,11 +39,13 @@ impl Section for Reading {
         let plan = &run.journal.plan;
         let words = WORDS.iter().map(|(name, meaning)| match *name {
             ACTIVITY => Pair::new(*name, format!("{meaning} {}", counted(plan.work))),
+            CLASS => Pair::new(*name, format!("{meaning} {}", calls::written(plan.comm))),
             _ => Pair::new(*name, *meaning),
         });
         let rows = std::iter::once(Pair::new("BTU", score(plan))).chain(words);
         let rows = rows.chain(window(plan).map(|text| Pair::new("Window", text)));
-        let rows = rows.chain(calls(plan).map(|text| Pair::new("Calls", text))).collect();
+        let rows =
+            rows.chain(calls::told(run.journal).map(|text| Pair::new("Calls", text))).collect();
         let flags = meanings(run.analysis);
         let flags = (!flags.is_empty()).then(|| {
             Block::details("What the flags of this report mean", vec![Block::Facts { rows: flags }])
@@ -111,19 +114,6 @@ fn window(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// By which calls messages went, where the plan has others than the editions.
-fn calls(plan: &Plan) -> Option<String> {
-    let Calls { write, test_read, black_box_read } = plan.comm;
-    let unseen = "; the bits never reached the memory of a user there";
-    let unseen = if black_box_read.reaches_the_user() { "" } else { unseen };
-    (!plan.comm.is_default()).then(|| {
-        format!(
-            "not those of the edition, so never to be compared with a score of it: messages were written by \
-             {write}, the host under test read by {test_read}, a black box by {black_box_read}{unseen}."
-        )
-    })
-}
-
 /// Which part of what an activity does counts.
 fn counted(work: Work) -> &'static str {
     match work {
@@ -139,6 +129,7 @@ fn counted(work: Work) -> &'static str {
 }
 
 const ACTIVITY: &str = "Activity";
+const CLASS: &str = "Application class";
 
 const WORDS: &[(&str, &str)] = &[
     (
@@ -151,7 +142,7 @@ const WORDS: &[(&str, &str)] = &[
         "who sends to whom, and what the link does: +DL delays every packet each way, +DR drops \
          packets by a counter pattern, 2 means two peers at once.",
     ),
-    ("Application class", "known by its message size: one write per message, never batched."),
+    (CLASS, "known by its message size:"),
     (
         ACTIVITY,
         "what else the host does: cpu computes and copies memory, io copies files, ftp transfers \

@@ -220,6 +220,7 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         calls: 1000,
         call_bytes: cell.application.message_bytes,
         write_call: btu_core::calls::WriteCall::Plain,
+        message_file: None,
         cpu_ns: Some(Nanos::from_millis(80)),
         run_delay_ns: Some(Nanos::from_micros(300)),
         voluntary_switches: Some(10),

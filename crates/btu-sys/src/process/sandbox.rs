@@ -203,6 +203,8 @@ mod tests {
             let nowhere = std::path::Path::new("/");
             return alone("a_confined_process_is_refused_what_is_not_on_its_list", nowhere);
         }
+        let sealed = nix::sys::memfd::MFdFlags::from_bits_retain(crate::memory::MFD_NOEXEC_SEAL);
+        let seals = nix::sys::memfd::memfd_create(c"trial", sealed).is_ok();
         give_up_rights().unwrap();
         let confined = bound(&Bounds::of_this_program().unwrap(), Calls::Worker).unwrap();
         if let Err(error) = confined.calls {
@@ -222,6 +224,7 @@ mod tests {
             (libc::SYS_execve, 0),
             (libc::SYS_socket, libc::c_long::from(libc::AF_PACKET)),
             (libc::SYS_kexec_load, 0),
+            (libc::SYS_memfd_create, 0),
         ] {
             assert_eq!(number(system_call(call, argument)), refused, "call {call}");
         }
@@ -229,6 +232,9 @@ mod tests {
         let unknown = Some(libc::ENOSYS);
         assert_eq!(number(system_call(libc::SYS_clone3, 0)), unknown);
         assert_eq!(number(system_call(99_999, 0)), unknown);
+        // What cannot be executed is only memory, where the kernel knows the difference.
+        let expected = if seals { Ok(()) } else { Err(nix::errno::Errno::EPERM) };
+        assert_eq!(crate::memory::file(c"message").map(drop), expected);
         // Threads and sockets are what its work is made of.
         let worked = std::thread::spawn(|| TcpListener::bind("127.0.0.1:0").is_ok()).join();
         assert!(worked.unwrap());

@@ -13,8 +13,8 @@ use libc::sock_filter;
 
 use self::list::EVERYBODY;
 use self::list::SUPERVISOR;
-use self::list::WORKER;
 use super::sandbox::Calls;
+use crate::memory::MFD_NOEXEC_SEAL;
 
 /// Whether this kernel filters by programs, or why not.
 pub(crate) fn available() -> io::Result<()> {
@@ -49,7 +49,7 @@ pub(super) fn filter(calls: Calls) -> io::Result<()> {
 fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
     let own = match calls {
         Calls::Supervisor => SUPERVISOR,
-        Calls::Worker => WORKER,
+        Calls::Worker => &[],
     };
     let refuse = answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
     let absent = answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
@@ -66,6 +66,9 @@ fn program(architecture: u32, calls: Calls) -> Vec<sock_filter> {
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6].map(libc::c_int::unsigned_abs);
     program.extend(rule(libc::SYS_socket, 0, libc::BPF_JEQ, &families, [allow, refuse]));
     program.extend(rule(libc::SYS_clone, 0, libc::BPF_JSET, &[NEW_NAMESPACES], [refuse, allow]));
+    // Any other file in memory could be executed, whatever Landlock says of those on disks.
+    let sealed = [MFD_NOEXEC_SEAL];
+    program.extend(rule(libc::SYS_memfd_create, 1, libc::BPF_JSET, &sealed, [allow, refuse]));
     let typing = [TIOCSTI, TIOCLINUX];
     program.extend(rule(libc::SYS_ioctl, 1, libc::BPF_JEQ, &typing, [refuse, allow]));
     // Its flags stand in memory, where no filter can look: `clone` is asked instead.

@@ -5,13 +5,17 @@ use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::fd::BorrowedFd;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
-use nix::sys::memfd::MFdFlags;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 use rustix::net::RecvFlags;
 use rustix::net::SendFlags;
 
+use crate::disk;
 use crate::error::Error;
 use crate::error::Result;
+use crate::memory;
 
 /// One `send` of `data` with `MSG_MORE`: the kernel keeps what fills no segment until more comes, the end of the
 /// stream, or 200 ms.
@@ -27,28 +31,45 @@ pub fn discard(socket: BorrowedFd<'_>, space: &mut [u8]) -> io::Result<usize> {
     Ok(received)
 }
 
-/// A message in a file in memory, from which the kernel sends it: no copy from memory of the user's own.
+/// A message in a file without a name, from which the kernel sends it: no copy from memory of the user's own.
+///
+/// What kind of file it is decides what it costs: the pages of a file on a disk lie beside each other in memory
+/// (large folios), and a segment refers to them as one; those of a file in memory are single.
 #[derive(Debug)]
 pub struct FiledMessage {
     file: OwnedFd,
     length: usize,
+    in_memory: bool,
 }
 
 impl FiledMessage {
-    /// A file with this content.
+    /// A file with this content in `folder`, or in memory where none can be made there.
     ///
     /// # Errors
-    /// No such file can be made, or there is no memory for it.
-    pub fn new(content: &[u8]) -> Result<Self> {
-        let named = |call: &str| format!("{call} {} bytes of a file in memory", content.len());
-        let file = nix::sys::memfd::memfd_create(c"btu-message", MFdFlags::MFD_CLOEXEC);
-        let file = file.map_err(|cause| Error::new(named("make"), cause))?;
-        let mut rest = content;
-        while !rest.is_empty() {
-            let written = nix::unistd::write(&file, rest);
-            rest = &rest[written.map_err(|cause| Error::new(named("write"), cause))?..];
-        }
-        Ok(Self { file, length: content.len() })
+    /// There is no memory for it.
+    pub fn new(folder: &Path, content: &[u8]) -> Result<Self> {
+        Self::within(folder, content).or_else(|_| Self::of_memory(content))
+    }
+
+    fn within(folder: &Path, content: &[u8]) -> Result<Self> {
+        let flags = OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC;
+        let file = nix::fcntl::open(folder, flags, Mode::S_IRUSR | Mode::S_IWUSR);
+        let named = || format!("make a file without a name in {}", folder.display());
+        let file = file.map_err(|cause| Error::new(named(), cause))?;
+        fill(&file, content)?;
+        Ok(Self { file, length: content.len(), in_memory: disk::file_system(folder)?.in_memory })
+    }
+
+    fn of_memory(content: &[u8]) -> Result<Self> {
+        let file = memory::file(c"btu-message")
+            .map_err(|cause| Error::new("make a file in memory", cause))?;
+        fill(&file, content)?;
+        Ok(Self { file, length: content.len(), in_memory: true })
+    }
+
+    /// True of one on no disk (memfd, tmpfs, ramfs).
+    pub fn in_memory(&self) -> bool {
+        self.in_memory
     }
 
     /// One `sendfile` of its last `rest` bytes; returns how many were taken.
@@ -62,6 +83,17 @@ impl FiledMessage {
         let taken = unsafe { libc::sendfile(to, file, &raw mut from, rest) };
         usize::try_from(taken).map_err(|_| io::Error::last_os_error())
     }
+}
+
+/// Writes the whole content.
+fn fill(file: &OwnedFd, content: &[u8]) -> Result<()> {
+    let mut rest = content;
+    while !rest.is_empty() {
+        let written = nix::unistd::write(file, rest);
+        let named = || format!("write {} bytes of a message into a file", content.len());
+        rest = &rest[written.map_err(|cause| Error::new(named(), cause))?..];
+    }
+    Ok(())
 }
 
 /// Lets the kernel wake a reader for no less than `bytes`, but for the end of the stream (`SO_RCVLOWAT`).
@@ -95,20 +127,31 @@ mod tests {
     #[test]
     fn the_last_bytes_of_a_filed_message_are_sent() {
         let (near, mut far) = pair();
-        let message = FiledMessage::new(b"bits to the user").unwrap();
-        assert_eq!(message.send_last(near.as_fd(), 16).unwrap(), 16);
-        assert_eq!(message.send_last(near.as_fd(), 4).unwrap(), 4);
+        for folder in [&std::env::temp_dir(), Path::new("/proc")] {
+            let message = FiledMessage::new(folder, b"bits to the user").unwrap();
+            assert_eq!(message.send_last(near.as_fd(), 16).unwrap(), 16);
+            assert_eq!(message.send_last(near.as_fd(), 4).unwrap(), 4);
+        }
         near.shutdown(Shutdown::Write).unwrap();
         let mut came = String::new();
         far.read_to_string(&mut came).unwrap();
-        assert_eq!(came, "bits to the useruser");
+        assert_eq!(came, "bits to the useruser".repeat(2));
+    }
+
+    #[test]
+    fn a_message_is_in_memory_where_no_file_can_be_made_and_says_so() {
+        let filed = |folder: &Path| FiledMessage::new(folder, b"bits").unwrap().in_memory();
+        assert!(filed(Path::new("/proc")));
+        let folder = std::env::temp_dir();
+        assert_eq!(filed(&folder), disk::file_system(&folder).unwrap().in_memory);
     }
 
     #[test]
     fn a_peer_that_is_gone_ends_a_sendfile_with_an_error() {
         let (near, far) = pair();
         near.shutdown(Shutdown::Both).unwrap();
-        let outcome = FiledMessage::new(b"bits").unwrap().send_last(near.as_fd(), 4);
+        let message = FiledMessage::new(&std::env::temp_dir(), b"bits").unwrap();
+        let outcome = message.send_last(near.as_fd(), 4);
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
         drop(far);
     }

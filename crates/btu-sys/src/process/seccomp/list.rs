@@ -155,10 +155,6 @@ pub(super) const EVERYBODY: &[c_long] = &[
     libc::SYS_unlink,
 ];
 
-/// Besides, of who sends messages from a file in memory. Who starts programs has no such call: what is in such a
-/// file could be executed, whatever Landlock says of others.
-pub(super) const WORKER: &[c_long] = &[libc::SYS_memfd_create];
-
 /// To start, confine and end another process of this program.
 pub(super) const SUPERVISOR: &[c_long] = &[
     libc::SYS_capget,
