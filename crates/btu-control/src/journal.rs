@@ -16,9 +16,9 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
+use btu_core::journal::codec::StoredLine;
 use btu_core::journal::codec::TornLine;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// A result directory that this process writes to. Locked against a second writer.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ impl JournalDir {
     ///
     /// # Errors
     /// It is no result directory, another process writes to it, or a line is corrupted.
-    pub fn resume<R: DeserializeOwned>(path: &Path) -> Result<(Self, Stored<R>), JournalError> {
+    pub fn resume<R: StoredLine>(path: &Path) -> Result<(Self, Stored<R>), JournalError> {
         for file in [PLAN, HOSTS, SAMPLES] {
             if !path.join(file).is_file() {
                 return Err(JournalError::NotAResult { path: path.to_owned(), file });
@@ -274,7 +274,7 @@ fn write_line<R: Serialize>(file: &mut File, path: &Path, record: &R) -> Result<
 /// Reads a journal file and moves a torn last line to the file of torn ones beside it. It is safe
 /// there before it is cut off here: whoever is killed in between leaves it in both. Empty lines at the
 /// end are cut off, too: what is appended would make them empty lines in the middle.
-fn mend<R: DeserializeOwned>(
+fn mend<R: StoredLine>(
     dir: &Path,
     name: &str,
     file: &mut File,

@@ -12,6 +12,7 @@ mod mark;
 mod payload;
 mod ranges;
 mod segment;
+mod sequence;
 mod sign;
 #[cfg(test)]
 pub(crate) mod simulated;
@@ -39,6 +40,8 @@ pub use segment::Endpoint;
 pub use segment::Flags;
 pub use segment::Options;
 pub use segment::Segment;
+pub use sequence::SegmentPoint;
+pub use sequence::SequenceData;
 pub use sign::Event;
 pub use sign::Sign;
 pub use stream::Answer;
@@ -151,6 +154,7 @@ impl Places {
 const LONGEST: Nanos = Nanos::new(1 << 54);
 
 /// Both ends, in an order of their own.
+#[inline]
 fn pair(segment: &Segment) -> [Endpoint; 2] {
     let mut ends = [segment.from, segment.to];
     ends.sort_unstable();

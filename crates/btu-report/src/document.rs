@@ -13,10 +13,7 @@ use serde::Serialize;
 pub use clean::LONGEST_TEXT;
 pub use groups::*;
 pub use lines::*;
-pub(crate) use sequence::STRETCHES;
-pub(crate) use sequence::SegmentPoint;
 pub use sequence::SequenceChart;
-pub use sequence::SequenceData;
 
 pub(crate) use clean::Lines;
 pub(crate) use clean::harmless;

@@ -14,12 +14,12 @@ use btu_core::journal::Journal;
 use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::Lines;
+use btu_core::journal::codec::StoredLine;
 use btu_core::plan::Plan;
 use btu_core::plan::PlanError;
 use btu_core::sample::CaptureFile;
 use btu_core::sample::Flag;
 use btu_core::verb;
-use serde::de::DeserializeOwned;
 
 use crate::abreast;
 use crate::bundle::BundleError;
@@ -139,7 +139,7 @@ pub(crate) struct ReadVerb<P, L> {
 }
 
 /// Reads the journal of a verb; `stored` reads its plan.
-pub(crate) fn read_verb<P, L: DeserializeOwned>(
+pub(crate) fn read_verb<P, L: StoredLine>(
     files: &ResultFiles,
     mode: OpenMode,
     stored: impl Fn(&str, &str) -> Result<P, verb::PlanError>,
@@ -161,7 +161,7 @@ struct ReadLines<L> {
     salvaged: bool,
 }
 
-impl<L: DeserializeOwned> ReadLines<L> {
+impl<L: StoredLine> ReadLines<L> {
     fn of(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
         let samples = lines(files, "samples.jsonl", mode)?;
         let events = lines(files, "events.jsonl", mode)?;
@@ -234,7 +234,7 @@ pub(crate) fn hosts(files: &ResultFiles) -> Result<Disclosure, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Hosts { path, source })
 }
 
-fn lines<R: DeserializeOwned>(
+fn lines<R: StoredLine>(
     files: &ResultFiles,
     file: &str,
     mode: OpenMode,

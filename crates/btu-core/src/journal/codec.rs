@@ -8,6 +8,47 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::EventRecord;
+use super::Record;
+use crate::pingpong;
+use crate::traffic;
+
+/// One line of a journal file.
+///
+/// Its own implementation for each kind, so that the reading is compiled here, once and optimised, and not in
+/// every crate that reads journals.
+pub trait StoredLine: Sized {
+    /// A line without its newline as a record, or why it is none.
+    ///
+    /// # Errors
+    /// What is no JSON, or no such record, by place and cause.
+    fn parse(line: &[u8]) -> Result<Self, String>;
+}
+
+impl StoredLine for EventRecord {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
+impl StoredLine for Record {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
+impl StoredLine for pingpong::sample::Line {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
+impl StoredLine for traffic::sample::Line {
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        from_json(line)
+    }
+}
+
 /// What a journal file held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines<R> {
@@ -60,15 +101,14 @@ pub fn line<R: Serialize>(record: &R) -> Result<String, serde_json::Error> {
 ///
 /// # Errors
 /// The first corrupted line, with the number of valid lines after it.
-pub fn read<R: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<Lines<R>, CorruptedLine> {
+pub fn read<R: StoredLine>(file: &str, bytes: &[u8]) -> Result<Lines<R>, CorruptedLine> {
     let Split { whole, torn, end } = split(bytes);
     let mut records = Vec::with_capacity(whole.len());
     for (index, text) in whole.iter().enumerate() {
-        match parse(text) {
+        match R::parse(text) {
             Ok(record) => records.push(record),
             Err(cause) => {
-                let valid_after =
-                    whole[index + 1..].iter().filter(|l| parse::<R>(l).is_ok()).count();
+                let valid_after = whole[index + 1..].iter().filter(|l| R::parse(l).is_ok()).count();
                 return Err(CorruptedLine {
                     file: file.to_owned(),
                     line: index + 1,
@@ -82,11 +122,11 @@ pub fn read<R: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<Lines<R>, C
 }
 
 /// Reads every line that can be read, and names the others.
-pub fn salvage<R: DeserializeOwned>(bytes: &[u8]) -> Lines<R> {
+pub fn salvage<R: StoredLine>(bytes: &[u8]) -> Lines<R> {
     let Split { whole, torn, end } = split(bytes);
     let mut lines = Lines { records: Vec::new(), torn, unreadable: Vec::new(), end };
     for (index, text) in whole.iter().enumerate() {
-        match parse(text) {
+        match R::parse(text) {
             Ok(record) => lines.records.push(record),
             Err(_) => lines.unreadable.push(index + 1),
         }
@@ -128,8 +168,7 @@ fn without_empty_end(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// One line as a record, or why it is none.
-fn parse<R: DeserializeOwned>(line: &[u8]) -> Result<R, String> {
+fn from_json<R: DeserializeOwned>(line: &[u8]) -> Result<R, String> {
     serde_json::from_slice(line).map_err(|cause| cause.to_string())
 }
 

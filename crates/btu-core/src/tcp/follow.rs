@@ -174,6 +174,7 @@ impl Follower {
     }
 
     /// The nearest place to the last one that has this number: numbers wrap every 4 GiB.
+    #[inline]
     fn place(&self, number: u32) -> i64 {
         let low = u32::try_from(self.next.rem_euclid(1 << 32)).unwrap_or(0);
         let expected = self.stream.origin.wrapping_add(low);
@@ -263,6 +264,7 @@ impl Follower {
     }
 
     /// What is in flight, for round trips and timers.
+    #[inline]
     fn fly(&mut self, [start, end]: [i64; 2], at: Nanos, mark: Mark) {
         if end > self.next {
             let start = start.max(self.next);
@@ -319,6 +321,7 @@ impl Follower {
     }
 
     /// The last answer that the sender can have known at a time.
+    #[inline]
     fn known(&mut self, at: Nanos) -> Option<Known> {
         let reach = at.saturating_add(self.timer.tolerance().min(Nanos::from_micros(50)));
         while self.answers.len() > 1

@@ -29,6 +29,7 @@ pub(super) enum Unusable {
 type Read = Option<Result<Segment, Unusable>>;
 
 /// Reads the headers of a packet.
+#[inline]
 pub(super) fn segment(link_type: LinkType, packet: &Packet<'_>) -> Result<Segment, Unusable> {
     let Some((protocol, start)) = internet(link_type, packet.data) else {
         // Of a link layer that is not known nothing may have been kept.
@@ -114,6 +115,7 @@ impl Carried {
 }
 
 /// The protocol behind the link layer's header, and where it begins.
+#[inline]
 fn internet(link_type: LinkType, data: &[u8]) -> Option<(u16, usize)> {
     match link_type {
         LinkType::Ethernet => untagged(data, word(data, 12)?, 14),
@@ -126,6 +128,7 @@ fn internet(link_type: LinkType, data: &[u8]) -> Option<(u16, usize)> {
 }
 
 /// Steps over VLAN tags (IEEE 802.1Q, 802.1ad).
+#[inline]
 fn untagged(data: &[u8], mut protocol: u16, mut start: usize) -> Option<(u16, usize)> {
     while matches!(protocol, 0x8100 | 0x88a8 | 0x9100) {
         protocol = word(data, start + 2)?;
@@ -143,6 +146,7 @@ fn by_version(data: &[u8], start: usize) -> Option<(u16, usize)> {
 }
 
 /// RFC 791. A total length of zero is a super-packet beyond 64 KiB.
+#[inline]
 fn ipv4(data: &[u8], original: u32) -> Read {
     let carried = carried_by_ipv4(data)?;
     if carried.protocol != TCP {
@@ -163,6 +167,7 @@ fn ipv4(data: &[u8], original: u32) -> Read {
 }
 
 /// Who sent, and who was to get it.
+#[inline]
 fn addresses_v4(data: &[u8]) -> Option<[IpAddr; 2]> {
     let address = |at: usize| -> Option<IpAddr> {
         let four: [u8; 4] = data.get(at..at + 4)?.try_into().ok()?;
@@ -171,6 +176,7 @@ fn addresses_v4(data: &[u8]) -> Option<[IpAddr; 2]> {
     Some([address(12)?, address(16)?])
 }
 
+#[inline]
 fn carried_by_ipv4(data: &[u8]) -> Option<Carried> {
     let first = *data.first()?;
     let start = usize::from(first & 15) * 4;
@@ -228,6 +234,7 @@ fn carried_by_ipv6(data: &[u8]) -> Option<Carried> {
 }
 
 /// RFC 9293, 3.1; `length` is that of the segment with its header.
+#[inline]
 fn tcp(data: &[u8], length: u32, [from, to]: [IpAddr; 2]) -> Option<Segment> {
     let header = tcp_header(data)?;
     let payload = length.checked_sub(u32::try_from(header).ok()?)?;
@@ -252,6 +259,7 @@ fn tcp_header(data: &[u8]) -> Option<usize> {
 }
 
 /// RFC 9293, 3.2; RFC 7323; RFC 2018. What is cut off or wrong ends the list.
+#[inline]
 fn options(mut rest: &[u8]) -> Options {
     let mut found = Options::default();
     while let Some((&kind, after)) = rest.split_first() {

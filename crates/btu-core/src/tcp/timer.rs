@@ -41,6 +41,7 @@ impl Timer {
     }
 
     /// How long after its trigger a segment still counts as sent for it.
+    #[inline]
     pub(super) fn tolerance(&self) -> Nanos {
         let quarter = Nanos::new(self.smoothed.unwrap_or_default().count() / 4);
         quarter.max(Nanos::from_millis(2)).min(Nanos::from_millis(10))

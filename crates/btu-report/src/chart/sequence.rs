@@ -13,7 +13,7 @@ use super::svg::Anchor;
 use super::svg::Svg;
 use crate::document::ScaleKind;
 use crate::document::SequenceChart;
-use crate::document::SequenceData;
+use btu_core::tcp::SequenceData;
 
 /// The chart as an SVG element with its data behind it.
 pub(crate) fn sequence(chart: &SequenceChart, caption: &str) -> String {
@@ -216,8 +216,8 @@ mod tests {
     use btu_core::tcp::Mark;
 
     use super::*;
-    use crate::document::SegmentPoint;
     use crate::document::Table;
+    use btu_core::tcp::SegmentPoint;
 
     fn chart(windows: Vec<(i64, i64)>, why: &str) -> SequenceChart {
         let text = String::new;

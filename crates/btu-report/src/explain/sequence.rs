@@ -8,11 +8,10 @@ use super::connections::goodput;
 use super::connections::named;
 use crate::document::Block;
 use crate::document::Column;
-use crate::document::STRETCHES;
 use crate::document::SequenceChart;
-use crate::document::SequenceData;
 use crate::document::Table;
 use crate::number;
+use btu_core::tcp::SequenceData;
 
 /// One chart per connection with data, of the direction with most of it.
 pub(super) fn charts(explained: &Explained<'_>) -> Vec<Block> {
@@ -80,6 +79,8 @@ const fn points_in(stretches: u32) -> usize {
     18 * stretches as usize
 }
 
+/// Of a thinned chart: two for each pixel of a wide screen.
+const STRETCHES: u32 = 4_000;
 /// Below this a chart would show less than it hides.
 const FEWEST_STRETCHES: u32 = 125;
 
@@ -118,7 +119,7 @@ pub(crate) fn chart(
     stream: &Stream,
     congestion: &CongestionWindow,
 ) -> SequenceChart {
-    let data = SequenceData::of(stream, congestion);
+    let data = SequenceData::of(stream, &congestion.readings);
     SequenceChart { data, ..words(place, title, stream, congestion) }
 }
 

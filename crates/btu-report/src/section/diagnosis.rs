@@ -19,11 +19,11 @@ use crate::abreast;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
-use crate::document::SequenceData;
 use crate::document::Table;
 use crate::explain::sequence;
 use crate::explain::sequence::Detail;
 use crate::number;
+use btu_core::tcp::SequenceData;
 
 /// The second runs and their causes.
 #[derive(Debug)]

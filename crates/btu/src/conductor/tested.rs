@@ -23,11 +23,11 @@ use btu_control::message::TestOrder;
 use btu_core::cell::Role;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
+use btu_core::journal::codec::StoredLine;
 use btu_core::manifest::hex;
 use btu_core::units::Nanos;
 use btu_report::ResultFiles;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::Asking;
 use super::NamedAgent;
@@ -304,7 +304,7 @@ pub(crate) fn write(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(),
 
 /// The journal of a test that was cut off, with the reason as its last event; `None` where no run of it is
 /// kept. Nobody signed it: a host under test signs what is whole.
-pub(crate) fn cut<R: DeserializeOwned>(
+pub(crate) fn cut<R: StoredLine>(
     tested: &Tested<'_>,
     failure: &Failure,
     interrupt: &Interrupt,

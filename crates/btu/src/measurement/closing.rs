@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::journal::Journal;
+use btu_core::journal::codec::StoredLine;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use btu_report::Stored;
-use serde::de::DeserializeOwned;
 
 use crate::exit::Exit;
 use crate::exit::Failure;
@@ -121,15 +121,13 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
 }
 
 /// The journal in this directory, where its measurement came to its end: nothing is left to be measured.
-pub(crate) fn finished<L: DeserializeOwned>(
-    directory: &Path,
-) -> Result<Option<JournalDir>, Failure> {
+pub(crate) fn finished<L: StoredLine>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
     let (journal, stored) = JournalDir::resume::<L>(directory).map_err(journal_failure)?;
     Ok(stored.is_finished().then_some(journal))
 }
 
 /// The same where it was signed, too: nothing is left to do for the host that measured.
-pub(crate) fn done<L: DeserializeOwned>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
+pub(crate) fn done<L: StoredLine>(directory: &Path) -> Result<Option<JournalDir>, Failure> {
     Ok(finished::<L>(directory)?.filter(sign::is_signed))
 }
 

@@ -7,7 +7,7 @@ use btu_control::JournalDir;
 use btu_control::JournalError;
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
-use serde::de::DeserializeOwned;
+use btu_core::journal::codec::StoredLine;
 
 use super::first_part::same_agents;
 use super::first_part::same_host;
@@ -49,7 +49,7 @@ pub(crate) fn created(
 }
 
 /// A journal of another verb with the lines that it holds, on the hosts of its first part as they were.
-pub(crate) fn go_on<L: DeserializeOwned>(
+pub(crate) fn go_on<L: StoredLine>(
     directory: &Path,
     here: &Disclosure,
 ) -> Result<(JournalDir, Vec<L>), Failure> {

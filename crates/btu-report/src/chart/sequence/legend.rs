@@ -9,7 +9,7 @@ use super::signs::class_of;
 use super::signs::letter_of;
 use crate::chart::svg::Anchor;
 use crate::chart::svg::Svg;
-use crate::document::SequenceData;
+use btu_core::tcp::SequenceData;
 
 /// Two rows: the lines, then marks and letters, as far as they are there.
 pub(super) fn draw(svg: &mut Svg, data: &SequenceData) {

@@ -2,124 +2,30 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use btu_core::tcp::Mark;
-use btu_core::tcp::Sign;
+use btu_core::tcp::SequenceData;
 use miniz_oxide::deflate::compress_to_vec;
 
-use crate::document::SequenceData;
-
-/// The columns as text that `sequence.js` unpacks: lengths and differences, seven bits per byte, deflated.
+/// The columns as text that `sequence.js` unpacks: [`SequenceData::encoded`], deflated.
 pub(super) fn packed(data: &SequenceData) -> String {
-    let mut out = Vec::new();
-    let segments = &data.segments;
-    column(&mut out, segments.iter().map(|one| one.at));
-    column(&mut out, segments.iter().map(|one| one.from));
-    column(&mut out, segments.iter().map(|one| one.to - one.from));
-    column(
-        &mut out,
-        segments.iter().map(|one| place(&Mark::ALL, &one.mark) + PUSHED * i64::from(one.is_pushed)),
-    );
-    column(&mut out, segments.iter().map(|one| one.flight));
-    column(&mut out, data.answers.iter().map(|one| one.0));
-    column(&mut out, data.answers.iter().map(|one| one.1));
-    column(&mut out, data.answers.iter().map(|one| one.2.map_or(-1, |edge| edge - one.1)));
-    column(&mut out, data.sacks.iter().map(|one| one.0));
-    column(&mut out, data.sacks.iter().map(|one| one.1));
-    column(&mut out, data.sacks.iter().map(|one| one.2 - one.1));
-    column(&mut out, data.trips.iter().map(|one| one.0));
-    column(&mut out, data.trips.iter().map(|one| one.1));
-    column(&mut out, data.pauses.iter().map(|one| one.0));
-    column(&mut out, data.pauses.iter().map(|one| one.1 - one.0));
-    column(&mut out, data.pauses.iter().map(|one| i64::try_from(one.2).unwrap_or(0)));
-    column(&mut out, data.shut.iter().map(|one| one.0));
-    column(&mut out, data.shut.iter().map(|one| one.1 - one.0));
-    column(&mut out, data.windows.iter().map(|one| one.0));
-    column(&mut out, data.windows.iter().map(|one| one.1));
-    column(&mut out, data.signs.iter().map(|one| one.0));
-    column(&mut out, data.signs.iter().map(|one| one.1));
-    column(&mut out, data.signs.iter().map(|one| place(&Sign::ALL, &one.2)));
-    let text = BASE64_STANDARD.encode(compress_to_vec(&out, LEVEL));
+    let text = BASE64_STANDARD.encode(compress_to_vec(&data.encoded(), LEVEL));
     format!("<script type=\"application/octet-stream\">{text}</script>")
 }
 
-/// Place in the list of `sequence.js`.
-fn place<T: PartialEq>(all: &[T], one: &T) -> i64 {
-    let found = all.iter().position(|other| other == one).unwrap_or(0);
-    i64::try_from(found).unwrap_or(0)
-}
-
-/// Stands beside the mark.
-const PUSHED: i64 = 16;
 /// Of deflate (RFC 1951): higher ones take much longer for a few percent.
 const LEVEL: u8 = 6;
 
-fn column(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = i64>) {
-    varint(out, values.len() as u64);
-    let mut before = 0_i64;
-    for value in values {
-        let step = value.wrapping_sub(before);
-        varint(out, ((step << 1) ^ (step >> 63)).cast_unsigned());
-        before = value;
-    }
-}
-
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value > 127 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
-
 #[cfg(test)]
 mod tests {
+    use btu_core::tcp::Sign;
+
     use super::*;
-
-    /// The inverse, as `sequence.js` does it.
-    fn unpack(bytes: &[u8]) -> Vec<Vec<i64>> {
-        let mut rest = bytes.iter();
-        let mut number = || {
-            let (mut value, mut shift) = (0_u64, 0);
-            for byte in rest.by_ref() {
-                value |= u64::from(byte & 127) << shift;
-                shift += 7;
-                if *byte < 128 {
-                    return Some(value);
-                }
-            }
-            None
-        };
-        let mut found = Vec::new();
-        while let Some(length) = number() {
-            let mut value = 0;
-            let column = (0..length).map(|_| {
-                let step = number().unwrap();
-                value += (step >> 1).cast_signed() ^ -((step & 1).cast_signed());
-                value
-            });
-            found.push(column.collect());
-        }
-        found
-    }
-
-    #[test]
-    fn columns_are_packed_and_unpacked() {
-        let mut out = Vec::new();
-        let columns = [vec![0, 5, -7, 1 << 50, 3], vec![], vec![-1, 127, 128, 300]];
-        for values in &columns {
-            column(&mut out, values.iter().copied());
-        }
-        assert_eq!(unpack(&out), columns);
-    }
 
     #[test]
     fn a_page_says_what_the_script_finds() {
-        let signs = vec![(7, 9, Sign::Fin)];
-        let text = packed(&SequenceData { signs, ..SequenceData::default() });
+        let data = SequenceData { signs: vec![(7, 9, Sign::Fin)], ..SequenceData::default() };
+        let text = packed(&data);
         let inside = text.split(['>', '<']).nth(2).unwrap();
         let raw = BASE64_STANDARD.decode(inside).unwrap();
-        let found = unpack(&miniz_oxide::inflate::decompress_to_vec(&raw).unwrap());
-        assert_eq!(found.len(), 23);
-        assert_eq!(found[20..], [vec![7], vec![9], vec![1]]);
+        assert_eq!(miniz_oxide::inflate::decompress_to_vec(&raw).unwrap(), data.encoded());
     }
 }

@@ -8,8 +8,8 @@ use super::columns;
 use crate::chart::scale::Axis;
 use crate::chart::svg::Anchor;
 use crate::chart::svg::Svg;
-use crate::document::SegmentPoint;
-use crate::document::SequenceData;
+use btu_core::tcp::SegmentPoint;
+use btu_core::tcp::SequenceData;
 
 /// Its letter; none for what is simply sent.
 pub(super) const fn letter_of(mark: Mark) -> Option<&'static str> {

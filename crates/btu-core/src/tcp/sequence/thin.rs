@@ -1,18 +1,15 @@
 //! The same chart with fewer points: of each short stretch of time what reaches furthest is kept.
 
-use btu_core::tcp::Mark;
-use btu_core::tcp::Sign;
-
+use super::Mark;
 use super::SegmentPoint;
 use super::SequenceData;
-
-/// Stretches of time of a thinned chart: two for each pixel of a wide screen.
-pub(crate) const STRETCHES: u32 = 4_000;
+use super::Sign;
 
 impl SequenceData {
     /// Of each stretch of time and each kind of mark the first, the last, the lowest and the highest
     /// entry: a picture of all of it looks the same, and nothing in it is made up.
-    pub(crate) fn thinned(&self, stretches: u32) -> Self {
+    #[must_use]
+    pub fn thinned(&self, stretches: u32) -> Self {
         let step = (self.end() / i64::from(stretches.max(1))).max(1);
         Self {
             segments: segments(&self.segments, step),
@@ -83,7 +80,7 @@ mod tests {
             (0..1_000_000).map(|at| point(at * 1000, Mark::New)).collect();
         segments[555_555].mark = Mark::Timeout;
         let whole = SequenceData { segments, ..SequenceData::default() };
-        let thin = whole.thinned(STRETCHES);
+        let thin = whole.thinned(4_000);
         assert!(thin.segments.len() < 30_000, "{}", thin.segments.len());
         let marked = |data: &SequenceData| {
             data.segments
@@ -107,6 +104,6 @@ mod tests {
         let segments = (0..50).map(|at| point(at * 1_000_000, Mark::New)).collect();
         let trips = vec![(1, 5), (40_000_000, 9)];
         let whole = SequenceData { segments, trips, ..SequenceData::default() };
-        assert_eq!(whole.thinned(STRETCHES), whole);
+        assert_eq!(whole.thinned(4_000), whole);
     }
 }
