@@ -28,6 +28,7 @@ pub(super) const BENCH: Bench = Bench {
 
 const FOLDER: &str = "target/bench/budget";
 const CAPTURES: &str = "captures";
+const SAMPLES: &str = "samples.jsonl";
 const BUILD: Duration = Duration::from_mins(3);
 const QUICK: Duration = Duration::from_secs(90);
 const REPORT: Duration = Duration::from_secs(1);
@@ -108,23 +109,53 @@ fn quick(repo: &Repo, folder: &Path) -> Result<bool> {
     Ok(held("quick run", start.elapsed(), QUICK))
 }
 
+/// Of a journal whose cells were all normal, and of one with as many second runs as there can be.
 fn report(repo: &Repo, folder: &Path, times: u64) -> Result<bool> {
-    let journal = official(repo, folder)?;
-    let lines = fs::read_to_string(journal.join("samples.jsonl")).context("read the journal")?;
-    let megabytes = lines.len() / 1_000_000;
-    println!("journal: {} lines, {megabytes} MB", lines.lines().count());
+    let abnormal = official(repo, folder)?;
+    let normal = without_captures(&abnormal, folder)?;
+    let megabytes = megabytes_in(&abnormal.join(CAPTURES))?;
+    let captured = format!("with captures of {megabytes} MB");
     let mut good = true;
-    for format in ["text", "html"] {
-        let mut seconds = Vec::new();
-        for _ in 0..times.max(1) {
-            let start = Instant::now();
-            done(btu(repo).arg("report").arg(&journal).args(["--format", format]))?;
-            seconds.push(start.elapsed().as_secs_f64());
+    for (journal, what) in [(&normal, "without captures"), (&abnormal, captured.as_str())] {
+        for format in ["text", "html"] {
+            good &= rendered(repo, journal, &format!("report as {format} {what}"), format, times)?;
         }
-        let middle = Duration::from_secs_f64(median(&seconds).unwrap_or_default());
-        good &= held(&format!("report as {format}, median of {times}"), middle, REPORT);
     }
     Ok(good)
+}
+
+fn rendered(repo: &Repo, journal: &Path, what: &str, format: &str, times: u64) -> Result<bool> {
+    let mut seconds = Vec::new();
+    for _ in 0..times.max(1) {
+        let start = Instant::now();
+        done(btu(repo).arg("report").arg(journal).args(["--format", format]))?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let middle = Duration::from_secs_f64(median(&seconds).unwrap_or_default());
+    Ok(held(&format!("{what}, median of {times}"), middle, REPORT))
+}
+
+/// The same journal without its second runs.
+fn without_captures(journal: &Path, folder: &Path) -> Result<std::path::PathBuf> {
+    let normal = folder.join("normal");
+    fs::create_dir_all(&normal).context("create the journal")?;
+    for file in ["hosts.json", "events.jsonl", "plan.toml"] {
+        fs::copy(journal.join(file), normal.join(file)).with_context(|| format!("copy {file}"))?;
+    }
+    let lines = fs::read_to_string(journal.join(SAMPLES)).context("read the journal")?;
+    println!("journal: {} lines, {} MB", lines.lines().count(), lines.len() / 1_000_000);
+    let is_kept = |line: &&str| !line.contains("\"kind\":\"capture\"");
+    let kept: String = lines.split_inclusive('\n').filter(is_kept).collect();
+    fs::write(normal.join(SAMPLES), kept).context("write the journal")?;
+    Ok(normal)
+}
+
+fn megabytes_in(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).context("list the captures")? {
+        bytes += entry.and_then(|entry| entry.metadata()).context("look at a capture")?.len();
+    }
+    Ok(bytes / 1_000_000)
 }
 
 fn held(what: &str, took: Duration, bound: Duration) -> bool {
@@ -147,8 +178,8 @@ fn official(repo: &Repo, folder: &Path) -> Result<std::path::PathBuf> {
     fs::rename(seed.join(CAPTURES), whole.join(CAPTURES)).context("move the captures")?;
     let plan = btu(repo).args(["run", "--official", "--dry-run"]).output().context("run btu")?;
     fs::write(whole.join("plan.toml"), plan.stdout).context("write the plan")?;
-    let lines = fs::read_to_string(seed.join("samples.jsonl")).context("read the journal")?;
-    fs::write(whole.join("samples.jsonl"), repeated(&lines)?).context("write the journal")?;
+    let lines = fs::read_to_string(seed.join(SAMPLES)).context("read the journal")?;
+    fs::write(whole.join(SAMPLES), repeated(&lines)?).context("write the journal")?;
     Ok(whole)
 }
 

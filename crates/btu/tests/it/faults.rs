@@ -143,7 +143,10 @@ fn a_run_that_is_terminated_or_whose_terminal_is_gone_reports_what_it_has() {
     needs!();
     for (name, code) in [("TERM", 143), ("HUP", 129)] {
         let folder = tempfile::tempdir().unwrap();
-        let mut running = run(folder.path(), Cells::LONG).stdout(Stdio::null()).spawn().unwrap();
+        // Whoever started the tests may ignore it, as nohup does.
+        let asked = run(folder.path(), Cells::LONG);
+        let mut env = through("env", &["--default-signal=HUP"], &asked);
+        let mut running = env.current_dir(folder.path()).spawn().unwrap();
         let result = folder.path().join("result");
         wait_until(|| result.join("plan.toml").is_file());
         signal(running.id(), name);
@@ -153,15 +156,20 @@ fn a_run_that_is_terminated_or_whose_terminal_is_gone_reports_what_it_has() {
     }
 }
 
+/// What was asked, started by another program.
+fn through(starter: &str, options: &[&str], asked: &Command) -> Command {
+    let mut command = Command::new(starter);
+    command.args(options).arg(asked.get_program()).args(asked.get_args()).stdout(Stdio::null());
+    command.envs(asked.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
 #[test]
 fn a_run_that_nohup_started_outlives_its_terminal() {
     needs!();
     let folder = tempfile::tempdir().unwrap();
-    let asked = run(folder.path(), Cells::SHORT);
-    let mut command = Command::new("nohup");
-    command.arg(asked.get_program()).args(asked.get_args()).stdout(Stdio::null());
-    let set = asked.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    let mut running = command.envs(set).current_dir(folder.path()).spawn().unwrap();
+    let mut nohup = through("nohup", &[], &run(folder.path(), Cells::SHORT));
+    let mut running = nohup.current_dir(folder.path()).spawn().unwrap();
     let result = folder.path().join("result");
     wait_until(|| result.join("plan.toml").is_file());
     signal(running.id(), "HUP");
