@@ -61,8 +61,9 @@ impl FiledMessage {
     }
 
     fn of_memory(content: &[u8]) -> Result<Self> {
-        let file = memory::file(c"btu-message")
-            .map_err(|cause| Error::new("make a file in memory", cause))?;
+        let file = memory::file(c"btu-message").map_err(|cause| {
+            Error::new("make a file in memory (a confined agent can from Linux 6.3 on)", cause)
+        })?;
         fill(&file, content)?;
         Ok(Self { file, length: content.len(), in_memory: true })
     }

@@ -6,7 +6,8 @@ use super::Sign;
 
 impl SequenceData {
     /// Its 23 columns one behind the other: the length of each, then its values as differences from the one
-    /// before, zigzag, seven bits per byte, lowest first. Marks, signs and limits are their places in their lists.
+    /// before, zigzag, seven bits per byte, lowest first. Marks, signs and limits are their places in
+    /// their lists, and a segment with PSH has 16 more than its mark.
     pub fn encoded(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let segments = &self.segments;
@@ -50,6 +51,7 @@ fn place<T: PartialEq>(all: &[T], one: &T) -> i64 {
 
 /// Stands beside the mark.
 const PUSHED: i64 = 16;
+
 fn column(out: &mut Vec<u8>, values: impl ExactSizeIterator<Item = i64>) {
     varint(out, values.len() as u64);
     let mut before = 0_i64;
