@@ -39,6 +39,8 @@ pub use second::RunAgain;
 pub use second::SecondRun;
 pub use second::second_run;
 pub use second::second_runs;
+pub(crate) use summary::cpu_s_per_gb;
+pub(crate) use summary::writes_per_segment;
 
 /// Everything that a report shows, computed from one journal.
 #[derive(Clone, Debug, PartialEq)]

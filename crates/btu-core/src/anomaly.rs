@@ -10,6 +10,7 @@ mod blackbox_limited;
 mod clock_difference;
 mod dip;
 mod evidence;
+mod faster_loaded;
 mod few_units;
 mod foreign_cpu;
 mod moved_thread;
@@ -42,6 +43,7 @@ pub static RULES: &[Rule] = &[
     activity_outlier::RULE,
     blackbox_limited::RULE,
     clock_difference::RULE,
+    faster_loaded::RULE,
     few_units::RULE,
     foreign_cpu::RULE,
     moved_thread::RULE,

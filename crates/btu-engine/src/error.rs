@@ -79,7 +79,7 @@ impl EngineError {
     }
 
     /// A thread of this name panicked, and said this.
-    pub(crate) fn panicked(name: &str, said: &(dyn Any + Send)) -> Self {
+    pub fn panicked(name: &str, said: &(dyn Any + Send)) -> Self {
         let text = said.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| said.downcast_ref::<&str>().copied());
         let what = text.unwrap_or("no word of why").to_owned();

@@ -12,6 +12,7 @@ use clap::error::ContextValue;
 use clap::error::ErrorKind;
 
 use crate::exit::Failure;
+use crate::output::shown;
 
 /// BTU, "bits to the user": what this host really delivers to its applications over a network,
 /// while it is busy and while the network delays and drops packets.
@@ -30,7 +31,11 @@ impl Cli {
     /// The command line of this process.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let words: Vec<OsString> = std::env::args_os().collect();
-        Self::try_parse_from(&words).map_err(|error| with_verbs(error, &words))
+        Self::parse_words(&words)
+    }
+
+    fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
+        Self::try_parse_from(words).map_err(|error| with_bytes(with_verbs(error, words), words))
     }
 
     /// Runs the verb.
@@ -130,6 +135,34 @@ fn with_verbs(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
+/// Tells which word is refused for bytes that are no UTF-8: one that is still refused where it is the only one. Paths may
+/// have such bytes, and words of a command behind `--`.
+fn with_bytes(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.kind() != ErrorKind::InvalidUtf8 {
+        return error;
+    }
+    let lossy = |word: &OsString| OsString::from(word.to_string_lossy().into_owned());
+    let alone = |place: usize| -> Vec<OsString> {
+        let others = words.iter().enumerate();
+        others.map(|(at, word)| if at == place { word.clone() } else { lossy(word) }).collect()
+    };
+    let is_refused = |place: &usize| {
+        words[*place].to_str().is_none()
+            && Cli::try_parse_from(alone(*place))
+                .is_err_and(|error| error.kind() == ErrorKind::InvalidUtf8)
+    };
+    let refused = (1..words.len()).filter(is_refused);
+    let told = refused.map(|place| {
+        let word = shown(&words[place].to_string_lossy());
+        format!(
+            "word {place}, '{word}', is not UTF-8, which only paths need not be: write it in UTF-8"
+        )
+        .into()
+    });
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(told.collect()));
+    error
+}
+
 const AFTER: &str = "\
 Examples:
   btu run                                     the score of this machine, in 90 seconds
@@ -143,4 +176,4 @@ Examples:
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command
 line, plan or input, 3 the machine lacks something (see btu doctor), 4 an agent was lost, 5 results
-are not comparable, 6 a cell met its cap, 130 and 143 interrupted.";
+are not comparable, 6 a cell met its cap, 70 an internal error, 130 and 143 interrupted.";

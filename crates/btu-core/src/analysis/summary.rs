@@ -53,15 +53,16 @@ fn retransmissions(traffic: &[&CommSample]) -> Option<u64> {
     (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
-fn writes_per_segment(comm: &CommSample) -> Option<f64> {
+/// Write calls over segments with data, of all connections; `None` where no kernel told.
+pub(crate) fn writes_per_segment(comm: &CommSample) -> Option<f64> {
     let segments = |one: &ConnectionSample| one.sender.tcp_info.as_ref()?.data_segs_out;
     let calls: u64 = comm.connections.iter().map(|one| one.sender.calls).sum();
     let segments: u64 = comm.connections.iter().map(segments).sum::<Option<u64>>()?;
     (segments > 0).then(|| float(calls) / float(segments))
 }
 
-/// CPU time of one side's data threads over what they carried.
-fn cpu_s_per_gb(comm: &CommSample, of_side: fn(Role) -> bool) -> Option<f64> {
+/// CPU time of one side's data threads over what they carried, seconds per GB.
+pub(crate) fn cpu_s_per_gb(comm: &CommSample, of_side: fn(Role) -> bool) -> Option<f64> {
     let ends = comm.connections.iter().flat_map(|one| [&one.sender, &one.receiver]);
     let times: Vec<f64> = ends
         .filter(|end| of_side(end.role))

@@ -47,7 +47,8 @@ pub struct TableScore {
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub penalty_classic_percent_reason: Option<String>,
-    /// One entry per application, in order of appearance.
+    /// One entry per application, by message size: of one that the table does not say, that of the editions. Those
+    /// that nobody knows come last, in order of appearance.
     pub applications: Vec<ClassResult>,
     /// Arithmetic mean of the loaded cells' goodputs, Mb/s.
     pub goodput_am_mbps: Option<f64>,
@@ -133,6 +134,11 @@ pub fn score_table(text: &str) -> Result<TableScore, TableError> {
 
 fn from_score(result: &Score, cells: &[Figure], sizes: &BTreeMap<String, u64>) -> TableScore {
     let of_class = |class| class_result(class, sizes.get(&class.application).copied());
+    let mut applications: Vec<ClassResult> = result.applications.iter().map(of_class).collect();
+    // Stable: equal sizes, and those that nobody knows, stay as they appear.
+    applications.sort_by_key(|class| {
+        class.message_bytes.or_else(|| names::size_of(&class.name)).unwrap_or(u64::MAX)
+    });
     let loaded: Vec<f64> =
         cells.iter().filter(|cell| cell.activity != "none").map(|cell| cell.goodput_mbps).collect();
     let means = Means::of(&loaded);
@@ -145,7 +151,7 @@ fn from_score(result: &Score, cells: &[Figure], sizes: &BTreeMap<String, u64>) -
         penalty_percent_reason: because(result.slowdown, NO_SLOWDOWN),
         penalty_classic_percent: result.classic.percent(),
         penalty_classic_percent_reason: result.classic.reason(),
-        applications: result.applications.iter().map(of_class).collect(),
+        applications,
         goodput_am_mbps: means.map(|means| means.am),
         goodput_am_mbps_reason: because(means.as_ref(), NO_LOADED),
         goodput_gm_mbps: means.map(|means| means.gm),

@@ -11,6 +11,7 @@ pub(super) use frames::FRAMES_OF_A_TRIAL;
 pub(super) use frames::Frame;
 pub(super) use frames::lost;
 pub(super) use rfc6349::full_frame;
+pub(super) use rfc6349::too_small;
 pub(super) use rfc9004::MOST_FRAMES;
 
 use super::course::SoFar;

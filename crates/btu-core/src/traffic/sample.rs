@@ -170,6 +170,9 @@ pub struct FlowSample {
     pub curves: Curves,
 }
 
+/// What the cause of a cluster's failure holds where the fault is the program's.
+pub const INTERNAL_ERROR: &str = "internal error (please report it)";
+
 /// How the flow of a conversation waits.
 const ASKED: &str = "answers";
 /// What a full stream is called in a scenario.
@@ -308,6 +311,12 @@ impl RunSample {
         self.clusters
             .iter()
             .flat_map(|cluster| cluster.flows.iter().map(|flow| (cluster.name.as_str(), flow)))
+    }
+
+    /// True where a cluster failed for a fault of the program, not of path or hosts.
+    pub fn has_internal_error(&self) -> bool {
+        let mut causes = self.clusters.iter().filter_map(|cluster| cluster.failed.as_ref());
+        causes.any(|cause| cause.contains(INTERNAL_ERROR))
     }
 
     /// True where every flow came to its end.

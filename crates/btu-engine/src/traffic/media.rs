@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 
+use btu_core::traffic::Noticed;
 use btu_core::traffic::burst::Discipline;
 use btu_core::traffic::media;
 use btu_core::traffic::media::Media;
@@ -95,9 +96,10 @@ pub fn play(flow: MediaFlow) -> Result<FlowEnd, EngineError> {
         from.enter()?;
         Sending { socket: &near, sender, shared: &shared, is_alone }.run()
     };
+    let from_there = near.local_addr().map_err(EngineError::peer("name the sender"))?;
     let receive = || {
         to.enter()?;
-        Receiving { socket: &far, receiver, shared: &shared }.run()
+        Receiving { socket: &far, sender: from_there, receiver, shared: &shared }.run()
     };
     let (said, heard) = both(&shared.is_over, send, receive)?;
     Ok(together(&shared, said, &heard, [&near, &far]))
@@ -129,6 +131,8 @@ fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2
     let trace =
         Trace { duration, discipline: Discipline::Queue, blocks: said.blocks, ..Trace::default() };
     let [sender, receiver] = ends.map(Effective::of);
+    let mut noticed = media::noticed(&said.sender, &heard.receiver, duration);
+    noticed.extend((heard.strays > 0).then(|| strays(heard.strays)));
     FlowEnd {
         trace: trace.of_datagrams(&heard.arrived, LARGEST_DATAGRAM, said.sender.sent()),
         glances: Vec::new(),
@@ -138,9 +142,15 @@ fn together(shared: &Shared<'_>, said: Said, heard: &Heard, ends: [&UdpSocket; 2
         receiver,
         pace: said.pace,
         refused: said.refused,
-        noticed: media::noticed(&said.sender, &heard.receiver, duration),
+        noticed,
         cpu: Some([said.cpu, heard.cpu]),
     }
+}
+
+/// Datagrams of somebody else that came to the receiver, and numbers that nobody had sent.
+#[expect(clippy::cast_precision_loss, reason = "datagrams of one flow are far below 2^53")]
+fn strays(count: u64) -> Noticed {
+    Noticed { name: "stray datagrams", value: count as f64 }
 }
 
 /// From the last socket to the first packet, as for other flows.

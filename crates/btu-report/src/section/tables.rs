@@ -45,6 +45,7 @@ impl Section for Tables {
         let goodputs = matrix.activities.iter().map(|z| Block::Table(matrix.table(z, &GOODPUT)));
         blocks.extend(goodputs);
         blocks.extend(loaded.map(|z| Block::Table(matrix.table(z, &SLOWDOWN))));
+        blocks.extend(matrix.faster_than_idle().map(Block::paragraph));
         let times = matrix.activities.iter().map(|z| Block::Table(matrix.table(z, &TIME)));
         blocks.push(Block::details("Times of all cells", times.collect()));
         blocks.push(Block::details("All cells with their spread", vec![full(run.analysis)]));
@@ -128,6 +129,28 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// How many loaded cells carry more than the same cells idle, and of how many that is no chance.
+    fn faster_than_idle(&self) -> Option<String> {
+        let idle = ActivityName::none();
+        let loaded = self.cells.iter().filter(|summary| !summary.cell.activity.is_none());
+        let is_faster = |summary: &&CellSummary| {
+            let base = self.cell(summary.cell.case, &summary.cell.application, &idle);
+            base.is_some_and(|base| summary.goodput_mbps > base.goodput_mbps)
+        };
+        let all = loaded.clone().count();
+        let faster: Vec<&CellSummary> = loaded.filter(is_faster).collect();
+        let flagged =
+            |summary: &&&CellSummary| summary.flags.iter().any(|flag| flag.name == FASTER);
+        let sure = faster.iter().filter(flagged).count();
+        (!faster.is_empty()).then(|| {
+            let (count, verb) = (faster.len(), if faster.len() == 1 { "carries" } else { "carry" });
+            format!(
+                "{count} of the {all} loaded cells {verb} more than idle, {sure} of them beyond what \
+                 the passes vary by: flag {FASTER}, with what is seen of the reason."
+            )
+        })
+    }
+
     fn column(
         &self,
         application: &Application,
@@ -161,6 +184,9 @@ fn mean_row(
 pub(super) fn activity_title(activity: &ActivityName) -> String {
     if activity.is_none() { "idle host".to_owned() } else { format!("beside {activity}") }
 }
+
+/// The flag of a loaded cell that beats its baseline.
+const FASTER: &str = "faster-loaded";
 
 fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {

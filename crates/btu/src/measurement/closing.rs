@@ -20,6 +20,23 @@ use crate::output;
 use crate::report::warn;
 use crate::sign;
 
+/// What a measurement that came to its end holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holding {
+    /// All of it, whole.
+    Everything,
+    /// Less than all of it, for a fault of the program itself.
+    Faults,
+    /// Less than all of it.
+    Gaps,
+}
+
+impl From<bool> for Holding {
+    fn from(is_whole: bool) -> Self {
+        if is_whole { Self::Everything } else { Self::Gaps }
+    }
+}
+
 /// How a measurement came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -65,11 +82,15 @@ impl Closing<'_> {
         Ok(stored)
     }
 
-    /// The exit code, or why the measurement failed; `is_whole` where nothing that was measured has a fault.
-    pub(crate) fn exit(&self, directory: &Path, is_whole: bool) -> Result<Exit, Failure> {
+    /// The exit code, or why the measurement failed; `true` holds everything.
+    pub(crate) fn exit(
+        &self,
+        directory: &Path,
+        holding: impl Into<Holding>,
+    ) -> Result<Exit, Failure> {
         let again = format!("go on with: {}", again(self.verb, directory, &self.options));
         match &self.ending {
-            Ending::Complete => Ok(exit(directory, is_whole)),
+            Ending::Complete => Ok(exit(directory, holding)),
             Ending::EmulationMismatch(wrong) => Err(mismatch(wrong)),
             Ending::Interrupted => {
                 output::message(&format!("interrupted; {again}"));
@@ -94,14 +115,16 @@ pub(crate) fn again(verb: &str, directory: &Path, options: &str) -> String {
     format!("btu {verb} --resume {}{options}", shell_word(&directory.display().to_string()))
 }
 
-/// The exit code of a measurement that came to its end; `is_whole` where nothing in it has a fault.
-pub(crate) fn exit(directory: &Path, is_whole: bool) -> Exit {
-    if is_whole {
-        return Exit::Done;
-    }
+/// The exit code of a measurement that came to its end; `true` holds everything.
+pub(crate) fn exit(directory: &Path, holding: impl Into<Holding>) -> Exit {
+    let (what, exit) = match holding.into() {
+        Holding::Everything => return Exit::Done,
+        Holding::Faults => ("internal error, please report it", Exit::Internal),
+        Holding::Gaps => ("incomplete", Exit::Incomplete),
+    };
     let report = directory.join("report.html");
-    output::message(&format!("incomplete: what went wrong is in {}", report.display()));
-    Exit::Incomplete
+    output::message(&format!("{what}: what went wrong is in {}", report.display()));
+    exit
 }
 
 /// The files of what a journal holds, read back by `open`: where that fails, they stay as they were. Nobody signs
@@ -165,6 +188,13 @@ pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<
 mod tests {
     use super::*;
     use crate::agent::StateArgs;
+
+    #[test]
+    fn a_fault_of_the_program_has_an_exit_code_of_its_own() {
+        let exit = |holding: Holding| exit(Path::new("result"), holding);
+        assert_eq!(exit(true.into()), Exit::Done);
+        assert_eq!((exit(false.into()), exit(Holding::Faults)), (Exit::Incomplete, Exit::Internal));
+    }
 
     #[test]
     fn what_goes_on_is_said_as_a_shell_takes_it_with_where_agents_are_known() {

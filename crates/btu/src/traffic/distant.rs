@@ -7,6 +7,7 @@ mod clocks;
 mod patience;
 mod probe;
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -270,7 +271,7 @@ impl Course<'_> {
         let Order { linger, stall, .. } = *self.order;
         let (parties, flows) = (&self.peers.parties, &self.flows);
         let job = Job { parties, flows, linger, stall, cancel: Arc::clone(&self.over) };
-        let panicked = || EngineError::Refused("a traffic thread panicked".to_owned());
+        let panicked = |said: Box<dyn Any + Send>| EngineError::panicked("of traffic", &*said);
         thread::scope(|scope| {
             let job = &job;
             let carrying = scope.spawn(move || {
@@ -291,10 +292,10 @@ impl Course<'_> {
                 carrying.is_finished() && talking.iter().all(thread::ScopedJoinHandle::is_finished)
             });
             let join = |talk: thread::ScopedJoinHandle<'_, _>| {
-                talk.join().unwrap_or_else(|_| Err(panicked()))
+                talk.join().unwrap_or_else(|said| Err(panicked(said)))
             };
             let talks = talking.into_iter().map(join).collect();
-            (carrying.join().unwrap_or_else(|_| Err(panicked())), talks, care.lost)
+            (carrying.join().unwrap_or_else(|said| Err(panicked(said))), talks, care.lost)
         })
     }
 

@@ -8,7 +8,6 @@ use btu_control::message::TestOrder;
 use btu_core::cell::Role;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::sample::Line;
-use btu_core::traffic::sample::RunSample;
 use btu_core::units::Nanos;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -141,7 +140,7 @@ impl Elsewhere<'_> {
         let stored = StoredTraffic::open(files, OpenMode::Strict).map_err(Failure::unreadable)?;
         closing::show(&out, &stored, self.output.json)?;
         tested::ended(&stored.journal.events, &self.again(&out))?;
-        Ok(closing::exit(&out, stored.journal.runs().all(RunSample::is_complete)))
+        Ok(closing::exit(&out, finish::holding(&stored)))
     }
 
     /// What goes on with a measurement that is not at its end: its plan names the hosts.

@@ -13,6 +13,7 @@ use crate::measurement::Interrupt;
 use crate::measurement::closing;
 use crate::measurement::closing::Closing;
 use crate::measurement::closing::Ending;
+use crate::measurement::closing::Holding;
 use crate::sign;
 
 /// Closes a measurement, and says how it ended; the agents are known by what is in `state`.
@@ -25,14 +26,21 @@ pub(super) fn finish(
     let closing = Closing { options: state.again(), ..closing(ending, interrupt) };
     let stored = close(&closing, started)?;
     closing::show(started.journal.path(), &stored, args.json)?;
-    let is_whole = stored.journal.runs().all(RunSample::is_complete);
-    closing.exit(started.journal.path(), is_whole)
+    closing.exit(started.journal.path(), holding(&stored))
+}
+
+/// What the runs of a measurement hold.
+pub(super) fn holding(stored: &StoredTraffic) -> Holding {
+    if stored.journal.runs().any(RunSample::has_internal_error) {
+        return Holding::Faults;
+    }
+    stored.journal.runs().all(RunSample::is_complete).into()
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &OutputArgs, journal: &JournalDir) -> Result<Exit, Failure> {
     let stored = closing::show_again(journal, args.json, StoredTraffic::open, |_, _| Ok(()))?;
-    Ok(closing::exit(journal.path(), stored.journal.runs().all(RunSample::is_complete)))
+    Ok(closing::exit(journal.path(), holding(&stored)))
 }
 
 /// The journal and its files. Nothing is said here: whoever ordered the measurement reads its events.

@@ -1,5 +1,7 @@
 //! Every run of the plan, kept in the journal before the next one.
 
+use std::any::Any;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -53,6 +55,7 @@ use super::peers::now;
 use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::failed;
+use super::seen::guarded;
 use super::seen::is_sent_by;
 use super::seen::sample;
 use super::seen::seen;
@@ -259,9 +262,11 @@ impl Stage<'_> {
             let see = |watch: Watch| self.gauge.add(move || watch.read());
             let none = flows.is_empty();
             let ended = if none { Ok(JobEnd::default()) } else { engine::run_seen(&job, see) };
-            let panicked = || EngineError::Refused("a conversation panicked".to_owned());
-            let joined =
-                talks.into_iter().map(|talk| talk.join().unwrap_or_else(|_| Err(panicked())));
+            let panicked =
+                |said: Box<dyn Any + Send>| EngineError::panicked("of a conversation", &*said);
+            let joined = talks
+                .into_iter()
+                .map(|talk| talk.join().unwrap_or_else(|said| Err(panicked(said))));
             (ended, joined.collect())
         });
         sample(&cluster.name, cast.flows, ended, talks)
@@ -317,12 +322,20 @@ impl Stage<'_> {
             let threads: Vec<_> =
                 blocks.iter().map(|block| scope.spawn(|| self.block(block))).collect();
             let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-            joined.map(|ended| ended.unwrap_or(Went::Badly)).collect()
+            // Of a cluster it is caught there; what is left is a fault of the whole measurement.
+            joined.map(|ended| ended.unwrap_or_else(|said| resume_unwind(said))).collect()
         });
         if ended.contains(&Went::Badly) { Went::Badly } else { Went::Well }
     }
 
     fn cluster(&self, cluster: &Cluster) -> Went {
+        let sample = guarded(&cluster.name, || self.sampled(cluster));
+        let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+        if well { Went::Well } else { Went::Badly }
+    }
+
+    fn sampled(&self, cluster: &Cluster) -> ClusterSample {
         let until = Until {
             patience: self.plan.stall_ns,
             cancel: Arc::clone(self.interrupt.flag()),
@@ -342,9 +355,6 @@ impl Stage<'_> {
                 failed(&cluster.name, &EngineError::Refused(format!("{:#}", refused.cause)))
             }
         };
-        let sample = ClusterSample { began_ns, ..sample };
-        let well = sample.failed.is_none() && sample.flows.iter().all(|f| f.outcome.is_complete());
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
-        if well { Went::Well } else { Went::Badly }
+        ClusterSample { began_ns, ..sample }
     }
 }

@@ -1,6 +1,8 @@
 //! From what the engine saw of flows to what a sample says of them.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 
 use btu_core::cell::Role;
 use btu_core::traffic::analysis::figures::Figures;
@@ -11,6 +13,7 @@ use btu_core::traffic::sample::Agreement;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Curves;
 use btu_core::traffic::sample::FlowSample;
+use btu_core::traffic::sample::INTERNAL_ERROR;
 use btu_core::traffic::sample::SlowdownSample;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
@@ -38,8 +41,8 @@ pub(super) fn sample(
     ended: Result<JobEnd, EngineError>,
     talks: Vec<Result<Seen, EngineError>>,
 ) -> ClusterSample {
-    let mut failed = None;
-    let mut keep = |cause: EngineError| failed = Some(cause.sentence());
+    let mut causes = Vec::new();
+    let mut keep = |cause: EngineError| causes.push(told_of(&cause));
     let mut talked = Vec::new();
     for talk in talks {
         match talk {
@@ -65,7 +68,7 @@ pub(super) fn sample(
         receiver_cpu_ns: end.receiver_cpu.saturating_add(cpu(1)),
         sender_threads: u32::try_from(threads).unwrap_or(u32::MAX),
         flows: all.into_iter().map(|seen| seen.flow).collect(),
-        failed,
+        failed: (!causes.is_empty()).then(|| causes.join("; ")),
         began_ns: Nanos::ZERO,
         elapsed_ns: elapsed,
         clocks: Vec::new(),
@@ -86,9 +89,27 @@ fn slowdowns(all: &mut [Seen]) -> Vec<SlowdownSample> {
     told.filter(|one| !one.sizes.is_empty()).collect()
 }
 
+/// Why a cluster failed. A panic is a fault of the program, and is told as one.
+fn told_of(cause: &EngineError) -> String {
+    let sentence = cause.sentence();
+    match cause {
+        EngineError::Panicked { .. } => format!("{INTERNAL_ERROR}: {sentence}"),
+        _ => sentence,
+    }
+}
+
+/// What `work` makes of a cluster; where it panics, a cluster that failed.
+pub(super) fn guarded(name: &str, work: impl FnOnce() -> ClusterSample) -> ClusterSample {
+    // What it leaves half done is its own; what it shares is behind locks that are taken from whoever panicked.
+    let ended = catch_unwind(AssertUnwindSafe(work));
+    ended.unwrap_or_else(|said| {
+        failed(name, &EngineError::panicked(&format!("of cluster {name}"), &*said))
+    })
+}
+
 /// A cluster that could not be run.
 pub(super) fn failed(name: &str, cause: &EngineError) -> ClusterSample {
-    let failed = Some(cause.sentence());
+    let failed = Some(told_of(cause));
     ClusterSample { failed, ..sample(name, Vec::new(), Ok(JobEnd::default()), Vec::new()) }
 }
 
@@ -172,8 +193,10 @@ fn told(said: Said, (test, phase): (String, Option<Nanos>), end: FlowEnd) -> See
 
 #[cfg(test)]
 mod tests {
+    use btu_core::sample::HostSample;
     use btu_core::sample::Outcome;
     use btu_core::traffic::Transport;
+    use btu_core::traffic::sample::RunSample;
     use btu_core::traffic::trace::Read;
     use btu_core::traffic::trace::Trace;
     use btu_core::units::Bytes;
@@ -232,6 +255,40 @@ mod tests {
         compare_clocks(&mut cluster, &BTreeMap::new());
         let left: Vec<&str> = cluster.slowdowns.iter().map(|one| one.test.as_str()).collect();
         assert_eq!(left, ["a"]);
+    }
+
+    /// One of the two other causes is no fault of the program.
+    #[test]
+    fn a_panic_fails_its_cluster_as_a_fault_of_the_program_and_hides_no_other_cause() {
+        let run = |cluster: ClusterSample| RunSample { clusters: vec![cluster], ..run() };
+        let cluster = guarded("web", || panic!("index {} is out of bounds", 7));
+        let told = "internal error (please report it): thread of cluster web panicked: index 7 is out of bounds";
+        assert_eq!((cluster.name.as_str(), cluster.failed.as_deref()), ("web", Some(told)));
+        assert!(run(cluster).has_internal_error());
+        let refused = || Err(EngineError::Refused("no route".to_owned()));
+        let fault = Err(EngineError::panicked("of a conversation", &"why"));
+        let both = sample("c", Vec::new(), refused(), vec![fault]);
+        assert_eq!(
+            both.failed.as_ref().map(|causes| causes.matches("; no route").count()),
+            Some(1)
+        );
+        assert!(run(both).has_internal_error());
+        let only = guarded("c", || sample("c", Vec::new(), refused(), Vec::new()));
+        assert_eq!(only.failed.as_deref(), Some("no route"));
+        assert!(!run(only).has_internal_error());
+    }
+
+    fn run() -> RunSample {
+        RunSample {
+            cell: 1,
+            pass: 1,
+            started_at: String::new(),
+            clusters: Vec::new(),
+            probe: None,
+            emulation: Vec::new(),
+            host: HostSample::default(),
+            flags: Vec::new(),
+        }
     }
 
     fn said() -> Said {

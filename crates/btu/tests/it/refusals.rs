@@ -1,6 +1,8 @@
 //! Input that cannot mean what it says is refused with place, value and legal values, or a note says what it
 //! comes to: before anything runs.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::program::btu;
@@ -190,4 +192,25 @@ fn a_congestion_control_that_no_kernel_has_is_missing_before_anything_is_sent() 
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("tcp(congestion=nosuch): this kernel has no such"), "{said}");
     assert!(said.contains("it lists ") && !folder.path().join("out").exists(), "{said}");
+}
+
+/// Paths may have any bytes, and so may the words of a command: of several such words the one is named that is no path.
+#[test]
+fn a_word_that_is_not_utf_8_is_named_with_its_place() {
+    let words = |words: &[&[u8]]| {
+        let output = btu().args(words.iter().map(|word| OsStr::from_bytes(word))).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), told)
+    };
+    let named = |words_given: &[&[u8]], wanted: &str| {
+        let (code, told) = words(words_given);
+        let tip = format!("{wanted} is not UTF-8, which only paths need not be: write it in UTF-8");
+        assert!(code == Some(2) && told.contains(&tip), "{code:?} {told}");
+    };
+    named(&[b"list", b"a\xff"], "word 2, 'a\u{fffd}',");
+    named(&[b"run", b"--out", b"d\xfe", b"--cases", b"S\xffND"], "word 5, 'S\u{fffd}ND',");
+    named(&[b"run", b"--seed=\xff"], "word 2, '--seed=\u{fffd}',");
+    named(&[b"list", b"\x1b[2J\xff"], "word 2, '\u{fffd}[2J\u{fffd}',");
+    let (code, told) = words(&[b"report", b"\xff"]);
+    assert!(code == Some(2) && told.contains("No such file") && !told.contains("UTF-8"), "{told}");
 }

@@ -1,6 +1,12 @@
 //! The fatal errors of the paper: which overload ends a sender, when, and which does not. Times of the paper are a
 //! tenth or less here and rates ten times as high, sizes as they were.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -23,6 +29,8 @@ struct Ended {
     code: Option<i32>,
     said: String,
     flow: Value,
+    /// How long a thread that did nothing beside it was kept from a CPU.
+    held: Duration,
 }
 
 impl Ended {
@@ -34,17 +42,26 @@ impl Ended {
         std::fs::write(folder.path().join("a.toml"), text).unwrap();
         let mut command = btu();
         command.current_dir(folder.path()).args(["traffic", "a.toml"]).args(LINE);
-        let ended = command.args(["--seed", "3", "--out", "out", "--quiet"]).output().unwrap();
+        command.args(["--seed", "3", "--out", "out", "--quiet"]);
+        let (ended, held) = watched(|| command.output().unwrap());
         let errors = said(&ended);
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(folder.path().join("out/result.json").exists(), "{said}{errors}");
         let flow = read_json(&folder.path().join("out/result.json"))["flows"][0].clone();
-        Self { code: ended.status.code(), said, flow }
+        Self { code: ended.status.code(), said, flow, held }
     }
 
-    /// A run that met its limit by less than `most`: whoever is held up himself looks late and finds more.
-    fn in_time(transport: &str, sent: &str, most: f64) -> Self {
-        quick::undisturbed(|_| Self::of(transport, sent), |ended| ended.overflow().0 >= most)
+    /// A run that is not late, or else the last of several. A busy machine makes it late: a sender that looks late finds
+    /// more than its limit, and over a line that is held up more waits sooner.
+    fn in_time(transport: &str, sent: &str, is_late: impl Fn(&Self) -> bool) -> Self {
+        quick::undisturbed(|_| Self::of(transport, sent), is_late)
+    }
+
+    /// Why a late run says nothing of a machine that has CPUs to spare; `None` where this machine had them.
+    fn excuse(&self) -> Option<String> {
+        let is_busy = self.held >= Duration::from_millis(50);
+        is_busy
+            .then(|| format!("a thread waited {:?} for a CPU; {}", self.held, self.flow["ended"]))
     }
 
     fn number(&self, key: &str) -> f64 {
@@ -66,6 +83,26 @@ impl Ended {
     }
 }
 
+/// What `work` gives, and the time for which a thread of this process that wants a CPU each millisecond waited for one.
+fn watched<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let (turn, mut held) = (Duration::from_millis(1), Duration::ZERO);
+            while !is_over.load(Relaxed) {
+                let begun = Instant::now();
+                thread::park_timeout(turn);
+                // A timer may be late by as much on any machine.
+                held += begun.elapsed().saturating_sub(turn * 2);
+            }
+            held
+        });
+        let done = work();
+        is_over.store(true, Relaxed);
+        (done, watching.join().unwrap())
+    })
+}
+
 /// VBR of the paper (figure 9): 18.5 Mb/s over 1.7, of which 252 MB wait after 120 s; here 42 MB after a
 /// sixtieth of that.
 #[test]
@@ -74,11 +111,12 @@ fn more_unsent_data_than_the_limit_ends_the_sender_when_that_much_waits() {
     let sizes = "blocksize=clamp(exp(256258 B), 8 B, 1048586 B)";
     let sent =
         format!("burstq({sizes}, period=uniform(2 ms, 20 ms), duration=20 s, queue_limit=42 MB)");
-    let (limit, most) = (42e6, 45e6);
-    let ended = Ended::in_time("tcp(window=65536 B)", &sent, most);
-    let (waiting, at) = ended.overflow();
     // Somebody looks after each block, of 1 MB at the most.
-    assert!((limit..most).contains(&waiting), "{}", ended.flow);
+    let (limit, most) = (42e6, 45e6);
+    let is_late = |ended: &Ended| ended.overflow().0 >= most;
+    let ended = Ended::in_time("tcp(window=65536 B)", &sent, is_late);
+    let (waiting, at) = ended.overflow();
+    assert!(waiting >= limit, "{}", ended.flow);
     // Its load is that of its schedule, also where it was held up.
     let load = ended.number("arrived_bytes") / at / LOAD_BYTES_S;
     assert!(at >= 1.5 && load > 0.6, "{load}: {}", ended.flow);
@@ -88,6 +126,10 @@ fn more_unsent_data_than_the_limit_ends_the_sender_when_that_much_waits() {
     // Its rates are those of the time that it had, not of 20 s.
     let rate = ended.number("arrived_bytes") * 8.0 / at;
     assert!((ended.number("arrival_rate_bit_s") / rate - 1.0).abs() < 0.02, "{}", ended.flow);
+    match ended.excuse().filter(|_| is_late(&ended)) {
+        Some(busy) => skip!("machine too busy: {busy}"),
+        None => assert!(!is_late(&ended), "{}", ended.flow),
+    }
 }
 
 /// Bursts of 12500 B at 1.3 times what the line carries: a block that is due at t is finished at 1.3 t, so that of 1 s
@@ -99,16 +141,20 @@ fn a_block_that_is_not_finished_so_long_after_it_was_due_ends_the_sender() {
     let period_s = 4.525e-3;
     let sent = "burstq(blocksize=12500 B, period=4525 us, duration=20 s, block_timeout=500 ms)";
     let (limit, most) = (0.5, 0.6);
-    let ended = Ended::in_time("tcp(window=65536 B)", sent, most);
+    let is_late = |ended: &Ended| ended.overflow().0 >= most || ended.overflow().1 < 1.5;
+    let ended = Ended::in_time("tcp(window=65536 B)", sent, is_late);
     let (waited, at) = ended.overflow();
-    assert!((limit..most).contains(&waited), "{}", ended.flow);
-    // 1 - 1 / 1.3 of the time, less what buffers give.
-    assert!(at >= 1.5 && waited / at > 0.5 / 3.2, "{at}: {}", ended.flow);
+    // 1 - 1 / 1.3 of the time, less what buffers give; more where the line is held up.
+    assert!(waited >= limit && waited / at > 0.5 / 3.2, "{at}: {}", ended.flow);
     // The one that waited is the first that was not sent, and its time counts from when it was due: both are of one
     // look, told in milliseconds.
     let due = ended.number("blocks_sent") * period_s;
     assert!((at - due - waited).abs() < 0.002, "{at} {due} {waited}: {}", ended.flow);
     assert!(ended.number("delivered_bytes") <= MU_BYTES_S * 1.01 * at + HELD_BYTES);
+    match ended.excuse().filter(|_| is_late(&ended)) {
+        Some(busy) => skip!("machine too busy: {busy}"),
+        None => assert!(!is_late(&ended), "{}", ended.flow),
+    }
 }
 
 /// Ours, beside it: datagrams never wait for the line. As much of them is more than it carries, is lost there, and the

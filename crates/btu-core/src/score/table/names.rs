@@ -9,6 +9,14 @@ use crate::words::slip_of;
 /// The application classes of every edition (maly1996, section 4.2, eq. 2).
 pub(super) const APPLICATIONS: [&str; 5] = ["telnet", "ftp", "audio", "netscape", "video"];
 
+/// The message sizes of these, bytes.
+const SIZES: [u64; 5] = [100, 1024, 1250, 4096, 65_536];
+
+/// The message size of a class, where it is one of the editions'.
+pub(super) fn size_of(name: &str) -> Option<u64> {
+    APPLICATIONS.iter().zip(SIZES).find(|(known, _)| **known == name).map(|(_, size)| size)
+}
+
 /// The host activities of every edition.
 pub(super) const ACTIVITIES: [&str; 3] = ["cpu", "ftp", "io"];
 
@@ -114,6 +122,9 @@ mod tests {
             let applications: Vec<&str> =
                 plan.applications.iter().map(|a| a.name.as_str()).collect();
             assert_eq!(applications, APPLICATIONS, "{}", edition.name);
+            let sizes: Vec<u64> =
+                plan.applications.iter().map(|a| a.message_bytes.count()).collect();
+            assert_eq!(sizes, SIZES, "{}", edition.name);
             let activities: Vec<&str> = plan.activities.iter().map(ActivityName::as_str).collect();
             assert_eq!(activities, ACTIVITIES, "{}", edition.name);
         }

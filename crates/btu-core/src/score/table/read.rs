@@ -93,9 +93,10 @@ pub(super) fn table(text: &str) -> Result<Table, TableError> {
         object.refuse_others(TABLE_KEYS)?;
     }
     let bases = Bases::read(&object, is_result)?;
-    let Some(Value::Array(rows)) = object.map.get("cells") else {
+    if object.value("cells").is_none() {
         return Err(object.missing("cells", "write \"cells\": [{\"case\": \"SEND\", ...}]"));
-    };
+    }
+    let rows = object.list("cells")?;
     let sizes = sizes_of_result(&object)?;
     let mut reader = Reader {
         bases,

@@ -137,6 +137,9 @@ fn bad_documents_are_refused_with_their_place() {
         ("{\"cells\": [\n  }", "line 2, column 3: expected value"),
         ("[]", "the document: []: an object"),
         ("{}", "the document: cells is missing"),
+        (r#"{"cells": null}"#, "the document: cells is missing"),
+        (r#"{"cells": {}}"#, "cells: {}: a list [...] is expected"),
+        (r#"{"cells": "none"}"#, "cells: \"none\": a list [...] is expected"),
         (r#"{"cells": []}"#, "cells: 0 rows that count: at least one row"),
         (r#"{"cells": [5]}"#, "cells[0]: 5: an object"),
         (r#"{"activities": {"cpu": 1}, "cells": []}"#, "activities: {\"cpu\":1}: a list [...]"),
@@ -215,6 +218,27 @@ fn a_class_has_one_message_size_or_says_that_it_is_not_known() {
     assert_eq!(class.message_bytes, None);
     assert_eq!(class.message_bytes_reason.as_deref(), Some("the table does not say"));
     assert_eq!(class.btu_mbps_reason.as_deref(), Some("no loaded cells"));
+}
+
+#[test]
+fn classes_stand_in_order_of_their_message_size_and_unknown_ones_last() {
+    let row = |application: &str, more: &str| {
+        format!(
+            r#"{{"case": "SEND", "application": "{application}", "activity": "cpu", "goodput_mbps": 1, "slowdown": 2{more}}}"#
+        )
+    };
+    let rows = [
+        row("video", ""),
+        row("zeal", ""),
+        row("chat", r#", "message_bytes": 512"#),
+        row("audio", ""),
+        row("alone", ""),
+        row("telnet", r#", "message_bytes": 2000"#),
+        row("ftp", ""),
+    ];
+    let found = score_table(&table(&rows)).unwrap();
+    let names: Vec<&str> = found.applications.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, ["chat", "ftp", "audio", "telnet", "video", "zeal", "alone"]);
 }
 
 #[test]

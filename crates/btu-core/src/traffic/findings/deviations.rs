@@ -21,6 +21,7 @@ impl Findings {
         };
         found.extend(self.over_ipv6.then(|| OF_IPV6.to_owned()));
         found.extend(self.path_mtu.as_ref().and_then(of_path_mtu));
+        found.extend(self.path_mtu.as_ref().and_then(method::too_small));
         let of = |(frame, seconds): &(u32, f64)| format!("{seconds:.2} s with {frame} B");
         let shortened: Vec<String> = self.shortened.iter().map(of).collect();
         if !shortened.is_empty() {

@@ -54,7 +54,34 @@ fn next(seen: &SoFar<'_>) -> Option<Cell> {
     seen.until(mtu, 1)
         .or_else(|| seen.until(idle, 1))
         .or_else(|| throughput(seen, full_frame(path_mtu(seen).as_ref())))
-        .or_else(|| WINDOWS.iter().find_map(|share| transfer(seen, *share)))
+        .or_else(|| transfers(seen))
+}
+
+/// The transfers, where the path carries segments of any size that a socket takes.
+fn transfers(seen: &SoFar<'_>) -> Option<Cell> {
+    let is_too_small = path_mtu(seen).is_some_and(|found| too_small(&found).is_some());
+    if is_too_small {
+        return None;
+    }
+    WINDOWS.iter().find_map(|share| transfer(seen, *share))
+}
+
+/// Why no transfer is made on a path: no connection can be told to have segments that fit.
+pub(in crate::traffic) fn too_small(found: &PathMtuFigures) -> Option<String> {
+    let least = *MSS.start() + headers(found.over_ipv6);
+    let mtu = found.path_mtu.filter(|mtu| *mtu < least && *mtu < found.device)?;
+    Some(format!(
+        "no transfers: the path carries packets of {} B, and Linux has TCP segments of at least {} B \
+         (TCP_MAXSEG), in packets of {} B",
+        mtu.count(),
+        MSS.start().count(),
+        least.count()
+    ))
+}
+
+/// Headers of IP and TCP without options.
+fn headers(over_ipv6: bool) -> Bytes {
+    Bytes::new(if over_ipv6 { 60 } else { 40 })
 }
 
 /// The search for the path MTU: the time that RFC 8899 asks for, and less of it in a short course.
@@ -84,9 +111,8 @@ pub(in crate::traffic) fn full_frame(found: Option<&PathMtuFigures>) -> Frame {
 /// small as the path wants them, whether or not its routers say so.
 fn transport(window: u64, found: Option<&PathMtuFigures>) -> String {
     let smaller = found.and_then(|found| {
-        let headers = Bytes::new(if found.over_ipv6 { 60 } else { 40 });
         let mtu = found.path_mtu.filter(|mtu| *mtu < found.device)?;
-        Some(mtu.saturating_sub(headers).clamp(*MSS.start(), *MSS.end()))
+        Some(mtu.saturating_sub(headers(found.over_ipv6)).clamp(*MSS.start(), *MSS.end()))
     });
     match smaller {
         Some(segment) => format!("tcp(window={window} B, mss={} B)", segment.count()),

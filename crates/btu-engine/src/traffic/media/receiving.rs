@@ -23,6 +23,8 @@ use crate::traffic::pacer::now;
 /// A receiver with its socket.
 pub(super) struct Receiving<'a> {
     pub(super) socket: &'a UdpSocket,
+    /// The address of the sender: datagrams of others are no media.
+    pub(super) sender: SocketAddr,
     pub(super) receiver: Receiver,
     pub(super) shared: &'a Shared<'a>,
 }
@@ -30,25 +32,29 @@ pub(super) struct Receiving<'a> {
 /// What it leaves behind.
 pub(super) struct Heard {
     pub(super) receiver: Receiver,
-    /// Every datagram that came.
+    /// Every datagram of the sender that came.
     pub(super) arrived: Vec<Arrived>,
+    /// Datagrams that it did not send.
+    pub(super) strays: u64,
+    /// The address of the sender.
+    sender: SocketAddr,
     pub(super) cpu: Nanos,
 }
 
 impl Receiving<'_> {
     /// Reads until all came that was sent, or nothing more does.
     pub(super) fn run(self) -> Result<Heard, EngineError> {
-        let Self { socket, receiver, shared } = self;
+        let Self { socket, sender, receiver, shared } = self;
         let before = ThreadUse::now();
         let mut ready = Ready::new(1)?;
         ready.add_reader(socket, 0)?;
-        let mut heard = Heard { receiver, arrived: Vec::with_capacity(ROOM), cpu: Nanos::ZERO };
-        let (mut space, mut sender, mut last) = (vec![0; 1 << 16], None, Nanos::ZERO);
+        let mut heard = Heard::new(sender, receiver);
+        let (mut space, mut last) = (vec![0; 1 << 16], Nanos::ZERO);
         loop {
             let time = now().since(shared.begin);
             let wait = heard.receiver.due().since(time).min(LOOK);
             ready.wait(Some(wait.count())).map_err(EngineError::peer("wait"))?;
-            if heard.read(socket, shared, &mut space, &mut sender)? {
+            if heard.read(socket, shared, &mut space)? {
                 last = now().since(shared.begin);
             }
             let time = now().since(shared.begin);
@@ -71,47 +77,64 @@ impl Receiving<'_> {
 }
 
 impl Heard {
-    /// Reads what is there. Gives whether something was.
+    pub(super) fn new(sender: SocketAddr, receiver: Receiver) -> Self {
+        let arrived = Vec::with_capacity(ROOM);
+        Self { receiver, arrived, strays: 0, sender, cpu: Nanos::ZERO }
+    }
+
+    /// Reads what is there. Gives whether something of the sender's was.
     fn read(
         &mut self,
         socket: &UdpSocket,
         shared: &Shared<'_>,
         space: &mut [u8],
-        sender: &mut Option<SocketAddr>,
     ) -> Result<bool, EngineError> {
-        for read in 0..AT_ONCE {
+        let before = self.arrived.len();
+        for _ in 0..AT_ONCE {
             match socket.recv_from(space) {
-                Ok((count, from)) => {
-                    *sender = Some(from);
-                    self.came(socket, &space[..count], from, shared);
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => return Ok(read > 0),
+                Ok((count, from)) => self.came(socket, &space[..count], from, shared),
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => break,
                 // A signal, or a report that found nobody any more.
                 Err(cause) if is_passing(&cause) => {}
                 Err(cause) => return Err(EngineError::peer("receive")(cause)),
             }
         }
-        Ok(true)
+        Ok(self.arrived.len() > before)
     }
 
-    fn came(&mut self, socket: &UdpSocket, data: &[u8], from: SocketAddr, shared: &Shared<'_>) {
+    pub(super) fn came(
+        &mut self,
+        socket: &UdpSocket,
+        data: &[u8],
+        from: SocketAddr,
+        shared: &Shared<'_>,
+    ) {
         let at = now().since(shared.begin);
-        // Who sends something else is not the sender.
-        let Some(head) = Head::read(data) else { return };
+        // A number that was not sent yet would move the highest one, and all before it would be lost.
+        let is_sent = |head: &Head| head.number < shared.sent.load(Acquire);
+        let head = Head::read(data).filter(is_sent).filter(|_| is_same(from, self.sender));
+        let Some(head) = head else {
+            self.strays += 1;
+            return;
+        };
         let size = Bytes::new(to_count(data.len()));
         shared.moved.fetch_add(size.count(), Relaxed);
         self.arrived.push(Arrived { at, number: head.number, size });
         if let Some(report) = self.receiver.hear(at, &head) {
-            tell(socket, Some(from), &report, shared);
+            tell(socket, from, &report, shared);
         }
     }
 }
 
 /// A report that does not leave is a report that was lost.
-fn tell(socket: &UdpSocket, sender: Option<SocketAddr>, report: &Report, shared: &Shared<'_>) {
-    let Some(sender) = sender else { return };
+fn tell(socket: &UdpSocket, sender: SocketAddr, report: &Report, shared: &Shared<'_>) {
     let told = socket.send_to(&report.write(), sender).unwrap_or(0);
     shared.moved.fetch_add(to_count(told), Relaxed);
+}
+
+/// The same end of a path. Its scope has another number on each host.
+fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+    one.port() == other.port() && one.ip().to_canonical() == other.ip().to_canonical()
 }
 
 fn is_passing(cause: &io::Error) -> bool {

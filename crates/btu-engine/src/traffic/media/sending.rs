@@ -4,6 +4,7 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::Release;
 
 use btu_core::sample::Outcome;
 use btu_core::traffic::Pace;
@@ -126,12 +127,13 @@ impl Said {
         let length = due.size.len().clamp(head.len(), data.len());
         data[..head.len()].copy_from_slice(&head);
         let start = now().since(shared.begin);
+        // Before it leaves: the receiver believes no number that is not sent.
+        shared.sent.store(self.sender.sent(), Release);
         let sent = socket::send(socket.as_fd(), &data[..length]);
         if let Err(cause) = &sent {
             self.refused += 1;
             self.refusal = Some(cause.to_string());
         }
-        shared.sent.store(self.sender.sent(), Relaxed);
         shared.moved.fetch_add(to_count(sent.unwrap_or(0)), Relaxed);
         let size = Bytes::new(to_count(length));
         self.blocks.push(BlockRecord {

@@ -1,6 +1,7 @@
 //! Media over loopback.
 
 use std::net::Ipv4Addr;
+use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::cell::Role;
 use btu_core::sample::Outcome;
@@ -57,4 +58,65 @@ fn media_of_which_no_packet_left_are_no_complete_ones() {
     assert_eq!(said.outcome(), Outcome::Failed { reason });
     let some = Said { refused: said.refused - 1, ..said };
     assert_eq!(some.outcome(), Outcome::Complete);
+}
+
+/// A datagram of somebody else, and one whose number nobody has sent: both would make a loss of all before it.
+#[test]
+fn a_stray_datagram_moves_no_number_and_is_counted() {
+    let MediaFlow { media, cancel, moved, .. } = flow("webrtc()", Nanos::from_secs(1));
+    let shared = Shared {
+        begin: now(),
+        duration: Nanos::from_secs(1),
+        linger: Nanos::ZERO,
+        cancel: &cancel,
+        moved: &moved,
+        sent: AtomicU64::new(8),
+        is_over: AtomicBool::new(false),
+    };
+    let bound = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (near, far, other) = (bound(), bound(), bound());
+    let [sender, stranger] = [&near, &other].map(|end| end.local_addr().unwrap());
+    let mut heard = Heard::new(sender, media.receiver);
+    let packet =
+        |number| media::Head { number, kind: media::Kind::Speech, patience: Nanos::ZERO }.write();
+    for (number, from) in [(0, sender), (7, sender), (3, stranger), (8, sender), (1 << 40, sender)]
+    {
+        heard.came(&far, &packet(number), from, &shared);
+    }
+    heard.came(&far, b"no media", sender, &shared);
+    let report = heard.receiver.report(Nanos::from_secs(1)).unwrap();
+    assert_eq!((report.expected, report.received, heard.strays), (8, 2, 4));
+    let told: Vec<u64> = heard.arrived.iter().map(|one| one.number).collect();
+    assert_eq!(told, [0, 7]);
+}
+
+/// Whatever somebody else sends to the receiver: what was sent came, and the flow ends with its time.
+#[test]
+fn media_beside_a_stranger_lose_nothing_and_tell_of_him() {
+    let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let there = free.local_addr().unwrap();
+    drop(free);
+    let is_over = AtomicBool::new(false);
+    let end = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let head = media::Head {
+                number: 1 << 40,
+                kind: media::Kind::Speech,
+                patience: Nanos::from_secs(1),
+            };
+            while !is_over.load(Relaxed) {
+                let _ = stranger.send_to(&head.write(), there);
+                std::thread::yield_now();
+            }
+        });
+        let time = Nanos::from_millis(300);
+        let end = play(MediaFlow { address: there, ..flow("webrtc()", time) });
+        is_over.store(true, Relaxed);
+        end.unwrap()
+    });
+    let counts = end.trace.datagrams.unwrap();
+    assert_eq!((counts.received, counts.reordered), (counts.sent, 0));
+    let strays = end.noticed.iter().find(|one| one.name == "stray datagrams").unwrap();
+    assert!(strays.value >= 1.0);
 }

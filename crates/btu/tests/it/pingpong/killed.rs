@@ -65,6 +65,15 @@ impl Host {
         netlink.set_route(&route).unwrap();
     }
 
+    /// Packets that came to its link.
+    fn received(&self) -> u64 {
+        let read = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+        let text = self.network.inside(read).unwrap();
+        let counts =
+            text.lines().find_map(|line| line.trim().strip_prefix(self.device)?.strip_prefix(':'));
+        counts.and_then(|counts| counts.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+    }
+
     fn party(&self, role: Role, number: u8) -> Party {
         let place = Place { net: Some(Arc::clone(&self.network)), ..Place::here(role) };
         Party { place, address: address(number), sockets: Settings::default() }
@@ -92,10 +101,11 @@ fn hosts_of(pid: u32) -> Option<[Host; 2]> {
     Some([with("active0")?, with("test0")?])
 }
 
-/// A visit that outlasts the test, and its hosts once it is under way.
+/// A visit that outlasts the test, and its hosts once it is under way. Most visits of a point have so many exchanges and
+/// no more: those of 1 MiB take minutes.
 fn endless(folder: &TempDir) -> (Child, [Host; 2]) {
     let mut command = btu();
-    command.current_dir(folder.path()).args(["pingpong", "xdp", "--sizes", "64B", "--out", "out"]);
+    command.current_dir(folder.path()).args(["pingpong", "xdp", "--sizes", "1MiB", "--out", "out"]);
     command.args(["--rounds", "1", "--connections", "1", "--point-time", "300s"]);
     command.args(["--placement", "free", "--chasms", "off", "--reference", "off"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -104,11 +114,13 @@ fn endless(folder: &TempDir) -> (Child, [Host; 2]) {
     let mut hosts = None;
     wait_until(|| {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-        // Trying the connection also attaches programs, for a moment; the journal is begun after that.
+        // Trying the connection also attaches programs, for a moment, and so does making it: that takes a few frames,
+        // a visit takes thousands.
         let begun = std::fs::read_to_string(&journal)
             .is_ok_and(|text| text.contains("ping_pong_configuration"));
         hosts = begun.then(|| hosts_of(child.id())).flatten();
-        hosts.as_ref().is_some_and(|hosts| programs(hosts) == 2)
+        let is_visit = |hosts: &[Host; 2]| hosts.iter().all(|host| host.received() > 5_000);
+        hosts.as_ref().is_some_and(|hosts| is_visit(hosts) && programs(hosts) == 2)
     });
     (child, hosts.unwrap())
 }

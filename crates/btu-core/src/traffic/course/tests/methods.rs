@@ -219,17 +219,9 @@ fn t13_rfc_6349_measures_with_packets_that_the_path_carries_whole() {
 #[test]
 fn rfc_6349_asks_no_socket_for_what_none_has() {
     for (mtu, line, wanted) in
-        [(68, LINE, "mss=88 B"), (40_000, 1e13, "window=536870912 B, mss=32767 B")]
+        [(128, LINE, "mss=88 B"), (40_000, 1e13, "window=536870912 B, mss=32767 B")]
     {
-        let probes = [(mtu, true), (mtu + 1, false), (mtu + 1, false), (mtu + 1, false)];
-        let journal = journal_of(plan("rfc6349", Study::Method), &mut |next| {
-            let mut made = run(next, line);
-            if let Some(ProbeSample::PathMtu(sample)) = &mut made.probe {
-                sample.device_mtu_bytes = Bytes::new(65_535);
-                sample.probes = probed_sizes(&probes);
-            }
-            made
-        });
+        let journal = over_mtu(mtu, line);
         let transfers = journal.plan.cells.iter().filter(|cell| cell.group == Group::Transfer);
         let scenarios: Vec<&str> = transfers.map(|cell| cell.scenario.as_str()).collect();
         assert!(scenarios.iter().any(|text| text.contains(wanted)), "{scenarios:?}");
@@ -238,6 +230,37 @@ fn rfc_6349_asks_no_socket_for_what_none_has() {
             assert_eq!(read_toml("transfer", text, &words).map(|_| ()), Ok(()), "{text}");
         }
     }
+}
+
+/// No connection can be told to send what fits: it would wait for what never comes.
+#[test]
+fn rfc_6349_makes_no_transfer_where_no_segment_fits_and_says_so_with_the_bound() {
+    for (mtu, transfers) in [(68, 0), (127, 0), (128, 5)] {
+        let journal = over_mtu(mtu, LINE);
+        let of = |group| journal.plan.cells.iter().filter(|cell| cell.group == group).count();
+        assert!(of(Group::Throughput) > 1, "frames of the path are measured all the same");
+        assert_eq!(of(Group::Transfer), transfers, "{mtu}");
+        let course = journal.plan.course.as_ref().unwrap();
+        let told = Findings::of(&journal).deviations(course).join("; ");
+        let why = format!(
+            "no transfers: the path carries packets of {mtu} B, and Linux has TCP segments of at least 88 B \
+             (TCP_MAXSEG), in packets of 128 B"
+        );
+        assert_eq!(told.contains(&why), transfers == 0, "{told}");
+    }
+}
+
+/// A journal of RFC 6349 over a path of this MTU, whose device sends all that there is.
+fn over_mtu(mtu: u64, line: f64) -> Journal {
+    let probes = [(mtu, true), (mtu + 1, false), (mtu + 1, false), (mtu + 1, false)];
+    journal_of(plan("rfc6349", Study::Method), &mut |next| {
+        let mut made = run(next, line);
+        if let Some(ProbeSample::PathMtu(sample)) = &mut made.probe {
+            sample.device_mtu_bytes = Bytes::new(65_535);
+            sample.probes = probed_sizes(&probes);
+        }
+        made
+    })
 }
 
 /// The text has load adjustment B: another one is told.
