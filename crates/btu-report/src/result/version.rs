@@ -1,9 +1,9 @@
-//! The version of each kind of JSON document, and the keys that its minor versions added to a `result.json`.
+//! The version of each kind of JSON document, and what its minor versions added to a `result.json`.
 //!
-//! Semantic: added keys raise the minor version, keys that go or mean something else the major one.
+//! Semantic: added keys and rules raise the minor version, keys that go or mean something else the major one.
 
 /// Version of the shape of a run's `result.json`.
-pub const SCHEMA_VERSION: &str = "1.1.0";
+pub const SCHEMA_VERSION: &str = "1.2.0";
 /// Version of the shape of a ping-pong's `result.json`.
 pub const PINGPONG_SCHEMA_VERSION: &str = "1.4.0";
 /// Version of the shape of a traffic measurement's `result.json`.
@@ -42,6 +42,15 @@ static TRAFFIC: LaterKeys = LaterKeys(&[
     (2, "path_mtu"),
     (2, "receipts"),
 ]);
+
+/// The rules whose flags and remarks came after the first version of a run's result, each with the minor version that
+/// brought it.
+static LATER_RULES: &[(u32, &str)] = &[(2, "faster-loaded")];
+
+/// True for the name of a rule that a run's result of `minor` does not know.
+pub(crate) fn is_later_rule(minor: u32, name: &str) -> bool {
+    LATER_RULES.iter().any(|(since, rule)| *since > minor && *rule == name)
+}
 
 /// The minor version of a traffic result from which on a sheet has a line for each figure of which it has no value, too.
 pub(crate) const EVERY_LINE_SINCE: u32 = 1;
@@ -104,6 +113,12 @@ mod tests {
         let traffic = LaterKeys::of(Some("traffic"));
         assert!(!traffic.may_lack(0, "method"));
         assert!(traffic.may_lack(1, "receipts") && !traffic.may_lack(2, "receipts"));
+    }
+
+    #[test]
+    fn a_rule_is_later_than_the_versions_before_it_alone() {
+        assert!(is_later_rule(1, "faster-loaded") && !is_later_rule(2, "faster-loaded"));
+        assert!(!is_later_rule(0, "clock-difference"));
     }
 
     #[test]

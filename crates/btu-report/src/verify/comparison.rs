@@ -1,6 +1,8 @@
 //! A stored `result.json` beside the same computed again: where figures differ by more than another version of the program
 //! explains.
 
+mod earlier;
+
 use std::borrow::Cow;
 
 use btu_core::json;
@@ -8,7 +10,6 @@ use serde_json::Value;
 
 use super::Finding;
 use crate::files::ResultFiles;
-use crate::result::version::EVERY_LINE_SINCE;
 use crate::result::version::LaterKeys;
 use crate::result::version::REASON;
 use crate::result::version::is_of_earlier_major;
@@ -86,22 +87,12 @@ impl Allowed {
         }
     }
 
-    /// What is computed as a result of that time has it: a sheet had no line for what it had no value of.
+    /// What is computed as a result of that time has it.
     fn as_then<'a>(&self, stored: &Value, computed: &'a Value) -> Cow<'a, Value> {
-        let every_line = |(_, minor): (&LaterKeys, u32)| minor >= EVERY_LINE_SINCE;
-        let sheets = [&stored["sheet"], &computed["sheet"]].map(Value::as_array);
-        let [Some(theirs), Some(ours)] = sheets else { return Cow::Borrowed(computed) };
-        if self.lacks.is_none_or(every_line) {
-            return Cow::Borrowed(computed);
+        match self.lacks {
+            Some((_, minor)) => Cow::Owned(earlier::as_of(minor, stored, computed.clone())),
+            None => Cow::Borrowed(computed),
         }
-        let is_same = |a: &Value, b: &Value| ["of", "figure"].iter().all(|key| a[*key] == b[*key]);
-        let was_there = |line: &&Value| {
-            !line["value"].is_null() || theirs.iter().any(|stored| is_same(stored, line))
-        };
-        let lines: Vec<Value> = ours.iter().filter(was_there).cloned().collect();
-        let mut then = computed.clone();
-        then["sheet"] = Value::Array(lines);
-        Cow::Owned(then)
     }
 
     fn holds(&self, place: &str, key: &str, pair: [Option<&Value>; 2]) -> bool {
@@ -277,6 +268,23 @@ mod tests {
         assert!(!older(&invented).is_empty());
         let now = document("3.1.0", &[told("mu_bit_s", json!(2))]);
         assert_eq!(differing(&now, &computed), ["result.json: sheet"]);
+    }
+
+    /// What a rule says that came later is no figure that an earlier result hides.
+    #[test]
+    fn a_run_of_an_earlier_minor_version_lacks_what_later_rules_say_and_nothing_else() {
+        let document = |version: &str, rules: &[&str]| {
+            let remarks: Vec<Value> = rules.iter().map(|name| json!({"name": name})).collect();
+            json!({"schema_version": version, "cells": [{"flags": rules}], "remarks": remarks})
+        };
+        let computed = document("1.2.0", &["faster-loaded", "spread"]);
+        let places = ["result.json: cells[0].flags", "result.json: remarks"];
+        assert!(differing(&document("1.1.0", &["spread"]), &computed).is_empty());
+        assert_eq!(differing(&document("1.1.0", &[]), &computed), places);
+        assert_eq!(differing(&document("1.2.0", &["spread"]), &computed), places);
+        assert!(differing(&document("1.2.0", &["faster-loaded", "spread"]), &computed).is_empty());
+        let invented = document("1.1.0", &["faster-loaded", "spread"]);
+        assert_eq!(differing(&invented, &computed), places);
     }
 
     #[test]
