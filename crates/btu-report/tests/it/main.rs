@@ -13,6 +13,7 @@ mod damaged;
 #[path = "../../../../tests/dice.rs"]
 mod dice;
 mod explain;
+mod extract;
 mod fixture;
 mod formats;
 mod generator;
