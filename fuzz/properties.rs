@@ -47,6 +47,7 @@ use btu_core::plan::Choices;
 use btu_core::plan::Plan;
 use btu_core::plan::Vocabulary;
 use btu_core::sample::DirectionSample;
+use btu_core::tcp::SequenceData;
 use btu_core::traffic;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::Scenario;
@@ -69,9 +70,10 @@ pub(crate) struct Property {
 }
 
 /// Every parser of what others wrote.
-pub(crate) static PROPERTIES: [Property; 12] = [
+pub(crate) static PROPERTIES: [Property; 13] = [
     Property { name: "bundle", holds: bundle },
     Property { name: "capture", holds: capture },
+    Property { name: "chart", holds: chart },
     Property { name: "frame", holds: frame },
     Property { name: "invite", holds: invite },
     Property { name: "join", holds: join },
@@ -445,4 +447,12 @@ pub(crate) fn capture(bytes: &[u8]) {
     read.packets.iter().for_each(|packet| file.packet(packet));
     let again = file.finish();
     assert_eq!(capture::read(&again).expect("our own file").packets.len(), read.packets.len());
+}
+
+/// What the extract of a capture holds of a chart is read as far as it is one, and drawn.
+pub(crate) fn chart(bytes: &[u8]) {
+    let Some(data) = SequenceData::decoded(bytes) else { return };
+    assert!(data.thinned(125).segments.len() <= data.segments.len());
+    let again = SequenceData::decoded(&data.encoded());
+    assert!(again.as_ref() == Some(&data), "it reads back");
 }

@@ -190,12 +190,14 @@ impl JournalDir {
         append(&mut self.events, &self.path.join(EVENTS), event)
     }
 
-    /// Writes a whole file of the directory: a new one beside it, then a rename.
+    /// Writes a whole file of the directory or of a folder in it: a new one beside it, then a rename.
     ///
     /// # Errors
     /// The disk refuses; an older file of that name then stays as it was.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
-        let (target, fresh) = (self.path.join(name), self.path.join(format!(".{name}.new")));
+        let target = self.path.join(name);
+        let own = target.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = target.with_file_name(format!(".{own}.new"));
         let written = File::create(&fresh)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
             .and_then(|()| std::fs::rename(&fresh, &target));

@@ -34,6 +34,8 @@ pub use progress::is_settled;
 pub use progress::pass_composites;
 pub use progress::running_score;
 pub use progress::settled_cells;
+pub use second::Carried;
+pub use second::Chart;
 pub use second::Followed;
 pub use second::RunAgain;
 pub use second::SecondRun;

@@ -41,8 +41,10 @@ mod two_modes;
 mod unknown;
 mod worked;
 
+use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::Serialize;
 
 use crate::tcp::Connection;
@@ -139,7 +141,7 @@ pub struct Diagnosis {
 }
 
 /// How sure a diagnosis is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// One of several explanations.
@@ -151,14 +153,14 @@ pub enum Confidence {
 }
 
 /// A figure that a diagnosis used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// What it is.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How much.
     pub value: f64,
     /// Of what; empty for a count.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }
 
 /// What slowed a connection down, the strongest cause first; empty for a healthy one.
@@ -256,7 +258,7 @@ impl Confidence {
 
 impl Figure {
     const fn new(name: &'static str, value: f64, unit: &'static str) -> Self {
-        Self { name, value, unit }
+        Self { name: Cow::Borrowed(name), value, unit: Cow::Borrowed(unit) }
     }
 
     /// Of the time as the packets show it: the work of the ends may leave less of that to a cure.

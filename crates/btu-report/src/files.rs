@@ -6,7 +6,6 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::disclosure::Disclosure;
-use btu_core::manifest;
 use btu_core::sample::CaptureFile;
 
 use crate::bundle;
@@ -75,15 +74,14 @@ impl ResultFiles {
         hosts(self)
     }
 
-    /// BLAKE3 of a file of captured packets; `None` where it is not there, as in every bundle.
-    pub(crate) fn capture_hash(&self, path: &str) -> Option<String> {
+    /// A file of captured packets or the extract of one; `None` where it is not there, as in every bundle.
+    pub(crate) fn capture(&self, path: &str) -> Option<Vec<u8>> {
         let name = path.strip_prefix(CaptureFile::FOLDER)?.strip_prefix('/')?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "+_-.".contains(c);
         if name.starts_with('.') || !name.chars().all(plain) {
             return None;
         }
-        let content = std::fs::read(self.origin.join(CaptureFile::FOLDER).join(name)).ok()?;
-        Some(manifest::hash(&content))
+        std::fs::read(self.origin.join(CaptureFile::FOLDER).join(name)).ok()
     }
 
     /// A file that must be there.

@@ -7,6 +7,7 @@
 
 mod abreast;
 mod bundle;
+mod captures;
 mod chart;
 mod comparison;
 mod document;
@@ -29,6 +30,7 @@ pub use bundle::BundleError;
 pub use bundle::RESULT_FILES;
 pub use bundle::pack;
 pub use bundle::unpack;
+pub use captures::Captures;
 pub use comparison::ChangeResult;
 pub use comparison::ComparisonDocument;
 pub use comparison::ConditionResult;

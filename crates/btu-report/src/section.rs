@@ -29,6 +29,7 @@ use crate::format::named;
 use crate::result::host_line;
 use crate::result::moment;
 
+pub(crate) use diagnosis::details as chart_details;
 pub(crate) use disclosure::disclosed_hosts;
 
 /// A section of the report.

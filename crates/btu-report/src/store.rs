@@ -1,7 +1,5 @@
 //! A result's directory, read back into a journal.
 
-use std::io::Read;
-use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -17,12 +15,11 @@ use btu_core::journal::codec::Lines;
 use btu_core::journal::codec::StoredLine;
 use btu_core::plan::Plan;
 use btu_core::plan::PlanError;
-use btu_core::sample::CaptureFile;
 use btu_core::sample::Flag;
 use btu_core::verb;
 
-use crate::abreast;
 use crate::bundle::BundleError;
+use crate::captures::Captures;
 use crate::files::HOSTS;
 use crate::files::ResultFiles;
 
@@ -174,12 +171,8 @@ impl<L: StoredLine> ReadLines<L> {
 
 impl Opened {
     /// What the journal means, with the packets of the second runs that are still there.
-    pub fn analyse(&self) -> Analysis {
-        let again = RunAgain::of(&self.journal);
-        let judge = |content: &mut Vec<u8>, sample: &&_| {
-            again.judge(sample, |file| self.packets(file, content))
-        };
-        let second_runs = abreast::map_with(&again.samples, Vec::new, judge);
+    pub fn analyse(&self, captures: Captures) -> Analysis {
+        let second_runs = captures.second_runs(&self.directory, &RunAgain::of(&self.journal));
         Analysis { second_runs, ..self.analyse_without_packets() }
     }
 
@@ -194,32 +187,6 @@ impl Opened {
             analysis.not_rankable_reasons.push(reason);
         }
         analysis
-    }
-
-    /// The packets of a second run, if its file is what the journal says. They are read into `content`: fresh
-    /// memory for each file takes longer than the reading.
-    fn packets<'c>(
-        &self,
-        file: &CaptureFile,
-        content: &'c mut Vec<u8>,
-    ) -> Result<&'c [u8], String> {
-        let path = Path::new(&file.path);
-        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-        if !inside || !path.starts_with(CaptureFile::FOLDER) {
-            return Err(format!("{} is no place for a capture", file.path));
-        }
-        content.clear();
-        let opened = std::fs::File::open(self.directory.join(path));
-        let read = opened.and_then(|mut opened| opened.read_to_end(content));
-        read.map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::NotFound => format!("{} is gone", file.path),
-            _ => format!("read {}: {cause}", file.path),
-        })?;
-        if blake3::hash(content).to_hex().as_str() == file.blake3 {
-            Ok(content)
-        } else {
-            Err(format!("{} is not the file that was written: its BLAKE3 differs", file.path))
-        }
     }
 }
 

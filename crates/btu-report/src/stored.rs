@@ -6,6 +6,8 @@ use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
 use btu_core::sample::Flag;
 
+use crate::captures;
+use crate::captures::Captures;
 use crate::document::Block;
 use crate::document::Document;
 use crate::document::Level;
@@ -44,6 +46,11 @@ pub trait Stored: fmt::Debug {
     /// # Errors
     /// A figure has no form in JSON.
     fn figures(&self) -> serde_json::Result<serde_json::Value>;
+
+    /// Files for its directory that spare the next report the packets: their names and contents.
+    fn extracts(&self) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
+    }
 
     /// The report in the format of this name or file ending.
     ///
@@ -119,7 +126,7 @@ impl StoredRun {
     /// A file is missing, unreadable or damaged; in [`OpenMode::Salvage`] damaged lines are left out.
     pub fn open(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
         let opened = open_files(files, mode)?;
-        let analysis = opened.analyse();
+        let analysis = opened.analyse(Captures::Extracted);
         Ok(Self { journal: opened.journal, analysis, warnings: opened.warnings })
     }
 }
@@ -147,6 +154,10 @@ impl Stored for StoredRun {
 
     fn figures(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(crate::result::result(&self.journal, &self.analysis))
+    }
+
+    fn extracts(&self) -> Vec<(String, Vec<u8>)> {
+        captures::extracts(&self.journal, &self.analysis.second_runs)
     }
 
     /// Levels 1 and 2 without pictures.

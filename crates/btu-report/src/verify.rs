@@ -1,6 +1,7 @@
 //! Is a stored result what was measured? Every figure again from the samples, every hash, every
 //! signature.
 
+mod captures;
 mod comparison;
 mod figures;
 mod journal;

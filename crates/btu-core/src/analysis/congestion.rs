@@ -3,6 +3,11 @@
 //! A capture does not carry it. The sampler reads it on a clock that begins just before the first
 //! write; the first segment of that write is in the capture, at the sender's end or one way behind it.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::Serialize;
+
 use crate::sample::ConnectionSample;
 use crate::sample::Series;
 use crate::tcp::Stream;
@@ -10,18 +15,18 @@ use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// Readings of a congestion window, times since the connection's start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CongestionWindow {
     /// In order of time.
     pub readings: Vec<(Nanos, Bytes)>,
     /// Why there are none; empty where there are.
-    pub missing: &'static str,
+    pub missing: Cow<'static, str>,
 }
 
 impl CongestionWindow {
     /// None, and why.
     pub const fn missing(why: &'static str) -> Self {
-        Self { readings: Vec::new(), missing: why }
+        Self { readings: Vec::new(), missing: Cow::Borrowed(why) }
     }
 
     /// Of the connection of which `stream` carries the data.
@@ -38,7 +43,7 @@ impl CongestionWindow {
         let placed = |(at, segments): (Nanos, u64)| {
             (begin.saturating_add(at), Bytes::new(segments.saturating_mul(segment)))
         };
-        Self { readings: readings(series).map(placed).collect(), missing: "" }
+        Self { readings: readings(series).map(placed).collect(), missing: Cow::default() }
     }
 }
 
@@ -126,7 +131,7 @@ mod tests {
         let found = CongestionWindow::of(&stream(), &sample(2000));
         let wanted = [(18_800, 14_480), (28_800, 28_960), (43_800, 7_240)];
         let wanted = wanted.map(|(at, bytes)| (Nanos::from_micros(at), Bytes::new(bytes)));
-        assert_eq!((found.readings.as_slice(), found.missing), (&wanted[..], ""));
+        assert_eq!((found.readings.as_slice(), &*found.missing), (&wanted[..], ""));
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! What the second run of a cell says: its packets and its hosts, joined into diagnoses.
 
+mod beside;
+mod carried;
+mod extract;
+
 use super::CongestionWindow;
 use super::count;
 use crate::anomaly;
@@ -10,7 +14,6 @@ use crate::cell::Role;
 use crate::diagnosis::Covered;
 use crate::diagnosis::Diagnosis;
 use crate::diagnosis::Evidence;
-use crate::diagnosis::Repeat;
 use crate::diagnosis::diagnose;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -20,9 +23,14 @@ use crate::sample::CellSample;
 use crate::sample::ConnectionSample;
 use crate::sample::Flag;
 use crate::tcp;
+use crate::tcp::Detail;
 use crate::units::BitRate;
 use crate::units::Nanos;
 use crate::verdict;
+use beside::Beside;
+
+pub use carried::Carried;
+pub use carried::Chart;
 
 /// A cell that was run again, and why it may have behaved as it did.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,11 +61,26 @@ pub struct Followed {
     /// What hosts and emulator say.
     pub evidence: Evidence,
     /// What the packets say; `None` where it is not in the capture.
-    pub connection: Option<tcp::Connection>,
+    pub connection: Option<Carried>,
     /// What the sender's kernel said of its congestion window meanwhile.
     pub congestion: CongestionWindow,
     /// What slowed it down, the strongest cause first; empty for a healthy one.
     pub diagnoses: Vec<Diagnosis>,
+}
+
+impl SecondRun {
+    /// True where it is told by an extract, and nothing was followed.
+    pub fn is_recalled(&self) -> bool {
+        let mut charts =
+            self.connections.iter().filter_map(|one| Some(&one.connection.as_ref()?.chart));
+        charts.any(|chart| matches!(chart, Chart::Kept { .. }))
+    }
+
+    /// How much there is of the chart of each connection.
+    pub fn details(&self) -> Vec<Detail> {
+        let of = |one: &Followed| one.connection.as_ref().map(|carried| carried.chart.detail());
+        self.connections.iter().map(|one| of(one).unwrap_or(Detail::Whole)).collect()
+    }
 }
 
 /// The second runs of a journal. `packets` gives the content of a file, or why there is none.
@@ -101,9 +124,29 @@ impl<'j> RunAgain<'j> {
             Some(file) => packets(file),
             None => Err(sample.not_captured.clone()),
         };
+        self.beside(sample).followed(content)
+    }
+
+    /// What one of them says by its extract; `None` where that is damaged or was made of anything else.
+    pub fn recalled(&self, sample: &CaptureSample, extract: &[u8]) -> Option<SecondRun> {
+        extract::read(&self.beside(sample), extract)
+    }
+
+    /// The extract of one of them, its charts in these details, one for each connection. `None` where
+    /// there is nothing to keep: without packets, or where it would not read back as the same.
+    pub fn extract(
+        &self,
+        sample: &CaptureSample,
+        run: &SecondRun,
+        details: &[Detail],
+    ) -> Option<Vec<u8>> {
+        extract::write(&self.beside(sample), run, details)
+    }
+
+    fn beside<'s>(&self, sample: &'s CaptureSample) -> Beside<'s> {
         let scored = self.scored.iter().copied().filter(|run| run.cell == sample.run.cell);
         let scored: Vec<&CellSample> = scored.collect();
-        second_run(self.plan, sample, content, &scored, self.emulator_rate)
+        Beside::of(self.plan, sample, &scored, self.emulator_rate)
     }
 }
 
@@ -115,48 +158,7 @@ pub fn second_run(
     scored: &[&CellSample],
     emulator_rate: Option<BitRate>,
 ) -> SecondRun {
-    let read = packets.and_then(|bytes| Seen::read(bytes.as_ref()));
-    let comm = sample.run.comm.as_ref();
-    let samples = comm.map_or(&[][..], |comm| &comm.connections);
-    let (mut seen, no_packets) = match read {
-        Ok(seen) => (seen, String::new()),
-        Err(why) => (Seen::default(), why),
-    };
-    let limits = limits_of_black_boxes(plan, sample, emulator_rate);
-    let claimed = seen.claimed(samples);
-    let follow = |((number, one), connection): ((_, &ConnectionSample), Option<_>)| {
-        let abnormal = sample.why.iter().map(|flag| flag.detail.clone()).collect();
-        let blackbox = limits.clone();
-        let observed = Evidence::of_run(sample, number);
-        let covered = connection.as_ref().and_then(|found| seen.covered(found, observed.elapsed));
-        let repeats = scored.iter().filter_map(|run| Repeat::of(run)).collect();
-        let lost_packets = seen.lost;
-        let known = Evidence { repeats, ..observed };
-        let evidence = Evidence { blackbox, abnormal, lost_packets, covered, ..known };
-        let diagnoses = connection.as_ref().map(|found| of_data(found, &evidence));
-        let congestion = connection.as_ref().map(|found| match covered {
-            Some(_) => CongestionWindow::missing(CUT),
-            None => CongestionWindow::of(found.streams()[0], one),
-        });
-        Followed {
-            peer: one.peer,
-            direction: one.direction,
-            evidence,
-            connection,
-            congestion: congestion.unwrap_or_default(),
-            diagnoses: diagnoses.unwrap_or_default(),
-        }
-    };
-    let connections = samples.iter().enumerate().zip(claimed).map(follow).collect();
-    SecondRun {
-        cell: sample.run.cell.clone(),
-        why: sample.why.clone(),
-        goodput_mbps: comm.and_then(|comm| comm.bytes.per(comm.elapsed_ns)).map(BitRate::mbps),
-        file: sample.file.clone(),
-        no_packets,
-        missing: seen.missing,
-        connections,
-    }
+    Beside::of(plan, sample, scored, emulator_rate).followed(packets)
 }
 
 /// The causes of the direction that carried the data: what the other end answers is a few bytes.
@@ -174,9 +176,6 @@ fn limits_of_black_boxes(
     let run = count::of_one(plan, &sample.run, emulator_rate);
     run.map(|run| anomaly::limits_of_black_boxes(&run)).unwrap_or_default()
 }
-
-/// The bytes before the first write cannot be told from those behind the end of the capture.
-const CUT: &str = "not available: the capture ends before the run does";
 
 /// The connections of a capture that nobody has claimed yet.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! What hosts and emulator say beside a capture, where somebody measured it.
 
+use serde::Deserialize;
 use serde::Serialize;
 
 use super::Confidence;
@@ -50,7 +51,7 @@ pub struct Evidence {
 }
 
 /// The part of a run that its capture holds, from the connection's begin on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
     /// Until the capture ends.
     pub held: Nanos,

@@ -62,6 +62,12 @@ impl Connection {
         }
     }
 
+    /// The direction with more payload alone.
+    pub fn into_carrier(self) -> Stream {
+        let is_down = self.down.counts.payload_bytes > self.up.counts.payload_bytes;
+        if is_down { self.down } else { self.up }
+    }
+
     /// Round trip of the whole path: by the handshake, else by the smallest of data.
     pub fn round_trip(&self) -> Option<Nanos> {
         let least = |stream: &Stream| stream.round_trips.iter().map(|trip| trip.time).min();

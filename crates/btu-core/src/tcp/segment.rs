@@ -3,7 +3,9 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::net::Ipv4Addr;
+use std::net::SocketAddr;
 
+use serde::Deserialize;
 use serde::Serialize;
 
 use crate::units::Nanos;
@@ -142,5 +144,13 @@ impl fmt::Display for Endpoint {
 impl Serialize for Endpoint {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Endpoint {
+    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(input)?;
+        let found: SocketAddr = text.parse().map_err(serde::de::Error::custom)?;
+        Ok(Self { address: found.ip(), port: found.port() })
     }
 }

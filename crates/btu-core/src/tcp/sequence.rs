@@ -1,5 +1,6 @@
 //! What a time-sequence chart of one direction draws, and the same with fewer points.
 
+mod detail;
 mod encoded;
 mod thin;
 
@@ -10,6 +11,8 @@ use super::Sign;
 use super::Stream;
 use crate::units::Bytes;
 use crate::units::Nanos;
+
+pub use detail::Detail;
 
 /// Columns over time; times are nanoseconds since the connection's start, places bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What was found about one direction of a connection: marks, counts, waits, round trips.
 
+use serde::Deserialize;
 use serde::Serialize;
 
 use super::mark::Mark;
@@ -66,7 +67,7 @@ pub struct Offer {
 }
 
 /// How much of everything; what receivers send is counted where it answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Segments, with and without payload.
     pub segments: u64,
@@ -215,7 +216,7 @@ pub(crate) fn total(times: impl Iterator<Item = Nanos>) -> Nanos {
 }
 
 /// What kept a sender from sending more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// It had nothing to send.

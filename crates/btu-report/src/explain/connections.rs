@@ -2,7 +2,7 @@
 
 use btu_core::diagnosis::Diagnosis;
 use btu_core::tcp::Connection;
-use btu_core::tcp::Stream;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::Explained;
@@ -42,7 +42,7 @@ fn sentence(found: &Diagnosis) -> String {
     let figures: Vec<String> = found
         .figures
         .iter()
-        .map(|one| format!("{} {}", one.name, number::measured(one.value, one.unit)))
+        .map(|one| format!("{} {}", one.name, number::measured(one.value, &one.unit)))
         .collect();
     format!(
         "{} (confidence {}, {} % of the time, from {}): {}. Evidence: {}. Try: {}.",
@@ -108,7 +108,7 @@ fn row(explained: &Explained<'_>, place: usize) -> Vec<String> {
     vec![
         named(place, connection),
         number::figure(connection.length.seconds()),
-        number::figure_or_none(goodput(most)),
+        number::figure_or_none(goodput(most.counts.new_bytes, most.active())),
         number::figure_or_none(connection.round_trip().map(Nanos::millis)),
         most.counts.retransmissions.to_string(),
         found.to_owned(),
@@ -122,7 +122,6 @@ pub(super) fn named(place: usize, connection: &Connection) -> String {
 }
 
 /// New bytes over the time from the first to the last of them.
-pub(super) fn goodput(stream: &Stream) -> Option<f64> {
-    let rate = btu_core::units::Bytes::new(stream.counts.new_bytes).per(stream.active())?;
-    Some(rate.mbps())
+pub(super) fn goodput(new_bytes: u64, active: Nanos) -> Option<f64> {
+    Some(Bytes::new(new_bytes).per(active)?.mbps())
 }

@@ -1,7 +1,9 @@
 //! The time-sequence chart of each connection that is shown.
 
 use btu_core::analysis::CongestionWindow;
-use btu_core::tcp::Stream;
+use btu_core::tcp::Detail;
+use btu_core::tcp::Outline;
+use btu_core::tcp::Pause;
 
 use super::Explained;
 use super::connections::goodput;
@@ -16,34 +18,27 @@ use btu_core::tcp::SequenceData;
 /// One chart per connection with data, of the direction with most of it.
 pub(super) fn charts(explained: &Explained<'_>) -> Vec<Block> {
     let stream = |place: &usize| explained.analysis.connections[*place].streams()[0];
-    let points: Vec<usize> =
-        explained.shown.iter().map(|place| SequenceData::points_of(stream(place))).collect();
+    let outlines: Vec<Outline> =
+        explained.shown.iter().map(|place| Outline::of(stream(place))).collect();
+    let points: Vec<usize> = outlines.iter().map(|outline| outline.points).collect();
     let details = details(&points, MOST_POINTS_ASKED_FOR);
-    let charts = explained.shown.iter().zip(details).flat_map(|(place, detail)| {
+    let each = explained.shown.iter().zip(&outlines).zip(details);
+    let charts = each.flat_map(|((place, outline), detail)| {
         let title =
             format!("Connection {}", named(*place, &explained.analysis.connections[*place]));
-        let chart = || chart(*place, title, stream(place), &NOT_CARRIED).of(detail);
-        let thinned = thinned(stream(place), detail).map(|said| {
+        let chart = || {
+            let data = SequenceData::of(stream(place), &[]).in_detail(detail);
+            SequenceChart { data, ..words(*place, title, outline, &NOT_CARRIED) }
+        };
+        let thinned = thinned(outline, detail).map(|said| {
             let alone = format!("--connection {} alone draws more of it.", place + 1);
             Block::paragraph(format!("{said} {alone}"))
         });
-        let has_data = stream(place).has_data();
-        let blocks = has_data.then(|| [thinned, Some(Block::Sequence(Box::new(chart())))]);
+        let blocks =
+            outline.has_data().then(|| [thinned, Some(Block::Sequence(Box::new(chart())))]);
         blocks.into_iter().flatten().flatten()
     });
     charts.collect()
-}
-
-/// How much of a direction a page carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Of each of so many stretches of time what reaches furthest.
-    Thinned {
-        /// How many.
-        stretches: u32,
-    },
-    /// Every point.
-    Whole,
 }
 
 /// How much of each chart a page carries that may have `most` points, by how many each chart has: none
@@ -68,7 +63,7 @@ pub(crate) fn details(points: &[usize], most: usize) -> Vec<Detail> {
 /// The finest stretches in which all of these charts fit, thinned.
 fn stretches(points: &[usize], most: usize) -> u32 {
     let sum = |stretches| points.iter().map(|one| (*one).min(points_in(stretches))).sum::<usize>();
-    let halved = std::iter::successors(Some(STRETCHES), |stretches| Some(stretches / 2));
+    let halved = std::iter::successors(Some(Detail::FINEST), |stretches| Some(stretches / 2));
     let mut rough = halved.take_while(|stretches| *stretches >= FEWEST_STRETCHES);
     rough.find(|stretches| sum(*stretches) <= most).unwrap_or(FEWEST_STRETCHES)
 }
@@ -79,30 +74,17 @@ const fn points_in(stretches: u32) -> usize {
     18 * stretches as usize
 }
 
-/// Of a thinned chart: two for each pixel of a wide screen.
-const STRETCHES: u32 = 4_000;
 /// Below this a chart would show less than it hides.
 const FEWEST_STRETCHES: u32 = 125;
 
 /// What a reader must know of a chart that is not whole.
-pub(crate) fn thinned(stream: &Stream, detail: Detail) -> Option<String> {
+pub(crate) fn thinned(outline: &Outline, detail: Detail) -> Option<String> {
     let Detail::Thinned { stretches } = detail else { return None };
     Some(format!(
         "The chart is thinned: of {} points it holds, for each of {stretches} stretches of time and each \
          kind of mark, the first, the last, the lowest and the highest. Counts and causes are of all of them.",
-        SequenceData::points_of(stream)
+        outline.points
     ))
-}
-
-impl SequenceChart {
-    /// The same chart in this detail.
-    #[must_use]
-    pub(crate) fn of(mut self, detail: Detail) -> Self {
-        if let Detail::Thinned { stretches } = detail {
-            self.data = self.data.thinned(stretches);
-        }
-        self
-    }
 }
 
 /// Points of all charts of a page that somebody asked for: some 30 MB.
@@ -112,39 +94,28 @@ const MOST_POINTS_ASKED_FOR: usize = 4_000_000;
 const NOT_CARRIED: CongestionWindow =
     CongestionWindow::missing("not available: a capture does not carry it");
 
-/// The chart of one direction; `place` tells the charts of a page apart.
-pub(crate) fn chart(
-    place: usize,
-    title: String,
-    stream: &Stream,
-    congestion: &CongestionWindow,
-) -> SequenceChart {
-    let data = SequenceData::of(stream, &congestion.readings);
-    SequenceChart { data, ..words(place, title, stream, congestion) }
-}
-
-/// The chart without what is drawn.
+/// The chart of one direction without what is drawn; `place` tells the charts of a page apart.
 pub(crate) fn words(
     place: usize,
     title: String,
-    stream: &Stream,
+    outline: &Outline,
     congestion: &CongestionWindow,
 ) -> SequenceChart {
-    let pauses = stream.pauses().count();
     SequenceChart {
         name: format!("sequence-{}", place + 1),
         description: format!(
-            "{} bytes in {} s, {} retransmissions, {pauses} pauses, {} zero windows",
-            stream.counts.new_bytes,
-            number::figure(stream.active().seconds()),
-            stream.counts.retransmissions,
-            stream.zero_windows.len()
+            "{} bytes in {} s, {} retransmissions, {} pauses, {} zero windows",
+            outline.counts.new_bytes,
+            number::figure(outline.active.seconds()),
+            outline.counts.retransmissions,
+            outline.pauses.len(),
+            outline.zero_windows
         ),
         title,
         reading: READING.to_owned(),
-        table: table(stream, congestion),
+        table: table(outline, congestion),
         data: SequenceData::default(),
-        congestion: congestion.missing.to_owned(),
+        congestion: congestion.missing.to_string(),
     }
 }
 
@@ -157,22 +128,25 @@ second) on a clock that begins with the first write, drawn where the first segme
 place of capture to the receiver.";
 
 /// The pauses, and the figures of the direction.
-fn table(stream: &Stream, congestion: &CongestionWindow) -> Table {
+fn table(outline: &Outline, congestion: &CongestionWindow) -> Table {
     let pair = |name: &str, value: String| vec![name.to_owned(), value];
     let millis = |time: btu_core::units::Nanos| number::figure(time.millis());
     let mut rows = vec![
-        pair("rate while packets moved, Mb/s", number::figure_or_none(goodput(stream))),
-        pair("most in flight, bytes", stream.flight_peak().to_string()),
-        pair("retransmissions", stream.counts.retransmissions.to_string()),
+        pair(
+            "rate while packets moved, Mb/s",
+            number::figure_or_none(goodput(outline.counts.new_bytes, outline.active)),
+        ),
+        pair("most in flight, bytes", outline.flight_peak_bytes.to_string()),
+        pair("retransmissions", outline.counts.retransmissions.to_string()),
     ];
-    if let Some([least, most]) = stream.window_bytes.filter(|_| stream.window_is_known) {
+    if let Some([least, most]) = outline.window_bytes {
         rows.push(pair("window, bytes", format!("{least} to {most}")));
     }
     rows.push(pair("congestion window, bytes", window(congestion)));
-    let pauses = stream.pauses().take(MOST_PAUSES).enumerate();
-    rows.extend(pauses.map(|(number, wait)| {
-        let name = format!("pause {} at {} ms", number + 1, millis(wait.from));
-        pair(&name, format!("{} ms, {}", millis(wait.length()), wait.limit.words()))
+    let pauses = outline.pauses.iter().take(MOST_PAUSES).enumerate();
+    rows.extend(pauses.map(|(number, Pause { from, length, limit })| {
+        let name = format!("pause {} at {} ms", number + 1, millis(*from));
+        pair(&name, format!("{} ms, {}", millis(*length), limit.words()))
     }));
     let columns = vec![Column::left("figure"), Column::left("value")];
     Table { title: String::new(), columns, rows, summary_rows: 0 }
@@ -183,7 +157,7 @@ fn window(congestion: &CongestionWindow) -> String {
     let bytes = || congestion.readings.iter().map(|(_, bytes)| bytes.count());
     match bytes().min().zip(bytes().max()) {
         Some((least, most)) => format!("{least} to {most}"),
-        None => congestion.missing.to_owned(),
+        None => congestion.missing.to_string(),
     }
 }
 
@@ -204,7 +178,7 @@ mod tests {
     #[test]
     fn the_smallest_charts_of_a_page_are_whole_and_the_thinned_ones_count() {
         let points = [900_000, 50_000, 400_000];
-        let thinned = Detail::Thinned { stretches: STRETCHES };
+        let thinned = Detail::Thinned { stretches: Detail::FINEST };
         let found = details(&points, 1_000_000);
         assert_eq!(found, [thinned, Detail::Whole, Detail::Whole]);
         // With the 72,000 of the thinned one the second largest has no room.
@@ -222,7 +196,7 @@ mod tests {
             let Some(Detail::Thinned { stretches }) = found.last() else { panic!("{found:?}") };
             // Half as rough would not have fitted.
             let finer = points_in(2 * *stretches).min(300_000) * charts;
-            assert!(*stretches == STRETCHES || finer > 1_000_000, "{charts}: {stretches}");
+            assert!(*stretches == Detail::FINEST || finer > 1_000_000, "{charts}: {stretches}");
         }
     }
 }

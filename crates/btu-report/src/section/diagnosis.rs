@@ -4,12 +4,13 @@ mod evidence;
 pub(super) mod omitted;
 
 use btu_core::analysis::Analysis;
+use btu_core::analysis::Carried;
 use btu_core::analysis::Followed;
 use btu_core::analysis::SecondRun;
 use btu_core::cell::Direction;
 use btu_core::diagnosis::Diagnosis;
 use btu_core::diagnosis::Worked;
-use btu_core::tcp::Stream;
+use btu_core::tcp::Detail;
 use btu_core::words::several;
 
 use super::Pictures;
@@ -19,11 +20,10 @@ use crate::abreast;
 use crate::document::Block;
 use crate::document::Column;
 use crate::document::Level;
+use crate::document::SequenceChart;
 use crate::document::Table;
 use crate::explain::sequence;
-use crate::explain::sequence::Detail;
 use crate::number;
-use btu_core::tcp::SequenceData;
 
 /// The second runs and their causes.
 #[derive(Debug)]
@@ -56,14 +56,18 @@ impl Section for Diagnoses {
 
 /// Everything about these second runs, one after the other.
 pub(crate) fn every(runs: &[&SecondRun], pictures: Pictures) -> Vec<Block> {
-    let points = |one: &Followed| stream(one).map_or(0, SequenceData::points_of);
-    let points = runs.iter().flat_map(|run| run.connections.iter().map(points));
-    let details = sequence::details(&points.collect::<Vec<_>>(), MOST_POINTS);
-    let mut numbered = details.into_iter().enumerate();
+    let mut numbered = details(runs.iter().copied()).into_iter().enumerate();
     let of = |run: &&SecondRun| numbered.by_ref().take(run.connections.len()).collect();
     let charts: Vec<Vec<(usize, Detail)>> = runs.iter().map(of).collect();
     let runs: Vec<_> = runs.iter().zip(&charts).collect();
     abreast::map(&runs, |(run, charts)| second_run(run, charts, pictures))
+}
+
+/// How much a page shows of each chart of these second runs, one after the other.
+pub(crate) fn details<'r>(runs: impl IntoIterator<Item = &'r SecondRun>) -> Vec<Detail> {
+    let points = |one: &Followed| carried(one).map_or(0, |carried| carried.outline.points);
+    let points = runs.into_iter().flat_map(|run| run.connections.iter().map(points));
+    sequence::details(&points.collect::<Vec<_>>(), MOST_POINTS)
 }
 
 /// Everything about one; `charts` has the number and the detail of each connection's.
@@ -77,8 +81,8 @@ fn second_run(run: &SecondRun, charts: &[(usize, Detail)], pictures: Pictures) -
 }
 
 /// The direction that carried the data.
-fn stream(one: &Followed) -> Option<&Stream> {
-    one.connection.as_ref().map(|found| found.streams()[0]).filter(|found| found.has_data())
+fn carried(one: &Followed) -> Option<&Carried> {
+    one.connection.as_ref().filter(|found| found.outline.has_data())
 }
 
 /// The time sequence of the data; `number` tells it from the other charts of the page.
@@ -89,13 +93,14 @@ fn chart(
     detail: Detail,
     pictures: Pictures,
 ) -> Vec<Block> {
-    let Some(stream) = stream(one) else { return Vec::new() };
+    let Some(Carried { outline, chart, .. }) = carried(one) else { return Vec::new() };
     let title = format!("{}, {}", run.cell, way(one));
+    let words = sequence::words(number, title, outline, &one.congestion);
     let chart = match pictures {
-        Pictures::Drawn => sequence::chart(number, title, stream, &one.congestion).of(detail),
-        Pictures::LeftOut => sequence::words(number, title, stream, &one.congestion),
+        Pictures::Drawn => SequenceChart { data: chart.data(&one.congestion, detail), ..words },
+        Pictures::LeftOut => words,
     };
-    let thinned = sequence::thinned(stream, detail).map(|said| {
+    let thinned = sequence::thinned(outline, detail).map(|said| {
         let path = run.file.as_ref().map_or("", |file| &file.path);
         Block::paragraph(format!("{said} btu explain DIR/{path} --html FILE draws every point."))
     });

@@ -4,6 +4,7 @@ use btu_core::analysis::analyse;
 use btu_core::journal::Journal;
 
 use super::Finding;
+use super::captures::Checked;
 use super::comparison::against_stored;
 use super::comparison::compared;
 use super::comparison::other_version;
@@ -39,12 +40,12 @@ fn of_run(files: &ResultFiles) -> Result<Recomputed, Finding> {
     let document = serde_json::to_value(computed).map_err(|cause| not_json(&cause))?;
     let mut findings = against_stored(files, &document);
     findings.extend(journal::check_runs(&opened.journal));
-    let (changed, missing) = journal::check_captures(files, &opened.journal);
-    findings.extend(changed);
+    let captures = Checked::of(files, &opened.journal);
+    findings.extend(captures.findings);
     let warned = opened.warnings.into_iter().map(|flag| flag.detail);
     Ok(Recomputed {
         findings,
-        notes: warned.chain(missing).chain(other_version(files, &document)).collect(),
+        notes: warned.chain(captures.notes).chain(other_version(files, &document)).collect(),
         figures: compared(files, &document),
         samples: opened.journal.records.len(),
         journal: Some(opened.journal),

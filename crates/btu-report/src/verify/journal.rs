@@ -14,7 +14,6 @@ use btu_core::schedule::Step;
 use btu_core::words::several;
 
 use super::Finding;
-use crate::files::ResultFiles;
 
 /// What a conductor of this plan would not have written, line by line, and what it would have.
 pub fn check_runs(journal: &Journal) -> Vec<Finding> {
@@ -94,28 +93,6 @@ impl Passes {
         let (first, n, all) = (&gone().next()?.step, gone().count(), order.len());
         Some(format!("{n} of {all} runs of pass {pass} are missing, the first is {first}"))
     }
-}
-
-/// Files of captured packets that are not as the journal says, and those that are not there.
-pub(super) fn check_captures(
-    files: &ResultFiles,
-    journal: &Journal,
-) -> (Vec<Finding>, Option<String>) {
-    let (mut found, mut missing) = (Vec::new(), 0);
-    for record in &journal.records {
-        let Record::Capture(capture) = record else { continue };
-        let Some(file) = &capture.file else { continue };
-        match files.capture_hash(&file.path) {
-            Some(hash) if hash == file.blake3 => {}
-            Some(_) => {
-                found.push(Finding::new("files", &file.path, "changed after it was recorded"));
-            }
-            None => missing += 1,
-        }
-    }
-    let files = several(missing, "file");
-    let note = format!("{files} of captured packets not there, and not verified");
-    (found, (missing > 0).then_some(note))
 }
 
 /// The place of a run that is scored, and its attempt.

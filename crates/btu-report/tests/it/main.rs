@@ -14,6 +14,7 @@ mod damaged;
 mod dice;
 mod explain;
 mod faster;
+mod extract;
 mod fixture;
 mod formats;
 mod generator;

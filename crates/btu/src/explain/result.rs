@@ -7,6 +7,7 @@ use btu_core::analysis::Followed;
 use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
 use btu_core::diagnosis::Worked;
+use btu_report::Captures;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let files = ResultFiles::read(&args.file).map_err(Failure::usage)?;
     refuse_other_verbs(args, &files)?;
     let opened = btu_report::open_files(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
-    let analysis = opened.analyse();
+    let analysis = opened.analyse(Captures::Followed);
     let chosen = chosen(args, &analysis)?;
     let omitted = if args.cell.is_some() { &[][..] } else { &analysis.omitted };
     let document = btu_report::compose_second_runs(&opened.journal, &chosen, omitted);
@@ -123,7 +124,7 @@ fn connection(one: &Followed) -> Value {
         "peer": one.peer,
         "direction": one.direction,
         "in_capture": one.connection.is_some(),
-        "counts": one.connection.as_ref().map(|found| found.streams()[0].counts),
+        "counts": one.connection.as_ref().map(|found| found.outline.counts),
         "worked": Worked::of(&one.evidence),
         "covered_share": one.evidence.covered.map(|covered| covered.share().share()),
         "lost_packets": one.evidence.lost_packets,

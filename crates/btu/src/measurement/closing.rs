@@ -140,8 +140,21 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
+    keep_extracts(journal, &stored);
     Ok(stored)
 }
+
+/// What spares the next report the packets. Without it that one takes longer, and says the same.
+fn keep_extracts(journal: &JournalDir, stored: &dyn Stored) {
+    for (name, content) in stored.extracts() {
+        if let Err(cause) = journal.write(&name, &content) {
+            return output::message(&format!("btu: warning: {:#}; {FOLLOWED}", anyhow!(cause)));
+        }
+    }
+}
+
+/// What becomes of a capture without extract.
+const FOLLOWED: &str = "each report follows these packets again";
 
 /// The journal in this directory, where its measurement came to its end: nothing is left to be measured.
 pub(crate) fn finished<L: StoredLine>(directory: &Path) -> Result<Option<JournalDir>, Failure> {

@@ -61,9 +61,72 @@ fn every_cell_is_captured_on_request_and_nothing_of_it_is_scored() {
         assert_eq!(again.stdout, std::fs::read(out.join(file)).unwrap(), "{format}");
     }
     a_report_is_the_same_on_one_cpu(&out);
+    extracts_change_how_long_a_report_takes_and_nothing_else(&out, &second);
+    extracts_stay_where_the_packets_do(&out);
     a_cell_is_explained_on_request(&out, &second);
     third_parties_read_a_capture(&out, &second);
     deleted_and_changed_captures_are_named(&out, &second);
+}
+
+/// What a run leaves beside its captures: without it each packet is followed, and the same is told.
+fn extracts_change_how_long_a_report_takes_and_nothing_else(out: &Path, second: &[Value]) {
+    let capture = |sample: &Value| out.join(sample["file"]["path"].as_str().unwrap());
+    let extracts: Vec<PathBuf> = second
+        .iter()
+        .map(|sample| PathBuf::from(format!("{}.extract", capture(sample).display())))
+        .collect();
+    let kept: Vec<Vec<u8>> = extracts.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let told = || {
+        ["text", "md", "html", "csv", "json"].map(|form| report(out, &["--format", form]).stdout)
+    };
+    let by_extracts = told();
+    // Packets of another content and the same length: nobody looks at them but a verification.
+    let (packets, own) = (capture(&second[2]), std::fs::read(capture(&second[2])).unwrap());
+    std::fs::write(&packets, vec![0; own.len()]).unwrap();
+    assert!(told() == by_extracts && by_extracts.iter().all(|one| !one.is_empty()));
+    assert!(verified(out).contains("changed after it was recorded"));
+    std::fs::write(&packets, own).unwrap();
+    assert!(!verified(out).contains(".extract"), "{}", verified(out));
+    std::fs::write(&extracts[0], &kept[1]).unwrap();
+    std::fs::write(&extracts[1], b"torn").unwrap();
+    assert_eq!(verified(out).matches(".extract: not used").count(), 2, "{}", verified(out));
+    for path in &extracts[2..] {
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(told() == by_extracts, "what is missing, foreign or torn is passed over");
+    // Where one cannot be written the files are rendered all the same, and all others.
+    std::fs::create_dir(&extracts[7]).unwrap();
+    let again = || btu().args(["run", "--resume"]).arg(out).output().unwrap();
+    let refused = again();
+    assert!(matches!(refused.status.code(), Some(0 | 6)), "{refused:?}");
+    assert!(said(&refused).contains("each report follows these packets again"), "{refused:?}");
+    assert!(told() == by_extracts);
+    std::fs::remove_dir(&extracts[7]).unwrap();
+    assert!(matches!(again().status.code(), Some(0 | 6)));
+    let anew: Vec<Vec<u8>> = extracts.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    assert!(anew == kept);
+}
+
+/// What a verification says, in text.
+fn verified(out: &Path) -> String {
+    let verified = btu().arg("verify").arg(out).output().unwrap();
+    let text = String::from_utf8(verified.stdout).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// They hold addresses, as packets do: no bundle, no manifest and no redacted result has them.
+fn extracts_stay_where_the_packets_do(out: &Path) {
+    let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
+    assert!(!manifest.contains("captures/"), "{manifest}");
+    let folder = tempfile::tempdir().unwrap();
+    for (verb, name) in [("bundle", "result.btu"), ("redact", "redacted")] {
+        let copy = folder.path().join(name);
+        let made = btu().arg(verb).arg(out).arg("-o").arg(&copy).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let text = String::from_utf8(report(&copy, &["--format", "text"]).stdout).unwrap();
+        assert!(text.contains("is gone") || text.contains("captures/"), "{text}");
+        assert!(!copy.join("captures").exists());
+    }
 }
 
 /// Second runs are judged and drawn on all CPUs; what is read must not tell how many there were.

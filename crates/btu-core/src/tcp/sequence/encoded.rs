@@ -1,4 +1,6 @@
-//! The data of a time-sequence chart as bytes, for whoever draws it elsewhere.
+//! The data of a time-sequence chart as bytes, for whoever draws it elsewhere or later.
+
+mod decoded;
 
 use super::Mark;
 use super::SequenceData;
@@ -13,7 +15,7 @@ impl SequenceData {
         let segments = &self.segments;
         column(&mut out, segments.iter().map(|one| one.at));
         column(&mut out, segments.iter().map(|one| one.from));
-        column(&mut out, segments.iter().map(|one| one.to - one.from));
+        column(&mut out, segments.iter().map(|one| one.to.wrapping_sub(one.from)));
         column(
             &mut out,
             segments
@@ -23,17 +25,20 @@ impl SequenceData {
         column(&mut out, segments.iter().map(|one| one.flight));
         column(&mut out, self.answers.iter().map(|one| one.0));
         column(&mut out, self.answers.iter().map(|one| one.1));
-        column(&mut out, self.answers.iter().map(|one| one.2.map_or(-1, |edge| edge - one.1)));
+        column(
+            &mut out,
+            self.answers.iter().map(|one| one.2.map_or(-1, |edge| edge.wrapping_sub(one.1))),
+        );
         column(&mut out, self.sacks.iter().map(|one| one.0));
         column(&mut out, self.sacks.iter().map(|one| one.1));
-        column(&mut out, self.sacks.iter().map(|one| one.2 - one.1));
+        column(&mut out, self.sacks.iter().map(|one| one.2.wrapping_sub(one.1)));
         column(&mut out, self.trips.iter().map(|one| one.0));
         column(&mut out, self.trips.iter().map(|one| one.1));
         column(&mut out, self.pauses.iter().map(|one| one.0));
-        column(&mut out, self.pauses.iter().map(|one| one.1 - one.0));
+        column(&mut out, self.pauses.iter().map(|one| one.1.wrapping_sub(one.0)));
         column(&mut out, self.pauses.iter().map(|one| i64::try_from(one.2).unwrap_or(0)));
         column(&mut out, self.shut.iter().map(|one| one.0));
-        column(&mut out, self.shut.iter().map(|one| one.1 - one.0));
+        column(&mut out, self.shut.iter().map(|one| one.1.wrapping_sub(one.0)));
         column(&mut out, self.windows.iter().map(|one| one.0));
         column(&mut out, self.windows.iter().map(|one| one.1));
         column(&mut out, self.signs.iter().map(|one| one.0));

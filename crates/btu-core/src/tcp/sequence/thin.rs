@@ -1,5 +1,6 @@
 //! The same chart with fewer points: of each short stretch of time what reaches furthest is kept.
 
+use super::Detail;
 use super::Mark;
 use super::SegmentPoint;
 use super::SequenceData;
@@ -7,10 +8,12 @@ use super::Sign;
 
 impl SequenceData {
     /// Of each stretch of time and each kind of mark the first, the last, the lowest and the highest
-    /// entry: a picture of all of it looks the same, and nothing in it is made up.
+    /// entry: a picture of all of it looks the same, and nothing in it is made up. A stretch is so many of
+    /// the finest ones, so that a thinned chart gives any coarser one.
     #[must_use]
     pub fn thinned(&self, stretches: u32) -> Self {
-        let step = (self.end() / i64::from(stretches.max(1))).max(1);
+        let finest = (self.end() / i64::from(Detail::FINEST)).max(1);
+        let step = finest.saturating_mul(i64::from((Detail::FINEST / stretches.max(1)).max(1)));
         Self {
             segments: segments(&self.segments, step),
             answers: kept(&self.answers, step, |one| one.0, &[|one| one.1, |one| edge(one.2)]),
@@ -105,5 +108,31 @@ mod tests {
         let trips = vec![(1, 5), (40_000_000, 9)];
         let whole = SequenceData { segments, trips, ..SequenceData::default() };
         assert_eq!(whole.thinned(4_000), whole);
+    }
+
+    #[test]
+    fn a_thinned_chart_gives_every_coarser_one() {
+        let mark = |at: i64| if at % 97 == 0 { Mark::Timeout } else { Mark::New };
+        let segments = (0..90_001)
+            .map(|at| SegmentPoint { flight: at * 7919 % 10_007, ..point(at, mark(at)) });
+        let answers =
+            (0..70_000).map(|at| (at * 13 / 10, at * 31 % 5_003, (at % 3 > 0).then_some(at % 701)));
+        let trips = (0..50_000).map(|at| (at, at * 17 % 997)).collect();
+        let signs = (0..90_000).map(|at| (at, at, Sign::ALL[usize::from(at % 5 == 0)])).collect();
+        let data = SequenceData { segments: segments.collect(), ..SequenceData::default() };
+        let whole = SequenceData { answers: answers.collect(), trips, signs, ..data };
+        let halved = |stretches: u32| (0..6).map(move |times| stretches >> times);
+        for fine in halved(Detail::FINEST) {
+            let once = whole.thinned(fine);
+            for coarse in halved(Detail::FINEST).filter(|coarse| *coarse <= fine) {
+                let [fine, coarse] = [fine, coarse].map(|stretches| Detail::Thinned { stretches });
+                assert!(
+                    fine.holds(coarse) && Detail::Whole.holds(fine) && !fine.holds(Detail::Whole)
+                );
+                let twice = once.clone().in_detail(coarse);
+                assert!(twice == whole.clone().in_detail(coarse), "{fine:?} {coarse:?}");
+            }
+        }
+        assert!(whole.thinned(125).segments.len() < whole.thinned(4_000).segments.len());
     }
 }

@@ -1,10 +1,10 @@
 //! The figures beside a diagnosis: what both hosts say, what the packets say, what the causes used.
 
+use btu_core::analysis::Carried;
 use btu_core::analysis::Followed;
 use btu_core::cell::Role;
 use btu_core::diagnosis::EndEvidence;
 use btu_core::diagnosis::Evidence;
-use btu_core::tcp;
 use btu_core::units::Nanos;
 
 use crate::document::Column;
@@ -24,8 +24,8 @@ pub(super) fn table(title: &str, one: &Followed) -> Table {
     rows.extend(of_capture(&one.evidence));
     rows.extend(count("link", "drops asked for", one.evidence.asked_drops));
     rows.extend(count("link", "drops of a full queue", one.evidence.queue_drops));
-    if let Some(connection) = &one.connection {
-        rows.extend(of_packets(connection));
+    if let Some(carried) = &one.connection {
+        rows.extend(of_packets(carried));
     }
     rows.extend(ends.into_iter().flat_map(|(_, end)| of_host(end)));
     rows.extend(figures(one));
@@ -61,9 +61,9 @@ fn of_capture(evidence: &Evidence) -> Vec<Row> {
     part.into_iter().chain(count("capture", "packets lost by it", lost)).collect()
 }
 
-fn of_packets(connection: &tcp::Connection) -> Vec<Row> {
-    let stream = connection.streams()[0];
-    let counts = stream.counts;
+fn of_packets(carried: &Carried) -> Vec<Row> {
+    let outline = &carried.outline;
+    let counts = outline.counts;
     let some = |count: u64| (count > 0).then_some(count);
     let all = [
         ("segments with data", Some(counts.data_segments)),
@@ -76,13 +76,16 @@ fn of_packets(connection: &tcp::Connection) -> Vec<Row> {
         ("delayed acknowledgements", some(counts.delayed_acks)),
         ("answers that shut the window", some(counts.zero_windows)),
         ("segments that filled the window", some(counts.window_full)),
-        ("most bytes in flight", Some(stream.flight_peak())),
+        ("most bytes in flight", Some(outline.flight_peak_bytes)),
     ];
     let mut rows: Vec<Row> =
         all.into_iter().filter_map(|(name, value)| count("packets", name, value)).collect();
-    let pauses = stream.pauses().count();
-    rows.extend(count("packets", "pauses", u64::try_from(pauses).ok().and_then(some)));
-    if let Some(trip) = connection.round_trip() {
+    rows.extend(count(
+        "packets",
+        "pauses",
+        u64::try_from(outline.pauses.len()).ok().and_then(some),
+    ));
+    if let Some(trip) = carried.round_trip {
         rows.push(row("packets", "round trip", format!("{} ms", number::figure(trip.millis()))));
     }
     rows
@@ -111,8 +114,8 @@ fn figures(one: &Followed) -> Vec<Row> {
     let mut rows = Vec::new();
     for found in &one.diagnoses {
         for figure in &found.figures {
-            let value = number::measured(figure.value, figure.unit);
-            rows.push(row(found.cause, figure.name, value));
+            let value = number::measured(figure.value, &figure.unit);
+            rows.push(row(found.cause, &figure.name, value));
         }
     }
     rows
