@@ -127,9 +127,9 @@ fn per_message(repo: &Repo, side: Side) -> Result<f64> {
         words.extend(common.split(' ').map(String::from));
         words
     };
-    let mut reader = End::start(0, &line("--listen", Side::Reader, "receive_messages"))?;
+    let mut reader = End::start(0, &line("--listen", Side::Reader, "stream::receive_messages"))?;
     reader.listens(PORT)?;
-    let mut writer = End::start(0, &line("--connect", Side::Writer, "send_messages"))?;
+    let mut writer = End::start(0, &line("--connect", Side::Writer, "stream::send_messages"))?;
     writer.output()?;
     reader.output()?;
     let end = if side == Side::Reader { &mut reader } else { &mut writer };
