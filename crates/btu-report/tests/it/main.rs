@@ -13,8 +13,8 @@ mod damaged;
 #[path = "../../../../tests/dice.rs"]
 mod dice;
 mod explain;
-mod faster;
 mod extract;
+mod faster;
 mod fixture;
 mod formats;
 mod generator;
