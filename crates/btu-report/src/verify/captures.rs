@@ -24,14 +24,14 @@ enum Found {
     AsRecorded,
     Changed(Finding),
     Missing,
-    Unused(String),
+    Unused,
 }
 
 impl Checked {
     /// Looks at every file that the journal names, and at the extract beside it.
     pub(super) fn of(files: &ResultFiles, journal: &Journal) -> Self {
         let again = RunAgain::of(journal);
-        let (mut checked, mut missing) = (Self::default(), 0);
+        let (mut checked, mut missing, mut unused) = (Self::default(), 0, 0);
         let samples = journal.records.iter().filter_map(|record| match record {
             Record::Capture(sample) => Some(&**sample),
             _ => None,
@@ -42,12 +42,14 @@ impl Checked {
                 Found::AsRecorded => {}
                 Found::Changed(finding) => checked.findings.push(finding),
                 Found::Missing => missing += 1,
-                Found::Unused(note) => checked.notes.push(note),
+                Found::Unused => unused += 1,
             }
         }
         let gone =
             format!("{} of captured packets not there, and not verified", several(missing, "file"));
+        let idle = format!("{} {UNUSED}", several(unused, "extract"));
         checked.notes.extend((missing > 0).then_some(gone));
+        checked.notes.extend((unused > 0).then_some(idle));
         checked
     }
 }
@@ -62,7 +64,7 @@ fn found(files: &ResultFiles, again: &RunAgain<'_>, sample: &CaptureSample) -> F
     let place = extract_of(file);
     let Some(extract) = files.capture(&place) else { return Found::AsRecorded };
     let Some(kept) = again.recalled(sample, &extract) else {
-        return Found::Unused(format!("{place}: {UNUSED}"));
+        return Found::Unused;
     };
     let run = again.judge(sample, |_| Ok(&packets));
     if again.extract(sample, &run, &kept.details()).as_ref() == Some(&extract) {
@@ -72,6 +74,5 @@ fn found(files: &ResultFiles, again: &RunAgain<'_>, sample: &CaptureSample) -> F
     }
 }
 
-/// Of an extract that no report of this program looks at.
-const UNUSED: &str = "not used, and not verified: damaged, or made by another version of the program or of another \
-                      journal";
+/// Of extracts that no report of this program looks at.
+const UNUSED: &str = "not used, and not verified: made by another version of the program, of another journal, or damaged";

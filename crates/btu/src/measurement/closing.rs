@@ -31,12 +31,6 @@ pub(crate) enum Holding {
     Gaps,
 }
 
-impl From<bool> for Holding {
-    fn from(is_whole: bool) -> Self {
-        if is_whole { Self::Everything } else { Self::Gaps }
-    }
-}
-
 /// How a measurement came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -79,15 +73,12 @@ impl Closing<'_> {
         }
         let stored = render_files(journal, open)?;
         sign(journal, &stored)?;
+        keep_extracts(journal, &stored);
         Ok(stored)
     }
 
-    /// The exit code, or why the measurement failed; `true` holds everything.
-    pub(crate) fn exit(
-        &self,
-        directory: &Path,
-        holding: impl Into<Holding>,
-    ) -> Result<Exit, Failure> {
+    /// The exit code, or why the measurement failed.
+    pub(crate) fn exit(&self, directory: &Path, holding: Holding) -> Result<Exit, Failure> {
         let again = format!("go on with: {}", again(self.verb, directory, &self.options));
         match &self.ending {
             Ending::Complete => Ok(exit(directory, holding)),
@@ -115,9 +106,9 @@ pub(crate) fn again(verb: &str, directory: &Path, options: &str) -> String {
     format!("btu {verb} --resume {}{options}", shell_word(&directory.display().to_string()))
 }
 
-/// The exit code of a measurement that came to its end; `true` holds everything.
-pub(crate) fn exit(directory: &Path, holding: impl Into<Holding>) -> Exit {
-    let (what, exit) = match holding.into() {
+/// The exit code of a measurement that came to its end.
+pub(crate) fn exit(directory: &Path, holding: Holding) -> Exit {
+    let (what, exit) = match holding {
         Holding::Everything => return Exit::Done,
         Holding::Faults => ("internal error, please report it", Exit::Internal),
         Holding::Gaps => ("incomplete", Exit::Incomplete),
@@ -140,11 +131,11 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
-    keep_extracts(journal, &stored);
     Ok(stored)
 }
 
-/// What spares the next report the packets. Without it that one takes longer, and says the same.
+/// What spares the next report the packets. Without it that one takes longer, and says the same: so it takes what room
+/// the files of the result and their signatures left.
 fn keep_extracts(journal: &JournalDir, stored: &dyn Stored) {
     for (name, content) in stored.extracts() {
         if let Err(cause) = journal.write(&name, &content) {
@@ -184,6 +175,7 @@ pub(crate) fn show_again<S: Stored, E: Into<Failure>>(
     let stored = render_files(journal, open)?;
     say_finished(journal);
     sign(journal, &stored)?;
+    keep_extracts(journal, &stored);
     show(journal.path(), &stored, json)?;
     Ok(stored)
 }
@@ -205,8 +197,9 @@ mod tests {
     #[test]
     fn a_fault_of_the_program_has_an_exit_code_of_its_own() {
         let exit = |holding: Holding| exit(Path::new("result"), holding);
-        assert_eq!(exit(true.into()), Exit::Done);
-        assert_eq!((exit(false.into()), exit(Holding::Faults)), (Exit::Incomplete, Exit::Internal));
+        assert_eq!(exit(Holding::Everything), Exit::Done);
+        assert_eq!(exit(Holding::Gaps), Exit::Incomplete);
+        assert_eq!(exit(Holding::Faults), Exit::Internal);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::measurement::Interrupt;
 use crate::measurement::closing;
 use crate::measurement::closing::Closing;
 use crate::measurement::closing::Ending;
+use crate::measurement::closing::Holding;
 use crate::sign;
 
 /// Closes a measurement.
@@ -30,14 +31,18 @@ pub(super) fn finish(
     let stored = closing.close(journal, StoredPingPong::open, sign)?;
     closing::show(journal.path(), &stored, args.json)?;
     exported(args, &stored)?;
-    closing.exit(journal.path(), !stored.analysis.has_faults())
+    closing.exit(journal.path(), holding(&stored))
 }
 
 /// Shows a measurement again that came to its end.
 pub(super) fn shown_again(args: &PingPongArgs, journal: &JournalDir) -> Result<Exit, Failure> {
     let stored = closing::show_again(journal, args.json, StoredPingPong::open, |_, _| Ok(()))?;
     exported(args, &stored)?;
-    Ok(closing::exit(journal.path(), !stored.analysis.has_faults()))
+    Ok(closing::exit(journal.path(), holding(&stored)))
+}
+
+fn holding(stored: &StoredPingPong) -> Holding {
+    if stored.analysis.has_faults() { Holding::Gaps } else { Holding::Everything }
 }
 
 fn exported(args: &PingPongArgs, stored: &StoredPingPong) -> Result<(), Failure> {

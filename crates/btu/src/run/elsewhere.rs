@@ -141,7 +141,7 @@ impl Elsewhere<'_> {
         let stored = StoredRun::open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
         closing::show(&out, &stored, self.args.json)?;
         tested::ended(&stored.journal.events, &finish::again(self.args, &out))?;
-        Ok(closing::exit(&out, finish::is_whole(&stored)))
+        Ok(closing::exit(&out, finish::holding(&stored)))
     }
 
     /// The longest step, with what may go wrong in it before it is given up.

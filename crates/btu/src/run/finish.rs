@@ -23,6 +23,7 @@ use crate::measurement::Interrupt;
 use crate::measurement::closing;
 use crate::measurement::closing::Closing;
 use crate::measurement::closing::Ending;
+use crate::measurement::closing::Holding;
 use crate::measurement::journal::note;
 use crate::output;
 use crate::sign;
@@ -70,7 +71,7 @@ pub(super) fn finish(
     let closing = closing(args, done.ending.clone(), interrupt);
     let stored = close(&closing, &mut done)?;
     closing::show(done.journal.path(), &stored, args.json)?;
-    closing.exit(done.journal.path(), is_whole(&stored))
+    closing.exit(done.journal.path(), holding(&stored))
 }
 
 /// The journal, its files and their signatures. Nothing is said here: whoever ordered the run reads its events.
@@ -102,7 +103,7 @@ pub(super) fn shown_again(args: &RunArgs, journal: &JournalDir) -> Result<Exit, 
         if is_due { sign::sign_run(journal, &stored.journal, &[]) } else { Ok(()) }
     };
     let stored = closing::show_again(journal, args.json, open, sign)?;
-    Ok(closing::exit(journal.path(), is_whole(&stored)))
+    Ok(closing::exit(journal.path(), holding(&stored)))
 }
 
 fn is_as_measured(directory: &JournalDir, journal: &Journal) -> Result<(), Failure> {
@@ -132,9 +133,10 @@ fn options(args: &RunArgs) -> String {
     format!("{}{}{io}{memory}", agents.concat(), args.state.again())
 }
 
-/// False where a cell met its cap or failed: its figure is a bound.
-pub(super) fn is_whole(stored: &StoredRun) -> bool {
-    !stored.analysis.runs.iter().any(|run| run.capped)
+/// Gaps where a cell met its cap or failed: its figure is a bound.
+pub(super) fn holding(stored: &StoredRun) -> Holding {
+    let is_bound = stored.analysis.runs.iter().any(|run| run.capped);
+    if is_bound { Holding::Gaps } else { Holding::Everything }
 }
 
 /// As it is typed.

@@ -34,7 +34,8 @@ pub(super) fn holding(stored: &StoredTraffic) -> Holding {
     if stored.journal.runs().any(RunSample::has_internal_error) {
         return Holding::Faults;
     }
-    stored.journal.runs().all(RunSample::is_complete).into()
+    let is_whole = stored.journal.runs().all(RunSample::is_complete);
+    if is_whole { Holding::Everything } else { Holding::Gaps }
 }
 
 /// Shows a measurement again that came to its end.

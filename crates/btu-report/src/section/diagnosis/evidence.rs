@@ -68,7 +68,7 @@ fn of_packets(carried: &Carried) -> Vec<Row> {
     let all = [
         ("segments with data", Some(counts.data_segments)),
         ("retransmissions", Some(counts.retransmissions)),
-        ("of them after a timeout", some(counts.timeouts + counts.after_timeout)),
+        ("of them after a timeout", some(counts.timeouts.saturating_add(counts.after_timeout))),
         ("of them fast", some(counts.fast)),
         ("of them probes of the tail", some(counts.tail_probes)),
         ("of them not needed", some(counts.spurious)),
