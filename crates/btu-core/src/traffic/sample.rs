@@ -170,7 +170,7 @@ pub struct FlowSample {
     pub curves: Curves,
 }
 
-/// What the cause of a cluster's failure holds where the fault is the program's.
+/// What one of the causes of a cluster's failure begins with where the fault is the program's.
 pub const INTERNAL_ERROR: &str = "internal error (please report it)";
 
 /// How the flow of a conversation waits.
@@ -316,7 +316,7 @@ impl RunSample {
     /// True where a cluster failed for a fault of the program, not of path or hosts.
     pub fn has_internal_error(&self) -> bool {
         let mut causes = self.clusters.iter().filter_map(|cluster| cluster.failed.as_ref());
-        causes.any(|cause| cause.contains(INTERNAL_ERROR))
+        causes.any(|cause| cause.split("; ").any(|one| one.starts_with(INTERNAL_ERROR)))
     }
 
     /// True where every flow came to its end.

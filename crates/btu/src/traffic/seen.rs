@@ -42,7 +42,12 @@ pub(super) fn sample(
     talks: Vec<Result<Seen, EngineError>>,
 ) -> ClusterSample {
     let mut causes = Vec::new();
-    let mut keep = |cause: EngineError| causes.push(told_of(&cause));
+    let mut keep = |cause: EngineError| {
+        let told = told_of(&cause);
+        if !causes.contains(&told) {
+            causes.push(told);
+        }
+    };
     let mut talked = Vec::new();
     for talk in talks {
         match talk {
@@ -267,11 +272,10 @@ mod tests {
         assert!(run(cluster).has_internal_error());
         let refused = || Err(EngineError::Refused("no route".to_owned()));
         let fault = Err(EngineError::panicked("of a conversation", &"why"));
-        let both = sample("c", Vec::new(), refused(), vec![fault]);
-        assert_eq!(
-            both.failed.as_ref().map(|causes| causes.matches("; no route").count()),
-            Some(1)
-        );
+        // What happened to many is told once.
+        let again = Err(EngineError::Refused("no route".to_owned()));
+        let both = sample("c", Vec::new(), refused(), vec![fault, again]);
+        assert_eq!(both.failed.as_ref().map(|causes| causes.matches("no route").count()), Some(1));
         assert!(run(both).has_internal_error());
         let only = guarded("c", || sample("c", Vec::new(), refused(), Vec::new()));
         assert_eq!(only.failed.as_deref(), Some("no route"));
