@@ -31,6 +31,7 @@ use crate::sample::HostSample;
 
 pub use evidence::CellRuns;
 pub use evidence::Evidence;
+pub use faster_loaded::FASTER_LOADED;
 
 /// Every rule: first those that make a cell abnormal, then those that only remark on a run.
 pub static RULES: &[Rule] = &[

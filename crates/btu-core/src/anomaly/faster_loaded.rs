@@ -12,8 +12,11 @@ use crate::stats::Comparison;
 use crate::stats::median;
 use crate::stats::welch_on_logs;
 
+/// The name of the flag.
+pub const FASTER_LOADED: &str = "faster-loaded";
+
 pub(super) const RULE: Rule = Rule {
-    name: "faster-loaded",
+    name: FASTER_LOADED,
     about: "a cell beside an activity carries over 2 % more than the same cell idle, in at least 3 \
             repeats of each, and by chance with a probability below 2 % (Welch's test on logs)",
     weight: Weight::Remark,
@@ -72,9 +75,11 @@ impl Cost {
 
     /// What differs from the idle host and saves time, in words; or that nothing does.
     fn reason(&self, idle: &Self) -> String {
+        let never = self.sleeps_per_gb == Some(0.0) && idle.sleeps_per_gb > Some(0.0);
         let sleeps = rarer(self.sleeps_per_gb, idle.sleeps_per_gb, LEAST_SLEEPS).map(|less| {
             format!("its data threads slept {less:.1} times less often per GB, and found more when they woke")
         });
+        let sleeps = sleeps.or_else(|| never.then(|| "its data threads never slept".to_owned()));
         let packed = rarer(idle.writes_per_segment, self.writes_per_segment, LEAST_PACKED)
             .map(|more| format!("a segment carried {more:.2} times as many writes"));
         let cheaper = rarer(self.cpu_s_per_gb, idle.cpu_s_per_gb, LEAST_CHEAPER)

@@ -3,6 +3,7 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::CellSummary;
 use btu_core::analysis::REFERENCE_AMOUNT;
+use btu_core::anomaly::FASTER_LOADED;
 use btu_core::cell::ActivityName;
 use btu_core::cell::Application;
 use btu_core::cell::Case;
@@ -140,13 +141,13 @@ impl<'a> Matrix<'a> {
         let all = loaded.clone().count();
         let faster: Vec<&CellSummary> = loaded.filter(is_faster).collect();
         let flagged =
-            |summary: &&&CellSummary| summary.flags.iter().any(|flag| flag.name == FASTER);
+            |summary: &&&CellSummary| summary.flags.iter().any(|flag| flag.name == FASTER_LOADED);
         let sure = faster.iter().filter(flagged).count();
         (!faster.is_empty()).then(|| {
             let (count, verb) = (faster.len(), if faster.len() == 1 { "carries" } else { "carry" });
             format!(
                 "{count} of the {all} loaded cells {verb} more than idle, {sure} of them beyond what \
-                 the passes vary by: flag {FASTER}, with what is seen of the reason."
+                 the passes vary by: flag {FASTER_LOADED}, with what is seen of the reason."
             )
         })
     }
@@ -184,9 +185,6 @@ fn mean_row(
 pub(super) fn activity_title(activity: &ActivityName) -> String {
     if activity.is_none() { "idle host".to_owned() } else { format!("beside {activity}") }
 }
-
-/// The flag of a loaded cell that beats its baseline.
-const FASTER: &str = "faster-loaded";
 
 fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {

@@ -275,7 +275,10 @@ mod tests {
     fn a_run_of_an_earlier_minor_version_lacks_what_later_rules_say_and_nothing_else() {
         let document = |version: &str, rules: &[&str]| {
             let remarks: Vec<Value> = rules.iter().map(|name| json!({"name": name})).collect();
-            json!({"schema_version": version, "cells": [{"flags": rules}], "remarks": remarks})
+            json!({
+                "schema_version": version, "cells": [{"flags": rules}], "remarks": remarks,
+                "applications": [{"name": "faster-loaded"}],
+            })
         };
         let computed = document("1.2.0", &["faster-loaded", "spread"]);
         let places = ["result.json: cells[0].flags", "result.json: remarks"];

@@ -16,17 +16,31 @@ pub(super) fn as_of(minor: u32, stored: &Value, mut computed: Value) -> Value {
     computed
 }
 
-/// Flags are names of rules, remarks have one.
+/// Of every list of flags, which are names of rules, and of remarks, which have one.
 fn drop_rules(minor: u32, value: &mut Value) {
     match value {
-        Value::Object(fields) => fields.values_mut().for_each(|field| drop_rules(minor, field)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                match field {
+                    Value::Array(items) if ["flags", "remarks"].contains(&key.as_str()) => {
+                        items.retain(|item| !is_of_later_rule(minor, item));
+                    }
+                    other => drop_rules(minor, other),
+                }
+            }
+        }
         Value::Array(items) => {
-            let rule = |item: &Value| item.as_str().or(item["name"].as_str()).map(str::to_owned);
-            items.retain(|item| rule(item).is_none_or(|rule| !is_later_rule(minor, &rule)));
-            items.iter_mut().for_each(|item| drop_rules(minor, item));
+            for item in items {
+                drop_rules(minor, item);
+            }
         }
         _ => {}
     }
+}
+
+fn is_of_later_rule(minor: u32, item: &Value) -> bool {
+    let rule = item.as_str().or(item["name"].as_str());
+    rule.is_some_and(|rule| is_later_rule(minor, rule))
 }
 
 /// A sheet had no line for what it had no value of, but for a few.
