@@ -75,10 +75,10 @@ fn recalled(
     content: &mut Vec<u8>,
 ) -> Option<SecondRun> {
     let file = sample.file.as_ref()?;
-    let packets = File::open(directory.join(inside(file)?)).and_then(|file| file.metadata());
-    packets.ok().filter(|found| found.is_file() && found.len() == file.bytes)?;
+    let packets = regular(&directory.join(inside(file)?)).and_then(|file| file.metadata());
+    packets.ok().filter(|found| found.len() == file.bytes)?;
     content.clear();
-    let extract = File::open(directory.join(extract_of(file))).ok()?;
+    let extract = regular(&directory.join(extract_of(file))).ok()?;
     extract.take(LONGEST_EXTRACT).read_to_end(content).ok()?;
     again.recalled(sample, content)
 }
@@ -105,7 +105,7 @@ fn packets<'c>(
 ) -> Result<&'c [u8], String> {
     let path = inside(file).ok_or_else(|| format!("{} is no place for a capture", file.path))?;
     content.clear();
-    let opened = File::open(directory.join(path));
+    let opened = regular(&directory.join(path));
     let read = opened.and_then(|mut opened| opened.read_to_end(content));
     read.map_err(|cause| match cause.kind() {
         ErrorKind::NotFound => format!("{} is gone", file.path),
@@ -115,6 +115,15 @@ fn packets<'c>(
         Ok(content)
     } else {
         Err(format!("{} is not the file that was written: its BLAKE3 differs", file.path))
+    }
+}
+
+/// Opens a file: whatever else lies there might be waited for without end.
+fn regular(path: &Path) -> std::io::Result<File> {
+    if std::fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(std::io::Error::other("it is no regular file"))
     }
 }
 

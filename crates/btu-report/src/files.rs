@@ -81,7 +81,9 @@ impl ResultFiles {
         if name.starts_with('.') || !name.chars().all(plain) {
             return None;
         }
-        std::fs::read(self.origin.join(CaptureFile::FOLDER).join(name)).ok()
+        let path = self.origin.join(CaptureFile::FOLDER).join(name);
+        let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
+        is_file.then(|| std::fs::read(path).ok()).flatten()
     }
 
     /// A file that must be there.
@@ -125,13 +127,24 @@ fn listed(path: &Path) -> Result<ResultFiles, StoreError> {
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if RESULT_FILES.contains(&name.as_str()) {
-            files.insert(name, limited(&entry.path(), bundle::LONGEST_RESULT)?);
+            files.insert(name, regular(&entry.path())?);
         } else if name != CaptureFile::FOLDER {
             others.push(name);
         }
     }
     others.sort();
     Ok(ResultFiles { origin: path.to_owned(), files, others })
+}
+
+/// A whole file of a result: whatever else lies there might be waited for without end.
+fn regular(path: &Path) -> Result<Vec<u8>, StoreError> {
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            let source = std::io::Error::other("it is no regular file");
+            Err(StoreError::Read { path: path.to_owned(), source })
+        }
+        _ => limited(path, bundle::LONGEST_RESULT),
+    }
 }
 
 /// A whole file, unless it is longer than any of a result.

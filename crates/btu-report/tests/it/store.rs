@@ -50,6 +50,17 @@ fn remark<'f>(figures: &'f Value, name: &str) -> &'f str {
     found.and_then(|one| one["detail"].as_str()).unwrap_or_else(|| panic!("{name}: {remarks:?}"))
 }
 
+/// A pipe is waited for until somebody writes: nobody does.
+#[test]
+fn a_pipe_in_place_of_a_file_is_named_and_not_waited_for() {
+    let directory = stored();
+    let place = directory.path().join("samples.jsonl");
+    fs::remove_file(&place).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
+    let told = printed(&ResultFiles::read(directory.path()).unwrap_err());
+    assert!(told.contains("samples.jsonl") && told.ends_with("it is no regular file"), "{told}");
+}
+
 /// An error with its causes, as the program prints it.
 fn printed(error: &StoreError) -> String {
     let mut text = error.to_string();
