@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::read::TableError;
 
+/// The place of the outermost object.
+pub(super) const DOCUMENT: &str = "the document";
+
 /// A JSON object and where it stands.
 #[derive(Debug)]
 pub(super) struct Object<'v> {
@@ -156,7 +159,9 @@ impl Object<'_> {
     }
 
     pub(super) fn illegal(&self, key: &str, value: &str, legal: &str) -> TableError {
-        let (place, value) = (format!("{}.{key}", self.place), value.to_owned());
+        let whole = self.place == DOCUMENT;
+        let place = if whole { key.to_owned() } else { format!("{}.{key}", self.place) };
+        let value = value.to_owned();
         TableError::Value { place, value, legal: legal.to_owned() }
     }
 

@@ -10,6 +10,7 @@ use super::names::ACTIVITIES;
 use super::names::OfResult;
 use super::names::meant_none;
 use super::names::unknown_activity;
+use super::object::DOCUMENT;
 use super::object::Object;
 use super::object::as_object;
 use crate::cell::Case;
@@ -84,8 +85,7 @@ pub(super) struct Table {
 /// Reads a table, or a whole `result.json`.
 pub(super) fn table(text: &str) -> Result<Table, TableError> {
     let document = json::read(text.as_bytes()).map_err(|error| syntax(&error))?;
-    let object =
-        Object { place: "the document".into(), map: as_object("the document", &document)? };
+    let object = Object { place: DOCUMENT.into(), map: as_object(DOCUMENT, &document)? };
     let is_result = object.map.contains_key("schema_version");
     if is_result {
         refuse_other_documents(&object)?;
