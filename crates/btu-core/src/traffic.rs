@@ -18,6 +18,7 @@ pub mod course;
 pub mod findings;
 mod form;
 pub mod gcc;
+mod hosts;
 mod law;
 pub mod margin;
 pub mod media;

@@ -218,7 +218,7 @@ impl Scenario {
 }
 
 impl Block {
-    fn collect<'b>(&'b self, found: &mut Vec<&'b Cluster>) {
+    pub(super) fn collect<'b>(&'b self, found: &mut Vec<&'b Cluster>) {
         match self {
             Self::Cluster(cluster) => found.push(cluster),
             Self::Parallel(blocks) | Self::Serial(blocks, _) => {
@@ -229,7 +229,7 @@ impl Block {
         }
     }
 
-    fn each_cluster(&mut self, change: &mut dyn FnMut(&mut Cluster)) {
+    pub(super) fn each_cluster(&mut self, change: &mut dyn FnMut(&mut Cluster)) {
         match self {
             Self::Cluster(cluster) => change(cluster),
             Self::Parallel(blocks) | Self::Serial(blocks, _) => {

@@ -21,7 +21,7 @@ pub fn to_toml(scenario: &Scenario) -> String {
     if let Some(seed) = scenario.seed {
         line(&mut out, "seed", &seed.to_string());
     }
-    if scenario.hosts != natural_hosts(scenario) {
+    if scenario.hosts != scenario.run.hosts() {
         let hosts: Vec<String> = scenario.hosts.iter().map(|host| quoted(host)).collect();
         line(&mut out, "hosts", &format!("[{}]", hosts.join(", ")));
     }
@@ -34,19 +34,6 @@ pub fn to_toml(scenario: &Scenario) -> String {
         scenario.matrix.iter().for_each(|axis| write_axis(&mut out, axis));
     }
     out
-}
-
-/// The hosts in the order of the paths.
-fn natural_hosts(scenario: &Scenario) -> Vec<String> {
-    let mut hosts: Vec<String> = Vec::new();
-    for test in scenario.clusters().iter().flat_map(|cluster| &cluster.tests) {
-        for host in [&test.from.host, &test.to.host] {
-            if !hosts.contains(host) {
-                hosts.push(host.clone());
-            }
-        }
-    }
-    hosts
 }
 
 fn run(block: &Block) -> String {

@@ -77,14 +77,7 @@ pub(super) fn apart(
         }
     }
     let name = |host: &str| roles.get(host).map_or_else(|| host.to_owned(), Role::to_string);
-    scenario::rename(&mut scenario.run, &name);
-    let mut hosts: Vec<String> = Vec::new();
-    for host in scenario.hosts.iter().map(|host| name(host)) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
-    scenario.hosts = hosts;
+    scenario.rename_hosts(&name);
     Ok(Some((agents, told)))
 }
 

@@ -6,7 +6,6 @@ use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::cell::Role;
 use btu_core::traffic;
-use btu_core::traffic::Block;
 use btu_core::traffic::Dialect;
 use btu_core::traffic::FileText;
 use btu_core::traffic::Reading;
@@ -115,28 +114,8 @@ pub(super) fn cast(scenario: &mut Scenario, maps: &[String]) -> Result<Vec<Strin
         let found = chosen.iter().find(|(known, _)| known == host);
         found.map_or_else(|| host.to_owned(), |(_, role)| role.to_string())
     };
-    rename(&mut scenario.run, &played);
-    let mut hosts: Vec<String> = scenario.hosts.iter().map(|host| played(host)).collect();
-    hosts.dedup();
-    scenario.hosts = hosts;
+    scenario.rename_hosts(&played);
     Ok(told)
-}
-
-/// Gives hosts other names.
-pub(super) fn rename(block: &mut Block, played: &dyn Fn(&str) -> String) {
-    match block {
-        Block::Cluster(cluster) => {
-            for test in &mut cluster.tests {
-                test.from.host = played(&test.from.host);
-                test.to.host = played(&test.to.host);
-            }
-        }
-        Block::Parallel(blocks) | Block::Serial(blocks, _) => {
-            for block in blocks {
-                rename(block, played);
-            }
-        }
-    }
 }
 
 /// A role by its name.
