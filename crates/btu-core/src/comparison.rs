@@ -6,6 +6,10 @@
 mod condition;
 mod facts;
 
+use crate::stats::BOOTSTRAP_PASSES;
+use crate::stats::LEAST_EFFECT;
+use crate::stats::LEAST_PASSES;
+use crate::stats::SIGNIFICANCE;
 use std::collections::BTreeSet;
 
 use crate::analysis::Analysis;
@@ -262,11 +266,6 @@ fn correct_for_many(cells: &mut [Change], first: &Passes, second: &Passes) {
         change.different = change.different.map(|different| different && p < SIGNIFICANCE);
     }
 }
-
-const LEAST_PASSES: usize = 3;
-const BOOTSTRAP_PASSES: usize = 10;
-const LEAST_EFFECT: f64 = 0.02;
-const SIGNIFICANCE: f64 = 0.05;
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,9 @@ mod correlation;
 mod price;
 mod setting;
 
+use crate::stats::LEAST_EFFECT;
+use crate::stats::LEAST_PASSES;
+use crate::stats::SIGNIFICANCE;
 use crate::stats::holm;
 use crate::stats::welch_on_logs;
 
@@ -62,7 +65,7 @@ pub fn places(standings: &[Standing]) -> Vec<Place> {
             places[pair.better].by_figure_alone = true;
             places[pair.worse].by_figure_alone = true;
         }
-        if sure && pair.ratio > LEAST_RATIO {
+        if sure && pair.ratio > 1.0 + LEAST_EFFECT {
             places[pair.worse].first += 1;
             places[pair.better].last -= 1;
         }
@@ -106,12 +109,6 @@ fn pairs(standings: &[Standing]) -> Vec<Pair> {
     }
     pairs
 }
-
-const SIGNIFICANCE: f64 = 0.05;
-/// Less than 2 % is no news.
-const LEAST_RATIO: f64 = 1.02;
-/// Passes from which an interval is printed.
-const LEAST_PASSES: usize = 3;
 
 #[cfg(test)]
 mod tests {

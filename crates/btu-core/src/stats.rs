@@ -6,6 +6,7 @@
 
 mod bimodal;
 mod bootstrap;
+mod bounds;
 mod compare;
 mod dispersion;
 mod interval;
@@ -56,6 +57,10 @@ pub use spearman::spearman;
 pub use spearman::spearman_interval;
 pub use spearman::spearman_p;
 
+pub(crate) use bounds::BOOTSTRAP_PASSES;
+pub(crate) use bounds::LEAST_EFFECT;
+pub(crate) use bounds::LEAST_PASSES;
+pub(crate) use bounds::SIGNIFICANCE;
 pub(crate) use dispersion::Dispersion;
 pub(crate) use quantile::NORMAL_MAD;
 pub(crate) use quantile::floor;

@@ -1,7 +1,9 @@
 //! A composite with its interval: Student's t on the logs of the per-pass composites.
 
 use super::Estimate;
+use crate::stats::BOOTSTRAP_PASSES;
 use crate::stats::Interval;
+use crate::stats::LEAST_PASSES;
 use crate::stats::geometric_mean;
 use crate::stats::student_on_logs;
 use crate::stats::whole_pass_bootstrap;
@@ -61,9 +63,3 @@ fn no_interval(passes: usize) -> String {
         n => format!("{}, no interval", several(n, "pass")),
     }
 }
-
-/// Passes from which an interval is printed: below, Student's t is wider than any use.
-const LEAST_PASSES: usize = 3;
-
-/// Passes from which the bootstrap is the printed interval.
-const BOOTSTRAP_PASSES: usize = 10;

@@ -323,7 +323,7 @@ pub(super) fn whole(value: f64) -> Nanos {
 
 /// The first exchanges of a connection are not measured: a receiver acknowledges them at once
 /// (quick-ack), which hides what Nagle and delayed acknowledgements do later.
-const WARM_UP: u32 = 2;
+pub const WARM_UP: u32 = 2;
 const FADES_FROM: Bytes = Bytes::new(256 << 10);
 /// After so many exchanges a visit may be found slow.
 const SLOW_AFTER: u32 = 3;

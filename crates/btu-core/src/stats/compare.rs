@@ -1,5 +1,6 @@
 //! Two results beside each other: is one different, and by how much?
 
+use super::bounds::LEAST_EFFECT;
 use statrs::distribution::ContinuousCDF;
 use statrs::distribution::Normal;
 use statrs::distribution::StudentsT;
@@ -136,9 +137,6 @@ fn win(a: f64, b: f64) -> f64 {
 fn cubic(n: usize) -> f64 {
     count(n).powi(3) - count(n)
 }
-
-/// A change of the geometric mean that is worth calling one.
-const LEAST_EFFECT: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {

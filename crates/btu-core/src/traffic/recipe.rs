@@ -13,6 +13,8 @@ use crate::units::Nanos;
 pub const TCP: &str = "tcp(window=65536 B)";
 /// The same with buffers that the kernel fits to the path.
 const FITTED: &str = "tcp";
+/// A block of the bursts of napier, section 4 b.
+pub const BURST: Bytes = Bytes::new(12_500);
 /// What a socket of [`TCP`] has under way at the least.
 const WINDOW: Bytes = Bytes::new(65_536);
 
@@ -23,6 +25,11 @@ pub enum Path<'a> {
     Local(Option<&'a Link>),
     /// The network between this host and agents, of which nothing is known.
     Network,
+}
+
+/// Seconds from burst to burst of [`BURST`], where they offer this rate, bit/s.
+pub fn burst_period_s(rate: f64) -> f64 {
+    float(BURST.bits()) / rate
 }
 
 impl<'a> Path<'a> {

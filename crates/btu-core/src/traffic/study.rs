@@ -9,6 +9,7 @@ mod totals;
 mod utilisation;
 mod waiting;
 
+use super::analysis::knee::BEYOND;
 use std::collections::BTreeMap;
 
 use super::analysis::delay_knee::DelayKnee;
@@ -262,6 +263,16 @@ impl Analysis {
     /// The cells of a curve, along its axis.
     pub fn group(&self, group: Group) -> impl Iterator<Item = &Measured> {
         self.cells.iter().filter(move |measured| measured.cell.group == group)
+    }
+
+    /// The largest of several loads, bit/s as it arrived, and its cell, where the path carried it.
+    pub fn largest_if_carried(&self) -> Option<(f64, &Measured)> {
+        let loads = self.group(Group::Period).chain(self.group(Group::Load));
+        let rates: Vec<(f64, f64, &Measured)> = loads
+            .filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value, cell)))
+            .collect();
+        let (arrival, carried, cell) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (rates.len() > 1 && carried * BEYOND >= arrival).then_some((arrival, cell))
     }
 
     /// a / mu of a rate of the loads of the plan: the true utilisation.

@@ -1,6 +1,7 @@
 //! Connections of several configurations at once, opened when a visit needs them: what a sweep and
 //! the search for chasms measure with.
 
+use btu_core::pingpong::schedule::WARM_UP;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -306,8 +307,6 @@ fn whole_ns(ns: f64) -> Nanos {
     Nanos::new(ns as u64)
 }
 
-/// The first exchanges of a connection are acknowledged at once, whatever is set (quick-ack).
-const WARM_UP: u32 = 2;
 /// The number of what belongs to no curve.
 const PROBE: ConfigurationId = ConfigurationId(0);
 /// The most time of a probe: some exchanges of a block that a delayed acknowledgement holds up.

@@ -3,6 +3,7 @@
 use btu_core::traffic::analysis::delay;
 use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::recipe::burst_period_s;
 use btu_core::traffic::study::Measured;
 
 use super::Seen;
@@ -103,7 +104,7 @@ fn figures(seen: &Seen<'_>) -> Vec<Vec<String>> {
 
 /// Where bursts begin to wait.
 fn knee(seen: &Seen<'_>) -> Vec<String> {
-    let ms = |knee: f64| format!("{} ms", number::figure(12_500.0 * 8.0 / knee * 1e3));
+    let ms = |knee: f64| format!("{} ms", number::figure(burst_period_s(knee) * 1e3));
     let found = seen.analysis.knee.map(|found| ms(found.knee));
     let measured = found.unwrap_or_else(|| number::NONE.to_owned());
     line("7: knee", "about 80 ms", ms(1.7e6 * scale(seen)), measured)

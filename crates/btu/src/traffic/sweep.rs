@@ -8,6 +8,7 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::recipe;
+use btu_core::traffic::recipe::BURST;
 use btu_core::traffic::recipe::STREAM;
 use btu_core::traffic::recipe::full_over;
 use btu_core::traffic::recipe::one_test;
@@ -165,9 +166,6 @@ pub(super) fn vbr(tcp: &str, time: Nanos, scale: u32) -> String {
 pub(super) fn float(count: u64) -> f64 {
     count as f64
 }
-
-/// napier, section 4 b.
-pub(super) const BURST: Bytes = Bytes::new(12_500);
 
 const BLOCK_SIZES: [Bytes; 8] = [
     Bytes::new(64),

@@ -5,6 +5,7 @@ use btu_core::traffic::plan::Group;
 use btu_core::traffic::plan::Link;
 use btu_core::traffic::plan::Plan;
 use btu_core::traffic::plan::Study;
+use btu_core::traffic::recipe::BURST;
 use btu_core::traffic::recipe::STREAM;
 use btu_core::traffic::recipe::TCP;
 use btu_core::traffic::recipe::bursts;
@@ -15,7 +16,6 @@ use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 
 use super::options::ViseumArgs;
-use super::sweep::BURST;
 use super::sweep::Cells;
 use super::sweep::vbr;
 

@@ -1,5 +1,6 @@
 //! The knee: where a path stops carrying what it is offered, and whether what was measured has one.
 
+use crate::stats::LEAST_PASSES;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -149,9 +150,7 @@ fn shape(points: &[Loaded], knee: f64) -> Shape {
 }
 
 /// What is offered beyond so much more than is carried was not carried; closer loads tell noise from nothing.
-const BEYOND: f64 = 1.02;
-/// As everywhere; Student's t of two values is right and useless.
-const LEAST_PASSES: usize = 3;
+pub(crate) const BEYOND: f64 = 1.02;
 /// The chance of calling a hinge something else.
 const SIGNIFICANT: f64 = 0.01;
 /// What the loads together (root mean square) miss a hinge by where that says anything of the path.

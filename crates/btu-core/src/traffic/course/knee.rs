@@ -7,7 +7,9 @@ use crate::traffic::analysis::figures::rounded;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Group;
 use crate::traffic::recipe;
+use crate::traffic::recipe::BURST;
 use crate::traffic::recipe::Path;
+use crate::traffic::recipe::burst_period_s;
 use crate::traffic::study::Measured;
 use crate::traffic::trace::float;
 use crate::units::Bytes;
@@ -123,7 +125,7 @@ fn neat(period: Nanos) -> Nanos {
 /// time: shorter periods would measure the sender, longer ones a few blocks. Else others that do.
 fn block(mu: f64, time: Nanos) -> Bytes {
     let longest = (time.seconds() / BLOCKS).max(SHORTEST_S);
-    let needs = float(BURST.bits()) / mu;
+    let needs = burst_period_s(mu);
     if (SHORTEST_S..=longest).contains(&needs) {
         return BURST;
     }
@@ -138,8 +140,6 @@ const MOST_LOADS: usize = 16;
 const BEYOND: f64 = 2.0;
 /// Of mu: bounds that are so close need no load between them.
 const NEAR: f64 = 0.02;
-/// napier, section 4 b.
-const BURST: Bytes = Bytes::new(12_500);
 /// What the path needs for a burst at the least, seconds.
 const SHORTEST_S: f64 = 0.002;
 /// At the rate of the path a run has so many bursts at the least.

@@ -10,6 +10,7 @@ use crate::traffic::class;
 use crate::traffic::class::Class;
 use crate::traffic::method;
 use crate::traffic::method::Method;
+use crate::traffic::method::rfc9097::DATAGRAM;
 use crate::traffic::plan::Cell;
 use crate::traffic::plan::Course;
 use crate::traffic::plan::Group;
@@ -17,7 +18,6 @@ use crate::traffic::plan::Probe;
 use crate::traffic::recipe;
 use crate::traffic::study;
 use crate::traffic::study::Estimate;
-use crate::units::Bytes;
 use crate::units::Nanos;
 
 /// What is measured next.
@@ -239,8 +239,6 @@ const LOADS: [f64; 6] = [0.25, 0.7, 0.9, 1.1, 1.5, 2.0];
 const MOST: u32 = 1024;
 /// The same of a class that takes what it gets.
 const MOST_GREEDY: u32 = 64;
-/// UDP payload of the search (TR-471 of the Broadband Forum: 1222 bytes up to 1 Gb/s).
-const DATAGRAM: Bytes = Bytes::new(1222);
 /// draft-ietf-ippm-responsiveness, section 5: an interval of 1 s.
 const LONGEST_INTERVAL: Nanos = Nanos::from_secs(1);
 /// Intervals of round trips under load at most.

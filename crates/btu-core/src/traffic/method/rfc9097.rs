@@ -53,5 +53,5 @@ fn chosen(course: &Course) -> Option<String> {
     (course.adjustment == Adjustment::C).then(|| of_c.to_owned())
 }
 
-/// UDP payload: 1250 bytes of IPv4 packet (TR-471 of the Broadband Forum).
-const DATAGRAM: Bytes = Bytes::new(1222);
+/// UDP payload: 1250 bytes of IPv4 packet, up to 1 Gb/s (TR-471 of the Broadband Forum).
+pub(in crate::traffic) const DATAGRAM: Bytes = Bytes::new(1222);
