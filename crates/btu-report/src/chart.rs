@@ -19,3 +19,9 @@ pub(crate) use sequence::sequence;
 
 /// Width of every chart in its own units: text then has one size in all of them.
 const WIDTH: f64 = 960.0;
+
+/// A place among bars, rows or curves.
+#[expect(clippy::cast_precision_loss, reason = "a chart has few of each")]
+fn coordinate(place: usize) -> f64 {
+    place as f64
+}

@@ -2,6 +2,7 @@
 //! (maly1996, Figures 2 and 3).
 
 use super::axis::Axis;
+use super::coordinate;
 use super::frame::LEFT;
 use super::frame::right;
 use super::frame::scales;
@@ -50,7 +51,7 @@ fn legend(svg: &mut Svg, chart: &BarChart, mark: &str) {
     svg.rect("bar", [0.0, 42.0], [14.0, 14.0]);
     svg.text("legend", [21.0, 54.0], Anchor::Start, &chart.bar_legend);
     if let Some(text) = &chart.mark_legend {
-        let x = 60.0 + 7.0 * small(chart.bar_legend.chars().count());
+        let x = 60.0 + 7.0 * coordinate(chart.bar_legend.chars().count());
         svg.filled_rect("mark-bar", Some(mark), [x, 42.0], [14.0, 14.0]);
         svg.text("legend", [x + 21.0, 54.0], Anchor::Start, text);
     }
@@ -58,13 +59,8 @@ fn legend(svg: &mut Svg, chart: &BarChart, mark: &str) {
 
 /// The centre of a group, where the plot ends at `right`.
 fn middle(place: usize, groups: usize, right: f64) -> f64 {
-    let width = (right - LEFT) / small(groups.max(1));
-    LEFT + width * (small(place) + 0.5)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a chart has few bars")]
-fn small(count: usize) -> f64 {
-    count as f64
+    let width = (right - LEFT) / coordinate(groups.max(1));
+    LEFT + width * (coordinate(place) + 0.5)
 }
 
 fn draw(svg: &mut Svg, bar: &Bar, axis: &Axis, middle: f64, pattern: &str) {

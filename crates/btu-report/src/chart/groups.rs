@@ -2,6 +2,7 @@
 
 use super::WIDTH;
 use super::axis::Axis;
+use super::coordinate;
 use super::frame::LEFT;
 use super::frame::right;
 use super::frame::scales;
@@ -16,7 +17,7 @@ pub(crate) const MOST_SERIES: usize = 8;
 /// The chart as an SVG element.
 pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
     let rows = chart.series.len().div_ceil(LEGEND_COLUMNS);
-    let top = TOP + LEGEND_ROW * float(rows);
+    let top = TOP + LEGEND_ROW * coordinate(rows);
     let bottom = top + PLOT;
     let mut svg = Svg::new(chart.name, bottom + 82.0, &chart.title, &chart.description);
     svg.text("heading", [0.0, 26.0], Anchor::Start, &chart.title);
@@ -25,9 +26,9 @@ pub(crate) fn groups(chart: &GroupedBars, caption: &str) -> String {
     let names = (chart.axis.as_str(), chart.second_axis.as_ref());
     let right = right(&axis, names.1);
     scales(&mut svg, &axis, names, ([top, bottom], right));
-    let width = (right - LEFT) / float(chart.groups.len().max(1));
+    let width = (right - LEFT) / coordinate(chart.groups.len().max(1));
     for (place, group) in chart.groups.iter().enumerate() {
-        let left = LEFT + width * float(place);
+        let left = LEFT + width * coordinate(place);
         draw(&mut svg, &group.bars, &axis, [left, width]);
         let middle = left + width / 2.0;
         svg.text("label", [middle, bottom + 22.0], Anchor::Middle, &group.label);
@@ -53,10 +54,10 @@ fn values(chart: &GroupedBars) -> impl Iterator<Item = f64> {
 }
 
 fn legend(svg: &mut Svg, chart: &GroupedBars) {
-    let width = WIDTH / float(LEGEND_COLUMNS);
+    let width = WIDTH / coordinate(LEGEND_COLUMNS);
     for (place, host) in chart.series.iter().enumerate() {
-        let left = width * float(place % LEGEND_COLUMNS);
-        let y = TOP + LEGEND_ROW * float(place / LEGEND_COLUMNS);
+        let left = width * coordinate(place % LEGEND_COLUMNS);
+        let y = TOP + LEGEND_ROW * coordinate(place / LEGEND_COLUMNS);
         svg.rect(&colour(place), [left, y - 12.0], [14.0, 14.0]);
         svg.text("legend", [left + 21.0, y], Anchor::Start, &shortened(host));
     }
@@ -77,11 +78,11 @@ fn colour(place: usize) -> String {
 
 /// The bars of a group, centred in its width.
 fn draw(svg: &mut Svg, bars: &[GroupBar], axis: &Axis, [left, width]: [f64; 2]) {
-    let each = (FILLED * width / float(bars.len().max(1))).min(WIDEST);
-    let start = left + (width - each * float(bars.len())) / 2.0;
+    let each = (FILLED * width / coordinate(bars.len().max(1))).min(WIDEST);
+    let start = left + (width - each * coordinate(bars.len())) / 2.0;
     for (place, bar) in bars.iter().enumerate() {
         let Some(value) = bar.value else { continue };
-        let x = start + each * float(place);
+        let x = start + each * coordinate(place);
         let (zero, end) = (axis.place(0.0), axis.place(value));
         let size = [(each - 1.5).max(1.0), (zero - end).abs()];
         svg.rect(&colour(place), [x, zero.min(end)], size);
@@ -90,9 +91,4 @@ fn draw(svg: &mut Svg, bars: &[GroupBar], axis: &Axis, [left, width]: [f64; 2]) 
             svg.line("whisker", [middle, axis.place(low)], [middle, axis.place(high)]);
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a chart has few bars")]
-fn float(count: usize) -> f64 {
-    count as f64
 }

@@ -2,6 +2,7 @@
 //! Every field also holds its figure, so that no one needs to tell colours apart.
 
 use super::WIDTH;
+use super::coordinate;
 use super::svg::Anchor;
 use super::svg::Svg;
 use crate::document::Heatmap;
@@ -41,26 +42,26 @@ struct Frame {
 impl Frame {
     fn of(map: &Heatmap) -> Self {
         let per_line = if map.groups.len() == 3 { 3 } else { map.groups.len().clamp(1, 2) };
-        let gaps = small(per_line - 1) * GAP;
-        let block = (WIDTH - NAMES - gaps) / small(per_line);
+        let gaps = coordinate(per_line - 1) * GAP;
+        let block = (WIDTH - NAMES - gaps) / coordinate(per_line);
         Self {
             per_line,
             lines: map.groups.len().div_ceil(per_line),
-            tile: (block / small(map.columns.len().max(1))).min(120.0),
+            tile: (block / coordinate(map.columns.len().max(1))).min(120.0),
             block,
-            block_height: HEAD + ROW * small(map.rows.len()),
+            block_height: HEAD + ROW * coordinate(map.rows.len()),
         }
     }
 
     fn height(&self) -> f64 {
-        TOP + small(self.lines) * self.block_height + FOOT
+        TOP + coordinate(self.lines) * self.block_height + FOOT
     }
 
     /// Top left corner of the fields of a block.
     fn corner(&self, place: usize) -> [f64; 2] {
         let (line, column) = (place / self.per_line, place % self.per_line);
-        let left = NAMES + small(column) * (self.block + GAP);
-        [left, TOP + small(line) * self.block_height + HEAD]
+        let left = NAMES + coordinate(column) * (self.block + GAP);
+        [left, TOP + coordinate(line) * self.block_height + HEAD]
     }
 }
 
@@ -68,17 +69,17 @@ fn draw_group(svg: &mut Svg, map: &Heatmap, group: &HeatmapGroup, frame: &Frame,
     let [left, top] = frame.corner(place);
     svg.text("group", [left, top - 27.0], Anchor::Start, &group.title);
     for (column, name) in map.columns.iter().enumerate() {
-        let x = left + (small(column) + 0.5) * frame.tile;
+        let x = left + (coordinate(column) + 0.5) * frame.tile;
         svg.text("tick", [x, top - 8.0], Anchor::Middle, name);
     }
     for (row, tiles) in group.tiles.iter().enumerate() {
-        let y = top + small(row) * ROW;
+        let y = top + coordinate(row) * ROW;
         if place.is_multiple_of(frame.per_line) {
             let name = map.rows.get(row).map_or("", String::as_str);
             svg.text("tick", [left - 10.0, y + 20.5], Anchor::End, name);
         }
         for (column, tile) in tiles.iter().enumerate() {
-            draw_tile(svg, map, tile, [left + small(column) * frame.tile, y], frame.tile);
+            draw_tile(svg, map, tile, [left + coordinate(column) * frame.tile, y], frame.tile);
         }
     }
 }
@@ -95,10 +96,10 @@ fn draw_tile(svg: &mut Svg, map: &Heatmap, tile: &Tile, [x, y]: [f64; 2], width:
 
 /// The colours in a row, each with what it means.
 fn legend(svg: &mut Svg, map: &Heatmap, top: f64) {
-    let width = WIDTH / small(map.legend.len().max(1));
+    let width = WIDTH / coordinate(map.legend.len().max(1));
     for (step, text) in map.legend.iter().enumerate() {
         let class = class(map.palette, Some(step));
-        svg.tile(&class, [small(step) * width, top], [width - 2.0, 26.0], text);
+        svg.tile(&class, [coordinate(step) * width, top], [width - 2.0, 26.0], text);
     }
 }
 
@@ -109,9 +110,4 @@ fn class(palette: Palette, step: Option<usize>) -> String {
         Palette::Slowdown => 's',
     };
     step.map_or_else(|| "t none".to_owned(), |step| format!("t {palette}{step}"))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a chart has few rows and columns")]
-fn small(count: usize) -> f64 {
-    count as f64
 }

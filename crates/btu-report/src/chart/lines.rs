@@ -2,6 +2,7 @@
 //! and by dash (snell1996, figures 8 to 11).
 
 use super::WIDTH;
+use super::coordinate;
 use super::scale::Axis;
 use super::svg::Anchor;
 use super::svg::Svg;
@@ -120,9 +121,4 @@ fn draw(svg: &mut Svg, curve: &CurveLine, style: &str, [x, y]: [&Axis; 2]) {
         svg.dots(&format!("dots {style}"), &points);
     }
     svg.strokes(&format!("curve {style}"), &[points]);
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a chart has few curves and rows")]
-fn coordinate(count: usize) -> f64 {
-    count as f64
 }
