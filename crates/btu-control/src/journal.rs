@@ -12,7 +12,6 @@ use std::path::PathBuf;
 
 use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
-use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
@@ -46,7 +45,7 @@ pub struct Stored<R = Record> {
 impl<R> Stored<R> {
     /// True where the run came to its end: nothing is left to be measured.
     pub fn is_finished(&self) -> bool {
-        let ended = self.events.last().is_some_and(|last| last.event == Journal::FINISHED);
+        let ended = self.events.last().is_some_and(|last| last.event == EventRecord::FINISHED);
         ended && self.torn.is_none()
     }
 }

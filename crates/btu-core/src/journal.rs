@@ -1,6 +1,7 @@
 //! The lines of a journal: every run, every check, in the order in which they ended.
 
 pub mod codec;
+mod event;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -11,6 +12,8 @@ use crate::sample::CaptureSample;
 use crate::sample::CellSample;
 use crate::sample::Flag;
 use crate::sample::VerificationSample;
+
+pub use event::EventRecord;
 
 /// One line of `samples.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,17 +46,6 @@ pub struct AloneSample {
     pub flags: Vec<Flag>,
 }
 
-/// One line of `events.jsonl`: what happened to the run as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EventRecord {
-    /// When, UTC, RFC 3339.
-    pub at: String,
-    /// Snake case, stable: `started`, `resumed`, `interrupted`, `agent_lost`, `finished`, `warning`.
-    pub event: String,
-    /// A sentence for people.
-    pub detail: String,
-}
-
 /// A journal that was read back, whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Journal {
@@ -67,42 +59,13 @@ pub struct Journal {
     pub events: Vec<EventRecord>,
 }
 
-impl EventRecord {
-    /// Why what these events tell of did not come to its end, where one of them says so.
-    pub fn cut(events: &[Self]) -> Option<&str> {
-        let last = Self::last_of_life(events)?;
-        let is_cut = ["agent_lost", "interrupted"].contains(&last.event.as_str());
-        is_cut.then_some(last.detail.as_str())
-    }
-
-    /// The events since the measurement was gone on with last: what ended an earlier part is over.
-    pub fn last_part(events: &[Self]) -> &[Self] {
-        let begun = events.iter().rposition(|one| one.event == "resumed").unwrap_or_default();
-        &events[begun..]
-    }
-
-    /// The last of these events that begins or ends what they tell of.
-    pub(crate) fn last_of_life(events: &[Self]) -> Option<&Self> {
-        let of_life = ["agent_lost", Journal::FINISHED, "interrupted", "resumed", "started"];
-        events.iter().rfind(|one| of_life.contains(&one.event.as_str()))
-    }
-}
-
 impl Journal {
     /// How a check of the emulation before the first cell calls its moment.
     pub const BEFORE: &str = "before";
 
-    /// The event of a run whose every pass is done: the last of its events.
-    pub const FINISHED: &str = "finished";
-
-    /// The event of a cell whose second run was due when the time for second runs was over; its detail
-    /// begins with the cell.
-    pub const NOT_RUN_AGAIN: &str = "not_run_again";
-
     /// True where the last event about the run's life says that it is over.
     pub fn came_to_its_end(&self) -> bool {
-        let last = EventRecord::last_of_life(&self.events);
-        last.is_some_and(|last| last.event == Self::FINISHED)
+        EventRecord::finished_at(&self.events).is_some()
     }
 
     /// The second runs with capture, one for each cell that has one: the last, where there are more.

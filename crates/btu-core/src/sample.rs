@@ -91,6 +91,9 @@ pub struct Flag {
 }
 
 impl Flag {
+    /// An agent's policy held back what it sent: such a result is not ranked.
+    pub const POLICY_LIMITED: &str = "policy-limited";
+
     /// A flag with its sentence.
     pub fn new(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { name: name.into(), detail: detail.into() }

@@ -12,7 +12,6 @@ use btu_core::sample::ActivitySample;
 use btu_core::sample::CommSample;
 use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 
 use crate::activity;
 use crate::activity::Prepared;
@@ -31,6 +30,7 @@ use crate::comm::Terms;
 use crate::error::EngineError;
 use crate::place::Party;
 use crate::place::Place;
+use crate::time::now;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl Beside {
         if units.is_none() {
             running.release();
         }
-        Ok(Self { running, stint: load.stint, since: Nanos::new(clock::monotonic_ns()) })
+        Ok(Self { running, stint: load.stint, since: now() })
     }
 
     /// Lets the rest of the lead-in pass, or starts the fixed amount.
@@ -190,7 +190,7 @@ impl Beside {
         match self.stint {
             Stint::Fixed { .. } => self.running.release(),
             Stint::Steady { lead_in } => {
-                let passed = Nanos::new(clock::monotonic_ns()).since(self.since);
+                let passed = now().since(self.since);
                 activity::sleep(lead_in.since(passed), cancel);
             }
         }

@@ -6,8 +6,8 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use crate::time::now;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 
 /// Counts threads through a run. A thread that fails counts as ready and done, so that nobody waits for it.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl Lineup {
     }
 
     fn wait(&self, deadline: Nanos, reached: impl Fn(&State) -> bool) -> bool {
-        let now = Nanos::new(clock::monotonic_ns());
+        let now = now();
         let limit = Duration::from(deadline.since(now));
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !reached(state));
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);

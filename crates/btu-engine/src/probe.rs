@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use btu_core::sample::HostSample;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 
 use crate::files::Files;
+use crate::time::now;
 
 /// One kind of observation.
 pub trait Probe: Sync {
@@ -53,13 +53,13 @@ pub struct Observation {
 /// Reads every probe. Cheap: a handful of small files, and three system calls for each process.
 pub fn observe(files: &Files) -> Observation {
     let readings = PROBES.iter().map(|probe| probe.read(files)).collect();
-    Observation { started: Nanos::new(clock::monotonic_ns()), readings }
+    Observation { started: now(), readings }
 }
 
 impl Observation {
     /// What happened since.
     pub fn finish(&self, files: &Files) -> HostSample {
-        let elapsed_ns = Nanos::new(clock::monotonic_ns()).since(self.started);
+        let elapsed_ns = now().since(self.started);
         let mut sample = HostSample { elapsed_ns, ..HostSample::default() };
         for (probe, before) in PROBES.iter().zip(&self.readings) {
             probe.fold(before, &probe.read(files), &mut sample);

@@ -14,6 +14,7 @@ mod rows;
 mod store;
 mod waits;
 
+use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::journal::Journal;
 
@@ -129,7 +130,8 @@ pub fn compose_pingpong(journal: &Journal, analysis: &Analysis) -> Document {
 
 /// What a picture must say of itself when it is cut out of its report.
 fn caption(journal: &Journal) -> String {
-    let when = journal.moment("started").map_or_else(String::new, |at| format!(" | {at}"));
+    let when =
+        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
     format!("ping-pong, {} | {}{when}", path(journal), host_line(&journal.hosts))
 }
 

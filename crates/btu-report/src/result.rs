@@ -27,8 +27,6 @@ pub use version::SCHEMA_VERSION;
 pub use version::SECOND_RUNS_SCHEMA_VERSION;
 pub use version::TRAFFIC_SCHEMA_VERSION;
 
-pub(crate) use build::finished;
-pub(crate) use build::moment;
 pub(crate) use host::host_line;
 
 /// The result of one run.

@@ -16,6 +16,7 @@ use std::fmt;
 use btu_core::analysis::Analysis;
 use btu_core::analysis::Omitted;
 use btu_core::analysis::SecondRun;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 
 use crate::document::Block;
@@ -27,7 +28,6 @@ use crate::format::Report;
 use crate::format::UnknownFormat;
 use crate::format::named;
 use crate::result::host_line;
-use crate::result::moment;
 
 pub(crate) use diagnosis::details as chart_details;
 pub(crate) use disclosure::disclosed_hosts;
@@ -148,7 +148,8 @@ fn part(section: &dyn Section, run: &Run<'_>) -> Part {
 fn caption(journal: &Journal) -> String {
     let plan = &journal.plan;
     let hash: String = plan.edition_hash.chars().take(12).collect();
-    let when = moment(journal, "started").map_or_else(String::new, |at| format!(" | {at}"));
+    let when =
+        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
     format!(
         "{} {} ({hash}) | testbed {} | {}{when}",
         plan.edition,

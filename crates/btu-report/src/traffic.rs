@@ -19,6 +19,7 @@ mod store;
 pub(crate) mod unverified;
 
 use btu_core::cell::Role;
+use btu_core::journal::EventRecord;
 use btu_core::traffic::plan::Study;
 use btu_core::traffic::sample::Journal;
 use btu_core::traffic::study::Analysis;
@@ -109,7 +110,8 @@ static SECTIONS: &[Section<Compose>] = &[
 /// The report on traffic, before it has a form.
 pub fn compose_traffic(journal: &Journal, analysis: &Analysis) -> Document {
     let seen = Seen { journal, analysis };
-    let when = journal.moment("started").map_or_else(String::new, |at| format!(" | {at}"));
+    let when =
+        EventRecord::started_at(&journal.events).map_or_else(String::new, |at| format!(" | {at}"));
     let document = Document {
         title: format!("BTU traffic: {}", host_line(&journal.hosts)),
         caption: format!("{}, {}{when}", study(journal), path(journal)),

@@ -13,3 +13,4 @@ pub mod local;
 pub mod outside;
 pub mod segment;
 mod sysctls;
+mod time;

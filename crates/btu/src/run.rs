@@ -16,7 +16,7 @@ use btu_control::Conductor;
 use btu_control::JournalDir;
 use btu_control::Watcher;
 use btu_control::drive;
-use btu_core::journal::Journal;
+use btu_core::journal::EventRecord;
 use btu_core::manifest::Signature;
 use btu_core::plan::Plan;
 use btu_core::words::several;
@@ -72,7 +72,7 @@ fn carry_out(args: &RunArgs, started: Started, watcher: &mut dyn Watcher) -> Res
     if ending == Ending::Complete {
         for cell in conductor.not_run_again() {
             let detail = format!("{}: the time for second runs was over", cell.id());
-            journal::note(&mut journal, Journal::NOT_RUN_AGAIN, &detail)?;
+            journal::note(&mut journal, EventRecord::NOT_RUN_AGAIN, &detail)?;
         }
     }
     let signatures = match ending {

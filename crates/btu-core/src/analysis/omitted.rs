@@ -112,7 +112,7 @@ impl<'j> Known<'j> {
     fn of(journal: &'j Journal, complete: bool) -> Self {
         // Who resumes a run has its time for second runs anew.
         let events = EventRecord::last_part(&journal.events);
-        let late = events.iter().filter(|one| one.event == Journal::NOT_RUN_AGAIN);
+        let late = events.iter().filter(|one| one.event == EventRecord::NOT_RUN_AGAIN);
         Self {
             choice: journal.plan.captured,
             limits: journal.plan.capture_limits(),
@@ -207,7 +207,7 @@ mod tests {
             journal.events.insert(journal.events.len() - 1, EventRecord { at, event, detail });
             found(&journal).into_iter().map(|one| one.2).collect::<Vec<_>>()
         };
-        let of_one = note(Journal::NOT_RUN_AGAIN, "SEND/video/cpu: the time was over");
+        let of_one = note(EventRecord::NOT_RUN_AGAIN, "SEND/video/cpu: the time was over");
         let out_of_time = Reason::OutOfTime(Nanos::from_secs(90));
         assert_eq!(of_one.iter().filter(|one| **one == out_of_time).count(), 1, "{of_one:?}");
         assert_eq!(of_one.iter().filter(|one| **one == Reason::Unknown).count(), 3, "{of_one:?}");

@@ -6,6 +6,7 @@ use super::AloneRun;
 use super::CountedRun;
 use crate::journal::EventRecord;
 use crate::journal::Journal;
+use crate::sample::Flag;
 use crate::words::several;
 
 /// What the reasons are drawn from.
@@ -47,7 +48,7 @@ impl Grounds<'_> {
                 run.flag_detail("activity-failed")
             }),
             self.runs_that("were held back by an agent's policy", |run| {
-                run.flag_detail("policy-limited")
+                run.flag_detail(Flag::POLICY_LIMITED)
             }),
             self.congestion(),
             self.io_in_memory(),

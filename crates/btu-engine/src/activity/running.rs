@@ -23,6 +23,7 @@ use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
 use crate::place::Place;
+use crate::time::now;
 
 /// An activity whose threads exist. Dropped, it stops.
 #[derive(Debug)]
@@ -269,10 +270,6 @@ pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) {
     while now() < end && !is_cancelled(cancel) {
         clock::sleep_until(within(PATIENCE).min(end).count());
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// The moment that is `time` away.

@@ -10,7 +10,6 @@ use std::sync::PoisonError;
 
 use btu_core::sample::Series;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::cpu::Whereabouts;
 
@@ -19,6 +18,7 @@ use super::lookout::Lookout;
 use super::series::PERIOD;
 use super::series::Sampler;
 use super::stream::Observer;
+use crate::time::now;
 
 /// The notes of one end.
 #[derive(Debug, Default)]
@@ -114,8 +114,4 @@ impl Observer for Shared {
             pages.sampler.take(self, now, cpu::current());
         }
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }

@@ -7,7 +7,6 @@ use std::thread::ScopedJoinHandle;
 
 use btu_core::cell::Role;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::cpu::CpuSet;
 
@@ -29,6 +28,7 @@ use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
 use crate::place::Place;
+use crate::time::now;
 
 /// The connected ends of one side.
 #[derive(Debug)]
@@ -89,7 +89,6 @@ impl Ends<'_> {
 
     /// True once all threads are ready; false where it takes too long or nobody wants it any more.
     fn wait_ready(&self, lineup: &Lineup) -> bool {
-        let now = || Nanos::new(clock::monotonic_ns());
         let deadline = now().saturating_add(HANDSHAKE);
         while now() < deadline && !self.terms.cancel.load(Relaxed) {
             let patience = now().saturating_add(PERIOD).min(deadline);

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_core::units::Nanos;
-use btu_sys::clock;
 
 use super::Amount;
 use super::Terms;
@@ -14,6 +13,7 @@ use super::end::Part;
 use super::end::Shared;
 use super::series::PERIOD;
 use crate::lineup::Lineup;
+use crate::time::now;
 
 /// The watch over one end.
 #[derive(Debug)]
@@ -159,10 +159,6 @@ fn end_overdue(
 fn following(last: Nanos, now: Nanos, period: Nanos) -> Nanos {
     let missed = now.since(last).count() / period.count();
     last.saturating_add(period * (missed + 1))
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// Time between two looks at threads that make progress: each look takes the CPU from one of them.

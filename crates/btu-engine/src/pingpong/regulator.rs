@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::socket;
 
 use crate::error::EngineError;
+use crate::time::now;
 use crate::traffic::ration::Ration;
 
 /// Sets the rate of an end from any thread.
@@ -140,10 +140,6 @@ impl Throttle {
     pub(super) fn sent(&mut self, length: usize) {
         self.ration.sent(now(), length);
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// How long a sender that waits takes to see another rate, or its end.

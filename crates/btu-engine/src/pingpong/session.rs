@@ -42,6 +42,7 @@ use crate::door::Seat;
 use crate::error::EngineError;
 use crate::place::Party;
 use crate::place::Place;
+use crate::time::now;
 
 pub(super) use self::far::FarEnd;
 
@@ -191,10 +192,10 @@ impl Session {
     }
 
     fn wait_for_both(&self, cap: Nanos) -> Outcome {
-        let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(cap);
+        let deadline = now().saturating_add(cap);
         let mut outcome = Outcome::default();
         while !outcome.has_both() {
-            let left = deadline.since(Nanos::new(clock::monotonic_ns()));
+            let left = deadline.since(now());
             match self.done.recv_timeout(Duration::from(left).min(LOOK_AROUND)) {
                 Ok(done) => {
                     if outcome.take(done) {

@@ -37,12 +37,12 @@ use super::hands::both;
 use super::meeting::Door;
 use super::meeting::unspecified;
 use super::numbers;
-use super::pacer::now;
 use super::way::Way;
 use super::way::is_ipv6;
 use super::way::within;
 use crate::door;
 use crate::error::EngineError;
+use crate::time::now;
 
 use account::Account;
 use account::Use;

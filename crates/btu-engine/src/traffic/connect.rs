@@ -20,7 +20,6 @@ use std::time::Duration;
 
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::socket;
 use btu_sys::socket::Effective;
 
@@ -33,6 +32,7 @@ use super::quic::QuicEnd;
 use super::receipts::Mark;
 use super::way::within;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// The ends of a flow that are on this host, connected; none blocks.
 #[derive(Debug, Default)]
@@ -171,7 +171,7 @@ fn accept_all(
         begun.push((from, *number, near));
         *expected.entry(door).or_default() += 1;
     }
-    let deadline = Nanos::new(clock::monotonic_ns()).saturating_add(PATIENCE);
+    let deadline = now().saturating_add(PATIENCE);
     let mut pairs = Vec::new();
     for (door, count) in expected {
         for _ in 0..count {
@@ -206,7 +206,7 @@ fn accept(
             Err(_) if job.cancel.load(Relaxed) => {
                 return Err(EngineError::Refused(format!("connect to {address}: interrupted")));
             }
-            Err(_) if Nanos::new(clock::monotonic_ns()) > deadline => {
+            Err(_) if now() > deadline => {
                 let seconds = PATIENCE.seconds();
                 let cause = format!("connect to {address}: no connection within {seconds} s");
                 return Err(EngineError::Refused(cause));

@@ -20,7 +20,6 @@ use super::hands::join;
 use super::job::Flow;
 use super::job::Job;
 use super::job::JobEnd;
-use super::pacer::now;
 use super::receipts::Mark;
 use super::receiver;
 use super::sampler;
@@ -28,6 +27,7 @@ use super::sampler::Watched;
 use super::sender;
 use crate::error::EngineError;
 use crate::place::Place;
+use crate::time::now;
 
 /// Some ends of flows that a thread serves.
 #[derive(Debug)]

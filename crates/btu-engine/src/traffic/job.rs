@@ -22,10 +22,10 @@ use btu_sys::socket::Settings;
 use super::connect;
 use super::crew;
 use super::crew::Carried;
-use super::pacer::now;
 use super::side::Watch;
 use crate::error::EngineError;
 use crate::place::Party;
+use crate::time::now;
 
 /// Flows that start together.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use btu_sys::wait::Ready;
 
 use super::connect::HeldQuic;
 use super::connect::Socket;
-use super::pacer::now;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// A thread that does it until this is dropped.
 #[derive(Debug)]

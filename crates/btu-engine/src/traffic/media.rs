@@ -26,10 +26,10 @@ use super::flow::LARGEST_DATAGRAM;
 use super::hands::both;
 use super::job::FlowEnd;
 use super::meeting::unspecified;
-use super::pacer::now;
 use super::way::within;
 use crate::error::EngineError;
 use crate::place::Place;
+use crate::time::now;
 
 use self::receiving::Heard;
 use self::receiving::Receiving;

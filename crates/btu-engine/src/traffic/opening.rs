@@ -13,11 +13,11 @@ use btu_sys::exchange::Ready;
 use btu_sys::socket;
 use btu_sys::socket::Settings;
 
-use super::pacer::now;
 use crate::door;
 use crate::door::Introduction;
 use crate::door::Seat;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// The answering end, as its askers reach it.
 #[derive(Clone, Copy, Debug)]

@@ -26,10 +26,10 @@ use super::job::Carrier;
 use super::job::Flow;
 use super::job::Offer;
 use super::job::TcpEnd;
-use super::pacer::now;
 use super::quic::QuicEnd;
 use super::ration::Ration;
 use super::receipts::Taking;
+use crate::time::now;
 
 /// The sending end of a flow.
 pub(super) struct Sender<'a> {

@@ -13,6 +13,7 @@ use btu_sys::wait::Ready;
 use super::job::Flow;
 use super::job::Offer;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// How a thread waits, with what its own wake-ups take.
 #[derive(Debug)]
@@ -144,10 +145,6 @@ fn pace_for_all<'a>(flows: impl Iterator<Item = &'a Flow>) -> Pace {
         }
     }
     if per_second > OFTEN { Pace::Hybrid } else { pace }
-}
-
-pub(super) fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// Sleeps until `moment`, or until nobody wants it any more.

@@ -31,12 +31,12 @@ use super::connect::PATIENCE;
 use super::hands::both;
 use super::meeting::Door;
 use super::meeting::unspecified;
-use super::pacer::now;
 use super::way::Way;
 use super::way::is_ipv6;
 use super::way::within;
 use crate::door;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// Searches between two hosts of this process. An answer is waited for `timer` and four times the slowest one.
 ///

@@ -28,12 +28,12 @@ use quinn_proto::crypto::rustls::QuicServerConfig;
 
 use self::outbox::Outbox;
 use super::job::QuicSettings;
-use super::pacer::now;
 use crate::error::EngineError;
 use crate::pinned;
 use crate::pinned::refused;
 use crate::quic;
 use crate::quic::Machine;
+use crate::time::now;
 
 pub(super) use quinn_proto::StreamId;
 

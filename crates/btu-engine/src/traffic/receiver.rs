@@ -33,10 +33,10 @@ use super::numbers;
 use super::numbers::Arrival;
 use super::numbers::Numbers;
 use super::outgoing;
-use super::pacer::now;
 use super::quic::QuicEnd;
 use super::receipts::Giving;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// What a receiving thread leaves behind.
 #[derive(Debug)]

@@ -37,11 +37,11 @@ use super::hands::caught;
 use super::meeting::Door;
 use super::opening::Met;
 use super::opening::Respondent;
-use super::pacer::now;
 use super::request::Lengths;
 use super::way::Way;
 use super::way::within;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// Adds a connection each interval until goodput and round trips have settled, at most so many intervals.
 ///

@@ -14,7 +14,7 @@ use btu_sys::tcp_info::TcpInfo;
 use super::connect::Ends;
 use super::connect::Socket;
 use super::job::Flow;
-use super::pacer::now;
+use crate::time::now;
 
 /// Flows to look at, each with its ends.
 pub(super) type Watched<'a> = Vec<(&'a Flow, &'a Ends)>;

@@ -19,8 +19,8 @@ use super::outgoing::Heed;
 use super::outgoing::Progress;
 use super::outgoing::Sender;
 use super::pacer::Pacer;
-use super::pacer::now;
 use crate::error::EngineError;
+use crate::time::now;
 
 /// What a sending thread leaves behind.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Level 1: the first curve in four figures, and what was measured where.
 
+use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Measured;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::words::several;
@@ -122,8 +123,9 @@ fn nothing() -> String {
 
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     let (journal, plan) = (seen.journal, &seen.journal.plan);
-    let from = journal.moment("started").unwrap_or("at an unknown time");
-    let to = journal.finished().map_or_else(String::new, |at| format!(" to {at}"));
+    let from = EventRecord::started_at(&journal.events).unwrap_or("at an unknown time");
+    let to = EventRecord::finished_at(&journal.events)
+        .map_or_else(String::new, |at| format!(" to {at}"));
     let visits: usize = journal
         .lines
         .iter()

@@ -3,6 +3,7 @@
 use btu_core::analysis::Analysis;
 use btu_core::analysis::ApplicationScore;
 use btu_core::analysis::Estimate;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 
 use super::ApplicationResult;
@@ -21,7 +22,8 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
     let classic = Shown::of(&analysis.penalty_classic_percent);
     let hosts = &journal.hosts;
     let tool_version = fact_text(hosts.tool.get("version"));
-    let (started_at, finished_at) = (moment(journal, "started"), finished(journal));
+    let started_at = EventRecord::started_at(&journal.events).map(str::to_owned);
+    let finished_at = EventRecord::finished_at(&journal.events).map(str::to_owned);
     let detectable_change = analysis.detectable_change.filter(|v| v.is_finite());
     ResultDocument {
         schema_version: SCHEMA_VERSION.to_owned(),
@@ -73,18 +75,6 @@ pub fn result(journal: &Journal, analysis: &Analysis) -> ResultDocument {
         activities_base: cells::bases(&analysis.activity_runs),
         remarks: cells::remarks(analysis),
     }
-}
-
-/// When the first event of this name happened.
-pub(crate) fn moment(journal: &Journal, event: &str) -> Option<String> {
-    journal.events.iter().find(|record| record.event == event).map(|record| record.at.clone())
-}
-
-/// When the last pass and all that follows it was done: of a run that was gone on with after its end, the
-/// last time, and never where it was cut short since.
-pub(crate) fn finished(journal: &Journal) -> Option<String> {
-    let last = journal.events.iter().rfind(|record| record.event == Journal::FINISHED);
-    last.filter(|_| journal.came_to_its_end()).map(|record| record.at.clone())
 }
 
 fn application(score: &ApplicationScore) -> ApplicationResult {

@@ -6,6 +6,7 @@ mod curve;
 
 use std::collections::BTreeMap;
 
+use btu_core::journal::EventRecord;
 use btu_core::pingpong::analysis::Analysis;
 use btu_core::pingpong::journal::Journal;
 use schemars::JsonSchema;
@@ -78,8 +79,8 @@ pub fn pingpong_result(journal: &Journal, analysis: &Analysis) -> PingPongDocume
         seed: journal.plan.seed,
         order: journal.plan.order.to_string(),
         statistic: journal.plan.statistic.name().to_owned(),
-        started_at: journal.moment("started").map(str::to_owned),
-        finished_at: journal.finished().map(str::to_owned),
+        started_at: EventRecord::started_at(&journal.events).map(str::to_owned),
+        finished_at: EventRecord::finished_at(&journal.events).map(str::to_owned),
         complete: analysis.complete,
         curves: analysis.curves.iter().map(curve::curve).collect(),
         reference: analysis.reference.as_ref().map(curve::curve),

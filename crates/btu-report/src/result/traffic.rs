@@ -9,6 +9,7 @@ mod reasons;
 mod run;
 mod sheet;
 
+use btu_core::journal::EventRecord;
 use btu_core::traffic::analysis::knee::Shape;
 use btu_core::traffic::sample::FlowSample;
 use btu_core::traffic::sample::Journal;
@@ -183,8 +184,8 @@ pub fn traffic_result(journal: &Journal, analysis: &Analysis) -> TrafficDocument
         seed: plan.seed,
         link_up: link.up,
         link_down: link.down,
-        started_at: journal.moment("started").map(str::to_owned),
-        finished_at: journal.finished().map(str::to_owned),
+        started_at: EventRecord::started_at(&journal.events).map(str::to_owned),
+        finished_at: EventRecord::finished_at(&journal.events).map(str::to_owned),
         complete: analysis.complete,
         mu_bit_s: analysis.mu.map(|mu| mu.value),
         mu_ci95_bit_s: analysis.mu.and_then(bounds),

@@ -2,6 +2,7 @@
 
 use btu_core::analysis::Analysis;
 use btu_core::analysis::Estimate;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::words::several;
@@ -16,9 +17,7 @@ use crate::document::Level;
 use crate::document::Pair;
 use crate::document::Tone;
 use crate::number;
-use crate::result::finished;
 use crate::result::host_line;
-use crate::result::moment;
 
 /// One number for buyers.
 #[derive(Debug)]
@@ -162,8 +161,9 @@ fn testbed(class: &str) -> String {
 }
 
 fn measured(journal: &Journal, analysis: &Analysis) -> String {
-    let from = moment(journal, "started").unwrap_or_else(|| "at an unknown time".to_owned());
-    let to = finished(journal).map_or_else(String::new, |at| format!(" to {at}"));
+    let from = EventRecord::started_at(&journal.events).unwrap_or("at an unknown time");
+    let to = EventRecord::finished_at(&journal.events)
+        .map_or_else(String::new, |at| format!(" to {at}"));
     let passes = several(analysis.complete_passes, "complete pass");
     format!("{from}{to}; {passes}, {}", kept(&journal.records))
 }

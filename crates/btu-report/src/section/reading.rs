@@ -9,6 +9,7 @@ use btu_core::analysis::INCOMPLETE_PASS;
 use btu_core::anomaly::RULES;
 use btu_core::plan::Plan;
 use btu_core::plan::Work;
+use btu_core::sample::Flag;
 use btu_core::words::several;
 
 use super::Run;
@@ -85,7 +86,7 @@ const OF_RUNS: &[(&str, &str)] = &[
     ),
     (INCOMPLETE_PASS, "of a pass that is not complete: it counts for no composite"),
     ("invalid", "a setting of the host changed during the run, or something else made it invalid"),
-    ("policy-limited", "an agent's policy held back what it sent"),
+    (Flag::POLICY_LIMITED, "an agent's policy held back what it sent"),
 ];
 
 /// What the score of this plan is a mean of.

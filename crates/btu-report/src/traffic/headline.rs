@@ -1,5 +1,6 @@
 //! Level 1: what was carried, in figures, and what was measured where.
 
+use btu_core::journal::EventRecord;
 use btu_core::stats::median;
 use btu_core::traffic::analysis::knee::Shape;
 use btu_core::traffic::findings::Findings;
@@ -224,7 +225,7 @@ fn sentence(analysis: &Analysis) -> String {
         return "What the method found stands below, with what it does not follow of its text."
             .to_owned();
     }
-    if let Some((most, cell)) = carried(analysis) {
+    if let Some((most, cell)) = analysis.largest_if_carried() {
         let most = rate(most);
         let further = further(analysis, cell).unwrap_or_default();
         return format!("The path carried all that it was offered, {most} at the most.{further}");
@@ -241,15 +242,6 @@ fn shown(analysis: &Analysis) -> Option<&Measured> {
     let departed = |cell: &Measured| cell.departure.map_or(0.0, |rate| rate.value);
     // Of equal ones the first.
     analysis.cells.iter().rev().max_by(|a, b| departed(a).total_cmp(&departed(b)))
-}
-
-/// The largest of several loads, bit/s, where it departed as it arrived, and its cell.
-fn carried(analysis: &Analysis) -> Option<(f64, &Measured)> {
-    let loads = analysis.group(Group::Period).chain(analysis.group(Group::Load));
-    let rates: Vec<(f64, f64, &Measured)> =
-        loads.filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value, cell))).collect();
-    let (arrival, carried, cell) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (rates.len() > 1 && carried * 1.02 >= arrival).then_some((arrival, cell))
 }
 
 /// Which periods would have reached the knee, where those were chosen that do not.
@@ -284,8 +276,9 @@ fn one_cell(cell: &Measured, analysis: &Analysis) -> String {
 
 fn facts(seen: &Seen<'_>) -> Vec<Pair> {
     let (journal, plan) = (seen.journal, &seen.journal.plan);
-    let from = journal.moment("started").unwrap_or("at an unknown time");
-    let to = journal.finished().map_or_else(String::new, |at| format!(" to {at}"));
+    let from = EventRecord::started_at(&journal.events).unwrap_or("at an unknown time");
+    let to = EventRecord::finished_at(&journal.events)
+        .map_or_else(String::new, |at| format!(" to {at}"));
     let (runs, cells) = (several(journal.runs().count(), "run"), several(plan.cells.len(), "cell"));
     let mut facts = vec![
         Pair::new("Host", host_line(&journal.hosts)),

@@ -14,7 +14,6 @@ use btu_core::link::Wire;
 use btu_core::sample::DirectionSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netem;
@@ -24,6 +23,7 @@ use btu_sys::netlink::RootCounters;
 use btu_sys::netlink::VethEnd;
 
 use crate::capture::Capture;
+use crate::time::now;
 
 use super::Backend;
 use super::BackendError;
@@ -189,12 +189,12 @@ impl Inside {
         for direction in self.links.iter_mut().flat_map(|link| &mut link.directions) {
             direction.before = direction.counted(&mut self.netlink)?;
         }
-        self.since = Nanos::new(clock::monotonic_ns());
+        self.since = now();
         Ok(())
     }
 
     fn samples(&mut self) -> Result<Vec<DirectionSample>, BackendError> {
-        let elapsed = Nanos::new(clock::monotonic_ns()).since(self.since);
+        let elapsed = now().since(self.since);
         let mut samples = Vec::new();
         for link in &self.links {
             for (direction, name) in link.directions.iter().zip(["up", "down"]) {

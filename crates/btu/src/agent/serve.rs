@@ -28,7 +28,6 @@ use btu_control::message::Bounded;
 use btu_control::message::Request;
 use btu_core::manifest::hex;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::wait::Waiter;
 use rustls::ServerConfig;
 
@@ -46,6 +45,7 @@ use super::workers::Word;
 use super::workers::Worker;
 use crate::exit::Failure;
 use crate::output;
+use btu_engine::time::now;
 
 /// An agent with its sockets and workers.
 pub(super) struct Server {
@@ -356,10 +356,6 @@ impl Server {
             self.happens(Event::Lost { conn });
         }
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// What cannot be kept is said; the agent goes on with what it knows.

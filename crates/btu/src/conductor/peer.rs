@@ -29,7 +29,6 @@ use btu_control::message::Request;
 use btu_control::message::TestOrder;
 use btu_control::tls;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::exchange;
 use btu_sys::exchange::Ready;
 use btu_sys::socket;
@@ -38,6 +37,7 @@ use rustls::ClientConnection;
 
 use super::NamedAgent;
 use super::copied::Copied;
+use btu_engine::time::now;
 
 /// A connection to an agent that answers.
 pub(crate) struct PeerLink {
@@ -328,10 +328,6 @@ fn host_name() -> String {
 
 fn lost(error: impl std::fmt::Display) -> Fault {
     Fault::Lost(error.to_string())
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// Why nothing more is waited for.

@@ -98,12 +98,10 @@ fn add_ends(part: &mut Files, files: &Files) {
 
 fn is_end(line: &[u8]) -> bool {
     let event = serde_json::from_slice::<btu_core::journal::EventRecord>(line);
-    line.ends_with(b"\n") && event.is_ok_and(|one| ENDS.contains(&one.event.as_str()))
+    line.ends_with(b"\n") && event.is_ok_and(|one| one.cuts())
 }
 
 pub(super) const EVENTS: &str = "events.jsonl";
-/// The events with which a conductor ends a test.
-pub(crate) const ENDS: [&str; 2] = ["agent_lost", "interrupted"];
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,6 @@ use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
 use btu_core::cell::Role;
 use btu_core::journal::EventRecord;
-use btu_core::journal::Journal;
 use btu_core::journal::codec::StoredLine;
 use btu_core::manifest::hex;
 use btu_core::units::Nanos;
@@ -312,9 +311,9 @@ pub(crate) fn cut<R: StoredLine>(
     let Some(out) = tested.copied.released() else { return Ok(None) };
     let (mut journal, _) = JournalDir::resume::<R>(&out).map_err(journal_failure)?;
     if interrupt.flag().load(Relaxed) {
-        note(&mut journal, "interrupted", "stopped before its end")?;
+        note(&mut journal, EventRecord::INTERRUPTED, "stopped before its end")?;
     } else {
-        note(&mut journal, "agent_lost", &format!("{:#}", failure.cause))?;
+        note(&mut journal, EventRecord::AGENT_LOST, &format!("{:#}", failure.cause))?;
     }
     Ok(Some(journal))
 }
@@ -325,13 +324,13 @@ pub(crate) fn ended(events: &[EventRecord], again: &str) -> Result<(), Failure> 
     let last = EventRecord::last_part(events);
     let event = |name: &str| last.iter().rfind(|one| one.event == name);
     let go_on = |cause| Err(Failure::agent(cause).hint(format!("go on with: {again}")));
-    if let Some(wrong) = event("emulation_mismatch") {
+    if let Some(wrong) = event(EventRecord::EMULATION_MISMATCH) {
         return Err(mismatch(&wrong.detail));
     }
-    if let Some(lost) = event("agent_lost") {
+    if let Some(lost) = event(EventRecord::AGENT_LOST) {
         return go_on(anyhow!("the host under test lost an agent: {}", lost.detail));
     }
-    match event(Journal::FINISHED) {
+    match event(EventRecord::FINISHED) {
         Some(_) => Ok(()),
         None => go_on(anyhow!("the test was stopped there before its end")),
     }

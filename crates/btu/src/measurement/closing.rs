@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use btu_control::JournalDir;
-use btu_core::journal::Journal;
+use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
@@ -64,12 +64,20 @@ impl Closing<'_> {
         sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
     ) -> Result<S, Failure> {
         match &self.ending {
-            Ending::Complete => note(journal, Journal::FINISHED, &format!("{} is done", self.all))?,
-            Ending::EmulationMismatch(wrong) => note(journal, "emulation_mismatch", wrong)?,
-            Ending::Interrupted => {
-                note(journal, "interrupted", &format!("stopped before {} was done", self.all))?;
+            Ending::Complete => {
+                note(journal, EventRecord::FINISHED, &format!("{} is done", self.all))?
             }
-            Ending::Lost(reason) => note(journal, "agent_lost", reason)?,
+            Ending::EmulationMismatch(wrong) => {
+                note(journal, EventRecord::EMULATION_MISMATCH, wrong)?
+            }
+            Ending::Interrupted => {
+                note(
+                    journal,
+                    EventRecord::INTERRUPTED,
+                    &format!("stopped before {} was done", self.all),
+                )?;
+            }
+            Ending::Lost(reason) => note(journal, EventRecord::AGENT_LOST, reason)?,
         }
         let stored = render_files(journal, open)?;
         sign(journal, &stored)?;

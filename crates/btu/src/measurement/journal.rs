@@ -25,7 +25,7 @@ pub(crate) fn begin(
     hosts: &Disclosure,
 ) -> Result<JournalDir, Failure> {
     let mut journal = created(named, default, |out| JournalDir::create(out, plan, None, hosts))?;
-    note(&mut journal, "started", "a new measurement")?;
+    note(&mut journal, EventRecord::STARTED, "a new measurement")?;
     Ok(journal)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn go_on<L: StoredLine>(
     same_agents(&stored.hosts, here)?;
     same_placement(&stored.hosts, here)?;
     sign::unsign(&journal);
-    note(&mut journal, "resumed", &format!("{} lines kept", stored.records.len()))?;
+    note(&mut journal, EventRecord::RESUMED, &format!("{} lines kept", stored.records.len()))?;
     Ok((journal, stored.records))
 }
 

@@ -9,11 +9,11 @@ use btu_core::pingpong::sample::Line;
 use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::statistic::Statistic;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 
 use super::start::Started;
 use crate::exit::Failure;
 use crate::measurement::journal::journal_failure;
+use btu_engine::time::now;
 
 /// Looks for chasms in one curve. What the journal holds already is not measured again; what is not
 /// measured any more is answered with the reason, so that the search always comes to its end.
@@ -36,7 +36,7 @@ pub(super) fn search(
         }
     }
     let time = started.plan.chasms.map_or(Nanos::ZERO, |search| search.time_ns);
-    let until = Nanos::new(clock::monotonic_ns()).saturating_add(time);
+    let until = now().saturating_add(time);
     while let Some(request) = finder.next_request().cloned() {
         started.progress.searches(configuration, &request);
         let answer = started.sessions.answer(&request, until);

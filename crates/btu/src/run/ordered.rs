@@ -11,9 +11,9 @@ use btu_core::journal::Journal;
 use btu_core::journal::Record;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_engine::time::now;
 use btu_report::BundleError;
 use btu_report::ResultFiles;
-use btu_sys::clock;
 use clap::Parser;
 
 use super::RunArgs;
@@ -134,7 +134,7 @@ impl Watcher for Telling {
     }
 
     fn now(&self) -> Nanos {
-        Nanos::new(clock::monotonic_ns())
+        now()
     }
 }
 

@@ -7,6 +7,7 @@ use anyhow::Context;
 use btu_control::JournalDir;
 use btu_control::Runner;
 use btu_core::disclosure::Disclosure;
+use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
 use btu_core::plan::Plan;
@@ -82,7 +83,7 @@ fn fresh(args: &RunArgs, interrupt: &Interrupt) -> Result<Started, Failure> {
     let mut journal = journal::created(args.out.as_deref(), default, |out| {
         JournalDir::create(out, &plan.to_toml(), given.as_deref(), &hosts)
     })?;
-    journal::note(&mut journal, "started", "a new run")?;
+    journal::note(&mut journal, EventRecord::STARTED, "a new run")?;
     Ok(Started { plan, journal, records: Vec::new(), runner, loss })
 }
 
@@ -160,10 +161,10 @@ fn resume(args: &RunArgs, dir: &Path, interrupt: &Interrupt) -> Result<Start, Fa
     }
     let kept = format!("{} records kept", stored.records.len());
     if stored.events.is_empty() {
-        journal::note(&mut journal, "started", "a new run")?;
+        journal::note(&mut journal, EventRecord::STARTED, "a new run")?;
     }
     let resumed: Vec<String> = std::iter::once(kept).chain(torn).collect();
-    journal::note(&mut journal, "resumed", &resumed.join("; "))?;
+    journal::note(&mut journal, EventRecord::RESUMED, &resumed.join("; "))?;
     let records = stored.records;
     Ok(Start::Ready(Box::new(Started { plan, journal, records, runner, loss })))
 }

@@ -49,11 +49,11 @@ use super::gauge::Gauge;
 use super::peers::LEASE;
 use super::peers::Peers;
 use super::peers::misfit;
-use super::peers::now;
 use super::words;
 use super::words::Preparation;
 use super::words::Told;
 use super::words::Word;
+use btu_engine::time::now;
 
 pub(super) use self::clocks::Between;
 pub(super) use self::probe::capacity;
@@ -228,7 +228,8 @@ impl Course<'_> {
     fn preparation(&self, role: Role) -> Preparation {
         let Order { cluster, sessions, seed, linger, stall, .. } = self.order;
         let run = Block::Cluster((*cluster).clone());
-        let scenario = Scenario { seed: None, run, hosts: hosts(cluster), matrix: Vec::new() };
+        let hosts = run.hosts();
+        let scenario = Scenario { seed: None, run, hosts, matrix: Vec::new() };
         Preparation {
             job: self.job,
             role,
@@ -317,17 +318,6 @@ impl Course<'_> {
         let broken = |cause| EngineError::Refused(format!("the agent's report: {cause}"));
         told.map_err(broken)?.into_end(&self.flows, there)
     }
-}
-
-/// Every host of a cluster, in the order of its paths.
-fn hosts(cluster: &Cluster) -> Vec<String> {
-    let mut hosts: Vec<String> = Vec::new();
-    for host in cluster.tests.iter().flat_map(|test| [&test.from.host, &test.to.host]) {
-        if !hosts.contains(host) {
-            hosts.push(host.clone());
-        }
-    }
-    hosts
 }
 
 /// Why a conversation begins at this host.

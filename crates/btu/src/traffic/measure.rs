@@ -51,7 +51,6 @@ use super::path::Regained;
 use super::path::Testbed;
 use super::peers::Apart;
 use super::peers::Peers;
-use super::peers::now;
 use super::scenario;
 use super::seen::compare_clocks;
 use super::seen::failed;
@@ -66,6 +65,7 @@ use crate::measurement::closing::Ending;
 use crate::measurement::journal::journal_failure;
 use crate::measurement::losses::Losses;
 use crate::measurement::place::timestamp;
+use btu_engine::time::now;
 
 /// Runs everything that the journal does not hold yet.
 pub(super) fn measure(started: &mut Started, interrupt: &Interrupt) -> Result<Ending, Failure> {
@@ -149,7 +149,7 @@ fn limited(hosts: &Hosts, clusters: &[ClusterSample], probe: Option<&ProbeSample
         clusters.iter().flat_map(|cluster| &cluster.flows).any(|flow| is_sent_by(flow, role))
     };
     let held = hosts.held_to().into_iter().filter(|(role, _)| answers || sends(*role));
-    held.map(|(_, detail)| Flag::new("policy-limited", detail)).collect()
+    held.map(|(_, detail)| Flag::new(Flag::POLICY_LIMITED, detail)).collect()
 }
 
 /// What an engine does by itself, from the test host to the active one. One that fails is told as a

@@ -24,7 +24,7 @@ use btu_engine::EngineError;
 use btu_engine::Party;
 use btu_engine::Place;
 use btu_engine::comm::Seat;
-use btu_sys::clock;
+use btu_engine::time::now;
 use btu_sys::socket::Settings;
 use serde::Deserialize;
 use serde_json::Value;
@@ -365,10 +365,6 @@ pub(super) struct Needs {
 /// An answer that does not fit the word.
 pub(super) fn misfit() -> EngineError {
     EngineError::Refused("the agent told what nobody asked for".to_owned())
-}
-
-pub(super) fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// How long an answer may take beside the way.

@@ -12,6 +12,7 @@ use btu_sys::socket::Settings;
 
 use super::*;
 use crate::place::Party;
+use crate::time::now;
 use crate::traffic::connect;
 use crate::traffic::job::Carrier;
 use crate::traffic::job::Offer;

@@ -4,8 +4,8 @@ use btu_core::sample::Outcome;
 use btu_core::units::Nanos;
 
 use super::asker::Asker;
+use crate::time::now;
 use crate::traffic::job::FlowEnd;
-use crate::traffic::pacer::now;
 
 impl Asker {
     /// What the exchanges came to.

@@ -22,6 +22,7 @@ use crate::door::Seat;
 use crate::door::TRIES;
 use crate::door::WORDS;
 use crate::door::reluctant::let_in_after;
+use crate::time::now;
 use crate::traffic::answerer::Answerer;
 use crate::traffic::meeting::Reach;
 use crate::traffic::request::Hearing;
@@ -305,7 +306,7 @@ fn a_conversation_that_is_given_up_before_it_begins_ends_at_once_and_asks_for_no
     };
     let nobody = "127.0.0.1:9".parse().unwrap();
     let door = Door { at: nobody, seat: SEAT, certificate: None };
-    let job = Nanos::new(clock::monotonic_ns()) + MINUTE;
+    let job = now() + MINUTE;
     let ends = [
         converse(given_up(MINUTE)).unwrap(),
         converse_with(given_up(Nanos::ZERO), &door, job).unwrap(),
@@ -329,7 +330,7 @@ impl Closed for HeldUp {
         let key = Action::Ask { flow: 0, request: Bytes::new(1), answer: Bytes::new(1) };
         match event {
             Event::Start => {
-                self.over = Nanos::new(clock::monotonic_ns()) + SHORT;
+                self.over = crate::time::now() + SHORT;
                 actions.push(wait);
             }
             Event::Timer => {
@@ -363,7 +364,7 @@ impl Closed for Overdriven {
         match event {
             Event::Start => actions.push(wait),
             Event::Timer => {
-                let done = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(5);
+                let done = crate::time::now() + Nanos::from_millis(5);
                 clock::sleep_until(done.count());
                 actions.extend([key, wait]);
             }

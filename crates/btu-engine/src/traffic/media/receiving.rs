@@ -17,8 +17,8 @@ use btu_sys::wait::Ready;
 
 use super::Shared;
 use crate::error::EngineError;
+use crate::time::now;
 use crate::traffic::answerer::to_count;
-use crate::traffic::pacer::now;
 
 /// A receiver with its socket.
 pub(super) struct Receiving<'a> {

@@ -22,9 +22,9 @@ use btu_sys::wait::Ready;
 
 use super::Shared;
 use crate::error::EngineError;
+use crate::time::now;
 use crate::traffic::answerer::to_count;
 use crate::traffic::pacer::Pacer;
-use crate::traffic::pacer::now;
 use crate::traffic::pacer::rest_until;
 
 /// A sender with its socket.

@@ -12,6 +12,7 @@ use btu_core::traffic::Train;
 use btu_core::traffic::call;
 
 use super::*;
+use crate::time::now;
 
 fn flow(text: &str, duration: Nanos) -> MediaFlow {
     let files = |_: &str| Err("no files".to_owned());

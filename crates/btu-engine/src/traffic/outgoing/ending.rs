@@ -13,11 +13,11 @@ use super::Load;
 use super::Progress;
 use super::Sender;
 use super::Stage;
+use crate::time::now;
 use crate::traffic::connect::Socket;
 use crate::traffic::flow::Sent;
 use crate::traffic::job::TcpEnd;
 use crate::traffic::pacer::Pacer;
-use crate::traffic::pacer::now;
 
 impl Sender<'_> {
     pub(super) fn is_past_giving_up(&self) -> bool {

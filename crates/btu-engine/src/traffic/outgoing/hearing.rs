@@ -10,8 +10,8 @@ use btu_sys::socket;
 
 use super::Sender;
 use super::Stage;
+use crate::time::now;
 use crate::traffic::answers::Awaiting;
-use crate::traffic::pacer::now;
 use crate::traffic::receipts;
 
 impl Sender<'_> {

@@ -9,6 +9,7 @@ use std::net::UdpSocket;
 use btu_core::traffic::burst::Fate;
 
 use super::*;
+use crate::time::now;
 
 /// Four datagrams of 100 bytes, two at the start and two after 30 ms.
 fn flow() -> Flow {

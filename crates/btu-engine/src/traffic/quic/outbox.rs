@@ -13,7 +13,7 @@ use quinn_udp::UdpSocketState;
 
 use crate::error::EngineError;
 use crate::quic;
-use crate::traffic::pacer::now;
+use crate::time::now;
 use crate::traffic::ration::Ration;
 
 /// A socket that is never waited for, and the packets that had no room in it.

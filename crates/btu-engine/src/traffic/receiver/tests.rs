@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::time::now;
 
 fn endless() -> Flow {
     let carrier = Carrier::Tcp(socket::Settings::default());

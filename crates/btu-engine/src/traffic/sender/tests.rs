@@ -17,6 +17,7 @@ use btu_sys::socket::Settings;
 
 use super::*;
 use crate::place::Place;
+use crate::time::now;
 use crate::traffic::connect::Socket;
 use crate::traffic::crew::Member;
 use crate::traffic::flow::Shared;

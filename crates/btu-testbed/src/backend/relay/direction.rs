@@ -9,7 +9,6 @@ use btu_core::link::Slot;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::packet::PacketSocket;
 use btu_sys::packet::Received;
 
@@ -18,6 +17,7 @@ use crate::capture::Recorder;
 use crate::segment;
 use crate::segment::Frame;
 use crate::segment::Vnet;
+use crate::time::now;
 
 use super::meter::Meter;
 use super::store::Place;
@@ -296,10 +296,6 @@ fn write(out: &PacketSocket, place: &Place, frame: &[u8], packet: &Packet) -> io
             out.send(&vnet.to_bytes(), &broken, &[])
         }
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 /// Runs sent at once after each arrival: a super-packet that a pattern cut into three leaves whole.

@@ -7,6 +7,7 @@ use btu_sys::clock;
 use btu_sys::wait::Waiter;
 
 use crate::backend::WaitChoice;
+use crate::time::now;
 
 /// How a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Pause {
 
     /// Waits for something to read, at the longest until `due`. May return early.
     pub(super) fn until(self, due: Option<Nanos>, waiter: &Waiter) -> io::Result<()> {
-        let now = Nanos::new(clock::monotonic_ns());
+        let now = now();
         let longest = due.map_or(IDLE, |due| due.since(now).min(IDLE));
         let sleep = match self {
             Self::Hybrid { margin } => longest.since(margin),
@@ -107,11 +108,11 @@ mod tests {
     #[test]
     fn sleeping_ends_no_earlier_than_due_and_polling_before() {
         let waiter = Waiter::new().unwrap();
-        let due = Nanos::new(clock::monotonic_ns()) + Nanos::from_millis(2);
+        let due = now() + Nanos::from_millis(2);
         Pause::Hybrid { margin: Nanos::from_secs(1) }.until(Some(due), &waiter).unwrap();
         Pause::Sleep.until(Some(due), &waiter).unwrap();
         Pause::Sleep.until(Some(due), &waiter).unwrap();
-        assert!(Nanos::new(clock::monotonic_ns()) >= due);
+        assert!(now() >= due);
         Pause::Sleep.until(Some(due), &waiter).unwrap();
     }
 }

@@ -8,7 +8,6 @@ use std::sync::mpsc::TryRecvError;
 use btu_core::link::Chain;
 use btu_core::sample::DirectionSample;
 use btu_core::units::Nanos;
-use btu_sys::clock;
 use btu_sys::cpu::ThreadUse;
 use btu_sys::packet::PacketSocket;
 use btu_sys::wait::Waiter;
@@ -17,6 +16,7 @@ use btu_sys::wait::Waker;
 use crate::capture::Capture;
 use crate::capture::End;
 use crate::capture::Recorder;
+use crate::time::now;
 
 use super::direction::Direction;
 use super::pause::Pause;
@@ -287,10 +287,6 @@ fn receive(socket: &mut PacketSocket) -> io::Result<Option<btu_sys::packet::Rece
         Err(cause) if cause.kind() == io::ErrorKind::NetworkDown => Ok(None),
         answer => answer,
     }
-}
-
-fn now() -> Nanos {
-    Nanos::new(clock::monotonic_ns())
 }
 
 const CALM_FROM: Nanos = Nanos::from_millis(1);

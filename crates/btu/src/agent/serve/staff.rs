@@ -13,12 +13,12 @@ use btu_control::message::Request;
 use btu_core::units::Nanos;
 
 use super::Server;
-use super::now;
 use crate::agent::bench::Bench;
 use crate::agent::front::Front;
 use crate::agent::workers::Allowed;
 use crate::agent::workers::Worker;
 use crate::output;
+use btu_engine::time::now;
 
 impl Server {
     /// A run over an emulated link is the business of the worker behind the emulator.

@@ -14,6 +14,7 @@ use btu_core::units::BitRate;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::comm::Seat;
+use btu_engine::time::now;
 use btu_engine::traffic::Answerer;
 use btu_engine::traffic::CapacityEnd;
 use btu_engine::traffic::Carrier;
@@ -22,7 +23,6 @@ use btu_engine::traffic::Guests;
 use btu_engine::traffic::Keys;
 use btu_engine::traffic::Reach;
 use btu_engine::traffic::Reception;
-use btu_sys::clock;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ impl Traffic {
             Word::Capacity { job, datagram_bytes, ahead_ns } => {
                 self.capacity(job, datagram_bytes, ahead_ns)
             }
-            Word::Clock {} => Ok(Told::Clock { now_ns: Nanos::new(clock::monotonic_ns()) }),
+            Word::Clock {} => Ok(Told::Clock { now_ns: now() }),
             Word::Close { job } => {
                 if let Some(mut duty) = self.jobs.remove(&job) {
                     duty.end();

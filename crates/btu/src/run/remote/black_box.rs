@@ -249,7 +249,7 @@ impl RemoteBox {
     /// Whether the agent's policy was the limit of the last run.
     pub(super) fn limited(&self) -> Option<Flag> {
         let rate = self.run.held_back?;
-        Some(Flag::new("policy-limited", conductor::held_to(&self.agent.name, rate)))
+        Some(Flag::new(Flag::POLICY_LIMITED, conductor::held_to(&self.agent.name, rate)))
     }
 
     /// What the emulator did in the last run.

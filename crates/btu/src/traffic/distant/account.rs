@@ -11,11 +11,11 @@ use btu_engine::EngineError;
 
 use super::super::peers::Peers;
 use super::super::peers::misfit;
-use super::super::peers::now;
 use super::super::words::Told;
 use super::super::words::Word;
 use super::SLICE;
 use super::patience::Patience;
+use btu_engine::time::now;
 
 /// Whose account is read, and how long that may take.
 pub(super) struct Account<'a> {

@@ -15,12 +15,12 @@ use btu_engine::traffic::Watch;
 
 use super::super::expand;
 use super::super::peers::misfit;
-use super::super::peers::now;
 use super::super::words::Told;
 use super::super::words::Word;
 use super::Course;
 use super::SLICE;
 use super::patience::Patience;
+use btu_engine::time::now;
 
 /// Agents that are not waited for any more, with the reason.
 pub(super) type Lost = BTreeMap<Role, String>;

@@ -25,10 +25,10 @@ use super::super::meter::Counting;
 use super::super::peers::LEASE;
 use super::super::peers::Peers;
 use super::super::peers::misfit;
-use super::super::peers::now;
 use super::super::words::Told;
 use super::super::words::Word;
 use super::account::Account;
+use btu_engine::time::now;
 
 /// Searches the capacity of the path to the agent.
 pub(in super::super) fn capacity(

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::time::now;
 use crate::traffic::connect::meetings::Shaking;
 use crate::traffic::connect::meetings::shake_hands;
 use crate::traffic::job::QuicSettings;

@@ -42,6 +42,7 @@ use crate::agent::audit::Audit;
 use crate::agent::listener::Listener;
 use crate::agent::serve::Parts;
 use crate::agent::state::StateDir;
+use btu_engine::time::now;
 
 const ID: WorkerId = WorkerId(7);
 const LEASE: Nanos = Nanos::from_secs(20);

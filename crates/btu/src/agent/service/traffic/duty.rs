@@ -12,6 +12,7 @@ use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;
 use btu_engine::Place;
+use btu_engine::time::now;
 use btu_engine::traffic::Answerer;
 use btu_engine::traffic::CapacityEnd;
 use btu_engine::traffic::Flow;
@@ -20,7 +21,6 @@ use btu_engine::traffic::Reception;
 use btu_engine::traffic::Side;
 use btu_engine::traffic::SideEnd;
 use btu_engine::traffic::Watch;
-use btu_sys::clock;
 use btu_sys::socket::Settings;
 
 use crate::traffic::words::Told;
@@ -159,7 +159,7 @@ impl Duty {
 
     /// Begins: the first block is due at `at` on this host's clock.
     pub(super) fn start(&mut self, at: Nanos) -> Result<Told, String> {
-        let now = Nanos::new(clock::monotonic_ns());
+        let now = now();
         if at.since(now) > SOON || now.since(at) > SOON {
             return Err(format!("a start {} s from now", at.since(now).seconds()));
         }
