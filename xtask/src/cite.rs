@@ -51,7 +51,7 @@ fn run(repo: &Repo, _args: &[String]) -> Result<Verdict> {
     }
     for (place, citation) in unknown(&sources) {
         good = false;
-        println!("{place}: cites {citation}, which no seed paper has");
+        println!("{place}: cites {citation}, which no paper has");
     }
     Ok(Verdict::of(good))
 }

@@ -203,14 +203,14 @@ pub struct ApplicationScore {
     pub seconds_for_32_mb: Option<f64>,
 }
 
-/// The amount of the seed's cells: 32 Mb (maly1996, 4.2).
+/// The amount of the paper's cells: 32 Mb (maly1996, 4.2).
 pub const REFERENCE_AMOUNT: Bytes = Bytes::new(4_000_000);
 
 /// Name of the flag of a run whose pass was cut short while others are complete: it stands in the
 /// tables and counts for no composite.
 pub const INCOMPLETE_PASS: &str = "incomplete-pass";
 
-/// The time that [`REFERENCE_AMOUNT`] takes at a goodput in Mb/s: the second axis of the seed's
+/// The time that [`REFERENCE_AMOUNT`] takes at a goodput in Mb/s: the second axis of the paper's
 /// Figure 2.
 fn reference_seconds(mbps: f64) -> f64 {
     count::megabits(REFERENCE_AMOUNT.bits()) / mbps

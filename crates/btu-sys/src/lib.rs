@@ -19,6 +19,7 @@ pub mod clock;
 pub mod cpu;
 pub mod device;
 pub mod disk;
+pub mod errno;
 mod error;
 pub mod exchange;
 pub mod frame;

@@ -176,4 +176,5 @@ Examples:
 
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 a check failed, 2 wrong command
 line, plan or input, 3 the machine lacks something (see btu doctor), 4 an agent was lost, 5 results
-are not comparable, 6 a cell met its cap, 70 an internal error, 130 and 143 interrupted.";
+are not comparable, 6 incomplete (a cell met its cap, or failed), 70 an internal error, 129, 130 and
+143 hung up, interrupted, terminated.";

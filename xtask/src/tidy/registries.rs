@@ -93,7 +93,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-engine/src/pingpong/transport",
         listed_in: "crates/btu-engine/src/pingpong/transport.rs",
         slice: "TRANSPORTS",
-        shared: &["frames", "left_out", "pinned", "socket"],
+        shared: &["frames", "left_out", "socket"],
         page: "docs/pingpong-transports.md",
     },
     Registry {
@@ -114,7 +114,7 @@ static REGISTRIES: &[Registry] = &[
         folder: "crates/btu-report/src/section",
         listed_in: "crates/btu-report/src/section.rs",
         slice: "SECTIONS",
-        shared: &["flags"],
+        shared: &[],
         page: "docs/report-sections.md",
     },
     Registry {
@@ -163,6 +163,8 @@ fn missing(registry: &Registry, slice: &str, page: &str, entries: &[String]) -> 
             more => found.push(format!("{}: {more} sections `{entry}`", registry.page)),
         }
     }
+    let gone = registry.shared.iter().filter(|name| !entries.iter().any(|entry| entry == *name));
+    found.extend(gone.map(|name| format!("{}: no file of the shared {name}", registry.folder)));
     found
 }
 
@@ -224,6 +226,8 @@ mod tests {
         assert_eq!(found("&[&tcp::Tcp, &udp::Udp]", "## tcp\n## udp\n"), Vec::<String>::new());
         let lacking = ["f/udp.rs: ALL does not name it", "p.md: no section `udp`"];
         assert_eq!(found("&[&tcp::Tcp]", "## tcp\n"), lacking);
+        let gone = missing(&registry, "&[Tcp, Udp]", "## tcp\n## udp\n", &entries[1..]);
+        assert_eq!(gone, ["f: no file of the shared row"]);
     }
 
     /// Each of them is listed in the table of the page that tells how to add one.

@@ -83,7 +83,7 @@ fn a_calm_run_has_no_flag() {
     assert!(found.cells[0].flags.is_empty(), "{:?}", found.cells[0].flags);
 }
 
-/// The seed's figure: audio at 1250 bytes below ftp at 1024, everything else rising.
+/// The paper's figure: audio at 1250 bytes below ftp at 1024, everything else rising.
 #[test]
 fn the_1250_byte_dip_is_found_and_a_plateau_is_not() {
     let dip = |audio: u64| {

@@ -134,11 +134,6 @@ impl Sizes {
         points
     }
 
-    /// The points that a transport can carry, and those above its largest message.
-    pub fn split_at_largest(&self, largest: Bytes) -> (Vec<Bytes>, Vec<Bytes>) {
-        self.points().into_iter().partition(|point| *point <= largest)
-    }
-
     /// The bases, each with the increment to the next one.
     fn bases(&self) -> Vec<(u64, u64)> {
         let (mut bases, mut base) = (Vec::new(), self.start.count());
@@ -242,13 +237,6 @@ mod tests {
         assert!(text(new(1, 1 << 31, Step::NetPipe)).contains("largest block is 1GiB"));
         assert!(text(new(1, 9, Step::Every(Bytes::ZERO))).contains("at least 1B"));
         assert!(text(new(1, 1 << 20, Step::Every(Bytes::new(1)))).contains("1048576 points"));
-    }
-
-    #[test]
-    fn a_transport_takes_what_it_can_carry() {
-        let (carried, above) = Sizes::default().split_at_largest(Bytes::new(65_507));
-        assert_eq!(carried.last(), Some(&Bytes::new(49_155)));
-        assert_eq!((carried.len() + above.len(), above[0]), (124, Bytes::new(65_533)));
     }
 
     proptest! {

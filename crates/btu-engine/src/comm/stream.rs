@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use btu_sys::clock;
+use btu_sys::errno::ENOBUFS;
 
 use crate::transport::Receiving;
 use crate::transport::Sending;
@@ -263,6 +264,5 @@ pub const LARGE: usize = 1 << 20;
 
 /// Errors after which the same call may be made again.
 fn is_passing(cause: &io::Error) -> bool {
-    const NO_BUFFERS: i32 = 105; // ENOBUFS
-    cause.kind() == io::ErrorKind::Interrupted || cause.raw_os_error() == Some(NO_BUFFERS)
+    cause.kind() == io::ErrorKind::Interrupted || cause.raw_os_error() == Some(ENOBUFS)
 }

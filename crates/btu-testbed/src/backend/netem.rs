@@ -14,6 +14,7 @@ use btu_core::link::Wire;
 use btu_core::sample::DirectionSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
+use btu_sys::errno::ENOENT;
 use btu_sys::namespace::NetNs;
 use btu_sys::netlink::Mac;
 use btu_sys::netlink::Netem;
@@ -327,7 +328,6 @@ const FASTEST: BitRate = BitRate::new(10_000_000_000);
 /// No limit on the segments of a super-packet (`GSO_MAX_SEGS`).
 const WHOLE: u32 = 65_535;
 const ETHERNET_HEADER: u64 = 14;
-const ENOENT: i32 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -146,7 +146,7 @@ impl Bench {
         }))
     }
 
-    /// Packets sent through the seed's pattern, those that never came, and what the formula says.
+    /// Packets sent through the paper's pattern (maly1996, 4.1), those that never came, and what the formula says.
     fn counted(&self, emulator: &dyn Emulator, unasked: &mut u64) -> anyhow::Result<[u64; 3]> {
         let pattern: Pattern = PATTERN.parse()?;
         configure(emulator, &[format!("drop {PATTERN}")])?;

@@ -12,6 +12,7 @@ use btu_sys::clock;
 use btu_sys::cpu;
 use btu_sys::disk;
 use btu_sys::disk::FileSystem;
+use btu_sys::errno::EINVAL;
 use btu_sys::namespace;
 use btu_sys::namespace::IdMap;
 use btu_sys::namespace::NetNs;
@@ -223,6 +224,3 @@ fn plain(cause: &btu_sys::Error) -> io::Error {
         None => io::Error::new(cause.kind(), cause.to_string()),
     }
 }
-
-/// "Invalid argument"
-const EINVAL: i32 = 22;

@@ -5,6 +5,14 @@ use std::collections::BTreeSet;
 use std::io;
 
 use btu_sys::disk::FileSystem;
+use btu_sys::errno::EACCES;
+use btu_sys::errno::EAFNOSUPPORT;
+use btu_sys::errno::ENOENT;
+use btu_sys::errno::ENOMEM;
+use btu_sys::errno::ENOSPC;
+use btu_sys::errno::ENOSYS;
+use btu_sys::errno::EOPNOTSUPP;
+use btu_sys::errno::EPERM;
 
 use super::CHECKS;
 use super::able;
@@ -142,15 +150,6 @@ struct Forced {
     cause: &'static str,
     remedy: &'static str,
 }
-
-const EPERM: i32 = 1;
-const ENOENT: i32 = 2;
-const ENOMEM: i32 = 12;
-const EACCES: i32 = 13;
-const ENOSPC: i32 = 28;
-const ENOSYS: i32 = 38;
-const EOPNOTSUPP: i32 = 95;
-const EAFNOSUPPORT: i32 = 97;
 
 #[rustfmt::skip]
 const FORCED: &[Forced] = &[

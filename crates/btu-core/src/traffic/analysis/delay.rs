@@ -16,17 +16,6 @@ pub fn m_d_1(service_s: f64, rho: f64) -> Option<f64> {
     (rho < 1.0).then(|| service_s * (1.0 + rho / (2.0 * (1.0 - rho))))
 }
 
-/// M/M/1: W = S / (1 - rho).
-pub fn m_m_1(service_s: f64, rho: f64) -> Option<f64> {
-    (rho < 1.0).then(|| service_s / (1.0 - rho))
-}
-
-/// M/G/1: W = S + lambda E[S^2] / (2 (1 - rho)), rho = lambda S.
-pub fn m_g_1(arrivals_per_s: f64, service_s: f64, square_s2: f64) -> Option<f64> {
-    let rho = arrivals_per_s * service_s;
-    (rho < 1.0).then(|| service_s + arrivals_per_s * square_s2 / (2.0 * (1.0 - rho)))
-}
-
 #[cfg(test)]
 mod tests {
     use chacha20::ChaCha12Rng;
@@ -41,6 +30,17 @@ mod tests {
     use crate::traffic::simulated::Line;
     use crate::units::Bytes;
     use crate::units::Nanos;
+
+    /// M/M/1: W = S / (1 - rho).
+    fn m_m_1(service_s: f64, rho: f64) -> Option<f64> {
+        (rho < 1.0).then(|| service_s / (1.0 - rho))
+    }
+
+    /// M/G/1: W = S + lambda E[S^2] / (2 (1 - rho)), rho = lambda S.
+    fn m_g_1(arrivals_per_s: f64, service_s: f64, square_s2: f64) -> Option<f64> {
+        let rho = arrivals_per_s * service_s;
+        (rho < 1.0).then(|| service_s + arrivals_per_s * square_s2 / (2.0 * (1.0 - rho)))
+    }
 
     #[test]
     fn the_formulas_agree_where_they_must() {

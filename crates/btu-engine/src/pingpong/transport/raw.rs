@@ -8,6 +8,7 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
+use btu_sys::errno::ENOBUFS;
 use btu_sys::exchange;
 use btu_sys::exchange::Call;
 use btu_sys::exchange::Framing;
@@ -128,5 +129,3 @@ const RECEIVE_BUFFER: usize = 8 << 20;
 
 /// How long a sleeping end takes to see that its connection was ended.
 const GLANCE: Duration = Duration::from_millis(100);
-
-const ENOBUFS: i32 = 105;

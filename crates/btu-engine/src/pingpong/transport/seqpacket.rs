@@ -1,11 +1,10 @@
 //! Unix sockets that keep messages apart.
 
-use std::fs;
-
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
 use btu_sys::exchange::Family;
+use btu_sys::sysctl;
 
 use super::Hookup;
 use super::Listener;
@@ -75,7 +74,7 @@ const LONGEST_MESSAGE: Bytes = Bytes::new((1 << 20) - 32);
 
 /// A limit of this machine on the send buffer.
 fn limit(name: &str) -> u64 {
-    let text = fs::read_to_string(format!("/proc/sys/net/core/{name}"));
+    let text = sysctl::read(&format!("net.core.{name}"));
     text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SMALLEST_BUFFER)
 }
 

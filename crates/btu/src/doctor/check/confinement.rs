@@ -1,5 +1,6 @@
 //! What bounds the processes of `btu agent` beside the loss of their capabilities.
 
+use btu_sys::errno::EOPNOTSUPP;
 use std::io;
 
 use crate::doctor::finding::Check;
@@ -44,6 +45,3 @@ fn bound(machine: &dyn Machine, what: Attempt, lost: &str, name: &str, option: &
     };
     Finding::limited(lost, format!("{cause}: {why}"), remedy)
 }
-
-/// "Operation not supported": the answer of a security module that is there and not in use.
-const EOPNOTSUPP: i32 = 95;
