@@ -69,8 +69,10 @@ pub struct Score {
 pub fn score(runs: &[Figure]) -> Score {
     let cells = fold_repeats(runs);
     let names = distinct(cells.iter().map(|cell| cell.application.as_str()));
-    let of = |name: &&str| class_score(name, &cells);
-    let applications: Vec<ClassScore> = names.iter().map(of).collect();
+    let mut classes: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
+    cells.iter().for_each(|cell| classes.entry(&cell.application).or_default().push(cell));
+    let of = |name: &&str| Some(class_score(name, classes.get(name)?));
+    let applications: Vec<ClassScore> = names.iter().filter_map(of).collect();
     let over = |figure: fn(&ClassScore) -> Option<f64>| mean_of(applications.iter().map(figure));
     Score {
         //= maly1996#5 eq. 7
@@ -102,25 +104,25 @@ pub fn fold_repeats(runs: &[Figure]) -> Vec<Figure> {
     cells.iter().filter_map(|repeats| Some(repeats.first()?.with_means_of(repeats))).collect()
 }
 
-/// The score of each repeat, in their order. One in which a loaded run lacks its slowdown has none: its
-/// mean would be over other activities than that of the others.
+/// The score of each repeat, in their order. One in which a loaded cell lacks its slowdown, or its run, has none:
+/// its mean would be over other activities than that of the others.
 pub fn score_repeats(runs: &[Figure]) -> Vec<Score> {
     let mut repeats: BTreeMap<u64, Vec<Figure>> = BTreeMap::new();
     for run in runs {
         repeats.entry(run.repeat).or_default().push(run.clone());
     }
-    let of = |runs: Vec<Figure>| {
-        let lacks = runs.iter().any(Figure::lacks_slowdown);
+    let lacking = lacking_repeats(runs);
+    let of = |(repeat, runs): (u64, Vec<Figure>)| {
+        let lacks = lacking.contains(&repeat);
         score(&if lacks { runs.into_iter().map(Figure::without_slowdown).collect() } else { runs })
     };
-    repeats.into_values().map(of).collect()
+    repeats.into_iter().map(of).collect()
 }
 
 /// The runs, of which the slowdowns count by whole repeats: where some repeats have that of every loaded
 /// run, those of the others are taken out. Where every repeat lacks some, all that there is stays.
 pub fn even_slowdowns(runs: Vec<Figure>) -> Vec<Figure> {
-    let lacking: BTreeSet<u64> =
-        runs.iter().filter(|run| run.lacks_slowdown()).map(|run| run.repeat).collect();
+    let lacking = lacking_repeats(&runs);
     if !runs.iter().any(|run| run.is_loaded() && !lacking.contains(&run.repeat)) {
         return runs;
     }
@@ -128,6 +130,24 @@ pub fn even_slowdowns(runs: Vec<Figure>) -> Vec<Figure> {
         if lacking.contains(&run.repeat) { run.without_slowdown() } else { run }
     };
     runs.into_iter().map(even).collect()
+}
+
+/// The repeats in which some loaded cell has no slowdown, whether its run is there or not.
+fn lacking_repeats(runs: &[Figure]) -> BTreeSet<u64> {
+    missing_slowdowns(runs).into_iter().map(|(repeat, _)| repeat).collect()
+}
+
+/// What the loaded cells of these runs would have to have in every repeat, and have not: repeat and cell, in their
+/// order, that of the cells being that in which they appear.
+fn missing_slowdowns(runs: &[Figure]) -> Vec<(u64, [&str; 3])> {
+    let loaded = || runs.iter().filter(|run| run.is_loaded());
+    let mut seen = BTreeSet::new();
+    let cells: Vec<_> = loaded().map(Figure::key).filter(|cell| seen.insert(*cell)).collect();
+    let repeats: BTreeSet<u64> = loaded().map(|run| run.repeat).collect();
+    let with = loaded().filter(|run| run.slowdown.is_some());
+    let known: BTreeSet<_> = with.map(|run| (run.repeat, run.key())).collect();
+    let all = repeats.iter().flat_map(|repeat| cells.iter().map(move |cell| (*repeat, *cell)));
+    all.filter(|one| !known.contains(one)).collect()
 }
 
 impl Figure {
@@ -160,11 +180,10 @@ impl Figure {
     }
 }
 
-fn class_score(name: &str, cells: &[Figure]) -> ClassScore {
-    let of_class = || cells.iter().filter(move |cell| cell.application == name);
-    let activities = distinct(of_class().map(|cell| cell.activity.as_str()));
+fn class_score(name: &str, cells: &[&Figure]) -> ClassScore {
+    let activities = distinct(cells.iter().map(|cell| cell.activity.as_str()));
     let over_cases = |activity: &str, figure: fn(&Figure) -> Option<f64>| {
-        mean_of(of_class().filter(|cell| cell.activity == activity).map(figure))
+        mean_of(cells.iter().filter(|cell| cell.activity == activity).map(|cell| figure(cell)))
     };
     let loaded: Vec<&str> = activities.into_iter().filter(|name| *name != "none").collect();
     // As written: M / `GM_x` `COMM_z(x, y)`. With equal M that is the geometric mean of the goodputs, and M
@@ -190,13 +209,8 @@ fn mean_of(figures: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 
 /// The names in order of appearance, each once.
 fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::Figure;
 use super::Score;
 use super::even_slowdowns;
 use super::fold_repeats;
+use super::missing_slowdowns;
 use super::penalty_percent;
 use super::score;
 use crate::stats::Means;
@@ -112,7 +113,7 @@ pub struct ClassResult {
 pub fn score_table(text: &str) -> Result<TableScore, TableError> {
     let table = read::table(text)?;
     let rows = table.runs.len();
-    let without = missing_slowdowns(&table.runs);
+    let without = without_slowdowns(&table.runs);
     let cells = fold_repeats(&even_slowdowns(table.runs));
     let result = score(&cells);
     let mut warnings = table.warnings;
@@ -192,29 +193,32 @@ const NO_BASELINES: &str = "no cells with activity none";
 
 const NO_SLOWDOWN: &str = "no loaded cell gives its slowdown";
 
-/// What becomes of the penalty where some loaded rows have a slowdown and others have none.
-fn missing_slowdowns(rows: &[Figure]) -> Option<String> {
+/// What becomes of the penalty where some loaded cells have a slowdown in a repeat and others have none, or no row.
+fn without_slowdowns(rows: &[Figure]) -> Option<String> {
+    let missing = missing_slowdowns(rows);
+    let (repeat, [case, application, activity]) = missing.first()?;
     let loaded: Vec<&Figure> = rows.iter().filter(|row| row.is_loaded()).collect();
-    let without: Vec<&&Figure> = loaded.iter().filter(|row| row.lacks_slowdown()).collect();
-    let first = without.first().filter(|_| without.len() < loaded.len())?;
-    let (missing, all, name) = (without.len(), loaded.len(), first.name());
-    let lacking: BTreeSet<u64> = without.iter().map(|row| row.repeat).collect();
+    let with = loaded.iter().filter(|row| row.slowdown.is_some()).count();
+    if with == 0 {
+        return None;
+    }
+    let lacking: BTreeSet<u64> = missing.iter().map(|(repeat, _)| *repeat).collect();
     let repeats: BTreeSet<u64> = loaded.iter().map(|row| row.repeat).collect();
+    let lack = if missing.len() + with > loaded.len() {
+        "have no slowdown, or are missing"
+    } else {
+        "have no slowdown"
+    };
     let over = match repeats.len() - lacking.len() {
         0 => "the others".to_owned(),
         whole => format!("{whole} of {} repeats, which have them all", repeats.len()),
     };
     Some(format!(
-        "{missing} of {all} loaded rows have no slowdown, the first is {name}; the penalty is over {over}"
+        "{} of {} loaded rows {lack}, the first is {case}/{application}/{activity}, repeat {repeat}; the penalty is over \
+         {over}",
+        missing.len(),
+        missing.len() + with
     ))
-}
-
-impl Figure {
-    /// `SEND/audio/cpu, repeat 2`.
-    fn name(&self) -> String {
-        let Self { case, application, activity, repeat, .. } = self;
-        format!("{case}/{application}/{activity}, repeat {repeat}")
-    }
 }
 
 #[cfg(test)]

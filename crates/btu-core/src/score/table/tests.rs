@@ -431,3 +431,18 @@ fn a_table_is_whole_with_all_that_an_edition_measures() {
         ]
     );
 }
+
+/// A row that nobody wrote is as missing as one that says nothing.
+#[test]
+fn a_repeat_that_lacks_a_row_is_no_whole_one() {
+    let table = r#"{"cells": [
+        {"case": "SEND", "application": "telnet", "activity": "cpu", "repeat": 1, "goodput_mbps": 10, "slowdown": 2},
+        {"case": "SEND", "application": "telnet", "activity": "cpu", "repeat": 2, "goodput_mbps": 10, "slowdown": 4},
+        {"case": "SEND", "application": "telnet", "activity": "io", "repeat": 1, "goodput_mbps": 10, "slowdown": 8}
+    ]}"#;
+    let scored = score_table(table).unwrap();
+    assert!((scored.penalty_percent.unwrap() - 300.0).abs() < 1e-9, "{scored:?}");
+    let lacks = "1 of 4 loaded rows have no slowdown, or are missing, the first is SEND/telnet/io, repeat 2; the \
+                 penalty is over 1 of 2 repeats, which have them all";
+    assert!(scored.warnings.iter().any(|warning| warning == lacks), "{:?}", scored.warnings);
+}
