@@ -17,6 +17,7 @@ use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::StoredLine;
 use btu_core::journal::codec::TornLine;
+use btu_core::journal::file;
 use serde::Serialize;
 
 /// A result directory that this process writes to. Locked against a second writer.
@@ -119,15 +120,15 @@ impl JournalDir {
         // Who waited for a lock that was given back meanwhile finds what came of it.
         must_be_free(path)?;
         let hosts = serde_json::to_vec_pretty(hosts).map_err(|cause| JournalError::Unreadable {
-            path: path.join(HOSTS),
+            path: path.join(file::HOSTS),
             cause: cause.to_string(),
         })?;
-        journal.write(HOSTS, &hosts)?;
+        journal.write(file::HOSTS, &hosts)?;
         match given {
-            Some(given) => journal.write(PLAN_GIVEN, given.as_bytes())?,
-            None => drop(std::fs::remove_file(path.join(PLAN_GIVEN))),
+            Some(given) => journal.write(file::PLAN_GIVEN, given.as_bytes())?,
+            None => drop(std::fs::remove_file(path.join(file::PLAN_GIVEN))),
         }
-        journal.write(PLAN, plan.as_bytes())?;
+        journal.write(file::PLAN, plan.as_bytes())?;
         Ok(journal)
     }
 
@@ -136,18 +137,19 @@ impl JournalDir {
     /// # Errors
     /// It is no result directory, another process writes to it, or a line is corrupted.
     pub fn resume<R: StoredLine>(path: &Path) -> Result<(Self, Stored<R>), JournalError> {
-        for file in [PLAN, HOSTS, SAMPLES] {
+        for file in [file::PLAN, file::HOSTS, file::SAMPLES] {
             if !path.join(file).is_file() {
                 return Err(JournalError::NotAResult { path: path.to_owned(), file });
             }
         }
         let mut journal = Self::open(path)?;
-        let plan = read_text(&path.join(PLAN))?;
-        let hosts = serde_json::from_str(&read_text(&path.join(HOSTS))?).map_err(|cause| {
-            JournalError::Unreadable { path: path.join(HOSTS), cause: cause.to_string() }
-        })?;
-        let (records, torn) = mend(path, SAMPLES, &mut journal.samples)?;
-        let (events, _) = mend(path, EVENTS, &mut journal.events)?;
+        let plan = read_text(&path.join(file::PLAN))?;
+        let hosts =
+            serde_json::from_str(&read_text(&path.join(file::HOSTS))?).map_err(|cause| {
+                JournalError::Unreadable { path: path.join(file::HOSTS), cause: cause.to_string() }
+            })?;
+        let (records, torn) = mend(path, file::SAMPLES, &mut journal.samples)?;
+        let (events, _) = mend(path, file::EVENTS, &mut journal.events)?;
         Ok((journal, Stored { plan, hosts, records, events, torn }))
     }
 
@@ -161,7 +163,7 @@ impl JournalDir {
     /// # Errors
     /// The disk refuses; the journal then ends with its last whole line.
     pub fn append<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
-        append(&mut self.samples, &self.path.join(SAMPLES), record)
+        append(&mut self.samples, &self.path.join(file::SAMPLES), record)
     }
 
     /// Appends a record of which many come in a second: it outlives this process at once, and the
@@ -170,7 +172,7 @@ impl JournalDir {
     /// # Errors
     /// As [`JournalDir::append`].
     pub fn keep<R: Serialize>(&mut self, record: &R) -> Result<(), JournalError> {
-        write_line(&mut self.samples, &self.path.join(SAMPLES), record).map(drop)
+        write_line(&mut self.samples, &self.path.join(file::SAMPLES), record).map(drop)
     }
 
     /// Makes every record durable.
@@ -178,7 +180,7 @@ impl JournalDir {
     /// # Errors
     /// The disk refuses.
     pub fn sync(&mut self) -> Result<(), JournalError> {
-        self.samples.sync_data().map_err(io_error("write", &self.path.join(SAMPLES)))
+        self.samples.sync_data().map_err(io_error("write", &self.path.join(file::SAMPLES)))
     }
 
     /// Appends an event and makes it durable.
@@ -186,7 +188,7 @@ impl JournalDir {
     /// # Errors
     /// As [`JournalDir::append`].
     pub fn note(&mut self, event: &EventRecord) -> Result<(), JournalError> {
-        append(&mut self.events, &self.path.join(EVENTS), event)
+        append(&mut self.events, &self.path.join(file::EVENTS), event)
     }
 
     /// Writes a whole file of the directory or of a folder in it: a new one beside it, then a rename.
@@ -207,7 +209,7 @@ impl JournalDir {
     }
 
     fn open(path: &Path) -> Result<Self, JournalError> {
-        let samples = open_append(&path.join(SAMPLES))?;
+        let samples = open_append(&path.join(file::SAMPLES))?;
         match samples.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
@@ -215,7 +217,7 @@ impl JournalDir {
             }
             Err(std::fs::TryLockError::Error(cause)) => return Err(io_error("lock", path)(cause)),
         }
-        let events = open_append(&path.join(EVENTS))?;
+        let events = open_append(&path.join(file::EVENTS))?;
         Ok(Self { path: path.to_owned(), samples, events })
     }
 }
@@ -230,8 +232,8 @@ pub fn is_free(directory: &Path) -> io::Result<bool> {
         let entry = entry?;
         let empty = || entry.metadata().map(|file| file.is_file() && file.len() == 0);
         let left = match entry.file_name().to_str() {
-            Some(SAMPLES | EVENTS) => empty()?,
-            Some(HOSTS | PLAN_GIVEN) => directory.join(SAMPLES).is_file(),
+            Some(file::SAMPLES | file::EVENTS) => empty()?,
+            Some(file::HOSTS | file::PLAN_GIVEN) => directory.join(file::SAMPLES).is_file(),
             Some(fresh) => FRESH.contains(&fresh),
             None => false,
         };
@@ -317,12 +319,7 @@ fn io_error(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> J
     move |source| JournalError::Io { operation, path: path.to_owned(), source }
 }
 
-const PLAN: &str = "plan.toml";
-const PLAN_GIVEN: &str = "plan.given.toml";
-const HOSTS: &str = "hosts.json";
 /// What is written beside a file before it takes its name.
 const FRESH: [&str; 3] = [".plan.toml.new", ".plan.given.toml.new", ".hosts.json.new"];
-const SAMPLES: &str = "samples.jsonl";
-const EVENTS: &str = "events.jsonl";
 /// Ends the name of the file of torn lines: `samples.torn`, `events.torn`.
 const TORN: &str = "torn";

@@ -2,6 +2,7 @@
 
 pub mod codec;
 mod event;
+pub mod file;
 
 use serde::Deserialize;
 use serde::Serialize;

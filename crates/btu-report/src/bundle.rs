@@ -5,6 +5,7 @@
 
 mod tar;
 
+use btu_core::journal::file;
 use std::collections::BTreeMap;
 
 use miniz_oxide::deflate::compress_to_vec;
@@ -14,15 +15,15 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 /// The files of a result that a bundle may hold, in the order of their names. Whatever else lies in a
 /// directory is no part of its result.
 pub const RESULT_FILES: [&str; 11] = [
-    "events.jsonl",
+    file::EVENTS,
     "events.torn",
-    "hosts.json",
+    file::HOSTS,
     "manifest.json",
-    "plan.given.toml",
-    "plan.toml",
-    "report.html",
-    "result.json",
-    "samples.jsonl",
+    file::PLAN_GIVEN,
+    file::PLAN,
+    file::REPORT,
+    file::RESULT,
+    file::SAMPLES,
     "samples.torn",
     "signatures.json",
 ];

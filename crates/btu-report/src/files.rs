@@ -6,6 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use btu_core::disclosure::Disclosure;
+use btu_core::journal::file;
 use btu_core::sample::CaptureFile;
 
 use crate::bundle;
@@ -28,7 +29,7 @@ impl ResultFiles {
     /// There is no result there, a file cannot be read, or the bundle is damaged.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         let read = if path.is_file() { Self::new(path, unbundled(path)?) } else { listed(path)? };
-        if !read.files.contains_key(PLAN) {
+        if !read.files.contains_key(file::PLAN) {
             return Err(StoreError::NoResult { directory: path.to_owned() });
         }
         Ok(read)
@@ -103,13 +104,10 @@ impl ResultFiles {
     }
 }
 
-/// Name of the file that discloses the hosts.
-pub(crate) const HOSTS: &str = "hosts.json";
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the file of signatures.
 pub const SIGNATURES: &str = "signatures.json";
-const PLAN: &str = "plan.toml";
 /// ENOENT: a file that is not there is told as the system would tell it.
 const NO_SUCH_FILE: i32 = 2;
 

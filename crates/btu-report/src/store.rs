@@ -13,6 +13,7 @@ use btu_core::journal::codec;
 use btu_core::journal::codec::CorruptedLine;
 use btu_core::journal::codec::Lines;
 use btu_core::journal::codec::StoredLine;
+use btu_core::journal::file;
 use btu_core::plan::Plan;
 use btu_core::plan::PlanError;
 use btu_core::sample::Flag;
@@ -20,7 +21,6 @@ use btu_core::verb;
 
 use crate::bundle::BundleError;
 use crate::captures::Captures;
-use crate::files::HOSTS;
 use crate::files::ResultFiles;
 
 /// What to do about a line that cannot be read.
@@ -142,7 +142,7 @@ pub(crate) fn read_verb<P, L: StoredLine>(
     stored: impl Fn(&str, &str) -> Result<P, verb::PlanError>,
 ) -> Result<ReadVerb<P, L>, StoreError> {
     let read = ReadLines::of(files, mode)?;
-    let plan = stored(PLAN, files.text(PLAN)?)
+    let plan = stored(file::PLAN, files.text(file::PLAN)?)
         .map_err(|source| StoreError::VerbPlan { directory: files.origin().to_owned(), source })?;
     let hosts = hosts(files)?;
     let journal = verb::Journal { plan, hosts, lines: read.samples, events: read.events };
@@ -160,10 +160,10 @@ struct ReadLines<L> {
 
 impl<L: StoredLine> ReadLines<L> {
     fn of(files: &ResultFiles, mode: OpenMode) -> Result<Self, StoreError> {
-        let samples = lines(files, "samples.jsonl", mode)?;
-        let events = lines(files, "events.jsonl", mode)?;
-        let mut warnings = warnings_of("samples.jsonl", &samples);
-        warnings.extend(warnings_of("events.jsonl", &events));
+        let samples = lines(files, file::SAMPLES, mode)?;
+        let events = lines(files, file::EVENTS, mode)?;
+        let mut warnings = warnings_of(file::SAMPLES, &samples);
+        warnings.extend(warnings_of(file::EVENTS, &events));
         let salvaged = !samples.unreadable.is_empty() || !events.unreadable.is_empty();
         Ok(Self { samples: samples.records, events: events.records, warnings, salvaged })
     }
@@ -191,13 +191,13 @@ impl Opened {
 }
 
 fn plan(files: &ResultFiles) -> Result<Plan, StoreError> {
-    Plan::stored(PLAN, files.text(PLAN)?)
+    Plan::stored(file::PLAN, files.text(file::PLAN)?)
         .map_err(|source| StoreError::Plan { directory: files.origin().to_owned(), source })
 }
 
 pub(crate) fn hosts(files: &ResultFiles) -> Result<Disclosure, StoreError> {
-    let path = files.origin().join(HOSTS);
-    let text = files.text(HOSTS)?;
+    let path = files.origin().join(file::HOSTS);
+    let text = files.text(file::HOSTS)?;
     serde_json::from_str(text).map_err(|source| StoreError::Hosts { path, source })
 }
 
@@ -226,5 +226,3 @@ fn warnings_of<R>(file: &str, lines: &Lines<R>) -> Vec<Flag> {
     });
     torn.into_iter().chain(unreadable).collect()
 }
-
-const PLAN: &str = "plan.toml";

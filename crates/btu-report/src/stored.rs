@@ -4,6 +4,7 @@ use std::fmt;
 
 use btu_core::analysis::Analysis;
 use btu_core::journal::Journal;
+use btu_core::journal::file;
 use btu_core::sample::Flag;
 
 use crate::captures;
@@ -91,7 +92,7 @@ const RUN: Kind = Kind {
 impl ResultFiles {
     /// Which verb left them.
     pub fn kind(&self) -> &'static Kind {
-        let plan = self.text("plan.toml").unwrap_or_default();
+        let plan = self.text(file::PLAN).unwrap_or_default();
         KINDS.iter().find(|kind| (kind.is_in)(plan)).unwrap_or(&RUN)
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_control::Identity;
+use btu_core::journal::file;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
@@ -77,12 +78,12 @@ enum Plan<'f> {
 
 impl<'f> Plan<'f> {
     fn of(files: &'f ResultFiles) -> Result<Self, Failure> {
-        let content = files.get("plan.toml").unwrap_or_default();
+        let content = files.get(file::PLAN).unwrap_or_default();
         let text = std::str::from_utf8(content).unwrap_or_default();
         if !traffic::Plan::is_in(text) {
             return Ok(Self::Plain(content));
         }
-        let plan = traffic::Plan::stored("plan.toml", text).map_err(Failure::usage)?;
+        let plan = traffic::Plan::stored(file::PLAN, text).map_err(Failure::usage)?;
         let is_plain = plan.agents.is_empty();
         Ok(if is_plain { Self::Plain(content) } else { Self::OfAgents(Box::new(plan)) })
     }
@@ -133,11 +134,11 @@ impl Redacted {
         let note = if keep_notes { None } else { disclosure.note.take() };
         let hosts = serde_json::to_vec_pretty(&redactor.disclosure(disclosure));
         let mut own = BTreeMap::from([
-            ("hosts.json".to_owned(), hosts.map_err(Failure::environment)?),
-            ("plan.toml".to_owned(), plan.redacted(&mut redactor)),
+            (file::HOSTS.to_owned(), hosts.map_err(Failure::environment)?),
+            (file::PLAN.to_owned(), plan.redacted(&mut redactor)),
         ]);
         let mut torn = Vec::new();
-        for name in ["samples.jsonl", "events.jsonl"] {
+        for name in [file::SAMPLES, file::EVENTS] {
             let (whole, rest) = whole_lines(files.get(name).unwrap_or_default());
             own.insert(name.to_owned(), lines(whole, &mut redactor));
             torn.extend((!rest.is_empty()).then(|| format!("torn line of {name} left out")));
@@ -161,7 +162,7 @@ impl Redacted {
         }
         let mut own = ResultFiles::new(before.origin(), self.own.clone());
         let mut files = self.own.clone();
-        for (format, name) in [("json", "result.json"), ("html", "report.html")] {
+        for (format, name) in [("json", file::RESULT), ("html", file::REPORT)] {
             if before.get(name).is_some() {
                 files.insert(name.to_owned(), rendered(&own, format)?);
             }
@@ -234,7 +235,7 @@ fn too_large(path: &Path, error: BundleError) -> Failure {
 /// What the key of the aliases is derived for: they are those of this host, and of nobody else's.
 const KEY: &str = "btu 2026-11 aliases of redacted results";
 /// The user's own texts.
-const LEFT_OUT: [&str; 3] = ["plan.given.toml", "samples.torn", "events.torn"];
+const LEFT_OUT: [&str; 3] = [file::PLAN_GIVEN, "samples.torn", "events.torn"];
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! What was measured on, with which settings, and how to do it again.
 
+use btu_core::journal::file;
 use btu_core::pingpong::analysis::Measured;
 use btu_core::sample::SocketOptions;
 
@@ -46,6 +47,6 @@ pub(super) fn repeat(seen: &Seen<'_>) -> Vec<Block> {
              directory) and give it to the same version of the program:",
         ),
         Block::Code { text: "btu pingpong --plan plan.toml".to_owned() },
-        Block::details("plan.toml", vec![Block::Code { text: seen.journal.plan.to_toml() }]),
+        Block::details(file::PLAN, vec![Block::Code { text: seen.journal.plan.to_toml() }]),
     ]
 }

@@ -3,6 +3,7 @@
 use btu_core::cell::Case;
 use btu_core::cell::Role;
 use btu_core::journal::Journal;
+use btu_core::journal::file;
 use btu_core::words::shell_word;
 use serde_json::Value;
 
@@ -49,7 +50,7 @@ impl Section for Repeat {
                 "The activity io worked in the directory after --io-dir; elsewhere, name one on a disk.",
             ));
         }
-        blocks.push(Block::details("plan.toml", vec![Block::Code { text: plan }]));
+        blocks.push(Block::details(file::PLAN, vec![Block::Code { text: plan }]));
         blocks
     }
 }

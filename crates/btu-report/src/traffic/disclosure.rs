@@ -1,5 +1,6 @@
 //! What was measured on, with which settings, and how to do it again.
 
+use btu_core::journal::file;
 use btu_core::traffic::sample::FlowSample;
 
 use super::Seen;
@@ -43,9 +44,6 @@ pub(super) fn repeat(seen: &Seen<'_>) -> Vec<Block> {
              and give it to the same version of the program:",
         ),
         Block::Code { text: "btu traffic --plan plan.toml".to_owned() },
-        Block::details(
-            "plan.toml",
-            vec![Block::Code { text: seen.journal.plan.asked().to_toml() }],
-        ),
+        Block::details(file::PLAN, vec![Block::Code { text: seen.journal.plan.asked().to_toml() }]),
     ]
 }

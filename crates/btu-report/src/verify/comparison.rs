@@ -5,6 +5,7 @@ mod earlier;
 
 use std::borrow::Cow;
 
+use btu_core::journal::file::RESULT;
 use btu_core::json;
 use serde_json::Value;
 
@@ -179,7 +180,6 @@ fn numbers(document: &Value) -> usize {
     }
 }
 
-const RESULT: &str = "result.json";
 /// Another order of additions may change the last digits, nothing more.
 const ROUNDING: f64 = 1e-9;
 /// After so many the reader knows.

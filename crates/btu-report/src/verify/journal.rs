@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use btu_core::journal::Journal;
 use btu_core::journal::Record;
+use btu_core::journal::file;
 use btu_core::plan::Plan;
 use btu_core::sample::CellSample;
 use btu_core::sample::ConnectionSample;
@@ -31,7 +32,7 @@ pub fn check_runs(journal: &Journal) -> Vec<Finding> {
         }
     }
     let missing = passes.missing(&journal.plan, journal.came_to_its_end()).into_iter();
-    found.extend(missing.map(|it| Finding::new("order", "samples.jsonl", it)));
+    found.extend(missing.map(|it| Finding::new("order", file::SAMPLES, it)));
     found
 }
 

@@ -2,6 +2,7 @@
 
 use btu_core::cell::Role;
 use btu_core::journal::Journal;
+use btu_core::journal::file::HOSTS;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use super::Finding;
 use super::Tier;
 use super::UNSIGNED;
-use crate::files::HOSTS;
 use crate::files::MANIFEST;
 use crate::files::ResultFiles;
 use crate::files::SIGNATURES;

@@ -4,6 +4,7 @@
 use btu_control::Identity;
 use btu_control::message::Answer;
 use btu_control::message::TestOrder;
+use btu_core::journal::file;
 use btu_core::manifest::unhex;
 
 use super::state::StateDir;
@@ -58,7 +59,7 @@ fn believed(bundle: &[u8], order: &TestOrder, own: &Identity) -> Result<Files, S
     let mut files = btu_report::unpack(bundle).map_err(|error| error.to_string())?;
     let proof = Proof::part(&mut files).ok_or("nobody stands for what was brought")?;
     let part = proof.proved(&files, own.id())?;
-    if part.get("plan.toml").map(Vec::as_slice) != Some(order.plan.as_bytes()) {
+    if part.get(file::PLAN).map(Vec::as_slice) != Some(order.plan.as_bytes()) {
         return Err("what was brought is of another plan".to_owned());
     }
     Ok(part)

@@ -1,6 +1,7 @@
 //! A result directory that nobody else writes to: taken before any host is asked, and given back where nothing
 //! came of it.
 
+use btu_core::journal::file;
 use std::fs::File;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -35,7 +36,7 @@ impl Claim {
         std::fs::create_dir_all(out)
             .with_context(|| format!("create {}", out.display()))
             .map_err(Failure::environment)?;
-        let fresh = !out.join(SAMPLES).exists();
+        let fresh = !out.join(file::SAMPLES).exists();
         let taken = |cause| Failure::usage(cause).hint("name another directory with --out");
         let mut claim = Self::held(out).map_err(taken)?;
         (claim.made, claim.fresh) = (made, fresh);
@@ -44,7 +45,7 @@ impl Claim {
 
     /// Takes a directory with a result that is not at its end.
     pub(super) fn held(out: &Path) -> anyhow::Result<Self> {
-        let path = out.join(SAMPLES);
+        let path = out.join(file::SAMPLES);
         let samples = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let samples = samples.with_context(|| format!("write {}", path.display()))?;
         let claim = Self { path, samples, made: false, fresh: false };
@@ -89,8 +90,6 @@ impl Drop for Claim {
     }
 }
 
-/// What is locked: the file that every result has.
-pub(super) const SAMPLES: &str = "samples.jsonl";
 const TAKEN: &str = "another process writes to this result";
 
 #[cfg(test)]
@@ -112,7 +111,7 @@ mod tests {
         drop(first);
         let why = format!("{:#}", Claim::free(&out).unwrap_err().cause);
         assert!(why.contains("not empty"), "{why}");
-        assert_eq!(std::fs::read(out.join(SAMPLES)).unwrap(), b"1\n");
+        assert_eq!(std::fs::read(out.join(file::SAMPLES)).unwrap(), b"1\n");
     }
 
     #[test]
@@ -121,7 +120,7 @@ mod tests {
         drop(Claim::free(folder.path()).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "as it was");
         // What a run left that was killed before it began.
-        std::fs::write(folder.path().join(SAMPLES), "").unwrap();
+        std::fs::write(folder.path().join(file::SAMPLES), "").unwrap();
         std::fs::write(folder.path().join("hosts.json"), "{}").unwrap();
         drop(Claim::free(folder.path()).unwrap());
         drop(Claim::free(folder.path()).unwrap());
@@ -134,9 +133,9 @@ mod tests {
         let (out, whole) = (folder.path().join("result"), folder.path().join("whole"));
         let claim = Claim::free(&out).unwrap();
         std::fs::write(&whole, "").unwrap();
-        std::fs::rename(&whole, out.join(SAMPLES)).unwrap();
+        std::fs::rename(&whole, out.join(file::SAMPLES)).unwrap();
         drop(claim);
-        assert!(out.join(SAMPLES).exists());
+        assert!(out.join(file::SAMPLES).exists());
     }
 
     #[test]
@@ -144,10 +143,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("result");
         let first = Claim::free(&out).unwrap();
-        let late = File::open(out.join(SAMPLES)).unwrap();
+        let late = File::open(out.join(file::SAMPLES)).unwrap();
         drop(first);
         late.try_lock().unwrap();
-        let late = Claim { path: out.join(SAMPLES), samples: late, made: true, fresh: true };
+        let late = Claim { path: out.join(file::SAMPLES), samples: late, made: true, fresh: true };
         assert!(!late.is_there());
         let second = Claim::free(&out).unwrap();
         drop(late);

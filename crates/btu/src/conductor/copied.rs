@@ -1,6 +1,7 @@
 //! What another host measured so far, kept here as it comes: whatever becomes of that host, the runs that
 //! are done are in the result directory.
 
+use btu_core::journal::file::SAMPLES;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +17,6 @@ use btu_report::ResultFiles;
 use btu_report::SIGNATURES;
 
 use super::claim::Claim;
-use super::claim::SAMPLES;
 use super::disk::append;
 use super::disk::replace;
 use super::proof;

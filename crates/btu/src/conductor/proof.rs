@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use btu_control::HostId;
 use btu_control::Identity;
 use btu_core::cell::Role;
+use btu_core::journal::file;
 use btu_core::manifest::Covers;
 use btu_core::manifest::Manifest;
 use btu_core::manifest::Signature;
@@ -29,9 +30,9 @@ pub(crate) struct Proof {
 }
 
 /// Files that grow line by line.
-pub(crate) const APPENDED: [&str; 2] = [EVENTS, "samples.jsonl"];
+pub(crate) const APPENDED: [&str; 2] = [file::EVENTS, file::SAMPLES];
 /// Files that are written as a whole.
-pub(crate) const WHOLE: [&str; 3] = ["hosts.json", "plan.given.toml", "plan.toml"];
+pub(crate) const WHOLE: [&str; 3] = [file::HOSTS, file::PLAN_GIVEN, file::PLAN];
 
 impl Proof {
     /// Of what this host has told.
@@ -89,8 +90,8 @@ pub(crate) fn is_kept(name: &str) -> bool {
 
 /// A test that was cut off ends with an event of its conductor, which no other host can tell.
 fn add_ends(part: &mut Files, files: &Files) {
-    let Some(told) = part.get_mut(EVENTS) else { return };
-    let Some(more) = files.get(EVENTS).and_then(|all| all.get(told.len()..)) else { return };
+    let Some(told) = part.get_mut(file::EVENTS) else { return };
+    let Some(more) = files.get(file::EVENTS).and_then(|all| all.get(told.len()..)) else { return };
     for line in more.split_inclusive(|byte| *byte == b'\n').filter(|line| is_end(line)) {
         told.extend_from_slice(line);
     }
@@ -101,8 +102,6 @@ fn is_end(line: &[u8]) -> bool {
     line.ends_with(b"\n") && event.is_ok_and(|one| one.cuts())
 }
 
-pub(super) const EVENTS: &str = "events.jsonl";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,7 +109,7 @@ mod tests {
     const LOST: &str = "{\"at\":\"x\",\"event\":\"agent_lost\",\"detail\":\"gone\"}\n";
 
     fn files(samples: &str, events: &str) -> Files {
-        let all = [("plan.toml", "seed = 7\n"), ("samples.jsonl", samples), (EVENTS, events)];
+        let all = [("plan.toml", "seed = 7\n"), ("samples.jsonl", samples), (file::EVENTS, events)];
         all.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
     }
 

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use btu_control::JournalDir;
 use btu_core::journal::EventRecord;
 use btu_core::journal::codec::StoredLine;
+use btu_core::journal::file;
 use btu_core::words::shell_word;
 use btu_report::OpenMode;
 use btu_report::ResultFiles;
@@ -63,22 +64,15 @@ impl Closing<'_> {
         open: impl FnOnce(&ResultFiles, OpenMode) -> Result<S, E>,
         sign: impl FnOnce(&JournalDir, &S) -> Result<(), Failure>,
     ) -> Result<S, Failure> {
-        match &self.ending {
-            Ending::Complete => {
-                note(journal, EventRecord::FINISHED, &format!("{} is done", self.all))?
-            }
-            Ending::EmulationMismatch(wrong) => {
-                note(journal, EventRecord::EMULATION_MISMATCH, wrong)?
-            }
+        let (event, detail) = match &self.ending {
+            Ending::Complete => (EventRecord::FINISHED, format!("{} is done", self.all)),
+            Ending::EmulationMismatch(wrong) => (EventRecord::EMULATION_MISMATCH, wrong.clone()),
             Ending::Interrupted => {
-                note(
-                    journal,
-                    EventRecord::INTERRUPTED,
-                    &format!("stopped before {} was done", self.all),
-                )?;
+                (EventRecord::INTERRUPTED, format!("stopped before {} was done", self.all))
             }
-            Ending::Lost(reason) => note(journal, EventRecord::AGENT_LOST, reason)?,
-        }
+            Ending::Lost(reason) => (EventRecord::AGENT_LOST, reason.clone()),
+        };
+        note(journal, event, &detail)?;
         let stored = render_files(journal, open)?;
         sign(journal, &stored)?;
         keep_extracts(journal, &stored);
@@ -121,7 +115,7 @@ pub(crate) fn exit(directory: &Path, holding: Holding) -> Exit {
         Holding::Faults => ("internal error, please report it", Exit::Internal),
         Holding::Gaps => ("incomplete", Exit::Incomplete),
     };
-    let report = directory.join("report.html");
+    let report = directory.join(file::REPORT);
     output::message(&format!("{what}: what went wrong is in {}", report.display()));
     exit
 }
@@ -135,7 +129,7 @@ pub(crate) fn render_files<S: Stored, E: Into<Failure>>(
     let files = ResultFiles::read(journal.path())?;
     let stored = open(&files, OpenMode::Strict).map_err(Into::into)?;
     warn(stored.warnings());
-    for (format, file) in [("json", "result.json"), ("html", "report.html")] {
+    for (format, file) in [("json", file::RESULT), ("html", file::REPORT)] {
         let content = stored.render(format).map_err(Failure::usage)?;
         journal.write(file, &content).map_err(journal_failure)?;
     }
@@ -193,7 +187,7 @@ pub(crate) fn show(directory: &Path, stored: &dyn Stored, json: bool) -> Result<
     if json {
         return output::bytes(&stored.render("json").map_err(Failure::usage)?);
     }
-    let report = directory.join("report.html");
+    let report = directory.join(file::REPORT);
     output::result(&format!("{}\nreport: {}\n", stored.brief(), report.display()))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context;
 use anyhow::anyhow;
+use btu_core::journal::file;
 use btu_core::pingpong::configuration::Cache;
 use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Mode;
@@ -43,7 +44,7 @@ impl PingPongArgs {
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let plan = match (&self.plan, &self.resume) {
             (Some(file), _) => stored(file)?,
-            (None, Some(directory)) => stored(&directory.join("plan.toml"))?,
+            (None, Some(directory)) => stored(&directory.join(file::PLAN))?,
             (None, None) => {
                 let path = if self.peer.is_some() { Path::Peer } else { self.what.on.into() };
                 self.what.plan(path)?

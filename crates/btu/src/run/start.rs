@@ -10,6 +10,7 @@ use btu_core::disclosure::Disclosure;
 use btu_core::journal::EventRecord;
 use btu_core::journal::Record;
 use btu_core::journal::codec::TornLine;
+use btu_core::journal::file;
 use btu_core::plan::Plan;
 
 use super::caution::busy;
@@ -180,7 +181,7 @@ fn set_aside(torn: &TornLine) -> String {
 
 /// The plan of a result directory.
 pub(super) fn stored_plan(dir: &Path) -> Result<Plan, Failure> {
-    let file = dir.join("plan.toml");
+    let file = dir.join(file::PLAN);
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("read {}", file.display()))
         .map_err(|error| Failure::usage(error).hint(no_plan(dir)))?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use anyhow::anyhow;
 use btu_core::cell::Role;
+use btu_core::journal::file;
 use btu_core::link::ChainSpec;
 use btu_core::traffic::Scenario;
 use btu_core::traffic::Test;
@@ -32,7 +33,7 @@ use crate::output;
 pub(super) fn plan(args: &FileArgs) -> Result<Plan, Failure> {
     match (&args.plan, &args.resume, &args.scenario) {
         (Some(file), ..) => stored(file),
-        (_, Some(directory), _) => stored(&directory.join("plan.toml")),
+        (_, Some(directory), _) => stored(&directory.join(file::PLAN)),
         (.., Some(file)) => of_scenario(args, file),
         (None, None, None) => Err(Failure::usage(anyhow!("no scenario; write FILE"))),
     }
