@@ -7,6 +7,7 @@
 mod error;
 mod pcap;
 mod pcapng;
+mod remark;
 mod words;
 mod write;
 
@@ -16,6 +17,7 @@ mod tests;
 use crate::units::Nanos;
 
 pub use error::CaptureError;
+pub use remark::Remark;
 pub use write::PcapNg;
 
 /// One packet: when it passed, how long it was, and its first bytes.

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 use crate::capture::Capture;
 use crate::capture::Missing;
+use crate::capture::Remark;
 use crate::units::Nanos;
 use connection::Tracker;
 use headers::Unusable;
@@ -113,8 +114,7 @@ pub fn analyse(capture: &Capture<'_>) -> Analysis {
             trackers.push(Tracker::new(&segment));
             places.insert(key, trackers.len() - 1)
         });
-        let is_dropped = packet.comment.is_some_and(|comment| comment.starts_with("dropped"));
-        trackers[place].follow(&segment, is_dropped);
+        trackers[place].follow(&segment, packet.comment.and_then(Remark::of));
     }
     let connections = trackers.into_iter().map(Tracker::finish).collect();
     Analysis { connections, traffic, missing: capture.missing.clone() }

@@ -11,6 +11,7 @@ mod pcapng;
 
 use std::ops::Range;
 
+use btu_core::capture::Remark;
 use btu_core::units::Nanos;
 
 use crate::segment::Shape;
@@ -22,7 +23,6 @@ pub(crate) use listen::Watch;
 pub use own::Connection;
 pub use own::Own;
 pub use own::is_same;
-pub use pcapng::DROPPED;
 pub use pcapng::write_pcapng;
 
 /// One wire packet at the emulator, 48 bytes.
@@ -68,6 +68,10 @@ pub enum End {
 pub enum Fate {
     /// An element dropped it.
     Dropped,
+    /// The management of a queue chose it.
+    Managed,
+    /// A queue had no place for it.
+    QueueFull,
     /// It was still inside when the capture ended.
     Held,
     /// It was handed on.
@@ -240,6 +244,14 @@ impl Recorder {
     pub(crate) fn released(&mut self, wire: Range<usize>, at: Nanos) {
         for record in self.capture.records.get_mut(wire).unwrap_or_default() {
             (record.release, record.fate) = (at, Fate::Passed);
+        }
+    }
+
+    /// A queue dropped some wire packets of a frame, of which no other copy was handed on.
+    pub(crate) fn refused(&mut self, wire: Range<usize>, why: Remark) {
+        let records = self.capture.records.get_mut(wire).unwrap_or_default();
+        for record in records.iter_mut().filter(|record| record.fate == Fate::Held) {
+            record.fate = if why == Remark::Managed { Fate::Managed } else { Fate::QueueFull };
         }
     }
 

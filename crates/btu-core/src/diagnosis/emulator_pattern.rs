@@ -20,9 +20,17 @@ pub(super) const CAUSE: Cause = Cause {
     find,
 };
 
+/// What was marked packet by packet, and never more than the link counted where that is known: a link whose marks
+/// say nothing of queues marks what those dropped as well.
+fn asked(seen: &Seen<'_>) -> u64 {
+    let counts = seen.counts();
+    let marked = counts.dropped - counts.queue_full - counts.managed;
+    let Some(told) = seen.evidence.asked_drops else { return marked };
+    seen.evidence.in_capture(told).max(marked.min(told))
+}
+
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let told = seen.evidence.in_capture(seen.evidence.asked_drops.unwrap_or(0));
-    let asked = told.max(seen.counts().dropped);
+    let asked = asked(seen);
     let again = seen.counts().retransmissions;
     if asked == 0 || again == 0 || again > asked * 2 + 3 {
         return None;

@@ -167,7 +167,9 @@ impl Evidence {
             emulation.iter().filter(|each| each.link == link).collect();
         if !of_link.is_empty() {
             self.asked_drops = Some(of_link.iter().map(|each| each.dropped).sum());
-            self.queue_drops = Some(of_link.iter().map(|each| each.queue_dropped).sum());
+            // What CoDel drops says nothing of the size of a queue.
+            let full = of_link.iter().filter(|each| !each.has_codel());
+            self.queue_drops = Some(full.map(|each| each.queue_dropped).sum());
         }
     }
 }

@@ -23,7 +23,8 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn find(seen: &Seen<'_>) -> Option<Finding> {
-    let dropped = seen.evidence.in_capture(seen.evidence.queue_drops.unwrap_or(0));
+    let told = seen.evidence.in_capture(seen.evidence.queue_drops.unwrap_or(0));
+    let dropped = told.max(seen.counts().queue_full);
     let mut peaks = peaks(seen);
     peaks.sort_unstable_by_key(|peak| peak.flight);
     let usual = |percent: usize| peaks.get(peaks.len().saturating_sub(1) * percent / 100);

@@ -2,6 +2,7 @@
 
 mod spec;
 
+use crate::capture::Remark;
 use crate::sample::DirectionSample;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -18,6 +19,7 @@ use super::packet::Wire;
 use super::port::Counters;
 use super::port::Port;
 use super::port::Positions;
+use super::port::Refused;
 use super::slots::Slots;
 
 pub use spec::ChainSpec;
@@ -67,6 +69,7 @@ pub struct Chain {
     stages: Vec<Stage>,
     slots: Slots,
     positions: Positions,
+    refused: Refused,
     entered: Entered,
     /// The last element has got all that reaches it at or before this time.
     settled: Option<Nanos>,
@@ -110,6 +113,7 @@ impl Chain {
             stages,
             slots: Slots::new(limits.slots),
             positions: Positions::new(limits.positions),
+            refused: Refused::default(),
             entered: Entered::default(),
             settled: None,
         })
@@ -154,6 +158,16 @@ impl Chain {
     /// A slot of which no wire packet is left; each is reported once.
     pub fn take_released(&mut self) -> Option<Slot> {
         self.slots.take_released()
+    }
+
+    /// Keeps what queues drop from now on, up to `most` runs, until [`take_refused`](Self::take_refused) has them.
+    pub fn watch_queues(&mut self, most: usize) {
+        self.refused.watch(most);
+    }
+
+    /// A run that a queue dropped, and why. Its slot may be released: take these first.
+    pub fn take_refused(&mut self) -> Option<(Packet, Remark)> {
+        self.refused.take()
     }
 
     /// Wire packets inside.
@@ -229,9 +243,9 @@ impl Chain {
     }
 
     fn stage(&mut self, index: usize) -> (&mut dyn Element, Port<'_>) {
-        let Self { stages, slots, positions, .. } = self;
+        let Self { stages, slots, positions, refused, .. } = self;
         let Stage { element, counters } = &mut stages[index];
-        (element.as_mut(), Port { counters, slots, positions })
+        (element.as_mut(), Port { counters, slots, positions, refused })
     }
 
     fn dropped_by(&self) -> Vec<(String, u64)> {

@@ -8,6 +8,7 @@ mod shared;
 
 use std::collections::VecDeque;
 
+use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -226,7 +227,7 @@ impl Line {
 impl Cause {
     fn report(self, packet: &Packet, port: &mut Port<'_>) {
         match self {
-            Self::Codel => port.queue_dropped(packet),
+            Self::Codel => port.queue_dropped(packet, Remark::Managed),
             Self::Overflow => port.overflow(packet),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::packet::Packet;
 use super::slots::Slots;
+use crate::capture::Remark;
 
 /// What one element did since the start of the run, in wire packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub struct Port<'c> {
     pub(super) counters: &'c mut Counters,
     pub(super) slots: &'c mut Slots,
     pub(super) positions: &'c mut Positions,
+    pub(super) refused: &'c mut Refused,
 }
 
 /// The first positions at which something was dropped.
@@ -57,9 +59,10 @@ impl Port<'_> {
         self.slots.give_back(packet);
     }
 
-    /// The element's queue had no place for `packet`, or its queue management chose it.
-    pub fn queue_dropped(&mut self, packet: &Packet) {
+    /// The element's queue had no place for `packet`, or (`why`) its queue management chose it.
+    pub fn queue_dropped(&mut self, packet: &Packet, why: Remark) {
         self.counters.queue_dropped += u64::from(packet.count());
+        self.refused.keep(packet, why);
         self.slots.give_back(packet);
     }
 
@@ -78,6 +81,29 @@ impl Port<'_> {
     pub fn overflow(&mut self, packet: &Packet) {
         self.counters.overflow += u64::from(packet.count());
         self.slots.give_back(packet);
+    }
+}
+
+/// Runs that queues dropped, with the reason, where somebody watches: until they are taken.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    runs: Vec<(Packet, Remark)>,
+}
+
+impl Refused {
+    /// Keeps so many from now on, and allocates no more.
+    pub(super) fn watch(&mut self, most: usize) {
+        self.runs.reserve_exact(most);
+    }
+
+    pub(super) fn take(&mut self) -> Option<(Packet, Remark)> {
+        self.runs.pop()
+    }
+
+    fn keep(&mut self, packet: &Packet, why: Remark) {
+        if self.runs.len() < self.runs.capacity() {
+            self.runs.push((*packet, why));
+        }
     }
 }
 

@@ -105,3 +105,9 @@ pub struct VerificationSample {
     /// What does not fit; empty when the emulation does what was asked.
     pub mismatches: Vec<String>,
 }
+impl DirectionSample {
+    /// True where the management of a queue drops, too.
+    pub fn has_codel(&self) -> bool {
+        self.chain.iter().any(|element| element.split(' ').any(|word| word == "codel"))
+    }
+}

@@ -5,6 +5,7 @@ use super::segment::Endpoint;
 use super::segment::Flags;
 use super::segment::Segment;
 use super::stream::Stream;
+use crate::capture::Remark;
 use crate::units::Nanos;
 
 /// A connection as far as the capture shows it.
@@ -131,7 +132,7 @@ impl Tracker {
     }
 
     /// Takes the next segment.
-    pub(super) fn follow(&mut self, segment: &Segment, is_dropped: bool) {
+    pub(super) fn follow(&mut self, segment: &Segment, dropped: Option<Remark>) {
         self.end = self.end.max(segment.at);
         self.ends.follow(segment);
         let from_client = segment.from == self.ends.client;
@@ -143,7 +144,7 @@ impl Tracker {
             (&mut self.down, &mut self.up)
         };
         other.answered(segment, scale);
-        own.sent(segment, is_dropped);
+        own.sent(segment, dropped);
         self.measure();
     }
 

@@ -20,6 +20,7 @@ use super::sign::Sign;
 use super::stream::Sent;
 use super::stream::Stream;
 use super::timer::Timer;
+use crate::capture::Remark;
 use crate::units::Nanos;
 
 /// The state of one direction.
@@ -123,18 +124,21 @@ impl Follower {
         self.timer.sample(time);
     }
 
-    /// A segment of the sender. `is_dropped`: whoever captured says that it goes no further.
-    pub(super) fn sent(&mut self, segment: &Segment, is_dropped: bool) {
+    /// A segment of the sender. `dropped`: why it goes no further, by whoever captured.
+    pub(super) fn sent(&mut self, segment: &Segment, dropped: Option<Remark>) {
         let at = segment.at.since(self.begin);
         let counts = &mut self.stream.counts;
         counts.segments += 1;
-        counts.dropped += u64::from(is_dropped && segment.length() > 0);
+        let dropped = dropped.filter(|_| segment.length() > 0);
+        counts.dropped += u64::from(dropped.is_some());
+        counts.queue_full += u64::from(dropped == Some(Remark::QueueFull));
+        counts.managed += u64::from(dropped == Some(Remark::Managed));
         counts.congestion_marks += u64::from(segment.is_congestion_marked);
         if segment.flags.has(Flags::SYN) {
             self.offered(segment);
         }
         if segment.flags.has(Flags::RST) {
-            return self.signs(segment, at, self.next, is_dropped);
+            return self.signs(segment, at, self.next, dropped);
         }
         self.echoed(segment, at);
         let start = self.place_or_start(segment.sequence, i64::from(segment.flags.has(Flags::SYN)));
@@ -143,7 +147,7 @@ impl Follower {
             self.stream.counts.outside += 1;
             return;
         }
-        self.signs(segment, at, end, is_dropped);
+        self.signs(segment, at, end, dropped);
         let mark = self.classify(segment, at, [start, end]);
         if segment.length() == 0 && mark == Mark::New {
             return;
@@ -156,8 +160,8 @@ impl Follower {
     }
 
     /// What a chart marks with letters.
-    fn signs(&mut self, segment: &Segment, at: Nanos, place: i64, is_dropped: bool) {
-        let dropped = (is_dropped && segment.length() > 0).then_some(Sign::Dropped);
+    fn signs(&mut self, segment: &Segment, at: Nanos, place: i64, dropped: Option<Remark>) {
+        let dropped = dropped.map(|_| Sign::Dropped);
         let signs = Sign::of_sender(segment).chain(dropped);
         self.stream.events.extend(signs.map(|sign| Event { at, place, sign }));
     }

@@ -103,6 +103,10 @@ pub struct Counts {
     pub gaps: u64,
     /// Segments marked as dropped behind this place, by whoever captured.
     pub dropped: u64,
+    /// Of these by a full queue.
+    pub queue_full: u64,
+    /// Of these by the management of a queue.
+    pub managed: u64,
     /// Keep-alive probes.
     pub keep_alives: u64,
     /// Probes of a shut window.

@@ -91,7 +91,7 @@ fn a_sender_that_was_slow_once_is_not_far_away() {
     }
     let mut tracker = Tracker::new(&segments[0]);
     for segment in &segments {
-        tracker.follow(segment, false);
+        tracker.follow(segment, None);
     }
     let one = tracker.finish();
     assert_eq!(one.up.to_sender, Nanos::from_micros(60));

@@ -33,6 +33,8 @@ static LINES: &[Line] = &[
     ("out of order", |c| c.out_of_order),
     ("gaps (lost before this place)", |c| c.gaps),
     ("dropped behind this place", |c| c.dropped),
+    ("  by a full queue", |c| c.queue_full),
+    ("  by CoDel", |c| c.managed),
     ("duplicate acknowledgements", |c| c.duplicate_acks),
     ("answers to needless repetitions", |c| c.answers_to_needless),
     ("delayed acknowledgements", |c| c.delayed_acks),

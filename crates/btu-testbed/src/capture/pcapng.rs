@@ -11,6 +11,7 @@ use btu_core::capture::Interface;
 use btu_core::capture::LinkType;
 use btu_core::capture::Packet;
 use btu_core::capture::PcapNg;
+use btu_core::capture::Remark;
 use btu_core::units::Nanos;
 
 use super::Capture;
@@ -50,15 +51,24 @@ pub fn write_pcapng(out: &mut impl Write, captures: &[Capture], end: End) -> io:
 
 fn packet(file: &mut PcapNg, capture: &Capture, interface: u32, seen: Seen<'_>, end: End) {
     let came = seen.record.from != end;
-    let dropped = seen.record.fate == Fate::Dropped;
     file.packet(&Packet {
         at: capture.wall(seen.at),
         interface,
         heading: Some(if came { Heading::Inbound } else { Heading::Outbound }),
         original_bytes: seen.record.l3 + ETHERNET_HEADER,
         data: &capture.headers(seen.record),
-        comment: dropped.then_some(DROPPED),
+        comment: remark(seen.record.fate).map(Remark::text),
     });
+}
+
+/// What is remarked on a packet that the sender saw leave and nobody saw come.
+fn remark(fate: Fate) -> Option<Remark> {
+    match fate {
+        Fate::Dropped => Some(Remark::Dropped),
+        Fate::Managed => Some(Remark::Managed),
+        Fate::QueueFull => Some(Remark::QueueFull),
+        Fate::Held | Fate::Passed => None,
+    }
 }
 
 impl Capture {
@@ -68,8 +78,6 @@ impl Capture {
     }
 }
 
-/// What is remarked on a packet that the sender saw leave and nobody saw come.
-pub const DROPPED: &str = "dropped by the emulated link";
 const ETHERNET_HEADER: u32 = 14;
 /// Packets made before they are written.
 const PACKETS_AT_ONCE: usize = 1000;

@@ -86,11 +86,15 @@ pub(crate) fn serve(targets: &[Target], around: &Around) -> Result<(), Failure> 
             .with_context(|| format!("--reach {}: listen at the far end", target.written));
         let listener = listener.map_err(Failure::environment)?;
         let outside = target.outside;
-        thread::spawn(move || {
+        let forward = move || {
             for near in listener.incoming().flatten() {
-                thread::spawn(move || TcpStream::connect(outside).map(|far| splice(near, far)));
+                // Whom no thread serves finds its connection closed.
+                let carry = move || TcpStream::connect(outside).map(|far| splice(near, far));
+                drop(thread::Builder::new().spawn(carry));
             }
-        });
+        };
+        let started = thread::Builder::new().spawn(forward).context("start a thread");
+        started.map_err(Failure::environment)?;
     }
     Ok(())
 }
@@ -111,7 +115,7 @@ fn listen(target: &Target, around: &Around) -> anyhow::Result<TcpListener> {
 /// Carries bytes both ways until each side has closed; a reset of one side closes the other.
 fn splice(near: TcpStream, far: TcpStream) {
     let (Ok(near_copy), Ok(far_copy)) = (near.try_clone(), far.try_clone()) else { return };
-    let back = thread::spawn(move || carry(far_copy, near_copy));
+    let Ok(back) = thread::Builder::new().spawn(move || carry(far_copy, near_copy)) else { return };
     carry(near, far);
     drop(back.join());
 }

@@ -91,8 +91,13 @@ fn drops(sample: &DirectionSample) -> String {
 
 /// Counts that are worth a word only where they are not 0.
 fn others(sample: &DirectionSample) -> Option<String> {
+    let queue = if sample.has_codel() {
+        "dropped by a queue (full, or by CoDel)"
+    } else {
+        "dropped by a full queue"
+    };
     let counts = [
-        (sample.queue_dropped, "dropped by a full queue"),
+        (sample.queue_dropped, queue),
         (sample.duplicated, "duplicated"),
         (sample.corrupted, "corrupted"),
         (sample.opaque, "not understood"),

@@ -74,6 +74,18 @@ fn assert_agrees(file: &Path) -> Value {
 }
 
 #[test]
+fn what_a_full_queue_dropped_was_not_asked_for() {
+    needs!("iperf3");
+    let folder = TempDir::new().unwrap();
+    let queue = ["--rtt", "40ms", "--rate", "10Mbit/s", "--queue", "20pkt"];
+    let explained = explained(&captured(folder.path(), &queue, "5M"));
+    let full = counted(&explained, "queue_full");
+    assert!(full > 0 && full == counted(&explained, "dropped"), "{explained:#}");
+    let text = explained["connections"].to_string();
+    assert!(text.contains("small-queue") && !text.contains("emulator-pattern"), "{text}");
+}
+
+#[test]
 fn the_counts_agree_with_tsharks_and_the_pattern_is_named() {
     needs!("iperf3", "tshark");
     let folder = TempDir::new().unwrap();

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -93,7 +94,7 @@ impl Trace {
             self.enqueue(front, port);
         }
         if let Some(tail) = rest {
-            port.queue_dropped(&tail);
+            port.queue_dropped(&tail, Remark::QueueFull);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The end of the line's queue: which wire packets of a run still find a place.
 
+use crate::capture::Remark;
 use crate::units::BitRate;
 use crate::units::Nanos;
 
@@ -26,7 +27,7 @@ impl Line {
             }
         }
         if let Some(tail) = rest {
-            port.queue_dropped(&tail);
+            port.queue_dropped(&tail, Remark::QueueFull);
         }
     }
 

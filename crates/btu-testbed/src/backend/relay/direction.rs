@@ -1,6 +1,7 @@
 //! One direction of a link: from a frame that arrived to the runs that are sent.
 
 use std::io;
+use std::ops::Range;
 
 use btu_core::link::Chain;
 use btu_core::link::Flow;
@@ -63,6 +64,9 @@ impl Direction {
     pub(super) fn configure(&mut self, chain: Chain) {
         self.patience = patience(&chain);
         self.chains.push(chain);
+        if self.recorder.is_some() {
+            self.current().watch_queues(REFUSED);
+        }
         self.reclaim();
         self.meter.reset();
     }
@@ -130,6 +134,7 @@ impl Direction {
     /// Records every wire packet from now on.
     pub(super) fn start_capture(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
+        self.current().watch_queues(REFUSED);
     }
 
     /// Ends the recording.
@@ -203,6 +208,12 @@ impl Direction {
     /// Takes back the places of packets that are gone, and forgets chains that are empty.
     fn reclaim(&mut self) {
         for chain in &mut self.chains {
+            while let Some((packet, why)) = chain.take_refused() {
+                let records = self.store.packet(packet.slot()).and_then(|(place, _)| place.records);
+                if let (Some(recorder), Some(base)) = (&mut self.recorder, records) {
+                    recorder.refused(records_of(base, &packet), why);
+                }
+            }
             while let Some(slot) = chain.take_released() {
                 if let (Some(recorder), Some((place, _))) =
                     (&mut self.recorder, self.store.packet(slot))
@@ -241,8 +252,7 @@ impl Direction {
         if let (Some(recorder), Some(base)) =
             (&mut self.recorder, place.and_then(|place| place.records))
         {
-            let first = base + index(packet.first());
-            recorder.released(first..first + index(packet.count()), at);
+            recorder.released(records_of(base, packet), at);
         }
     }
 
@@ -256,6 +266,15 @@ impl Direction {
         self.meter.counts.overflow_bytes += u64::from(bytes);
     }
 }
+
+/// The records of a run, where those of its frame begin at `base`.
+fn records_of(base: usize, packet: &Packet) -> Range<usize> {
+    let first = base + index(packet.first());
+    first..first + index(packet.count())
+}
+
+/// Runs that queues drop between two looks: more are recorded as dropped and no more.
+const REFUSED: usize = 8192;
 
 /// The constant delay of a chain; none where it has none.
 fn patience(chain: &Chain) -> Nanos {

@@ -1,0 +1,45 @@
+//! What a capture says of the further way of a packet: the comments that the emulated link writes, and that whoever
+//! follows connections understands.
+
+/// Why a packet went no further than where it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// It was dropped there, because that was asked for as far as anybody says.
+    Dropped,
+    /// A full queue there had no place for it.
+    QueueFull,
+    /// The management of a queue there chose it (RFC 8289).
+    Managed,
+}
+
+impl Remark {
+    /// The comment.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Dropped => "dropped by the emulated link",
+            Self::QueueFull => "dropped by a full queue of the emulated link",
+            Self::Managed => "dropped by CoDel of the emulated link",
+        }
+    }
+
+    /// What a comment says; of whoever says no more than that it was dropped, that.
+    pub fn of(comment: &str) -> Option<Self> {
+        let said = |one: &Self| comment.starts_with(one.text());
+        let known = [Self::QueueFull, Self::Managed].into_iter().find(said);
+        known.or_else(|| comment.starts_with("dropped").then_some(Self::Dropped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_is_read_as_it_was_written_and_others_say_that_it_was_dropped() {
+        for remark in [Remark::Dropped, Remark::QueueFull, Remark::Managed] {
+            assert_eq!(Remark::of(remark.text()), Some(remark));
+        }
+        assert_eq!(Remark::of("dropped"), Some(Remark::Dropped));
+        assert_eq!(Remark::of("marked"), None);
+    }
+}
