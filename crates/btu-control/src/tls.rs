@@ -8,6 +8,7 @@ use rustls::ClientConfig;
 use rustls::DigitallySignedStruct;
 use rustls::DistinguishedName;
 use rustls::Error;
+use rustls::OtherError;
 use rustls::ServerConfig;
 use rustls::SignatureScheme;
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
@@ -92,6 +93,23 @@ fn raw_key(own: &Identity) -> Result<Arc<CertifiedKey>, Error> {
 }
 
 /// Wants the one pinned identity, or any at all, and in both cases the proof of it.
+/// The host that proved to be another one than was wanted.
+#[derive(Debug, thiserror::Error)]
+#[error("another host answers there: {0}")]
+struct AnotherHost(HostId);
+
+fn another_host(id: HostId) -> Error {
+    CertificateError::Other(OtherError(Arc::new(AnotherHost(id)))).into()
+}
+
+/// Who answered in the place of the host that was wanted, where that is why a handshake failed.
+pub fn stranger(error: &Error) -> Option<HostId> {
+    let Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) = error else {
+        return None;
+    };
+    cause.downcast_ref::<AnotherHost>().map(|other| other.0)
+}
+
 #[derive(Debug)]
 struct Pinned {
     only: Option<HostId>,
@@ -110,8 +128,11 @@ impl Pinned {
     ) -> Result<(), Error> {
         let refused = Err(CertificateError::ApplicationVerificationFailure.into());
         let Some(key) = PublicKey::from_spki(raw_key) else { return refused };
-        let fits = self.only.is_none_or(|only| only == key.id());
-        if fits && others.is_empty() { Ok(()) } else { refused }
+        match self.only {
+            Some(only) if only != key.id() => Err(another_host(key.id())),
+            _ if others.is_empty() => Ok(()),
+            _ => refused,
+        }
     }
 
     fn proof(

@@ -264,7 +264,7 @@ impl PeerLink {
             Err(error) if is_passing(&error) => return Ok(()),
             Err(error) => return Err(lost(error)),
         }
-        self.tls.process_new_packets().map_err(lost)?;
+        self.tls.process_new_packets().map_err(broken)?;
         let mut space = [0; 16384];
         loop {
             match self.tls.reader().read(&mut space) {
@@ -324,6 +324,10 @@ fn connect(
 fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
+}
+
+fn broken(error: rustls::Error) -> Fault {
+    tls::stranger(&error).map_or_else(|| lost(error), Fault::Stranger)
 }
 
 fn lost(error: impl std::fmt::Display) -> Fault {
