@@ -167,6 +167,11 @@ impl Nanos {
         self.0
     }
 
+    /// True for no time at all.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// Seconds, for statistics and display.
     pub fn seconds(self) -> f64 {
         statistics(self.0) / 1e9

@@ -117,7 +117,7 @@ pub fn run(sample: &CellSample, plan: &Plan, emulator_rate: Option<BitRate>) -> 
     let goodput = sample.comm.as_ref().and_then(|comm| comm.bytes.per(comm.elapsed_ns));
     let context = Context { host: Some(&sample.host), goodput, emulator_rate };
     let record = match &sample.comm {
-        Some(comm) => whole_record(sample, plan, comm),
+        Some(comm) => whole_record(sample, plan, comm).and(standstill(comm)),
         None => Verdict::Valid,
     };
     sample.emulation.iter().fold(record, |all, each| all.and(direction(each, &context)))
@@ -252,11 +252,29 @@ fn busy_thread(sample: &DirectionSample) -> Option<String> {
 
 fn near_its_rate(sample: &DirectionSample, context: &Context<'_>) -> Option<String> {
     let (goodput, rate) = (context.goodput?, context.emulator_rate?);
-    let carries = sample.packets > 0 && goodput.mbps() > rate.mbps() / 2.0;
+    // A rate that was asked for is the path's, and no limit of the emulator.
+    let is_asked = sample.chain.iter().any(|one| RATES.iter().any(|name| one.starts_with(name)));
+    let carries = !is_asked && sample.packets > 0 && goodput.mbps() > rate.mbps() / 2.0;
     carries.then(|| {
         let (goodput, rate) = (goodput.mbps(), rate.mbps());
         format!("goodput {goodput:.0} Mb/s > half of the emulator's own {rate:.0} Mb/s")
     })
+}
+
+/// Whoever stops the program (a terminal, a container that is paused, a virtual machine that is moved) stops its
+/// clocks' owner and not its clocks: the rate of such a run is of nothing.
+fn standstill(comm: &CommSample) -> Verdict {
+    let ends = comm.connections.iter().flat_map(|one| [&one.sender, &one.receiver]);
+    let Some(end) = ends.max_by_key(|end| end.stood_still_ns) else { return Verdict::Valid };
+    let cause = (end.stood_still_ns > LONGEST_STANDSTILL).then(|| {
+        let (stood, limit) = (end.stood_still_ns.millis(), LONGEST_STANDSTILL.millis());
+        format!(
+            "the program on {} stood still for {}",
+            end.role,
+            beyond(stood, '>', limit, 0, " ms")
+        )
+    });
+    Verdict::invalid(cause.into_iter().collect())
 }
 
 /// Every emulated run has a record, in which packets were seen, and which lasts as long as COMM.
@@ -296,6 +314,12 @@ fn share(part: Nanos, whole: Nanos) -> Option<f64> {
 fn whole_rate(bit_per_second: f64) -> BitRate {
     BitRate::new(bit_per_second as u64)
 }
+
+/// How the elements that have a rate of their own begin.
+const RATES: [&str; 2] = ["rate ", "trace "];
+
+/// Threads that wait for a CPU oversleep by some ticks; nothing but a stop takes as long.
+pub const LONGEST_STANDSTILL: Nanos = Nanos::from_millis(100);
 
 /// The checks before the first cell and after the last are all that is known of its delay.
 const NETEM_IS_SILENT: &str =

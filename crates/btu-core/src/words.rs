@@ -18,6 +18,12 @@ pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
+/// An error and its causes on one line, joined by ": ".
+pub fn sentence(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// `90.4 % > 90 %`: a figure beyond its bound, both with as many decimals, `least` or more, as it takes to
 /// see that. `than` is `>` or `<`.
 pub fn beyond(found: f64, than: char, bound: f64, least: usize, unit: &str) -> String {

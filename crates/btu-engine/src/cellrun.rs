@@ -191,7 +191,7 @@ impl Beside {
             Stint::Fixed { .. } => self.running.release(),
             Stint::Steady { lead_in } => {
                 let passed = now().since(self.since);
-                activity::sleep(lead_in.since(passed), cancel);
+                let _ = activity::sleep(lead_in.since(passed), cancel);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Why the engine could not do what it was told.
 
+use btu_core::words::sentence;
 use std::any::Any;
 use std::io;
 use std::path::PathBuf;
@@ -42,7 +43,9 @@ pub enum EngineError {
     #[error(transparent)]
     System(#[from] btu_sys::Error),
     /// A thread could not be started.
-    #[error("start thread {name}")]
+    #[error(
+        "start thread {name}; the limit of threads may be reached (ulimit -u, pids.max of a container)"
+    )]
     Thread {
         /// Its name.
         name: String,
@@ -100,10 +103,4 @@ impl EngineError {
     pub fn sentence(&self) -> String {
         sentence(self)
     }
-}
-
-/// An error and its causes on one line, joined by ": ".
-pub(crate) fn sentence(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

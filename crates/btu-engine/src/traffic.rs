@@ -14,7 +14,7 @@ mod connect;
 mod crew;
 mod dialogue;
 mod flow;
-mod hands;
+pub mod hands;
 mod job;
 mod keeper;
 mod media;

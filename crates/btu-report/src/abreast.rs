@@ -30,11 +30,14 @@ pub(crate) fn map_with<T: Sync, R: Send, K>(
         done
     };
     let mut all = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
-        ended
-            .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<Vec<_>>()
+        // Where no more threads are to be had, those that are do all of it, this one if no other.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        let running: Vec<_> = (0..threads).filter_map(start).collect();
+        let mut all = if running.is_empty() { worker() } else { Vec::new() };
+        for ended in running {
+            all.extend(ended.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
     });
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, result)| result).collect()

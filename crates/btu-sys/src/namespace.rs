@@ -68,6 +68,11 @@ pub enum NamespaceError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// What is done in a network namespace is done on a thread of its own.
+    #[error(
+        "start a thread; the limit of threads may be reached (ulimit -u, pids.max of a container)"
+    )]
+    Thread(#[source] io::Error),
     /// A network namespace exists, but the thread could not enter it.
     #[error("enter a network namespace")]
     Enter(#[source] io::Error),
@@ -127,16 +132,9 @@ impl NetNs {
     ///
     /// Needs [`is_privileged`], or a user namespace entered before.
     pub fn create() -> Result<Self, NamespaceError> {
-        let made = thread::scope(|scope| {
-            scope
-                .spawn(|| nix::sched::unshare(CloneFlags::CLONE_NEWNET).map(|()| Self::current()))
-                .join()
-        });
-        match made {
-            Ok(Ok(namespace)) => namespace,
-            Ok(Err(errno)) => Err(net_error(errno.into())),
-            Err(_panic) => Err(net_error(io::Error::other("the thread that creates it panicked"))),
-        }
+        let unshared = || nix::sched::unshare(CloneFlags::CLONE_NEWNET).map(|()| Self::current());
+        let made = aside(unshared).map_err(NamespaceError::Thread)?;
+        made.unwrap_or_else(|errno| Err(net_error(errno.into())))
     }
 
     /// The namespace of the calling thread.
@@ -157,10 +155,7 @@ impl NetNs {
     /// # Panics
     /// Where `work` panics.
     pub fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
-        thread::scope(|scope| {
-            let worker = scope.spawn(|| self.enter().map(|()| work()));
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        aside(|| self.enter().map(|()| work())).map_err(NamespaceError::Thread)?
     }
 
     /// The inode number by which the kernel names this namespace (`net:[4026531840]`).
@@ -239,6 +234,14 @@ fn user_error(errno: nix::Error) -> NamespaceError {
         (nix::Error::EINVAL, Some(threads)) if threads > 1 => NamespaceError::Threads { threads },
         _ => NamespaceError::User { refusal: Refusal::of(&source), source },
     }
+}
+
+/// Does it on a thread of its own, and waits; a panic is passed on.
+fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().spawn_scoped(scope, work)?;
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 fn net_error(source: io::Error) -> NamespaceError {

@@ -13,7 +13,9 @@ use nix::sys::mman::MlockAllFlags;
 
 /// `SCHED_FIFO` at the lowest priority, for a thread that ends at once.
 pub fn realtime_priority() -> io::Result<()> {
-    thread::scope(|scope| scope.spawn(become_realtime).join())
+    thread::Builder::new()
+        .spawn(become_realtime)?
+        .join()
         .unwrap_or_else(|_| Err(io::Error::other("the thread that tried it panicked")))
 }
 

@@ -17,6 +17,7 @@ use btu_core::sample::Quantiles;
 use btu_core::sample::VerificationSample;
 use btu_core::units::BitRate;
 use btu_core::units::Nanos;
+use btu_core::words::sentence;
 
 use crate::backend::BackendError;
 use crate::backend::Emulator;
@@ -130,7 +131,7 @@ enum Obstacle {
     Backend(#[from] BackendError),
     #[error("{0}")]
     Element(#[from] LinkError),
-    #[error("{what}: {cause}")]
+    #[error("{what}: {}", sentence(&**cause))]
     Traffic { what: &'static str, cause: Fault },
 }
 

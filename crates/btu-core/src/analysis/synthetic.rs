@@ -118,6 +118,7 @@ fn traffic(cell: &Cell, bytes: Bytes, window: Nanos) -> CommSample {
     let each = Bytes::new(bytes.count() / u64::try_from(flows.len()).unwrap());
     let connections = flows.iter().map(|flow| {
         let end = |role, cpu: u64| EndSample {
+            stood_still_ns: Nanos::ZERO,
             role,
             calls: each.count().div_ceil(cell.application.message_bytes.count()),
             call_bytes: cell.application.message_bytes,

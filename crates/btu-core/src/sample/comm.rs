@@ -80,6 +80,9 @@ pub struct EndSample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.
     pub involuntary_switches: Option<u64>,
+    /// For how long the process of this end stood still at the most: by how much its supervisor overslept.
+    #[serde(default, skip_serializing_if = "Nanos::is_zero")]
+    pub stood_still_ns: Nanos,
     /// The port of its socket, by which its packets are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,

@@ -19,9 +19,7 @@ impl Scenario {
 impl Block {
     /// The hosts in the order of the paths.
     pub fn hosts(&self) -> Vec<String> {
-        let mut clusters = Vec::new();
-        self.collect(&mut clusters);
-        let tests = clusters.into_iter().flat_map(|cluster| &cluster.tests);
+        let tests = self.clusters().into_iter().flat_map(|cluster| &cluster.tests);
         once(tests.flat_map(|test| [&test.from.host, &test.to.host]).cloned())
     }
 }

@@ -159,9 +159,7 @@ pub struct Variant {
 impl Scenario {
     /// Every cluster, in the order of the text.
     pub fn clusters(&self) -> Vec<&Cluster> {
-        let mut found = Vec::new();
-        self.run.collect(&mut found);
-        found
+        self.run.clusters()
     }
 
     /// Every combination of the matrix, the last axis changing fastest.
@@ -218,7 +216,14 @@ impl Scenario {
 }
 
 impl Block {
-    pub(super) fn collect<'b>(&'b self, found: &mut Vec<&'b Cluster>) {
+    /// Every cluster in it, in the order of the text.
+    pub fn clusters(&self) -> Vec<&Cluster> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect<'b>(&'b self, found: &mut Vec<&'b Cluster>) {
         match self {
             Self::Cluster(cluster) => found.push(cluster),
             Self::Parallel(blocks) | Self::Serial(blocks, _) => {

@@ -268,10 +268,9 @@ impl Analysis {
     /// The largest of several loads, bit/s as it arrived, and its cell, where the path carried it.
     pub fn largest_if_carried(&self) -> Option<(f64, &Measured)> {
         let loads = self.group(Group::Period).chain(self.group(Group::Load));
-        let rates: Vec<(f64, f64, &Measured)> = loads
-            .filter_map(|cell| Some((cell.arrival?.value, cell.carried()?.value, cell)))
-            .collect();
-        let (arrival, carried, cell) = rates.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let both = |cell: &Measured| Some((cell.arrival?.value, cell.carried()?.value));
+        let rates: Vec<_> = loads.filter_map(|cell| Some((both(cell)?, cell))).collect();
+        let ((arrival, carried), cell) = *rates.iter().max_by(|a, b| a.0.0.total_cmp(&b.0.0))?;
         (rates.len() > 1 && carried * BEYOND >= arrival).then_some((arrival, cell))
     }
 

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use btu_core::sample::ActivitySample;
 use btu_core::units::Nanos;
+use btu_core::verdict::LONGEST_STANDSTILL;
 use btu_sys::clock;
 use btu_sys::cpu;
 
@@ -136,7 +137,8 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// An activity alone, at full rate for `window` after `lead_in`; `None` where it was cancelled.
+/// An activity alone, at full rate for `window` after `lead_in`; `None` where it was cancelled. A window in which
+/// the program stood still is followed by another, once.
 pub fn alone(
     activity: &dyn Prepared,
     place: &Place,
@@ -149,12 +151,17 @@ pub fn alone(
         Err(cause) => return Some(super::not_started(&cause)),
     };
     running.release();
-    sleep(lead_in, cancel);
-    let from = now();
-    sleep(window, cancel);
-    let to = now();
-    let trails = running.stop();
-    (!is_cancelled(cancel)).then(|| trails.over(from, to))
+    let _ = sleep(lead_in, cancel);
+    let pass = || (now(), sleep(window, cancel), now());
+    let (mut from, mut stood_still, mut to) = pass();
+    if stood_still > LONGEST_STANDSTILL {
+        (from, stood_still, to) = pass();
+    }
+    let mut sample = running.stop().over(from, to);
+    if stood_still > LONGEST_STANDSTILL {
+        sample.failures.push(format!("the program stood still for {:.0} ms", stood_still.millis()));
+    }
+    (!is_cancelled(cancel)).then_some(sample)
 }
 
 /// A fixed amount of work alone, timed to its end; `None` where it was cancelled. Work that is not
@@ -264,12 +271,15 @@ fn work(
     Ok(())
 }
 
-/// Sleeps in short pieces, until the time is over or somebody cancels.
-pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) {
-    let end = within(time);
+/// Sleeps in short pieces, until the time is over or somebody cancels. By how much it overslept at the most.
+pub(crate) fn sleep(time: Nanos, cancel: &AtomicBool) -> Nanos {
+    let (end, mut overslept) = (within(time), Nanos::ZERO);
     while now() < end && !is_cancelled(cancel) {
-        clock::sleep_until(within(PATIENCE).min(end).count());
+        let wake = within(PATIENCE).min(end);
+        clock::sleep_until(wake.count());
+        overslept = overslept.max(now().since(wake));
     }
+    overslept
 }
 
 /// The moment that is `time` away.

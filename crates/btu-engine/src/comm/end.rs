@@ -144,6 +144,7 @@ impl EndReport {
     pub(super) fn new(role: Role, shared: &Shared, account: Account) -> Self {
         let used = account.used;
         let sample = EndSample {
+            stood_still_ns: Nanos::ZERO,
             role,
             calls: shared.progress.calls(),
             call_bytes: account.call_bytes,

@@ -24,6 +24,7 @@ use super::supervisor;
 use super::supervisor::Ending;
 use super::supervisor::Limits;
 use super::supervisor::Watch;
+use super::supervisor::Watched;
 use crate::error::EngineError;
 use crate::lineup::Lineup;
 use crate::lineup::Start;
@@ -52,7 +53,7 @@ impl Ends<'_> {
             (0..self.shared.len()).map(|end| self.cpus_of(end, &cpus)).collect();
         keep_clear(&cpus, &given)?;
         let watches = self.watches();
-        let (accounts, ending) = thread::scope(|scope| {
+        let (accounts, seen) = thread::scope(|scope| {
             let threads = given.into_iter().enumerate().map(|(end, cpus)| {
                 let task = self.task(end, cpus);
                 let name = format!("comm-{}-{end}", self.place.role);
@@ -66,15 +67,18 @@ impl Ends<'_> {
                 self.abort();
             }
             let threads = threads?;
-            let ending = self.supervise(lineup, ready, &watches);
-            Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), ending))
+            let seen = self.supervise(lineup, ready, &watches);
+            Ok::<_, EngineError>((threads.into_iter().map(account_of).collect::<Vec<_>>(), seen))
         })?;
-        let reports =
-            accounts.into_iter().zip(&watches).map(|(account, watch)| self.report(account, watch));
-        Ok((reports.collect(), ending))
+        let reports = accounts.into_iter().zip(&watches).map(|(account, watch)| {
+            let mut report = self.report(account, watch);
+            report.sample.stood_still_ns = seen.stood_still;
+            report
+        });
+        Ok((reports.collect(), seen.ending))
     }
 
-    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &[Watch]) -> Ending {
+    fn supervise(&self, lineup: &Lineup, ready: impl FnOnce(), watches: &[Watch]) -> Watched {
         let ready_in_time = self.wait_ready(lineup);
         if !ready_in_time || lineup.has_ended_early() {
             lineup.decide(Start::Cancelled);

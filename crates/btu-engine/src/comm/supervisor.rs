@@ -87,22 +87,32 @@ impl Watch {
     }
 }
 
+/// What a supervisor saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    pub(super) ending: Ending,
+    /// By how much it overslept at the most: for so long the process stood still, or its CPUs had others.
+    pub(super) stood_still: Nanos,
+}
+
 /// Watches until all threads are done. Allocates nothing.
 pub(super) fn watch(
     watches: &[Watch],
     lineup: &Lineup,
     limits: &Limits,
     cancel: &AtomicBool,
-) -> Ending {
+) -> Watched {
     let since = now();
     let (mut next, mut ending) = (since.saturating_add(ROUND), Ending::Natural);
+    let mut stood_still = Nanos::ZERO;
     let mut now = since;
     loop {
         let wake = next_event(watches, limits, [since, now], ending).min(next);
         let done = lineup.wait_done(watches.len(), wake);
-        now = self::now();
+        now = crate::time::now();
+        stood_still = stood_still.max(now.since(wake));
         if done {
-            return ending;
+            return Watched { ending, stood_still };
         }
         if now >= next {
             let standing = watches.iter().filter(|watch| watch.shared.check(now)).count();

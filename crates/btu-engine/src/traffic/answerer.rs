@@ -24,6 +24,7 @@ use btu_sys::socket;
 use btu_sys::socket::Settings;
 
 use super::connect::DATAGRAM_BUFFER;
+use super::hands::start;
 use super::job::QuicSettings;
 use super::meeting::Reach;
 use super::path_mtu::answer_probes;
@@ -94,7 +95,11 @@ fn answer_anybody(
     thread::scope(|scope| {
         while !over.load(Relaxed) {
             if let Some(stream) = next_at(listener)? {
-                scope.spawn(move || guests.serve(&stream, over));
+                // Whom no thread serves finds its connection closed.
+                let _closed = start(scope, "traffic-guest", move || {
+                    guests.serve(&stream, over);
+                    Ok(())
+                });
             }
         }
         Ok(())
@@ -129,10 +134,14 @@ fn answer_known(
                     continue;
                 };
                 guests.open.fetch_add(1, Relaxed);
-                scope.spawn(move || {
+                let served = start(scope, "traffic-guest", move || {
                     guests.serve(&stream, over);
                     guests.open.fetch_sub(1, Relaxed);
+                    Ok(())
                 });
+                if served.is_err() {
+                    guests.open.fetch_sub(1, Relaxed);
+                }
             }
             received?;
         }

@@ -13,8 +13,7 @@ use std::thread::ScopedJoinHandle;
 use crate::error::EngineError;
 
 /// A thread, or why there is none.
-pub(super) type Started<'scope, T> =
-    Result<ScopedJoinHandle<'scope, Result<T, EngineError>>, EngineError>;
+pub type Started<'scope, T> = Result<ScopedJoinHandle<'scope, Result<T, EngineError>>, EngineError>;
 
 /// What the thread `name` comes to. It ends with this, and all that it shares with others are atomics:
 /// nobody finds anything half done.
@@ -27,7 +26,7 @@ pub(super) fn caught<T>(
 }
 
 /// Starts a thread; `name` shows in `ps -T`, cut to 15 bytes.
-pub(super) fn start<'scope, T: Send + 'scope>(
+pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &'static str,
     work: impl FnOnce() -> Result<T, EngineError> + Send + 'scope,
@@ -37,8 +36,13 @@ pub(super) fn start<'scope, T: Send + 'scope>(
     started.map_err(|source| EngineError::Thread { name: name.to_owned(), source })
 }
 
+/// True where nothing is to be waited for.
+pub fn is_over<T>(thread: &Started<'_, T>) -> bool {
+    thread.as_ref().map_or(true, ScopedJoinHandle::is_finished)
+}
+
 /// What it came to.
-pub(super) fn join<T>(thread: Started<'_, T>) -> Result<T, EngineError> {
+pub fn join<T>(thread: Started<'_, T>) -> Result<T, EngineError> {
     thread?.join().unwrap_or_else(|said| Err(EngineError::panicked("of traffic", &*said)))
 }
 

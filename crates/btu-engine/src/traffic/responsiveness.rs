@@ -34,6 +34,7 @@ use super::answerer::may_go_on;
 use super::answerer::to_count;
 use super::hands::both;
 use super::hands::caught;
+use super::hands::start;
 use super::meeting::Door;
 use super::opening::Met;
 use super::opening::Respondent;
@@ -260,8 +261,14 @@ impl Asker<'_> {
         // What waits in it at the end is nobody's: the connection is thrown away.
         socket::reset_on_close(&stream)?;
         let other = stream.try_clone().map_err(EngineError::peer("duplicate a socket"))?;
-        scope.spawn(move || fill(&stream, pool, load));
-        scope.spawn(move || drain(&other, pool, load));
+        start(scope, "traffic-fill", move || {
+            fill(&stream, pool, load);
+            Ok(())
+        })?;
+        start(scope, "traffic-drain", move || {
+            drain(&other, pool, load);
+            Ok(())
+        })?;
         Ok(())
     }
 }

@@ -221,6 +221,7 @@ fn end(role: btu_core::cell::Role, cell: &Cell) -> EndSample {
         call_bytes: cell.application.message_bytes,
         write_call: btu_core::calls::WriteCall::Plain,
         message_file: None,
+        stood_still_ns: Nanos::ZERO,
         cpu_ns: Some(Nanos::from_millis(80)),
         run_delay_ns: Some(Nanos::from_micros(300)),
         voluntary_switches: Some(10),

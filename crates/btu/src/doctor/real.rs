@@ -139,7 +139,8 @@ impl Machine for ThisMachine {
     }
 
     fn wake_ups(&self) -> io::Result<WakeUps> {
-        thread::spawn(sample_wake_ups)
+        thread::Builder::new()
+            .spawn(sample_wake_ups)?
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the thread that slept panicked")))
     }

@@ -7,7 +7,6 @@ mod clocks;
 mod patience;
 mod probe;
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,6 +34,7 @@ use btu_engine::traffic::Side;
 use btu_engine::traffic::SideEnd;
 use btu_engine::traffic::SideReport;
 use btu_engine::traffic::Watch;
+use btu_engine::traffic::hands;
 
 use self::account::Account;
 use self::care::BEYOND;
@@ -272,10 +272,9 @@ impl Course<'_> {
         let Order { linger, stall, .. } = *self.order;
         let (parties, flows) = (&self.peers.parties, &self.flows);
         let job = Job { parties, flows, linger, stall, cancel: Arc::clone(&self.over) };
-        let panicked = |said: Box<dyn Any + Send>| EngineError::panicked("of traffic", &*said);
         thread::scope(|scope| {
             let job = &job;
-            let carrying = scope.spawn(move || {
+            let carrying = hands::start(scope, "traffic-carry", move || {
                 let raised = btu_sys::limit::raise_descriptors();
                 raised.map_err(EngineError::from).and_then(|_| side.carry(job, begin))
             });
@@ -285,18 +284,15 @@ impl Course<'_> {
                 .map(|(talk, door)| {
                     let mut dialogue = talk.dialogue;
                     dialogue.cancel = Arc::clone(&self.over);
-                    scope.spawn(move || engine::converse_with(dialogue, &door, begin))
+                    hands::start(scope, "traffic-talk", move || {
+                        engine::converse_with(dialogue, &door, begin)
+                    })
                 })
                 .collect();
             let mut care = Care::new(self, watch);
-            care.take(begin, || {
-                carrying.is_finished() && talking.iter().all(thread::ScopedJoinHandle::is_finished)
-            });
-            let join = |talk: thread::ScopedJoinHandle<'_, _>| {
-                talk.join().unwrap_or_else(|said| Err(panicked(said)))
-            };
-            let talks = talking.into_iter().map(join).collect();
-            (carrying.join().unwrap_or_else(|said| Err(panicked(said))), talks, care.lost)
+            care.take(begin, || hands::is_over(&carrying) && talking.iter().all(hands::is_over));
+            let talks = talking.into_iter().map(hands::join).collect();
+            (hands::join(carrying), talks, care.lost)
         })
     }
 

@@ -1,11 +1,12 @@
 //! Every run of the plan, kept in the journal before the next one.
 
-use std::any::Any;
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread::Builder;
 
 use btu_core::cell::Role;
 use btu_core::sample::Flag;
@@ -36,6 +37,7 @@ use btu_engine::traffic::Job;
 use btu_engine::traffic::JobEnd;
 use btu_engine::traffic::Watch;
 use btu_engine::traffic::Way;
+use btu_engine::traffic::hands;
 
 use super::distant;
 use super::expand;
@@ -252,22 +254,17 @@ impl Stage<'_> {
                 .map(|talk| {
                     let (said, dialogue) = talk.parts();
                     let talking = move || Ok(seen(said, engine::converse(dialogue)?));
-                    scope.spawn(talking)
+                    hands::start(scope, "traffic-talk", talking)
                 })
                 .collect();
             talks.extend(cast.media.into_iter().map(|one| {
                 let Played { said, flow } = one;
-                scope.spawn(move || Ok(seen(said, engine::play(flow)?)))
+                hands::start(scope, "traffic-play", move || Ok(seen(said, engine::play(flow)?)))
             }));
             let see = |watch: Watch| self.gauge.add(move || watch.read());
             let none = flows.is_empty();
             let ended = if none { Ok(JobEnd::default()) } else { engine::run_seen(&job, see) };
-            let panicked =
-                |said: Box<dyn Any + Send>| EngineError::panicked("of a conversation", &*said);
-            let joined = talks
-                .into_iter()
-                .map(|talk| talk.join().unwrap_or_else(|said| Err(panicked(said))));
-            (ended, joined.collect())
+            (ended, talks.into_iter().map(hands::join).collect())
         });
         sample(&cluster.name, cast.flows, ended, talks)
     }
@@ -319,13 +316,25 @@ impl Stage<'_> {
 
     fn at_once(&self, blocks: &[Block]) -> Went {
         let ended: Vec<Went> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                blocks.iter().map(|block| scope.spawn(|| self.block(block))).collect();
-            let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-            // Of a cluster it is caught there; what is left is a fault of the whole measurement.
-            joined.map(|ended| ended.unwrap_or_else(|said| resume_unwind(said))).collect()
+            let start =
+                |block| (block, Builder::new().spawn_scoped(scope, move || self.block(block)));
+            let threads: Vec<_> = blocks.iter().map(start).collect();
+            let joined = threads.into_iter().map(|(block, thread)| match thread {
+                // Of a cluster it is caught there; what is left is a fault of the whole measurement.
+                Ok(thread) => thread.join().unwrap_or_else(|said| resume_unwind(said)),
+                Err(source) => self.not_started(block, source),
+            });
+            joined.collect()
         });
         if ended.contains(&Went::Badly) { Went::Badly } else { Went::Well }
+    }
+
+    /// No thread is to be had for a block.
+    fn not_started(&self, block: &Block, source: io::Error) -> Went {
+        let cause = EngineError::Thread { name: "traffic-block".to_owned(), source };
+        let failed = block.clusters().into_iter().map(|one| failed(&one.name, &cause));
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
+        Went::Badly
     }
 
     fn cluster(&self, cluster: &Cluster) -> Went {

@@ -291,6 +291,7 @@ fn serve(
         call_bytes: Bytes::new(u64::try_from(call_bytes).unwrap_or(0)),
         write_call: btu_core::calls::WriteCall::Plain,
         message_file: None,
+        stood_still_ns: Nanos::ZERO,
         cpu_ns: Some(Nanos::new(used.cpu_ns)),
         run_delay_ns: used.run_delay_ns.map(Nanos::new),
         voluntary_switches: Some(used.voluntary_switches),

@@ -11,6 +11,7 @@ use btu_core::pingpong::sample::Fault;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::units::Bytes;
 use btu_core::units::Nanos;
+use btu_core::words::sentence;
 use btu_sys::cpu::CpuSet;
 
 use super::Done;
@@ -19,7 +20,6 @@ use super::Opening;
 use super::Order;
 use super::Worker;
 use crate::error::EngineError;
-use crate::error::sentence;
 use crate::pingpong::host::Account;
 use crate::pingpong::regulator::Regulator;
 use crate::pingpong::transport::Rendezvous;

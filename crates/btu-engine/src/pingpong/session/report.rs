@@ -8,11 +8,11 @@ use btu_core::pingpong::sample::VisitSample;
 use btu_core::pingpong::schedule::Visit;
 use btu_core::sample::SocketOptions;
 use btu_core::units::Nanos;
+use btu_core::words::sentence;
 use btu_sys::cpu::ThreadUse;
 
 use super::worker::Done;
 use super::worker::Side;
-use crate::error::sentence;
 use crate::pingpong::duty::Broken;
 
 /// What is known of a visit.

@@ -7,6 +7,7 @@ use btu_core::pingpong::configuration::Configuration;
 use btu_core::pingpong::configuration::Wait;
 use btu_core::pingpong::nature::Nature;
 use btu_core::units::Bytes;
+use btu_core::words::sentence;
 use btu_sys::exchange;
 use btu_sys::exchange::Family;
 use btu_sys::socket::Settings;
@@ -21,7 +22,6 @@ use super::socket;
 use super::socket::StreamListener;
 use super::unix;
 use crate::error::EngineError;
-use crate::error::sentence;
 use crate::pingpong::channel::End;
 
 /// The transport `vsock`.
