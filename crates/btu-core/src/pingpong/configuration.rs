@@ -1,5 +1,7 @@
 //! What can differ between two curves besides the block size: transport, waiting, buffers, options.
 
+mod ranges;
+
 use std::fmt;
 
 use serde::Deserialize;
@@ -8,6 +10,9 @@ use serde::Serialize;
 use super::nature::Nature;
 use super::nature::Setting;
 use crate::units::Bytes;
+
+pub(in crate::pingpong) use ranges::MAX_SEGMENT;
+pub use ranges::OutOfRange;
 
 /// One way to send a block there and back. What is `None` is left as the system has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

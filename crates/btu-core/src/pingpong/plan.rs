@@ -173,10 +173,18 @@ impl Plan {
         let count = counts.into_iter().find(|(_, count)| !(1..=MOST_ROUNDS).contains(count));
         let empty =
             matches!(&self.sizes, SizeChoice::Listed(sizes) if sizes.contains(&Bytes::ZERO));
-        match count {
-            Some((name, count)) => Some(format!("{name}: {count}: write 1 to {MOST_ROUNDS}")),
-            None => empty.then(|| "sizes.listed: 0: the smallest block is 1 byte".to_owned()),
-        }
+        let count = count.map(|(name, count)| format!("{name}: {count}: write 1 to {MOST_ROUNDS}"));
+        let beyond = self.configurations.iter().find_map(Configuration::out_of_range);
+        count
+            .or_else(|| empty.then(|| "sizes.listed: 0: the smallest block is 1 byte".to_owned()))
+            .or_else(|| beyond.map(|one| format!("configurations.{}: {one}", one.key)))
+            .or_else(|| self.impatience().map(|cause| format!("patience_ns: {cause}")))
+    }
+
+    /// Why a peer could never answer in time.
+    pub fn impatience(&self) -> Option<String> {
+        let is_enough = self.patience_ns >= LEAST_PATIENCE;
+        (!is_enough).then(|| format!("{}: write {LEAST_PATIENCE} or more", self.patience_ns))
     }
 
     /// True for the text of a plan of this verb, whole or damaged.
@@ -270,6 +278,9 @@ const MOST_ROUNDS: u32 = 1000;
 const REFERENCE_LARGEST: Bytes = super::sizes::LARGEST;
 /// The time of one point of the reference line.
 const REFERENCE_POINT: Nanos = Nanos::from_millis(5);
+
+/// Connections are made within it, too.
+const LEAST_PATIENCE: Nanos = Nanos::from_millis(10);
 
 #[cfg(test)]
 mod tests {

@@ -40,6 +40,11 @@ fn of_file(path: &Path) -> Result<Line, Failure> {
 fn of_result(path: &Path) -> Result<Vec<Line>, Failure> {
     let directory = path.display().to_string();
     let files = ResultFiles::read(path).map_err(Failure::usage)?;
+    let verb = files.kind().verb;
+    if verb != "pingpong" {
+        let cause = anyhow!("import {directory}: the result of btu {verb}, not of btu pingpong");
+        return Err(Failure::usage(cause));
+    }
     let stored = StoredPingPong::open(&files, OpenMode::Strict).map_err(Failure::unreadable)?;
     let host = btu_report::pingpong_result(&stored.journal, &stored.analysis).host;
     let plan = &stored.journal.plan;

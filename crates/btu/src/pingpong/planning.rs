@@ -128,7 +128,10 @@ impl WhatArgs {
             ..Plan::new(configurations, self.seed.unwrap_or_else(crate::measurement::fresh_seed))
         };
         known_base(&plan)?;
-        Ok(plan)
+        match plan.impatience() {
+            Some(cause) => Err(Failure::usage(anyhow!("--patience {cause}"))),
+            None => Ok(plan),
+        }
     }
 
     fn size_choice(&self) -> Result<SizeChoice, Failure> {
@@ -154,14 +157,12 @@ impl WhatArgs {
     /// Transports by ways to wait by placements by offsets.
     fn configurations(&self, path: Path) -> Result<Vec<Configuration>, Failure> {
         let mut all = Vec::new();
-        if let Some(mtu) = self.mtu.filter(|mtu| !(68..=65_535).contains(&mtu.count())) {
-            return Err(Failure::usage(anyhow!("--mtu {mtu}: write 68B to 65535B")));
-        }
         for asked in self.asked()? {
             self.refuse_two_writes(asked)?;
             for (wait, placement) in self.crossed(&self.waits(asked)?, path) {
                 for offsets in self.offsets() {
                     let one = Configuration { wait, placement, ..self.common(asked, offsets) };
+                    within_range(&one)?;
                     let nature = asked.transport.nature(&one);
                     all.push(applicable(Configuration { nature, ..one }, asked)?);
                 }
@@ -259,6 +260,19 @@ impl WhatArgs {
             ..Configuration::new(transport.name())
         }
     }
+}
+
+/// Sizes that a socket takes as they are.
+fn within_range(configuration: &Configuration) -> Result<(), Failure> {
+    let Some(beyond) = configuration.out_of_range() else { return Ok(()) };
+    let option = match beyond.key {
+        "max_segment_bytes" => "--mss",
+        "mtu_bytes" => "--mtu",
+        "receive_buffer_bytes" => "--receive-buffer",
+        "send_buffer_bytes" => "--send-buffer",
+        _ => "--offset",
+    };
+    Err(Failure::usage(anyhow!("{option} {beyond}")))
 }
 
 /// What the transport does not have is an error where it was named, and left out of those of `all`.

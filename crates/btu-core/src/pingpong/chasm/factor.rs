@@ -1,6 +1,7 @@
 //! The factors that may cause a chasm: each is the base configuration with one setting changed.
 
 use crate::pingpong::configuration::Configuration;
+use crate::pingpong::configuration::MAX_SEGMENT;
 use crate::pingpong::configuration::Wait;
 use crate::pingpong::configuration::Writes;
 use crate::sample::SocketOptions;
@@ -48,7 +49,7 @@ fn of_tcp(base: &Configuration, options: &SocketOptions) -> Vec<Factor> {
         with("TCP_QUICKACK", quick),
     ];
     if let Some(mss) = options.mss_bytes {
-        let half = Bytes::new((mss / 2).clamp(LEAST_MAXSEG, MOST_MAXSEG));
+        let half = Bytes::new((mss / 2).clamp(MAX_SEGMENT[0], MAX_SEGMENT[1]));
         let changed = Configuration { max_segment_bytes: Some(half), ..base.clone() };
         factors.push(Factor::new(format!("TCP_MAXSEG {}", half.count()), changed));
     }
@@ -97,9 +98,6 @@ fn of_any(base: &Configuration) -> Vec<Factor> {
 }
 
 const SMALL_MTU: Bytes = Bytes::new(1280);
-/// The values of `TCP_MAXSEG` that Linux takes (tcp(7)).
-const LEAST_MAXSEG: u64 = 88;
-const MOST_MAXSEG: u64 = 32_767;
 
 #[cfg(test)]
 mod tests {
