@@ -38,6 +38,9 @@ pub use test::TestOrder;
 pub const MAJOR: u16 = 5;
 /// Raised where messages gain fields.
 pub const MINOR: u16 = 0;
+/// How often a process that is metered tells its agent what it moved: what may be missing of one that is
+/// killed.
+pub const MOVED_EVERY: Nanos = Nanos::from_millis(100);
 
 /// What a conductor says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

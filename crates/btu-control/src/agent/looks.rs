@@ -2,11 +2,13 @@
 
 use btu_core::units::Nanos;
 
+use crate::message::MOVED_EVERY;
+
 /// What a metered process told since its last account.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Looks {
     last: Option<Nanos>,
-    /// Bytes in [`PERIOD`], at its highest rate.
+    /// Bytes in [`MOVED_EVERY`], at its highest rate.
     most: u64,
 }
 
@@ -14,15 +16,17 @@ impl Looks {
     /// It tells what it moved since it told that last. On a busy machine it comes late with that; after a
     /// longer time it was idle, and began within the last period.
     pub(super) fn heard(&mut self, now: Nanos, moved_bytes: u64) {
-        let gap = self.last.replace(now).map_or(PERIOD, |last| now.since(last).max(PERIOD));
-        let gap = if gap > LATEST { PERIOD } else { gap };
-        self.most = self.most.max(scaled(moved_bytes, PERIOD, gap));
+        let gap =
+            self.last.replace(now).map_or(MOVED_EVERY, |last| now.since(last).max(MOVED_EVERY));
+        let gap = if gap > LATEST { MOVED_EVERY } else { gap };
+        self.most = self.most.max(scaled(moved_bytes, MOVED_EVERY, gap));
     }
 
     /// What it may have moved since, at its highest rate. One that moves nothing tells nothing.
     pub(super) fn untold(&self, now: Nanos) -> u64 {
-        let since = self.last.map_or(Nanos::ZERO, |last| now.since(last).clamp(PERIOD, LATEST));
-        scaled(self.most, since, PERIOD)
+        let since =
+            self.last.map_or(Nanos::ZERO, |last| now.since(last).clamp(MOVED_EVERY, LATEST));
+        scaled(self.most, since, MOVED_EVERY)
     }
 }
 
@@ -32,8 +36,6 @@ fn scaled(bytes: u64, of: Nanos, over: Nanos) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// How often a process tells what it moved.
-const PERIOD: Nanos = Nanos::from_millis(100);
 /// Later than this it is not late, but idle.
 const LATEST: Nanos = Nanos::from_secs(1);
 

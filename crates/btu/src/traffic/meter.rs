@@ -11,6 +11,7 @@ use std::sync::Weak;
 use std::thread;
 use std::time::Duration;
 
+use btu_control::message::MOVED_EVERY;
 use btu_core::units::Bytes;
 
 use crate::measurement::Told;
@@ -53,7 +54,7 @@ impl Meter {
             while let Some(meter) = Weak::upgrade(&meter) {
                 meter.tell();
                 drop(meter);
-                thread::sleep(LOOK);
+                thread::sleep(Duration::from(MOVED_EVERY));
             }
         };
         thread::Builder::new().name("traffic-meter".to_owned()).spawn(look).map(drop)
@@ -111,9 +112,6 @@ impl Drop for Meter {
         self.tell();
     }
 }
-
-/// How often payload is told: what may be missing of a process that is killed.
-const LOOK: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {

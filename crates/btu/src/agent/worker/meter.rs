@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use btu_control::message::Answer;
+use btu_control::message::MOVED_EVERY;
 use btu_engine::comm::FarSide;
 use btu_engine::file::ftp::Server;
 
@@ -27,7 +28,7 @@ impl Counted {
 
     /// How often somebody has to look, if at all.
     pub(super) fn look(&self) -> Option<Duration> {
-        self.metered.then_some(LOOK)
+        self.metered.then_some(Duration::from(MOVED_EVERY))
     }
 }
 
@@ -51,7 +52,7 @@ impl Work {
 
     /// Waits for the end of the run, which its watchdog bounds, and tells meanwhile what it moves.
     pub(super) fn await_end(&mut self) -> anyhow::Result<()> {
-        let naps = LOOK.as_millis() / NAP.as_millis();
+        let naps = Duration::from(MOVED_EVERY).as_millis() / NAP.as_millis();
         let mut nap = 0;
         while self.counted.metered && !self.side.as_ref().is_none_or(FarSide::is_over) {
             thread::sleep(NAP);
@@ -64,7 +65,5 @@ impl Work {
     }
 }
 
-/// How often what is moved is told.
-const LOOK: Duration = Duration::from_millis(100);
 /// How much later than a run its account may come.
 const NAP: Duration = Duration::from_millis(10);
