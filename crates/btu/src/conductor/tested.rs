@@ -28,6 +28,7 @@ use btu_core::units::Nanos;
 use btu_report::ResultFiles;
 use serde::Serialize;
 
+use super::ANSWER;
 use super::Asking;
 use super::NamedAgent;
 use super::PeerLink;
@@ -370,8 +371,6 @@ const BOUNDS: &str =
 const FEWER_WORDS: &str = "make the note, the price or the marks shorter, or leave some marks out";
 /// Bytes of a result that are handed over at once.
 const PIECE: usize = 30 << 10;
-/// For an answer that needs no measuring.
-const ANSWER: Nanos = Nanos::from_secs(15);
 
 #[cfg(test)]
 mod tests;
