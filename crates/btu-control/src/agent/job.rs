@@ -317,10 +317,10 @@ impl Agent {
 
     /// Payload was moved. What comes within a minute is one entry: a day has so many of them, however
     /// often a conductor asks.
-    pub(super) fn spend(&mut self, now: Nanos, bytes: u64) {
+    pub(super) fn spend(&mut self, now: Nanos, bytes: Bytes) {
         match self.spent.back_mut() {
             Some((since, sum)) if now.since(*since) < MINUTE => *sum = sum.saturating_add(bytes),
-            _ if bytes > 0 => self.spent.push_back((now, bytes)),
+            _ if !bytes.is_empty() => self.spent.push_back((now, bytes)),
             _ => {}
         }
     }
@@ -354,7 +354,7 @@ impl Agent {
         while self.spent.front().is_some_and(|(at, _)| is_old(*at)) {
             self.spent.pop_front();
         }
-        Bytes::new(self.spent.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)))
+        self.spent.iter().map(|(_, bytes)| *bytes).fold(Bytes::ZERO, Bytes::saturating_add)
     }
 }
 

@@ -53,7 +53,7 @@ impl Limits {
             Err(cause) => return Some(format!("policy: hours: {cause}")),
         };
         let grant = Grant { hours, max_run, max_flows, max_bytes_per_day, ..Grant::default() };
-        let spent = Bytes::new(spent.count().saturating_add(moved.count()));
+        let spent = spent.saturating_add(moved);
         let refused = grant.is_spent(spent).or_else(|| grant.exceeds(lasting, connections));
         refused.or_else(|| grant.refuses_time(unix_s, lasting))
     }

@@ -22,6 +22,7 @@ use btu_core::traffic;
 use btu_core::traffic::Block;
 use btu_core::traffic::Cluster;
 use btu_core::traffic::Scenario;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::comm::Seat;
@@ -153,8 +154,8 @@ impl Course<'_> {
         let spoken: Vec<_> = talks.iter().map(|talk| Arc::clone(&talk.dialogue.moved)).collect();
         let carried = watch.clone();
         let moved = move || {
-            let spoken = spoken.iter().map(|moved| moved.load(Relaxed));
-            spoken.fold(carried.moved(), u64::saturating_add)
+            let spoken = spoken.iter().map(|moved| Bytes::new(moved.load(Relaxed)));
+            spoken.fold(carried.moved(), Bytes::saturating_add)
         };
         self.order.gauge.add(moved.clone());
         let counting = self.peers.count(moved);

@@ -26,6 +26,7 @@ use btu_core::traffic::probe::ResponsivenessSample;
 use btu_core::traffic::sample::ClusterSample;
 use btu_core::traffic::sample::Line;
 use btu_core::traffic::sample::RunSample;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::files::Files;
@@ -244,7 +245,7 @@ impl Stage<'_> {
         let of_talks = cast.talks.iter().map(|talk| &talk.dialogue.moved);
         for moved in of_talks.chain(cast.media.iter().map(|one| &one.flow.moved)) {
             let moved = Arc::clone(moved);
-            self.gauge.add(move || moved.load(Relaxed));
+            self.gauge.add(move || Bytes::new(moved.load(Relaxed)));
         }
         let (ended, talks) = std::thread::scope(|scope| {
             let talks = cast.talks.into_iter();

@@ -19,6 +19,7 @@ use btu_core::disclosure::HostFacts;
 use btu_core::traffic::clock::Reading;
 use btu_core::traffic::plan::Plan;
 use btu_core::units::BitRate;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::Party;
@@ -200,7 +201,7 @@ impl Peers {
     }
 
     /// Counts payload that is moved here by a figure that only grows, until what is given is dropped.
-    pub(super) fn count(&self, source: impl Fn() -> u64 + Send + 'static) -> Option<Counting> {
+    pub(super) fn count(&self, source: impl Fn() -> Bytes + Send + 'static) -> Option<Counting> {
         self.bounds.as_ref().map(|bounds| bounds.count(source))
     }
 

@@ -73,6 +73,7 @@ mod tests {
     use btu_control::message::Which;
     use btu_control::policy::Policy;
     use btu_control::secret::Hex32;
+    use btu_core::units::Bytes;
     use serde_json::Value;
 
     use super::super::peers::LEASE;
@@ -124,7 +125,7 @@ mod tests {
 
         fn answered(&mut self, now: Nanos) {
             let which = Which { run: 1, attempt: 1, seq: self.seq };
-            let answer = Answer::Said { which, said: Value::Null, moved_bytes: 0 };
+            let answer = Answer::Said { which, said: Value::Null, moved_bytes: Bytes::ZERO };
             self.on(now, Event::Answered { worker: WORKER, answer });
         }
 

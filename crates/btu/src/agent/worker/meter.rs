@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use btu_control::message::Answer;
 use btu_control::message::MOVED_EVERY;
+use btu_core::units::Bytes;
 use btu_engine::comm::FarSide;
 use btu_engine::file::ftp::Server;
 
@@ -15,15 +16,15 @@ pub(super) struct Counted {
     /// Whether the policy bounds it.
     metered: bool,
     /// Of the run that is prepared.
-    pub(super) run: u64,
+    pub(super) run: Bytes,
     /// Of the FTP server.
-    pub(super) served: u64,
+    pub(super) served: Bytes,
 }
 
 impl Counted {
     /// Nothing yet.
     pub(super) const fn of(metered: bool) -> Self {
-        Self { metered, run: 0, served: 0 }
+        Self { metered, run: Bytes::ZERO, served: Bytes::ZERO }
     }
 
     /// How often somebody has to look, if at all.
@@ -43,8 +44,8 @@ impl Work {
         let served = self.server.as_ref().map_or(self.counted.served, Server::moved);
         let of_server = served.saturating_sub(std::mem::replace(&mut self.counted.served, served));
         let moved = [of_run, of_server, self.served.take_moved()];
-        let moved_bytes = moved.into_iter().fold(0, u64::saturating_add);
-        if moved_bytes == 0 {
+        let moved_bytes = moved.into_iter().fold(Bytes::ZERO, Bytes::saturating_add);
+        if moved_bytes.is_empty() {
             return Ok(());
         }
         self.output.say(&Answer::Moved { moved_bytes }, &[])

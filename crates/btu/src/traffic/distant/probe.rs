@@ -15,6 +15,7 @@ use btu_core::traffic::probe::CapacityReport;
 use btu_core::traffic::probe::CapacitySample;
 use btu_core::traffic::probe::PathMtuSample;
 use btu_core::traffic::probe::ResponsivenessSample;
+use btu_core::units::Bytes;
 use btu_core::units::Nanos;
 use btu_engine::EngineError;
 use btu_engine::traffic as engine;
@@ -108,7 +109,7 @@ pub(in super::super) fn responsiveness(
 /// Counts what a probe moves.
 fn counting(peers: &Peers, moved: &Arc<AtomicU64>) -> Option<Counting> {
     let moved = Arc::clone(moved);
-    peers.count(move || moved.load(Relaxed))
+    peers.count(move || Bytes::new(moved.load(Relaxed)))
 }
 
 /// Asks for a door, uses it, and closes it. `time` is how long nothing will be said.
