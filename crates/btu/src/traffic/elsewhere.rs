@@ -14,11 +14,11 @@ use btu_report::ResultFiles;
 use btu_report::StoredTraffic;
 
 use super::finish;
-use super::length;
 use super::needs;
 use super::options::OutputArgs;
 use super::options::TrafficArgs;
 use super::peers::Needs;
+use super::scenario;
 use super::start;
 use super::words;
 use crate::agent::StateArgs;
@@ -154,7 +154,7 @@ fn longest(plan: &Plan) -> Result<Nanos, Failure> {
     if plan.course.is_some() {
         return Ok(DAY);
     }
-    let estimate = length::estimate(plan)?;
+    let estimate = scenario::estimate(plan)?;
     Ok(estimate.saturating_add(estimate).saturating_add(WAITING).min(DAY))
 }
 

@@ -126,7 +126,7 @@ fn run(
     let (clusters, probe) = if let Some(probe) = &cell.probe {
         probed(hosts, probe, interrupt)?
     } else {
-        let scenario = scenario::stored(&cell.scenario)?;
+        let scenario = scenario::stored(cell)?;
         let (begin, done) = (now(), Mutex::default());
         let stage = Stage { hosts, plan, cell, seed, interrupt, gauge, begin, done };
         stage.block(&scenario.run);

@@ -17,7 +17,7 @@ use btu_core::units::Nanos;
 use indicatif::ProgressBar;
 
 use super::gauge::Gauge;
-use super::length;
+use super::scenario;
 use crate::measurement::Told;
 use crate::output;
 use crate::progress::Form;
@@ -38,7 +38,8 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(quiet: bool, plan: &Plan) -> Self {
         let runs = plan.runs().into_iter();
-        let lengths = runs.map(|(_, cell)| length::of_run(cell, plan.seed).unwrap_or_default());
+        let lengths =
+            runs.map(|(_, cell)| cell.estimate(plan.seed, &scenario::STORED).unwrap_or_default());
         let (form, lengths) = (Form::of_stderr(quiet), lengths.collect());
         Self { form, lengths, done: 0, gauge: Gauge::default(), told: None }
     }
