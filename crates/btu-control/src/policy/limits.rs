@@ -7,6 +7,9 @@ use btu_core::units::Nanos;
 use super::Grant;
 use crate::message::Limits;
 
+/// Why a host is not put under test: what the policy of an agent says as long as nobody changed it.
+pub const NO_TEST: &str = "policy: test = false";
+
 /// True for a reason that a policy gives: they all begin alike.
 pub(crate) fn speaks_in(reason: &str) -> bool {
     reason.starts_with("policy: ")

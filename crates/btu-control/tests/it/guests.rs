@@ -19,6 +19,7 @@ use btu_control::message::Offer;
 use btu_control::message::Request;
 use btu_control::message::Reservation;
 use btu_control::message::TestOrder;
+use btu_control::policy::NO_TEST;
 use btu_control::policy::Policy;
 use btu_core::cell::Role;
 use btu_core::units::BitRate;
@@ -173,7 +174,7 @@ fn the_policy_decides_on_guests_and_on_tests() {
     let test = || Request::Reserve(Reservation { test: true, ..reservation() });
     let shared = Policy { shared: 2, ..policy("test = true") };
     let usual = Policy::default();
-    for (policy, why) in [(usual, "policy: test = false"), (shared, "policy: shared")] {
+    for (policy, why) in [(usual, NO_TEST), (shared, "policy: shared")] {
         let mut scene = Scene::new(&policy);
         let (conn, _) = scene.connect(at(1), scene.peer);
         assert!(refused(&scene.ask(at(1), conn, test()), why), "{why}");
